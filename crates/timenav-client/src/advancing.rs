@@ -2,17 +2,17 @@
 
 use std::time::Duration;
 
-use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use crate::client::Client;
-use crate::clock_state::ClockBody;
 use crate::error::Error;
 use crate::host::monotonic_micros;
 use crate::instant::Instant;
-use crate::receipt::{AdvanceState, Receipt, SettledBody};
+use crate::receipt::Receipt;
 use crate::request::{Request, seconds_text};
 use crate::retry::Retries;
+use crate::schemas::ClockBody;
+use crate::states::AdvanceState;
 
 /// How long one answer waits for the end of an advance.
 const ANSWER_WAIT: Duration = Duration::from_secs(30);
@@ -81,11 +81,6 @@ impl From<Instant> for Advance {
     }
 }
 
-#[derive(Deserialize)]
-struct ReceiptBody {
-    settled: SettledBody,
-}
-
 impl Client {
     /// Moves the clock forward, and returns what came of it once everything that fell due on the way is done.
     ///
@@ -113,7 +108,9 @@ impl Client {
             let receipt = Receipt::from(settled);
             match receipt.state {
                 AdvanceState::Settled => return Ok(receipt),
-                AdvanceState::Stopped | AdvanceState::Stuck => return Err(Error::NotSettled(Box::new(receipt))),
+                AdvanceState::Stopped | AdvanceState::Stuck | AdvanceState::Other => {
+                    return Err(Error::NotSettled(Box::new(receipt)));
+                }
                 AdvanceState::Running => {}
             }
             let advance_id = receipt.advance_id.as_deref().unwrap_or_default();
@@ -124,8 +121,7 @@ impl Client {
                      the clock"
                 )));
             }
-            let asked = Request::get(&["v1", "advances", advance_id]).query("wait", self.answer_wait(deadline));
-            settled = patient.json::<ReceiptBody>(self.named(asked)).await?.settled;
+            settled = patient.receipt(advance_id).wait(self.answer_wait(deadline)).await?.settled;
         }
     }
 

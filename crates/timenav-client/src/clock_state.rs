@@ -1,21 +1,10 @@
 //! The arithmetic of a clock, as the service does it: whole microseconds, rates in millionths, nothing rounded twice.
 
-use serde::Deserialize;
-
 use crate::instant::Instant;
-use crate::receipt::SettledBody;
+use crate::schemas::ClockBody;
+use crate::states::Running;
 
 const MILLION: i128 = 1_000_000;
-
-/// Whether virtual time passes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Running {
-    /// It does.
-    Running,
-    /// The clock stands still.
-    Paused,
-}
 
 /// A clock as the service told it: everything that is needed to compute what it shows.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -70,35 +59,6 @@ impl ClockState {
         let passed = -((-distance * MILLION).div_euclid(i128::from(self.rate_micros)));
         i64::try_from(i128::from(self.origin_host.micros()) + passed).ok()
     }
-}
-
-/// A clock as answers and messages have it.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
-#[non_exhaustive]
-pub struct ClockBody {
-    /// The timeline of the clock.
-    pub timeline_id: String,
-    /// Counts changes of the clock.
-    pub generation: u64,
-    /// Whether virtual time passes.
-    pub state: Running,
-    /// Virtual seconds per host second.
-    pub rate: f64,
-    /// Host time since which the clock has been running or paused.
-    pub origin_host: Instant,
-    /// Virtual time at `origin_host`.
-    pub origin_virtual: Instant,
-    /// What the clock shows.
-    pub current_time: Instant,
-    /// The place last traveled to.
-    #[serde(default)]
-    pub location: Option<String>,
-    /// In the messages of a stream with a name: the id to confirm changes under.
-    #[serde(default)]
-    pub follower_id: Option<String>,
-    /// After a change that passed timers: what fired, and what came of it.
-    #[serde(default)]
-    pub settled: Option<SettledBody>,
 }
 
 impl ClockBody {

@@ -5,9 +5,10 @@
 
 use std::time::Duration;
 
-use crate::clock_state::{ClockBody, ClockState};
+use crate::clock_state::ClockState;
 use crate::error::{ClockUnavailable, Error, Problem};
 use crate::instant::Instant;
+use crate::schemas::ClockBody;
 
 /// A quiet stream must not count as a dead one: the service says something every 15 seconds.
 const STALE_AFTER_MIN: Duration = Duration::from_secs(20);

@@ -22,6 +22,19 @@
 //! # }
 //! ```
 //!
+//! Each operation of the API is a method of [`Client`]. It returns a call, which takes what else the operation can have,
+//! and is sent when it is awaited ([`calls`], [`schemas`]):
+//!
+//! ```no_run
+//! # async fn example(client: timenav_client::Client) -> Result<(), timenav_client::Error> {
+//! let page = client.monitor_events("Paris", ..).text("renewal").limit(10).await?;
+//! for event in page.events {
+//!     println!("{} {}", event.time, event.description);
+//! }
+//! # Ok(())
+//! # }
+//! ```
+//!
 //! The engine is no part of it: this crate knows the API, and nothing of how it is done.
 
 mod client;
@@ -31,6 +44,10 @@ mod error;
 mod retry;
 mod sse;
 mod instant;
+mod arguments;
+mod words;
+mod states;
+pub mod schemas;
 mod clock_state;
 mod follower;
 mod shown;
@@ -43,6 +60,8 @@ mod advancing;
 mod firing;
 mod listener;
 mod timers;
+mod call;
+pub mod calls;
 mod host;
 #[cfg(feature = "tower")]
 pub mod baggage;
@@ -50,20 +69,24 @@ pub mod baggage;
 mod tests;
 
 pub use advancing::Advance;
+pub use arguments::{Bucket, EntityTag, Length, Moment, TimeRange};
+pub use call::{List, Page, Pages, Sent};
 pub use client::{Client, ClientBuilder};
-pub use clock_state::{ClockBody, ClockState, Running};
+pub use clock_state::ClockState;
 pub use error::{ClockUnavailable, Error, FieldError, Problem};
 pub use firing::{Firing, FiringClock};
 pub use follower::{Bounds, ClockChange, Reading};
 pub use instant::{Instant, NotAnInstant};
 pub use listener::{HandlerError, ListenOptions, Listener};
-pub use receipt::{AdvanceState, FiringBody, Receipt, SettledBody};
+pub use receipt::Receipt;
 pub use request::Request;
 pub use reqwest::{Body, Method, header};
 pub use response::{Events, Response};
 pub use retry::Retries;
+pub use schemas::ClockBody;
 pub use sse::SentEvent;
-pub use timers::{Every, Timer, TimerBody, TimerSet};
+pub use states::{AdvanceState, Running};
+pub use timers::Timer;
 pub use virtual_clock::VirtualClock;
 pub use watch::Watch;
-pub use watched::{FiringChange, FiringNews, Gap, Passed, Watched, WatchedFiring};
+pub use watched::{FiringChange, FiringNews, Gap, Passed, StreamMessage, Stretch, Watched, WatchedFiring};

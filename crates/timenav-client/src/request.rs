@@ -149,6 +149,36 @@ impl Request {
         self
     }
 
+    /// Returns the method.
+    #[must_use]
+    pub const fn method(&self) -> &Method {
+        &self.method
+    }
+
+    /// Returns the path below the service's own, in its segments; none if it was written as one text.
+    #[must_use]
+    pub fn path(&self) -> &[String] {
+        &self.path
+    }
+
+    /// Returns the parameters of the query.
+    #[must_use]
+    pub fn parameters(&self) -> &[(String, String)] {
+        &self.query
+    }
+
+    /// Returns the fields of the head, without the key of whoever asks.
+    #[must_use]
+    pub const fn head(&self) -> &HeaderMap {
+        &self.headers
+    }
+
+    /// Returns the body, if it has one.
+    #[must_use]
+    pub fn content(&self) -> Option<&[u8]> {
+        self.body.as_deref()
+    }
+
     /// Returns whether sending it twice does no more than sending it once.
     pub(crate) fn is_repeatable(&self) -> bool {
         self.method == Method::GET || self.headers.contains_key(IDEMPOTENCY_KEY)

@@ -5,6 +5,8 @@
 
 use std::collections::VecDeque;
 
+use serde::de::DeserializeOwned;
+
 /// One event of a stream.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -15,6 +17,16 @@ pub struct SentEvent {
     pub id: String,
     /// The body.
     pub data: String,
+}
+
+impl SentEvent {
+    /// Reads the body, which is JSON.
+    ///
+    /// # Errors
+    /// It is not what this client knows.
+    pub fn json<T: DeserializeOwned>(&self) -> Result<T, serde_json::Error> {
+        serde_json::from_str(&self.data)
+    }
 }
 
 /// Takes bytes in pieces of any size, and returns the events that are complete.

@@ -2,6 +2,7 @@
 
 #[cfg(feature = "tower")]
 mod baggage;
+mod calls;
 mod listening;
 mod stand_in;
 mod watch;
@@ -11,14 +12,16 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use crate::clock_state::{ClockBody, ClockState, Running};
+use crate::clock_state::ClockState;
 use crate::error::{ClockUnavailable, Error};
 use crate::follower::{Bounds, Follower};
 use crate::instant::Instant;
 use crate::response::Events;
 use crate::retry::{Outcome, Retries, retry_after};
+use crate::schemas::ClockBody;
 use crate::shown::Shown;
 use crate::sse::EventReader;
+use crate::states::Running;
 use crate::{Client, Request};
 use stand_in::{StandIn, answer};
 

@@ -1,26 +1,9 @@
-//! Clocks and timers, typed.
+//! A timer to set, put together by what it does.
 
-use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-use crate::client::Client;
-use crate::clock_state::ClockBody;
-use crate::error::Error;
 use crate::instant::Instant;
-use crate::request::Request;
-
-/// A rule of iCalendar: an RRULE of RFC 5545, with `SKIP` of RFC 7529.
-#[derive(Clone, Debug, Default, Serialize)]
-pub struct Every {
-    /// The rule.
-    pub rule: String,
-    /// From when on it counts. Defaults to what the clock shows.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub starts: Option<String>,
-    /// The time zone on whose calendar it counts. Defaults to `UTC`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub zone: Option<String>,
-}
+use crate::schemas::{DeliverRequest, EveryRequest, MisfireWord};
 
 /// A timer to set: what shall happen at a virtual moment, once or by a rule.
 #[derive(Clone, Debug, Default)]
@@ -35,9 +18,9 @@ impl Timer {
         Self::default().member("at", json!(moment))
     }
 
-    /// Fires by a rule.
+    /// Fires by a rule of iCalendar: an RRULE of RFC 5545, with `SKIP` of RFC 7529.
     #[must_use]
-    pub fn every(rule: &Every) -> Self {
+    pub fn every(rule: &EveryRequest) -> Self {
         Self::default().member("every", json!(rule))
     }
 
@@ -71,113 +54,31 @@ impl Timer {
         self.member("order_key", json!(key))
     }
 
+    /// Says where firings go: to a queue, to the timeline as events, or to an address.
+    #[must_use]
+    pub fn deliver(self, to: &DeliverRequest) -> Self {
+        self.member("deliver", json!(to))
+    }
+
+    /// Says what becomes of moments of a rule that come together, because the clock jumped over them. Defaults to `all`.
+    #[must_use]
+    pub fn misfire(self, misfire: &MisfireWord) -> Self {
+        self.member("misfire", json!(misfire))
+    }
+
+    /// Has moments of a rule fire that had passed when the timer was set: at most 10,000.
+    #[must_use]
+    pub fn catch_up(self) -> Self {
+        self.member("catch_up", json!(true))
+    }
+
+    /// Returns what is sent.
+    pub(crate) const fn members(&self) -> &Map<String, Value> {
+        &self.members
+    }
+
     fn member(mut self, name: &str, value: Value) -> Self {
         self.members.insert(name.to_owned(), value);
         self
-    }
-}
-
-/// A timer that was set.
-#[derive(Clone, Debug, Deserialize)]
-#[non_exhaustive]
-pub struct TimerSet {
-    /// A sentence that says what happened.
-    pub status: String,
-    /// The timeline.
-    pub timeline_id: String,
-    /// The timer.
-    pub timer: TimerBody,
-}
-
-/// A timer, as answers have it.
-#[derive(Clone, Debug, Deserialize)]
-#[non_exhaustive]
-pub struct TimerBody {
-    /// Its name.
-    pub timer_id: String,
-    /// `armed`, `done` or `cancelled`.
-    pub state: String,
-    /// The moment at which it fires next, if it is armed.
-    #[serde(default)]
-    pub next: Option<Instant>,
-}
-
-impl Client {
-    /// Asks what the clock shows. A [`VirtualClock`](crate::VirtualClock) does so once, and then computes it.
-    ///
-    /// # Errors
-    /// The service does not answer, or says no.
-    pub async fn clock(&self) -> Result<ClockBody, Error> {
-        self.json(self.named(Request::get(&["v1", "clock"]))).await
-    }
-
-    /// Moves the clock to a moment, in either direction. Timers on the way settle; [`Client::advance`] has the receipt.
-    ///
-    /// # Errors
-    /// The service does not answer, or says no.
-    pub async fn travel(&self, moment: Instant) -> Result<ClockBody, Error> {
-        self.change_clock("travel", Map::from_iter([("destination_time".to_owned(), json!(moment))])).await
-    }
-
-    /// Moves a paused clock by what somebody's work cost, such as `20m`. With `since`, what the clock showed when the work
-    /// began, time that several spend side by side passes once; otherwise it adds up. Timers on the way settle.
-    ///
-    /// # Errors
-    /// The clock runs, the service does not answer, or it says no.
-    pub async fn spend(&self, duration: &str, since: Option<Instant>) -> Result<ClockBody, Error> {
-        let mut body = Map::from_iter([("duration".to_owned(), json!(duration))]);
-        body.extend(since.map(|since| ("since".to_owned(), json!(since))));
-        self.change_clock("spend", body).await
-    }
-
-    /// Moves the clock back by a duration, such as `P1M` or `12h`.
-    ///
-    /// # Errors
-    /// The service does not answer, or says no.
-    pub async fn rewind(&self, duration: &str) -> Result<ClockBody, Error> {
-        self.change_clock("rewind", Map::from_iter([("duration".to_owned(), json!(duration))])).await
-    }
-
-    /// Changes how many virtual seconds pass in a host second.
-    ///
-    /// # Errors
-    /// The service does not answer, or says no.
-    pub async fn set_rate(&self, rate: f64) -> Result<ClockBody, Error> {
-        self.change_clock("set-rate", Map::from_iter([("rate".to_owned(), json!(rate))])).await
-    }
-
-    /// Pauses the clock.
-    ///
-    /// # Errors
-    /// The service does not answer, or says no.
-    pub async fn pause_time(&self) -> Result<ClockBody, Error> {
-        self.change_clock("pause-time", Map::new()).await
-    }
-
-    /// Lets the clock run.
-    ///
-    /// # Errors
-    /// The service does not answer, or says no.
-    pub async fn resume_time(&self) -> Result<ClockBody, Error> {
-        self.change_clock("resume-time", Map::new()).await
-    }
-
-    /// Sets a timer.
-    ///
-    /// # Errors
-    /// The service does not answer, or says no.
-    pub async fn set_timer(&self, timer: &Timer) -> Result<TimerSet, Error> {
-        let body = self.with_timeline(timer.members.clone());
-        self.json(Request::post(&["v1", "timers"]).json(&body)?).await
-    }
-
-    async fn change_clock(&self, operation: &str, body: Map<String, Value>) -> Result<ClockBody, Error> {
-        let body = self.with_timeline(body);
-        self.json(Request::post(&["v1", operation]).json(&body)?).await
-    }
-
-    fn with_timeline(&self, mut body: Map<String, Value>) -> Map<String, Value> {
-        body.extend(self.timeline_id().map(|timeline| ("timeline_id".to_owned(), json!(timeline))));
-        body
     }
 }

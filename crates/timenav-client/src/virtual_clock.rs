@@ -9,7 +9,7 @@ use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
 use crate::client::{Client, pause};
-use crate::clock_state::{ClockBody, ClockState};
+use crate::clock_state::ClockState;
 use crate::confirming::{Applied, confirm_all};
 use crate::error::{ClockUnavailable, Error};
 use crate::follower::{Bounds, ClockChange, Follower, Reading};
@@ -18,6 +18,7 @@ use crate::instant::Instant;
 use crate::request::Request;
 use crate::response::Events;
 use crate::retry::{Retries, delay};
+use crate::schemas::ClockBody;
 use crate::shown::Shown;
 
 /// How long a service may take to tell the clock for the first time.
@@ -311,7 +312,7 @@ impl Following<'_> {
             follower.state().map(|state| state.generation)
         });
         if let Some(generation) = generation {
-            let asked = client.json::<ClockBody>(client.named(Request::get(&["v1", "clock"])));
+            let asked = client.clock().into_future();
             let body = timeout(ANSWER_TIMEOUT, asked).await.map_err(|_| silent(client))??;
             shared.tell(shared.note(|follower| follower.answered(&body, monotonic_micros())));
             stream = stream.after(&generation.to_string())?;

@@ -7,6 +7,7 @@ use crate::client::Client;
 use crate::error::Error;
 use crate::instant::Instant;
 use crate::request::Request;
+use crate::schemas::{ClockBody, EventBody, InterventionBody, ParadoxBody};
 use crate::sse::SentEvent;
 use crate::watch::Watch;
 
@@ -120,6 +121,45 @@ pub struct Passed {
     pub time_range: String,
 }
 
+/// Virtual time that a clock has passed, and that has events. Both ends are included.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[non_exhaustive]
+pub struct Stretch {
+    /// Its first instant.
+    #[serde(rename = "from")]
+    pub first: Instant,
+    /// Its last instant.
+    #[serde(rename = "to")]
+    pub last: Instant,
+    /// Both, as `GET /v1/monitor-events` takes them.
+    pub time_range: String,
+}
+
+/// What [`Client::stream`] tells: read it out of a message with [`SentEvent::json`]. Which members there are depends on
+/// what the message is called.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[non_exhaustive]
+pub struct StreamMessage {
+    /// The timeline.
+    pub timeline_id: String,
+    /// The position of the newest ledger entry that was told.
+    pub position: u64,
+    /// The clock as it is since then.
+    pub clock: Option<ClockBody>,
+    /// What became of an event or a paradox: `recorded`, `corrected`, `manipulated`, `made` or `healed`.
+    pub change: Option<String>,
+    /// The event's id.
+    pub event_id: Option<String>,
+    /// The event as it was recorded or corrected; absent if it was erased since.
+    pub event: Option<EventBody>,
+    /// What was done to the event; absent if it was erased since.
+    pub intervention: Option<InterventionBody>,
+    /// The paradox that is there since, or is gone since and is told as it was.
+    pub paradox: Option<ParadoxBody>,
+    /// The time that the clock has passed, if it has passed events.
+    pub due: Option<Stretch>,
+}
+
 impl Client {
     /// Watches what happens to the firings of a queue, and claims none; with `None`, to all firings of the timeline.
     ///
@@ -190,14 +230,7 @@ struct FiringMessage {
 struct DueMessage {
     timeline_id: String,
     position: u64,
-    due: DueBody,
-}
-
-#[derive(Deserialize)]
-struct DueBody {
-    from: Instant,
-    to: Instant,
-    time_range: String,
+    due: Stretch,
 }
 
 fn firing_news(event: SentEvent) -> Result<Option<Watched<FiringNews>>, serde_json::Error> {
@@ -209,7 +242,7 @@ fn firing_news(event: SentEvent) -> Result<Option<Watched<FiringNews>>, serde_js
 
 fn passed(event: SentEvent) -> Result<Option<Watched<Passed>>, serde_json::Error> {
     read(event, "due", |id, told: DueMessage| {
-        let DueMessage { timeline_id, position, due: DueBody { from: first, to: last, time_range } } = told;
+        let DueMessage { timeline_id, position, due: Stretch { first, last, time_range } } = told;
         Passed { id, timeline_id, position, first, last, time_range }
     })
 }

@@ -9,7 +9,7 @@ use anyhow::Context;
 use crate::process;
 
 /// Folders whose files are made by a program, or are fixtures that keep their bytes.
-const NOT_WRITTEN_BY_HAND: [&str; 13] = [
+const NOT_WRITTEN_BY_HAND: [&str; 16] = [
     "console/dist/",
     "crates/timenav-places/data/",
     "fuzz/corpus/",
@@ -23,6 +23,9 @@ const NOT_WRITTEN_BY_HAND: [&str; 13] = [
     "clients/python/src/timenav/_operations.py",
     "clients/python/src/timenav/_sync_calls.py",
     "clients/python/src/timenav/_async_calls.py",
+    "crates/timenav-client/src/calls.rs",
+    "crates/timenav-client/src/schemas.rs",
+    "crates/timenav/tests/it/rust_client/every_call.rs",
 ];
 
 /// The files of a repository, each by its path from the root.

@@ -1,7 +1,11 @@
 //! The client for Rust, beside a service: handlers, settled advances, and a clock that is read without a request.
 
 mod baggage;
+mod document;
+mod every_call;
 mod packed;
+mod readme;
+mod typed;
 mod watching;
 
 use std::net::SocketAddr;

@@ -1,0 +1,218 @@
+//! What calls take beside texts and numbers: lengths of time, moments of a ledger, ranges, entity tags.
+
+use std::ops::{RangeFrom, RangeFull, RangeInclusive, RangeToInclusive};
+use std::time::Duration;
+
+use serde::Serialize;
+
+use crate::instant::Instant;
+
+/// A length of time as the API reads it: numbers with units, such as `1d12h`, or ISO 8601, such as `P1M`.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
+pub struct Length(String);
+
+impl Length {
+    /// Returns the text.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// Returns how long that is; `None` where it takes a calendar to tell.
+    pub(crate) fn duration(&self) -> Option<Duration> {
+        let text = self.0.to_ascii_lowercase();
+        let mut rest = text.strip_prefix("pt").unwrap_or(&text);
+        let mut seconds = 0.0;
+        while !rest.is_empty() {
+            let end = rest.find(|sign: char| sign.is_ascii_alphabetic())?;
+            let (number, unit) = (rest[..end].parse::<f64>().ok()?, rest[end..].chars().next()?);
+            rest = &rest[end + unit.len_utf8()..];
+            seconds += number
+                * match unit {
+                    's' => 1.0,
+                    'm' => 60.0,
+                    'h' => 3_600.0,
+                    _ => return None,
+                };
+        }
+        Duration::try_from_secs_f64(seconds).ok()
+    }
+}
+
+impl From<&str> for Length {
+    fn from(text: &str) -> Self {
+        Self(text.to_owned())
+    }
+}
+
+impl From<String> for Length {
+    fn from(text: String) -> Self {
+        Self(text)
+    }
+}
+
+impl From<Duration> for Length {
+    /// Writes whole microseconds, which is how finely the API tells time.
+    fn from(length: Duration) -> Self {
+        let text = match length.subsec_micros() {
+            0 => format!("{}s", length.as_secs()),
+            micros => format!("{}.{micros:06}s", length.as_secs()),
+        };
+        Self(text)
+    }
+}
+
+/// A moment of a ledger: a position, the id of an anchor, or a host time.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
+#[serde(untagged)]
+#[non_exhaustive]
+pub enum Moment {
+    /// The position of an entry.
+    Position(u64),
+    /// The id of an anchor, or a host time.
+    Text(String),
+}
+
+impl From<u64> for Moment {
+    fn from(position: u64) -> Self {
+        Self::Position(position)
+    }
+}
+
+impl From<&str> for Moment {
+    fn from(text: &str) -> Self {
+        Self::Text(text.to_owned())
+    }
+}
+
+impl From<String> for Moment {
+    fn from(text: String) -> Self {
+        Self::Text(text)
+    }
+}
+
+impl From<Instant> for Moment {
+    fn from(host_time: Instant) -> Self {
+        Self::Text(host_time.to_string())
+    }
+}
+
+/// How a span of time is divided into groups: by how many, or by how long each is.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
+#[serde(untagged)]
+#[non_exhaustive]
+pub enum Bucket {
+    /// How many there are.
+    Count(u32),
+    /// How long each is.
+    Length(Length),
+}
+
+impl From<u32> for Bucket {
+    fn from(count: u32) -> Self {
+        Self::Count(count)
+    }
+}
+
+impl From<&str> for Bucket {
+    fn from(length: &str) -> Self {
+        Self::Length(length.into())
+    }
+}
+
+impl From<Duration> for Bucket {
+    fn from(length: Duration) -> Self {
+        Self::Length(length.into())
+    }
+}
+
+/// A stretch of time as the API reads it: `<start>/<end>` or `<start>/<duration>`, both ends included; `..` is an open end.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
+pub struct TimeRange(String);
+
+impl From<&str> for TimeRange {
+    fn from(text: &str) -> Self {
+        Self(text.to_owned())
+    }
+}
+
+impl From<String> for TimeRange {
+    fn from(text: String) -> Self {
+        Self(text)
+    }
+}
+
+impl From<RangeInclusive<Instant>> for TimeRange {
+    fn from(range: RangeInclusive<Instant>) -> Self {
+        Self(format!("{}/{}", range.start(), range.end()))
+    }
+}
+
+impl From<RangeFrom<Instant>> for TimeRange {
+    fn from(range: RangeFrom<Instant>) -> Self {
+        Self(format!("{}/..", range.start))
+    }
+}
+
+impl From<RangeToInclusive<Instant>> for TimeRange {
+    fn from(range: RangeToInclusive<Instant>) -> Self {
+        Self(format!("../{}", range.end))
+    }
+}
+
+impl From<RangeFull> for TimeRange {
+    fn from(_: RangeFull) -> Self {
+        Self("../..".to_owned())
+    }
+}
+
+/// Of what version something has to be, or else nothing is changed.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct EntityTag(pub(crate) String);
+
+impl From<u64> for EntityTag {
+    /// Stands for a generation of a clock, or a version that is a number.
+    fn from(version: u64) -> Self {
+        Self(format!("\"{version}\""))
+    }
+}
+
+impl From<&str> for EntityTag {
+    /// Takes an entity tag as it was answered, in its quotation marks; `*` stands for whatever there is.
+    fn from(tag: &str) -> Self {
+        Self(tag.to_owned())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lengths_are_written_exactly_and_read_where_no_calendar_is_needed() {
+        let written = |length: Duration| Length::from(length).as_str().to_owned();
+        assert_eq!(written(Duration::from_millis(1_500)), "1.500000s");
+        assert_eq!(written(Duration::from_mins(2)), "120s");
+        let check = |text: &str, seconds: Option<f64>| {
+            assert_eq!(Length::from(text).duration(), seconds.map(Duration::from_secs_f64), "{text}");
+        };
+        check("30s", Some(30.0));
+        check("1h30m", Some(5_400.0));
+        check("PT1M0.5S", Some(60.5));
+        check("P1M", None);
+        check("1d", None);
+        check("soon", None);
+        check("7", None);
+    }
+
+    #[test]
+    fn ranges_include_their_ends() {
+        let at = |text: &str| text.parse::<Instant>().unwrap();
+        let (start, end) = (at("2028-02-29T00:00:00Z"), at("2028-03-01T00:00:00Z"));
+        let check = |range: TimeRange, text: &str| assert_eq!(range.0, text);
+        check((start..=end).into(), "2028-02-29T00:00:00Z/2028-03-01T00:00:00Z");
+        check((start..).into(), "2028-02-29T00:00:00Z/..");
+        check((..=end).into(), "../2028-03-01T00:00:00Z");
+        check((..).into(), "../..");
+    }
+}

@@ -1,0 +1,55 @@
+//! Words of the API that later versions may add to.
+
+/// Declares a set of words. One that this version does not know is kept as it came.
+macro_rules! words {
+    ($(#[$about:meta])* $name:ident { $($(#[$said:meta])* $variant:ident = $word:literal,)+ }) => {
+        $(#[$about])*
+        #[derive(Clone, Debug, PartialEq, Eq, Hash)]
+        #[non_exhaustive]
+        pub enum $name {
+            $($(#[$said])* $variant,)+
+            /// A word that this version does not know.
+            Other(String),
+        }
+
+        impl $name {
+            /// Returns the word as the API writes it.
+            #[must_use]
+            pub fn as_str(&self) -> &str {
+                match self {
+                    $(Self::$variant => $word,)+
+                    Self::Other(word) => word,
+                }
+            }
+        }
+
+        impl From<&str> for $name {
+            fn from(word: &str) -> Self {
+                match word {
+                    $($word => Self::$variant,)+
+                    other => Self::Other(other.to_owned()),
+                }
+            }
+        }
+
+        impl std::fmt::Display for $name {
+            fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                formatter.write_str(self.as_str())
+            }
+        }
+
+        impl serde::Serialize for $name {
+            fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                serializer.serialize_str(self.as_str())
+            }
+        }
+
+        impl<'de> serde::Deserialize<'de> for $name {
+            fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                <std::borrow::Cow<'_, str>>::deserialize(deserializer).map(|word| Self::from(&*word))
+            }
+        }
+    };
+}
+
+pub(crate) use words;

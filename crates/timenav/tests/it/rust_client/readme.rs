@@ -1,0 +1,76 @@
+//! The examples in the README of the client for Rust do what they say.
+
+use super::runtime;
+use crate::service::Service;
+
+// What comes here is in crates/timenav-client/README.md.
+use timenav_client::schemas::{EventRecord, GeoRecord};
+use timenav_client::{Client, Error};
+
+async fn moon(client: &Client) -> Result<Vec<String>, Error> {
+    let landing = EventRecord::new("1969-07-20T20:17:40Z".parse()?)
+        .event_id("moon-landing")
+        .causes(["launch-of-apollo-11"])
+        .geo(GeoRecord::new(0.67, 23.47));
+    client.record_events(vec![landing]).if_match("*").await?; // only if the timeline exists
+    let mut found = Vec::new();
+    let mut pages = client.monitor_events("*", ..).text("moon").limit(100).pages();
+    while let Some(page) = pages.next().await? {
+        found.extend(page.events.into_iter().map(|event| event.event_id));
+    }
+    Ok(found)
+}
+// So much for the README.
+
+/// Does what the ten lines at the head of the README do, for a client that is not made of the environment.
+async fn ten_lines(here: Client) -> Result<(), Box<dyn std::error::Error>> {
+    // From here
+    use timenav_client::{Client, Timer};
+
+    let client = Client::clone(&here); // TIMENAV_URL, TIMENAV_API_KEY, TIMENAV_TIMELINE
+    client.pause_time().await?;
+    client.set_timer(&Timer::cron("0 9 * * *", "Europe/Paris").queue("billing")).await?;
+    let listener = client
+        .on("billing", |firing| async move {
+            println!("billing at {}", firing.clock.now());
+            Ok(())
+        })
+        .await?;
+    let receipt = client.advance("P1M").await?; // every morning of a month has happened when this returns
+    println!("{} mornings", receipt.acknowledged);
+    listener.close().await?;
+    // to here.
+    Ok(())
+}
+
+/// Returns what stands between two texts, without white space.
+fn between(text: &str, start: &str, end: &str) -> String {
+    let (_, text) = text.split_once(start).unwrap();
+    text.split_once(end).unwrap().0.split_whitespace().collect()
+}
+
+#[test]
+fn the_examples_of_the_readme_are_those_above() {
+    let own = include_str!("readme.rs");
+    let readme = include_str!("../../../../timenav-client/README.md");
+    let (_, example) = own.split_once("// What comes here is in crates/timenav-client/README.md.\n").unwrap();
+    let (example, _) = example.split_once("// So much for the README.").unwrap();
+    assert!(readme.contains(&format!("```rust\n{example}```\n")), "they differ");
+    let shown = between(readme, "```rust\n", "```").replace("Client::from_env()?", "Client::clone(&here)");
+    assert_eq!(shown, between(own, "// From here", "// to here."));
+}
+
+#[test]
+fn they_do_what_they_say() {
+    let service = Service::start();
+    let client = Client::builder().url(service.url()).key(&service.admin).timeline("main").build().unwrap();
+    runtime().block_on(async {
+        let missing = moon(&client.on_timeline("nowhere")).await.unwrap_err();
+        assert_eq!(missing.problem().unwrap().http_status, 404);
+        assert_eq!(moon(&client).await.unwrap(), ["moon-landing"]);
+        ten_lines(client.clone()).await.unwrap();
+        let fired = client.firings().pages().all().await.unwrap();
+        assert!(fired.len() > 27 && fired.iter().all(|firing| firing.state == "acknowledged"), "{fired:?}");
+    });
+    service.audit();
+}
