@@ -83,6 +83,16 @@ pub(crate) struct TimelineOptions {
 }
 
 impl TimelineOptions {
+    /// Returns the client for calls on the timeline.
+    pub(crate) fn on(&self, api: &timenav_client::Client) -> timenav_client::Client {
+        self.timeline.as_deref().map_or_else(|| api.clone(), |timeline| api.on_timeline(timeline))
+    }
+
+    /// Returns the timeline of an operation that must be told it; `main` by default.
+    pub(crate) fn required(&self) -> &str {
+        self.timeline.as_deref().unwrap_or("main")
+    }
+
     /// Returns the query that names the timeline.
     pub(crate) fn query(&self) -> Vec<(&'static str, String)> {
         self.timeline.iter().map(|timeline| ("timeline_id", timeline.clone())).collect()
@@ -90,7 +100,7 @@ impl TimelineOptions {
 
     /// Returns the query for an operation that must be told the timeline; `main` by default.
     pub(crate) fn required_query(&self) -> Vec<(&'static str, String)> {
-        vec![("timeline_id", self.timeline.clone().unwrap_or_else(|| "main".to_owned()))]
+        vec![("timeline_id", self.required().to_owned())]
     }
 
     /// Returns the start of a body that names the timeline.

@@ -1,8 +1,8 @@
 //! `timenav access`: who may do what on a timeline, and who did.
 
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
+use timenav_client::schemas::PermissionsRequest;
 
-use super::arguments::insert;
 use super::pages::{page_text, show_pages};
 use crate::client::{Client, ServiceOptions, TimelineOptions};
 use crate::exit::Failure;
@@ -79,13 +79,12 @@ pub(crate) fn run(command: AccessCommand, surroundings: &Surroundings) -> Result
     let client = Client::new(&command.service, surroundings)?;
     match command.action {
         Action::Show => {
-            let answer = client.get(&["v1", "access-control"], &command.timeline.required_query())?;
+            let answer = client.call_of(|api| api.access_control(command.timeline.required()).request())?;
             client.show(&answer, permissions_text)
         }
         Action::Set(set) => {
-            let mut body = command.timeline.required_body();
-            body.insert("permissions".to_owned(), permissions(set).into());
-            client.show(&client.post(&["v1", "set-access-control"], body)?, output::status)
+            let (timeline, lists) = (command.timeline.required(), permissions(set));
+            client.show(&client.call_of(|api| api.set_access_control(timeline, lists).request())?, output::status)
         }
         Action::Log(log) => show_log(&client, log, command.timeline.required_query()),
     }
@@ -101,14 +100,14 @@ fn show_log(client: &Client, log: Log, mut query: Vec<(&'static str, String)>) -
 }
 
 /// Returns the lists that were given. An empty one is of nobody.
-fn permissions(set: Set) -> Map<String, Value> {
+fn permissions(set: Set) -> PermissionsRequest {
     let users = |ids: String| -> Vec<String> {
         ids.split(',').map(|id| id.trim().to_owned()).filter(|id| !id.is_empty()).collect()
     };
-    let mut lists = Map::new();
-    insert(&mut lists, "read", set.read.map(users));
-    insert(&mut lists, "write", set.write.map(users));
-    insert(&mut lists, "admin", set.admin.map(users));
+    let mut lists = PermissionsRequest::new();
+    lists.read = set.read.map(users);
+    lists.write = set.write.map(users);
+    lists.admin = set.admin.map(users);
     lists
 }
 
@@ -172,7 +171,7 @@ mod tests {
     #[test]
     fn only_lists_that_were_given_are_sent() {
         let set = Set { read: Some(" ada, bob ,".to_owned()), write: None, admin: Some(String::new()) };
-        assert_eq!(Value::Object(permissions(set)), serde_json::json!({"read": ["ada", "bob"], "admin": []}));
+        assert_eq!(json!(permissions(set)), json!({"read": ["ada", "bob"], "admin": []}));
     }
 
     #[test]

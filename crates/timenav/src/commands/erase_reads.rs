@@ -1,9 +1,8 @@
 //! `timenav erase-reads`: erases single reads from the access log.
 
-use serde_json::Map;
 use timenav_core::ids::TimelineId;
 
-use super::arguments::{insert, timeline_id};
+use super::arguments::timeline_id;
 use crate::client::{Client, ServiceOptions};
 use crate::exit::Failure;
 use crate::output;
@@ -36,11 +35,15 @@ pub(crate) struct EraseReadsCommand {
 /// The service does not answer, or says no.
 pub(crate) fn run(command: EraseReadsCommand, surroundings: &Surroundings) -> Result<(), Failure> {
     let client = Client::new(&command.service, surroundings)?;
-    let mut body = Map::new();
-    insert(&mut body, "timeline_id", command.timeline.map(|timeline| timeline.to_string()));
-    insert(&mut body, "position", Some(command.position));
-    insert(&mut body, "reads", (!command.index.is_empty()).then_some(command.index));
-    insert(&mut body, "user_id", command.user);
-    let answer = client.post(&["v1", "erase-reads"], body)?;
+    let answer = client.call_of(|api| {
+        let mut call = api.erase_reads(command.position);
+        if let Some(timeline) = command.timeline {
+            call = call.timeline_id(timeline.to_string());
+        }
+        if let Some(user) = command.user {
+            call = call.user_id(user);
+        }
+        if command.index.is_empty() { call.request() } else { call.reads(command.index).request() }
+    })?;
     client.show(&answer, output::status)
 }

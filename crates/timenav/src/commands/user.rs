@@ -1,9 +1,8 @@
 //! `timenav user`: makes, lists and removes users, and sets their passwords.
 
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 use zeroize::Zeroizing;
 
-use super::arguments::insert;
 use super::pages::{page_text, show_pages};
 use crate::client::{Client, ServiceOptions};
 use crate::exit::Failure;
@@ -86,10 +85,7 @@ pub(crate) fn run(command: UserCommand, surroundings: &Surroundings) -> Result<(
     let client = Client::new(&command.service, surroundings)?;
     match command.action {
         Action::Add { user_id, operator } => {
-            let mut body = Map::new();
-            insert(&mut body, "user_id", Some(user_id));
-            insert(&mut body, "operator", operator.then_some(true));
-            client.show(&client.post(&["v1", "users"], body)?, output::status)
+            client.show(&client.call_of(|api| api.create_user(user_id).operator(operator).request())?, output::status)
         }
         Action::List => show_pages(&client, &["v1", "users"], Vec::new(), (true, &USERS), list_text),
         Action::Password { user_id, stdin } => {
@@ -98,10 +94,8 @@ pub(crate) fn run(command: UserCommand, surroundings: &Surroundings) -> Result<(
             client.show(&client.post_text(&["v1", "set-password"], &[], &body)?, output::status)
         }
         Action::Restrict { user_id, level } => {
-            let mut body = Map::new();
-            insert(&mut body, "user_id", Some(user_id));
-            insert(&mut body, "restriction_level", Some(level));
-            client.show(&client.post(&["v1", "restrict-time-travel"], body)?, output::status)
+            let level = level.as_str().into();
+            client.show(&client.call_of(|api| api.restrict_time_travel(user_id, level).request())?, output::status)
         }
         Action::Restrictions => {
             show_pages(&client, &["v1", "restrictions"], Vec::new(), (true, &RESTRICTIONS), restrictions_text)
@@ -111,9 +105,11 @@ pub(crate) fn run(command: UserCommand, surroundings: &Surroundings) -> Result<(
             show_pages(&client, &["v1", "sessions"], query, (true, &SESSIONS), sessions_text)
         }
         Action::EndSession { session_id } => {
-            client.show(&client.delete(&["v1", "sessions", &session_id], &[])?, output::status)
+            client.show(&client.call_of(|api| api.end_session(&session_id).request())?, output::status)
         }
-        Action::Remove { user_id } => client.show(&client.delete(&["v1", "users", &user_id], &[])?, output::status),
+        Action::Remove { user_id } => {
+            client.show(&client.call_of(|api| api.delete_user(&user_id).request())?, output::status)
+        }
     }
 }
 
