@@ -1343,6 +1343,11 @@ export interface components {
         };
         /** @description Permissions that were set. */
         AccessControlSetBody: {
+            /**
+             * @description Users in a list you gave whose permission there has expired. Only if there are any; to let them in again, give
+             *     another end, or `null` for none.
+             */
+            expired_users?: string[];
             /** @description Its place in the ledger. */
             ledger: components["schemas"]["LedgerBody"];
             /** @description A sentence that says what happened. */
@@ -3861,10 +3866,71 @@ export interface components {
             /** @description The user whose password it is. */
             user_id: string;
         };
+        /** @description When permissions expire. Each user named must be in the list. */
+        PermissionEnds: {
+            /** @description When admin access expires, by user id; `null` for never. At least one admin must have no end. */
+            admin?: {
+                [key: string]: string | null;
+            } | null;
+            /** @description When read access expires, by user id; `null` for never. */
+            read?: {
+                [key: string]: string | null;
+            } | null;
+            /** @description When write access expires, by user id; `null` for never. */
+            write?: {
+                [key: string]: string | null;
+            } | null;
+        };
+        /** @description When permissions expire, in host time. Whoever is in a list and not named here keeps the permission. */
+        PermissionEndsBody: {
+            /** @description When admin access expires, by user id. */
+            admin?: {
+                [key: string]: string;
+            };
+            /** @description When read access expires, by user id. */
+            read?: {
+                [key: string]: string;
+            };
+            /** @description When write access expires, by user id. */
+            write?: {
+                [key: string]: string;
+            };
+        };
+        /** @description How long permissions last. Each user named must be in the list, and not in `expires_at`. */
+        PermissionSpans: {
+            /**
+             * @description How long admin access lasts, by user id.
+             * @example {
+             *       "bob": "12h"
+             *     }
+             */
+            admin?: {
+                [key: string]: string;
+            } | null;
+            /**
+             * @description How long read access lasts, by user id.
+             * @example {
+             *       "alice": "P7D"
+             *     }
+             */
+            read?: {
+                [key: string]: string;
+            } | null;
+            /**
+             * @description How long write access lasts, by user id.
+             * @example {
+             *       "bob": "12h"
+             *     }
+             */
+            write?: {
+                [key: string]: string;
+            } | null;
+        };
         /** @description The three lists of a timeline. */
         PermissionsBody: {
             /** @description Users with admin access. */
             admin: string[];
+            expires_at?: components["schemas"]["PermissionEndsBody"] | null;
             /** @description Users with read access. */
             read: string[];
             /** @description Users with write access. */
@@ -3879,6 +3945,10 @@ export interface components {
              *     ]
              */
             admin?: string[] | null;
+            /** @description When permissions expire, in host time. Whoever stays in a list and is not named here keeps the end they have. */
+            expires_at?: components["schemas"]["PermissionEnds"];
+            /** @description As `expires_at`, counted from now: how long permissions last, in host time. */
+            expires_in?: components["schemas"]["PermissionSpans"];
             /**
              * @description Users with read access.
              * @example [
@@ -4829,6 +4899,8 @@ export interface components {
             retention?: components["schemas"]["RetentionBody"] | null;
             /** @description The caller's role: `read`, `write`, `admin`; `operator` for an operator in none of its lists. */
             role: string;
+            /** @description Host time when that role expires; absent if it does not. */
+            role_expires_at?: string | null;
             /** @description The timeline. */
             timeline_id: string;
         };

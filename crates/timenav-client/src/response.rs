@@ -1,7 +1,7 @@
 //! Answers of success, as they come.
 
 use reqwest::Url;
-use reqwest::header::CONTENT_TYPE;
+use reqwest::header::{CONTENT_TYPE, ETAG};
 use serde::de::DeserializeOwned;
 
 use crate::error::Error;
@@ -25,6 +25,13 @@ impl Response {
     #[must_use]
     pub fn content_type(&self) -> &str {
         self.inner.headers().get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default()
+    }
+
+    /// Returns the tag of what is told, without its quotation marks, where it has one: a later change can be bound to it.
+    #[must_use]
+    pub fn entity_tag(&self) -> Option<&str> {
+        let tag = self.inner.headers().get(ETAG)?.to_str().ok()?;
+        Some(tag.trim_start_matches("W/").trim_matches('"'))
     }
 
     /// Returns the whole body.

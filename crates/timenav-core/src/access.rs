@@ -1,6 +1,6 @@
 //! Who may do what: roles on a timeline, restrictions on time travel, scopes of a key.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::clock::{Moment, Rate};
 use crate::ids::UserId;
@@ -21,6 +21,9 @@ pub enum Role {
 }
 
 impl Role {
+    /// All of them, from low to high.
+    pub const ALL: [Self; 3] = [Self::Read, Self::Write, Self::Admin];
+
     /// Returns the word for it on the wire.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
@@ -32,7 +35,7 @@ impl Role {
     }
 }
 
-/// The three lists of a timeline.
+/// The three lists of a timeline, and until when somebody is in one of them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Permissions {
     /// Users with read access.
@@ -41,6 +44,46 @@ pub struct Permissions {
     pub write: BTreeSet<UserId>,
     /// Users with admin access.
     pub admin: BTreeSet<UserId>,
+    /// When permissions expire. Who is in a list and not here is in it for good.
+    pub ends: Ends,
+}
+
+/// When permissions expire, by the host, list by list. Whoever is named is in the list.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Ends {
+    /// The ends of read access.
+    pub read: BTreeMap<UserId, Instant<Wall>>,
+    /// The ends of write access.
+    pub write: BTreeMap<UserId, Instant<Wall>>,
+    /// The ends of admin access.
+    pub admin: BTreeMap<UserId, Instant<Wall>>,
+}
+
+impl Ends {
+    /// Returns the ends of one list.
+    #[must_use]
+    pub const fn of(&self, role: Role) -> &BTreeMap<UserId, Instant<Wall>> {
+        match role {
+            Role::Read => &self.read,
+            Role::Write => &self.write,
+            Role::Admin => &self.admin,
+        }
+    }
+
+    /// Returns the ends of one list, to change them.
+    pub const fn of_mut(&mut self, role: Role) -> &mut BTreeMap<UserId, Instant<Wall>> {
+        match role {
+            Role::Read => &mut self.read,
+            Role::Write => &mut self.write,
+            Role::Admin => &mut self.admin,
+        }
+    }
+
+    /// Returns whether no permission expires.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.read.is_empty() && self.write.is_empty() && self.admin.is_empty()
+    }
 }
 
 impl Permissions {
@@ -50,18 +93,54 @@ impl Permissions {
         Self { admin: BTreeSet::from([creator]), ..Self::default() }
     }
 
-    /// Returns the highest role the user has, if any.
+    /// Returns the list of a role.
     #[must_use]
-    pub fn role(&self, user: &UserId) -> Option<Role> {
-        if self.admin.contains(user) {
-            Some(Role::Admin)
-        } else if self.write.contains(user) {
-            Some(Role::Write)
-        } else if self.read.contains(user) {
-            Some(Role::Read)
-        } else {
-            None
+    pub const fn list(&self, role: Role) -> &BTreeSet<UserId> {
+        match role {
+            Role::Read => &self.read,
+            Role::Write => &self.write,
+            Role::Admin => &self.admin,
         }
+    }
+
+    /// Returns the list of a role, to change it.
+    pub const fn list_mut(&mut self, role: Role) -> &mut BTreeSet<UserId> {
+        match role {
+            Role::Read => &mut self.read,
+            Role::Write => &mut self.write,
+            Role::Admin => &mut self.admin,
+        }
+    }
+
+    /// Puts a user into the list of a role, up to an end if there is one.
+    pub fn put(&mut self, role: Role, user: UserId, end: Option<Instant<Wall>>) {
+        match end {
+            Some(end) => self.ends.of_mut(role).insert(user.clone(), end),
+            None => self.ends.of_mut(role).remove(&user),
+        };
+        self.list_mut(role).insert(user);
+    }
+
+    /// Returns the highest role that the user has at a host instant, if any. One that expires at that instant does not
+    /// count.
+    #[must_use]
+    pub fn role(&self, user: &UserId, host: Instant<Wall>) -> Option<Role> {
+        let has = |role: &Role| {
+            self.list(*role).contains(user) && self.ends.of(*role).get(user).is_none_or(|end| host < *end)
+        };
+        Role::ALL.into_iter().rev().find(has)
+    }
+
+    /// Returns whether a list names the user, even if the permission has expired.
+    #[must_use]
+    pub fn names(&self, user: &UserId) -> bool {
+        Role::ALL.into_iter().any(|role| self.list(role).contains(user))
+    }
+
+    /// Returns when the role that the user has at a host instant expires, if it does.
+    #[must_use]
+    pub fn role_end(&self, user: &UserId, host: Instant<Wall>) -> Option<Instant<Wall>> {
+        self.ends.of(self.role(user, host)?).get(user).copied()
     }
 }
 

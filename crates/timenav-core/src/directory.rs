@@ -239,20 +239,21 @@ impl<P> Directory<P> {
         Arc::make_mut(&mut self.keys).retain(|key| key.is_live(host));
     }
 
-    /// Returns what is known about a user who shows something with those scopes, with regard to a timeline with those
-    /// lists.
+    /// Returns what is known at a host instant about a user who shows something with those scopes, with regard to a
+    /// timeline with those lists.
     #[must_use]
     pub fn standing<'a>(
         &self,
         user_id: &UserId,
         scopes: Option<&'a [Scope]>,
         lists: Option<&Permissions>,
+        host: Instant<Wall>,
     ) -> Standing<'a> {
         let user = self.users.get(user_id);
         Standing {
             operator: user.is_some_and(|user| user.operator),
             restriction: user.map(|user| user.restriction).unwrap_or_default(),
-            role: user.and(lists).and_then(|lists| lists.role(user_id)),
+            role: user.and(lists).and_then(|lists| lists.role(user_id, host)),
             scopes,
         }
     }

@@ -9,32 +9,33 @@ use timenav_core::ids::{TimelineId, UserId};
 use timenav_core::permissions::PermissionsCommand;
 
 use crate::caller::Caller;
-use crate::changes::LedgerPosition;
+use crate::changes::{LedgerPosition, PermissionsAfter};
 use crate::deciding::access::SetPermissions;
 use crate::deciding::identity::ChangeUser;
 use crate::engine::Engine;
 use crate::idempotency::Idempotency;
 use crate::payload::Reading;
-use crate::permissions::{PermissionsChange, permissions_tag};
+use crate::permissions::{PermissionsAnswer, PermissionsChange, permissions_tag};
 use crate::refusal::Refusal;
 
 impl Engine {
     /// Sets the permissions of a timeline. It counts from the next request on.
     ///
     /// # Errors
-    /// The timeline would have no administrator, the tag differs, the caller may not, or the
-    /// ledger cannot be written.
+    /// The timeline would have no administrator in the end, somebody's permission is to expire who has none, or would have
+    /// expired already, the tag differs, the caller may not, or the ledger cannot be written.
     pub async fn set_access_control(
         &self,
         caller: &Caller,
         timeline: TimelineId,
         change: PermissionsChange,
         idempotency: Option<Idempotency>,
-    ) -> Result<(String, LedgerPosition, bool), Refusal> {
-        let PermissionsChange { read, write, admin, expected } = change;
-        let setting = SetPermissions { command: PermissionsCommand { read, write, admin }, expected };
+    ) -> Result<PermissionsAnswer, Refusal> {
+        let PermissionsChange { read, write, admin, ends, expected } = change;
+        let setting = SetPermissions { command: PermissionsCommand { read, write, admin, ends }, expected };
         let answer = self.submit(caller, timeline, setting, idempotency).await?;
-        Ok((answer.change.tag, answer.ledger, answer.replayed))
+        let PermissionsAfter { tag, expired } = answer.change;
+        Ok(PermissionsAnswer { tag, expired, ledger: answer.ledger, replayed: answer.replayed })
     }
 
     /// Returns those of these users that nobody has created. Only operators are told: who is a user is nobody else's

@@ -381,6 +381,9 @@ impl Change for TimelineOver {
 pub(crate) struct PermissionsAfter {
     /// The tag of the permissions after it.
     pub(crate) tag: String,
+    /// Users in a list that was given whose permission there has expired, and who were given no other end.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) expired: Vec<String>,
 }
 
 impl Change for PermissionsAfter {

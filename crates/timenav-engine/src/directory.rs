@@ -33,13 +33,14 @@ pub(crate) fn check_live(
     }
 }
 
-/// Returns what is known about a caller with regard to a timeline.
+/// Returns what is known at a host instant about a caller with regard to a timeline.
 pub(crate) fn standing<'a>(
     directory: &Directory,
     caller: &'a Caller,
     timeline: Option<&TimelineState>,
+    host: Instant<Wall>,
 ) -> Standing<'a> {
     // `system` is for operators only, whatever its lists say.
     let lists = timeline.filter(|timeline| !timeline.head.id.is_system()).map(|timeline| &*timeline.head.permissions);
-    directory.standing(&caller.user_id, caller.scopes.as_deref(), lists)
+    directory.standing(&caller.user_id, caller.scopes.as_deref(), lists, host)
 }

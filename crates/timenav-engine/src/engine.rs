@@ -276,13 +276,14 @@ impl Engine {
         self.0.shared.timelines.read().all().cloned().collect()
     }
 
-    /// Returns at most `items_max` timelines after one, by name: those in whose lists a user is, or all of them.
+    /// Returns at most `items_max` timelines after one, by name: those on which a user has a role, or all of them.
     pub(crate) fn states_after(
         &self,
         user: Option<&UserId>,
         after: Option<&TimelineId>,
         items_max: usize,
     ) -> Vec<Arc<TimelineState>> {
+        let user = user.map(|user| (user, self.now()));
         self.0.shared.timelines.read().page(user, after, items_max)
     }
 
@@ -336,7 +337,7 @@ impl Engine {
     /// Asks core whether a caller may.
     pub(crate) fn decide(&self, caller: &Caller, timeline: &TimelineId, demand: Demand) -> Result<(), Denial> {
         let state = self.state(timeline);
-        access::decide(directory::standing(&self.directory(), caller, state.as_deref()), demand)
+        access::decide(directory::standing(&self.directory(), caller, state.as_deref(), self.now()), demand)
     }
 
     /// Lets a caller on to a timeline, or logs the attempt and refuses. A key with a horizon is let on by

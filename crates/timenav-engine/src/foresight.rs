@@ -252,7 +252,7 @@ impl Engine {
     /// Tells nobody what they would find where they may not go. Logs it, as it would be if they tried.
     async fn admit_foreseen(&self, caller: &Caller, look: &Look, moved: Option<&Moment>) -> Result<(), Refusal> {
         let Some(moved) = moved else { return Ok(()) };
-        let level = directory::standing(&self.directory(), caller, None).restriction;
+        let level = directory::standing(&self.directory(), caller, None, self.now()).restriction;
         let (before, window_days) = (look.state.head.clock.rate(), self.options().limited_access_window_days);
         let Err(denial) = access::decide_clock(level, moved, before, self.now(), window_days) else { return Ok(()) };
         let (operation, detail) = (Reading::Foresee {}.operation().to_owned(), denial.to_string());

@@ -96,6 +96,15 @@ impl Engine {
         }
     }
 
+    /// Returns when a caller's role on a timeline expires, or what they showed does, by the host: the earlier of both.
+    /// `None` where neither does.
+    #[must_use]
+    pub fn access_ends_at(&self, caller: &Caller, timeline: &TimelineId) -> Option<Instant<Wall>> {
+        let state = self.state(timeline);
+        let role_end = state.and_then(|state| state.head.permissions.role_end(&caller.user_id, self.now()));
+        self.ends_at(caller).into_iter().chain(role_end).min()
+    }
+
     /// Lets somebody go on with what takes long: what they showed is still good, and they may still.
     ///
     /// # Errors
@@ -103,7 +112,21 @@ impl Engine {
     pub fn check_still(&self, caller: &Caller, timeline: &TimelineId, demand: Demand) -> Result<(), Refusal> {
         self.check_live(caller)?;
         self.check_standing(timeline)?;
-        Ok(self.decide(caller, timeline, demand)?)
+        self.decide(caller, timeline, demand).map_err(|denial| Refusal::from(denial).about(timeline))
+    }
+
+    /// Lets an answer about a timeline be told that was waited for: the caller may still look there.
+    ///
+    /// # Errors
+    /// They may not.
+    pub fn check_watching(&self, caller: &Caller, timeline: &TimelineId) -> Result<(), Refusal> {
+        self.check_still(caller, timeline, Demand::Look)
+    }
+
+    /// Returns whether a caller may still claim firings of a timeline.
+    #[must_use]
+    pub fn may_claim(&self, caller: &Caller, timeline: &TimelineId) -> bool {
+        self.check_still(caller, timeline, Demand::Record).is_ok()
     }
 
     /// Lets an answer be told that took a while: what was shown for it is still good.

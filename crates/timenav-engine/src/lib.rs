@@ -244,7 +244,7 @@ pub use leasing_door::{
 pub use ledger_stream::{
     FiringNews, LedgerStream, News, Seen, Told, Waiting, WatchFirings, WatchLedger, WatchedParadoxes,
 };
-pub use live::Growth;
+pub use live::{AccessChanges, Growth};
 pub use long_work::{COUNTS_RUNNING_MAX, LONG_WORK_RUNNING_MAX, NAME_SEARCHES_RUNNING_MAX, VIEWS_RUNNING_MAX};
 pub use notes::newest_checkpoints;
 pub use observing::KEPT_FIRINGS_MAX;
@@ -256,7 +256,7 @@ pub use pace::Pace;
 pub use paradoxes::{Consequences, MonitorParadox, OnParadox, ParadoxPage};
 pub use passwords::{PasswordMatch, Passwords};
 pub use payload::{Delivery, Webhook, WebhookTarget, read_timers, timers_text};
-pub use permissions::{PermissionsChange, permissions_tag};
+pub use permissions::{PermissionsAnswer, PermissionsChange, permissions_tag};
 pub use places::Understood;
 pub use proofs::{ConsistencyProof, InclusionProof, SignedCheckpoint, SignedHead, TileRequest};
 pub use receipts::Receipt;

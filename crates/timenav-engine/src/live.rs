@@ -13,6 +13,8 @@ use tokio::sync::watch;
 pub(crate) struct Live {
     /// Sizes of the ledgers that somebody listens to.
     sizes: Rooms,
+    /// Changes whenever the permissions of some timeline have changed.
+    permissions: watch::Sender<()>,
 }
 
 /// Something to listen to for each timeline that somebody listens to.
@@ -56,7 +58,33 @@ impl Growth {
     }
 }
 
+/// What changes whenever keys, sessions or permissions may have.
+pub struct AccessChanges {
+    identity: Growth,
+    permissions: watch::Receiver<()>,
+}
+
+impl AccessChanges {
+    /// Waits until there may have been a change. `false` where the service ends.
+    pub async fn changed(&mut self) -> bool {
+        tokio::select! {
+            goes_on = self.identity.changed() => goes_on,
+            goes_on = self.permissions.changed() => goes_on.is_ok(),
+        }
+    }
+}
+
 impl Live {
+    /// Wakes those who wait for the end of a permission. Never waits for them.
+    pub(crate) fn permit(&self) {
+        self.permissions.send_replace(());
+    }
+
+    /// Returns what changes whenever permissions have, beside what tells of keys and sessions.
+    pub(crate) fn listen_to_access(&self, identity: Growth) -> AccessChanges {
+        AccessChanges { identity, permissions: self.permissions.subscribe() }
+    }
+
     /// Tells those who listen to a ledger its size. Never waits for them.
     pub(crate) fn grow(&self, sizes: &[(TimelineId, u64)]) {
         let rooms = self.sizes.lock();

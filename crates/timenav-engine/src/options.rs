@@ -15,7 +15,7 @@ use crate::outside::KeptOutside;
 /// The feature level that this version knows. It goes up by one in a version that writes something which the one before
 /// would misread, or changes tables. Such a version writes as the level of the database says, so that both can run side by
 /// side.
-pub const FEATURE_LEVEL: u64 = 4;
+pub const FEATURE_LEVEL: u64 = 5;
 /// The oldest feature level that this version works with.
 pub const OLDEST_FEATURE_LEVEL: u64 = 2;
 /// From which feature level on a fork may send webhooks of the timers that it took along. A version of level 1 does not know
@@ -26,6 +26,9 @@ pub(crate) const LEVEL_OF_SHARED_FOLLOWERS: u64 = 3;
 /// From which feature level on a head says whose clock is shown wrong. A version of level 3 leaves that out when it writes the
 /// head anew.
 pub(crate) const LEVEL_OF_FAULTS: u64 = 4;
+/// From which feature level on permissions may expire. It brings the column that says when; a version of level 4 would let
+/// somebody in whose permission has expired.
+pub(crate) const LEVEL_OF_EXPIRING_PERMISSIONS: u64 = 5;
 
 /// When the entry of a successful read is durable.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

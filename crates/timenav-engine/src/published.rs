@@ -51,8 +51,8 @@ impl Pending {
 }
 
 impl Published {
-    /// Puts a newer state in the place of the one before.
-    pub(crate) fn insert(&mut self, state: Arc<TimelineState>) {
+    /// Puts a newer state in the place of the one before. Returns whether somebody may do something else there by now.
+    pub(crate) fn insert(&mut self, state: Arc<TimelineState>) -> bool {
         let (id, permissions) = (state.head.id.clone(), Arc::clone(&state.head.permissions));
         let (expires_at, ancestors) = (state.head.expires_at, Arc::clone(&state.ancestors));
         let now = Pending::of(&state);
@@ -64,13 +64,14 @@ impl Published {
         }
         let before = before.map(|before| Arc::clone(&before.head.permissions));
         if before.as_ref().is_some_and(|before| Arc::ptr_eq(before, &permissions)) {
-            return;
+            return false;
         }
-        let left = before.iter().flat_map(|before| users(before)).filter(|user| permissions.role(user).is_none());
+        let left = before.iter().flat_map(|before| users(before)).filter(|user| !permissions.names(user));
         left.for_each(|user| self.take_off(user, &id));
         for user in users(&permissions) {
             self.of_users.entry(user.clone()).or_default().insert(id.clone());
         }
+        true
     }
 
     /// Takes a timeline out that has ended. What is left of it waits to be let go.
@@ -169,16 +170,16 @@ impl Published {
         self.by_id.values()
     }
 
-    /// Returns at most `items_max` timelines after one, by name: of those in whose lists a user is, or of all if no user
-    /// is given.
+    /// Returns at most `items_max` timelines after one, by name: of those on which a user has a role at a host instant, or of
+    /// all if no user is given.
     pub(crate) fn page(
         &self,
-        user: Option<&UserId>,
+        user: Option<(&UserId, Instant<Wall>)>,
         after: Option<&TimelineId>,
         items_max: usize,
     ) -> Vec<Arc<TimelineState>> {
         let range = (after.map_or(Bound::Unbounded, Bound::Excluded), Bound::Unbounded);
-        let Some(user) = user else {
+        let Some((user, host)) = user else {
             return self
                 .by_id
                 .range::<TimelineId, _>(range)
@@ -187,7 +188,10 @@ impl Published {
                 .collect();
         };
         let own = self.of_users.get(user).into_iter().flat_map(|own| own.range::<TimelineId, _>(range));
-        own.take(items_max).filter_map(|id| self.by_id.get(id)).cloned().collect()
+        // Where the role has expired, the lists name the user as before.
+        let seen = own.filter_map(|id| self.by_id.get(id));
+        let seen = seen.filter(|state| state.head.permissions.role(user, host).is_some());
+        seen.take(items_max).cloned().collect()
     }
 }
 

@@ -164,10 +164,12 @@ pub enum Refusal {
         timeline_id: String,
     },
     /// A timeline must have an admin.
-    #[error("the timeline `{timeline_id}` would have no admin; name at least one user in `admin`")]
+    #[error("the timeline `{timeline_id}` would have no admin{}", no_admin(*.expires))]
     LastAdmin {
         /// The timeline.
         timeline_id: String,
+        /// Whether it would have one until the last permission expires.
+        expires: bool,
     },
     /// What is there is not what the caller said it was.
     #[error("it was changed in the meantime: its tag is now `{found}`; read it again")]
@@ -420,5 +422,13 @@ pub(crate) fn denial_code(denial: Denial) -> &'static str {
         Denial::Permission { .. } | Denial::OperatorOnly => "permission_denied",
         Denial::Restricted { .. } | Denial::TooFar { .. } => "time_travel_restricted",
         Denial::Scope { .. } => "insufficient_scope",
+    }
+}
+
+const fn no_admin(expires: bool) -> &'static str {
+    if expires {
+        " once these permissions expire; leave at least one user in `admin` whose permission does not"
+    } else {
+        "; name at least one user in `admin`"
     }
 }

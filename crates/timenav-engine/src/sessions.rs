@@ -17,7 +17,7 @@ use crate::caller::{AuthFailure, Caller, Credential};
 use crate::deciding::logged::LogRefusal;
 use crate::deciding::sessions::ChangeSessions;
 use crate::engine::Engine;
-use crate::live::Growth;
+use crate::live::{AccessChanges, Growth};
 use crate::passwords::{PasswordMatch, Passwords};
 use crate::payload::Reading;
 use crate::refusal::Refusal;
@@ -309,6 +309,13 @@ impl Engine {
         let system = TimelineId::system();
         let size = || self.state(&system).map_or(0, |state| state.head.frontier.size());
         self.live().listen_to_growth(&system, size)
+    }
+
+    /// Returns something that changes whenever keys, sessions or permissions may have, for those who wait until somebody
+    /// may not look any more.
+    #[must_use]
+    pub fn access_changes(&self) -> AccessChanges {
+        self.live().listen_to_access(self.identity_changes())
     }
 
     fn passwords(&self) -> Result<&dyn Passwords, Refusal> {

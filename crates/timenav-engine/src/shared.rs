@@ -122,7 +122,7 @@ impl Shared {
         heads.all().for_each(|state| timing.published(None, state));
         let going = heads.all().filter(|state| state.head.timers.advance.is_some());
         going.for_each(|state| timing.leases().resume(&state.head.id, doors.clock.now()));
-        heads.all().for_each(|state| published.insert(Arc::clone(state)));
+        heads.all().for_each(|state| _ = published.insert(Arc::clone(state)));
         let long_work = LongWork::new(doors.long_work.clone());
         let following = Following::since(doors.clock.now());
         Self {
@@ -161,9 +161,10 @@ impl Shared {
         let Committed { states, directory, rows, ended, entries_count } = committed;
         let over: Vec<_> = ended.iter().map(|ended| (ended.id.clone(), ended.key)).collect();
         let mut published = self.timelines.write();
+        let mut permissions_changed = false;
         for state in states {
             self.timing.published(published.get(&state.head.id), &state);
-            published.insert(state);
+            permissions_changed |= published.insert(state);
         }
         for ended in ended {
             published.end(ended);
@@ -177,6 +178,9 @@ impl Shared {
             }
         }
         self.directory.store(directory);
+        if permissions_changed {
+            self.live.permit();
+        }
         self.entries.fetch_add(entries_count, Ordering::Relaxed);
         self.groups.fetch_add(1, Ordering::Relaxed);
     }

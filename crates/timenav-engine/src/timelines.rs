@@ -41,6 +41,8 @@ pub struct TimelineView {
     pub forked_from: Option<TimelineId>,
     /// The caller's role; `None` for an operator who is in none of its lists.
     pub role: Option<Role>,
+    /// When that role expires, by the host; `None` where it does not.
+    pub role_end: Option<Instant<Wall>>,
     /// Whether a key with a horizon asks, to which neither counts nor hashes nor lists are told, nor what the timeline
     /// was forked from: all of them tell of what it does not see.
     pub is_narrowed: bool,
@@ -267,11 +269,13 @@ impl Engine {
         let clock = self.view_clock(state.head.id.clone(), state.head.clock.clone(), self.host(&state));
         let shown = !state.head.id.is_system() && self.decide(caller, &state.head.id, Demand::Look).is_ok();
         let clock = shown.then_some(clock);
-        let role = directory::standing(&self.directory(), caller, Some(&state)).role;
+        let host = self.now();
+        let role = directory::standing(&self.directory(), caller, Some(&state), host).role;
+        let role_end = role.and_then(|_| state.head.permissions.role_end(&caller.user_id, host));
         let forked_from = state.lineage.last().cloned();
         let checkpoint = newest_note(&state, self.doors(), self.options())?;
         let is_narrowed = !caller.horizon.is_open();
-        Ok(TimelineView { state, checkpoint, clock, forked_from, role, is_narrowed })
+        Ok(TimelineView { state, checkpoint, clock, forked_from, role, role_end, is_narrowed })
     }
 }
 

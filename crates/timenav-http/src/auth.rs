@@ -13,6 +13,7 @@ use futures_util::future::{Either, select};
 use http::request::Parts;
 use http::{HeaderMap, Method, header};
 use timenav_core::ids::TimelineId;
+use timenav_core::time::{Instant, Wall};
 use timenav_engine::{AuthFailure, Caller, Code, Engine, HorizonUse, Refusal};
 use tokio::time::timeout;
 
@@ -314,15 +315,36 @@ fn take_back_cookie(app: &App, response: &mut Response) {
 pub(crate) async fn credential_end(engine: Engine, caller: Caller) {
     let mut changes = engine.identity_changes();
     while engine.is_live(&caller) {
-        // What does not end by itself, or in a time that a timer does not hold, is looked at again after a day.
-        let left = engine.ends_at(&caller).map_or(LOOK_AGAIN, |end| {
-            Duration::from_micros(u64::try_from(end.since(engine.now()).micros()).unwrap_or(0)).min(LOOK_AGAIN)
-        });
         // Whatever else ends it is an entry of `system`.
+        if let Ok(false) = timeout(left(&engine, engine.ends_at(&caller)), changes.changed()).await {
+            return;
+        }
+    }
+}
+
+/// Waits until a caller may not do something on a timeline any more, whatever ends it: what they showed, their role there,
+/// or the timeline.
+pub(crate) async fn access_end(
+    engine: Engine,
+    caller: Caller,
+    timeline: TimelineId,
+    may: fn(&Engine, &Caller, &TimelineId) -> bool,
+) {
+    let mut changes = engine.access_changes();
+    while may(&engine, &caller, &timeline) {
+        let left = left(&engine, engine.access_ends_at(&caller, &timeline));
         if let Ok(false) = timeout(left, changes.changed()).await {
             return;
         }
     }
+}
+
+/// Returns how long it is until an end. What does not end by itself, or in a time that a timer does not hold, is looked at
+/// again after a day.
+fn left(engine: &Engine, end: Option<Instant<Wall>>) -> Duration {
+    end.map_or(LOOK_AGAIN, |end| {
+        Duration::from_micros(u64::try_from(end.since(engine.now()).micros()).unwrap_or(0)).min(LOOK_AGAIN)
+    })
 }
 
 /// Does what takes long, as long as what its caller showed is good. What was recorded until then stays recorded.

@@ -315,7 +315,8 @@ impl Failure {
             Self::OneEventExists(_) => Some("event_id".to_owned()),
             Self::Refused(Refusal::Cursor) => Some("cursor".to_owned()),
             Self::Refused(Refusal::WouldCreateParadox { .. }) => Some("on_paradox".to_owned()),
-            Self::Refused(Refusal::LastAdmin { .. }) => Some("permissions/admin".to_owned()),
+            Self::Refused(Refusal::LastAdmin { expires: false, .. }) => Some("permissions/admin".to_owned()),
+            Self::Refused(Refusal::LastAdmin { expires: true, .. }) => Some("permissions/expires_at/admin".to_owned()),
             Self::Refused(Refusal::Clock(ClockRefusal::Location)) => Some("location".to_owned()),
             Self::Refused(Refusal::Clock(ClockRefusal::BeganLater)) => Some("since".to_owned()),
             Self::Refused(_)

@@ -96,6 +96,20 @@ impl Client {
         self.ask(asking(Method::GET, path, query))
     }
 
+    /// Sends a GET, and returns the tag of what it tells beside the answer, where it has one.
+    ///
+    /// # Errors
+    /// The service does not answer, or says no.
+    pub(crate) fn get_tagged(
+        &self,
+        path: &[&str],
+        query: &[(&str, String)],
+    ) -> Result<(Answer, Option<String>), Failure> {
+        let response = self.send(asking(Method::GET, path, query))?;
+        let tag = response.entity_tag().map(str::to_owned);
+        Ok((self.answer(response)?, tag))
+    }
+
     /// Sends a GET that is answered with text.
     ///
     /// # Errors

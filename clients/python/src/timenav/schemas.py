@@ -34,6 +34,10 @@ class AccessControlRequest(TypedDict):
 class AccessControlSetBody(TypedDict):
     """Permissions that were set."""
 
+    expired_users: NotRequired[Sequence[str]]
+    """Users in a list you gave whose permission there has expired. Only if there are any; to let them in again,
+    give another end, or `null` for none.
+    """
     ledger: LedgerBody
     """Its place in the ledger."""
     status: str
@@ -2151,11 +2155,45 @@ class PasswordSetBody(TypedDict):
     """The user whose password it is."""
 
 
+class PermissionEnds(TypedDict):
+    """When permissions expire. Each user named must be in the list."""
+
+    admin: NotRequired[Mapping[str, str | None] | None]
+    """When admin access expires, by user id; `null` for never. At least one admin must have no end."""
+    read: NotRequired[Mapping[str, str | None] | None]
+    """When read access expires, by user id; `null` for never."""
+    write: NotRequired[Mapping[str, str | None] | None]
+    """When write access expires, by user id; `null` for never."""
+
+
+class PermissionEndsBody(TypedDict):
+    """When permissions expire, in host time. Whoever is in a list and not named here keeps the permission."""
+
+    admin: NotRequired[Mapping[str, str]]
+    """When admin access expires, by user id."""
+    read: NotRequired[Mapping[str, str]]
+    """When read access expires, by user id."""
+    write: NotRequired[Mapping[str, str]]
+    """When write access expires, by user id."""
+
+
+class PermissionSpans(TypedDict):
+    """How long permissions last. Each user named must be in the list, and not in `expires_at`."""
+
+    admin: NotRequired[Mapping[str, str] | None]
+    """How long admin access lasts, by user id."""
+    read: NotRequired[Mapping[str, str] | None]
+    """How long read access lasts, by user id."""
+    write: NotRequired[Mapping[str, str] | None]
+    """How long write access lasts, by user id."""
+
+
 class PermissionsBody(TypedDict):
     """The three lists of a timeline."""
 
     admin: Sequence[str]
     """Users with admin access."""
+    expires_at: NotRequired[PermissionEndsBody | None]
     read: Sequence[str]
     """Users with read access."""
     write: Sequence[str]
@@ -2167,6 +2205,10 @@ class PermissionsRequest(TypedDict):
 
     admin: NotRequired[Sequence[str] | None]
     """Users with admin access, which includes the others. At least one."""
+    expires_at: NotRequired[PermissionEnds]
+    """When permissions expire, in host time. Whoever stays in a list and is not named here keeps the end they have."""
+    expires_in: NotRequired[PermissionSpans]
+    """As `expires_at`, counted from now: how long permissions last, in host time."""
     read: NotRequired[Sequence[str] | None]
     """Users with read access."""
     write: NotRequired[Sequence[str] | None]
@@ -2907,6 +2949,8 @@ class TimelineBody(TypedDict):
     retention: NotRequired[RetentionBody | None]
     role: str
     """The caller's role: `read`, `write`, `admin`; `operator` for an operator in none of its lists."""
+    role_expires_at: NotRequired[str | None]
+    """Host time when that role expires; absent if it does not."""
     timeline_id: str
     """The timeline."""
 
@@ -2959,6 +3003,8 @@ class TimelineReadBody(TypedDict):
     retention: NotRequired[RetentionBody | None]
     role: str
     """The caller's role: `read`, `write`, `admin`; `operator` for an operator in none of its lists."""
+    role_expires_at: NotRequired[str | None]
+    """Host time when that role expires; absent if it does not."""
     timeline_id: str
     """The timeline."""
     status: str
@@ -3460,6 +3506,9 @@ __all__ = [
     "ParadoxesBody",
     "PasswordRequest",
     "PasswordSetBody",
+    "PermissionEnds",
+    "PermissionEndsBody",
+    "PermissionSpans",
     "PermissionsBody",
     "PermissionsRequest",
     "PrecisionWord",

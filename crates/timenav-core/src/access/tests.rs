@@ -74,8 +74,11 @@ fn limited_access_ends_at_the_window_and_includes_its_edge() {
 fn the_highest_list_a_user_is_in_counts() {
     let alice = UserId::new("alice").unwrap();
     let list = || BTreeSet::from([alice.clone()]);
-    assert_eq!(Permissions::default().role(&alice), None);
-    assert_eq!(Permissions { read: list(), ..Permissions::default() }.role(&alice), Some(Role::Read));
-    assert_eq!(Permissions { read: list(), write: list(), ..Permissions::default() }.role(&alice), Some(Role::Write));
-    assert_eq!(Permissions::of_creator(alice.clone()).role(&alice), Some(Role::Admin));
+    assert_eq!(Permissions::default().role(&alice, Instant::EPOCH), None);
+    assert_eq!(Permissions { read: list(), ..Permissions::default() }.role(&alice, Instant::EPOCH), Some(Role::Read));
+    assert_eq!(
+        Permissions { read: list(), write: list(), ..Permissions::default() }.role(&alice, Instant::EPOCH),
+        Some(Role::Write)
+    );
+    assert_eq!(Permissions::of_creator(alice.clone()).role(&alice, Instant::EPOCH), Some(Role::Admin));
 }

@@ -174,7 +174,7 @@ fn every_level_of_restriction_is_kept_and_changes_nothing_else() {
     for level in RestrictionLevel::ALL.into_iter().rev() {
         both.user(&restrict("ada", level), 5).unwrap();
         assert_eq!(both.decides.user(&user_id("ada")), Ok(&User { restriction: level, ..before.clone() }));
-        assert_eq!(both.decides.standing(&user_id("ada"), None, None).restriction, level);
+        assert_eq!(both.decides.standing(&user_id("ada"), None, None, Instant::EPOCH).restriction, level);
     }
 }
 

@@ -5,7 +5,7 @@
 
 use super::canonical::Writer;
 use super::{Hash, sha256};
-use crate::access::Permissions;
+use crate::access::{Ends, Permissions};
 use crate::clock::Clock;
 use crate::ids::{TimelineId, UserId};
 
@@ -81,7 +81,9 @@ impl TimelineFacts<'_> {
             None => writer.raw("null"),
         };
         writer.raw(",\"lease\":null,\"permissions\":{\"admin\":");
-        write_users(&mut writer, &self.permissions.admin).raw(",\"read\":");
+        write_users(&mut writer, &self.permissions.admin);
+        write_ends(&mut writer, &self.permissions.ends);
+        writer.raw(",\"read\":");
         write_users(&mut writer, &self.permissions.read).raw(",\"write\":");
         write_users(&mut writer, &self.permissions.write).raw("}");
         if !self.timers.is_empty() {
@@ -110,4 +112,24 @@ fn write_clock(writer: &mut Writer, clock: &Clock) {
 
 fn write_users<'w>(writer: &'w mut Writer, users: &std::collections::BTreeSet<UserId>) -> &'w mut Writer {
     writer.array(users, |writer, user| _ = writer.text(user.as_str()))
+}
+
+/// Writes when permissions expire, where any does: what nobody ever gave an end has the bytes that it always had.
+fn write_ends(writer: &mut Writer, ends: &Ends) {
+    if ends.is_empty() {
+        return;
+    }
+    let mut before = ",\"expires_at\":{";
+    for (name, ends) in [("admin", &ends.admin), ("read", &ends.read), ("write", &ends.write)] {
+        if ends.is_empty() {
+            continue;
+        }
+        writer.raw(before).text(name).raw(":{");
+        for (number, (user, end)) in ends.iter().enumerate() {
+            writer.raw(if number == 0 { "" } else { "," }).text(user.as_str()).raw(":").instant(*end);
+        }
+        writer.raw("}");
+        before = ",";
+    }
+    writer.raw("}");
 }

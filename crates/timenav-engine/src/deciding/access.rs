@@ -1,8 +1,12 @@
 //! Who may do what on a timeline.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use timenav_core::permissions::{self, PermissionsCommand, PermissionsRefusal};
+use timenav_core::access::{Permissions, Role};
+use timenav_core::ids::{TimelineId, UserId};
+use timenav_core::permissions::{self, End, PermissionsCommand, PermissionsRefusal};
+use timenav_core::time::{Instant, Wall};
 
 use super::{Aim, Asking, Deciding};
 use crate::action::Action;
@@ -10,6 +14,7 @@ use crate::changes::PermissionsAfter;
 use crate::draft::{Done, Draft};
 use crate::expected::Expected;
 use crate::json::json;
+use crate::options::LEVEL_OF_EXPIRING_PERMISSIONS;
 use crate::payload::PermissionsTold;
 use crate::permissions::permissions_tag;
 use crate::refusal::Refusal;
@@ -36,20 +41,57 @@ impl Deciding for SetPermissions {
 
     fn decide(&self, draft: &mut Draft<'_>) -> Result<Done<PermissionsAfter>, Refusal> {
         let ledger = draft.aimed()?;
-        let host = draft.host(ledger);
+        let (host, now) = (draft.host(ledger), draft.now());
         let head = &draft.state(ledger).head;
         // Whose access is limited administers no clock that is out of reach, or leaves by itself.
         draft.admit_clock(&head.clock.moment(host), head.clock.rate())?;
         Expected::check(self.expected.as_ref(), permissions_tag(&head.permissions))?;
-        let set = permissions::decide(&head.permissions, &self.command).map_err(|refusal| match refusal {
-            PermissionsRefusal::LastAdmin => Refusal::LastAdmin { timeline_id: head.id.to_string() },
-        })?;
+        let set = permissions::decide(&head.permissions, &self.command, now)
+            .map_err(|refusal| self.refused(&head.id, refusal))?;
+        check_level(&set.0, draft.level())?;
         let payload = json(&PermissionsTold::of(&set));
         let step = draft.step_mut(ledger);
         permissions::apply(Arc::make_mut(&mut step.state.head.permissions), &set);
         step.permissions_changed = true;
         let tag = permissions_tag(&step.state.head.permissions);
+        let expired = self.expired(&step.state.head.permissions, now);
         let position = draft.append(ledger, Action::SetAccessControl, "permissions", payload, host);
-        Ok(draft.done(ledger, position, PermissionsAfter { tag }))
+        Ok(draft.done(ledger, position, PermissionsAfter { tag, expired }))
+    }
+}
+
+/// Refuses permissions that expire while a service may be at work that does not know of ends.
+///
+/// # Errors
+/// One expires, and the database has an earlier feature level.
+pub(super) fn check_level(permissions: &Permissions, level: u64) -> Result<(), Refusal> {
+    if permissions.ends.is_empty() || level >= LEVEL_OF_EXPIRING_PERMISSIONS {
+        return Ok(());
+    }
+    Err(Refusal::NotUpgraded { what: "a permission that expires", level: LEVEL_OF_EXPIRING_PERMISSIONS })
+}
+
+impl SetPermissions {
+    /// Returns who is in a list that was given, and has no access by it: their permission there has expired before.
+    fn expired(&self, after: &Permissions, now: Instant<Wall>) -> Vec<String> {
+        let given = [&self.command.read, &self.command.write, &self.command.admin];
+        let given = Role::ALL.into_iter().zip(given).filter(|(_, list)| list.is_some());
+        let expired = given.flat_map(|(role, _)| after.ends.of(role).iter().filter(|(_, end)| **end <= now));
+        let expired: BTreeSet<&UserId> = expired.map(|(user, _)| user).collect();
+        expired.into_iter().map(ToString::to_string).collect()
+    }
+
+    fn refused(&self, timeline_id: &TimelineId, refusal: PermissionsRefusal) -> Refusal {
+        let (timeline_id, detail) = (timeline_id.to_string(), refusal.to_string());
+        match refusal {
+            PermissionsRefusal::LastAdmin => Refusal::LastAdmin { timeline_id, expires: false },
+            PermissionsRefusal::EveryAdminExpires => Refusal::LastAdmin { timeline_id, expires: true },
+            PermissionsRefusal::NotListed { role, user } | PermissionsRefusal::Expired { role, user } => {
+                let list = role.as_str();
+                let end = self.command.ends.get(&(role, user.clone()));
+                let field = if matches!(end, Some(End::In(_))) { "expires_in" } else { "expires_at" };
+                Refusal::invalid(&format!("permissions/{field}/{list}/{user}"), detail)
+            }
+        }
     }
 }

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, OnceLock};
 
 use parking_lot::Mutex;
-use timenav_core::access::Permissions;
+use timenav_core::access::{Permissions, Role};
 use timenav_core::clock::Clock;
 use timenav_core::directory::Directory;
 use timenav_core::ids::{TimelineId, UserId};
@@ -14,6 +14,7 @@ use timenav_core::ledger::{decide_adoption, empty_root};
 use timenav_core::permissions::{self, PermissionsSet};
 use timenav_core::timers::{AdvanceState, Timers};
 
+use super::access::check_level;
 use super::advances::forget;
 use super::timelines::check_new;
 use super::{Aim, Asking, Deciding};
@@ -166,6 +167,7 @@ impl Deciding for Adopt {
         }
         let created_by = check_new(draft, 1 + layers.len())?;
         let permissions = permissions_here(draft.directory(), &self.map, &ready.permissions, &created_by)?;
+        check_level(&permissions, draft.level())?;
         let host = now.max(ready.recorded_at);
         let clock = ready.clock.arrived(ready.recorded_at, host);
         // A clock that stands at a moment is a way to go there.
@@ -248,7 +250,8 @@ impl Arrived {
     }
 }
 
-/// Returns who may do what here: whoever adopts the timeline, and the users here that were named, what those there might.
+/// Returns who may do what here: whoever adopts the timeline, and the users here that were named, what those there might,
+/// for as long as they might.
 pub(crate) fn permissions_here(
     directory: &Directory,
     map: &BTreeMap<UserId, UserId>,
@@ -260,18 +263,17 @@ pub(crate) fn permissions_here(
         if !directory.users.contains_key(ours) {
             return Err(Refusal::invalid("map", format!("there is no user `{ours}` here")));
         }
-        if before.role(theirs).is_none() {
+        if !before.names(theirs) {
             let detail = format!("`{theirs}` had no role on the timeline there, so there is nothing to map");
             return Err(Refusal::invalid("map", detail));
         }
-        let lists = [
-            (&before.read, &mut permissions.read),
-            (&before.write, &mut permissions.write),
-            (&before.admin, &mut permissions.admin),
-        ];
-        for (there, here) in lists {
-            if there.contains(theirs) {
-                here.insert(ours.clone());
+        for role in Role::ALL {
+            // Whoever adopts it administers it for good. Where two become one, they have what lasts longest.
+            let end = before.ends.of(role).get(theirs).copied();
+            let here = permissions.list(role).contains(ours).then(|| permissions.ends.of(role).get(ours).copied());
+            if before.list(role).contains(theirs) {
+                let end = here.map_or(end, |here| here.zip(end).map(|(here, end)| here.max(end)));
+                permissions.put(role, ours.clone(), end);
             }
         }
     }

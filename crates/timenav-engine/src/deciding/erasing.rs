@@ -203,7 +203,7 @@ fn admit_on_forks(draft: &Draft<'_>, forks: &BTreeSet<TimelineId>, include_forks
     }
     let Actor::Caller(caller) = draft.actor() else { return Ok(()) };
     for fork in forks {
-        let standing = directory::standing(draft.directory(), caller, draft.look(fork));
+        let standing = directory::standing(draft.directory(), caller, draft.look(fork), draft.now());
         access::decide(standing, Demand::Erase).map_err(|denial| match denial {
             // That there are forks is told by the ledger of the timeline that they go on from.
             Denial::Hidden => Denial::Permission { needs: Role::Admin },

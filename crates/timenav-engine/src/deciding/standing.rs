@@ -46,7 +46,7 @@ pub(crate) fn admit(draft: &mut Draft<'_>, asking: &dyn Asking) -> Result<(), Re
 pub(crate) fn check(draft: &Draft<'_>, asking: &dyn Asking) -> Result<(), Denial> {
     let (Actor::Caller(caller), demands) = (draft.actor(), asking.demands()) else { return Ok(()) };
     let state = draft.look(draft.timeline());
-    let mut standing = directory::standing(draft.directory(), caller, state);
+    let mut standing = directory::standing(draft.directory(), caller, state, draft.now());
     let is_ended = asking.aim() == Aim::TimelineToEnd && draft.has_ended(draft.timeline());
     if state.is_none() && (asking.aim().makes_timeline() || is_ended) {
         // Who makes a timeline administers it, and so did who ended it.
@@ -63,7 +63,8 @@ impl Draft<'_> {
             return true;
         }
         let Some(state) = self.look(timeline) else { return false };
-        access::decide(directory::standing(self.directory(), caller, Some(state)), Demand::Look) != Err(Denial::Hidden)
+        access::decide(directory::standing(self.directory(), caller, Some(state), self.now()), Demand::Look)
+            != Err(Denial::Hidden)
     }
 
     /// Asks whether a timeline that another one is to go on from still stands, and core whether the actor may still look at
@@ -71,7 +72,7 @@ impl Draft<'_> {
     pub(crate) fn admit_to_fork(&self, of: &TimelineId, demand: Demand) -> Result<(), Refusal> {
         self.check_standing(of)?;
         let Actor::Caller(caller) = self.actor() else { return Ok(()) };
-        let standing = directory::standing(self.directory(), caller, self.look(of));
+        let standing = directory::standing(self.directory(), caller, self.look(of), self.now());
         access::decide(standing, demand).map_err(|denial| Refusal::from(denial).about(of))
     }
 
@@ -79,14 +80,14 @@ impl Draft<'_> {
     /// not to the newest entry, which may be later where that clock was set back.
     pub(crate) fn admit_moment(&self, to: Instant<Virtual>) -> Result<(), Denial> {
         let Actor::Caller(caller) = self.actor() else { return Ok(()) };
-        let level = directory::standing(self.directory(), caller, None).restriction;
+        let level = directory::standing(self.directory(), caller, None, self.now()).restriction;
         access::decide_moment(level, to, self.now(), self.options().limited_access_window_days)
     }
 
     /// Asks core whether the actor may leave a clock like this that went at that rate, or be given one.
     pub(crate) fn admit_clock(&self, clock: &Moment, rate: Rate) -> Result<(), Denial> {
         let Actor::Caller(caller) = self.actor() else { return Ok(()) };
-        let level = directory::standing(self.directory(), caller, None).restriction;
+        let level = directory::standing(self.directory(), caller, None, self.now()).restriction;
         access::decide_clock(level, clock, rate, self.now(), self.options().limited_access_window_days)
     }
 
@@ -95,7 +96,7 @@ impl Draft<'_> {
         let Actor::Caller(caller) = self.actor() else { return Ok(()) };
         let live = directory::check_live(self.directory(), caller, self.now(), self.options().session_spans());
         live.map_err(|failure| (failure.code(), failure.to_string()))?;
-        let standing = directory::standing(self.directory(), caller, self.look(self.timeline()));
+        let standing = directory::standing(self.directory(), caller, self.look(self.timeline()), self.now());
         let mut decided = demands.iter().map(|demand| access::decide(standing, *demand));
         decided.try_for_each(|one| one).map_err(|denial| (denial_code(denial), denial.to_string()))
     }
@@ -104,7 +105,7 @@ impl Draft<'_> {
     pub(crate) fn admit_own(&self, owner: Option<&UserId>) -> Result<(), Denial> {
         let Actor::Caller(caller) = self.actor() else { return Ok(()) };
         let own = owner == Some(&caller.user_id);
-        let standing = directory::standing(self.directory(), caller, None);
+        let standing = directory::standing(self.directory(), caller, None, self.now());
         access::decide(standing, if own { Demand::Own } else { Demand::Operate })
     }
 }

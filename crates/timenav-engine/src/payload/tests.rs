@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use serde::Deserialize;
-use timenav_core::access::{Permissions, RestrictionLevel, Scope};
+use timenav_core::access::{Permissions, RestrictionLevel, Role, Scope};
 use timenav_core::anchor::Anchor;
 use timenav_core::clock::{Clock, ClockState, Moment, Rate};
 use timenav_core::directory::{ApiKey, KeptPassword, Session, User};
@@ -90,7 +90,16 @@ fn api_key(scopes: Option<&[Scope]>, expires_at: Option<Instant<Wall>>) -> ApiKe
 }
 
 fn permissions() -> Permissions {
-    Permissions { read: [user_id("bob"), user_id("carol")].into(), write: [].into(), admin: [user_id("ada")].into() }
+    let (read, admin) = ([user_id("bob"), user_id("carol")].into(), [user_id("ada")].into());
+    Permissions { read, admin, ..Permissions::default() }
+}
+
+fn expiring() -> Permissions {
+    let mut expiring = permissions();
+    expiring.put(Role::Read, user_id("bob"), Some(at(5)));
+    expiring.put(Role::Write, user_id("bob"), Some(at(1)));
+    expiring.put(Role::Admin, user_id("carol"), Some(Instant::MAX));
+    expiring
 }
 
 fn of_clock(action: Action, duration: Option<&str>, anchor_id: Option<&str>) -> (Action, String) {
@@ -174,6 +183,7 @@ fn of_timelines() -> Vec<(Action, String)> {
         (Action::SetAnchor, json(&AnchorSet::of(&anchor(None)))),
         (Action::SetAnchor, json(&AnchorSet::of(&anchor(Some("Paris"))))),
         (Action::SetAccessControl, json(&PermissionsTold::of(&PermissionsSet(permissions())))),
+        (Action::SetAccessControl, json(&PermissionsTold::of(&PermissionsSet(expiring())))),
     ]
 }
 

@@ -1,7 +1,9 @@
 //! The payloads of the making of timelines, and of who may do what on them.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
-use timenav_core::access::Permissions;
+use timenav_core::access::{Ends, Permissions, Role};
 use timenav_core::ids::UserId;
 use timenav_core::permissions::PermissionsSet;
 use timenav_core::time::{Instant, TimestampError, Wall, parse_timestamp};
@@ -62,18 +64,59 @@ pub(crate) struct PermissionsRecord {
     read: Vec<String>,
     write: Vec<String>,
     admin: Vec<String>,
+    /// When permissions expire, by the host. Absent where none does.
+    #[serde(default, skip_serializing_if = "EndsRecord::is_empty")]
+    expires_at: EndsRecord,
+}
+
+/// When permissions expire: user by user, list by list.
+#[derive(Default, Serialize, Deserialize)]
+struct EndsRecord {
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    read: BTreeMap<String, String>,
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    write: BTreeMap<String, String>,
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    admin: BTreeMap<String, String>,
+}
+
+impl EndsRecord {
+    fn of(ends: &Ends) -> Self {
+        let one = |role| ends.of(role).iter().map(|(user, end)| (user.to_string(), end.to_string())).collect();
+        Self { read: one(Role::Read), write: one(Role::Write), admin: one(Role::Admin) }
+    }
+
+    fn is_empty(&self) -> bool {
+        self.read.is_empty() && self.write.is_empty() && self.admin.is_empty()
+    }
 }
 
 impl PermissionsRecord {
     pub(crate) fn of(permissions: &Permissions) -> Self {
         let names = |users: &std::collections::BTreeSet<UserId>| users.iter().map(ToString::to_string).collect();
-        Self { read: names(&permissions.read), write: names(&permissions.write), admin: names(&permissions.admin) }
+        Self {
+            read: names(&permissions.read),
+            write: names(&permissions.write),
+            admin: names(&permissions.admin),
+            expires_at: EndsRecord::of(&permissions.ends),
+        }
     }
 
-    /// Returns the lists, or `None` if one of them names what is no user.
+    /// Returns the lists, or `None` if one of them names what is no user, or an end is no time or of nobody in its list.
     pub(crate) fn permissions(&self) -> Option<Permissions> {
-        let names = |names: &[String]| names.iter().map(|name| UserId::new(name).ok()).collect::<Option<_>>();
-        Some(Permissions { read: names(&self.read)?, write: names(&self.write)?, admin: names(&self.admin)? })
+        let Self { read, write, admin, expires_at } = self;
+        let lists = [(read, &expires_at.read), (write, &expires_at.write), (admin, &expires_at.admin)];
+        let mut permissions = Permissions::default();
+        for (role, (names, ends)) in Role::ALL.into_iter().zip(lists) {
+            for name in names {
+                permissions.put(role, UserId::new(name).ok()?, None);
+            }
+            for (name, end) in ends {
+                let user = UserId::new(name).ok().filter(|user| permissions.list(role).contains(user))?;
+                permissions.put(role, user, Some(parse_timestamp(end).ok()?));
+            }
+        }
+        Some(permissions)
     }
 }
 

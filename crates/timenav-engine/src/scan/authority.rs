@@ -39,6 +39,14 @@ pub(super) struct Claim<'a> {
     pub(super) permissions: Option<&'a Permissions>,
 }
 
+impl Claim<'_> {
+    /// Returns a host instant by which whatever had expired when it was decided has expired. Where the host's clock showed
+    /// an earlier time than the entry has, nobody knows which, and nothing has.
+    const fn decided_at(&self) -> Instant<Wall> {
+        if self.is_of_host { self.recorded_at } else { Instant::MIN }
+    }
+}
+
 /// Makes sure that whoever is named in an entry might do what it tells of.
 ///
 /// # Errors
@@ -115,7 +123,7 @@ fn standing<'p>(
     let standing = Standing {
         operator: user.operator,
         restriction: user.restriction,
-        role: claim.permissions.and_then(|permissions| permissions.role(user_id)),
+        role: claim.permissions.and_then(|permissions| permissions.role(user_id, claim.decided_at())),
         scopes: shown.scopes.as_deref(),
     };
     Ok((user_id, standing))

@@ -1,6 +1,6 @@
 //! Who may do what on a timeline.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
@@ -8,12 +8,15 @@ use axum::{Extension, Json};
 use http::HeaderMap;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize};
+use timenav_core::access::Role;
 use timenav_core::ids::{TimelineId, UserId};
 use timenav_core::limits::PERMISSION_USERS_MAX;
-use timenav_engine::{HorizonUse, PermissionsChange};
+use timenav_core::permissions::End;
+use timenav_core::time::{Duration, Instant, Wall};
+use timenav_engine::{HorizonUse, PermissionsAnswer, PermissionsChange};
 use utoipa::ToSchema;
 
-use super::timelines::PermissionsBody;
+use super::timelines::{PermissionsBody, expires_in};
 use crate::answer::{Changed, LedgerBody};
 use crate::auth::Authenticated;
 use crate::entity_tag::{etag, if_match};
@@ -81,6 +84,48 @@ pub(crate) struct PermissionsRequest {
     #[schema(value_type = Option<Vec<String>>, format = "id", max_items = 1_000, example = json!(["admin"]))]
     #[serde(default, deserialize_with = "users")]
     admin: Option<BTreeSet<UserId>>,
+    /// When permissions expire, in host time. Whoever stays in a list and is not named here keeps the end they have.
+    #[serde(default, deserialize_with = "wire::object")]
+    expires_at: PermissionEnds,
+    /// As `expires_at`, counted from now: how long permissions last, in host time.
+    #[serde(default, deserialize_with = "wire::object")]
+    expires_in: PermissionSpans,
+}
+
+/// When permissions expire. Each user named must be in the list.
+#[derive(Debug, Default, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct PermissionEnds {
+    /// When read access expires, by user id; `null` for never.
+    #[schema(value_type = Option<HashMap<String, Option<String>>>, format = "expiry")]
+    #[serde(default, deserialize_with = "by_user")]
+    read: BTreeMap<UserId, Option<Text<Instant<Wall>>>>,
+    /// When write access expires, by user id; `null` for never.
+    #[schema(value_type = Option<HashMap<String, Option<String>>>, format = "expiry")]
+    #[serde(default, deserialize_with = "by_user")]
+    write: BTreeMap<UserId, Option<Text<Instant<Wall>>>>,
+    /// When admin access expires, by user id; `null` for never. At least one admin must have no end.
+    #[schema(value_type = Option<HashMap<String, Option<String>>>, format = "expiry")]
+    #[serde(default, deserialize_with = "by_user")]
+    admin: BTreeMap<UserId, Option<Text<Instant<Wall>>>>,
+}
+
+/// How long permissions last. Each user named must be in the list, and not in `expires_at`.
+#[derive(Debug, Default, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct PermissionSpans {
+    /// How long read access lasts, by user id.
+    #[schema(value_type = Option<HashMap<String, String>>, format = "duration", example = json!({"alice": "P7D"}))]
+    #[serde(default, deserialize_with = "by_user")]
+    read: BTreeMap<UserId, Text<Duration>>,
+    /// How long write access lasts, by user id.
+    #[schema(value_type = Option<HashMap<String, String>>, format = "duration", example = json!({"bob": "12h"}))]
+    #[serde(default, deserialize_with = "by_user")]
+    write: BTreeMap<UserId, Text<Duration>>,
+    /// How long admin access lasts, by user id.
+    #[schema(value_type = Option<HashMap<String, String>>, format = "duration", example = json!({"bob": "12h"}))]
+    #[serde(default, deserialize_with = "by_user")]
+    admin: BTreeMap<UserId, Text<Duration>>,
 }
 
 /// Whose permissions to read.
@@ -103,6 +148,11 @@ pub(crate) struct AccessControlSetBody {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[schema(required = false)]
     unknown_users: Vec<String>,
+    /// Users in a list you gave whose permission there has expired. Only if there are any; to let them in again, give
+    /// another end, or `null` for none.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schema(required = false)]
+    expired_users: Vec<String>,
     /// Its place in the ledger.
     ledger: LedgerBody,
 }
@@ -126,23 +176,32 @@ async fn set_access_control(
     headers: HeaderMap,
     Params(request): Params<AccessControlRequest>,
 ) -> Result<Response, Failure> {
-    let PermissionsRequest { read, write, admin } = request.permissions;
+    let PermissionsRequest { read, write, admin, expires_at, expires_in } = request.permissions;
+    let ends = ends(expires_at, expires_in)?;
     let everybody = [&read, &write, &admin].into_iter().flatten().flatten().cloned().collect();
-    let change = PermissionsChange { read, write, admin, expected: if_match(&headers)? };
+    let change = PermissionsChange { read, write, admin, ends, expected: if_match(&headers)? };
     let timeline_id = request.timeline_id.0;
-    let (tag, ledger, replayed) =
+    let PermissionsAnswer { tag, expired, ledger, replayed } =
         app.engine.set_access_control(&caller, timeline_id.clone(), change, idempotency).await?;
     let unknown: Vec<String> = app.engine.unknown_users(&caller, &everybody).iter().map(ToString::to_string).collect();
-    let status = match unknown.as_slice() {
-        [] => format!("The permissions of `{timeline_id}` were set."),
-        those => format!(
-            "The permissions of `{timeline_id}` were set. There is no user `{}` yet; POST /v1/users creates one.",
-            those.join("`, `")
-        ),
-    };
+    let status = sentence(&timeline_id, &unknown, &expired);
     let timeline_id = timeline_id.to_string();
-    let body = AccessControlSetBody { status, timeline_id, unknown_users: unknown, ledger: ledger.into() };
+    let (unknown_users, expired_users, ledger) = (unknown, expired, ledger.into());
+    let body = AccessControlSetBody { status, timeline_id, unknown_users, expired_users, ledger };
     Ok((etag(&tag), Changed::ok(body, replayed)).into_response())
+}
+
+/// Says what was set, and who is listed and has no access by it.
+fn sentence(timeline_id: &TimelineId, unknown: &[String], expired: &[String]) -> String {
+    let mut told = vec![format!("The permissions of `{timeline_id}` were set.")];
+    if !unknown.is_empty() {
+        told.push(format!("There is no user `{}` yet; POST /v1/users creates one.", unknown.join("`, `")));
+    }
+    if !expired.is_empty() {
+        let expired = expired.join("`, `");
+        told.push(format!("The permission of `{expired}` has expired; give another end in `expires_at`."));
+    }
+    told.join(" ")
 }
 
 /// Reads the permissions of a timeline.
@@ -160,6 +219,39 @@ async fn access_control(
     // The tag is of the timeline's permissions, not of the result of a query.
     let headers = if sent_as_query.is_none() { etag(&tag) } else { HeaderMap::new() };
     Ok((headers, body).into_response())
+}
+
+/// Returns when permissions are to expire, as it is given in both ways.
+fn ends(at: PermissionEnds, within: PermissionSpans) -> Result<BTreeMap<(Role, UserId), End>, Failure> {
+    let mut ends = BTreeMap::new();
+    for (role, given) in Role::ALL.into_iter().zip([at.read, at.write, at.admin]) {
+        let given = given.into_iter().map(|(user, end)| (user, end.map_or(End::Never, |Text(end)| End::At(end))));
+        ends.extend(given.map(|(user, end)| ((role, user), end)));
+    }
+    for (role, given) in Role::ALL.into_iter().zip([within.read, within.write, within.admin]) {
+        for (user, Text(duration)) in given {
+            let field = format!("permissions/expires_in/{}/{user}", role.as_str());
+            let span = expires_in(&field, duration)?;
+            if ends.insert((role, user), End::In(span)).is_some() {
+                return Err(Failure::invalid(&field, "give either `expires_at` or `expires_in`"));
+            }
+        }
+    }
+    Ok(ends)
+}
+
+/// Reads an object whose names are user ids.
+fn by_user<'de, D, T>(deserializer: D) -> Result<BTreeMap<UserId, T>, D::Error>
+where
+    D: Deserializer<'de>,
+    T: Deserialize<'de>,
+{
+    let named = Option::<BTreeMap<String, T>>::deserialize(deserializer)?.unwrap_or_default();
+    if named.len() > PERMISSION_USERS_MAX {
+        return Err(D::Error::custom(format!("a list can have at most {PERMISSION_USERS_MAX} users")));
+    }
+    let user = |name: &str| UserId::new(name).map_err(|error| D::Error::custom(format!("`{name}`: {error}")));
+    named.into_iter().map(|(name, value)| Ok((user(&name)?, value))).collect()
 }
 
 /// Reads a list of user ids that names each at most once.

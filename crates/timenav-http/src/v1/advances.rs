@@ -8,13 +8,13 @@ use timenav_core::ids::{AdvanceId, TimelineId};
 use timenav_core::limits::{SETTLE_WAIT_SECONDS_DEFAULT, SETTLE_WAIT_SECONDS_MAX};
 use timenav_core::time::Span;
 use timenav_core::timers::AdvanceState;
-use timenav_engine::{HorizonUse, Receipt, Refusal};
+use timenav_engine::{Engine, HorizonUse, Receipt, Refusal};
 use tokio::time::timeout;
 use utoipa::ToSchema;
 
 use super::firings::{FiringBody, host};
 use super::parameters::timeline;
-use crate::auth::Authenticated;
+use crate::auth::{Authenticated, access_end};
 use crate::params::{InPath, Params};
 use crate::problem::Failure;
 use crate::route::Route;
@@ -138,8 +138,11 @@ async fn advance(
     let receipt = app.engine.read_receipt(&caller, timeline, &advance_id).await?;
     let timeline_id = receipt.timeline_id.clone();
     let receipt = if receipt.state == AdvanceState::Running && wait.is_some() {
-        wait_for(&app, (&timeline_id, &advance_id), wait).await;
+        let settled = Box::pin(wait_for(&app, (&timeline_id, &advance_id), wait));
+        let over = access_end(app.engine.clone(), caller.clone(), timeline_id.clone(), Engine::may_watch);
+        drop(select(settled, Box::pin(over)).await);
         app.engine.check_told(&caller, "advance").await?;
+        app.engine.check_watching(&caller, &timeline_id)?;
         app.engine.receipt(&timeline_id, &advance_id).await?
     } else {
         receipt

@@ -11,13 +11,13 @@ use timenav_core::limits::{
 };
 use timenav_core::time::Span;
 use timenav_core::timers::FiringState;
-use timenav_engine::{Claim, ClaimedFiring, FiringAnswer, FiringRow, FiringsRequest, HorizonUse, Refusal};
+use timenav_engine::{Claim, ClaimedFiring, Engine, FiringAnswer, FiringRow, FiringsRequest, HorizonUse, Refusal};
 use tokio::time::timeout;
 use utoipa::ToSchema;
 
 use super::parameters::timeline;
 use crate::answer::{Changed, LedgerBody};
-use crate::auth::Authenticated;
+use crate::auth::{Authenticated, access_end};
 use crate::idempotency::Idempotent;
 use crate::params::{InPath, Params};
 use crate::problem::Failure;
@@ -306,11 +306,15 @@ async fn claim(
     let claim = Claim { queue, max, ttl, waits: wait > Span::ZERO };
     let claiming = app.engine.claim(&caller, Some(timeline_id.clone()), &claim);
     let claimed = if claim.waits {
-        let closing = app.options.closing.cancelled();
-        let claiming = timeout(host(wait), select(Box::pin(claiming), Box::pin(closing)));
-        match claiming.await {
+        let over = access_end(app.engine.clone(), caller.clone(), timeline_id.clone(), Engine::may_claim);
+        let end = select(Box::pin(app.options.closing.cancelled()), Box::pin(over));
+        match timeout(host(wait), select(Box::pin(claiming), end)).await {
             Ok(Either::Left((claimed, _))) => claimed?,
-            Ok(Either::Right(_)) | Err(_) => Vec::new(),
+            Ok(Either::Right((Either::Right(_), _))) => {
+                // Refused by now, which is logged.
+                app.engine.claim(&caller, Some(timeline_id.clone()), &Claim { waits: false, ..claim.clone() }).await?
+            }
+            Ok(Either::Right((Either::Left(_), _))) | Err(_) => Vec::new(),
         }
     } else {
         claiming.await?

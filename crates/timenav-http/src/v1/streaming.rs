@@ -14,10 +14,10 @@ use futures_util::stream::{self, StreamExt};
 use http::{HeaderMap, header};
 use timenav_core::ids::{TimelineId, UserId};
 use timenav_core::time::Instant;
-use timenav_engine::{Caller, LedgerStream, Seen, Told};
+use timenav_engine::{Caller, Engine, LedgerStream, Seen, Told};
 use tokio::time::timeout;
 
-use crate::auth::credential_end;
+use crate::auth::access_end;
 use crate::problem::Failure;
 use crate::shares::Share;
 use crate::state::App;
@@ -85,7 +85,8 @@ pub(super) fn told(
     message: fn(&App, &TimelineId, Told) -> Option<Event>,
 ) -> impl IntoResponse {
     let closing = app.options.closing.clone().cancelled_owned();
-    let end = select(Box::pin(closing), Box::pin(credential_end(app.engine.clone(), caller)));
+    let over = access_end(app.engine.clone(), caller, watched.timeline_id().clone(), Engine::may_watch);
+    let end = select(Box::pin(closing), Box::pin(over));
     let watched = watched.waiting_by(Arc::new(|span| {
         let span = Duration::from_micros(u64::try_from(span.micros()).unwrap_or(0));
         Box::pin(async move {

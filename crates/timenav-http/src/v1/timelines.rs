@@ -1,11 +1,11 @@
 //! Timelines: made, listed, read.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use axum::Json;
 use axum::extract::State;
 use serde::{Deserialize, Serialize};
-use timenav_core::access::{Permissions, Role};
+use timenav_core::access::{Ends, Permissions, Role};
 use timenav_core::ids::{TimelineId, UserId};
 use timenav_core::limits::{EXPIRES_IN_DAYS_MAX, EXPIRES_IN_SECONDS_MIN};
 use timenav_core::time::{Duration, Span};
@@ -184,6 +184,9 @@ pub(crate) struct TimelineBody {
     /// The caller's role: `read`, `write`, `admin`; `operator` for an operator in none of its lists.
     #[schema(value_type = String)]
     role: &'static str,
+    /// Host time when that role expires; absent if it does not.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    role_expires_at: Option<String>,
     /// Host time when it was created.
     created_at: String,
     /// Host time when it expires; absent if it does not.
@@ -230,6 +233,26 @@ pub(crate) struct PermissionsBody {
     write: Vec<String>,
     /// Users with admin access.
     admin: Vec<String>,
+    /// Host times when permissions expire; absent if none does. What has expired is listed until it is taken out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    expires_at: Option<PermissionEndsBody>,
+}
+
+/// When permissions expire, in host time. Whoever is in a list and not named here keeps the permission.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct PermissionEndsBody {
+    /// When read access expires, by user id.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    #[schema(required = false)]
+    read: BTreeMap<String, String>,
+    /// When write access expires, by user id.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    #[schema(required = false)]
+    write: BTreeMap<String, String>,
+    /// When admin access expires, by user id.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    #[schema(required = false)]
+    admin: BTreeMap<String, String>,
 }
 
 /// Makes a timeline.
@@ -241,7 +264,7 @@ async fn create_timeline(
 ) -> Result<Changed<TimelineMadeBody>, Failure> {
     let timeline_id = request.timeline_id.0;
     let engine = &app.engine;
-    let expires_in = request.expires_in.map(|Text(duration)| expires_in(duration)).transpose()?;
+    let expires_in = request.expires_in.map(|Text(duration)| expires_in("expires_in", duration)).transpose()?;
     let deliver_webhooks = request.deliver_webhooks.unwrap_or(false);
     let asked = NewTimeline { timeline_id: timeline_id.clone(), expires_in, deliver_webhooks };
     let (status, made) = match (request.fork_of, request.at) {
@@ -262,8 +285,8 @@ async fn create_timeline(
     Ok(Changed::created(TimelineMadeBody { status, timeline_id, expires_at, ledger: ledger.into() }, replayed))
 }
 
-/// Returns for how long a timeline is to stand.
-fn expires_in(duration: Duration) -> Result<Span, Failure> {
+/// Returns for how long a timeline is to stand, or a permission to last.
+pub(super) fn expires_in(field: &str, duration: Duration) -> Result<Span, Failure> {
     let span = Some(duration.exact()).filter(|span| {
         let (min, max) = (EXPIRES_IN_SECONDS_MIN * 1_000_000, EXPIRES_IN_DAYS_MAX * 86_400_000_000);
         duration.months() == 0 && (min..=max).contains(&span.micros())
@@ -273,7 +296,7 @@ fn expires_in(duration: Duration) -> Result<Span, Failure> {
             "give {EXPIRES_IN_SECONDS_MIN} second to {EXPIRES_IN_DAYS_MAX} days, such as \"90m\" or \"2h\"; months \
              and years differ in length"
         );
-        Failure::invalid("expires_in", detail)
+        Failure::invalid(field, detail)
     })
 }
 
@@ -364,6 +387,7 @@ impl From<&TimelineView> for TimelineBody {
                 checkpoint: view.checkpoint.to_string(),
             }),
             role: view.role.map_or("operator", Role::as_str),
+            role_expires_at: view.role_end.map(|at| at.to_string()),
             created_at: head.created_at.to_string(),
             expires_at: head.expires_at.map(|at| at.to_string()),
             retention: (is_open && !head.retention.as_slice().is_empty()).then(|| head.retention.in_force().into()),
@@ -375,6 +399,18 @@ impl From<&TimelineView> for TimelineBody {
 impl From<&Permissions> for PermissionsBody {
     fn from(permissions: &Permissions) -> Self {
         let names = |users: &BTreeSet<UserId>| users.iter().map(ToString::to_string).collect();
-        Self { read: names(&permissions.read), write: names(&permissions.write), admin: names(&permissions.admin) }
+        Self {
+            read: names(&permissions.read),
+            write: names(&permissions.write),
+            admin: names(&permissions.admin),
+            expires_at: (!permissions.ends.is_empty()).then(|| PermissionEndsBody::from(&permissions.ends)),
+        }
+    }
+}
+
+impl From<&Ends> for PermissionEndsBody {
+    fn from(ends: &Ends) -> Self {
+        let one = |role| ends.of(role).iter().map(|(user, end)| (user.to_string(), end.to_string())).collect();
+        Self { read: one(Role::Read), write: one(Role::Write), admin: one(Role::Admin) }
     }
 }

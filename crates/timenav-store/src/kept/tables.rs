@@ -36,6 +36,8 @@ pub(crate) struct Column {
     pub(crate) kind: Kind,
     /// What SQLite is asked for where it has no such column, or another value in it.
     pub(crate) in_sqlite: Option<&'static str>,
+    /// What PostgreSQL is asked for where a database of an earlier feature level has no such column.
+    pub(crate) in_postgres: Option<&'static str>,
 }
 
 /// A table, as PostgreSQL has it.
@@ -52,11 +54,11 @@ pub(crate) struct Table {
 }
 
 const fn column(name: &'static str, kind: Kind) -> Column {
-    Column { name, kind, in_sqlite: None }
+    Column { name, kind, in_sqlite: None, in_postgres: None }
 }
 
 const fn asked(name: &'static str, kind: Kind, in_sqlite: &'static str) -> Column {
-    Column { name, kind, in_sqlite: Some(in_sqlite) }
+    Column { name, kind, in_sqlite: Some(in_sqlite), in_postgres: None }
 }
 
 const fn table(name: &'static str, key: &'static [&'static str], columns: &'static [Column]) -> Table {
@@ -239,7 +241,15 @@ pub(crate) const TABLES: &[Table] = &[
     table(
         "permissions",
         &["timeline", "user_id", "role"],
-        &[column("timeline", Kind::Bigint), column("user_id", Kind::Word), column("role", Kind::Word)],
+        &[
+            column("timeline", Kind::Bigint),
+            column("user_id", Kind::Word),
+            column("role", Kind::Word),
+            Column {
+                in_postgres: Some("(to_jsonb(permissions) ->> 'expires_at')::bigint"),
+                ..column("expires_at", Kind::Bigint)
+            },
+        ],
     ),
     table(
         "users",

@@ -24,8 +24,7 @@ pub(crate) fn rate(micros: i64) -> Result<Rate, StoreError> {
 }
 
 pub(crate) fn role(word: &str) -> Result<Role, StoreError> {
-    let all = [Role::Read, Role::Write, Role::Admin];
-    all.into_iter().find(|role| role.as_str() == word).ok_or_else(|| damaged("an unknown role"))
+    Role::ALL.into_iter().find(|role| role.as_str() == word).ok_or_else(|| damaged("an unknown role"))
 }
 
 pub(crate) fn restriction(word: &str) -> Result<RestrictionLevel, StoreError> {

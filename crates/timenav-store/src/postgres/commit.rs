@@ -28,6 +28,9 @@ const INSERT_INTERVENTIONS: &str = "INSERT INTO interventions (timeline, event_i
 const DELETE_PERMISSIONS: &str = "DELETE FROM permissions WHERE timeline = ANY($1)";
 const INSERT_PERMISSIONS: &str = "INSERT INTO permissions (timeline, user_id, role)
     SELECT * FROM unnest($1::bigint[], $2::text[], $3::text[])";
+/// Where some expire: then the database has the feature level that brings the column.
+const INSERT_EXPIRING: &str = "INSERT INTO permissions (timeline, user_id, role, expires_at)
+    SELECT * FROM unnest($1::bigint[], $2::text[], $3::text[], $4::bigint[])";
 
 pub(super) async fn commit(connections: &Connections, step: &Commit) -> Result<(), StoreError> {
     for _ in 1..TRIED_MAX {
@@ -156,19 +159,24 @@ fn put_permissions<'a>(batch: &mut Batch<'a>, steps: &'a [TimelineCommit]) {
     if changed().next().is_none() {
         return;
     }
-    let (mut timelines, mut users, mut roles) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut timelines, mut users, mut roles, mut ends) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     for TimelineCommit { head, .. } in changed() {
         let lists = &head.permissions;
-        for (role, list) in [(Role::Read, &lists.read), (Role::Write, &lists.write), (Role::Admin, &lists.admin)] {
-            for user in list {
+        for role in Role::ALL {
+            for user in lists.list(role) {
                 timelines.push(head.key.0);
                 users.push(user.as_str());
                 roles.push(role.as_str());
+                ends.push(lists.ends.of(role).get(user).map(|end| end.micros()));
             }
         }
     }
     batch.add(DELETE_PERMISSIONS, values![changed().map(|step| step.head.key.0).collect::<Vec<_>>()]);
-    batch.add(INSERT_PERMISSIONS, values![timelines, users, roles]);
+    if ends.iter().any(Option::is_some) {
+        batch.add(INSERT_EXPIRING, values![timelines, users, roles, ends]);
+    } else {
+        batch.add(INSERT_PERMISSIONS, values![timelines, users, roles]);
+    }
 }
 
 /// Keeps rows of a timeline that arrives and has so many entries.

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use deadpool_postgres::Object;
 use futures_util::try_join;
-use timenav_core::access::{Permissions, Role};
+use timenav_core::access::Permissions;
 use timenav_core::clock::{Clock, ClockState};
 use timenav_core::ids::{TimelineId, UserId};
 use timenav_core::ledger::{Frontier, RetentionPolicies};
@@ -58,8 +58,9 @@ const SELECT_SIZES: &str = "SELECT timeline, size FROM timelines";
 const SELECT_LAST: &str = "SELECT e.timeline, leaf FROM unnest($1::bigint[], $2::bigint[]) AS w (timeline, size)
     JOIN entries e ON e.timeline = w.timeline AND e.position = w.size - 1";
 const SELECT_LEAF: &str = "SELECT leaf FROM entries WHERE timeline = $1 AND position = $2";
-const SELECT_PERMISSIONS: &str = "SELECT timeline, user_id, role FROM permissions
-    WHERE $1::bigint[] IS NULL OR timeline = ANY($1) ORDER BY timeline";
+/// A database has no column for ends before the feature level that brings it: then there are none.
+const SELECT_PERMISSIONS: &str = "SELECT timeline, user_id, role, (to_jsonb(permissions) ->> 'expires_at')::bigint
+    FROM permissions WHERE $1::bigint[] IS NULL OR timeline = ANY($1) ORDER BY timeline";
 
 fn expected(steps: &[TimelineCommit]) -> impl Iterator<Item = (&TimelineCommit, u64)> {
     steps.iter().filter_map(|step| Some((step, step.expected_size?)))
@@ -340,12 +341,8 @@ async fn permissions(on: &Object, only: Option<&[i64]>) -> Result<HashMap<Timeli
     for of_one in found.chunk_by(|one, next| one.get::<_, i64>(0) == next.get::<_, i64>(0)) {
         let mut lists = Permissions::default();
         for row in of_one {
-            let list = match role(get(row, 2)?)? {
-                Role::Read => &mut lists.read,
-                Role::Write => &mut lists.write,
-                Role::Admin => &mut lists.admin,
-            };
-            list.insert(id(UserId::new(get(row, 1)?))?);
+            let end = get::<Option<i64>>(row, 3)?.map(instant).transpose()?;
+            lists.put(role(get(row, 2)?)?, id(UserId::new(get(row, 1)?))?, end);
         }
         if *before != lists {
             before = Arc::new(lists);

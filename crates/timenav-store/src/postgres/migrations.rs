@@ -15,18 +15,24 @@ struct Step {
     /// The feature level from which on the tables are so. While services of two versions are at work, the tables are those
     /// that the older one knows.
     level: u64,
-    /// The tables that it makes, if they are of a level that databases need not have.
-    tables: &'static [&'static str],
+    /// The tables and columns that it makes, if they are of a level that databases need not have.
+    makes: &'static [&'static str],
 }
 
 /// The steps, in order. None that is here ever changes, since databases have gone through it: a change is a new step.
-const STEPS: [Step; 2] = [
-    Step { name: "0001-init", text: include_str!("../../migrations/postgres/0001-init.sql"), level: 1, tables: &[] },
+const STEPS: [Step; 3] = [
+    Step { name: "0001-init", text: include_str!("../../migrations/postgres/0001-init.sql"), level: 1, makes: &[] },
     Step {
         name: "0002-followers",
         text: include_str!("../../migrations/postgres/0002-followers.sql"),
         level: 3,
-        tables: &["followers"],
+        makes: &["followers"],
+    },
+    Step {
+        name: "0003-permission-ends",
+        text: include_str!("../../migrations/postgres/0003-permission-ends.sql"),
+        level: 5,
+        makes: &["permissions.expires_at"],
     },
 ];
 
@@ -96,12 +102,12 @@ pub(super) async fn is_spread(on: &Object) -> Result<bool, Failed> {
     rows(on, IS_SPREAD, &[]).await?.first().map_or(Ok(false), |row| get(row, 0))
 }
 
-/// Returns the tables that this version knows and that a database does not have yet.
-pub(super) async fn tables_to_come(on: &Object) -> Result<Vec<&'static str>, Failed> {
+/// Returns the tables and columns that this version knows and that a database does not have yet.
+pub(super) async fn to_come(on: &Object) -> Result<Vec<&'static str>, Failed> {
     let found = rows(on, "SELECT step FROM migrations", &[]).await?;
     let done = found.iter().map(|row| get(row, 0)).collect::<Result<Vec<&str>, _>>()?;
-    let to_come = STEPS.iter().filter(|step| !done.contains(&step.name));
-    Ok(to_come.flat_map(|step| step.tables).copied().collect())
+    let missing = STEPS.iter().filter(|step| !done.contains(&step.name));
+    Ok(missing.flat_map(|step| step.makes).copied().collect())
 }
 
 async fn done(transaction: &Transaction<'_>) -> Result<Vec<(String, String)>, Failed> {
@@ -154,9 +160,9 @@ mod tests {
 
     /// Steps as they may be one day: two of the first level, and one of the next.
     const LATER: [Step; 3] = [
-        Step { name: "0001-init", text: "CREATE TABLE a (b bigint)", level: 1, tables: &[] },
-        Step { name: "0002-more", text: "ALTER TABLE a ADD COLUMN c bigint", level: 1, tables: &[] },
-        Step { name: "0003-else", text: "ALTER TABLE a ADD COLUMN d bigint", level: 2, tables: &[] },
+        Step { name: "0001-init", text: "CREATE TABLE a (b bigint)", level: 1, makes: &[] },
+        Step { name: "0002-more", text: "ALTER TABLE a ADD COLUMN c bigint", level: 1, makes: &[] },
+        Step { name: "0003-else", text: "ALTER TABLE a ADD COLUMN d bigint", level: 2, makes: &[] },
     ];
 
     fn of(step: &Step) -> (String, String) {
@@ -168,6 +174,7 @@ mod tests {
         let frozen = [
             "0956aeba6e620f48da93c74c05ad4e430dd0eb1002a5dda505fd83616c17b650",
             "e5cfcccd5449cef675cf66898e5a2846f223a7f091a7be7e3fb9d3a4bcb17511",
+            "f749f74222d1d8bc8706a6708a4bdce766275c701d68ea654896d2e0fc3880e6",
         ];
         assert_eq!(
             STEPS.each_ref().map(|step| digest(step.text)),

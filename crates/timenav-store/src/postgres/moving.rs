@@ -60,7 +60,7 @@ impl Source for PostgresSource {
 }
 
 async fn page(on: &Object, table: &Table, after: Option<&[Value]>) -> Result<Page, Failed> {
-    let columns = table.columns.iter().map(|column| column.name);
+    let columns = table.columns.iter().map(|column| column.in_postgres.unwrap_or(column.name));
     let columns: Vec<&str> = columns.chain(table.postgres_key.iter().copied()).collect();
     let key = table.postgres_key.join(", ");
     let places: Vec<String> = (1..=table.postgres_key.len()).map(|at| format!("${at}")).collect();

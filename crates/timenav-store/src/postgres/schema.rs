@@ -6,7 +6,7 @@ use deadpool_postgres::Object;
 use timenav_engine::StoreError;
 
 use super::batch::rows;
-use super::migrations::tables_to_come;
+use super::migrations;
 use super::values::{Failed, get};
 
 /// What all migrations make, a line each. Whatever could make the database do something is among it: triggers, rules,
@@ -59,22 +59,22 @@ pub(super) async fn differences(on: &Object) -> Result<Vec<String>, Failed> {
     let tables: Vec<&str> = tables.collect();
     let found = rows(on, SELECT, &[&tables]).await?;
     let found = found.iter().map(|row| get(row, 0)).collect::<Result<_, _>>()?;
-    Ok(compare(found, &tables_to_come(on).await?))
+    Ok(compare(found, &migrations::to_come(on).await?))
 }
 
-/// Compares what was found with what is to be there, without the tables that the database does not have yet.
+/// Compares what was found with what is to be there, without the tables and columns that the database does not have yet.
 fn compare(found: Vec<String>, to_come: &[&str]) -> Vec<String> {
     let found: BTreeSet<String> = found.into_iter().collect();
-    let is_there = |line: &&str| !to_come.iter().any(|table| is_about(line, table));
+    let is_there = |line: &&str| !to_come.iter().any(|name| is_about(line, name));
     let expected: BTreeSet<String> = LAYOUT.lines().filter(is_there).map(str::to_owned).collect();
     let missing = expected.difference(&found).map(|line| format!("the database lacks this: {line}"));
     let others = found.difference(&expected).map(|line| format!("timenav did not create this: {line}"));
     others.chain(missing).collect()
 }
 
-/// Returns whether a line of the layout is about a table: ` name `, or ` name.column`.
-fn is_about(line: &str, table: &str) -> bool {
-    let name = format!(" {table}");
+/// Returns whether a line of the layout is about a table, ` name ` or ` name.column`, or about a column.
+fn is_about(line: &str, name: &str) -> bool {
+    let name = format!(" {name}");
     let mut after = line.match_indices(&name).map(|(at, found)| &line[at + found.len()..]);
     after.any(|after| after.starts_with([' ', '.']))
 }
@@ -91,6 +91,18 @@ mod tests {
         assert!(compare(before.clone(), &["followers"]).is_empty());
         assert_eq!(compare(before, &[]).len(), later.len());
         assert_eq!(compare(LAYOUT.lines().map(str::to_owned).collect(), &["followers"]).len(), later.len());
+    }
+
+    #[test]
+    fn a_column_that_is_to_come_is_not_missed() {
+        let to_come = ["permissions.expires_at"];
+        let (later, all): (Vec<&str>, Vec<&str>) = LAYOUT.lines().partition(|line| is_about(line, to_come[0]));
+        assert_eq!(later, ["column permissions.expires_at bigint"]);
+        assert!(compare(all.iter().map(|line| (*line).to_owned()).collect(), &to_come).is_empty());
+        assert_eq!(
+            compare(LAYOUT.lines().map(str::to_owned).collect(), &to_come),
+            ["timenav did not create this: column permissions.expires_at bigint"]
+        );
     }
 
     #[test]

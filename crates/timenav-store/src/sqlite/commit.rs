@@ -2,7 +2,7 @@
 
 use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, params};
 use timenav_core::access::{Permissions, Role};
-use timenav_core::ids::{TimelineId, UserId};
+use timenav_core::ids::TimelineId;
 use timenav_engine::{
     Anchor, ArrivingRows, Commit, DataRecord, EventColumns, EventEnd, EventRow, Head, Idempotency, IdempotencyRecord,
     InterventionRow, StoreError, StoredEntry, TimelineCommit, TimelineKey, timers_text,
@@ -34,7 +34,7 @@ const INSERT_INTERVENTION: &str = "INSERT INTO interventions (timeline, event_id
     VALUES (?1, ?2, ?3, ?4)";
 const INSERT_ANCHOR: &str = "INSERT INTO anchors (timeline, position, anchor_id, set_at, timestamp, description,
     fixed, clock_at, clock_running, clock_rate, clock_location) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)";
-const INSERT_PERMISSION: &str = "INSERT INTO permissions (timeline, user_id, role) VALUES (?1, ?2, ?3)";
+const INSERT_PERMISSION: &str = "INSERT INTO permissions (timeline, user_id, role, expires_at) VALUES (?1, ?2, ?3, ?4)";
 const PUT_OUTCOME: &str = "INSERT INTO outcomes (key, fingerprint, expires_at, outcome, timeline_id, event_id)
     VALUES (?1, ?2, ?3, ?4, ?5, ?6)
     ON CONFLICT (key) DO UPDATE SET fingerprint = excluded.fingerprint, expires_at = excluded.expires_at,
@@ -250,11 +250,10 @@ fn put_permissions(
 ) -> rusqlite::Result<()> {
     transaction.prepare_cached("DELETE FROM permissions WHERE timeline = ?1")?.execute([timeline.0])?;
     let mut insert = transaction.prepare_cached(INSERT_PERMISSION)?;
-    let lists = [(Role::Read, &permissions.read), (Role::Write, &permissions.write), (Role::Admin, &permissions.admin)];
-    for (role, users) in lists {
-        for user in users {
-            let user: &UserId = user;
-            insert.execute(params![timeline.0, user.as_str(), role.as_str()])?;
+    for role in Role::ALL {
+        for user in permissions.list(role) {
+            let end = permissions.ends.of(role).get(user).map(|end| end.micros());
+            insert.execute(params![timeline.0, user.as_str(), role.as_str(), end])?;
         }
     }
     Ok(())

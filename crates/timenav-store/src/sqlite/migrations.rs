@@ -9,7 +9,7 @@ use timenav_engine::StoreError;
 use super::values::failed;
 
 /// The steps, in order. One that was ever released never changes: a change is a new step.
-pub(super) const STEPS: [(&str, &str); 21] = [
+pub(super) const STEPS: [(&str, &str); 22] = [
     ("0001-init", include_str!("../../migrations/sqlite/0001-init.sql")),
     ("0002-data", include_str!("../../migrations/sqlite/0002-data.sql")),
     ("0003-history", include_str!("../../migrations/sqlite/0003-history.sql")),
@@ -31,6 +31,7 @@ pub(super) const STEPS: [(&str, &str); 21] = [
     ("0019-arrivals", include_str!("../../migrations/sqlite/0019-arrivals.sql")),
     ("0020-events-by-time", include_str!("../../migrations/sqlite/0020-events-by-time.sql")),
     ("0021-parties", include_str!("../../migrations/sqlite/0021-parties.sql")),
+    ("0022-permission-ends", include_str!("../../migrations/sqlite/0022-permission-ends.sql")),
 ];
 
 /// Says that a file is timenav's: "TNAV" in ASCII. Step 5 writes it.

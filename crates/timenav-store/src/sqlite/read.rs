@@ -1,12 +1,12 @@
 //! Everything else that is read, and the store as the engine sees it.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Arc;
 
 use async_trait::async_trait;
 use rusqlite::{Connection, OptionalExtension, Row};
-use timenav_core::access::{Permissions, Role};
+use timenav_core::access::Permissions;
 use timenav_core::clock::{Clock, ClockState};
 use timenav_core::ids::{EventId, KeyId, TimelineId, UserId};
 use timenav_core::ledger::{Frontier, Hash, LeafRecord, RetentionPolicies, TileId};
@@ -367,7 +367,8 @@ fn permissions_where(
     condition: &str,
     values: impl rusqlite::Params,
 ) -> Result<HashMap<TimelineKey, Arc<Permissions>>, StoreError> {
-    let statement = format!("SELECT timeline, user_id, role FROM permissions {condition} ORDER BY timeline");
+    let statement =
+        format!("SELECT timeline, user_id, role, expires_at FROM permissions {condition} ORDER BY timeline");
     let mut select = connection.prepare(&statement).map_err(failed)?;
     let mut rows = select.query(values).map_err(failed)?;
     let mut all: HashMap<TimelineKey, Arc<Permissions>> = HashMap::new();
@@ -387,12 +388,8 @@ fn permissions_where(
         }
         let (_, lists) = current.get_or_insert_with(|| (key, Permissions::default()));
         let user = id(UserId::new(&row.get::<_, String>(1).map_err(failed)?))?;
-        let list: &mut BTreeSet<UserId> = match role(&row.get::<_, String>(2).map_err(failed)?)? {
-            Role::Read => &mut lists.read,
-            Role::Write => &mut lists.write,
-            Role::Admin => &mut lists.admin,
-        };
-        list.insert(user);
+        let end = row.get::<_, Option<i64>>(3).map_err(failed)?.map(instant).transpose()?;
+        lists.put(role(&row.get::<_, String>(2).map_err(failed)?)?, user, end);
     }
     if let Some((ended, lists)) = current {
         keep(ended, lists);

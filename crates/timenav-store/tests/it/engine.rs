@@ -14,6 +14,7 @@ mod due;
 mod ends;
 mod erasing;
 mod entries;
+mod expiring;
 mod failures;
 mod faults;
 mod first_start;

@@ -24,11 +24,12 @@ mod signing_keys;
 mod tables;
 mod timers_again;
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use rusqlite::{Connection, params};
-use timenav_core::access::RestrictionLevel;
+use timenav_core::access::{RestrictionLevel, Role};
 use timenav_core::clock::ClockCommand;
 use timenav_core::data::{EncryptionKey, Plaintext};
 use timenav_core::event::EventDraft;
@@ -37,6 +38,7 @@ use timenav_core::ledger::{
     Checkpoint, Frontier, Hash, HeadStatement, Leaf, LeafRecord, TILE_WIDTH, TimelineCounts, TimelineFacts,
     VerifierKey, leaf_hash, origin, rebuilt_leaf, tree_root,
 };
+use timenav_core::permissions::End;
 use timenav_core::place::{Geo, Point};
 use timenav_core::scan::{Depth, FindingKind};
 use timenav_engine::{
@@ -49,7 +51,7 @@ use zeroize::Zeroizing;
 use crate::audit::payload_hash_of;
 use crate::doors::{CountingEntropy, OneCity};
 use crate::house::{Home, House};
-use crate::sample::{event_id, moment, password, timeline_id, user_id, users};
+use crate::sample::{event_id, host, moment, password, timeline_id, user_id, users};
 
 /// The number of `main` in the database.
 const MAIN: i64 = 2;

@@ -1,7 +1,9 @@
 //! `timenav access`: who may do what on a timeline, and who did.
 
+use clap::builder::PossibleValuesParser;
 use serde_json::{Value, json};
 use timenav_client::schemas::PermissionsRequest;
+use timenav_core::access::Role;
 
 use super::pages::{page_text, show_pages};
 use crate::client::{Client, ServiceOptions, TimelineOptions};
@@ -29,8 +31,11 @@ pub(crate) struct AccessCommand {
 enum Action {
     /// Shows who may do what on a timeline that you administer.
     Show,
-    /// Sets who may do what. A list that you give replaces the one before; the others stay.
+    /// Sets who may do what. A list that you give replaces the one before; the others stay. Whoever stays in a list keeps
+    /// the end that `grant` gave.
     Set(Set),
+    /// Gives one user a role, for good or until it expires. What others may do stays as it is.
+    Grant(Grant),
     /// Shows who did what on a timeline that you administer, and when: reads and refused attempts too.
     Log(Log),
 }
@@ -47,6 +52,21 @@ struct Set {
     /// Who may do all that, and administer the timeline. At least one.
     #[arg(long, value_name = "USER_IDS")]
     admin: Option<String>,
+}
+
+#[derive(Debug, clap::Args)]
+struct Grant {
+    /// The user.
+    user_id: String,
+    /// What they may do: each role includes the ones before it.
+    #[arg(long, value_parser = PossibleValuesParser::new(Role::ALL.map(Role::as_str)))]
+    role: String,
+    /// When it expires, in host time: RFC 3339 with a zone. Defaults to never.
+    #[arg(long, value_name = "TIME", conflicts_with = "expires_in")]
+    expires_at: Option<String>,
+    /// How long it lasts in host time, such as `12h` or `P7D`. Defaults to forever.
+    #[arg(long, value_name = "DURATION")]
+    expires_in: Option<String>,
 }
 
 #[derive(Debug, clap::Args)]
@@ -86,6 +106,12 @@ pub(crate) fn run(command: AccessCommand, surroundings: &Surroundings) -> Result
             let (timeline, lists) = (command.timeline.required(), permissions(set));
             client.show(&client.call_of(|api| api.set_access_control(timeline, lists).request())?, output::status)
         }
+        Action::Grant(grant) => {
+            let (now, tag) = client.get_tagged(&["v1", "access-control"], &command.timeline.required_query())?;
+            let mut body = command.timeline.required_body();
+            body.insert("permissions".to_owned(), granted(&now.value["permissions"], grant));
+            client.show(&client.post_if(&["v1", "set-access-control"], body, tag.as_deref())?, output::status)
+        }
         Action::Log(log) => show_log(&client, log, command.timeline.required_query()),
     }
 }
@@ -111,14 +137,40 @@ fn permissions(set: Set) -> PermissionsRequest {
     lists
 }
 
+/// Returns the list of a role with one user more, and when their permission expires.
+fn granted(permissions: &Value, grant: Grant) -> Value {
+    let Grant { user_id, role, expires_at, expires_in } = grant;
+    let mut users: Vec<Value> = permissions[&role].as_array().cloned().unwrap_or_default();
+    if !users.iter().any(|user| *user == user_id) {
+        users.push(user_id.clone().into());
+    }
+    let (field, end) = match expires_in {
+        Some(duration) => ("expires_in", Value::from(duration)),
+        None => ("expires_at", Value::from(expires_at)),
+    };
+    json!({ &role: users, field: { &role: { user_id: end } } })
+}
+
 fn permissions_text(answer: &Value) -> String {
-    let users = |list: &str| match output::member(&answer["permissions"], list) {
+    let users = |list: &str| match users_text(&answer["permissions"], list) {
         users if users.is_empty() => "(nobody)".to_owned(),
         users => users,
     };
     let shown = json!({ "timeline": answer["timeline_id"], "read": users("read"), "write": users("write"),
         "admin": users("admin") });
     output::fields(&shown, &["timeline", "read", "write", "admin"].map(|name| (name, name)))
+}
+
+/// Returns who is in a list, and until when.
+pub(super) fn users_text(permissions: &Value, list: &str) -> String {
+    let named = permissions[list].as_array().into_iter().flatten().filter_map(Value::as_str);
+    let shown: Vec<String> = named.map(|user| with_end(user, &permissions["expires_at"][list][user])).collect();
+    shown.join(", ")
+}
+
+fn with_end(user: &str, end: &Value) -> String {
+    let user = output::printable(user);
+    end.as_str().map_or_else(|| user.clone(), |end| format!("{user} (until {})", output::printable(end)))
 }
 
 fn log_text(page: &Value, is_first: bool) -> String {
@@ -172,6 +224,40 @@ mod tests {
     fn only_lists_that_were_given_are_sent() {
         let set = Set { read: Some(" ada, bob ,".to_owned()), write: None, admin: Some(String::new()) };
         assert_eq!(json!(permissions(set)), json!({"read": ["ada", "bob"], "admin": []}));
+    }
+
+    #[test]
+    fn one_more_is_granted_a_role_and_what_others_have_stays() {
+        let grant = |expires_at: Option<&str>, expires_in: Option<&str>| Grant {
+            user_id: "bob".to_owned(),
+            role: "read".to_owned(),
+            expires_at: expires_at.map(str::to_owned),
+            expires_in: expires_in.map(str::to_owned),
+        };
+        let before = json!({ "read": ["ada"], "write": ["cyd"], "admin": ["admin"] });
+        assert_eq!(
+            granted(&before, grant(None, Some("P7D"))),
+            json!({ "read": ["ada", "bob"], "expires_in": { "read": { "bob": "P7D" } } })
+        );
+        let again = json!({ "read": ["bob"] });
+        let end = "2030-01-01T00:00:00Z";
+        assert_eq!(
+            granted(&again, grant(Some(end), None)),
+            json!({ "read": ["bob"], "expires_at": { "read": { "bob": end } } })
+        );
+        assert_eq!(
+            granted(&again, grant(None, None)),
+            json!({ "read": ["bob"], "expires_at": { "read": { "bob": null } } })
+        );
+    }
+
+    #[test]
+    fn who_may_do_what_is_told_with_the_ends() {
+        let ends = json!({ "read": { "bob": "2030-01-01T00:00:00Z" } });
+        let lists = json!({ "read": ["ada", "bob"], "write": [], "admin": ["admin"], "expires_at": ends });
+        let text = permissions_text(&json!({ "timeline_id": "main", "permissions": lists }));
+        assert!(text.contains("ada, bob (until 2030-01-01T00:00:00Z)\n"), "{text}");
+        assert!(text.contains("(nobody)"), "{text}");
     }
 
     #[test]

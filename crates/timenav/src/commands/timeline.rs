@@ -7,8 +7,10 @@ use std::cell::Cell;
 use std::path::PathBuf;
 
 use serde_json::{Map, Value};
+use timenav_core::access::Role;
 use timenav_core::ids::TimelineId;
 
+use super::access::users_text;
 use super::arguments::{insert, timeline_id};
 use super::events::shown;
 use super::pages::{page_text, show_pages};
@@ -258,6 +260,7 @@ fn timeline_text(answer: &Value) -> String {
     let shown = [
         ("timeline", "timeline_id"),
         ("your role", "role"),
+        ("until", "role_expires_at"),
         ("created", "created_at"),
         ("ends", "expires_at"),
         ("forked from", "fork/of"),
@@ -273,7 +276,13 @@ fn timeline_text(answer: &Value) -> String {
         ("write", "permissions/write"),
         ("admin", "permissions/admin"),
     ];
-    output::fields(answer, &shown)
+    let mut answer = answer.clone();
+    if let Some(permissions) = answer.get_mut("permissions").filter(|permissions| permissions.is_object()) {
+        for list in Role::ALL.map(Role::as_str) {
+            permissions[list] = users_text(permissions, list).into();
+        }
+    }
+    output::fields(&answer, &shown)
 }
 
 /// Returns a page of differences. One without any may have a next one.

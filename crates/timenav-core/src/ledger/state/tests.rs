@@ -3,8 +3,9 @@ use std::collections::BTreeSet;
 use proptest::prelude::*;
 
 use super::*;
+use crate::access::Role;
 use crate::clock::{ClockState, Rate};
-use crate::time::Instant;
+use crate::time::{Instant, Wall};
 
 fn clock() -> Clock {
     let at = Instant::from_micros(7).unwrap();
@@ -16,10 +17,23 @@ fn users(names: &[&str]) -> BTreeSet<UserId> {
     names.iter().map(|name| UserId::new(name).unwrap()).collect()
 }
 
+fn ending(permissions: &Permissions, ends: &[(Role, &str, i64)]) -> Permissions {
+    let mut permissions = permissions.clone();
+    for (role, name, end) in ends {
+        permissions.put(*role, UserId::new(name).unwrap(), Some(Instant::from_micros(*end).unwrap()));
+    }
+    permissions
+}
+
 #[test]
 fn whatever_lets_in_or_moves_changes_the_hash() {
     let (clock, parent) = (clock(), TimelineId::new("parent").unwrap());
-    let permissions = Permissions { read: users(&["bob", "ada"]), write: users(&[]), admin: users(&["ada"]) };
+    let permissions = Permissions {
+        read: users(&["bob", "ada"]),
+        write: users(&[]),
+        admin: users(&["ada"]),
+        ..Permissions::default()
+    };
     let fork = ForkedFrom { timeline_id: &parent, size: 9, root: sha256(&[b"root"]) };
     let counts = TimelineCounts { anchors: 1, data: 2, events: 3, overrides: 4 };
     let facts = TimelineFacts {
@@ -46,6 +60,11 @@ fn whatever_lets_in_or_moves_changes_the_hash() {
         Permissions { write: users(&["bob"]), ..permissions.clone() },
         Permissions { admin: users(&["ada", "bob"]), ..permissions.clone() },
         Permissions { read: users(&[]), write: users(&["ada", "bob"]), ..permissions.clone() },
+        ending(&permissions, &[(Role::Read, "ada", 5)]),
+        ending(&permissions, &[(Role::Read, "ada", 6)]),
+        ending(&permissions, &[(Role::Read, "bob", 5)]),
+        ending(&permissions, &[(Role::Admin, "ada", 5)]),
+        ending(&permissions, &[(Role::Read, "ada", 5), (Role::Admin, "ada", 5)]),
     ];
     let parents = [None, Some(ForkedFrom { size: 8, ..fork }), Some(ForkedFrom { root: sha256(&[]), ..fork })];
     let mut hashes = BTreeSet::from([facts.hash()]);
@@ -67,17 +86,52 @@ fn whatever_lets_in_or_moves_changes_the_hash() {
     check(TimelineFacts { counts: TimelineCounts { overrides: 5, ..counts }, ..facts });
 }
 
+/// The hash is by another program.
+#[test]
+fn ends_have_these_bytes_and_this_hash() {
+    let (clock, counts) = (clock(), TimelineCounts::default());
+    let lists = Permissions {
+        read: users(&["ada", "bob", "zoe"]),
+        write: users(&["bob"]),
+        admin: users(&["ada"]),
+        ..Permissions::default()
+    };
+    let ends = [
+        (Role::Read, "bob", 1_796_220_000_000_000),
+        (Role::Read, "zoe", Instant::<Wall>::MAX.micros()),
+        (Role::Write, "bob", 1),
+    ];
+    let (permissions, timers) = (ending(&lists, &ends), "");
+    let facts =
+        TimelineFacts { clock: &clock, counts, directory_root: None, fork: None, permissions: &permissions, timers };
+    let expected = [
+        r#"{"clock":{"generation":3,"location":"Zürich \"HB\"","origin_host":"1970-01-01T00:00:00Z","#,
+        r#""origin_virtual":"1970-01-01T00:00:00.000007Z","rate_micros":1000000,"running":false},"#,
+        r#""counts":{"anchors":0,"data":0,"events":0,"overrides":0},"directory_root":null,"fork":null,"lease":null,"#,
+        r#""permissions":{"admin":["ada"],"expires_at":{"read":{"bob":"2026-12-02T14:00:00Z","#,
+        r#""zoe":"9999-12-31T23:59:59.999999Z"},"#,
+        r#""write":{"bob":"1970-01-01T00:00:00.000001Z"}},"#,
+        r#""read":["ada","bob","zoe"],"write":["bob"]}}"#,
+    ];
+    assert_eq!(String::from_utf8(facts.encode()).unwrap(), expected.concat());
+    assert_eq!(facts.hash().to_hex(), "1e1ecc336a2b231fb0a75451db88065451f48aad3fe08f8ed23da9d47e03737a");
+}
+
 proptest! {
     #[test]
     fn the_bytes_are_canonical_json(
         location in any::<Option<String>>(),
         names in prop::collection::btree_set("[a-z][a-z0-9:@._-]{0,9}", 0..5),
+        ends in prop::collection::vec((prop::sample::select(Role::ALL.to_vec()), 0_i64..1 << 50), 0..5),
         counts in prop::array::uniform4(0..=super::super::SEQ_MAX),
         root in any::<Option<[u8; 32]>>(),
     ) {
         let clock = Clock { location, ..clock() };
         let names: Vec<&str> = names.iter().map(String::as_str).collect();
-        let permissions = Permissions { read: users(&names), write: users(&[]), admin: users(&names) };
+        let mut permissions = Permissions { read: users(&names), admin: users(&names), ..Permissions::default() };
+        for (name, (role, end)) in names.iter().zip(ends) {
+            permissions = ending(&permissions, &[(role, name, end)]);
+        }
         let [anchors, data, events, overrides] = counts;
         let directory_root = root.map(Hash::from_bytes);
         let parent = TimelineId::new("parent").unwrap();

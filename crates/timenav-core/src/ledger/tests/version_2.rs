@@ -233,7 +233,8 @@ fn states_have_the_published_hashes() {
             let users = items(&state["permissions"][name]).iter();
             users.map(|user| UserId::new(text(user)).unwrap()).collect()
         };
-        let permissions = Permissions { read: list("read"), write: list("write"), admin: list("admin") };
+        let permissions =
+            Permissions { read: list("read"), write: list("write"), admin: list("admin"), ..Permissions::default() };
         let count = |name: &str| number(&state["counts"][name]);
         let fork = &state["fork"];
         let parent = optional(fork, |fork| TimelineId::new(text(&fork["fork_of"])).unwrap());

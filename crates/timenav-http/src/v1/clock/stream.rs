@@ -12,10 +12,10 @@ use futures_util::stream::{self, StreamExt};
 use http::{HeaderMap, header};
 use timenav_core::clock::Clock;
 use timenav_core::ids::TimelineId;
-use timenav_engine::{Caller, ClockNews, FollowAs, FollowedBy};
+use timenav_engine::{Caller, ClockNews, Engine, FollowAs, FollowedBy};
 
 use super::{ClockBody, WatchRequest};
-use crate::auth::{Authenticated, credential_end};
+use crate::auth::{Authenticated, access_end};
 use crate::params::Params;
 use crate::problem::Failure;
 use crate::state::App;
@@ -62,7 +62,8 @@ pub(super) async fn watch(
         })
         .map(|news| ("clock", news.clock));
     let closing = app.options.closing.clone().cancelled_owned();
-    let end = select(Box::pin(closing), Box::pin(credential_end(app.engine.clone(), caller.clone())));
+    let over = access_end(app.engine.clone(), caller.clone(), timeline_id.clone(), Engine::may_watch);
+    let end = select(Box::pin(closing), Box::pin(over));
     let messages = first
         .chain(later)
         .map(move |(name, clock)| {

@@ -1,8 +1,9 @@
 //! What was written is what is read, to the last bit, now and after reopening.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use timenav_core::access::{Permissions, RestrictionLevel, Scope};
+use timenav_core::access::{Ends, Permissions, RestrictionLevel, Scope};
 use timenav_core::clock::{Clock, ClockState, Moment, Rate};
 use timenav_core::horizon::Horizon;
 use timenav_core::ids::{AnchorId, KeyId, TimelineId, UserId};
@@ -89,11 +90,23 @@ async fn check_permissions_are_replaced_only_where_they_changed(backend: &dyn Ba
     let long = format!("{:.<128}", "u");
     let (mut one, mut two) = (Ledger::new(1, "one"), Ledger::new(2, "two"));
     let everywhere = users(["ada", "Ada", &long]);
-    let first = Permissions { read: everywhere.clone(), write: everywhere.clone(), admin: everywhere };
+    let ends = |user: &str, end| BTreeMap::from([(user_id(user), end)]);
+    let first = Permissions {
+        read: everywhere.clone(),
+        write: everywhere.clone(),
+        admin: everywhere,
+        ends: Ends { read: ends("ada", Instant::MIN), write: ends(&long, Instant::MAX), ..Ends::default() },
+    };
     one.head.permissions = Arc::new(first.clone());
     store.commit(commit_of(vec![one.grow(1), two.grow(1)])).await.unwrap();
     let later = [
-        Permissions { read: users(["bob"]), write: users([]), admin: users(["ada"]) },
+        Permissions { read: users(["bob"]), write: users([]), admin: users(["ada"]), ..Permissions::default() },
+        Permissions {
+            read: users(["bob"]),
+            admin: users(["ada", "bob"]),
+            ends: Ends { admin: ends("bob", Instant::EPOCH), ..Ends::default() },
+            ..Permissions::default()
+        },
         Permissions::default(),
         Permissions { write: users(["bob", "eve"]), ..Permissions::default() },
     ];

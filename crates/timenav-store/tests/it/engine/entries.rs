@@ -93,7 +93,7 @@ async fn readers_see_what_clocks_anchors_and_events_are_made_of() {
         read: Some(users(["reader"])),
         write: Some(users(["writer"])),
         admin: Some(users(["admin", "owner"])),
-        expected: None,
+        ..PermissionsChange::default()
     };
     home.engine.set_access_control(&home.admin, timeline_id("main"), lists, None).await.unwrap();
     let narrow = home.caller("owner", Some(vec![Scope::TimelineRead])).await;

@@ -76,7 +76,7 @@ fn chores() -> impl Strategy<Value = Chore> {
         2 => (user(), level).prop_map(|(user, level)| Chore::Restrict(user, level)),
         4 => user().prop_map(Chore::GiveKey),
         2 => any::<Index>().prop_map(Chore::StopKey),
-        4 => (0..=USERS, role).prop_map(|(user, role)| Chore::Permit(user, role)),
+        4 => (0..=USERS, role, any::<bool>()).prop_map(|(user, role, expires)| Chore::Permit(user, role, expires)),
         3 => Just(Chore::Seal),
         2 => any::<Index>().prop_map(Chore::EraseData),
     ]

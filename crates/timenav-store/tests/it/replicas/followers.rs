@@ -217,7 +217,8 @@ async fn followers_are_told_once_an_upgrade_is_finished() {
     let (left, right) = (house.open().await, second.open().await);
     execute(
         &house.database(),
-        "DROP TABLE followers; DELETE FROM migrations WHERE step = '0002-followers'; UPDATE feature_level SET level = 2",
+        "ALTER TABLE permissions DROP COLUMN expires_at; DROP TABLE followers;
+        DELETE FROM migrations WHERE step > '0001-init'; UPDATE feature_level SET level = 2",
     );
     let web = follow(&right, "web", false).await;
     for (home, count) in [(&left, 0), (&right, 1)] {

@@ -1,11 +1,17 @@
 //! Two versions on one database: the newer one writes what both know until all have it, and one that was left behind stops.
 
-use timenav_engine::{FEATURE_LEVEL, Options, Presence};
+use std::collections::BTreeMap;
+
+use timenav_core::access::Role;
+use timenav_core::permissions::End;
+use timenav_core::time::Span;
+use timenav_engine::{FEATURE_LEVEL, Options, PermissionsChange, Presence, Refusal};
 use timenav_store::{Finished, PostgresUpgrade, SeenService};
 
-use super::{hour, two};
+use super::{end, hour, two};
 use crate::cluster::{execute, open};
 use crate::house::{House, is_unavailable, told};
+use crate::sample::{timeline_id, user_id, users};
 
 fn names(services: &[SeenService]) -> Vec<(&str, &str, u64, bool)> {
     services.iter().map(|one| (one.name.as_str(), one.version.as_str(), one.level, one.is_there())).collect()
@@ -78,4 +84,41 @@ async fn one_that_was_left_behind_says_so_where_it_cannot_read_what_newer_ones_w
     assert!(reason.contains(&format!("upgraded to the feature level {}", FEATURE_LEVEL + 1)), "{reason}");
     right.engine.close().await;
     left.engine.close().await;
+}
+
+/// Until an upgrade is finished, a service may be there that would let somebody in whose permission has expired. Then both
+/// work with the tables as they were, and with those that they become.
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn permissions_expire_once_an_upgrade_is_finished() {
+    let house = House::on_postgres();
+    let second = two(&house).await;
+    let (left, right) = (house.open().await, second.open().await);
+    let url = house.database();
+    execute(
+        &url,
+        "ALTER TABLE permissions DROP COLUMN expires_at; DELETE FROM migrations WHERE step > '0002-followers';
+        UPDATE feature_level SET level = 4",
+    );
+    let ada = right.user("ada", false).await;
+    let set = async |expires: bool| {
+        let end = ((Role::Read, user_id("ada")), End::In(Span::from_micros(3_600_000_000)));
+        let ends: BTreeMap<_, _> = expires.then_some(end).into_iter().collect();
+        let change = PermissionsChange { read: Some(users(["ada"])), ends, ..PermissionsChange::default() };
+        left.engine.set_access_control(&left.admin, timeline_id("main"), change, None).await
+    };
+    set(false).await.unwrap();
+    right.engine.read_clock(&ada, None).await.unwrap();
+    let refused = set(true).await.unwrap_err();
+    assert!(matches!(refused, Refusal::NotUpgraded { level: 5, .. }), "{refused}");
+    // As it was laid out before: nobody takes it for changed by another hand.
+    drop(open(&url).unwrap());
+    assert_eq!(PostgresUpgrade::connect(&url).await.unwrap().finish().await.unwrap(), Finished::Raised);
+    set(true).await.unwrap();
+    right.engine.read_clock(&ada, None).await.unwrap();
+    house.clock.advance(3_600_000_000);
+    for home in [&left, &right] {
+        let refused = home.engine.read_clock(&ada, None).await;
+        assert_eq!(told(&refused), "Hidden");
+    }
+    end(&house, [left, right]).await;
 }

@@ -147,6 +147,31 @@ async fn an_entry_with_a_key_that_had_expired() {
 }
 
 #[tokio::test]
+async fn an_entry_of_somebody_whose_permission_had_expired() {
+    let house = lived_in().await;
+    let home = house.open().await;
+    let eve = home.user("eve", false).await;
+    let ends = BTreeMap::from([((Role::Read, user_id("eve")), End::In(Span::from_micros(HOUR)))]);
+    let change = PermissionsChange { read: Some(users(["ada", "eve"])), ends, ..PermissionsChange::default() };
+    home.engine.set_access_control(&home.admin, timeline_id("main"), change, None).await.unwrap();
+    home.engine.read_clock(&eve, None).await.unwrap();
+    house.clock.advance(2 * HOUR);
+    home.engine.read_clock(&eve, None).await.unwrap_err();
+    home.engine.read_clock(&home.admin, None).await.unwrap();
+    home.engine.close().await;
+    clean(&house).await;
+    let last = last_of(&house, MAIN);
+    let scan = rewritten(&house, MAIN, |connection| {
+        rewrite(connection, MAIN, last, |_, payload| {
+            let told = read_with(payload, key_id(&eve).as_str());
+            *payload = String::from_utf8(told).unwrap().replace("\"admin\"", "\"eve\"").into_bytes();
+        });
+    })
+    .await;
+    check_unauthorized(&scan, last, "it does not exist, or you don't have access to it");
+}
+
+#[tokio::test]
 async fn an_entry_that_tells_of_a_directory_that_was_not() {
     let house = lived_in().await;
     let (last, newest) = (last_of(&house, MAIN), newest_version(&house));
@@ -325,7 +350,7 @@ async fn a_restriction_by_a_row_that_was_put_back() {
 async fn a_permission_by_a_row_that_was_put_back() {
     let (house, [ada, ..]) = old().await;
     let rows = (
-        "INSERT INTO permissions SELECT timeline, 'ada', role FROM permissions WHERE user_id = 'bob'",
+        "INSERT INTO permissions SELECT timeline, 'ada', role, NULL FROM permissions WHERE user_id = 'bob'",
         "DELETE FROM permissions WHERE user_id = 'ada'",
     );
     work_with(&house, rows, async |home| {

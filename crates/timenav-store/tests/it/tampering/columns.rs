@@ -242,7 +242,8 @@ async fn let_in(home: &Home<'_>) {
     let blind = ApiKeyRequest { user_id: Some(user_id("ada")), horizon, expires_at, ..request(None, None) };
     home.engine.create_api_key(&home.admin, blind, None).await.unwrap();
     home.engine.revoke_api_key(&home.admin, crate::sample::key_id(&ada)).await.unwrap();
-    let change = PermissionsChange { read: Some(users(["ada"])), ..PermissionsChange::default() };
+    let ends = BTreeMap::from([((Role::Read, user_id("ada")), End::At(host(1 << 52)))]);
+    let change = PermissionsChange { read: Some(users(["ada"])), ends, ..PermissionsChange::default() };
     home.engine.set_access_control(&home.admin, timeline_id("main"), change, None).await.unwrap();
     home.restrict("ada", RestrictionLevel::ReadOnly).await;
     let request = PasswordRequest { user_id: Some(user_id("ada")), password: password(SECRET), current: None };

@@ -27,6 +27,7 @@ pub(crate) fn as_before(house: &House) {
              ALTER TABLE events DROP COLUMN parties;
              CREATE INDEX events_by_time ON events (timeline, time, position);
              ALTER TABLE timelines DROP COLUMN timers;
+             ALTER TABLE permissions DROP COLUMN expires_at;
              DELETE FROM migrations WHERE step >= '0014';",
         )
         .unwrap();

@@ -26,7 +26,8 @@ async fn furnished() -> House {
     let horizon = HorizonRequest { until_clock: true, known_at: Some(AsOf::Position(0)) };
     let blind = ApiKeyRequest { user_id: Some(user_id("bob")), horizon, ..request(None, None) };
     home.engine.create_api_key(&home.admin, blind, None).await.unwrap();
-    let lists = PermissionsChange { read: Some(users(["bob"])), ..PermissionsChange::default() };
+    let ends = BTreeMap::from([((Role::Read, user_id("bob")), End::At(host(1 << 52)))]);
+    let lists = PermissionsChange { read: Some(users(["bob"])), ends, ..PermissionsChange::default() };
     home.engine.set_access_control(&home.admin, timeline_id("main"), lists, None).await.unwrap();
     home.engine.change_clock(&ada, Some(timeline_id("hers")), ClockCommand::Pause, None).await.unwrap();
     record(&home, "main", 0, 3).await;
@@ -38,7 +39,7 @@ async fn furnished() -> House {
 }
 
 /// What is written, and the timeline whose rows are not those that were signed.
-const ATTACKS: [(&str, &str); 34] = [
+const ATTACKS: [(&str, &str); 37] = [
     ("UPDATE users SET operator = 1 WHERE user_id = 'ada'", "system"),
     ("UPDATE users SET restriction = 'full_access' WHERE user_id = 'bob'", "system"),
     ("UPDATE users SET created_at = created_at - 1 WHERE user_id = 'bob'", "system"),
@@ -63,7 +64,11 @@ const ATTACKS: [(&str, &str); 34] = [
     ("UPDATE sessions SET renewed_at = renewed_at + 1, expires_at = expires_at + 1", "system"),
     ("DELETE FROM sessions", "system"),
     ("UPDATE permissions SET role = 'admin' WHERE user_id = 'bob'", "main"),
-    ("INSERT INTO permissions VALUES (2, 'ada', 'write')", "main"),
+    ("INSERT INTO permissions VALUES (2, 'ada', 'write', NULL)", "main"),
+    // Nobody stays for longer than they were let in for, and nobody is put out before.
+    ("UPDATE permissions SET expires_at = NULL WHERE user_id = 'bob'", "main"),
+    ("UPDATE permissions SET expires_at = expires_at + 1 WHERE user_id = 'bob'", "main"),
+    ("UPDATE permissions SET expires_at = 1 WHERE timeline = 2 AND user_id = 'admin'", "main"),
     ("DELETE FROM permissions WHERE timeline = 2 AND user_id = 'bob'", "main"),
     ("UPDATE timelines SET clock_virtual = clock_virtual + 1 WHERE timeline = 2", "main"),
     ("UPDATE timelines SET clock_host = clock_host - 1 WHERE timeline = 2", "main"),
@@ -143,7 +148,7 @@ async fn rows_written_while_it_runs_are_not_read_and_stop_the_next_start() {
     let home = house.open().await;
     let ada = home.caller("ada", None).await;
     connect(&house).execute("UPDATE users SET operator = 1 WHERE user_id = 'ada'", []).unwrap();
-    connect(&house).execute("INSERT INTO permissions VALUES (2, 'ada', 'admin')", []).unwrap();
+    connect(&house).execute("INSERT INTO permissions VALUES (2, 'ada', 'admin', NULL)", []).unwrap();
     assert!(home.engine.users(&ada, 10, None).await.is_err());
     assert!(home.engine.set_anchor(&ada, None, anchor(), None).await.is_err());
     home.engine.set_anchor(&home.admin, None, anchor(), None).await.unwrap();

@@ -1,13 +1,17 @@
 //! Attacks on what follows from the ledger, the ledger left as it is.
 
+use std::collections::BTreeMap;
+
+use timenav_core::access::Role;
 use timenav_core::event::EventDraft;
 use timenav_core::intervention::Effect;
+use timenav_core::permissions::End;
 use timenav_core::scan::{Depth, FindingKind};
-use timenav_engine::InterventionRequest;
+use timenav_engine::{InterventionRequest, OpenError, PermissionsChange};
 
 use super::{Outside, attack, check_found, clean, connect, found, lived_in, look, told};
 use crate::house::House;
-use crate::sample::{event_id, moment, timeline_id};
+use crate::sample::{event_id, host, moment, timeline_id, user_id};
 
 /// Changes one table after the other, each in a house of its own, and looks for what a scan says of it.
 async fn check_state_mismatches(timeline: &str, attacks: &[(&str, &str)]) {
@@ -28,7 +32,8 @@ async fn check_state_mismatches(timeline: &str, attacks: &[(&str, &str)]) {
 async fn t18_every_table_that_follows_on_a_timeline() {
     let attacks = [
         ("UPDATE permissions SET role = 'admin' WHERE timeline = 2 AND user_id = 'ada'", "permissions"),
-        ("INSERT INTO permissions VALUES (2, 'mallory', 'write')", "permissions"),
+        ("INSERT INTO permissions VALUES (2, 'mallory', 'write', NULL)", "permissions"),
+        ("UPDATE permissions SET expires_at = 1 WHERE timeline = 2 AND user_id = 'admin'", "permissions"),
         ("UPDATE timelines SET clock_virtual = clock_virtual + 1 WHERE timeline = 2", "the clock"),
         ("UPDATE timelines SET clock_rate = 2000000 WHERE timeline = 2", "the clock"),
         ("UPDATE timelines SET clock_location = 'Ohio' WHERE timeline = 2", "the clock"),
@@ -71,6 +76,25 @@ async fn t18_every_table_that_follows_on_a_timeline() {
         ("UPDATE events SET event_id = 'x' WHERE timeline = 2 AND event_id = 'e11'", "e11: the row is missing"),
     ];
     check_state_mismatches("main", &attacks).await;
+}
+
+/// Somebody whose permission expires stays for longer, for good, or is put out before.
+#[tokio::test]
+async fn t18_when_a_permission_expires() {
+    for end in ["NULL", "expires_at + 1", "1"] {
+        let house = lived_in().await;
+        let home = house.open().await;
+        let ends = BTreeMap::from([((Role::Read, user_id("ada")), End::At(host(1 << 52)))]);
+        let change = PermissionsChange { ends, ..PermissionsChange::default() };
+        home.engine.set_access_control(&home.admin, timeline_id("main"), change, None).await.unwrap();
+        home.engine.close().await;
+        clean(&house).await;
+        attack(&house, &format!("UPDATE permissions SET expires_at = {end} WHERE timeline = 2 AND user_id = 'ada'"));
+        let scan = found(&house, "main", FindingKind::StateMismatch, None).await;
+        let all: Vec<&str> = scan.findings.iter().map(|finding| finding.evidence.as_str()).collect();
+        assert!(all.iter().any(|evidence| evidence.contains("table permissions")), "{end}: {all:#?}");
+        assert!(matches!(house.try_open(house.store()).await.err(), Some(OpenError::Rows { .. })), "{end}");
+    }
 }
 
 #[tokio::test]
@@ -117,6 +141,7 @@ async fn a_state_that_makes_no_sense_is_a_finding_too() {
         "UPDATE timelines SET clock_rate = -1 WHERE timeline = 2",
         "UPDATE timelines SET size = -1 WHERE timeline = 2",
         "UPDATE permissions SET user_id = ' ' WHERE timeline = 2 AND user_id = 'ada'",
+        "UPDATE permissions SET expires_at = 1 << 62 WHERE timeline = 2 AND user_id = 'ada'",
         "UPDATE anchors SET clock_rate = -1 WHERE timeline = 2",
         "UPDATE events SET position = -7 WHERE timeline = 2 AND event_id = 'e9'",
     ] {
@@ -217,7 +242,7 @@ async fn rows_of_a_timeline_that_is_not_there() {
             "contents",
             -5,
         ),
-        ("INSERT INTO permissions VALUES (77, 'mallory', 'admin')".to_owned(), "permissions", 77),
+        ("INSERT INTO permissions VALUES (77, 'mallory', 'admin', NULL)".to_owned(), "permissions", 77),
         ("INSERT INTO interventions VALUES (77, 'x', 1, 'x')".to_owned(), "interventions", 77),
         ("INSERT INTO tiles VALUES (77, 0, 0, x'00')".to_owned(), "tiles", 77),
         (

@@ -28,6 +28,33 @@ fn who_may_do_what_is_shown_and_set() {
 }
 
 #[test]
+fn one_user_is_granted_a_role_for_a_time() {
+    let service = Service::start();
+    done(&service, &["timeline", "create", "billing"]);
+    let billing = ["--timeline", "billing"];
+    done(&service, &[&["access", "set", "--read", "ada"][..], &billing].concat());
+    done(&service, &[&["access", "grant", "bob", "--role", "write", "--expires-in", "P7D"][..], &billing].concat());
+    done(
+        &service,
+        &[&["access", "grant", "ada", "--role", "read", "--expires-at", "2100-01-01T00:00:00Z"][..], &billing].concat(),
+    );
+    let permissions = &service.get("/v1/access-control", &[("timeline_id", "billing")])["permissions"];
+    assert_eq!((&permissions["read"], &permissions["write"]), (&json!(["ada"]), &json!(["bob"])));
+    assert_eq!(permissions["expires_at"]["read"], json!({ "ada": "2100-01-01T00:00:00Z" }));
+    assert!(permissions["expires_at"]["write"]["bob"].is_string());
+    let text = done(&service, &[&["access", "show"][..], &billing].concat());
+    assert!(text.contains("ada (until 2100-01-01T00:00:00Z)") && text.contains("bob (until 20"), "{text}");
+    let both =
+        ["access", "grant", "ada", "--role", "read", "--expires-at", "2100-01-01T00:00:00Z", "--expires-in", "1h"];
+    let (code, _, stderr) = run(&mut command(&service, &[&both[..], &billing].concat()), "");
+    assert_eq!(code, Some(2), "{stderr}");
+    done(&service, &[&["access", "grant", "bob", "--role", "write"][..], &billing].concat());
+    let permissions = &service.get("/v1/access-control", &[("timeline_id", "billing")])["permissions"];
+    assert!(permissions["expires_at"]["write"].is_null(), "{permissions}");
+    service.audit();
+}
+
+#[test]
 fn data_is_sealed_opened_and_erased() {
     let service = Service::start();
     let folder = tempfile::tempdir().unwrap();

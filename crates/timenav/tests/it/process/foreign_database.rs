@@ -10,19 +10,19 @@ use super::refused_start;
 use crate::service::{Service, run, timenav};
 
 /// Adds a permission, takes it away whenever somebody scans, and puts it back after.
-const HIDING_TRIGGERS: &str = "INSERT INTO permissions VALUES (2, 'mallory', 'admin');
+const HIDING_TRIGGERS: &str = "INSERT INTO permissions VALUES (2, 'mallory', 'admin', NULL);
     CREATE TRIGGER hide AFTER INSERT ON entries
         WHEN instr(new.leaf, CAST('\"action\":\"detect_tampering\"' AS BLOB)) > 0
         BEGIN DELETE FROM permissions WHERE timeline = 2 AND user_id = 'mallory'; END;
     CREATE TRIGGER show AFTER INSERT ON entries
         WHEN instr(new.leaf, CAST('\"action\":\"detect_tampering\"' AS BLOB)) = 0
-        BEGIN INSERT OR IGNORE INTO permissions VALUES (2, 'mallory', 'admin'); END;";
+        BEGIN INSERT OR IGNORE INTO permissions VALUES (2, 'mallory', 'admin', NULL); END;";
 /// A view in the place of a table, that adds a permission for an hour.
 const VIEW: &str = "ALTER TABLE permissions RENAME TO permitted;
-    CREATE VIEW permissions AS SELECT timeline, user_id, role FROM permitted
-        UNION ALL SELECT 2, 'mallory', 'admin' WHERE strftime('%s', 'now') BETWEEN 1 AND 3600;
+    CREATE VIEW permissions AS SELECT timeline, user_id, role, expires_at FROM permitted
+        UNION ALL SELECT 2, 'mallory', 'admin', NULL WHERE strftime('%s', 'now') BETWEEN 1 AND 3600;
     CREATE TRIGGER put INSTEAD OF INSERT ON permissions
-        BEGIN INSERT INTO permitted VALUES (new.timeline, new.user_id, new.role); END;";
+        BEGIN INSERT INTO permitted VALUES (new.timeline, new.user_id, new.role, NULL); END;";
 
 fn write_into(service: &Service, statements: &str) {
     rusqlite::Connection::open(service.data().join("timenav.db")).unwrap().execute_batch(statements).unwrap();

@@ -1,11 +1,14 @@
 //! `POST /v1/set-access-control`, `GET /v1/access-control`.
 
+use std::io::Read as _;
+
 use serde_json::{Value, json};
 
 use super::{PREFIXES, send};
 use crate::http::{Answer, Request};
 use crate::service::Service;
 use crate::snapshot;
+use crate::waiting::until_so;
 
 fn set(service: &Service, permissions: &Value) -> Answer {
     send(service, "/v1/set-access-control", &json!({ "timeline_id": "main", "permissions": permissions }))
@@ -68,6 +71,107 @@ fn a_list_that_is_left_out_stays_and_survives_a_restart() {
 }
 
 #[test]
+fn permissions_expire() {
+    let service = Service::start();
+    let key = service.user("ada");
+    let week = set(&service, &json!({ "read": ["ada"], "expires_in": { "read": { "ada": "P7D" } } }));
+    week.expect(200);
+    assert_eq!(may(&service, &key), [200, 403, 403]);
+    let shown = service.send(Request::get("/timeline/main").key(&key)).expect(200);
+    let end = lists(&service)["expires_at"]["read"]["ada"].clone();
+    assert!(end.is_string());
+    assert_eq!((&shown["role"], &shown["role_expires_at"]), (&json!("read"), &end));
+
+    // Whoever knows of no ends sends back what they have read, and one user more.
+    set(&service, &json!({ "read": ["ada", "bob"] })).expect(200);
+    assert_eq!(lists(&service)["expires_at"], json!({ "read": { "ada": end } }));
+    set(&service, &json!({ "expires_at": { "read": { "ada": null } } })).expect(200);
+    assert!(lists(&service)["expires_at"].is_null());
+    assert!(service.send(Request::get("/timeline/main").key(&key)).expect(200)["role_expires_at"].is_null());
+
+    set(&service, &json!({ "expires_in": { "read": { "ada": "1s" } } })).expect(200);
+    until_so("the permission to expire", || may(&service, &key) == [404, 404, 404]);
+    let page = service.send(Request::get("/timelines").key(&key)).expect(200);
+    assert_eq!(page["timelines"], json!([]));
+    let again = set(&service, &json!({ "read": ["ada"] })).expect(200);
+    assert_eq!(again["expired_users"], json!(["ada"]));
+    assert!(again["status"].as_str().unwrap().contains("The permission of `ada` has expired"), "{again}");
+    service.audit();
+}
+
+#[test]
+fn an_end_that_cannot_be_is_refused_where_it_stands() {
+    let service = Service::start();
+    let before = lists(&service);
+    let refused = |permissions: Value, code: &str, pointer: &str| {
+        let status = if code == "last_admin" { 409 } else { 400 };
+        let refused = set(&service, &permissions).refused(status, code);
+        assert_eq!(refused["errors"][0]["pointer"], format!("#/permissions/{pointer}"), "{permissions}");
+    };
+    let end = "2100-01-01T00:00:00Z";
+    refused(json!({ "expires_at": { "admin": { "admin": end } } }), "last_admin", "expires_at/admin");
+    refused(json!({ "expires_at": { "read": { "ada": end } } }), "invalid_parameter", "expires_at/read/ada");
+    refused(json!({ "expires_in": { "read": { "ada": "1h" } } }), "invalid_parameter", "expires_in/read/ada");
+    let listed = |member: &str, of: Value| json!({ "read": ["ada"], member: { "read": { "ada": of } } });
+    refused(listed("expires_at", json!("2000-01-01T00:00:00Z")), "invalid_parameter", "expires_at/read/ada");
+    refused(listed("expires_at", json!("tomorrow")), "invalid_parameter", "expires_at/read/ada");
+    refused(listed("expires_in", json!("P1M")), "invalid_parameter", "expires_in/read/ada");
+    refused(listed("expires_in", json!("0s")), "invalid_parameter", "expires_in/read/ada");
+    refused(json!({ "expires_at": { "owner": {} } }), "unknown_parameter", "expires_at/owner");
+    let both =
+        json!({ "read": ["ada"], "expires_at": { "read": { "ada": end } }, "expires_in": { "read": { "ada": "1h" } } });
+    refused(both, "invalid_parameter", "expires_in/read/ada");
+    assert_eq!(lists(&service), before);
+    let admins = json!({ "admin": ["admin", "ada"], "expires_at": { "admin": { "ada": end } } });
+    set(&service, &admins).expect(200);
+    refused(json!({ "admin": ["ada"] }), "last_admin", "expires_at/admin");
+    service.audit();
+}
+
+/// Nothing has to happen on the timeline for it.
+#[test]
+fn streams_end_with_the_permission_however_it_ends() {
+    for expires in [true, false] {
+        let service = Service::start();
+        let key = service.user("ada");
+        set(&service, &json!({ "read": ["ada"], "expires_in": { "read": { "ada": "P7D" } } })).expect(200);
+        let open = |path: &str| {
+            let mut connection = service.connect();
+            connection.send_request(&Request::get(path).key(&key));
+            let (status, headers) = connection.head().unwrap();
+            assert_eq!(status, 200, "{path}");
+            (connection, headers)
+        };
+        let paths = ["/v1/clock/stream", "/v1/clock/stream?follow=web", "/v1/stream", "/v1/firings/stream"];
+        let mut streams = paths.map(open);
+        // A nearer end than the one that they were opened with, or none any more.
+        let ends = if expires { json!({ "expires_in": { "read": { "ada": "1s" } } }) } else { json!({ "read": [] }) };
+        set(&service, &ends).expect(200);
+        for (connection, headers) in &mut streams {
+            let mut told = String::new();
+            connection.body(headers).read_to_string(&mut told).expect("it ends as streams do");
+            assert!(told.len() < 2_000, "{told}");
+        }
+        assert_eq!(may(&service, &key), [404, 404, 404]);
+        service.audit();
+    }
+}
+
+/// Whoever waits for firings hears that they may not have any, and not that there are none.
+#[test]
+fn a_claim_that_waits_ends_with_the_role() {
+    let service = Service::start();
+    let key = service.user("ada");
+    for (read, status, code) in [(json!([]), 404, "not_found"), (json!(["ada"]), 403, "permission_denied")] {
+        let lists = json!({ "read": read, "write": ["ada"], "expires_in": { "write": { "ada": "1s" } } });
+        set(&service, &lists).expect(200);
+        let claim = Request::post("/v1/queues/default/claim").json(&json!({ "wait": "30s" }));
+        service.send(claim.key(&key)).refused(status, code);
+    }
+    service.audit();
+}
+
+#[test]
 fn lists_have_a_limit() {
     let service = Service::start();
     let users = |count: usize| -> Vec<String> { (0..count).map(|number| format!("user-{number}")).collect() };
@@ -90,6 +194,10 @@ fn lists_are_named() {
     for wrong in [json!([null, null]), json!([["ada"], ["ada"], ["ada"]]), json!([]), json!(null), json!("admin")] {
         let refused = set(&service, &wrong).refused(400, "invalid_parameter");
         assert_eq!(refused["errors"][0]["pointer"], "#/permissions", "{wrong}");
+        for member in ["expires_at", "expires_in"] {
+            let refused = set(&service, &json!({ member: wrong })).refused(400, "invalid_parameter");
+            assert_eq!(refused["errors"][0]["pointer"], format!("#/permissions/{member}"), "{wrong}");
+        }
     }
     assert_eq!(lists(&service), before);
     service.audit();

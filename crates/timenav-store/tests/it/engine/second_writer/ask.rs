@@ -256,7 +256,7 @@ impl Sending {
             Request::Permissions => {
                 let change = PermissionsChange { read: Some(users(["ada"])), ..PermissionsChange::default() };
                 let set = engine.set_access_control(caller, self.scene.on.clone(), change, key).await?;
-                Ok(given(set.1, set.2))
+                Ok(given(set.ledger, set.replayed))
             }
             Request::User => engine.create_user(caller, user_id(name), false, key).await.map(of),
             Request::Restrict => {

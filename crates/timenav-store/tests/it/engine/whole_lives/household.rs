@@ -7,6 +7,8 @@ use proptest::sample::Index;
 use timenav_core::access::{Permissions, RestrictionLevel, Role};
 use timenav_core::data::{EncryptionKey, Plaintext};
 use timenav_core::ids::{DataId, KeyId, TimelineId, UserId};
+use timenav_core::permissions::End;
+use timenav_core::time::Instant;
 use timenav_engine::{
     ApiKeyRequest, ErasureRequest, HorizonRequest, Idempotency, LedgerPosition, PermissionsChange, Refusal,
 };
@@ -30,7 +32,8 @@ pub(super) enum Chore {
     GiveKey(u8),
     StopKey(Index),
     /// Takes a user, or the first operator where it is the first number, off a timeline's lists, and puts them on one.
-    Permit(u8, Option<Role>),
+    /// Gives a user a role, for good or not, or takes all away.
+    Permit(u8, Option<Role>, bool),
     Seal,
     EraseData(Index),
 }
@@ -136,11 +139,15 @@ impl Errand {
                 let (key_id, ledger, replayed) = engine.revoke_api_key(admin, key_id.clone()).await?;
                 plain((key_id.to_string(), ledger, replayed))
             }
-            Self::Permit(Permissions { read, write, admin: admins }) => {
+            Self::Permit(Permissions { read, write, admin: admins, ends }) => {
                 let lists = [read, write, admins].map(|list| Some(list.clone()));
                 let [read, write, admin_list] = lists;
-                let change = PermissionsChange { read, write, admin: admin_list, expected: None };
-                plain(engine.set_access_control(admin, on.clone(), change, key).await?)
+                let role_ends =
+                    |role| ends.of(role).iter().map(move |(user, end)| ((role, user.clone()), End::At(*end)));
+                let ends = Role::ALL.into_iter().flat_map(role_ends).collect();
+                let change = PermissionsChange { read, write, admin: admin_list, ends, expected: None };
+                let set = engine.set_access_control(admin, on.clone(), change, key).await?;
+                plain((set.tag, set.ledger, set.replayed))
             }
             Self::Seal(text) => {
                 let data = Plaintext::new(Zeroizing::new(text.clone()));
@@ -173,18 +180,16 @@ impl Household {
             Chore::GiveKey(user) => everywhere(Errand::GiveKey(name(user))),
             Chore::StopKey(_) if self.keys.is_empty() => None,
             Chore::StopKey(which) => everywhere(Errand::StopKey(which.get(&self.keys).key_id.clone())),
-            Chore::Permit(user, role) => {
+            Chore::Permit(user, role, expires) => {
                 let user = if user == 0 { user_id("admin") } else { name(user - 1) };
                 let mut lists = self.lists[on].clone();
-                for list in [&mut lists.read, &mut lists.write, &mut lists.admin] {
-                    list.remove(&user);
+                for role in Role::ALL {
+                    lists.list_mut(role).remove(&user);
+                    lists.ends.of_mut(role).remove(&user);
                 }
-                match role {
-                    None => false,
-                    Some(Role::Read) => lists.read.insert(user),
-                    Some(Role::Write) => lists.write.insert(user),
-                    Some(Role::Admin) => lists.admin.insert(user),
-                };
+                if let Some(role) = role {
+                    lists.put(role, user, expires.then_some(Instant::MAX));
+                }
                 Some((on.clone(), Errand::Permit(lists)))
             }
             Chore::Seal => Some((on.clone(), Errand::Seal(format!("{{\"sealed\":{number}}}")))),
@@ -202,7 +207,7 @@ impl Household {
             Errand::Add { user, .. } => !self.members.contains_key(user),
             Errand::Remove(user) | Errand::Restrict(user, _) | Errand::GiveKey(user) => self.members.contains_key(user),
             Errand::StopKey(key_id) => self.keys.iter().any(|key| key.key_id == *key_id && key.is_live),
-            Errand::Permit(lists) => !lists.admin.is_empty(),
+            Errand::Permit(lists) => lists.admin.len() > lists.ends.admin.len(),
             Errand::Seal(_) => true,
             Errand::EraseData(data_id) => self.sealed.iter().any(|one| one.data_id == *data_id && !one.is_erased),
         }
@@ -280,7 +285,7 @@ impl Household {
         assert_eq!(shown.is_ok(), key.is_live, "{} of {}", key.key_id, key.user);
         let (Ok(caller), Some(member)) = (shown, self.members.get(&key.user)) else { return };
         for timeline in standing {
-            let has_role = self.lists[*timeline].role(&key.user).is_some();
+            let has_role = self.lists[*timeline].role(&key.user, engine.now()).is_some();
             let may_look = (member.operator || has_role) && member.level != RestrictionLevel::NoAccess;
             let read = engine.read_clock(&caller, Some((*timeline).clone())).await;
             assert_eq!(read.is_ok(), may_look, "{} as {member:?} on {timeline}", key.user);

@@ -151,6 +151,21 @@ fn a_repeated_request_joins_the_advance() {
 }
 
 #[test]
+fn who_waits_for_an_advance_is_told_nothing_once_their_role_has_expired() {
+    let service = standing();
+    let key = service.user("ada");
+    set(&service, "once", "2000-01-02T00:00:00Z");
+    assert!(claim(&service, 1, "0s").is_empty());
+    let begun = service.post("/v1/fast-forward", &json!({ "duration": "10d", "wait": "0s" }));
+    assert_eq!(begun["settled"]["state"], "running");
+    let permissions = json!({ "read": ["ada"], "expires_in": { "read": { "ada": "1s" } } });
+    service.post("/v1/set-access-control", &json!({ "timeline_id": "main", "permissions": permissions }));
+    let path = format!("/v1/advances/{}?wait=20s", begun["settled"]["advance_id"].as_str().unwrap());
+    service.send(Request::get(&path).key(&key)).refused(404, "not_found");
+    service.audit();
+}
+
+#[test]
 fn a_firing_that_fails_three_times_lets_the_clock_go_on() {
     let service = standing();
     set(&service, "bad", "2000-01-02T00:00:00Z");

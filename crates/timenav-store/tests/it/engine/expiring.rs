@@ -1,0 +1,229 @@
+//! Permissions that expire: they let nobody in after their end, and nothing is written for it.
+
+use std::collections::BTreeMap;
+
+use timenav_core::access::{Ends, Permissions, Role};
+use timenav_core::clock::ClockCommand;
+use timenav_core::ids::UserId;
+use timenav_core::ledger::VerifierKey;
+use timenav_core::permissions::End;
+use timenav_core::time::{Instant, Span, Wall};
+use timenav_engine::{
+    AdoptRequest, Caller, Idempotency, PermissionsAnswer, PermissionsChange, Refusal, Signer as _, Topic,
+};
+use tokio::time::timeout;
+
+use super::adoption::another_house;
+use crate::house::{Home, House, on, told, watch};
+use crate::sample::{timeline_id, user_id, users};
+
+const HOUR: i64 = 3_600_000_000;
+
+type NewEnds = BTreeMap<(Role, UserId), End>;
+
+fn within<const N: usize>(hours: [(Role, &str, i64); N]) -> NewEnds {
+    hours
+        .into_iter()
+        .map(|(role, name, hours)| ((role, user_id(name)), End::In(Span::from_micros(hours * HOUR))))
+        .collect()
+}
+
+fn reading(name: &str, ends: NewEnds) -> PermissionsChange {
+    PermissionsChange { read: Some(users([name])), ends, ..PermissionsChange::default() }
+}
+
+async fn set(home: &Home<'_>, change: PermissionsChange) -> Result<PermissionsAnswer, Refusal> {
+    home.engine.set_access_control(&home.admin, timeline_id("main"), change, None).await
+}
+
+async fn lists(home: &Home<'_>) -> Permissions {
+    home.engine.access_control(&home.admin, &timeline_id("main")).await.unwrap().0
+}
+
+/// Returns what comes of looking and of steering.
+async fn may(home: &Home<'_>, caller: &Caller) -> [String; 2] {
+    let look = told(&home.engine.read_clock(caller, on("main")).await);
+    let steer = told(&home.engine.change_clock(caller, on("main"), ClockCommand::Pause, None).await);
+    [look, steer]
+}
+
+async fn seen(home: &Home<'_>, caller: &Caller) -> Vec<(String, Option<Instant<Wall>>)> {
+    let (views, _) = home.engine.timelines(caller, 10, None).await.unwrap();
+    views.into_iter().map(|view| (view.state.head.id.to_string(), view.role_end)).collect()
+}
+
+const DENIED: &str = "Permission { needs: Write }";
+const HIDDEN: &str = "Hidden";
+
+#[tokio::test]
+async fn a_role_ends_by_itself_and_a_lower_one_goes_on() {
+    let house = House::new();
+    let home = house.open().await;
+    let bob = home.user("bob", false).await;
+    let ends = within([(Role::Write, "bob", 1), (Role::Read, "bob", 2)]);
+    let change = PermissionsChange { write: Some(users(["bob"])), ..reading("bob", ends) };
+    set(&home, change).await.unwrap();
+    let ends = lists(&home).await.ends;
+    let (first, last) = (ends.write.get(&user_id("bob")).copied(), ends.read.get(&user_id("bob")).copied());
+    assert!(first.is_some() && first < last);
+    assert_eq!(may(&home, &bob).await, ["ok", "ok"]);
+    assert_eq!(seen(&home, &bob).await, [("main".to_owned(), first)]);
+    assert_eq!(home.engine.access_ends_at(&bob, &timeline_id("main")), first);
+    house.clock.advance(HOUR);
+    assert_eq!(may(&home, &bob).await, ["ok", DENIED]);
+    assert_eq!(seen(&home, &bob).await, [("main".to_owned(), last)]);
+    let size = home.size("main").await;
+    house.clock.advance(HOUR);
+    assert_eq!(home.size("main").await, size, "nothing is written when a permission expires");
+    assert_eq!(may(&home, &bob).await, [HIDDEN, HIDDEN]);
+    assert_eq!((seen(&home, &bob).await, home.engine.access_ends_at(&bob, &timeline_id("main"))), (Vec::new(), None));
+    // The lists name him until somebody takes him out.
+    assert!(lists(&home).await.names(&user_id("bob")));
+    let home = home.reopen().await;
+    assert_eq!(may(&home, &bob).await, [HIDDEN, HIDDEN]);
+    home.close().await;
+}
+
+#[tokio::test]
+async fn who_is_named_again_stays_out_until_another_end_is_given() {
+    let house = House::new();
+    let home = house.open().await;
+    let bob = home.user("bob", false).await;
+    set(&home, reading("bob", within([(Role::Read, "bob", 1)]))).await.unwrap();
+    assert!(set(&home, reading("bob", NewEnds::new())).await.unwrap().expired.is_empty());
+    house.clock.advance(HOUR);
+    let again = set(&home, reading("bob", NewEnds::new())).await.unwrap();
+    assert_eq!((again.expired, may(&home, &bob).await[0].as_str()), (vec!["bob".to_owned()], HIDDEN));
+    // What was read may be sent back as it is.
+    let ended = lists(&home).await.ends.read[&user_id("bob")];
+    let same = BTreeMap::from([((Role::Read, user_id("bob")), End::At(ended))]);
+    assert_eq!(set(&home, reading("bob", same)).await.unwrap().expired, ["bob"]);
+    let past = BTreeMap::from([((Role::Read, user_id("bob")), End::At(home.engine.now()))]);
+    let refused = set(&home, reading("bob", past)).await.unwrap_err();
+    let field = "permissions/expires_at/read/bob";
+    assert!(matches!(&refused, Refusal::Invalid { field: found, .. } if found == field), "{refused:?}");
+    let never = BTreeMap::from([((Role::Read, user_id("bob")), End::Never)]);
+    assert!(set(&home, reading("bob", never)).await.unwrap().expired.is_empty());
+    assert_eq!((lists(&home).await.ends, may(&home, &bob).await[0].as_str()), (Ends::default(), "ok"));
+    home.close().await;
+}
+
+#[tokio::test]
+async fn an_administrator_remains() {
+    let house = House::new();
+    let home = house.open().await;
+    let ada = home.user("ada", false).await;
+    let refused =
+        set(&home, PermissionsChange { ends: within([(Role::Admin, "admin", 1)]), ..PermissionsChange::default() });
+    let refused = refused.await.unwrap_err();
+    assert!(matches!(refused, Refusal::LastAdmin { expires: true, .. }), "{refused}");
+    let admin = Some(users(["ada", "admin"]));
+    let change = PermissionsChange { admin, ends: within([(Role::Admin, "ada", 1)]), ..PermissionsChange::default() };
+    set(&home, change).await.unwrap();
+    home.engine.access_control(&ada, &timeline_id("main")).await.unwrap();
+    house.clock.advance(HOUR);
+    assert_eq!(told(&home.engine.access_control(&ada, &timeline_id("main")).await), HIDDEN);
+    home.close().await;
+}
+
+/// A repeated request is answered as the first one was, and gives nobody more time.
+#[tokio::test]
+async fn a_request_that_is_repeated_puts_no_end_off() {
+    let house = House::new();
+    let home = house.open().await;
+    home.user("bob", false).await;
+    let asked = || {
+        let key = Some(Idempotency { key: [1; 32], fingerprint: [2; 32] });
+        let change = reading("bob", within([(Role::Read, "bob", 2)]));
+        home.engine.set_access_control(&home.admin, timeline_id("main"), change, key)
+    };
+    let first = asked().await.unwrap();
+    let ends = lists(&home).await.ends;
+    house.clock.advance(HOUR);
+    let second = asked().await.unwrap();
+    assert_eq!((second.tag, second.replayed), (first.tag, true));
+    assert_eq!(lists(&home).await.ends, ends);
+    home.close().await;
+}
+
+/// A fork is its maker's own: who could read could have copied.
+#[tokio::test]
+async fn a_fork_takes_no_permissions_along_and_stays_its_makers() {
+    let house = House::new();
+    let home = house.open().await;
+    let bob = home.user("bob", false).await;
+    let eve = home.user("eve", false).await;
+    let change = PermissionsChange {
+        read: Some(users(["bob", "eve"])),
+        ends: within([(Role::Read, "bob", 1), (Role::Read, "eve", 1)]),
+        ..PermissionsChange::default()
+    };
+    set(&home, change).await.unwrap();
+    home.engine.fork_timeline(&bob, timeline_id("bobs"), &timeline_id("main"), None, None).await.unwrap();
+    let (of_fork, _) = home.engine.access_control(&bob, &timeline_id("bobs")).await.unwrap();
+    assert_eq!(of_fork, Permissions::of_creator(user_id("bob")));
+    assert_eq!(told(&home.engine.read_clock(&eve, on("bobs")).await), HIDDEN);
+    house.clock.advance(HOUR);
+    home.engine.read_clock(&bob, on("bobs")).await.unwrap();
+    let refused = home.engine.fork_timeline(&eve, timeline_id("eves"), &timeline_id("main"), None, None).await;
+    assert_eq!(told(&refused), HIDDEN);
+    home.close().await;
+}
+
+/// Whoever adopts a timeline administers it for good. Whom they name has what they had there, for as long.
+#[tokio::test]
+async fn ends_come_along_with_a_timeline_that_is_adopted() {
+    let (there, here) = (House::new(), another_house());
+    let (far, home) = (there.open().await, here.open().await);
+    for name in ["bob", "eve"] {
+        far.user(name, false).await;
+    }
+    let away = timeline_id("away");
+    far.engine.create_timeline(&far.admin, away.clone(), None).await.unwrap();
+    let ends = within([(Role::Read, "bob", 1), (Role::Admin, "eve", 1)]);
+    let change = PermissionsChange { admin: Some(users(["admin", "eve"])), ..reading("bob", ends) };
+    far.engine.set_access_control(&far.admin, away.clone(), change, None).await.unwrap();
+    let ended = far.engine.access_control(&far.admin, &away).await.unwrap().0.ends.read[&user_id("bob")];
+    let mut export = far.engine.export_bundle(&far.admin, &away).await.unwrap();
+    let mut text = String::new();
+    while let Some(part) = export.next_part().await.unwrap() {
+        text.push_str(&part);
+    }
+    drop(export);
+    let key = VerifierKey::new("timenav.test/away", there.signer.public_key()).unwrap();
+    home.user("robert", false).await;
+    let map = BTreeMap::from([(user_id("bob"), user_id("robert")), (user_id("eve"), user_id("admin"))]);
+    let request = AdoptRequest { key, map, rotations: Vec::new(), bytes_min: 0 };
+    let arrival = home.engine.read_arrival(request, text.as_bytes()).unwrap_or_else(|_| panic!("it is read"));
+    home.engine.adopt(&home.admin, arrival).await.unwrap();
+    let adopted = home.engine.access_control(&home.admin, &away).await.unwrap().0;
+    assert_eq!(adopted.read, users(["robert"]));
+    assert_eq!(adopted.admin, users(["admin"]));
+    let ends = Ends { read: BTreeMap::from([(user_id("robert"), ended)]), ..Ends::default() };
+    assert_eq!(adopted.ends, ends);
+    far.close().await;
+    home.close().await;
+}
+
+/// Who listens is told when somebody's permission is taken away, or given another end.
+#[tokio::test]
+async fn who_waits_for_an_end_hears_of_another_one() {
+    let house = House::new();
+    let home = house.open().await;
+    let bob = home.user("bob", false).await;
+    set(&home, reading("bob", within([(Role::Read, "bob", 5)]))).await.unwrap();
+    let mut stream = home.engine.watch_ledger(&bob, watch(&Topic::ALL, None)).await.unwrap();
+    let mut changes = home.engine.access_changes();
+    let main = timeline_id("main");
+    let before = home.engine.access_ends_at(&bob, &main).unwrap();
+    set(&home, reading("bob", within([(Role::Read, "bob", 1)]))).await.unwrap();
+    assert!(timeout(std::time::Duration::from_secs(30), changes.changed()).await.expect("it is told"));
+    assert!(home.engine.access_ends_at(&bob, &main).unwrap() < before);
+    assert!(home.engine.may_watch(&bob, &main));
+    house.clock.advance(HOUR);
+    assert!(!home.engine.may_watch(&bob, &main));
+    // What is told from then on is not told to him.
+    home.engine.change_clock(&home.admin, on("main"), ClockCommand::Pause, None).await.unwrap();
+    assert!(stream.next().await.is_none());
+    home.close().await;
+}
