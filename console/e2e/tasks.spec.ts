@@ -6,7 +6,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
-import { fresh } from './harness';
+import { REFUSED, fresh } from './harness';
 import { card, chooseKey, counted, on, param, region } from './timeline-page';
 
 /** Six-hourly fixes of storms: where each was, and how hard it blew, as in the archives of hurricanes. */
@@ -64,6 +64,43 @@ async function chooseTimeline(page: Page, from: string, to: string): Promise<voi
 }
 
 describe('a newcomer can', () => {
+  it('give a colleague read access to one timeline for a week', async () => {
+    const [colleague, shared] = [fresh('colleague'), fresh('shared')];
+    await on.service.user(colleague);
+    await on.service.call('POST', 'timelines', { timeline_id: shared });
+    const page = await on.loggedIn(`clock?timeline=${shared}`);
+    await goTo(page, 'Access');
+    await page.getByRole('heading', { name: 'Who may do what' }).waitFor();
+    await page.getByLabel('Read', { exact: true }).fill(colleague);
+    await page.keyboard.press('Enter');
+    await page.getByText(`${colleague} gets read`).waitFor();
+    await page.getByLabel(`How long ${colleague} has read`).selectOption('for a week');
+    await button(page, 'Save the change').click();
+    await page.locator('.toasts').getByText(`The permissions of ${shared} were set.`).waitFor();
+    // What is saved is shown by its end.
+    const end = page.getByLabel(`How long ${colleague} has read`).locator('option:checked');
+    await expect.poll(() => end.textContent()).toMatch(/^until \d+ \w{3}( \d{4})?, \d\d:\d\d$/);
+
+    const theirs = await on.loggedIn(`access?timeline=${shared}`, { user: colleague, expected: REFUSED });
+    await theirs.getByText(new RegExp(`You have read on ${shared} until .* UTC`)).waitFor();
+    await goTo(theirs, 'Clock');
+    await button(theirs, `Timeline: ${shared}`).waitFor();
+
+    // A week is long: the rest is seen with an end that is near.
+    await on.service.call('POST', 'v1/set-access-control', {
+      timeline_id: shared,
+      permissions: { expires_in: { read: { [colleague]: '1s' } } },
+    });
+    const asked = async (): Promise<number> =>
+      theirs.evaluate(async (name) => (await fetch(`/v1/clock?timeline_id=${name}`)).status, shared);
+    await expect.poll(asked).toBe(404);
+    await goTo(theirs, 'Access');
+    await theirs.reload();
+    await theirs.getByText(`There is no timeline ${shared}, or you don't have access to it`).waitFor();
+    await page.reload();
+    await page.getByText('expired', { exact: true }).waitFor();
+  });
+
   it('find the strongest storm of 2005, and its track', async () => {
     const page = await on.loggedIn('timeline?timeline=demo');
     await chooseTimeline(page, 'demo', 'hurricanes');

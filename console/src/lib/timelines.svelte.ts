@@ -9,6 +9,8 @@ export interface TimelineBody {
   events: number;
   anchors?: number | null;
   role: string;
+  /** Host time at which that role expires; missing where it does not. */
+  role_expires_at?: string | null;
   clock?: ClockBody | null;
   head: { size: number; root: string };
   /** Of which timeline it is a fork, and how many entries of that one's ledger it goes on from. */

@@ -2,7 +2,7 @@
 import { type Answer, readJson, refusal, send, service } from '../../lib/api';
 import { readLimits } from '../../lib/limits';
 import type { RestrictionLevel } from '../../lib/session.svelte';
-import type { Permissions } from './permissions';
+import { told, type Permissions } from './permissions';
 
 export interface User {
   user_id: string;
@@ -75,7 +75,7 @@ export async function readPermissions(timeline: string, signal: AbortSignal): Pr
   const answer = await send('GET', 'v1/access-control', { query: { timeline_id: timeline }, signal });
   if (!answer.ok) throw await refusal(answer);
   const { permissions } = await readJson<Answer<'access_control'>>(answer, signal);
-  return { permissions, tag: answer.headers.get('ETag') ?? '*' };
+  return { permissions: told(permissions), tag: answer.headers.get('ETag') ?? '*' };
 }
 
 /** Returns how far from host time `limited_access` reaches, in days, as the service is set up. */

@@ -1,7 +1,20 @@
 import { describe, expect, it } from 'vitest';
-import { changedLists, changes, effect, merge, people, roleOf, type Permissions } from './permissions';
+import {
+  changed,
+  changes,
+  effect,
+  losesAdmins,
+  merge,
+  people,
+  roleOf,
+  told,
+  withEnd,
+  withList,
+  type Permissions,
+} from './permissions';
 
 const base: Permissions = { read: ['bob', 'alice'], write: ['alice'], admin: ['root'] };
+const AT = { at: '2030-01-01T00:00:00Z' };
 
 describe('permissions', () => {
   it('let the highest role count', () => {
@@ -15,33 +28,62 @@ describe('permissions', () => {
   });
 
   it('tell a change by what it does to somebody', () => {
-    const told = (after: Permissions): string[] =>
+    const said = (after: Permissions): string[] =>
       changes(base, after).map((change) => `${change.user} ${effect(change)}`);
-    expect(told(base)).toEqual([]);
-    expect(told({ ...base, read: ['bob'] })).toEqual(['alice still write, which includes read']);
-    expect(told({ ...base, write: [], admin: ['root', 'bob'] })).toEqual([
+    expect(said(base)).toEqual([]);
+    expect(said({ ...base, read: ['bob'] })).toEqual(['alice still write, which includes read']);
+    expect(said({ ...base, write: [], admin: ['root', 'bob'] })).toEqual([
       'alice write becomes read',
       'bob read becomes admin',
     ]);
-    expect(told({ read: ['alice', 'carol'], write: ['alice'], admin: ['root'] })).toEqual([
+    expect(said({ read: ['alice', 'carol'], write: ['alice'], admin: ['root'] })).toEqual([
       'bob loses read, and can no longer see the timeline',
       'carol gets read',
     ]);
-    expect(told({ ...base, write: ['alice', 'root'] })).toEqual(['root still admin']);
+    expect(said({ ...base, write: ['alice', 'root'] })).toEqual(['root still admin']);
+    expect(said(withEnd(base, 'read', 'bob', AT))).toEqual(['bob has read until another time']);
     const [root] = changes(base, { ...base, admin: [] });
     expect(effect(root!, true)).toBe('loses admin, but as an operator can still do everything');
   });
 
-  it('send only lists that differ, whatever their order', () => {
-    expect(changedLists(base, { ...base, read: ['alice', 'bob'] })).toEqual({});
-    expect(changedLists(base, { ...base, write: [] })).toEqual({ write: [] });
+  it('send only what differs, whatever the order', () => {
+    expect(changed(base, { ...base, read: ['alice', 'bob'] })).toEqual({});
+    expect(changed(base, { ...base, write: [] })).toEqual({ write: [] });
+    const lent = withEnd(withList(base, 'read', [...base.read, 'carol']), 'read', 'carol', { in: 'P7D' });
+    expect(changed(base, lent)).toEqual({ read: ['bob', 'alice', 'carol'], expires_in: { read: { carol: 'P7D' } } });
+    const until = withEnd(base, 'read', 'bob', AT);
+    expect(changed(base, until)).toEqual({ expires_at: { read: { bob: AT.at } } });
+    expect(changed(until, base)).toEqual({ expires_at: { read: { bob: null } } });
+    expect(changed(until, until)).toEqual({});
+    // Whoever is taken out and put in again is in it for good.
+    expect(changed(until, withList(withList(until, 'read', ['alice']), 'read', ['alice', 'bob']))).toEqual({
+      expires_at: { read: { bob: null } },
+    });
+  });
+
+  it('have the ends that the service tells', () => {
+    expect(told({ read: ['bob'], write: [], admin: ['root'], expires_at: { read: { bob: AT.at } } }).ends).toEqual({
+      read: { bob: AT },
+    });
+    expect(told({ read: [], write: [], admin: ['root'] }).ends).toEqual({});
+  });
+
+  it('leave somebody who administers for good', () => {
+    expect(losesAdmins(base)).toBe(false);
+    expect(losesAdmins({ ...base, admin: [] })).toBe(true);
+    const expiring = withEnd(base, 'admin', 'root', AT);
+    expect(losesAdmins(expiring)).toBe(true);
+    expect(losesAdmins(withList(expiring, 'admin', ['root', 'bob']))).toBe(false);
   });
 
   it('keep what others did when two change them at once', () => {
     const mine = { ...base, read: ['alice', 'dave'] };
     const theirs: Permissions = { read: ['bob', 'alice', 'erin'], write: [], admin: ['root'] };
-    expect(merge(base, mine, theirs)).toEqual({ read: ['alice', 'erin', 'dave'], write: [], admin: ['root'] });
-    expect(merge(base, base, theirs)).toEqual(theirs);
+    const lists = (merged: Permissions): object => ({ ...merged, ends: undefined });
+    expect(lists(merge(base, mine, theirs))).toEqual({ read: ['alice', 'erin', 'dave'], write: [], admin: ['root'] });
+    expect(lists(merge(base, base, theirs))).toEqual(theirs);
     expect(merge(base, { ...base, read: [...base.read, 'erin'] }, theirs).read).toEqual(['bob', 'alice', 'erin']);
+    const both = merge(base, withEnd(base, 'read', 'bob', { in: 'P1D' }), withEnd(base, 'write', 'alice', AT));
+    expect(both.ends).toEqual({ read: { bob: { in: 'P1D' } }, write: { alice: AT } });
   });
 });
