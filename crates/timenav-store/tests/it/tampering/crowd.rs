@@ -22,7 +22,11 @@ use crate::sample::key_id;
 enum Deed {
     CreateUser(u8, bool),
     DeleteUser(u8),
-    CreateKey { user: u8, scope: Option<Index>, expires_in: Option<i64> },
+    CreateKey {
+        user: u8,
+        scope: Option<Index>,
+        expires_in: Option<i64>,
+    },
     RevokeKey(Index),
     SetPassword(u8),
     LogIn(u8),
@@ -30,7 +34,14 @@ enum Deed {
     EndSession(Index),
     Renew,
     Restrict(u8, Index),
-    Permit { read: u8, write: u8, admin: u8 },
+    /// Those of them who are also in `expires` have what they are given for so long.
+    Permit {
+        read: u8,
+        write: u8,
+        admin: u8,
+        expires: u8,
+        expires_in: i64,
+    },
     Record(u8),
     Erase(u8),
     Cancel(u8),
@@ -67,7 +78,9 @@ fn deeds() -> impl Strategy<Value = Vec<(Deed, Index, Index)>> {
         1 => index().prop_map(Deed::EndSession),
         3 => Just(Deed::Renew),
         3 => (0_u8..5, index()).prop_map(|(user, level)| Deed::Restrict(user, level)),
-        4 => (0_u8..32, 0_u8..32, 0_u8..32).prop_map(|(read, write, admin)| Deed::Permit { read, write, admin }),
+        4 => (0_u8..32, 0_u8..32, 0_u8..32, 0_u8..32, 1_i64..3 * HOUR).prop_map(
+            |(read, write, admin, expires, expires_in)| Deed::Permit { read, write, admin, expires, expires_in }
+        ),
         4 => (0_u8..4).prop_map(Deed::Record),
         1 => (0_u8..4).prop_map(Deed::Erase),
         2 => (0_u8..4).prop_map(Deed::Cancel),
@@ -162,11 +175,17 @@ impl Crowd {
 async fn steer(home: &Home<'_>, caller: &Caller, timeline: TimelineId, deed: Deed) {
     let (engine, on) = (&home.engine, Some(timeline.clone()));
     match deed {
-        Deed::Permit { read, write, admin } => {
+        Deed::Permit { read, write, admin, expires, expires_in } => {
+            let ends = Role::ALL.into_iter().zip([read, write, admin]).flat_map(|(role, list)| {
+                named(list & expires)
+                    .into_iter()
+                    .map(move |user| ((role, user), End::In(Span::from_micros(expires_in))))
+            });
             let change = PermissionsChange {
                 read: Some(named(read)),
                 write: Some(named(write)),
                 admin: Some(named(admin)),
+                ends: ends.collect(),
                 ..PermissionsChange::default()
             };
             drop(engine.set_access_control(caller, timeline, change, None).await);
