@@ -32,6 +32,9 @@ pub struct AccessControlSetBody {
     pub timeline_id: String,
     /// Its place in the ledger.
     pub ledger: LedgerBody,
+    /// Users in a list you gave whose permission there has expired. Only if there are any; to let them in again, give
+    /// another end, or `null` for none.
+    pub expired_users: Option<Vec<String>>,
     /// Listed users that do not exist yet. Only for operators, and only if there are any.
     pub unknown_users: Option<Vec<String>>,
 }
@@ -2749,6 +2752,118 @@ pub struct PasswordSetBody {
     pub user_id: String,
 }
 
+/// When permissions expire. Each user named must be in the list.
+#[derive(Clone, Debug, PartialEq, Serialize, Default)]
+#[non_exhaustive]
+pub struct PermissionEnds {
+    /// When admin access expires, by user id; `null` for never. At least one admin must have no end.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub admin: Option<std::collections::BTreeMap<String, Instant>>,
+    /// When read access expires, by user id; `null` for never.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub read: Option<std::collections::BTreeMap<String, Instant>>,
+    /// When write access expires, by user id; `null` for never.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub write: Option<std::collections::BTreeMap<String, Instant>>,
+}
+
+impl PermissionEnds {
+    /// Creates one with nothing set.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// When admin access expires, by user id; `null` for never. At least one admin must have no end.
+    #[must_use]
+    pub fn admin(mut self, admin: impl IntoIterator<Item = (impl Into<String>, Instant)>) -> Self {
+        let admin: std::collections::BTreeMap<String, Instant> =
+            admin.into_iter().map(|(key, value)| (key.into(), value)).collect();
+        self.admin = Some(admin);
+        self
+    }
+
+    /// When read access expires, by user id; `null` for never.
+    #[must_use]
+    pub fn read(mut self, read: impl IntoIterator<Item = (impl Into<String>, Instant)>) -> Self {
+        let read: std::collections::BTreeMap<String, Instant> =
+            read.into_iter().map(|(key, value)| (key.into(), value)).collect();
+        self.read = Some(read);
+        self
+    }
+
+    /// When write access expires, by user id; `null` for never.
+    #[must_use]
+    pub fn write(mut self, write: impl IntoIterator<Item = (impl Into<String>, Instant)>) -> Self {
+        let write: std::collections::BTreeMap<String, Instant> =
+            write.into_iter().map(|(key, value)| (key.into(), value)).collect();
+        self.write = Some(write);
+        self
+    }
+}
+
+/// When permissions expire, in host time. Whoever is in a list and not named here keeps the permission.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[non_exhaustive]
+pub struct PermissionEndsBody {
+    /// When admin access expires, by user id.
+    pub admin: Option<std::collections::BTreeMap<String, String>>,
+    /// When read access expires, by user id.
+    pub read: Option<std::collections::BTreeMap<String, String>>,
+    /// When write access expires, by user id.
+    pub write: Option<std::collections::BTreeMap<String, String>>,
+}
+
+/// How long permissions last. Each user named must be in the list, and not in `expires_at`.
+#[derive(Clone, Debug, PartialEq, Serialize, Default)]
+#[non_exhaustive]
+pub struct PermissionSpans {
+    /// How long admin access lasts, by user id.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub admin: Option<std::collections::BTreeMap<String, Length>>,
+    /// How long read access lasts, by user id.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub read: Option<std::collections::BTreeMap<String, Length>>,
+    /// How long write access lasts, by user id.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub write: Option<std::collections::BTreeMap<String, Length>>,
+}
+
+impl PermissionSpans {
+    /// Creates one with nothing set.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// How long admin access lasts, by user id.
+    #[must_use]
+    pub fn admin(mut self, admin: impl IntoIterator<Item = (impl Into<String>, impl Into<Length>)>) -> Self {
+        let admin: std::collections::BTreeMap<String, Length> =
+            admin.into_iter().map(|(key, value)| (key.into(), value.into())).collect();
+        self.admin = Some(admin);
+        self
+    }
+
+    /// How long read access lasts, by user id.
+    #[must_use]
+    pub fn read(mut self, read: impl IntoIterator<Item = (impl Into<String>, impl Into<Length>)>) -> Self {
+        let read: std::collections::BTreeMap<String, Length> =
+            read.into_iter().map(|(key, value)| (key.into(), value.into())).collect();
+        self.read = Some(read);
+        self
+    }
+
+    /// How long write access lasts, by user id.
+    #[must_use]
+    pub fn write(mut self, write: impl IntoIterator<Item = (impl Into<String>, impl Into<Length>)>) -> Self {
+        let write: std::collections::BTreeMap<String, Length> =
+            write.into_iter().map(|(key, value)| (key.into(), value.into())).collect();
+        self.write = Some(write);
+        self
+    }
+}
+
 /// The three lists of a timeline.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[non_exhaustive]
@@ -2759,6 +2874,8 @@ pub struct PermissionsBody {
     pub write: Vec<String>,
     /// Users with admin access.
     pub admin: Vec<String>,
+    /// Host times when permissions expire; absent if none does. What has expired is listed until it is taken out.
+    pub expires_at: Option<PermissionEndsBody>,
 }
 
 /// Lists of user ids.
@@ -2768,6 +2885,12 @@ pub struct PermissionsRequest {
     /// Users with admin access, which includes the others. At least one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub admin: Option<Vec<String>>,
+    /// When permissions expire, in host time. Whoever stays in a list and is not named here keeps the end they have.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub expires_at: Option<PermissionEnds>,
+    /// As `expires_at`, counted from now: how long permissions last, in host time.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub expires_in: Option<PermissionSpans>,
     /// Users with read access.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub read: Option<Vec<String>>,
@@ -2788,6 +2911,20 @@ impl PermissionsRequest {
     pub fn admin(mut self, admin: impl IntoIterator<Item = impl Into<String>>) -> Self {
         let admin: Vec<String> = admin.into_iter().map(Into::into).collect();
         self.admin = Some(admin);
+        self
+    }
+
+    /// When permissions expire, in host time. Whoever stays in a list and is not named here keeps the end they have.
+    #[must_use]
+    pub fn expires_at(mut self, expires_at: PermissionEnds) -> Self {
+        self.expires_at = Some(expires_at);
+        self
+    }
+
+    /// As `expires_at`, counted from now: how long permissions last, in host time.
+    #[must_use]
+    pub fn expires_in(mut self, expires_in: PermissionSpans) -> Self {
+        self.expires_in = Some(expires_in);
         self
     }
 
@@ -3426,6 +3563,8 @@ pub struct TimelineBody {
     /// How long the contents of reads and refusals are kept; absent if never set, which means forever, and for a key
     /// with a horizon.
     pub retention: Option<RetentionBody>,
+    /// Host time when that role expires; absent if it does not.
+    pub role_expires_at: Option<String>,
 }
 
 /// A timeline that has ended.
@@ -3489,6 +3628,8 @@ pub struct TimelineReadBody {
     /// How long the contents of reads and refusals are kept; absent if never set, which means forever, and for a key
     /// with a horizon.
     pub retention: Option<RetentionBody>,
+    /// Host time when that role expires; absent if it does not.
+    pub role_expires_at: Option<String>,
 }
 
 /// One page of timelines, ordered by name.
