@@ -1,1 +1,0 @@
-import{B as e}from"./common-BmoHc-0s.js";async function t(){return(await e.limits()).limits}export{t};
