@@ -367,6 +367,12 @@ fn edge(name: &str) -> Option<Edge> {
         "import_csv_columns_max" => {
             Tested("timenav-import/src/csv_file/tests.rs", "a_file_has_a_highest_number_of_columns")
         }
+        "import_pattern_compiled_bytes_max" => {
+            Tested("timenav-import/src/mapping/line_pattern.rs", "what_is_no_pattern_is_told")
+        }
+        "import_pattern_line_bytes_max" => {
+            Tested("timenav-import/src/mapping/line_pattern.rs", "groups_with_names_are_columns")
+        }
         "import_mapping_bytes_max" => Tested("timenav-import/src/mapping/tests.rs", "a_mapping_has_a_longest_length"),
         "import_dry_run_records_max" => {
             Tested("timenav-engine/src/import_rehearsal.rs", "a_record_is_compared_with_those_before_it")
