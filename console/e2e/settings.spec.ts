@@ -167,16 +167,14 @@ describe('the end of a timeline', () => {
     await page.getByRole('row').filter({ hasText: 'End timeline' }).filter({ hasText: 'over' }).waitFor();
   });
 
-  it('is refused with the reason for main and system, and so is what a fork cannot do', async () => {
+  it('is refused with the reason for main and system, and so is handing them over', async () => {
     await on.service.call('POST', 'timelines', { timeline_id: 'branch', fork_of: 'demo' });
     const page = await on.loggedIn(settings('main'));
     const end = page.getByRole('button', { name: 'End timeline…' });
     const handOver = page.getByRole('button', { name: 'Hand over…' });
     await page.getByText('Requests that name no timeline use main, so it cannot be ended.').waitFor();
-    expect(await end.isDisabled()).toBe(true);
-    await handOver.click();
-    await page.getByText('Clients that write to it will be refused.').waitFor();
-    await page.keyboard.press('Escape');
+    await page.getByText('Every service has its own main, so no other can adopt this one.').waitFor();
+    expect([await end.isDisabled(), await handOver.isDisabled()]).toEqual([true, true]);
 
     await page.goto(`${on.service.url}/#/${settings('system')}`);
     await page.getByText('The service itself needs system, so it cannot be ended.').waitFor();
@@ -184,8 +182,8 @@ describe('the end of a timeline', () => {
     expect(await page.getByRole('button', { name: 'Download the bundle' }).isDisabled()).toBe(true);
 
     await page.goto(`${on.service.url}/#/${settings('branch')}`);
-    await page.getByText('A fork cannot move to another service: it shares history with demo').waitFor();
-    expect([await end.isDisabled(), await handOver.isDisabled()]).toEqual([false, true]);
+    await page.getByText('It has the history that demo shares with it, too.').waitFor();
+    expect([await end.isDisabled(), await handOver.isDisabled()]).toEqual([false, false]);
     await page.getByRole('link', { name: 'demo', exact: true }).click();
     await expect.poll(() => new URL(page.url()).hash).toBe('#/timeline?timeline=demo');
   });

@@ -15,6 +15,8 @@ const { signal } = new AbortController();
 const fileOf = (lines: readonly string[]): Blob => new Blob(lines.map((line) => `${line}\n`));
 const first = bundles[0]!.lines;
 
+const layerOf = (line: string): string => (JSON.parse(line) as { layer: { timeline_id: string } }).layer.timeline_id;
+
 function entry(action: string, payload: object): string {
   const leaf = JSON.stringify({ action, seq: 2 });
   return JSON.stringify({ entry: { leaf, payload: JSON.stringify(payload), salt: '' } });
@@ -27,15 +29,15 @@ describe('what a bundle says of itself', () => {
       origin: 'timenav.example/apollo-11',
       createdAt: '2026-11-20T09:00:00Z',
       entries: 2,
-      isFork: false,
+      layers: [],
       isHandedOver: false,
       people: [{ user: 'ada', role: 'admin' }],
     });
     for (const { about, lines } of bundles) {
       const read = await readSummary(fileOf(lines), signal);
       expect(typeof read, about).toBe('object');
-      const layers = lines.filter((line) => line.startsWith('{"layer":')).length;
-      expect(read, about).toMatchObject({ isFork: layers > 1 });
+      const layers = lines.filter((line) => line.startsWith('{"layer":'));
+      expect(read, about).toMatchObject({ layers: layers.slice(0, -1).map(layerOf) });
     }
   });
 

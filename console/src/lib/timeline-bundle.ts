@@ -99,8 +99,8 @@ export interface BundleSummary {
   createdAt: string;
   /** Entries of the timeline itself. */
   entries: number;
-  /** Of a fork, it has the timelines that it goes on from as well. */
-  isFork: boolean;
+  /** Of a fork, the timelines that it goes on from, which the file has as well: the oldest first. */
+  layers: string[];
   /** Whether the other service changes the timeline no more. */
   isHandedOver: boolean;
   people: Person[];
@@ -150,7 +150,7 @@ export async function readSummary(file: Blob, signal: AbortSignal): Promise<Bund
     origin: header.origin,
     createdAt: header.created_at,
     entries: header.layers.at(-1)?.size ?? 0,
-    isFork: header.layers.length > 1,
+    layers: header.layers.slice(0, -1).map((layer) => layer.timeline_id),
     isHandedOver,
     people: peopleOf(lists),
   };

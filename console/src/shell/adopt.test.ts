@@ -7,7 +7,7 @@ const summary: BundleSummary = {
   origin: 'time.example/billing',
   createdAt: '2026-11-20T09:00:00Z',
   entries: 2,
-  isFork: false,
+  layers: [],
   isHandedOver: true,
   people: [],
 };
@@ -18,7 +18,8 @@ describe('a bundle', () => {
     expect(fileIssue(1_000, 1_000, summary, false)).toBeNull();
     expect(fileIssue(1_001, 1_000, summary, false)).toContain('at most 1 kB');
     expect(fileIssue(1_001, null, summary, false)).toBeNull();
-    expect(fileIssue(1, 1_000, { ...summary, isFork: true }, false)).toContain('is a fork');
+    // A fork comes with the history that it goes on from.
+    expect(fileIssue(1, 1_000, { ...summary, layers: ['main'] }, false)).toBeNull();
     expect(fileIssue(1, 1_000, summary, true)).toContain('There is already a timeline billing here');
   });
 });

@@ -28,8 +28,6 @@ export function fileIssue(
   isHere: boolean,
 ): string | null {
   if (bytesMax !== null && bytes > bytesMax) return tooLarge(bytes, bytesMax);
-  if (summary.isFork)
-    return `${summary.timeline} is a fork, with history of another timeline. Bundles of forks cannot be adopted.`;
   if (isHere) return `There is already a timeline ${summary.timeline} here. A timeline keeps its name when it moves.`;
   return null;
 }
