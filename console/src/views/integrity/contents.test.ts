@@ -35,17 +35,22 @@ function changed(position: number, change: Partial<EntryBody>): EntryBody[] {
   return ENTRIES.map((entry) => (entry.position === position ? { ...entry, ...change } : entry));
 }
 
-/** An entry that erases another, as the service writes it. */
-async function erasure(seq: number, position: number): Promise<EntryBody> {
-  const [salt, payload] = ['00'.repeat(16), JSON.stringify({ position, event_id: 'eagle' })];
+/** An entry as the service writes it. */
+async function entryOf(seq: number, action: string, said: object, more: object = {}): Promise<EntryBody> {
+  const [salt, payload] = ['00'.repeat(16), JSON.stringify(said)];
   const leaf = {
     ...(JSON.parse(ENTRIES[0]!.leaf) as object),
-    action: 'erase_data',
+    action,
     payload_hash: toHex(await sha256(fromHex(salt)!, utf8(payload))),
     seq,
+    ...more,
   };
   return { position: seq, leaf: JSON.stringify(leaf), contents: 'shown', salt, payload };
 }
+
+/** An entry that erases another. */
+const erasure = (seq: number, position: number): Promise<EntryBody> =>
+  entryOf(seq, 'erase_data', { position, event_id: 'eagle' });
 
 describe('entries', () => {
   it('lead to the signed root, and say what was signed', async () => {
@@ -88,6 +93,111 @@ describe('entries', () => {
     expect(hidden!.told).toMatch(/1 \S+\.$/);
     expect(toHex(await contents.root())).toBe(toHex(CHECKPOINT.root));
     expect(toHex(await (await taken([ENTRIES[0]!])).root())).toBe(toHex(await leafHash(utf8(ENTRIES[0]!.leaf))));
+  });
+});
+
+const HOUR_S = 3_600;
+
+/** What a ledger of reads, refusals and changes says, of which a sweep lets go some. */
+interface Swept {
+  /** Longer policies than the one that the sweep names. */
+  policies?: [position: number, reads_seconds: number | null][];
+  /** Members of the sweep that are others. */
+  said?: object;
+  gone?: number[];
+  v?: number;
+}
+
+/** A policy, two reads, a refusal, an event and a read an hour later; then the sweep. */
+async function swept({ policies = [], said = {}, gone = [1, 2], v = 2 }: Swept): Promise<Contents> {
+  const at = (hour: number): object => ({ recorded_at: `2026-11-20T0${hour}:00:00Z`, v: 2 });
+  const retention = (reads_seconds: number | null): object => ({ reads_seconds, refusals_seconds: null });
+  const all = [
+    await entryOf(0, 'set_retention', retention(HOUR_S), at(1)),
+    await entryOf(1, 'read', {}, at(2)),
+    await entryOf(2, 'read', { again: true }, at(2)),
+    await entryOf(3, 'unauthorized_access_attempt', {}, at(2)),
+    await entryOf(4, 'record_event', { event_id: 'eagle' }, at(2)),
+    await entryOf(5, 'read', {}, at(4)),
+  ];
+  for (const [position, seconds] of policies)
+    all[position] = await entryOf(position, 'set_retention', retention(seconds), at(1));
+  const hashes = await Promise.all(gone.map((position) => leafHash(utf8(all[position]!.leaf))));
+  const own = {
+    asked_by: 'system',
+    class: 'reads',
+    count: gone.length,
+    cutoff: '2026-11-20T03:00:00Z',
+    leaf_hashes_sha256: toHex(await sha256(...hashes)),
+    policy: 0,
+    positions: gone.map((position) => [position, position]),
+  };
+  all.push(await entryOf(6, 'sweep', { ...own, ...said }, { ...at(5), v }));
+  const missing = { contents: 'erased', salt: null, payload: null };
+  return taken(all.map((entry) => (gone.includes(entry.position) ? { ...entry, ...missing } : entry)));
+}
+
+describe('a sweep', () => {
+  it('lets go reads that its policy no longer keeps, which is told apart from what was erased', async () => {
+    const contents = await swept({});
+    expect(contents.isUnexplained).toBe(false);
+    expect(contents.checks().map(({ what, told }) => `${what}: ${told}`)).toEqual([
+      'Payloads: 5 payloads match what was signed.',
+      'Retention: 2 payloads pruned, as the retention of the timeline allows.',
+    ]);
+  });
+
+  it('lets go nothing that it may not', async () => {
+    const cases: [Swept, string][] = [
+      [{ gone: [1, 4] }, 'It lists entry 4, which belongs to another class.'],
+      [{ gone: [1, 3] }, 'It lists entry 3, which belongs to another class.'],
+      [{ gone: [5] }, 'It lists entry 5, which was not recorded before its cutoff.'],
+      [{ said: { class: 'refusals' } }, 'No earlier policy allows what it pruned.'],
+      [{ said: { class: 'changes' } }, 'No earlier policy allows what it pruned.'],
+      [{ said: { policy: 1 } }, 'No earlier policy allows what it pruned.'],
+      [{ said: { cutoff: '2026-11-20T04:00:00.000001Z' } }, 'Its cutoff is later than its policy allows.'],
+      [{ said: { positions: [[1, 6]] } }, 'It lists entries that do not come before it.'],
+      [
+        { said: { leaf_hashes_sha256: '00'.repeat(32) } },
+        'The leaf hashes at its positions are not the ones it lists.',
+      ],
+      [{ policies: [[3, null]] }, 'It lists entry 1, which another policy keeps longer.'],
+      [{ policies: [[3, HOUR_S + 1]] }, 'It lists entry 1, which another policy keeps longer.'],
+      [{ said: { positions: 'all' } }, 'No entry with this action says that.'],
+      [{ said: { positions: [[-1, 2]] } }, 'No entry with this action says that.'],
+      [{ said: { cutoff: 'now' } }, 'No entry with this action says that.'],
+    ];
+    for (const [change, told] of cases) {
+      const contents = await swept(change);
+      expect(contents.isUnexplained, told).toBe(true);
+      expect(states(contents), told).toEqual(['Payloads bad']);
+      expect(
+        contents.shown().map((difference) => difference.told),
+        told,
+      ).toContain(told);
+    }
+  });
+
+  it('lets go nothing before the first policy, nor where a version knew no sweeps', async () => {
+    expect((await swept({ v: 1 })).isUnexplained).toBe(true);
+    const late = await swept({
+      gone: [1],
+      policies: [
+        [0, null],
+        [3, HOUR_S],
+      ],
+      said: { policy: 3 },
+    });
+    expect(late.shown()).toEqual([{ position: 6, told: 'It lists entry 1, which another policy keeps longer.' }]);
+  });
+
+  it('whose policy is no longer than the others lets go what they keep as long', async () => {
+    expect((await swept({ policies: [[3, HOUR_S - 1]] })).isUnexplained).toBe(false);
+  });
+
+  it('that names what is still there is not told: it may be deleting', async () => {
+    const contents = await swept({ said: { positions: [[1, 3]], count: 3 } });
+    expect(states(contents)).toEqual(['Payloads good', 'Retention unknown']);
   });
 });
 

@@ -5,6 +5,7 @@
 import { equal, fromHex, leafHash, nodeHash, emptyRoot, sha256, toHex, utf8, type Bytes } from '../../lib/merkle';
 import type { Checkpoint } from '../../lib/note';
 import type { Check } from './check';
+import { Fault, Gone, type Leaf } from './gone';
 
 /** One entry as the service answers it. */
 export interface EntryBody {
@@ -21,15 +22,6 @@ export interface EntriesBody {
   size: number;
   checkpoint: string;
   verifier_key: string;
-}
-
-/** What of a leaf is looked at. */
-interface Leaf {
-  seq: number;
-  timeline_id: string;
-  action: string;
-  payload_hash: string;
-  v: number;
 }
 
 /** Something that is not as it was signed. */
@@ -69,11 +61,8 @@ export class Contents {
   #fit = 0;
   #differences: Difference[] = [];
   #hidden = new Map<string, number>();
-  /** Positions without payload, and which were named by an entry that erased them. */
-  #missing: number[] = [];
-  #erased = new Set<number>();
-  /** Single reads that are missing, as position and number, and that no entry has named so far. */
-  #missingReads = new Set<string>();
+  /** Entries without payload, and what later entries say of them. */
+  #gone = new Gone();
 
   constructor(private readonly timeline: string) {}
 
@@ -88,7 +77,8 @@ export class Contents {
   /** Takes the next entry. */
   async take(entry: EntryBody): Promise<void> {
     const position = this.size;
-    await this.#tree.push(await leafHash(utf8(entry.leaf)));
+    const hash = await leafHash(utf8(entry.leaf));
+    await this.#tree.push(hash);
     const leaf = readLeaf(entry.leaf);
     if (leaf?.seq !== position || leaf.timeline_id !== this.timeline) {
       this.#differ(position, 'It says it is at another position, or cannot be read.');
@@ -97,7 +87,7 @@ export class Contents {
     if (entry.contents === 'admins_only') {
       this.#hidden.set(leaf.action, (this.#hidden.get(leaf.action) ?? 0) + 1);
     } else if (entry.contents === 'erased') {
-      this.#missing.push(position);
+      this.#gone.miss(leaf, hash);
     } else {
       await this.#compare(position, leaf, entry);
     }
@@ -115,10 +105,11 @@ export class Contents {
       return;
     }
     this.#fit += 1;
-    if (ERASING.includes(leaf.action)) for (const gone of erasedBy(payload)) this.#erased.add(gone);
-    if (leaf.action === 'erase_reads') {
-      const { position: of, reads } = JSON.parse(payload) as { position: number; reads: [number, number][] };
-      for (const read of within(reads)) this.#missingReads.delete(`${of} ${read}`);
+    try {
+      await this.#gone.take(leaf, payload);
+    } catch (error) {
+      if (!(error instanceof Fault)) throw error;
+      this.#differ(position, error.message);
     }
   }
 
@@ -131,7 +122,7 @@ export class Contents {
     for (const [number, item] of reads.entries()) {
       const digest = key === null ? await keptDigest(item) : await sha256(await derived(key, number), json(item));
       if (digest === null) return null;
-      if (key === null && 'erased' in item) this.#missingReads.add(`${position} ${number}`);
+      if (key === null && 'erased' in item) this.#gone.missRead(position, number);
       await tree.push(await leafHash(digest));
     }
     return toHex(await tree.root());
@@ -147,7 +138,7 @@ export class Contents {
 
   /** Tells whether something is missing that no entry has erased so far. */
   get isUnexplained(): boolean {
-    return this.#missingReads.size > 0 || this.#missing.some((position) => !this.#erased.has(position));
+    return this.#gone.unexplained.length > 0 || this.#gone.unexplainedReads.length > 0;
   }
 
   /** Compares the tree with a signed one of the same size. */
@@ -160,11 +151,10 @@ export class Contents {
 
   /** Tells what was compared, what was found, and what could not be. */
   checks(): Check[] {
-    const unexplained = this.#missing.filter((position) => !this.#erased.has(position));
-    for (const position of unexplained)
-      this.#differ(position, 'Salt and payload are missing, but no entry says they were erased.');
-    for (const read of this.#missingReads)
-      this.#differ(Number(read.split(' ')[0]), 'A read is missing, but no entry says it was erased.');
+    for (const position of this.#gone.unexplained)
+      this.#differ(position, 'Salt and payload are missing, but no entry erased or pruned them.');
+    for (const position of this.#gone.unexplainedReads)
+      this.#differ(position, 'A read is missing, but no entry says it was erased.');
     const { length } = this.#differences;
     const checks: Check[] = [
       length === 0
@@ -175,11 +165,17 @@ export class Contents {
             state: 'bad',
           },
     ];
-    const erased = this.#missing.length - unexplained.length;
+    const [erased, pruned] = [this.#gone.count('erased'), this.#gone.count('pruned')];
     if (erased > 0)
       checks.push({
         what: 'Erased',
         told: `${count(erased, 'payload')} erased, each by an entry that says so.`,
+        state: 'unknown',
+      });
+    if (pruned > 0)
+      checks.push({
+        what: 'Retention',
+        told: `${count(pruned, 'payload')} pruned, as the retention of the timeline allows.`,
         state: 'unknown',
       });
     if (this.#hidden.size > 0) {
@@ -206,31 +202,6 @@ function readLeaf(text: string): Leaf | null {
   } catch {
     return null;
   }
-}
-
-/** Entries that name what was let go. */
-const ERASING = ['erase_data', 'erase_events', 'sweep'];
-
-/** Returns the positions whose contents an entry let go. */
-function erasedBy(payload: string): number[] {
-  const said = JSON.parse(payload) as {
-    position?: number;
-    also?: number[];
-    versions?: [number, number][];
-    interventions?: [number, number][];
-    positions?: [number, number][];
-  };
-  const { position, also = [], versions = [], interventions = [], positions = [] } = said;
-  return [
-    ...(position === undefined ? [] : [position]),
-    ...also,
-    ...within([...versions, ...interventions, ...positions]),
-  ];
-}
-
-/** Returns the numbers in runs, of which both ends are included. */
-function within(runs: readonly [number, number][]): number[] {
-  return runs.flatMap(([first, last]) => Array.from({ length: last - first + 1 }, (_, number) => first + number));
 }
 
 async function plain(salt: Bytes, payload: string): Promise<string | null> {
