@@ -160,6 +160,63 @@ describe('more events than are shown one by one', () => {
     expect(asked).toHaveLength(1);
   });
 
+  it('stay on the page that somebody reads when others are recorded, and are read again on request', async () => {
+    const event = (index: number): Record<string, unknown> => ({
+      event_id: `e-${String(index).padStart(3, '0')}`,
+      time: `2013-01-01T00:${String(Math.floor(index / 60)).padStart(2, '0')}:${String(index % 60).padStart(2, '0')}Z`,
+      description: '',
+    });
+    const name = fresh('pages');
+    await on.service.timeline(name, ...Array.from({ length: 130 }, (_, index) => event(index)));
+    const record = (recorded: unknown): Promise<unknown> =>
+      on.service.call('POST', `v1/events?timeline_id=${name}`, recorded);
+    const page = await on.loggedIn(`timeline?timeline=${name}&most=40&view=list`);
+    await page.getByText(/^1 to 50 of 130 events in view/).waitFor();
+    await page.getByRole('button', { name: 'Next page' }).click();
+    await page.getByText(/^51 to 100 of 130 events in view/).waitFor();
+    // Somewhere else, within what is in sight, and beyond it.
+    await record({ ...event(0), event_id: 'late' });
+    await record({ ...event(0), event_id: 'beyond', time: '2014-01-01T00:00:00Z' });
+    await page.getByText('Changed since').waitFor();
+    await page.getByText(/^51 to 100 of 130 events in view/).waitFor();
+    await page.getByRole('button', { name: 'Next page' }).click();
+    await page.getByText(/^101 to 130 of 130 events in view/).waitFor();
+    await page.getByRole('button', { name: 'Update' }).click();
+    await page.getByText(/^1 to 50 of 132 events in view/).waitFor();
+    expect(await page.getByText('Changed since').count()).toBe(0);
+    // The first page is always the newest.
+    await record({ ...event(1), event_id: 'later' });
+    await page.getByText(/^1 to 50 of 133 events in view/).waitFor();
+  });
+
+  it('are listed while the view follows the clock, and not asked for with each pixel', async () => {
+    const name = fresh('followed');
+    const { current_time: now } = await on.service.call<{ current_time: string }>('GET', 'v1/clock');
+    const event = (index: number): Record<string, unknown> => ({
+      event_id: `e-${index}`,
+      time: new Date(Date.parse(now) - 1_000 * index).toISOString(),
+      description: '',
+    });
+    await on.service.timeline(name, ...Array.from({ length: 130 }, (_, index) => event(index)));
+    const page = await on.loggedIn('clock?timeline=demo');
+    const asked: number[] = [];
+    page.on('request', (sent) => {
+      const url = new URL(sent.url());
+      if (url.pathname === '/v1/monitor-events' && url.searchParams.get('limit') === '50')
+        asked.push(performance.now());
+    });
+    // A pixel is a fifth of a second.
+    const view = `center=${now}&zoom=200000&follow=1`;
+    await page.goto(`${on.service.url}/#/timeline?timeline=${name}&most=40&view=list&${view}`);
+    await page.getByText(/^1 to \d+ of \d+ events in view/).waitFor();
+    await page.getByRole('button', { name: 'Next page' }).click();
+    await page.getByText(/^51 to 1\d\d of/).waitFor();
+    const before = asked.length;
+    await page.waitForTimeout(5_000);
+    expect(asked.length - before).toBeLessThanOrEqual(1);
+    await page.getByText(/^51 to 1\d\d of/).waitFor();
+  });
+
   it('say why they are sorted by time only, and are sorted by anything where a selected time has few', async () => {
     const page = await on.loggedIn('timeline?timeline=demo&most=40&view=list');
     const list = page.getByRole('region', { name: 'Events in view' });

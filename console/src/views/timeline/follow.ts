@@ -1,6 +1,7 @@
 /** Keeps the clock's now in sight while it moves on, so that what happens comes in at the right. */
 import { panned, xOf, type Scale } from '../../lib/events/scale';
 import type { Micros } from '../../lib/instant';
+import type { Range } from './sight.svelte';
 
 /** Where now is kept: there is room for what is planned behind it. */
 const PLACE = 0.86;
@@ -22,3 +23,12 @@ export function hasLeft(view: Scale, now: Micros): boolean {
 
 /** What is in sight changes with each frame then: what depends on it is asked for so often, and no more. */
 export const SETTLE_MS = 2_000;
+
+/** What was read of a stretch of time is read again once that has moved by such a part of it. */
+const APART = 50n;
+
+/** Whether a stretch of time that moves by itself is too far from where it was read. */
+export function isApart(read: Range, now: Range): boolean {
+  const [from, to] = [now.from - read.from, now.to - read.to].map((off) => (off < 0n ? -off : off));
+  return from! * APART > now.to - now.from || to! * APART > now.to - now.from;
+}

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { scale, xOf } from '../../lib/events/scale';
 import { SECOND } from '../../lib/instant';
-import { following, hasLeft } from './follow';
+import { following, hasLeft, isApart } from './follow';
 import { SPEEDS, positionOf, speedOf, stepped, timeOf } from './playback';
 
 describe('following the clock', () => {
@@ -20,6 +20,15 @@ describe('following the clock', () => {
     expect(hasLeft(moved, 100n * SECOND)).toBe(false);
     expect(hasLeft(moved, 400n * SECOND)).toBe(true);
     expect(hasLeft(moved, -400n * SECOND)).toBe(true);
+  });
+
+  it('takes what was read along until it has gone some way, or there is more or less of it', () => {
+    const read = { from: 0n, to: 1_000n };
+    expect(isApart(read, read)).toBe(false);
+    expect(isApart(read, { from: 20n, to: 1_020n })).toBe(false);
+    expect(isApart(read, { from: 21n, to: 1_021n })).toBe(true);
+    expect(isApart(read, { from: -21n, to: 979n })).toBe(true);
+    expect(isApart(read, { from: 0n, to: 1_100n })).toBe(true);
   });
 });
 

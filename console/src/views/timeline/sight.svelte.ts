@@ -11,7 +11,7 @@ export interface Range {
 export class Sight {
   view = $state.raw<Scale>(scale(0n, 0, 1e9, 1_000));
   /** Whether `view` was chosen, by an address or by hand, and not only by what there is. */
-  isChosen = false;
+  isChosen = $state(false);
   readonly range = $derived<Range>({ from: timeAt(this.view, 0), to: timeAt(this.view, this.view.width) });
   #followed = 0;
 
