@@ -180,14 +180,40 @@ describe('an event that comes while one looks', () => {
     await late('other', 'AL99');
     await late('own', 'AL18');
     await counted(page, '3 events');
-    await region(page, 'Axis')
-      .getByText(/out of sight/)
-      .first()
-      .waitFor();
+    // What does not pass is no change of what is shown.
+    await region(page, 'Axis').getByRole('button', { name: '1 change out of sight', exact: true }).waitFor();
     // The legend counts what is in view.
     expect(await legend(page)).toEqual(['EX 1', 'TS 1']);
     await page.getByRole('button', { name: 'Fit', exact: true }).click();
     await expect.poll(() => legend(page)).toContain('HU 1');
     await axis(page).waitFor();
+  });
+
+  it('is told by another filter that is chosen meanwhile, which forgets what the first one told', async () => {
+    const name = fresh('others');
+    const fix = (event_id: string, day: number, actor: string): Record<string, unknown> => ({
+      event_id,
+      time: `2005-08-2${day}T00:00:00Z`,
+      description: 'A fix.',
+      actors: [actor],
+    });
+    await timeline(name, fix('a', 0, 'AL12'), fix('b', 1, 'AL12'), fix('c', 2, 'AL18'));
+    const page = await on.loggedIn(`timeline?timeline=${name}&actor=AL12`);
+    await counted(page, '2 events');
+    const late = (event_id: string, year: number, actor: string): Promise<unknown> =>
+      on.service.call('POST', `v1/events?timeline_id=${name}`, {
+        event_id,
+        time: `${year}-09-22T00:00:00Z`,
+        description: 'Later still.',
+        actors: [actor],
+      });
+    await late('first', 2006, 'AL12');
+    const told = region(page, 'Axis').getByRole('button', { name: /out of sight$/ });
+    await told.waitFor();
+    await page.getByRole('button', { name: /actor: AL12/ }).click();
+    await counted(page, '4 events');
+    expect(await told.count()).toBe(0);
+    await late('second', 2010, 'AL99');
+    await expect.poll(() => told.allInnerTexts()).toEqual(['1 change out of sight']);
   });
 });

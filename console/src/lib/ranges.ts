@@ -33,6 +33,12 @@ export function parseBox(text: string | null): Box | null {
   return { west, south, east, north };
 }
 
+/** Whether a place is in a box, which may be on both sides of the date line. */
+export function isWithin(box: Box, { lat, lon }: { lat: number; lon: number }): boolean {
+  if (lat < box.south || lat > box.north) return false;
+  return box.west <= box.east ? box.west <= lon && lon <= box.east : lon >= box.west || lon <= box.east;
+}
+
 export function boxParam(box: Box): string {
   return [box.west, box.south, box.east, box.north].join(',');
 }

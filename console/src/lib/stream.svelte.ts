@@ -23,6 +23,8 @@ interface Wanted {
   events: readonly string[];
   /** How to look for paradoxes, where they are wanted. */
   paradoxes?: Query;
+  /** Which events and interventions to be told of; all where it is missing. */
+  filter?: Query;
 }
 
 /** Somebody who listens. Close it when the view goes away. */
@@ -162,8 +164,9 @@ class Exchange {
   }
 
   #question(timeline: string): { url: string; hasParadoxes: boolean } {
-    const plain: Query = { timeline_id: timeline, topics: TOPICS };
-    const asked = [...this.#streams].find((s) => s.wanted.timeline === timeline && s.wanted.paradoxes)?.wanted;
+    const all = [...this.#streams].map(({ wanted }) => wanted).filter((wanted) => wanted.timeline === timeline);
+    const plain: Query = { timeline_id: timeline, topics: TOPICS, ...filterOf(all) };
+    const asked = all.find((wanted) => wanted.paradoxes);
     if (asked) {
       const url = address('v1/stream', { ...plain, ...asked.paradoxes, topics: `${TOPICS},paradoxes` });
       if (!this.#refused.has(url)) return { url, hasParadoxes: true };
@@ -214,6 +217,19 @@ class Exchange {
     }
     this.#isAsking = false;
   }
+}
+
+/** What a filter on a line concerns. */
+const FILTERED = ['events', 'interventions'];
+
+/** Returns the filter that a line can have: that of all who want to be told of events. Others need all of them. */
+function filterOf(all: readonly Wanted[]): Query {
+  const filters = all
+    .filter(({ events }) => events.some((name) => FILTERED.includes(name)))
+    .map(({ filter }) => filter);
+  const [first] = filters;
+  const isShared = filters.every((filter) => JSON.stringify(filter) === JSON.stringify(first));
+  return isShared ? (first ?? {}) : {};
 }
 
 const exchange = new Exchange();

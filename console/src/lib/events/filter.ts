@@ -139,6 +139,12 @@ export function addressOf(question: Question): Query {
   return attribute === undefined ? rest : { ...rest, attribute: JSON.stringify(attribute) };
 }
 
+/** Returns a filter as an address has it; without values where it lets everything through. */
+export function filterQuery(filter: Filter): Query {
+  const { text, actor, source, attribute } = addressOf({ timeline: '', filter, box: null });
+  return { text, actor, source, attribute };
+}
+
 export function locationOf(box: Box | null): string {
   return box === null ? '*' : `bbox:${boxParam(box)}`;
 }

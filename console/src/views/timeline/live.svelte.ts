@@ -1,5 +1,6 @@
 /** What becomes of the timeline while one looks: what flashes, and what happened out of sight. */
 import { parse, type Micros } from '../../lib/instant';
+import { isWithin, type Box } from '../../lib/ranges';
 import type { EventBody } from '../../lib/events/store';
 
 interface StreamBody {
@@ -68,9 +69,22 @@ export class Live {
     if (unseen.size !== this.elsewhere.size) this.elsewhere = unseen;
   }
 
+  /** Forgets what was told: something else is shown now. */
+  forget(): void {
+    this.#pending = new Map();
+    this.flashes = new Map();
+    this.elsewhere = new Map();
+  }
+
   close(): void {
     clearTimeout(this.#flush);
   }
+}
+
+/** Returns what changed in a box; what is gone may have been there. */
+export function changesIn(box: Box | null, changes: Changes): Changes {
+  if (box === null) return changes;
+  return new Map([...changes].filter(([, event]) => event === null || (event.geo != null && isWithin(box, event.geo))));
 }
 
 /** Returns between which moments something changed; null where it was taken from one that is not known. */

@@ -11,11 +11,19 @@ import { timelines } from '../../lib/timelines.svelte';
 import { Around, MARKS_MAX } from './around.svelte';
 import { BAR_PIXELS, Counted } from './counted.svelte';
 import { countStore, countWithin, rounded, type Counts } from '../../lib/events/counts';
-import { ALL, isFiltered, isSameFilter, type Filter, type GroupBy, type Question } from '../../lib/events/filter';
+import {
+  ALL,
+  filterQuery,
+  isFiltered,
+  isSameFilter,
+  type Filter,
+  type GroupBy,
+  type Question,
+} from '../../lib/events/filter';
 import { Colors } from './colors.svelte';
 import { groupsOfStore, type Chosen, type Legend } from './groups';
 import type { Measured } from './measured.svelte';
-import { Live, spanOf, type Changes } from './live.svelte';
+import { changesIn, Live, spanOf, type Changes } from './live.svelte';
 import { Renewal } from './renewal';
 import { Sight, type Range } from './sight.svelte';
 import { readEnds, readExtent, readPage } from '../../lib/events/pages';
@@ -97,7 +105,7 @@ export class TimelineModel {
       (this.isWhole ? this.all.count === 0 : this.counted.overall?.count === 0),
   );
 
-  #stream: Stream;
+  #stream = $state.raw<Stream | null>(null);
   /** Called once the first picture is there: until then nobody fetches what can wait. */
   readonly #pictured = asked();
   #loading = new AbortController();
@@ -118,8 +126,14 @@ export class TimelineModel {
     this.colors.by = start.by;
     this.box = start.box;
     this.asOf = this.around.asOf = start.asOf;
+    this.#listen();
+  }
+
+  /** Is told of what passes the filter, and reads what there is once nothing of that is missed. */
+  #listen(): void {
+    this.#stream?.close();
     this.#stream = new Stream(
-      { timeline, events: ['events', 'interventions', 'reset'] },
+      { timeline: this.timeline, events: ['events', 'interventions', 'reset'], filter: filterQuery(this.filter) },
       (message) => {
         // What was known then does not change.
         if (this.asOf !== null) return;
@@ -157,7 +171,7 @@ export class TimelineModel {
 
   /** What to tell people of the connection, or null where all is well. */
   get trouble(): string | null {
-    return this.#stream.trouble;
+    return this.#stream?.trouble ?? null;
   }
 
   get question(): Question {
@@ -244,12 +258,24 @@ export class TimelineModel {
   /** Shows other events: those that pass another filter, of another box, or as they were known at another time. */
   ask(filter: Filter, box: Box | null, asOf = this.asOf): void {
     const isSame = JSON.stringify(box) === JSON.stringify(this.box) && asOf === this.asOf;
-    if (isSame && isSameFilter(filter, this.filter)) return;
+    const isHeard = isSameFilter(filter, this.filter);
+    if (isSame && isHeard) return;
     this.asOf = this.around.asOf = asOf;
     this.filter = filter;
     this.box = box;
     this.colors.forget();
-    void this.load();
+    this.live.forget();
+    if (isHeard) void this.load();
+    else this.#listenAnew();
+  }
+
+  /** What is read before the new line is there would be read again then. */
+  #listenAnew(): void {
+    this.#loading.abort();
+    this.#loading = new AbortController();
+    this.phase = 'loading';
+    this.error = null;
+    this.#listen();
   }
 
   /** Tells events apart by something else, or gives other groups colors. */
@@ -359,7 +385,7 @@ export class TimelineModel {
       this.settle();
     } else if (wasEmpty) void this.load();
     else this.#renewal.add(spanOf(changes));
-    if (!wasEmpty) this.live.show(changes, from, to);
+    if (!wasEmpty) this.live.show(changesIn(this.box, changes), from, to);
     return true;
   }
 
@@ -398,7 +424,7 @@ export class TimelineModel {
     clearTimeout(this.#settled);
     this.#renewal.close();
     this.live.close();
-    this.#stream.close();
+    this.#stream?.close();
   }
 }
 

@@ -1,0 +1,34 @@
+import { describe, expect, it } from 'vitest';
+import type { EventBody } from '../../lib/events/store';
+import { isWithin } from '../../lib/ranges';
+import { changesIn, type Changes } from './live.svelte';
+
+const event = (event_id: string, geo?: { lat: number; lon: number }): [string, EventBody] => [
+  event_id,
+  { event_id, time: '2005-08-29T00:00:00Z', description: '', position: 1, ...(geo ? { geo } : {}) },
+];
+const changes: Changes = new Map([
+  event('inside', { lat: 30, lon: -90 }),
+  event('outside', { lat: 30, lon: -60 }),
+  event('nowhere'),
+  ['gone', null],
+]);
+
+describe('what changes while one looks', () => {
+  it('is told of a box where it happens there, or may have', () => {
+    expect(changesIn(null, changes)).toBe(changes);
+    const box = { west: -95, south: 25, east: -85, north: 35 };
+    expect([...changesIn(box, changes).keys()]).toEqual(['inside', 'gone']);
+  });
+});
+
+describe('a box', () => {
+  it('has its edges, and may be on both sides of the date line', () => {
+    const box = { west: 170, south: -20, east: -170, north: 20 };
+    for (const lon of [170, 180, -180, -170]) expect(isWithin(box, { lat: 20, lon })).toBe(true);
+    for (const lon of [169, 0, -169]) expect(isWithin(box, { lat: 0, lon })).toBe(false);
+    expect(isWithin(box, { lat: 21, lon: 175 })).toBe(false);
+    expect(isWithin({ ...box, west: 10, east: 20 }, { lat: 0, lon: 15 })).toBe(true);
+    expect(isWithin({ ...box, west: 10, east: 20 }, { lat: 0, lon: 25 })).toBe(false);
+  });
+});
