@@ -164,11 +164,14 @@ impl Committer {
             commit.decided_against = Some(self.heads.directory().version);
             if is_nothing(&commit) {
                 self.runtime.block_on(self.store.release());
+                self.wait_for_open_steps(submissions, &finished)?;
                 return Ok(finished);
             }
         } else if !self.store.is_shared() {
             commit.relied.clear();
         }
+        // Where it changes, the store itself waits for them.
+        let is_directory_changed = !commit.directory.is_empty();
         let committed = self.runtime.block_on(self.store.commit(commit));
         if let Err(StoreError::Moved(timeline)) = &committed {
             // Whoever locks finds out by that what has moved.
@@ -187,10 +190,24 @@ impl Committer {
                 error => Refusal::Unavailable(error.to_string()),
             }
         })?;
+        if !is_directory_changed {
+            self.wait_for_open_steps(submissions, &finished)?;
+        }
         let (directory, rows) = (Arc::clone(&finished.directory), Arc::clone(&finished.rows));
         self.heads.take_over(finished.states.iter().cloned(), directory, rows);
         self.heads.end(finished.ended.iter().map(|ended| &ended.id));
         Ok(finished)
+    }
+
+    /// Waits for steps that may have been decided before something was taken away, where a group asks for that once more:
+    /// whoever took it away may have been cut off while they waited.
+    fn wait_for_open_steps(&self, submissions: &[Submission], finished: &Finished) -> Result<(), Refusal> {
+        let is_gone = |told: &Option<Result<Told, Refusal>>| !matches!(told, Some(Err(Refusal::Denied(_))) | None);
+        let mut told = submissions.iter().zip(&finished.told);
+        if !told.any(|(submission, told)| submission.asked.asking().action().revokes() && is_gone(told)) {
+            return Ok(());
+        }
+        Ok(self.runtime.block_on(self.store.wait_for_open_steps())?)
     }
 
     /// Decides a group. What it writes to must be locked, where there are locks.

@@ -256,6 +256,15 @@ pub trait Store: ScanSource + Upkeep + SharedLeases + SharedFollowers + Arrivals
     /// Ends a step without effect. Does nothing where none has begun.
     async fn release(&self) {}
 
+    /// Waits until the steps of others have ended that have begun by now. Some of them may have been decided against what
+    /// the directory was before.
+    ///
+    /// # Errors
+    /// [`StoreError::Unknown`]: one of them goes on for too long.
+    async fn wait_for_open_steps(&self) -> Result<(), StoreError> {
+        Ok(())
+    }
+
     /// Returns the size of each ledger, all of one moment.
     async fn sizes(&self) -> Result<Vec<(TimelineKey, u64)>, StoreError> {
         Ok(self.open().await?.heads.iter().map(|head| (head.key, head.frontier.size())).collect())

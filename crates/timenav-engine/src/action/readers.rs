@@ -285,4 +285,62 @@ impl Action {
             | Self::RestoreTimers => Nobody::Never,
         }
     }
+
+    /// Returns whether it may take something from the directory that let somebody in. Permissions and timelines that end are
+    /// not in it: whoever writes there waits for the same lock.
+    pub(crate) const fn revokes(self) -> bool {
+        match self {
+            Self::DeleteUser
+            | Self::RestrictTimeTravel
+            | Self::RevokeApiKey
+            | Self::LogOut
+            | Self::EndSession
+            | Self::SetPassword => true,
+            Self::CreateTimeline
+            | Self::EndTimeline
+            | Self::Travel
+            | Self::PauseTime
+            | Self::ResumeTime
+            | Self::FastForward
+            | Self::Rewind
+            | Self::SetRate
+            | Self::ReturnToAnchor
+            | Self::SetAnchor
+            | Self::RecordEvent
+            | Self::CorrectEvent
+            | Self::ManipulateEvent
+            | Self::EncryptData
+            | Self::DecryptData
+            | Self::EraseData
+            | Self::EraseEvents
+            | Self::EraseReads
+            | Self::SetAccessControl
+            | Self::DetectTampering
+            | Self::CreateUser
+            | Self::CreateApiKey
+            | Self::LogIn
+            | Self::RenewSession
+            | Self::Read
+            | Self::Reads
+            | Self::Attempt
+            | Self::AttemptsCounted
+            | Self::RotateSigningKey
+            | Self::AcceptRollback
+            | Self::Adopt
+            | Self::HandedOver
+            | Self::LayerErased
+            | Self::SetRetention
+            | Self::SetFault
+            | Self::Sweep
+            | Self::AcceptHostClock
+            | Self::Heads
+            | Self::SetTimer
+            | Self::ChangeTimer
+            | Self::CancelTimer
+            | Self::FireTimers
+            | Self::SettleFirings
+            | Self::EndAdvance
+            | Self::RestoreTimers => false,
+        }
+    }
 }

@@ -1,6 +1,6 @@
 //! The newest state of each timeline: locked, written, read.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 
@@ -57,7 +57,6 @@ const SELECT_SIZES: &str = "SELECT timeline, size FROM timelines";
 /// The last entries, which say whether a timeline was handed over.
 const SELECT_LAST: &str = "SELECT e.timeline, leaf FROM unnest($1::bigint[], $2::bigint[]) AS w (timeline, size)
     JOIN entries e ON e.timeline = w.timeline AND e.position = w.size - 1";
-const SELECT_LEAF: &str = "SELECT leaf FROM entries WHERE timeline = $1 AND position = $2";
 /// A database has no column for ends before the feature level that brings it: then there are none.
 const SELECT_PERMISSIONS: &str = "SELECT timeline, user_id, role, (to_jsonb(permissions) ->> 'expires_at')::bigint
     FROM permissions WHERE $1::bigint[] IS NULL OR timeline = ANY($1) ORDER BY timeline";
@@ -235,17 +234,17 @@ async fn read(on: &Object, which: Which<'_>, is_to_be_finished: bool) -> Result<
         }
     };
     // They do not need each other's answers.
-    let (mut permissions, mut policies, mut last) =
+    let (mut permissions, mut policies, last) =
         try_join!(permissions(on, only.as_deref()), retention::policies(on, only.as_deref()), last_leaves(on, &found))?;
     if is_to_be_finished && !is_each_seen(&found, &last)? && migrations::is_spread(on).await? {
         return Err(Failed::Unfinished);
     }
+    let handed_over = handed_over(on, &found, last).await?;
     let mut heads = Vec::with_capacity(found.len());
     for row in &found {
         let key = TimelineKey(get(row, 0)?);
-        let is_handed_over = is_handed_over(on, (key, number(row, 3)?), last.remove(&key)).await?;
         let lists = (permissions.remove(&key).unwrap_or_default(), policies.remove(&key).unwrap_or_default());
-        heads.push(head(row, key, is_handed_over, lists)?);
+        heads.push(head(row, key, handed_over.contains(&key), lists)?);
     }
     Ok(heads)
 }
@@ -262,28 +261,43 @@ fn is_each_seen(heads: &[Row], last: &HashMap<TimelineKey, Vec<u8>>) -> Result<b
 
 /// Returns the leaf of the last entry of each head.
 async fn last_leaves(on: &Object, heads: &[Row]) -> Result<HashMap<TimelineKey, Vec<u8>>, Failed> {
-    let keys = heads.iter().map(|row| get(row, 0)).collect::<Result<Vec<i64>, Failed>>()?;
-    let sizes = heads.iter().map(|row| get(row, 3)).collect::<Result<Vec<i64>, Failed>>()?;
+    let sized = heads.iter().map(|row| Ok((TimelineKey(get(row, 0)?), number(row, 3)?)));
+    leaves_before(on, &sized.collect::<Result<Vec<_>, Failed>>()?).await
+}
+
+/// Returns the leaf of the last entry of each ledger when it had that size.
+async fn leaves_before(on: &Object, sized: &[(TimelineKey, u64)]) -> Result<HashMap<TimelineKey, Vec<u8>>, Failed> {
+    let keys: Vec<i64> = sized.iter().map(|(key, _)| key.0).collect();
+    let sizes: Vec<i64> = sized.iter().map(|(_, size)| sql(*size)).collect();
     let leaves = rows(on, SELECT_LAST, &[&keys, &sizes]).await?;
     leaves.iter().map(|row| Ok((TimelineKey(get(row, 0)?), get(row, 1)?))).collect()
 }
 
-/// Returns whether a timeline was handed over. No row says so, which another hand could change: the ledger does, with its
-/// last entry, but for those that the service itself has written after it.
-async fn is_handed_over(
+/// Returns which timelines were handed over. No row says so, which another hand could change: the ledger does, with its
+/// last entry, but for those that the service itself has written after it. After a rotation that is each of them, so one
+/// statement asks for the entries before of all.
+async fn handed_over(
     on: &Object,
-    (key, mut size): (TimelineKey, u64),
-    mut leaf: Option<Vec<u8>>,
-) -> Result<bool, Failed> {
-    while size > 0 {
-        if let Some(is_handed_over) = origins::says_handed_over(leaf.as_deref().unwrap_or_default()) {
-            return Ok(is_handed_over);
+    heads: &[Row],
+    mut leaves: HashMap<TimelineKey, Vec<u8>>,
+) -> Result<HashSet<TimelineKey>, Failed> {
+    let sized = heads.iter().map(|row| Ok((TimelineKey(get(row, 0)?), number(row, 3)?)));
+    let mut open = sized.collect::<Result<Vec<_>, Failed>>()?;
+    let mut handed_over = HashSet::new();
+    loop {
+        let asked = std::mem::take(&mut open).into_iter().filter(|(_, size)| *size > 0);
+        for (key, size) in asked {
+            match origins::says_handed_over(leaves.get(&key).map_or(&[], Vec::as_slice)) {
+                Some(true) => _ = handed_over.insert(key),
+                Some(false) => {}
+                None => open.push((key, size - 1)),
+            }
         }
-        size -= 1;
-        let earlier = rows(on, SELECT_LEAF, &[&key.0, &(sql(size) - 1)]).await?;
-        leaf = earlier.first().map(|row| get(row, 0)).transpose()?;
+        if open.is_empty() {
+            return Ok(handed_over);
+        }
+        leaves = leaves_before(on, &open).await?;
     }
-    Ok(false)
 }
 
 fn head(

@@ -16,7 +16,7 @@ use timenav_engine::{
 };
 
 use super::batch::{Batch, rows};
-use super::transaction::Moment;
+use super::transaction::{Moment, wait_for_open};
 use super::values::{Failed, damaged, get, number, sql};
 use super::{
     PostgresStore, commit, described, ends, events, facts, heads, identity, leasing, locking, log_rows, origins,
@@ -73,6 +73,13 @@ impl Store for PostgresStore {
         if let Some(held) = held {
             held.give_up().await;
         }
+    }
+
+    async fn wait_for_open_steps(&self) -> Result<(), StoreError> {
+        if self.connections.is_alone() {
+            return Ok(());
+        }
+        Ok(wait_for_open(&self.connections).await?)
     }
 
     async fn sizes(&self) -> Result<Vec<(TimelineKey, u64)>, StoreError> {

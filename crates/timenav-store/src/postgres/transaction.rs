@@ -36,6 +36,8 @@ const EARLIER_WAIT: Duration = Duration::from_secs(10);
 const SETTLE_EVERY: Duration = Duration::from_millis(100);
 const EARLIER_EVERY: Duration = Duration::from_millis(3);
 const IS_OLDEST: &str = "SELECT pg_snapshot_xmin(pg_current_snapshot()) > $1::text::xid8";
+/// The transaction that began last: of those that are open, none has a later name.
+const NEWEST: &str = "SELECT (pg_snapshot_xmax(pg_current_snapshot())::text::bigint - 1)::text";
 
 /// By which a step is known again: the first entry that it wrote. No other has its salt.
 pub(super) struct Proof<'a> {
@@ -205,10 +207,24 @@ async fn try_settle(connections: &Connections, name: &str, proof: Option<&Proof<
 /// Waits until every transaction has ended that had begun when one was committed. One that has begun may have looked at the
 /// directory before that, and may still be on its way.
 pub(super) async fn wait_for_earlier(connections: &Connections, name: &str) -> Result<(), Failed> {
+    wait_until_all_after(connections, Some(name)).await
+}
+
+/// Waits until every transaction has ended that has begun by now.
+pub(super) async fn wait_for_open(connections: &Connections) -> Result<(), Failed> {
+    wait_until_all_after(connections, None).await
+}
+
+/// Waits until every transaction that is open began after a committed one; where none is named, after now.
+async fn wait_until_all_after(connections: &Connections, name: Option<&str>) -> Result<(), Failed> {
     let waited = tokio::time::timeout(EARLIER_WAIT, async {
         let reader = connections.reader().await?;
+        let newest = match name {
+            Some(name) => name.to_owned(),
+            None => get(&reader.query_one(&reader.prepare_cached(NEWEST).await?, &[]).await?, 0)?,
+        };
         let prepared = reader.prepare_cached(IS_OLDEST).await?;
-        while !get::<bool>(&reader.query_one(&prepared, &[&name]).await?, 0)? {
+        while !get::<bool>(&reader.query_one(&prepared, &[&newest]).await?, 0)? {
             pause(EARLIER_EVERY).await;
         }
         Ok::<_, Failed>(())

@@ -116,7 +116,7 @@ pub(super) async fn begin(transaction: &Transaction<'_>) -> Result<(), Failed> {
     Ok(check(level(transaction).await?)?)
 }
 
-/// This version knows its own level, and the one before.
+/// This version knows its own level, and some before it.
 fn check(level: u64) -> Result<(), StoreError> {
     if level > FEATURE_LEVEL {
         return Err(StoreError::Unavailable(format!(
@@ -174,5 +174,17 @@ mod tests {
             assert_eq!(told.is_some(), expected.is_some(), "{level}");
             assert!(expected.is_none_or(|expected| told.unwrap_or_default().contains(expected)));
         }
+    }
+
+    #[test]
+    fn the_page_on_replicas_has_a_row_for_each_level_and_says_which_are_known() {
+        let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/replicas.md");
+        let page = std::fs::read_to_string(page).unwrap();
+        let rows = page.lines().skip_while(|line| !line.starts_with("| level |")).skip(2);
+        let rows = rows.take_while(|line| line.starts_with('|'));
+        let levels: Vec<u64> = rows.map(|row| row.split('|').nth(1).unwrap().trim().parse().unwrap()).collect();
+        assert_eq!(levels, (1..=FEATURE_LEVEL).collect::<Vec<_>>());
+        let known = format!("this one knows levels {OLDEST_FEATURE_LEVEL} to {FEATURE_LEVEL}");
+        assert!(page.replace('\n', " ").contains(&known), "{known}");
     }
 }

@@ -227,6 +227,10 @@ impl Store for FaultyStore {
         self.inner.release().await;
     }
 
+    async fn wait_for_open_steps(&self) -> Result<(), StoreError> {
+        self.inner.wait_for_open_steps().await
+    }
+
     async fn feature_level(&self) -> Result<u64, StoreError> {
         self.inner.feature_level().await
     }

@@ -7,6 +7,7 @@ mod followers;
 mod leases;
 mod looking_back;
 mod protocol;
+mod repeated;
 mod spread;
 mod timers_again;
 mod upgrading;

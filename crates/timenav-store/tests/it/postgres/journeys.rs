@@ -71,3 +71,33 @@ fn leases_are_changed_in_two_journeys() {
     proxy.count_journeys();
     assert_eq!(change(3), (Some(2), 2));
 }
+
+/// After a rotation, the newest entry of no timeline says whether it was handed over: those before are asked for together.
+#[test]
+fn a_start_after_a_rotation_asks_for_all_timelines_together() {
+    const ROTATED: &[u8] = b"{\"action\":\"rotate_signing_key\"}";
+    let [one, forty] = [1, 40].map(|timelines_count| {
+        let url = database();
+        let proxy = Proxy::start(&url);
+        let store = open(&proxy.url()).unwrap();
+        let mut ledgers = vec![Ledger::new(1, "system")];
+        ledgers.extend((0..timelines_count).map(|number| Ledger::new(2 + number, &format!("t{number}"))));
+        let rotated = ledgers.iter_mut().map(|ledger| {
+            let mut step = ledger.grow(3);
+            step.entries.last_mut().unwrap().leaf = ROTATED.into();
+            step
+        });
+        wait_for(store.commit(commit_of(rotated.collect()))).unwrap();
+        // Statements are prepared once.
+        wait_for(store.open()).unwrap();
+        proxy.count_journeys();
+        proxy.journeys_to_read();
+        let heads = wait_for(store.open()).unwrap().heads;
+        assert_eq!(heads.len(), ledgers.len());
+        assert!(heads.iter().all(|head| !head.is_handed_over));
+        proxy.journeys_to_read()
+    });
+    assert!(one > 0, "nothing was counted");
+    // What is sent together may be counted twice on a machine that is busy. One by one, it would be forty more.
+    assert!(forty < one + 20, "{forty} instead of {one}");
+}

@@ -19,6 +19,8 @@ const COMMIT: &[u8] = b"COMMIT\0";
 
 /// What the beginning of a transaction that writes looks like on its way.
 const BEGIN: &[u8] = b"BEGIN\0";
+/// What the beginning of one looks like that reads what there is at one moment.
+const BEGIN_TO_READ: &[u8] = b"READ ONLY\0";
 /// How long an answer is held back where journeys are counted: what is sent without it has been sent by then.
 const HELD_BACK: Duration = Duration::from_millis(100);
 
@@ -41,9 +43,10 @@ pub(super) enum Lost {
 struct State {
     lost: AtomicU8,
     count: AtomicUsize,
-    /// Whether journeys are counted, and those of connections that write.
+    /// Whether journeys are counted, those of connections that write, and those of others that read in transactions.
     counts: AtomicBool,
     journeys: AtomicUsize,
+    journeys_to_read: AtomicUsize,
 }
 
 impl State {
@@ -108,6 +111,11 @@ impl Proxy {
         self.state.journeys.swap(0, Ordering::SeqCst)
     }
 
+    /// As above, of transactions that read.
+    pub(super) fn journeys_to_read(&self) -> usize {
+        self.state.journeys_to_read.swap(0, Ordering::SeqCst)
+    }
+
     /// Returns how often something was lost.
     pub(super) fn lost(&self) -> usize {
         self.state.count.load(Ordering::SeqCst)
@@ -118,15 +126,18 @@ impl Proxy {
 async fn carry(mut client: UnixStream, server: PathBuf, state: Arc<State>) {
     let Ok(mut server) = UnixStream::connect(server).await else { return };
     let (mut asked, mut told) = (vec![0; 65_536], vec![0; 65_536]);
-    let (mut is_answered, mut writes) = (true, false);
+    let (mut is_answered, mut writes, mut reads) = (true, false, false);
     loop {
         tokio::select! {
             read = client.read(&mut asked) => {
                 let Some(read) = read.ok().filter(|read| *read > 0) else { return };
                 let bytes = &asked[..read];
-                writes |= bytes.windows(BEGIN.len()).any(|some| some == BEGIN);
+                let has = |begin: &[u8]| bytes.windows(begin.len()).any(|some| some == begin);
+                (writes, reads) = (writes || has(BEGIN), reads || has(BEGIN_TO_READ));
                 if writes && is_answered {
                     state.journeys.fetch_add(1, Ordering::SeqCst);
+                } else if reads && is_answered {
+                    state.journeys_to_read.fetch_add(1, Ordering::SeqCst);
                 }
                 is_answered = false;
                 let is_commit = bytes.windows(COMMIT.len()).any(|some| some == COMMIT);

@@ -2,8 +2,9 @@
 //! what real services have written is one of them.
 //!
 //! Two services write with a key that an operator revokes meanwhile, and somebody looks at the timeline afterwards. A
-//! transaction may end at any moment without a commit, as where a service is paused, dies, or loses its connection. What
-//! is left out of the protocol is missed: each of its rules has a model without it, in which the promise is broken.
+//! transaction may end at any moment without a commit, as where a service is paused, dies, or loses its connection. Who
+//! revokes may be cut off while they wait, and asks again. What is left out of the protocol is missed: each of its rules
+//! has a model without it, in which the promise is broken.
 
 use std::collections::{BTreeSet, VecDeque};
 
@@ -29,12 +30,19 @@ struct Protocol {
     compares_directory: bool,
     /// A revocation is answered when all transactions have ended that were open when it was committed.
     waits_for_open: bool,
+    /// So is one that is asked for again, and finds that it is done.
+    waits_when_repeated: bool,
     /// Changes that each service tries to make.
     changes: u8,
 }
 
-const WHOLE: Protocol =
-    Protocol { reads_under_lock: true, compares_directory: true, waits_for_open: true, changes: CHANGES };
+const WHOLE: Protocol = Protocol {
+    reads_under_lock: true,
+    compares_directory: true,
+    waits_for_open: true,
+    waits_when_repeated: true,
+    changes: CHANGES,
+};
 
 /// What a service is doing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -75,6 +83,8 @@ enum Revocation {
     Live,
     /// It is committed, and waits for these.
     Committed(BTreeSet<usize>),
+    /// Whoever waited was cut off.
+    Unanswered,
     Answered,
 }
 
@@ -100,12 +110,20 @@ enum Step {
     Lose(usize),
     Revoke,
     AnswerRevocation,
+    LoseRevocation,
+    RepeatRevocation,
     Look,
 }
 
 impl State {
     fn is_lock_free(&self) -> bool {
         !self.services.iter().any(|(phase, _)| phase.has_lock())
+    }
+
+    /// Returns the services with an open transaction, if those are waited for.
+    fn open_if(&self, waits: bool) -> BTreeSet<usize> {
+        let open = |(number, (phase, _)): (usize, &(Phase, u8))| phase.is_open().then_some(number);
+        self.services.iter().enumerate().filter(|_| waits).filter_map(open).collect()
     }
 
     /// The first version of the directory has the key, and every later one has it revoked.
@@ -147,7 +165,8 @@ impl Model for Protocol {
         match &state.revocation {
             Revocation::Live => actions.push(Step::Revoke),
             Revocation::Committed(open) if open.is_empty() => actions.push(Step::AnswerRevocation),
-            Revocation::Committed(_) => {}
+            Revocation::Committed(_) => actions.push(Step::LoseRevocation),
+            Revocation::Unanswered => actions.push(Step::RepeatRevocation),
             Revocation::Answered => actions.extend(state.looked.is_none().then_some(Step::Look)),
         }
     }
@@ -195,12 +214,13 @@ impl Model for Protocol {
             Step::Lose(service) => state.services[service].0 = Phase::Idle,
             Step::Revoke => {
                 state.directory += 1;
-                let open = |(number, (phase, _)): (usize, &(Phase, u8))| phase.is_open().then_some(number);
-                let open = before.services.iter().enumerate().filter_map(open);
-                let open = if self.waits_for_open { open.collect() } else { BTreeSet::new() };
-                state.revocation = Revocation::Committed(open);
+                state.revocation = Revocation::Committed(before.open_if(self.waits_for_open));
             }
             Step::AnswerRevocation => state.revocation = Revocation::Answered,
+            Step::LoseRevocation => state.revocation = Revocation::Unanswered,
+            Step::RepeatRevocation => {
+                state.revocation = Revocation::Committed(before.open_if(self.waits_when_repeated));
+            }
             Step::Look => state.looked = Some(before.entries.len()),
         }
         if let (Revocation::Committed(open), Step::Check(service) | Step::Commit(service) | Step::Lose(service)) =
@@ -246,6 +266,8 @@ fn every_interleaving_keeps_the_promise_and_none_does_without_its_rules() {
     checker.assert_properties();
     let steps = broken(Protocol { waits_for_open: false, ..WHOLE }).expect("a transaction commits after the answer");
     assert_eq!(steps.last().map(|step| matches!(step, Step::Commit(_))), Some(true), "{steps:?}");
+    let steps = broken(Protocol { waits_when_repeated: false, ..WHOLE }).expect("as above, after the second answer");
+    assert!(steps.contains(&Step::RepeatRevocation), "{steps:?}");
     let before_lock = Protocol { reads_under_lock: false, ..WHOLE };
     assert!(broken(Protocol { compares_directory: false, ..before_lock }).is_some(), "memory alone decides");
     // Either of the two is enough for this; services do both, since what they know is in memory.
@@ -264,7 +286,8 @@ fn visible(step: Step) -> Option<Visible> {
     match step {
         Step::Commit(service) => Some(Visible::Committed(service)),
         Step::Look => Some(Visible::Looked),
-        Step::Lock(_) | Step::Read(_) | Step::Check(_) | Step::Lose(_) | Step::Revoke | Step::AnswerRevocation => None,
+        Step::Lock(_) | Step::Read(_) | Step::Check(_) | Step::Lose(_) => None,
+        Step::Revoke | Step::AnswerRevocation | Step::LoseRevocation | Step::RepeatRevocation => None,
     }
 }
 

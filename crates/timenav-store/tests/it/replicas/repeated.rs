@@ -1,0 +1,96 @@
+//! Taking something away once more, where whoever took it away first is not answered: by then, too, nobody writes any more
+//! who was let in by it.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use timenav_core::access::RestrictionLevel;
+use timenav_engine::{Engine, Idempotency, Refusal, Store, TimelineKey};
+use tokio::task::JoinHandle;
+use tokio::time::{sleep, timeout};
+
+use super::{end, key_of, two};
+use crate::house::{Home, House};
+use crate::sample::{digest, key_id, timeline_id, user_id};
+
+/// A repetition that does not wait is answered within this, and the server leaves a lock for longer.
+const ANSWERED_WITHIN: Duration = Duration::from_millis(700);
+
+/// Takes something away from `ada`, and says what became of that.
+type Take = fn(Engine, timenav_engine::Caller, timenav_core::ids::KeyId) -> JoinHandle<String>;
+
+fn idempotency() -> Option<Idempotency> {
+    Some(Idempotency { key: digest("repeated"), fingerprint: digest("repeated") })
+}
+
+fn became<T>(taken: Result<T, Refusal>, is_replayed: impl Fn(&T) -> bool) -> String {
+    match taken {
+        Ok(taken) if is_replayed(&taken) => "replayed".to_owned(),
+        Ok(_) => "done".to_owned(),
+        Err(Refusal::NotFound { what, .. }) => format!("no {what}"),
+        Err(refusal) => panic!("{refusal:?}"),
+    }
+}
+
+/// Each way to take something away, and what becomes of it the second time.
+const WAYS: [(&str, Take, &str); 3] = [
+    (
+        "revoke-api-key",
+        |engine, admin, key_id| {
+            tokio::spawn(async move { became(engine.revoke_api_key(&admin, key_id).await, |(_, _, again)| *again) })
+        },
+        "no API key",
+    ),
+    (
+        "delete-user",
+        |engine, admin, _| {
+            let user = user_id("ada");
+            tokio::spawn(async move { became(engine.delete_user(&admin, user).await, |(_, _, again)| *again) })
+        },
+        "no user",
+    ),
+    (
+        "restrict-time-travel",
+        |engine, admin, _| {
+            tokio::spawn(async move {
+                let (user, level) = (user_id("ada"), RestrictionLevel::NoAccess);
+                let taken = engine.restrict_time_travel(&admin, user, level, idempotency()).await;
+                became(taken, |(_, _, again)| *again)
+            })
+        },
+        "replayed",
+    ),
+];
+
+async fn main_key(home: &Home<'_>) -> TimelineKey {
+    let heads = home.store.open().await.unwrap().heads;
+    heads.iter().find(|head| head.id == timeline_id("main")).expect("there is a `main`").key
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn what_is_taken_away_again_is_answered_when_nobody_is_let_in_by_it_any_more() {
+    for (name, take, second_time) in WAYS {
+        let house = House::on_postgres();
+        let other = two(&house).await;
+        let (left, right) = (house.open().await, other.open().await);
+        left.engine.create_user(&left.admin, user_id("ada"), true, None).await.unwrap();
+        let secret = key_of(&left, "ada").await;
+        let ada = key_id(&left.engine.identify(&secret).await.unwrap().unwrap());
+        // A step of somebody who may have looked at the directory before.
+        let slow: Arc<dyn Store> = house.store();
+        slow.lock(&[main_key(&left).await]).await.unwrap().unwrap();
+        let before = left.size("system").await;
+        let first = take(left.engine.clone(), left.admin.clone(), ada.clone());
+        while left.size("system").await == before {
+            sleep(Duration::from_millis(1)).await;
+        }
+        let mut again = take(right.engine.clone(), right.admin.clone(), ada);
+        let early = timeout(ANSWERED_WITHIN, &mut again).await;
+        assert!(early.is_err(), "{name}: answered with {early:?} while the step goes on");
+        assert!(!first.is_finished(), "{name}");
+        slow.release().await;
+        assert_eq!((first.await.unwrap().as_str(), again.await.unwrap().as_str()), ("done", second_time), "{name}");
+        drop(slow);
+        end(&house, [left, right]).await;
+    }
+}
