@@ -1,6 +1,7 @@
 /** Files of events: imported with a look before, taken back, and exported as they are filtered. */
 import { readFileSync } from 'node:fs';
-import type { Page } from 'playwright-core';
+import { gzipSync } from 'node:zlib';
+import type { Locator, Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
 import { expectAccessible } from './harness';
 import { counted, on, param, region, timeline } from './timeline-page';
@@ -40,6 +41,89 @@ describe('an import', () => {
     await dialog.getByRole('button', { name: 'Done' }).click();
     expect(param(page, 'do')).toBeNull();
     expect((await on.service.call('GET', 'v1/aggregate-events?timeline_id=files&by=source')).count).toBe(0);
+  });
+});
+
+/** Opens the dialog on a timeline, and chooses a file. */
+async function importing(name: string, file: string, contents: Buffer | string): Promise<[Page, Locator]> {
+  await timeline(name);
+  const page = await on.loggedIn(`timeline?timeline=${name}&do=import`);
+  const dialog = page.getByRole('dialog', { name: `Import into ${name}` });
+  await dialog
+    .getByLabel('File', { exact: true })
+    .last()
+    .setInputFiles({ name: file, mimeType: 'application/octet-stream', buffer: Buffer.from(contents) });
+  return [page, dialog];
+}
+
+describe('a file that is imported', () => {
+  it('may be packed, and needs no check', async () => {
+    const [page, dialog] = await importing('packed', 'storms.csv.gz', gzipSync('time,Title\n2005-08-29,Katrina\n'));
+    // The browser looks into it.
+    await dialog.getByLabel('Name', { exact: true }).selectOption('Title');
+    await dialog.getByRole('button', { name: 'Import unchecked' }).click();
+    await dialog.getByText(/^1 event is new/).waitFor();
+    await counted(page, '1 event');
+    // It is taken back later, by its id.
+    const id = await dialog.getByText(/^\d+-\d+-1$/).innerText();
+    await dialog.getByText(`timenav import --undo ${id} --timeline packed`).waitFor();
+    await dialog.getByRole('button', { name: 'Done' }).click();
+    await more(page, 'Import a file…');
+    await dialog.getByText('Undo an earlier import').click();
+    await dialog.getByLabel('Id of the import').fill(id);
+    await expectAccessible(page);
+    await dialog.getByRole('button', { name: 'Undo it' }).click();
+    await dialog.getByText('1 event of this import cancelled.').waitFor();
+  });
+
+  it('may be of lines that a mapping cuts into columns', async () => {
+    const [page, dialog] = await importing('logged', 'web.csv', '2005-08-29T06:00:00Z started\n');
+    const pattern = '{"pattern":"^(?<time>\\\\S+) (?<name>.*)$"}';
+    await dialog.getByRole('checkbox', { name: /^Write the mapping as text/ }).check();
+    await dialog.getByLabel('Mapping (optional)').fill(pattern);
+    await dialog.getByRole('button', { name: 'Check the file' }).click();
+    await dialog.getByRole('button', { name: 'Import 1 event' }).click();
+    await counted(page, '1 event');
+    expect(await on.service.call('GET', 'v1/aggregate-events?timeline_id=logged&by=source')).toMatchObject({
+      count: 1,
+    });
+  });
+
+  it('says what of it was not taken in full', async () => {
+    const lines = ['BEGIN:VCALENDAR', 'BEGIN:VEVENT', 'UID:a', 'DTSTART:20050829T060000Z', 'SUMMARY:Weekly'];
+    const calendar = [...lines, 'RRULE:FREQ=WEEKLY', 'END:VEVENT', 'END:VCALENDAR', ''].join('\r\n');
+    const [, dialog] = await importing('weekly', 'weekly.ics', calendar);
+    await dialog.getByRole('button', { name: 'Check the file' }).click();
+    await dialog.getByRole('list', { name: 'Records that are not taken in full' }).getByRole('listitem').waitFor();
+  });
+
+  it('that is long is checked by its beginning', async () => {
+    const row = `2005-08-29T06:00:00Z,${'x'.repeat(200)}\n`;
+    const [, dialog] = await importing('long', 'long.csv', `time,name\n${row.repeat(40_000)}`);
+    await dialog.getByRole('checkbox', { name: 'Check only the first 4.0 MB' }).check();
+    await dialog.getByRole('button', { name: 'Check the beginning' }).click();
+    await dialog.getByText(/^Of the first 4/).waitFor();
+    await dialog.getByRole('button', { name: 'Import the whole file' }).waitFor();
+  });
+
+  it('and stopped says what was recorded, and takes that back', async () => {
+    const record = (index: number): string =>
+      JSON.stringify({ event_id: `e-${index}`, time: '2005-08-29T06:00:00Z', description: 'x'.repeat(80) });
+    const records = Array.from({ length: 60_000 }, (_, index) => record(index)).join('\n');
+    const [page, dialog] = await importing('stopped', 'many.ndjson', records);
+    await dialog.getByRole('button', { name: 'Import unchecked' }).click();
+    const events = async (): Promise<number> =>
+      (await on.service.call<{ events: number }>('GET', 'timeline/stopped')).events;
+    await expect.poll(events, { interval: 20 }).toBeGreaterThan(0);
+    await dialog.getByRole('button', { name: 'Stop' }).click();
+    const told = await dialog.getByText(/^Stopped\.\s+[\d,]+ events had been recorded/).innerText();
+    const count = await events();
+    expect(told).toContain(`${count.toLocaleString('en')} events had been recorded`);
+    expect(count).toBeLessThan(60_000);
+    await expectAccessible(page);
+    await dialog.getByRole('button', { name: 'Undo this import' }).click();
+    await dialog.getByText(`${count.toLocaleString('en')} events of this import cancelled.`).waitFor();
+    expect(await events()).toBe(0);
   });
 });
 

@@ -124,6 +124,8 @@ export async function readDocument<T>(): Promise<T> {
 interface UploadOptions {
   query?: Query;
   type: string;
+  /** How the file is packed; the service unpacks it as it arrives. */
+  encoding?: string | null;
   signal: AbortSignal;
   /** Told how many bytes are on their way. */
   onsent: (bytes: number) => void;
@@ -134,13 +136,14 @@ interface UploadOptions {
  * the file as it sends it, and tells how far it is: `fetch` does not.
  */
 export function upload<T>(path: string, file: Blob, options: UploadOptions): Promise<T> {
-  const { query, type, signal, onsent } = options;
+  const { query, type, encoding, signal, onsent } = options;
   return new Promise<T>((done, failed) => {
     const request = new XMLHttpRequest();
     const abort = (): void => request.abort();
     request.open('POST', address(path, query));
     request.setRequestHeader('Accept', 'application/json');
     request.setRequestHeader('Content-Type', type);
+    if (encoding) request.setRequestHeader('Content-Encoding', encoding);
     request.upload.onprogress = (event) => onsent(event.loaded);
     request.onabort = () => failed(new DOMException('The upload was cancelled.', 'AbortError'));
     request.onerror = () => failed(new Unreachable('no answer came'));

@@ -27,7 +27,7 @@ describe('the first rows of a table', () => {
   });
 
   it('name the numbers that stand for nothing', async () => {
-    const found = (text: string): Promise<unknown> => markersOf(new Blob([text]), readTable(text));
+    const found = (text: string): Promise<unknown> => markersOf(new Blob([text]).stream(), readTable(text));
     expect(await found('t,wind,temp\n1,10,-13.5\n2,-99,-99\n3,-99.0,8\n4,,-999.0')).toEqual([
       { column: 'wind', text: '-99', count: 2 },
       { column: 'temp', text: '-999.0', count: 1 },

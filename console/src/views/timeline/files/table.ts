@@ -88,7 +88,7 @@ export interface Marker {
 const MARKERS = [-99, -999, -9999];
 /** How many times as large as all values one of them is where these may be below 0. */
 const FAR = 10;
-/** So much of a file is looked at. */
+/** So much of what is in a file is looked at. */
 const LOOKED_AT_BYTES = 64 << 20;
 
 /** What a column of numbers has in it. */
@@ -117,7 +117,10 @@ function note(column: Numbers, cell: string): void {
 }
 
 /** Returns which numbers stand for nothing in the columns of a file: those that no other value of theirs is near. */
-export async function markersOf(file: Blob, { columns, delimiter }: Table): Promise<Marker[]> {
+export async function markersOf(
+  contents: ReadableStream<Uint8Array>,
+  { columns, delimiter }: Table,
+): Promise<Marker[]> {
   const found = columns.map((): Numbers => ({ markers: new Map(), numbers: 0, others: 0, least: 0, largest: 0 }));
   let rest = '';
   let isFirst = true;
@@ -128,15 +131,17 @@ export async function markersOf(file: Blob, { columns, delimiter }: Table): Prom
     }
     isFirst = false;
   };
-  const reader = file.slice(0, LOOKED_AT_BYTES).stream().getReader();
+  const reader = contents.getReader();
   const decoder = new TextDecoder();
-  for (;;) {
-    const { value, done } = await reader.read();
+  for (let bytes = 0; ;) {
+    const { value, done } = bytes < LOOKED_AT_BYTES ? await reader.read() : { value: undefined, done: true };
+    bytes += value?.length ?? 0;
     const lines = (rest + decoder.decode(value, { stream: !done })).split(/\r?\n/);
     rest = lines.pop() ?? '';
     lines.forEach(take);
     if (done) break;
   }
+  void reader.cancel().catch(() => {});
   if (rest !== '') take(rest);
   return found.flatMap(({ markers, numbers, others, least, largest }, index) => {
     if (numbers === 0 || others * 10 > numbers) return [];

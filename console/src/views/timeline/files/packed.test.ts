@@ -1,0 +1,40 @@
+import { gzipSync } from 'node:zlib';
+import { describe, expect, it } from 'vitest';
+import { BEGINNING_BYTES, beginningOf, contentsOf, hasBeginning, headOf, packingOf } from './packed';
+
+describe('a packed file', () => {
+  it('is told by its name, and so is what is in it', () => {
+    expect(packingOf('a.csv')).toEqual({ packing: null, inner: 'a.csv' });
+    expect(packingOf('a.csv.gz')).toEqual({ packing: 'gzip', inner: 'a.csv' });
+    expect(packingOf('a.NDJSON.ZST')).toEqual({ packing: 'zstd', inner: 'a.NDJSON' });
+    expect(packingOf('gz')).toEqual({ packing: null, inner: 'gz' });
+  });
+
+  it('is looked into where the browser can unpack it', async () => {
+    const text = 'time,name\n2005-08-29,Katrina\n';
+    expect(await headOf(contentsOf(new Blob([gzipSync(text)]), 'gzip')!, 1_000)).toBe(text);
+    expect(await headOf(contentsOf(new Blob([text]), null)!, 9)).toBe('time,name');
+    expect(contentsOf(new Blob([text]), 'zstd')).toBeNull();
+  });
+});
+
+describe('the beginning of a file', () => {
+  const cut = async (text: string, format: string, bytes: number): Promise<string> =>
+    (await beginningOf(new Blob([text]), format, bytes)).text();
+
+  it('ends with a record', async () => {
+    expect(await cut('{"a":1}\n{"b":2}\n{"c":3}\n', 'ndjson', 20)).toBe('{"a":1}\n{"b":2}\n');
+    expect(await cut('a\n"b\nc"\nd\n', 'csv', 6)).toBe('a\n');
+    expect(await cut('a\n"b\nc"\nd\n', 'csv', 9)).toBe('a\n"b\nc"\n');
+    // A line that is longer than all of it is told by the service.
+    expect(await cut('abcdef\n', 'ndjson', 3)).toBe('abc');
+  });
+
+  it('is there where the file is long, and has a record on each line', () => {
+    const long = { size: BEGINNING_BYTES + 1 } as Blob;
+    expect(hasBeginning(long, 'csv', null)).toBe(true);
+    expect(hasBeginning(long, 'csv', 'gzip')).toBe(false);
+    expect(hasBeginning(long, 'geojson', null)).toBe(false);
+    expect(hasBeginning({ size: BEGINNING_BYTES } as Blob, 'csv', null)).toBe(false);
+  });
+});
