@@ -26,10 +26,13 @@ use crate::rows::EventVersion;
 use crate::timer_rows::FiringRow;
 
 mod advances;
+mod continuity;
 mod due;
 mod firings;
 mod paradoxes;
 
+pub use continuity::EntryMark;
+use continuity::begin;
 use due::Passing;
 pub use due::Waiting;
 pub use firings::{FiringNews, WatchFirings};
@@ -51,8 +54,16 @@ pub struct Told {
     pub part: Option<u32>,
     /// Up to where it is told what the clock has passed, if that is what is told.
     pub passed: Option<Instant<Virtual>>,
+    /// By which the entry is known again.
+    pub entry: Option<EntryMark>,
     /// What it is.
     pub what: News,
+}
+
+impl Told {
+    const fn new(position: u64, what: News) -> Self {
+        Self { position, part: None, passed: None, entry: None, what }
+    }
 }
 
 /// How far a listener has come.
@@ -64,6 +75,8 @@ pub struct Seen {
     pub part: Option<u32>,
     /// Up to where it was told what the clock has passed, if that was told last.
     pub passed: Option<Instant<Virtual>>,
+    /// Which entry it was, where that is known.
+    pub entry: Option<EntryMark>,
 }
 
 /// What to watch.
@@ -141,6 +154,8 @@ pub struct LedgerStream {
     grown: Growth,
     /// The position of the first of `leaves`.
     next: u64,
+    /// The entry that was read last.
+    read_last: Option<(u64, EntryMark)>,
     leaves: VecDeque<Vec<u8>>,
     /// What is told before the next entry.
     first: VecDeque<Told>,
@@ -194,6 +209,7 @@ impl Engine {
             filter,
             grown,
             next: 0,
+            read_last: None,
             leaves: VecDeque::new(),
             first: VecDeque::new(),
             told_parts: 0,
@@ -203,9 +219,11 @@ impl Engine {
             passing: None,
             waiting: None,
         };
-        match begin(seen, stream.size()) {
-            Some((next, told_parts)) => (stream.next, stream.told_parts) = (next, told_parts),
-            None => stream.start_over(seen.map(|_| News::Reset)),
+        match (begin(seen, stream.size()), seen) {
+            (Some((next, told_parts)), Some(seen)) if stream.continues(seen).await? => {
+                (stream.next, stream.told_parts) = (next, told_parts);
+            }
+            _ => stream.start_over(seen.map(|_| News::Reset)),
         }
         if stream.topics.contains(&Topic::Due) {
             let seen = seen.filter(|_| stream.first.is_empty());
@@ -231,7 +249,11 @@ impl LedgerStream {
     /// kept cannot be read: who comes back goes on where this ended.
     pub async fn next(&mut self) -> Option<Told> {
         let told = match self.wait().await {
-            Ok(told) => told?,
+            Ok(told) => self.marked(told?).await,
+            Err(refusal) => Err(refusal),
+        };
+        let told = match told {
+            Ok(told) => told,
             Err(refusal @ Refusal::LimitReached { .. }) => {
                 tracing::warn!(timeline_id = %self.timeline_id, %refusal, "a stream of a ledger ends");
                 return None;
@@ -253,12 +275,12 @@ impl LedgerStream {
             let attempts = self.attempts().await?;
             if !attempts.is_empty() {
                 let position = self.next.saturating_sub(1);
-                self.first =
-                    attempts.into_iter().map(|what| Told { position, part: None, passed: None, what }).collect();
+                self.first = attempts.into_iter().map(|what| Told::new(position, what)).collect();
                 continue;
             }
             if let Some(leaf) = self.leaves.pop_front() {
                 let position = self.next;
+                self.note_read(position, &leaf);
                 let due = self.pass_entry(position, &leaf).await?;
                 self.next += 1;
                 self.silent += 1;
@@ -266,7 +288,7 @@ impl LedgerStream {
                 self.first =
                     due.into_iter().chain(parts(position, news, std::mem::take(&mut self.told_parts))).collect();
                 if self.first.is_empty() && self.silent >= SILENT_ENTRIES_MAX {
-                    return Ok(Some(Told { position, part: None, passed: None, what: News::Mark }));
+                    return Ok(Some(Told::new(position, News::Mark)));
                 }
                 continue;
             }
@@ -332,9 +354,9 @@ impl LedgerStream {
         let position = self.next.saturating_sub(1);
         let clock = self.topics.contains(&Topic::Clock).then(|| News::Clock(state.head.clock.clone()));
         let all = first.into_iter().chain(clock);
-        self.first = all.map(|what| Told { position, part: None, passed: None, what }).collect();
+        self.first = all.map(|what| Told::new(position, what)).collect();
         if self.first.is_empty() {
-            self.first.push_back(Told { position, part: None, passed: None, what: News::Mark });
+            self.first.push_back(Told::new(position, News::Mark));
         }
     }
 
@@ -414,24 +436,12 @@ impl LedgerStream {
     }
 }
 
-/// Returns the position from which a listener goes on, and how much of that entry it was told already.
-/// `None` where it begins anew: it knows nothing, it knows of more than there is, or it was away too long.
-fn begin(seen: Option<Seen>, size: u64) -> Option<(u64, usize)> {
-    let Seen { position, part, .. } = seen?;
-    let (next, told_parts) = match part {
-        None => (position.checked_add(1)?, 0),
-        Some(_) if position >= size => return None,
-        Some(part) => (position, part as usize + 1),
-    };
-    (next <= size && size - next <= STREAM_ENTRIES_MAX).then_some((next, told_parts))
-}
-
 /// Returns what is told of an entry, after what was told already.
 fn parts(position: u64, news: Vec<News>, told_parts: usize) -> VecDeque<Told> {
     let count = news.len();
     let numbered = news.into_iter().enumerate().skip(told_parts);
     let part = |number: usize| u32::try_from(number).ok().filter(|_| number + 1 < count);
-    numbered.map(|(number, what)| Told { position, part: part(number), passed: None, what }).collect()
+    numbered.map(|(number, what)| Told { part: part(number), ..Told::new(position, what) }).collect()
 }
 
 /// Returns the clock that a payload tells of, unless it says that nothing changed.
@@ -449,25 +459,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_listener_goes_on_unless_it_was_away_too_long() {
-        let begin =
-            |position: u64, size| begin(Some(Seen { position, part: None, passed: None }), size).map(|(next, _)| next);
-        assert_eq!(begin(3, 10), Some(4));
-        assert_eq!(begin(9, 10), Some(10), "it knows all there is");
-        assert_eq!(begin(10, 10), None, "it knows of more than there is");
-        assert_eq!(begin(u64::MAX, 10), None);
-        assert_eq!(begin(3, 4 + STREAM_ENTRIES_MAX), Some(4));
-        assert_eq!(begin(3, 5 + STREAM_ENTRIES_MAX), None);
-    }
-
-    #[test]
-    fn a_listener_goes_on_within_an_entry() {
-        let seen = |position, part| Some(Seen { position, part: Some(part), passed: None });
-        assert_eq!(begin(None, 10), None);
-        assert_eq!(begin(seen(3, 1), 10), Some((3, 2)));
-        assert_eq!(begin(seen(9, 0), 10), Some((9, 1)));
-        assert_eq!(begin(seen(10, 0), 10), None, "it knows of more than there is");
-        assert_eq!(begin(seen(u64::MAX, u32::MAX), 10), None);
+    fn what_was_told_of_an_entry_is_not_told_again() {
         let told = |news: usize, told_parts| {
             let told = parts(7, vec![News::Mark; news], told_parts);
             told.into_iter().map(|told| told.part).collect::<Vec<_>>()

@@ -178,7 +178,7 @@ impl LedgerStream {
         passing.next = Next::Unknown;
         // The entries that were read are those before: what comes after this is told with the next one.
         let position = self.next.saturating_sub(1);
-        Ok(Some(Told { position, part: None, passed: Some(to), what: News::Due { from, to } }))
+        Ok(Some(Told { passed: Some(to), ..Told::new(position, News::Due { from, to }) }))
     }
 
     /// Returns the time of the first event after what was passed, as of the entries that were read.

@@ -76,7 +76,7 @@ impl Engine {
         let mut stream = self.open_ledger(caller, watch, Some(OfQueue(queue))).await?;
         // What no ledger keeps happened unheard. Whoever knows nothing, or begins anew, misses nothing by that.
         if let Some(Seen { position, part, .. }) = seen.filter(|_| stream.first.is_empty()) {
-            stream.first.push_back(Told { position, part, passed: None, what: News::Gap });
+            stream.first.push_back(Told { part, ..Told::new(position, News::Gap) });
         }
         Ok(stream)
     }

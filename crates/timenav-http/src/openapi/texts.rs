@@ -55,7 +55,9 @@ fn rules(kind: &str) -> Option<Value> {
             let topic = Topic::ALL.map(Topic::as_str).join("|");
             json!({ "pattern": format!("^({topic})(,({topic})){{0,{}}}$", Topic::ALL.len() - 1) })
         }
-        "place-in-stream" => json!({ "minLength": 1, "pattern": "^[0-9]{1,19}([.][0-9]{1,9})?(@-?[0-9]{1,18})?$" }),
+        "place-in-stream" => {
+            json!({ "minLength": 1, "pattern": "^[0-9]{1,19}([.][0-9]{1,9})?(@-?[0-9]{1,18})?(~[0-9a-f]{16})?$" })
+        }
         "message-id" => json!({ "minLength": 1, "pattern": "^[0-9]{1,19}$" }),
         "host-name" => json!({ "minLength": 1, "maxLength": FOLLOWER_HOST_BYTES_MAX, "pattern": "^[!-~]+$" }),
         "process-id" => json!({ "minLength": 1, "pattern": "^[1-9][0-9]{0,8}$" }),

@@ -54,6 +54,10 @@ impl FromStr for Place {
     type Err = ParseIntError;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let (text, entry) = match text.split_once('~') {
+            None => (text, None),
+            Some((text, entry)) => (text, Some(entry.parse()?)),
+        };
         let (text, passed) = match text.split_once('@') {
             None => (text, None),
             Some((text, passed)) => (text, Some(passed.parse()?)),
@@ -64,16 +68,17 @@ impl FromStr for Place {
             None => (text, None),
             Some((position, part)) => (position, Some(part.parse()?)),
         };
-        Ok(Self(Seen { position: position.parse()?, part, passed }))
+        Ok(Self(Seen { position: position.parse()?, part, passed, entry }))
     }
 }
 
 /// Returns a message whose id is a place in the ledger, and that says nothing yet.
 pub(super) fn event_at(told: &Told) -> Event {
-    let Told { position, part, passed, .. } = told;
+    let Told { position, part, passed, entry, .. } = told;
     let part = part.map_or_else(String::new, |part| format!(".{part}"));
-    let id = format!("{position}{part}{}", passed.map_or_else(String::new, |passed| format!("@{}", passed.micros())));
-    Event::default().id(id)
+    let passed = passed.map_or_else(String::new, |passed| format!("@{}", passed.micros()));
+    let entry = entry.map_or_else(String::new, |entry| format!("~{entry}"));
+    Event::default().id(format!("{position}{part}{passed}{entry}"))
 }
 
 /// Tells what a ledger tells, as the messages that are made of it, until the client, the permission or the service ends.

@@ -272,7 +272,7 @@ pub(crate) fn is_unavailable<T>(result: &Result<T, Refusal>) -> bool {
 
 /// Returns the request to be told of some topics of the caller's timeline: after a position, or from now on.
 pub(crate) fn watch(topics: &[Topic], position: Option<u64>) -> WatchLedger {
-    let seen = position.map(|position| Seen { position, part: None, passed: None });
+    let seen = position.map(|position| Seen { position, part: None, passed: None, entry: None });
     WatchLedger {
         timeline: None,
         topics: topics.to_vec(),

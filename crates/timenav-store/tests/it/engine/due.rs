@@ -56,12 +56,12 @@ async fn next(stream: &mut LedgerStream) -> Told {
 /// Reads the next range, which begins after the first instant and ends with the second, in microseconds. Whoever looks at the
 /// clock of a test takes a microsecond, so a clock that ran is a little later.
 async fn expect(stream: &mut LedgerStream, after: i64, to: i64) -> Seen {
-    let Told { position, part, passed, what } = next(stream).await;
+    let Told { position, part, passed, entry, what } = next(stream).await;
     let News::Due { from, to: last } = what else { panic!("{what:?} is no range") };
     let is_near = |at: Instant<Virtual>, expected: i64| (0..TICKS).contains(&(at.micros() - expected));
     assert!(is_near(from, after + 1) && is_near(last, to), "{from}/{last}");
     assert_eq!(passed, Some(last));
-    Seen { position, part, passed }
+    Seen { position, part, passed, entry }
 }
 
 /// A stream tells each range with events that the clock has passed, moved or running at any rate, back and forth.

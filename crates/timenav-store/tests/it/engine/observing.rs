@@ -112,8 +112,8 @@ pub(crate) async fn observed(house: House) {
     assert!(told.windows(2).all(|two| two[0].position <= two[1].position), "{told:?}");
     all(&mut whole, &["one leased", "two leased", "elsewhere leased", "one extended", "one acknowledged"]).await;
     // Who comes back goes on where they were, and is told that claims may be missing.
-    let mut again =
-        observe(&home, Some("work"), Some(Seen { position: offered[0].position, part: Some(0), passed: None })).await;
+    let seen = Seen { position: offered[0].position, part: Some(0), passed: None, entry: offered[0].entry };
+    let mut again = observe(&home, Some("work"), Some(seen)).await;
     all(&mut again, &["gap", "two offered", "one acknowledged"]).await;
     // A lease that ends is told too, and in the end the outcome.
     let last = loop {

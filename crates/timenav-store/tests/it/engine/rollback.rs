@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 
 use timenav_core::clock::ClockCommand;
 use timenav_core::event::EventDraft;
-use timenav_engine::{Acceptance, KeptOutside, OpenError, Options};
+use timenav_engine::{Acceptance, KeptOutside, News, OpenError, Options, Seen, Told, Topic, WatchLedger};
 use timenav_store::SqliteStore;
 
-use crate::house::{Home, House};
+use crate::house::{Home, House, watch};
 use crate::sample::{moment, timeline_id};
 
 async fn write(home: &Home<'_>, command: ClockCommand) {
@@ -296,4 +296,45 @@ async fn a_checkpoint_that_does_not_verify_is_refused_whatever_was_chosen() {
     }
     house.outside.hold(good);
     house.open().await.close().await;
+}
+
+/// A listener who was told what is lost is told so, also where there are as many entries again.
+#[tokio::test]
+async fn a_listener_who_was_told_of_what_is_lost_begins_anew() {
+    let house = House::new();
+    let older = house.path().with_extension("older");
+    let home = house.open().await;
+    record(&home, 3).await;
+    let home = home.reopen().await;
+    house.copy_database(&older);
+    let mut watched = home.engine.watch_ledger(&home.admin, watch(&[Topic::Events], Some(0))).await.unwrap();
+    record(&home, 1).await;
+    let mut seen = Vec::new();
+    while seen.len() < 4 {
+        let Told { position, part, passed, entry, what } = watched.next().await.unwrap();
+        assert!(entry.is_some(), "each message says of which entry it is");
+        if matches!(what, News::Event { .. }) {
+            seen.push(Seen { position, part, passed, entry });
+        }
+    }
+    let [kept, .., lost] = seen[..] else { panic!("four were recorded") };
+    drop(watched);
+    home.close().await;
+    house.replace_database(&older);
+    let mut house = accepting(house);
+    house.open().await.close().await;
+    house.options.accept_rollback = None;
+    let home = house.open().await;
+    record(&home, 20).await;
+    let first = async |seen| {
+        let request = WatchLedger { seen: Some(seen), ..watch(&[Topic::Events], None) };
+        home.engine.watch_ledger(&home.admin, request).await.unwrap().next().await.unwrap().what
+    };
+    assert_eq!(first(lost).await, News::Reset);
+    assert!(
+        matches!(first(Seen { entry: None, ..lost }).await, News::Event { .. }),
+        "it does not say what it was told"
+    );
+    assert!(matches!(first(kept).await, News::Event { .. }), "what was told last is still there");
+    home.close().await;
 }

@@ -45,7 +45,8 @@ impl Messages<'_> {
         }
         let data = if data.is_empty() { Value::Null } else { serde_json::from_str(&data).expect("data is JSON") };
         let place = id.expect("a message has an id");
-        let id = place.split(['.', '@']).next().and_then(|id| id.parse().ok()).expect("an id begins with a number");
+        let id =
+            place.split(['.', '@', '~']).next().and_then(|id| id.parse().ok()).expect("an id begins with a number");
         Some(Message { event, id, place, data })
     }
 }
