@@ -50,6 +50,9 @@ pub(crate) enum Reason {
     Invisible,
     #[error("{what} failed: {}", error_text(*error))]
     Refused { what: &'static str, error: i32 },
+    /// It is on the clock all the same, for those that look for the vDSO on its stack.
+    #[error("changing the kernel's copy of its auxiliary vector failed: {}", error_text(*error))]
+    Copy { error: i32 },
 }
 
 /// How putting a program on the clock ended early.
@@ -62,7 +65,7 @@ enum Failed {
 
 impl From<io::Error> for Failed {
     fn from(error: io::Error) -> Self {
-        Self::NotOn(Reason::Refused { what: "reading its memory", error: error.raw_os_error().unwrap_or(libc::EIO) })
+        Self::NotOn(Reason::Refused { what: "reading its memory", error: number_of(&error) })
     }
 }
 
@@ -120,9 +123,10 @@ pub(crate) fn boot_shift(process: &str) -> i128 {
     numbers.next().unwrap_or_default() * 1_000_000_000 + numbers.next().unwrap_or_default()
 }
 
-/// Puts a program on the clock of a page. Returns why it is not on it, and how it ended, if it did.
+/// Puts a program on the clock of a page. Returns why it is not on it, or not whichever way it asks, and how it ended, if
+/// it did.
 ///
-/// A program that is not on the clock goes on, or is ended if that is strict.
+/// A program of which there is something to say goes on, or is ended if that is strict.
 pub(crate) fn put_on(
     pid: i32,
     kernel: &Kernel,
@@ -141,10 +145,11 @@ pub(crate) fn put_on(
             return (Some(reason), None);
         }
     };
-    match program.put_on(page) {
+    match program.put_on(page).and_then(|()| program.strictly(is_strict)) {
         Ok(()) => {
+            let other = program.other_copy.take();
             program.let_go();
-            (None, None)
+            (other, None)
         }
         Err(Failed::Gone(status)) => (None, Some(status)),
         Err(Failed::NotOn(reason)) if is_strict => (Some(reason), program.end(NOT_EXECUTED.cast_unsigned().into())),
@@ -162,6 +167,8 @@ struct Program<'a> {
     handover: Handover<'a>,
     start: Registers,
     vdso: u64,
+    /// Why the kernel's copy of the auxiliary vector says where the kernel's own vDSO is.
+    other_copy: Option<Reason>,
     /// Stops that have to wait until the program runs.
     stops: Vec<i32>,
 }
@@ -170,7 +177,7 @@ impl<'a> Program<'a> {
     /// Looks at a stopped program.
     fn look(pid: i32, kernel: &'a Kernel, handover: Handover<'a>) -> Result<Self, Failed> {
         let start = ptrace::registers(pid)?;
-        Ok(Self { pid, kernel, handover, start, vdso: 0, stops: Vec::new() })
+        Ok(Self { pid, kernel, handover, start, vdso: 0, other_copy: None, stops: Vec::new() })
     }
 
     /// Puts the program on the clock of a page. Where that fails, it is as it was.
@@ -193,6 +200,14 @@ impl<'a> Program<'a> {
         ptrace::set_registers(self.pid, &self.start)?;
         ptrace::set_signal_mask(self.pid, mask)?;
         result
+    }
+
+    /// Returns what there is to say of a program on the clock as a failure, if that is strict.
+    fn strictly(&self, is_strict: bool) -> Result<(), Failed> {
+        match &self.other_copy {
+            Some(reason) if is_strict => Err(Failed::NotOn(reason.clone())),
+            Some(_) | None => Ok(()),
+        }
     }
 
     /// Has the filters of the program decide about its calls, or not while they are made in its place: one that lists what
@@ -263,9 +278,21 @@ impl<'a> Program<'a> {
 
     /// Changes the kernel's copy of the auxiliary vector, which some programs read instead of the one on the stack.
     ///
-    /// A kernel without `CONFIG_CHECKPOINT_RESTORE` refuses; those programs have host time there, as the docs say.
+    /// A kernel without `CONFIG_CHECKPOINT_RESTORE` refuses, and so may filters; those programs have host time there.
     fn tell_kernel(&mut self, at: u64, auxiliary: &[u64]) -> Result<(), Failed> {
-        let Some(fields) = stat_fields(self.pid) else { return Ok(()) };
+        let result = match stat_fields(self.pid) {
+            Ok(fields) => self.set_memory_map(at, auxiliary, &fields)?,
+            Err(error) => -i64::from(number_of(&error)),
+        };
+        if result != 0 {
+            self.other_copy = Some(Reason::Copy { error: i32::try_from(-result).unwrap_or(libc::EIO) });
+        }
+        Ok(())
+    }
+
+    /// Sets what the kernel knows of the program's memory to what it is, with another auxiliary vector. Returns what the
+    /// kernel says.
+    fn set_memory_map(&mut self, at: u64, auxiliary: &[u64], fields: &[u64]) -> Result<i64, Failed> {
         let field = |number: usize| fields.get(number - 3).copied().unwrap_or_default();
         let mut changed = auxiliary.to_vec();
         for pair in changed.chunks_exact_mut(2).filter(|pair| pair[0] == AT_VDSO) {
@@ -292,7 +319,7 @@ impl<'a> Program<'a> {
         ptrace::write(self.pid, vector, &changed.into_iter().flat_map(u64::to_le_bytes).collect::<Vec<u8>>())?;
         ptrace::write(self.pid, map, &words.into_iter().flat_map(u64::to_le_bytes).collect::<Vec<u8>>())?;
         let (set, whole) = (libc::PR_SET_MM.cast_unsigned().into(), 14);
-        self.call(libc::SYS_prctl, [set, whole, map, 8 * words.len() as u64, 0, 0]).map(|_| ())
+        self.call(libc::SYS_prctl, [set, whole, map, 8 * words.len() as u64, 0, 0])
     }
 
     /// Finds the auxiliary vector on the stack. Returns where it says where the vDSO is, and all of it.
@@ -415,8 +442,12 @@ impl Stack {
 }
 
 /// Returns the fields of `/proc/PID/stat` from the third on, which are numbers but for the state.
-fn stat_fields(pid: i32) -> Option<Vec<u64>> {
-    let text = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-    let rest = &text[text.rfind(')')? + 1..];
-    Some(rest.split_whitespace().map(|word| word.parse().unwrap_or_default()).collect())
+fn stat_fields(pid: i32) -> io::Result<Vec<u64>> {
+    let text = std::fs::read_to_string(format!("/proc/{pid}/stat"))?;
+    let rest = text.rfind(')').map_or("", |end| &text[end + 1..]);
+    Ok(rest.split_whitespace().map(|word| word.parse().unwrap_or_default()).collect())
+}
+
+fn number_of(error: &io::Error) -> i32 {
+    error.raw_os_error().unwrap_or(libc::EIO)
 }

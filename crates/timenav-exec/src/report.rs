@@ -24,6 +24,9 @@ pub(crate) struct Report<'a> {
     reported: usize,
     /// What was said of programs that are not on the clock.
     complaints: Vec<String>,
+    /// Whether it was said that a program has another clock by the kernel's copy of its auxiliary vector. What hinders one
+    /// hinders most.
+    has_named_copy: bool,
 }
 
 impl<'a> Report<'a> {
@@ -35,7 +38,8 @@ impl<'a> Report<'a> {
         sentences: &'a dyn Fn(&str),
     ) -> Self {
         send(&front, Told::Started, first);
-        Self { first, front: Some(front), front_pid, is_strict, sentences, reported: 0, complaints: Vec::new() }
+        let (reported, complaints, has_named_copy) = (0, Vec::new(), false);
+        Self { first, front: Some(front), front_pid, is_strict, sentences, reported, complaints, has_named_copy }
     }
 
     /// Tells the front that all programs end if the supervisor does.
@@ -102,6 +106,9 @@ impl<'a> Report<'a> {
     /// Says that a program is not on the clock, once: a search along `PATH` executes at each place, and fails at most.
     pub(crate) fn complain(&mut self, pid: i32, reason: &Reason) {
         let name = name(pid);
+        if matches!(reason, Reason::Copy { .. }) && !self.is_strict {
+            return self.complain_of_copy(&name, reason);
+        }
         let outcome = self.outcome();
         let sentence = format!("{name} {outcome}: {reason}");
         if self.complaints.contains(&sentence) {
@@ -110,6 +117,15 @@ impl<'a> Report<'a> {
         self.say(&sentence);
         if self.complaints.len() < LINES_MAX {
             self.complaints.push(sentence);
+        }
+    }
+
+    fn complain_of_copy(&mut self, name: &str, reason: &Reason) {
+        if !std::mem::replace(&mut self.has_named_copy, true) {
+            self.say(&format!(
+                "{name} has host time if it looks for the vDSO in the kernel's copy of its auxiliary vector, as programs \
+                 with rustix do: {reason}; other programs are not named"
+            ));
         }
     }
 

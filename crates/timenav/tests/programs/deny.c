@@ -37,6 +37,12 @@ int main(int count, char **arguments) {
             deny(SYS_seccomp, EPERM);
         } else if (!strcmp(arguments[at], "ptrace")) {
             deny(SYS_ptrace, EPERM);
+        } else if (!strcmp(arguments[at], "memory maps")) {
+            add((struct sock_filter)LOAD(offsetof(struct seccomp_data, nr)));
+            add((struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_prctl, 0, 3));
+            add((struct sock_filter)LOAD(ARGUMENT(0)));
+            add((struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, PR_SET_MM, 0, 1));
+            add((struct sock_filter)RETURN(SECCOMP_RET_ERRNO | EPERM));
         } else if (!strcmp(arguments[at], "pidfd_getfd")) {
             deny(SYS_pidfd_getfd, ENOSYS);
         } else {

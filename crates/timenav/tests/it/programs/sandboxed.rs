@@ -5,8 +5,66 @@ use std::process::{Command, Stdio};
 
 use super::rare_starts::WAYS;
 use super::robust::unprivileged;
-use super::{DAY, compiled, done, is_installed, service};
+use super::{DAY, PATH, compiled, done, is_installed, notice, service, under};
+use crate::cli::command;
 use crate::service::run;
+
+const AUXV: &str = include_str!("../../programs/auxv.c");
+const DENY: &str = include_str!("../../programs/deny.c");
+
+const COPY_TOLD: &str = "has host time if it looks for the vDSO in the kernel's copy of its auxiliary vector, as programs \
+                         with rustix do: changing the kernel's copy of its auxiliary vector failed: Operation not \
+                         permitted; other programs are not named\n";
+
+/// Some programs look for the vDSO in the kernel's copy of what is on their stack.
+#[test]
+fn whichever_vdso_a_program_finds_shows_the_clock() {
+    let Some(service) = service() else { return };
+    let expected = ["proc", "prctl", "stack"].map(|place| format!("{place}: {}", DAY.1));
+    for flags in [&[][..], &["-static"]] {
+        let Some((_folder, auxv)) = compiled(AUXV, flags) else { continue };
+        for via in ["exec", "trace"] {
+            let Some(notice) = notice(&service, via) else { continue };
+            let words = ["exec", "--via", via, "--strict", "--", &auxv];
+            let (code, stdout, stderr) = run(command(&service, &words).env("PATH", PATH), "");
+            assert_eq!((code, stderr), (Some(0), notice), "{via} {flags:?}");
+            // Kernels before 6.4 tell none by `prctl`.
+            let has_both = stdout.contains("prctl");
+            let expected = expected.iter().filter(|line| has_both || !line.starts_with("prctl"));
+            assert!(stdout.lines().eq(expected), "{via} {flags:?}: {stdout}");
+        }
+    }
+    service.audit();
+}
+
+/// Where the kernel's copy cannot be changed, one line says so; strictly, nothing is started.
+#[test]
+fn a_vdso_that_shows_host_time_is_told_of() {
+    let (Some(service), Some((_folder, auxv))) = (service(), compiled(AUXV, &[])) else { return };
+    let Some((_deny, deny)) = compiled(DENY, &[]) else { return };
+    for via in ["exec", "trace"] {
+        let Some(notice) = notice(&service, via) else { continue };
+        let told = |options: &[&str]| {
+            let words = [&["exec", "--via", via], options, &["--", "sh", "-c", "\"$0\"; \"$0\"", &auxv]].concat();
+            let mut inner = command(&service, &words);
+            let (code, stdout, stderr) = run(&mut under(&deny, &["memory maps"], inner.env("PATH", PATH)), "");
+            let rest = stderr.strip_prefix(&notice).map(str::to_owned);
+            (code, stdout, rest.unwrap_or_else(|| panic!("{via} {options:?}: {stderr}")))
+        };
+        let (code, stdout, stderr) = told(&[]);
+        assert_eq!((code, stderr.lines().count()), (Some(0), 1), "{via}: {stderr}");
+        assert!(stderr.contains("`sh`") && stderr.ends_with(COPY_TOLD), "{via}: {stderr}");
+        // What it says of is so: the stack alone tells of the clock.
+        assert_eq!(stdout.matches(&format!("stack: {}\n", DAY.1)).count(), 2, "{via}: {stdout}");
+        assert_eq!(stdout.matches(&DAY.1.to_string()).count(), 2, "{via}: {stdout}");
+        let (code, stdout, stderr) = told(&["--strict"]);
+        assert_eq!((code, stdout.as_str()), (Some(126), ""), "{via}: {stderr}");
+        let reason =
+            "was not started: changing the kernel's copy of its auxiliary vector failed: Operation not permitted";
+        assert!(stderr.contains(reason), "{via}: {stderr}");
+    }
+    service.audit();
+}
 
 /// What is executed under a filter is on the clock, whatever of the supervisor's calls the filter forbids. Only root can go
 /// around one that ends programs.
@@ -22,7 +80,9 @@ fn programs_under_filters_of_their_own_are_on_the_clock() {
         }
         if let Some(mut command) = unprivileged(&service, &folder, &[], &[&ways, "forbidden", &seconds]) {
             let (code, stdout, stderr) = run(&mut command, "");
-            assert_eq!((code, stdout.as_str(), stderr.as_str()), (Some(0), "looked\n", ""), "{flags:?}");
+            assert_eq!((code, stdout.as_str()), (Some(0), "looked\n"), "{flags:?} {stderr}");
+            // It forbids `prctl`.
+            assert!(stderr.lines().count() == 1 && stderr.contains(COPY_TOLD), "{stderr}");
         }
         if let Some(mut command) = unprivileged(&service, &folder, &[], &[&ways, "listed", &seconds]) {
             let output = command.stdin(Stdio::null()).output().unwrap();
