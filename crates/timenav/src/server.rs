@@ -138,6 +138,7 @@ impl Door {
             Err(full) => return self.counts.refuse(full),
         };
         let _ = stream.set_nodelay(true);
+        limits::end_if_unacknowledged(&stream, self.connection.bounds.idle);
         let (connection, counts) = (Arc::clone(&self.connection), Arc::clone(&self.counts));
         counts.begin();
         self.tasks.spawn(async move {

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use hyper::server::conn::{http1, http2};
 use hyper_util::rt::{TokioExecutor, TokioTimer};
+use tokio::net::TcpStream;
 
 #[cfg(test)]
 mod tests;
@@ -43,6 +44,11 @@ const HTTP2_FAULTS_MAX: u32 = 256;
 /// How often a client is asked whether it is still there in the time that a connection may be idle, and into what part
 /// of it the answer must come.
 const HTTP2_PINGS: u32 = 3;
+/// How much longer than a connection may be idle, and half of that, its client may acknowledge nothing. Who is there and
+/// does not read is cut before, also by a busy machine, and counted as such.
+const UNACKNOWLEDGED_EXTRA: Duration = Duration::from_secs(10);
+/// How often the kernel asks in the time that a connection may be idle whether there is still somebody.
+const KEEPALIVES: u32 = 3;
 
 /// What an operator may set about connections.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -64,6 +70,7 @@ impl Bounds {
             ("connections_max", self.connections_max.into()),
             ("connections_per_address_max", self.connections_per_address_max.into()),
             ("connection_idle_seconds_max", self.idle.as_secs()),
+            ("connection_unacknowledged_seconds_max", unacknowledged(self.idle).as_secs()),
             ("handshake_seconds_max", self.handshake.as_secs()),
             ("head_bytes_max", HEAD_BYTES_MAX.into()),
             ("head_fields_max", HEAD_FIELDS_MAX.into()),
@@ -77,6 +84,32 @@ impl Bounds {
         ]
     }
 }
+
+/// Returns how long a client may acknowledge nothing that is sent to it.
+fn unacknowledged(idle: Duration) -> Duration {
+    idle + idle / 2 + UNACKNOWLEDGED_EXTRA
+}
+
+/// Has the kernel end a connection whose client is gone without a word, as when its host or the network is: it would take
+/// it for one that reads slowly for a quarter of an hour, and for ever while nothing is sent.
+///
+/// Where the kernel does not take it, connections last as long as it lets them.
+#[cfg(target_os = "linux")]
+pub(super) fn end_if_unacknowledged(stream: &TcpStream, idle: Duration) {
+    use rustix::net::sockopt;
+
+    // It counts whole seconds, and none is no time.
+    let between = (idle / KEEPALIVES).max(Duration::from_secs(1));
+    let _ = sockopt::set_tcp_keepidle(stream, between);
+    let _ = sockopt::set_tcp_keepintvl(stream, between);
+    let _ = sockopt::set_socket_keepalive(stream, true);
+    let millis = u32::try_from(unacknowledged(idle).as_millis()).unwrap_or(u32::MAX);
+    let _ = sockopt::set_tcp_user_timeout(stream, millis);
+}
+
+/// Leaves it to the system when a connection ends whose client is gone without a word.
+#[cfg(not(target_os = "linux"))]
+pub(super) fn end_if_unacknowledged(_: &TcpStream, _: Duration) {}
 
 /// Returns how HTTP/1 is spoken. A head that began has as long as a connection may be idle.
 pub(super) fn http1(idle: Duration) -> http1::Builder {

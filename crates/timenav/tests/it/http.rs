@@ -82,7 +82,7 @@ impl Request {
         self.header("Idempotency-Key", key)
     }
 
-    fn bytes(&self) -> Vec<u8> {
+    pub(crate) fn bytes(&self) -> Vec<u8> {
         let mut bytes = format!("{} {} HTTP/1.1\r\n", self.method, self.target).into_bytes();
         if !self.headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("host")) {
             bytes.extend_from_slice(b"Host: timenav.test\r\n");

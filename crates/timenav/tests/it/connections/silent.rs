@@ -1,13 +1,18 @@
 //! Connections on which nothing happens are closed, whatever was sent before.
 
-use std::io::Read as _;
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::process::{Command, Stdio};
 
 use serde_json::json;
 
 use crate::frames::{self, END_HEADERS, END_STREAM, HEADERS, PREFACE, SETTINGS, frame};
 use crate::http::{Connection, Request};
 use crate::service::Service;
+use crate::waiting::until_so;
 
+/// Asks for something, and once the answer has come, drops whatever comes before its kernel has seen it: nothing is
+/// acknowledged and nothing refused, as if the host were gone.
+const VANISH: &str = include_str!("../../programs/vanish.py");
 /// Whatever waits for a client does so for a second.
 const IMPATIENT: [&str; 4] = ["--connection-idle-secs", "1", "--handshake-secs", "1"];
 
@@ -65,6 +70,30 @@ fn a_stream_that_has_nothing_to_tell_stays_open() {
         told.push_str(std::str::from_utf8(&some[..read]).unwrap());
     }
     drop(watching);
+    service.audit();
+}
+
+/// A host that is gone closes no connection. Nobody waits for who was there.
+#[test]
+fn whoever_vanishes_follows_no_longer() {
+    let service = Service::with(&IMPATIENT);
+    let follow = service.signed(Request::get("/v1/clock/stream?follow=gone"));
+    let mut vanishing = Command::new("python3");
+    vanishing.args(["-c", VANISH, &service.address().port().to_string(), "follower_id"]);
+    vanishing.stdin(Stdio::piped()).stdout(Stdio::piped());
+    let Ok(mut client) = vanishing.spawn() else {
+        eprintln!("skipped: Python is not installed");
+        return service.audit();
+    };
+    client.stdin.as_mut().unwrap().write_all(&follow.bytes()).unwrap();
+    let mut said = String::new();
+    BufReader::new(client.stdout.take().unwrap()).read_line(&mut said).unwrap();
+    assert_eq!(said, "vanished\n");
+    until_so("the end of a stream", || service.get("/v1/followers", &[])["followers"][0]["state"] == "away");
+    let answer = service.post("/v1/pause-time", &json!({ "followers": "all", "wait": "10m" }));
+    assert_eq!(answer["followers"]["state"], "confirmed", "{answer}");
+    drop(client.stdin.take());
+    assert!(client.wait().unwrap().success());
     service.audit();
 }
 

@@ -400,6 +400,7 @@ fn edge(name: &str) -> Option<Edge> {
         "connections_max" => Tested(CAPS, "where_none_is_idle_a_new_one_is_closed_at_once"),
         "connections_per_address_max" => Tested(CAPS, "an_address_has_so_many_connections_and_others_have_theirs"),
         "connection_idle_seconds_max" => Tested(SILENT, "silent_connections_are_closed"),
+        "connection_unacknowledged_seconds_max" => Tested(SILENT, "whoever_vanishes_follows_no_longer"),
         "handshake_seconds_max" => Tested("timenav/tests/it/process/tls.rs", "a_handshake_that_never_ends_is_cut"),
         "head_bytes_max" => Tested(HTTP2, "a_head_has_so_many_bytes_in_either_version"),
         "head_fields_max" => Tested("timenav/tests/it/manners/framing.rs", "a_head_has_so_many_fields"),
