@@ -2,6 +2,7 @@
 
 mod agreeing;
 mod builds;
+mod databases;
 mod demo;
 mod ends;
 mod faults;

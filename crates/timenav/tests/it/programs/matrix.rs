@@ -13,9 +13,9 @@ use rustix::process::{Pid, Signal, kill_process};
 use serde_json::json;
 use timenav_core::time::{Virtual, parse_timestamp};
 
+use super::databases::{make_data, server, single};
 use super::{PATH, Service, Teller, children, is_installed, service, travel, under};
 use crate::cli::command;
-use crate::recipes::provide_postgres;
 use crate::service::run;
 use crate::waiting::until;
 
@@ -35,9 +35,9 @@ const NODE: &str = "require('readline').createInterface({ input: process.stdin }
 const DATE: &str = "while read -r word; do date +%s 2>/dev/null || echo 0; done; exit 5";
 const SQLITE: &str = "while read -r word; do sqlite3 :memory: \"SELECT strftime('%s', CURRENT_TIMESTAMP)\" 2>/dev/null \
                       || echo 0; done; exit 5";
-const POSTGRES: &str = "while read -r word; do echo 'SELECT floor(extract(epoch FROM now()))::bigint'; done \
-                        | postgres --single -D \"$0/data\" template1 2>/dev/null \
-                        | sed -un 's/.* = \"\\([-0-9]*\\)\".*/\\1/p'; exit 5";
+/// What asks a database for the time, and what is left of its answer where there is no server.
+const SQL: &str = "while read -r word; do echo 'SELECT floor(extract(epoch FROM now()))::bigint;'; done";
+const VALUES: &str = "2>/dev/null | sed -un 's/.* = \"\\([-0-9]*\\)\".*/\\1/p'";
 /// Shells that a debugger is attached to, and that begin once it is.
 const WATCHED: &str = "for i in $(seq 6000); do grep -q '^TracerPid:.[1-9]' /proc/$$/status && break; sleep 0.02; done";
 const STRACE: &str = "strace -qq -o /dev/null -p $$ </dev/null >/dev/null 2>&1 &";
@@ -46,6 +46,8 @@ const DENY: &str = include_str!("../../programs/deny.c");
 /// What is denied to `timenav exec`, so that it traces programs without a filter.
 const UNFILTERED: &str = "trace, no filter";
 const PRELOAD: &str = "preload";
+const VSYSCALL: &str = "the vsyscall page";
+const ASAN: &str = "C, AddressSanitizer";
 const HEAD: &str = "| program | asks by | way | ahead of the host | before 1970 | after 2038 | clock stands | rate 3600 \
                     | rate 0.5 | service lost | service back | supervisor killed | nested |\n\
                     | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |\n";
@@ -62,6 +64,13 @@ struct Row {
     command: Option<Vec<String>>,
     /// Whether it starts another program for each answer.
     is_starter: bool,
+}
+
+impl Row {
+    /// Returns whether a debugger is attached to it once it runs.
+    fn is_watched(&self) -> bool {
+        self.program.contains("attached")
+    }
 }
 
 fn row(program: &'static str, asks_by: &'static str, command: Option<Vec<String>>) -> Row {
@@ -122,6 +131,8 @@ fn rows(folder: &Path) -> Vec<Row> {
     let java = java.then(|| owned(&["java", "-cp", folder.to_str().unwrap(), "Teller"]));
     let is_root = rustix::process::geteuid().is_root();
     let as_root = |words: &[&str]| script_of(words[0], words).filter(|_| is_root);
+    let has_data = make_data(folder);
+    let database = |script: String| has_data.then(|| owned(&["bash", "-c", &script, folder.to_str().unwrap()]));
     let in_chroot = fixed.as_ref().and_then(|_| as_root(&["/usr/sbin/chroot", folder.to_str().unwrap(), "/static"]));
     vec![
         starter("date, started each time", "`clock_gettime`", "date", DATE),
@@ -143,11 +154,12 @@ fn rows(folder: &Path) -> Vec<Row> {
         vsyscall(fixed.clone()),
         row("C, musl", "`clock_gettime`", c("musl", &["musl-gcc"]).map(|program| vec![program])),
         row("C, musl, static", "`clock_gettime`", c("musl-static", &["musl-gcc", "-static"]).map(|it| vec![it])),
-        row("C, AddressSanitizer", "`clock_gettime`", sanitized("asan", "-fsanitize=address")),
+        row(ASAN, "`clock_gettime`", sanitized("asan", "-fsanitize=address")),
         row("C, ThreadSanitizer", "`clock_gettime`", sanitized("tsan", "-fsanitize=thread")),
         row("C, UndefinedBehaviorSanitizer", "`clock_gettime`", sanitized("ubsan", "-fsanitize=undefined")),
         starter("SQLite, started each time", "`CURRENT_TIMESTAMP`", "sqlite3", SQLITE),
-        row("PostgreSQL", "`now()`", postgres(folder)),
+        row("PostgreSQL, a server", "`now()`", database(server(SQL))),
+        row("PostgreSQL, `--single`", "`now()`", database(single(SQL, VALUES))),
         row("bash, with strace attached", "`printf '%(%s)T'`", watched("strace", STRACE)),
         row("bash, with gdb attached", "`printf '%(%s)T'`", watched("gdb", GDB)),
         row("bash as another user", "`su`", as_root(&["su", "-s", "/bin/bash", "nobody", "-c", BASH])),
@@ -164,7 +176,7 @@ fn vsyscall(program: Option<String>) -> Row {
     let maps = std::fs::read_to_string("/proc/self/maps").unwrap_or_default();
     let is_there = maps.lines().any(|line| line.ends_with("[vsyscall]") && line.contains("xp "));
     let command = program.filter(|_| is_there).map(|program| vec![program, "vsyscall".to_owned()]);
-    Row { is_starter: true, ..row("C, glibc, static", "the vsyscall page", command) }
+    Row { is_starter: true, ..row("C, glibc, static", VSYSCALL, command) }
 }
 
 /// Returns what runs a program on a system that denies something.
@@ -174,65 +186,35 @@ fn denier(folder: &Path) -> Option<String> {
     if deny.exists() { Some(deny.to_str()?.to_owned()) } else { is_made() }
 }
 
-/// Returns the rows of programs that are traced, as far as what is denied to that end can be.
-fn traced_rows(folder: &Path) -> Vec<Row> {
-    let c = |name: &str| Some(folder.join(name)).filter(|path| path.exists()).map(|path| path.display().to_string());
-    let with = |name: &str, word: &str| Some(vec![c(name)?, word.to_owned()]);
-    let deny = denier(folder);
-    let is_root = rustix::process::geteuid().is_root();
-    let vsyscall = Row { way: "trace", ..vsyscall(c("static")) };
-    let rows: Vec<Row> = ["trace", UNFILTERED]
-        .into_iter()
-        .flat_map(|way| {
-            let rows = [
-                starter("date, started each time", "`clock_gettime`", "date", DATE),
-                row("bash", "`printf '%(%s)T'`", script_of("bash", &["bash", "-c", BASH])),
-                row("Python", "`time.time()`", script_of("python3", &["python3", "-c", PYTHON])),
-                Row { is_starter: true, ..row("C, glibc", "a plain system call", with("dynamic", "syscall")) },
-                row("bash as another user", "`su`", {
-                    let words = ["su", "-s", "/bin/bash", "nobody", "-c", BASH];
-                    script_of("su", &words).filter(|_| is_root)
-                }),
-                row("C, glibc, static", "`clock_gettime`", with("static", "clock_gettime")),
-            ];
-            let is_had = way != UNFILTERED || deny.is_some();
-            rows.map(|row| Row { way, command: row.command.filter(|_| is_had), ..row })
-        })
-        .collect();
-    // Without a filter nobody sees it.
-    [vec![vsyscall], rows].concat()
+/// Returns the rows of programs that are traced, as far as what is denied to that end can be: all but those that somebody
+/// else traces.
+fn traced_rows(folder: &Path, rows: &[Row]) -> Vec<Row> {
+    let is_denied = denier(folder).is_some();
+    let by = |way: &'static str| {
+        let is_reached = move |row: &&Row| {
+            // Without a filter nobody sees what asks the page of the kernel.
+            let is_seen = way != UNFILTERED || row.asks_by != VSYSCALL;
+            row.way == "exec" && !row.is_watched() && is_seen
+        };
+        let traced = move |row: &Row| {
+            let command = row.command.clone().filter(|_| way != UNFILTERED || is_denied);
+            // At its end it would trace itself.
+            let quiet = row.program.contains(ASAN).then(|| owned(&["env", "ASAN_OPTIONS=detect_leaks=0"]));
+            let command = command.map(|words| [quiet.unwrap_or_default(), words].concat());
+            Row { way, command, ..row.clone() }
+        };
+        rows.iter().filter(is_reached).map(traced)
+    };
+    by("trace").chain(by(UNFILTERED)).collect()
 }
 
 /// Returns the rows of programs that load a library: all that it reaches.
 fn preloaded_rows(rows: &[Row]) -> Vec<Row> {
     let is_reached = |row: &&Row| {
-        let is_out = ["static", "Go", "AddressSanitizer"].iter().any(|word| row.program.contains(word));
+        let is_out = ["static", "Go", ASAN].iter().any(|word| row.program.contains(word));
         !is_out && row.way == "exec"
     };
-    let preloaded = |row: &Row| {
-        let command = row.command.as_ref().map(|words| {
-            // Two servers cannot have one folder.
-            words.iter().map(|word| word.replace("$0/data", "$0/other")).collect()
-        });
-        Row { way: PRELOAD, command, ..row.clone() }
-    };
-    rows.iter().filter(is_reached).map(preloaded).collect()
-}
-
-/// Sets up databases that are asked without a server, one for each time that a script is run.
-fn postgres(folder: &Path) -> Option<Vec<String>> {
-    if !Path::new("/usr/lib/postgresql").exists() {
-        return None;
-    }
-    std::fs::create_dir(folder.join("bin")).unwrap();
-    provide_postgres(folder);
-    for data in ["data", "other"] {
-        let mut setup = Command::new(folder.join("bin/initdb"));
-        let status = setup.args(["-D"]).arg(folder.join(data)).args(["-A", "trust"]).stdout(Stdio::null()).status();
-        assert!(status.unwrap().success());
-    }
-    let script = format!("PATH=$0/bin:$PATH; {POSTGRES}");
-    Some(owned(&["bash", "-c", &script, folder.to_str().unwrap()]))
+    rows.iter().filter(is_reached).map(|row| Row { way: PRELOAD, ..row.clone() }).collect()
 }
 
 /// What is on the page, and what a program was seen to do.
@@ -316,7 +298,7 @@ fn every_program_sees_the_clock_as_the_page_says() {
     std::fs::set_permissions(folder.path(), std::fs::Permissions::from_mode(0o755)).unwrap();
     let mut rows = rows(folder.path());
     let preloaded = preloaded_rows(&rows);
-    rows.extend(traced_rows(folder.path()));
+    rows.extend(traced_rows(folder.path(), &rows));
     rows.extend(preloaded);
     let mut all: Vec<Seen> = rows.into_iter().map(|row| started(&service, folder.path(), row)).collect();
     for (to, seconds) in [

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{Row, on_clock, preloaded_rows, rows};
+use super::{Row, on_clock, preloaded_rows, rows, traced_rows};
 use crate::programs::{DAY, service};
 use crate::service::run;
 
@@ -26,12 +26,10 @@ fn no_start_of_any_program_is_missed() {
     let times = asked().unwrap_or(FEW);
     let mut all: Vec<Row> = rows(folder.path());
     // A debugger attaches to a program that has been started.
-    all.retain(|row| !row.program.contains("attached"));
-    let preloaded = preloaded_rows(&all);
+    all.retain(|row| !row.is_watched());
     if asked().is_some() {
-        let traced: Vec<Row> = all.iter().map(|row| Row { way: "trace", ..row.clone() }).collect();
-        all.extend(traced);
-        all.extend(preloaded);
+        let others = [traced_rows(folder.path(), &all), preloaded_rows(&all)].concat();
+        all.extend(others);
     }
     let mut missed = Vec::new();
     for row in &all {

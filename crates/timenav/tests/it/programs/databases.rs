@@ -1,0 +1,99 @@
+//! PostgreSQL on the clock: servers, and what waits in them.
+
+use std::io::Write as _;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+use serde_json::json;
+
+use super::{DAY, Teller, exec, service};
+use crate::recipes::provide_postgres;
+use crate::waiting::Patience;
+
+/// Gives a script data of its own: `$0` is the folder of a test, and `$own` what the script may write to.
+const OWN: &str = "PATH=$0/bin:$PATH; own=$(mktemp -d \"$0/XXXXXX\"); chmod 777 \"$own\"; cp -a \"$0/data\" \"$own\"; ";
+const START: &str = "postgres -D \"$own/data\" -c listen_addresses= -c unix_socket_directories=\"$own\" </dev/null \
+                     >/dev/null 2>&1 & server=$!; ask() { psql -h \"$own\" -U postgres -Atq template1; }; \
+                     until echo | ask >/dev/null 2>&1; do sleep 0.05; done; ";
+const END: &str = "kill -INT $server; wait $server; exit 5";
+
+/// Makes data in a folder, beside the programs that use it. Returns whether there are any.
+pub(super) fn make_data(folder: &Path) -> bool {
+    if !Path::new("/usr/lib/postgresql").exists() {
+        eprintln!("skipped for PostgreSQL: it is not installed");
+        return false;
+    }
+    std::fs::create_dir(folder.join("bin")).unwrap();
+    provide_postgres(folder);
+    let mut setup = Command::new(folder.join("bin/initdb"));
+    setup.arg("-D").arg(folder.join("data")).args(["-A", "trust", "-U", "postgres", "--no-sync"]);
+    assert!(setup.stdout(Stdio::null()).status().unwrap().success());
+    true
+}
+
+/// Returns a script for `bash` that hands statements to a database without a server.
+pub(super) fn single(statements: &str, rest: &str) -> String {
+    format!("{OWN}{statements} | postgres --single -D \"$own/data\" template1 {rest}; exit 5")
+}
+
+/// Returns a script for `bash` that starts a server, and hands statements to one connection.
+pub(super) fn server(statements: &str) -> String {
+    format!("{OWN}{START}{statements} | ask 2>&1; {END}")
+}
+
+impl Teller {
+    /// Says something to a program.
+    fn say(&mut self, statement: &str) {
+        writeln!(self.questions, "{statement}").unwrap();
+    }
+}
+
+/// A job that waits until a date as pg_cron does, by looking again and again, goes on when the clock shows it, however it
+/// gets there.
+#[test]
+fn jobs_in_a_server_wait_for_the_clock() {
+    let Some(service) = service() else { return };
+    let folder = tempfile::tempdir().unwrap();
+    if !make_data(folder.path()) {
+        return service.audit();
+    }
+    let mut database =
+        Teller::of(&mut exec(&service, &["bash", "-c", &server("cat"), folder.path().to_str().unwrap()]));
+    let seconds = "floor(extract(epoch FROM clock_timestamp()))::bigint";
+    // The first statement of its life, and one by a process that the server has just started.
+    database.say("SELECT floor(extract(epoch FROM now()))::bigint;");
+    assert_eq!(database.line(), format!("{}\n", DAY.1));
+    let wait = |database: &mut Teller, until: i64| {
+        database.say(&format!(
+            "DO $$ BEGIN RAISE NOTICE 'waiting'; WHILE clock_timestamp() < to_timestamp({until}) LOOP \
+             PERFORM pg_sleep(0.05); END LOOP; END $$; SELECT {seconds};"
+        ));
+        assert_eq!(database.line(), "NOTICE:  waiting\n");
+    };
+    wait(&mut database, DAY.1 + 3600);
+    service.post("/v1/fast-forward", &json!({ "duration": "30m" }));
+    service.post("/v1/fast-forward", &json!({ "duration": "1h" }));
+    assert_eq!(database.line(), format!("{}\n", DAY.1 + 5400), "it goes on after the second jump");
+    let later = DAY.1 + 5400 + 3600;
+    wait(&mut database, later);
+    service.post("/v1/set-rate", &json!({ "rate": 3600 }));
+    service.post("/v1/resume-time", &json!({}));
+    let shown: i64 = database.line().trim_end().parse().unwrap();
+    assert!(shown >= later, "{shown} is before {later}");
+
+    // A sleep has a length in host time, whatever the clock does meanwhile.
+    service.post("/v1/set-rate", &json!({ "rate": 1 }));
+    database.say(
+        "DO $$ DECLARE begun timestamptz = clock_timestamp(); BEGIN RAISE NOTICE 'waiting'; PERFORM pg_sleep(3); \
+         RAISE NOTICE '%', clock_timestamp() - begun >= interval '1h'; END $$;",
+    );
+    assert_eq!(database.line(), "NOTICE:  waiting\n");
+    let patience = Patience::of(Duration::from_secs(2));
+    service.post("/v1/fast-forward", &json!({ "duration": "1h" }));
+    assert_eq!(database.line(), "NOTICE:  t\n");
+    assert!(!patience.lasts(), "the jump has ended it");
+    drop(database.questions);
+    assert_eq!(database.child.wait().unwrap().code(), Some(5));
+    service.audit();
+}
