@@ -2,6 +2,7 @@
 
 mod agreeing;
 mod builds;
+mod chromium;
 mod databases;
 mod demo;
 mod ends;

@@ -2,12 +2,14 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <linux/io_uring.h>
+#include <netinet/in.h>
 #include <poll.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/timerfd.h>
@@ -74,6 +76,24 @@ static void timers(long shown) {
     if (result >= 0 || errno != EAGAIN) printf("a timer was cancelled: %ld, error %d\n", result, errno);
 }
 
+/* Returns when a packet came, as the kernel stamps it. */
+static long stamp_of_a_packet(void) {
+    struct sockaddr_in at = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    socklen_t length = sizeof at;
+    int ends = socket(AF_INET, SOCK_DGRAM, 0), on = 1;
+    char text[8], control[128];
+    struct iovec part = {text, sizeof text};
+    struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1, .msg_control = control, .msg_controllen = sizeof control};
+    struct timespec stamp = {0};
+    setsockopt(ends, SOL_SOCKET, SO_TIMESTAMPNS, &on, sizeof on);
+    bind(ends, (struct sockaddr *)&at, length);
+    getsockname(ends, (struct sockaddr *)&at, &length);
+    if (sendto(ends, "x", 1, 0, (struct sockaddr *)&at, length) != 1 || recvmsg(ends, &message, 0) != 1) return -1;
+    if (CMSG_FIRSTHDR(&message)) memcpy(&stamp, CMSG_DATA(CMSG_FIRSTHDR(&message)), sizeof stamp);
+    close(ends);
+    return stamp.tv_sec;
+}
+
 int main(int count, char **arguments) {
     if (count == 2) return other_timeouts();
     if (count < 4) return 2;
@@ -83,6 +103,7 @@ int main(int count, char **arguments) {
     FILE *made = fopen(arguments[3], "w");
     if (!made || fclose(made) || stat(arguments[3], &file)) return 2;
     check("the time of a file", file.st_mtime, host - 2, host + 600);
+    check("the time of a packet", stamp_of_a_packet(), host - 2, host + 600);
     unsigned date = IORING_TIMEOUT_ABS | IORING_TIMEOUT_REALTIME;
     int is_soon = ring_timeout(date, (struct __kernel_timespec){host - 1, 0}, 10000);
     int is_late = ring_timeout(date, (struct __kernel_timespec){shown - 3600, 0}, 200);

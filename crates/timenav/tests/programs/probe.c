@@ -41,7 +41,13 @@ static int readings(long expected) {
     check("timespec_get", t.tv_sec, expected);
     struct timex x;
     memset(&x, 0, sizeof x);
-    if (adjtimex(&x) >= 0) check("adjtimex", x.time.tv_sec, expected);
+    if (adjtimex(&x) >= 0) {
+        check("adjtimex", x.time.tv_sec, expected);
+        clock_gettime(CLOCK_TAI, &t);
+        check("atomic time", t.tv_sec, expected + x.tai);
+        syscall(SYS_clock_gettime, CLOCK_TAI, &t);
+        check("atomic time by a system call", t.tv_sec, expected + x.tai);
+    }
     /* The monotonic clock is the kernel's, whichever way it is asked. */
     struct timespec a, b, c;
     clock_gettime(CLOCK_MONOTONIC, &a);

@@ -22,7 +22,7 @@ struct waitv { uint64_t val, uaddr; uint32_t flags, reserved; };
 
 static pthread_mutex_t taken = PTHREAD_MUTEX_INITIALIZER, inherited;
 static pthread_rwlock_t written = PTHREAD_RWLOCK_INITIALIZER;
-static mqd_t queue = -1;
+static mqd_t queue = -1, full = -1;
 
 static int mutex_taken(const struct timespec *until) { return pthread_mutex_timedlock(&taken, until); }
 static int inherited_taken(const struct timespec *until) { return pthread_mutex_timedlock(&inherited, until); }
@@ -63,10 +63,14 @@ static int message(const struct timespec *until) {
     return mq_timedreceive(queue, text, sizeof text, 0, until) < 0 ? errno : 0;
 }
 
+static int sent(const struct timespec *until) {
+    return mq_timedsend(full, "", 1, 0, until) < 0 ? errno : 0;
+}
+
 static struct way { const char *name; int (*wait)(const struct timespec *); } ways[] = {
     {"a condition", condition}, {"a semaphore", semaphore}, {"a mutex", mutex_taken},
     {"a mutex that inherits priorities", inherited_taken}, {"a lock for readers", read_lock},
-    {"futex_waitv", vector}, {"futex_wait", newer}, {"a message", message},
+    {"futex_waitv", vector}, {"futex_wait", newer}, {"a message", message}, {"room for a message", sent},
 };
 enum { WAYS = sizeof ways / sizeof *ways };
 
@@ -302,6 +306,9 @@ int main(int count, char **arguments) {
     struct mq_attr attributes = {.mq_maxmsg = 1, .mq_msgsize = 64};
     queue = mq_open(name, O_RDWR | O_CREAT | O_EXCL, 0600, &attributes);
     mq_unlink(name);
+    full = mq_open(name, O_RDWR | O_CREAT | O_EXCL, 0600, &attributes);
+    mq_unlink(name);
+    if (full >= 0) mq_send(full, "", 1, 0);
     pthread_mutexattr_init(&kind);
     pthread_mutexattr_setprotocol(&kind, PTHREAD_PRIO_INHERIT);
     pthread_mutex_init(&inherited, &kind);

@@ -2,15 +2,16 @@
 //! cancelled; and what surprises people because it does.
 
 use std::io::Write as _;
-use std::path::Path;
+use std::os::unix::fs::PermissionsExt as _;
+use std::os::unix::process::ExitStatusExt as _;
 use std::process::{Command, Stdio};
 
 use serde_json::json;
 use tempfile::TempDir;
 
+use super::databases::{make_data, single};
 use super::{DAY, PATH, Teller, compiled, done, exec, file, is_installed, service, travel};
 use crate::cli::command;
-use crate::recipes::provide_postgres;
 use crate::service::{Service, run};
 use crate::waiting::until_so;
 
@@ -54,6 +55,52 @@ fn what_the_page_says_is_host_time_is() {
         assert_eq!(code, Some(0), "{stdout}{stderr}");
         assert!(stderr.contains("modification time") && stderr.contains("in the future"), "{stderr}");
     }
+    service.audit();
+}
+
+/// A 32-bit program (ELF, i386) that asks for the time by `int 0x80`, writes the four bytes of it, and ends.
+fn narrow_program() -> Vec<u8> {
+    const AT: u32 = 0x0804_8000;
+    const HEADERS: u32 = 52 + 32;
+    #[rustfmt::skip]
+    let code = [
+        0xb8, 13, 0, 0, 0, 0x31, 0xdb, 0xcd, 0x80, // time(0)
+        0x50, 0x89, 0xe1, 0xba, 4, 0, 0, 0, 0xbb, 1, 0, 0, 0, 0xb8, 4, 0, 0, 0, 0xcd, 0x80, // write(1, esp, 4)
+        0x31, 0xdb, 0xb8, 1, 0, 0, 0, 0xcd, 0x80, // exit(0)
+    ];
+    let length = HEADERS + u32::try_from(code.len()).unwrap();
+    let words = |words: &[u32]| words.iter().flat_map(|word| word.to_le_bytes()).collect::<Vec<u8>>();
+    let identity = [&b"\x7fELF\x01\x01\x01"[..], &[0; 9]].concat();
+    // An executable for i386; where it begins, and where its program headers are; the sizes of headers.
+    let head = words(&[3 << 16 | 2, 1, AT + HEADERS, 52, 0, 0, 32 << 16 | 52, 1, 0]);
+    // One part that is loaded, to be read and executed.
+    let part = words(&[1, 0, AT, AT, length, length, 5, 4096]);
+    [identity, head, part, code.to_vec()].concat()
+}
+
+/// A 32-bit program has host time, and a line says so; strictly, it is not started.
+#[test]
+fn narrow_programs_have_host_time_or_are_not_started() {
+    let Some(service) = service() else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let program = file(&folder, "narrow");
+    std::fs::write(&program, narrow_program()).unwrap();
+    std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).unwrap();
+    let seconds = |output: &std::process::Output| output.stdout.clone().try_into().map(u32::from_le_bytes);
+    let Some(before) = Command::new(&program).output().ok().and_then(|output| seconds(&output).ok()) else {
+        eprintln!("skipped: this system runs no 32-bit programs");
+        return service.audit();
+    };
+    let program = program.to_str().unwrap();
+    let output = exec(&service, &[program]).output().unwrap();
+    let told = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.success() && (before..before + 600).contains(&seconds(&output).unwrap()), "{output:?}");
+    assert!(told.ends_with("runs on host time: it is a 32-bit program\n") && told.lines().count() == 1, "{told}");
+    let mut strict = command(&service, &["exec", "--strict", "--", program]);
+    let output = strict.env("PATH", PATH).output().unwrap();
+    let told = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!((output.stdout.len(), output.status.signal()), (0, Some(9)), "{told}");
+    assert!(told.contains("was not started: it is a 32-bit program\n"), "{told}");
     service.audit();
 }
 
@@ -121,19 +168,13 @@ fn what_archives_and_processes_tell(service: &Service, folder: &TempDir) {
 #[test]
 fn a_database_sleeps_for_as_long_as_the_clock_stands() {
     let Some(service) = service() else { return };
-    if !Path::new("/usr/lib/postgresql").exists() {
-        println!("skipped: PostgreSQL is not installed");
+    let folder = tempfile::tempdir().unwrap();
+    if !make_data(folder.path()) {
         return service.audit();
     }
-    let folder = tempfile::tempdir().unwrap();
-    std::fs::create_dir(folder.path().join("bin")).unwrap();
-    provide_postgres(folder.path());
-    let mut setup = Command::new(folder.path().join("bin/initdb"));
-    let made = setup.arg("-D").arg(folder.path().join("data")).args(["-A", "trust"]).stdout(Stdio::null()).status();
-    assert!(made.unwrap().success());
-    let script = "PATH=$0/bin:$PATH; exec postgres --single -D \"$0/data\" template1 2>&1";
+    let script = single("cat", "2>&1");
     let at = folder.path().to_str().unwrap();
-    let mut database = Teller::of(exec(&service, &["bash", "-c", script, at]).stderr(Stdio::inherit()));
+    let mut database = Teller::of(exec(&service, &["bash", "-c", &script, at]).stderr(Stdio::inherit()));
     let longer_than_that = ["sleep", "0.6"];
     for (statement, ends) in [
         ("SELECT pg_sleep(0.3)", ""),
@@ -155,7 +196,7 @@ fn a_database_sleeps_for_as_long_as_the_clock_stands() {
         service.post("/v1/pause-time", &json!({}));
     }
     drop(database.questions);
-    assert!(database.child.wait().unwrap().success());
+    assert_eq!(database.child.wait().unwrap().code(), Some(5));
     service.audit();
 }
 

@@ -129,6 +129,14 @@ fn traced_waits_end_by_the_clock_and_by_signals() {
             let program = [&["timeout", "120", &waits], words].concat();
             assert!(done(&service, &deny, &denied, &program).ends_with("done\n"), "{denied:?} {words:?}");
         }
+        // A timer of the kernel has as much host time as is left when it is set: at this rate, a second for an hour.
+        service.post("/v1/set-rate", &json!({ "rate": 3600 }));
+        service.post("/v1/resume-time", &json!({}));
+        let date = (DAY.1 + 3 * 3600).to_string();
+        let shown = done(&service, &deny, &denied, &["timeout", "120", &waits, "timer", &date]);
+        assert_eq!(shown, format!("waiting\nat {date}\n"), "{denied:?}");
+        service.post("/v1/pause-time", &json!({}));
+        travel(&service, DAY.0);
         // A thread that sleeps until a date is not stopped: signals reach it.
         let mut sleeper = Teller::of(&mut traced(&service, &deny, &denied, &[&probe, "sleep", &far]));
         assert_eq!(sleeper.line(), "sleeping\n");
