@@ -74,11 +74,18 @@ impl From<ViaOption> for Via {
     }
 }
 
+/// What is said on other systems, whatever is asked for.
+const ELSEWHERE: &str = "timenav exec works on Linux on x86-64 only, for now; on this system, let programs ask the \
+                         service, or use a client with a virtual clock (docs/clients.md)";
+
 /// Runs a program, and ends as it does.
 ///
 /// # Errors
 /// The program cannot be started on the clock, or the service does not tell the clock.
 pub(crate) fn run(command: &ExecCommand, surroundings: &Surroundings) -> Result<(), Failure> {
+    if !cfg!(all(target_os = "linux", target_arch = "x86_64")) {
+        return Err(anyhow::anyhow!(ELSEWHERE).into());
+    }
     if command.inspect {
         let via = command.via.into();
         return inspecting::show((&command.command, via), surroundings, command.service.output());
@@ -126,7 +133,5 @@ fn start(command: &ExecCommand, surroundings: &Surroundings) -> Result<(), Failu
 
 #[cfg(not(all(target_os = "linux", target_arch = "x86_64")))]
 fn start(_: &ExecCommand, _: &Surroundings) -> Result<(), Failure> {
-    let text = "timenav exec works on Linux on x86-64 only, for now; on this system, let programs ask the service, or \
-                use a client with a virtual clock (docs/clients.md)";
-    Err(anyhow::anyhow!(text).into())
+    Err(anyhow::anyhow!(ELSEWHERE).into())
 }

@@ -162,6 +162,6 @@ mod process {
     use super::{Failure, OutputFormat};
 
     pub(super) fn show(_: i32, _: OutputFormat) -> Result<(), Failure> {
-        Err(anyhow::anyhow!("no process is on a virtual clock here: timenav exec works on Linux on x86-64 only").into())
+        Err(anyhow::anyhow!(crate::commands::exec::ELSEWHERE).into())
     }
 }
