@@ -81,6 +81,7 @@ fn print_times(times: &[(Step, Duration)]) {
 fn run_step(root: &Path, step: Step, is_built: bool, unsteady: &mut Vec<String>) -> anyhow::Result<()> {
     if step == Step::Test {
         tools::postgres()?;
+        tools::programs_to_try(root);
         unsteady.extend(suites::run(root)?);
         return Ok(());
     }

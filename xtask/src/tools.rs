@@ -199,6 +199,80 @@ pub(crate) fn postgres() -> anyhow::Result<()> {
     Ok(())
 }
 
+/// A program that tests run where it is installed, and are without where it is not.
+struct Tried {
+    path: &'static str,
+    package: &'static str,
+}
+
+/// What Debian has of them, but for compilers of Java, which are as large as all others together. Go takes half a gigabyte
+/// and a quarter of a minute; gccgo is smaller, and its programs ask for the time by the C library, where those of Go have
+/// a way of their own.
+const TRIED: [Tried; 8] = [
+    Tried { path: "/usr/bin/bwrap", package: "bubblewrap" },
+    Tried { path: "/usr/bin/gdb", package: "gdb" },
+    Tried { path: "/usr/bin/go", package: "golang-go" },
+    Tried { path: "/usr/bin/musl-gcc", package: "musl-tools" },
+    Tried { path: "/usr/bin/ntpdig", package: "ntpsec-ntpdig" },
+    Tried { path: "/usr/bin/sqlite3", package: "sqlite3" },
+    Tried { path: "/usr/bin/strace", package: "strace" },
+    Tried { path: CHRONY, package: "chrony" },
+];
+const CHRONY: &str = "/usr/sbin/chronyd";
+/// What Debian knows of its packages. Whoever may write to it may install some.
+const DPKG_STATUS: &str = "/var/lib/dpkg/status";
+/// Where it is unpacked, from `target/tools` on. The tests look there.
+const CHRONY_FOLDER: &str = "chrony";
+
+/// Installs Debian's packages of programs that tests are without otherwise, where that may be done, and says which tests
+/// are skipped. None of them is required.
+pub(crate) fn programs_to_try(root: &Path) {
+    let chrony = root.join("target/tools").join(CHRONY_FOLDER);
+    let is_missing = |tried: &&Tried| {
+        let unpacked = (tried.path == CHRONY).then(|| chrony.join(CHRONY.trim_start_matches('/')));
+        !Path::new(tried.path).exists() && !unpacked.is_some_and(|path| path.exists())
+    };
+    let missing: Vec<&str> = TRIED.iter().filter(is_missing).map(|tried| tried.package).collect();
+    if missing.is_empty() {
+        return;
+    }
+    // Whoever is somebody else cannot install anything, and is not made to wait for the lists.
+    if fs::OpenOptions::new().append(true).open(DPKG_STATUS).is_ok() {
+        println!("Programs that tests try are missing; Debian's packages are installed now: {}", missing.join(", "));
+        process::succeeds(Command::new("apt-get").args(["update", "--quiet"]), INSTALL_TIME_MAX);
+        // One that cannot be had keeps no other from being installed, and none takes the place of what is there.
+        let how = ["install", "--yes", "--quiet", "--no-install-recommends", "--no-remove"];
+        for package in missing.iter().filter(|package| **package != "chrony") {
+            let mut install = Command::new("apt-get");
+            install.args(how).arg(package).env("DEBIAN_FRONTEND", "noninteractive");
+            process::succeeds(&mut install, INSTALL_TIME_MAX);
+        }
+        if missing.contains(&"chrony") {
+            unpack_chrony(&chrony);
+        }
+    }
+    let missing: Vec<&str> = TRIED.iter().filter(is_missing).map(|tried| tried.package).collect();
+    if !missing.is_empty() {
+        println!("tests are skipped for lack of {}: install Debian's packages of these names", missing.join(", "));
+    }
+}
+
+/// Unpacks Debian's package into a folder. To install it would take the place of whatever sets the machine's clock, and
+/// start it.
+fn unpack_chrony(folder: &Path) {
+    if fs::create_dir_all(folder).is_err() {
+        return;
+    }
+    let mut download = Command::new("apt-get");
+    process::succeeds(download.args(["download", "--quiet", "chrony"]).current_dir(folder), INSTALL_TIME_MAX);
+    for file in fs::read_dir(folder).into_iter().flatten().flatten().map(|file| file.path()) {
+        if file.extension().is_some_and(|extension| extension == "deb") {
+            process::succeeds(Command::new("dpkg").arg("-x").arg(&file).arg(folder), INSTALL_TIME_MAX);
+            let _ = fs::remove_file(file);
+        }
+    }
+}
+
 /// Returns the beginning of a call under the nightly toolchain: what to call is still missing.
 pub(crate) fn nightly() -> Command {
     let mut command = Command::new("rustup");
