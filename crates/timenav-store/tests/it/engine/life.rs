@@ -24,27 +24,36 @@ pub(super) struct Known {
     pub(super) is_taken_back: bool,
     /// Tells it from an event that had its id before, where events are erased.
     pub(super) born: usize,
+    /// Grows whenever it comes to stand otherwise, so that it is known whether it still stands as somebody left it.
+    pub(super) version: usize,
 }
 
 impl Known {
     pub(super) const fn recorded(time: i64, born: usize) -> Self {
-        Self { recorded: time, stands: Some(time), is_taken_back: false, born }
+        Self { recorded: time, stands: Some(time), is_taken_back: false, born, version: 0 }
     }
 
     /// Lets an intervention count.
     pub(super) fn change(&mut self, effect: &Effect) {
         match effect {
-            Effect::Cancel => self.stands = None,
-            Effect::Restore => self.stands = Some(self.recorded),
-            Effect::Delay(_) => self.stands = self.stands.map(|time| time + 3_600),
+            Effect::Cancel => self.stand(None),
+            Effect::Restore => self.stand(Some(self.recorded)),
+            Effect::Delay(_) => self.stand(self.stands.map(|time| time + 3_600)),
             _ => {}
         }
         self.is_taken_back &= self.stands.is_none();
     }
 
+    /// Lets it stand otherwise, or not at all.
+    pub(super) fn stand(&mut self, stands: Option<i64>) {
+        self.version += usize::from(stands != self.stands);
+        self.stands = stands;
+    }
+
     /// Lets a return to a state count.
     pub(super) fn take_back(&mut self, then: Option<&Self>) {
-        let before = std::mem::replace(&mut self.stands, then.and_then(|then| then.stands));
+        let before = self.stands;
+        self.stand(then.and_then(|then| then.stands));
         self.is_taken_back = self.stands.is_none() && (before.is_some() || self.is_taken_back);
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use timenav_core::clock::{self, Clock, ClockCommand, ClockRefusal};
+use timenav_core::clock::{self, Clock, ClockCommand, ClockMoved, ClockRefusal, Surroundings};
 use timenav_core::time::{Instant, Virtual, Wall, Zone};
 
 /// One timeline of the model.
@@ -37,16 +37,40 @@ impl Model {
         command: &ClockCommand,
         now: Instant<Wall>,
     ) -> Result<(Clock, Instant<Virtual>, bool), ClockRefusal> {
-        let known = self.0.get(timeline).cloned();
-        let known = known.unwrap_or_else(|| Known { clock: Clock::new(now), recorded_at: now });
-        let host = now.max(known.recorded_at);
+        let moved = self.decide(timeline, (command, None), now)?;
+        Ok(self.apply(timeline, moved.as_ref(), now))
+    }
+
+    /// Returns what becomes of a clock whose next timer has that moment.
+    pub(super) fn decide(
+        &self,
+        timeline: &str,
+        (command, next): (&ClockCommand, Option<Instant<Virtual>>),
+        now: Instant<Wall>,
+    ) -> Result<Option<ClockMoved>, ClockRefusal> {
+        let known = self.known(timeline, now);
         let zone = known.clock.location.as_deref().and_then(Zone::named).unwrap_or_else(Zone::utc);
-        let moved = clock::decide(&known.clock, command, &zone, host)?;
-        let changed = moved.is_some();
-        let clock = moved.map_or(known.clock.clone(), |moved| clock::apply(&known.clock, &moved));
+        clock::decide(&known.clock, command, Surroundings { zone: &zone, next }, now.max(known.recorded_at))
+    }
+
+    /// Does what was decided.
+    pub(super) fn apply(
+        &mut self,
+        timeline: &str,
+        moved: Option<&ClockMoved>,
+        now: Instant<Wall>,
+    ) -> (Clock, Instant<Virtual>, bool) {
+        let known = self.known(timeline, now);
+        let host = now.max(known.recorded_at);
+        let clock = moved.map_or(known.clock.clone(), |moved| clock::apply(&known.clock, moved));
         self.insert(timeline, clock.clone(), host);
         let reading = clock.now(host);
-        Ok((clock, reading, changed))
+        (clock, reading, moved.is_some())
+    }
+
+    fn known(&self, timeline: &str, now: Instant<Wall>) -> Known {
+        let known = self.0.get(timeline).cloned();
+        known.unwrap_or_else(|| Known { clock: Clock::new(now), recorded_at: now })
     }
 
     /// Reads a clock as the engine should.

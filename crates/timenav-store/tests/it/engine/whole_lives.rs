@@ -1,9 +1,12 @@
 //! Whole lives of a service: everything that changes a timeline, drawn at random, with answers that are lost, commits that
-//! fail, kills, requests that are sent again, contents that are let go or erased, and ends; users, their keys and their
-//! rights, and sealed data. After each life, every state there was is read and compared with the model, everybody looks
-//! at every timeline, and every ledger is audited.
+//! fail, kills, requests that are sent again, contents that are let go or erased, and ends; timers, and advances that are
+//! cut off; imports; users, their keys and their rights, and sealed data. After each life, every state there was is read
+//! and compared with the model, everybody looks at every timeline, and every ledger is audited.
 
+mod erasing;
 mod household;
+mod timers;
+mod timing;
 mod world;
 
 use proptest::collection::vec;
@@ -13,20 +16,28 @@ use timenav_core::access::{RestrictionLevel, Role};
 use timenav_core::clock::{ClockCommand, Rate};
 use timenav_core::intervention::Effect;
 use timenav_core::time::parse_duration;
+use timenav_core::timers::Misfire;
 
+use self::erasing::Clearing;
 use self::household::{Chore, USERS};
+use self::timers::{Rough, TimerDeed};
+use self::timing::Target;
 use self::world::World;
 use crate::cases::check_cases;
+use crate::doors::FakeClock;
 use crate::house::House;
 use crate::sample::moment;
 
 /// What somebody asks for, on some timeline.
 #[derive(Clone, Debug)]
 enum Deed {
-    Record(u8, i64),
+    /// Records events in one request.
+    Record(Vec<(u8, i64)>),
+    Import(Vec<(u8, i64)>),
+    UndoImport(Index),
     Correct(u8, i64),
     Intervene(u8, Effect),
-    Steer(ClockCommand),
+    Steer(ClockCommand, Passing),
     Anchor,
     Return {
         to: Index,
@@ -40,8 +51,28 @@ enum Deed {
     },
     /// Erase an event that was recorded there, in all that goes on from it too.
     Erase(u8),
+    Clear(Clearing),
     End,
+    Timer(TimerDeed),
     House(Chore),
+}
+
+/// How a clock passes timers, forward and back.
+#[derive(Clone, Copy, Debug)]
+struct Passing {
+    /// It stands still at each on its way.
+    settle: bool,
+    /// They fire again.
+    refire: bool,
+}
+
+/// How the timekeeper is cut off after a request.
+#[derive(Clone, Copy, Debug)]
+enum Cut {
+    /// Nothing can be written after so many commits; then that is over, or the service is killed.
+    NotWritten { commits: usize, is_killed: bool },
+    /// The service is killed before it has kept outside what it wrote.
+    NotKept,
 }
 
 /// What becomes of a request that the service would answer.
@@ -52,6 +83,8 @@ enum Fate {
     NotWritten,
     /// It is written, and the service is killed before it answers.
     AnswerLost,
+    /// It is answered, and what goes on after that is cut off.
+    CutOff(Cut),
 }
 
 #[derive(Clone, Debug)]
@@ -82,8 +115,32 @@ fn chores() -> impl Strategy<Value = Chore> {
     ]
 }
 
+fn timer_deeds() -> impl Strategy<Value = TimerDeed> {
+    let name = || 0..4_u8;
+    let target = || select(vec![Target::Queue, Target::Event]);
+    let rule = (1..60_i64, 1..5_i64, select(Misfire::ALL.to_vec()), any::<bool>());
+    let when = || (-4..60_i64, prop::option::of(rule.clone())).prop_map(|(first, rule)| Rough { first, rule });
+    let change = prop::option::weighted(0.8, when());
+    prop_oneof![
+        5 => (name(), when(), target()).prop_map(|(name, when, target)| TimerDeed::Set { name, when, target }),
+        2 => (name(), change, target()).prop_map(|(name, when, target)| TimerDeed::Change { name, when, target }),
+        1 => name().prop_map(TimerDeed::Cancel),
+        2 => (1..4_usize).prop_map(TimerDeed::Work),
+    ]
+}
+
+fn clearings() -> impl Strategy<Value = Clearing> {
+    prop_oneof![
+        2 => (0..50_i64, 0..20_i64).prop_map(|(from, span)| Clearing::Found(from, from + span)),
+        2 => (1..4_i64).prop_map(Clearing::Unchanged),
+        1 => (0..6_u8).prop_map(Clearing::One),
+        1 => any::<Index>().prop_map(Clearing::Reads),
+    ]
+}
+
 fn steps() -> impl Strategy<Value = Vec<Step>> {
     let event = || 0..6_u8;
+    let events = |max: usize| vec((event(), 0..50_i64), 1..=max);
     let effect = prop_oneof![
         3 => Just(Effect::Cancel),
         3 => Just(Effect::Restore),
@@ -96,22 +153,40 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
         (1_u64..4_000_000).prop_map(|micros| ClockCommand::SetRate(Rate::from_micros(micros).unwrap())),
         select(vec!["1h", "P1M"]).prop_map(|by| ClockCommand::FastForward(parse_duration(by).unwrap())),
         select(vec!["3d", "P1Y"]).prop_map(|by| ClockCommand::Rewind(parse_duration(by).unwrap())),
+        select(vec!["1h", "1d"]).prop_map(|by| ClockCommand::FastForward(parse_duration(by).unwrap())),
+        any::<Option<u16>>().prop_map(|until| ClockCommand::ToNext {
+            until: until.map(|hours| moment(FakeClock::START + i64::from(hours) * 3_600_000_000)),
+        }),
         (0_i64..1 << 50).prop_map(|to| ClockCommand::Travel { to: moment(to), location: None }),
     ];
     let deed = prop_oneof![
-        6 => (event(), 0..50_i64).prop_map(|(event, time)| Deed::Record(event, time)),
+        6 => events(3).prop_map(Deed::Record),
+        3 => events(5).prop_map(Deed::Import),
+        1 => any::<Index>().prop_map(Deed::UndoImport),
         4 => (event(), 0..50_i64).prop_map(|(event, time)| Deed::Correct(event, time)),
         6 => (event(), effect).prop_map(|(event, effect)| Deed::Intervene(event, effect)),
-        5 => command.prop_map(Deed::Steer),
+        6 => (command, prop::bool::weighted(0.7), any::<bool>())
+            .prop_map(|(command, settle, refire)| Deed::Steer(command, Passing { settle, refire })),
+        7 => timer_deeds().prop_map(Deed::Timer),
         3 => Just(Deed::Anchor),
         3 => (any::<Index>(), any::<bool>()).prop_map(|(to, all)| Deed::Return { to, all }),
         3 => any::<Option<Index>>().prop_map(|at| Deed::Fork { at }),
         1 => (1..4_u32).prop_map(|days| Deed::Retain { days }),
         2 => event().prop_map(Deed::Erase),
+        3 => clearings().prop_map(Deed::Clear),
         1 => Just(Deed::End),
         9 => chores().prop_map(Deed::House),
     ];
-    let fate = prop_oneof![8 => Just(Fate::Answered), 1 => Just(Fate::NotWritten), 1 => Just(Fate::AnswerLost)];
+    let cut = prop_oneof![
+        2 => (0..3_usize, any::<bool>()).prop_map(|(commits, is_killed)| Cut::NotWritten { commits, is_killed }),
+        1 => Just(Cut::NotKept),
+    ];
+    let fate = prop_oneof![
+        8 => Just(Fate::Answered),
+        1 => Just(Fate::NotWritten),
+        1 => Just(Fate::AnswerLost),
+        1 => cut.prop_map(Fate::CutOff),
+    ];
     let step = prop_oneof![
         20 => (any::<Index>(), deed, fate).prop_map(|(on, deed, fate)| Step::Ask(on, deed, fate)),
         4 => any::<Index>().prop_map(Step::Again),
@@ -129,6 +204,7 @@ async fn live(steps: Vec<Step>) {
     let mut world = World::open(&house).await;
     for step in steps {
         house.clock.advance(1_000_000);
+        world.go_on(None).await;
         match step {
             Step::Ask(on, deed, fate) => world.ask(on, deed, fate).await,
             Step::Again(which) => world.ask_again(which).await,

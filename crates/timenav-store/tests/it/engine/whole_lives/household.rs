@@ -65,6 +65,15 @@ pub(super) enum Made {
     Nothing,
     Key(KeyId, Option<String>),
     Data(DataId),
+    /// A timer by its position.
+    Timer(u64),
+    Import {
+        taken: u64,
+        /// Which of the records differed from what is known.
+        refused: Vec<usize>,
+    },
+    /// How many events of an import were cancelled, and how many stay.
+    Undone((u64, u64)),
 }
 
 #[derive(Debug, PartialEq)]

@@ -1,0 +1,127 @@
+//! Contents that somebody has erased: events by a query, by their age or one by one, and reads.
+
+use std::collections::BTreeSet;
+
+use proptest::sample::Index;
+use timenav_core::ids::TimelineId;
+use timenav_core::place::LocationQuery;
+use timenav_core::time::{Span, TimeRange};
+use timenav_engine::{ErasureRequest, EventErasure, Idempotency, ReadErasure, Refusal, WhichEvents, WhichReads};
+
+use super::household::{Came, Made};
+use crate::audit::lines;
+use crate::house::Home;
+use crate::sample::{event_id, moment};
+
+const SECOND: i64 = 1_000_000;
+const DAY: i64 = 86_400 * SECOND;
+
+/// What somebody asks to be erased.
+#[derive(Clone, Debug)]
+pub(super) enum Clearing {
+    /// What stands between two seconds.
+    Found(i64, i64),
+    /// What nothing has changed for so many days.
+    Unchanged(i64),
+    /// One event, as it was erased before there were queries.
+    One(u8),
+    /// The reads of an entry.
+    Reads(Index),
+}
+
+/// A clearing with all that was drawn for it, and what should come of it.
+#[derive(Clone, Debug)]
+pub(super) enum Clearance {
+    Events { which: WhichEvents, evaluated_at: u64, born: BTreeSet<usize> },
+    One { event_id: String, born: usize },
+    Reads { position: u64, erased: u64, left: u64 },
+}
+
+impl Clearing {
+    /// Returns which events are meant, where it is not said which ones they are.
+    pub(super) fn which(&self) -> Option<WhichEvents> {
+        match self {
+            Self::Found(from, to) => Some(WhichEvents::Found {
+                location_text: "*".to_owned(),
+                location: LocationQuery::Anywhere,
+                range: TimeRange::new(Some(moment(from * SECOND)), Some(moment(to * SECOND))).unwrap(),
+            }),
+            Self::Unchanged(days) => {
+                Some(WhichEvents::Unchanged { text: format!("P{days}D"), span: Span::from_micros(days * DAY) })
+            }
+            Self::One(_) | Self::Reads(_) => None,
+        }
+    }
+}
+
+impl Clearance {
+    /// Has the service look first, as it asks for. It must find what the model has.
+    pub(super) async fn look(
+        home: &Home<'_>,
+        on: &TimelineId,
+        (which, born): (WhichEvents, BTreeSet<usize>),
+    ) -> Option<Self> {
+        let request = erasure(on, which.clone(), None);
+        let foreseen = home.engine.foresee_erasure(&home.admin, request).await.unwrap();
+        assert_eq!(foreseen.events_count, born.len() as u64, "{on} {which:?}: {:?}", foreseen.event_ids);
+        (!born.is_empty()).then_some(Self::Events { which, evaluated_at: foreseen.evaluated_at, born })
+    }
+
+    /// Picks an entry with reads of the first operator, if there is one.
+    pub(super) async fn of_reads(home: &Home<'_>, on: &TimelineId, which: Index) -> Option<Self> {
+        let lines = lines(&*home.store).await;
+        let reads = lines.iter().filter(|line| line.timeline == on.as_str() && line.action == "read");
+        let own: Vec<u64> = reads.clone().filter(|line| line.actor == "admin").map(|line| line.seq).collect();
+        if own.is_empty() {
+            return None;
+        }
+        let position = *which.get(&own);
+        let erased = own.iter().filter(|seq| **seq == position).count() as u64;
+        let others = reads.filter(|line| line.seq == position && !["admin", ""].contains(&line.actor.as_str()));
+        Some(Self::Reads { position, erased, left: others.count() as u64 })
+    }
+
+    pub(super) async fn send(
+        &self,
+        home: &Home<'_>,
+        on: &TimelineId,
+        key: Option<Idempotency>,
+    ) -> Result<Came, Refusal> {
+        let (engine, admin) = (&home.engine, &home.admin);
+        let came = |told: String, position, replayed| Came { told, position, replayed, made: Made::Nothing };
+        Ok(match self {
+            Self::Events { which, evaluated_at, born } => {
+                let request = erasure(on, which.clone(), Some(*evaluated_at));
+                let made = engine.erase_events(admin, request, key).await?;
+                assert_eq!((made.events_count, made.left), (born.len() as u64, 0), "{self:?}");
+                let told = format!("{} {} {:?}", made.payloads_count, made.outcomes_count, made.ledger);
+                came(told, made.ledger.position, made.replayed)
+            }
+            Self::One { event_id: id, .. } => {
+                let request = ErasureRequest::Event(Some(on.clone()), event_id(id));
+                let made = engine.erase_data(admin, request, key).await?;
+                came(format!("{} {:?}", made.position, made.ledger), made.ledger.position, made.replayed)
+            }
+            Self::Reads { position, erased, left } => {
+                let which = WhichReads::Of("admin".to_owned());
+                let request = ReadErasure { timeline: Some(on.clone()), position: *position, which };
+                let made = engine.erase_reads(admin, request, key).await?;
+                assert_eq!((made.erased, made.left), (*erased, *left), "{self:?}");
+                came(format!("{:?}", made.ledger), made.ledger.position, made.replayed)
+            }
+        })
+    }
+
+    /// Returns the events that are gone with it.
+    pub(super) fn gone(&self) -> Vec<usize> {
+        match self {
+            Self::Events { born, .. } => born.iter().copied().collect(),
+            Self::One { born, .. } => vec![*born],
+            Self::Reads { .. } => Vec::new(),
+        }
+    }
+}
+
+fn erasure(on: &TimelineId, which: WhichEvents, evaluated_at: Option<u64>) -> EventErasure {
+    EventErasure { timeline: Some(on.clone()), which, include_forks: true, evaluated_at }
+}

@@ -1,0 +1,281 @@
+//! What somebody asks for about timers, and how they stand on every timeline beside how they should.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use timenav_core::event::EventDraft;
+use timenav_core::ids::{AnchorId, FiringId, QueueId, TimelineId, TimerId};
+use timenav_core::time::{Instant, Span, Virtual};
+use timenav_core::timers::{FiringState, Misfire, Repeating, RuleSource, Schedule};
+use timenav_engine::{
+    Claim, Delivery, FiringRow, FiringsRequest, Idempotency, Refusal, ScheduleChange, TimelineKey, TimerChangeRequest,
+    TimerRequest, TimerRow, TimerSetStep, TimersWanted,
+};
+
+use super::household::{Came, Made};
+use super::timing::{Fired, Plan, SECOND, Target, Timing, When, firing_id};
+use crate::house::Home;
+use crate::sample::moment;
+
+const HALF_AN_HOUR: i64 = 1_800;
+/// Longer than a queue counts as heard after somebody claimed from it.
+pub(super) const UNHEARD_AFTER: i64 = 40 * SECOND;
+/// More than there ever are.
+const ROWS_MAX: usize = 10_000;
+
+/// What somebody asks for about timers.
+#[derive(Clone, Debug)]
+pub(super) enum TimerDeed {
+    Set {
+        name: u8,
+        when: Rough,
+        target: Target,
+    },
+    Change {
+        name: u8,
+        when: Option<Rough>,
+        target: Target,
+    },
+    Cancel(u8),
+    /// Claims so many firings, and says that they are done.
+    Work(usize),
+}
+
+/// When, in half hours from what the clock shows.
+#[derive(Clone, Debug)]
+pub(super) struct Rough {
+    pub(super) first: i64,
+    /// The step, how many moments there are, what becomes of those that come together, and whether those that have passed
+    /// count.
+    pub(super) rule: Option<(i64, i64, Misfire, bool)>,
+}
+
+/// A deed with all that was drawn for it.
+#[derive(Clone, Debug)]
+pub(super) enum TimerErrand {
+    Set(String, Plan),
+    Change(String, Option<When>, Target),
+    Cancel(String),
+    Done(Vec<Fired>),
+}
+
+/// The timers of all timelines: now, after each entry, and where anchors were set.
+#[derive(Default)]
+pub(super) struct Timings {
+    now: BTreeMap<TimelineId, Timing>,
+    past: BTreeMap<TimelineId, BTreeMap<u64, Timing>>,
+    anchored: BTreeMap<AnchorId, Timing>,
+}
+
+impl Rough {
+    fn from(&self, now: Instant<Virtual>) -> When {
+        let start = now.micros().div_euclid(SECOND) + self.first * HALF_AN_HOUR;
+        match self.rule {
+            None => When::Once(start),
+            Some((step, count, misfire, catch_up)) => {
+                When::Every { start, step: step * HALF_AN_HOUR, count, misfire, catch_up }
+            }
+        }
+    }
+}
+
+impl TimerErrand {
+    /// Makes an errand of what was drawn, unless it can be none.
+    pub(super) async fn draw(
+        deed: &TimerDeed,
+        (home, on): (&Home<'_>, &TimelineId),
+        (timing, now, number): (&Timing, Instant<Virtual>, usize),
+    ) -> Option<Self> {
+        let named = |name: &u8| format!("t{name}");
+        Some(match deed {
+            TimerDeed::Set { name, when, target } => {
+                Self::Set(named(name), Plan { when: when.from(now), target: *target, number })
+            }
+            TimerDeed::Change { name, when, target } => {
+                Self::Change(named(name), when.as_ref().map(|when| when.from(now)), *target)
+            }
+            TimerDeed::Cancel(name) => Self::Cancel(named(name)),
+            TimerDeed::Work(max) => {
+                let ttl = Span::from_secs(30).unwrap();
+                let claim = Claim { queue: QueueId::unnamed(), max: *max, ttl, waits: false };
+                let claimed = home.engine.claim(&home.admin, Some(on.clone()), &claim).await.unwrap();
+                let claimed: Vec<Fired> = claimed
+                    .iter()
+                    .map(|one| one.firing.fallen)
+                    .map(|fallen| (fallen.due.micros() / SECOND, fallen.position, fallen.round))
+                    .collect();
+                let offered: Vec<Fired> = timing.pending().into_iter().take(*max).collect();
+                assert_eq!(claimed, offered, "{on}");
+                if claimed.is_empty() {
+                    return None;
+                }
+                Self::Done(claimed)
+            }
+        })
+    }
+
+    /// Whether the model says that it is done.
+    pub(super) fn may(&self, timing: &Timing, now: Instant<Virtual>) -> bool {
+        let named = |name: &str| timing.named(name).map(|(_, timer)| timer);
+        match self {
+            Self::Set(name, plan) => named(name).is_none() && plan.when.first(now).is_some(),
+            Self::Change(name, when, _) => {
+                let is_armed = named(name).is_some_and(|timer| timer.next.is_some());
+                is_armed && when.as_ref().is_none_or(|when| when.first(now).is_some())
+            }
+            Self::Cancel(name) => named(name).is_some(),
+            Self::Done(_) => true,
+        }
+    }
+
+    pub(super) async fn send(
+        &self,
+        home: &Home<'_>,
+        on: &TimelineId,
+        key: Option<Idempotency>,
+    ) -> Result<Came, Refusal> {
+        let (engine, admin, named) = (&home.engine, &home.admin, Some(on.clone()));
+        let came = |step: TimerSetStep| {
+            let row = &step.timer.row;
+            let told = format!("{} {:?} {} {:?}", row.timer_id, row.next, step.changed, step.ledger);
+            let (position, replayed) = (step.ledger.position, step.replayed);
+            Came { told, position, replayed, made: Made::Timer(row.position) }
+        };
+        Ok(match self {
+            Self::Set(name, Plan { when, target, number }) => {
+                let payload = (*target == Target::Queue).then(|| number.to_string().into());
+                let (schedule, deliver) = (Some(schedule(when)), Some(delivery(*target)));
+                let request = TimerRequest { schedule, deliver, payload, order_key: None };
+                came(engine.set_timer(admin, named, (Some(timer_id(name)), request), key).await?)
+            }
+            Self::Change(name, when, target) => {
+                let schedule = when.as_ref().map(|when| ScheduleChange::To(schedule(when)));
+                let deliver = Some(delivery(*target));
+                let request = TimerChangeRequest { schedule, deliver, ..TimerChangeRequest::default() };
+                came(engine.change_timer(admin, named, (timer_id(name), request), key).await?)
+            }
+            Self::Cancel(name) => came(engine.cancel_timer(admin, named, timer_id(name), key).await?),
+            Self::Done(fired) => {
+                let firing_ids: Vec<FiringId> = fired.iter().map(|fired| firing_id(*fired, on)).collect();
+                let request = FiringsRequest { timeline: named, firing_ids, lease_ids: None };
+                let answer = engine.acknowledge(admin, request, key).await?;
+                let ledger = answer.ledger.expect("they had no outcome");
+                let told = format!("{:?} {ledger:?}", answer.firings);
+                Came { told, position: ledger.position, replayed: answer.replayed, made: Made::Nothing }
+            }
+        })
+    }
+
+    /// Does in the model what was answered as done.
+    pub(super) fn apply(&self, timing: &mut Timing, now: Instant<Virtual>, made: &Made) {
+        match (self, made) {
+            (Self::Set(name, plan), Made::Timer(position)) => {
+                timing.set((*position, name.clone()), plan.clone(), now);
+            }
+            (Self::Change(name, when, target), _) => timing.change(name, when.as_ref(), *target, now),
+            (Self::Cancel(name), _) => timing.cancel(name),
+            (Self::Done(fired), _) => {
+                for one in fired {
+                    timing.firings.insert(*one, FiringState::Acknowledged);
+                }
+            }
+            (Self::Set(..), made) => panic!("{self:?} made {made:?}"),
+        }
+    }
+}
+
+impl Timings {
+    /// Takes a new timeline into the model.
+    pub(super) fn begin(&mut self, timeline: &TimelineId, timing: Timing) {
+        self.past.insert(timeline.clone(), BTreeMap::from([(0, timing.clone())]));
+        self.now.insert(timeline.clone(), timing);
+    }
+
+    pub(super) fn of(&self, timeline: &TimelineId) -> &Timing {
+        &self.now[timeline]
+    }
+
+    pub(super) fn of_mut(&mut self, timeline: &TimelineId) -> &mut Timing {
+        self.now.get_mut(timeline).expect("the model has it")
+    }
+
+    /// Returns what a fork of a timeline takes along, at a position or now.
+    pub(super) fn forked(&self, timeline: &TimelineId, at: Option<u64>) -> Timing {
+        let then = at.map(|at| self.past[timeline].range(..=at).next_back().expect("the first entry made it").1);
+        then.unwrap_or_else(|| self.of(timeline)).fork()
+    }
+
+    pub(super) fn remember(&mut self, timeline: &TimelineId, position: u64) {
+        let now = self.of(timeline).clone();
+        self.past.get_mut(timeline).expect("the model has it").insert(position, now);
+    }
+
+    pub(super) fn anchor(&mut self, timeline: &TimelineId, anchor_id: &AnchorId) {
+        self.anchored.insert(anchor_id.clone(), self.of(timeline).clone());
+    }
+
+    pub(super) async fn take_back(&mut self, home: &Home<'_>, timeline: &TimelineId, anchor_id: &AnchorId) {
+        let rows = timer_rows(home, timeline).await;
+        let rounds = rows.iter().map(|row| (row.position, row.round)).collect();
+        let then = self.anchored[anchor_id].clone();
+        self.of_mut(timeline).take_back(&then, &rounds);
+    }
+
+    /// Compares the timers of a timeline, and their firings.
+    pub(super) async fn check(&self, home: &Home<'_>, timeline: &TimelineId) {
+        let rows = timer_rows(home, timeline).await;
+        let timers: Vec<_> = rows
+            .iter()
+            .map(|row| (row.position, row.timer_id.as_str(), row.next, row.round, row.is_cancelled))
+            .collect();
+        let timing = self.of(timeline);
+        let due = |seconds: i64| moment(seconds * SECOND);
+        let expected: Vec<_> = timing
+            .timers
+            .iter()
+            .map(|(position, one)| (*position, one.name.as_str(), one.next.map(due), one.round, one.is_cancelled))
+            .collect();
+        assert_eq!(timers, expected, "timers of {timeline}");
+        let wanted = TimersWanted::FiringsAfter(None, ROWS_MAX);
+        let rows = home.store.timer_rows(key_of(home, timeline).await, wanted).await.unwrap().firings;
+        let fired = |row: &FiringRow| {
+            let fired = (row.fallen.due.micros() / SECOND, row.fallen.position, row.fallen.round);
+            assert_eq!(row.firing_id, firing_id(fired, timeline));
+            (fired, row.state)
+        };
+        let firings: BTreeMap<Fired, FiringState> = rows.iter().map(fired).collect();
+        assert_eq!(firings, timing.firings, "firings of {timeline}");
+    }
+}
+
+async fn key_of(home: &Home<'_>, timeline: &TimelineId) -> TimelineKey {
+    let heads = home.store.open().await.unwrap().heads;
+    heads.iter().find(|head| head.id == *timeline).expect("it stands").key
+}
+
+async fn timer_rows(home: &Home<'_>, timeline: &TimelineId) -> Vec<TimerRow> {
+    let wanted = TimersWanted::ByPosition(None, ROWS_MAX);
+    home.store.timer_rows(key_of(home, timeline).await, wanted).await.unwrap().timers
+}
+
+fn schedule(when: &When) -> Schedule {
+    match when {
+        When::Once(at) => Schedule::At(moment(at * SECOND)),
+        When::Every { start, step, count, misfire, catch_up } => {
+            let rule = format!("FREQ=SECONDLY;INTERVAL={step};COUNT={count}");
+            let source = RuleSource::Every { rule, starts: moment(start * SECOND), zone: "UTC".to_owned() };
+            Schedule::Repeating(Box::new(Repeating::read(source, *misfire, *catch_up).unwrap()))
+        }
+    }
+}
+
+fn delivery(target: Target) -> Delivery {
+    match target {
+        Target::Queue => Delivery::Queue(QueueId::unnamed()),
+        Target::Event => Delivery::Timeline(Arc::new(EventDraft::at(Instant::EPOCH, "the timer fired"))),
+    }
+}
+
+fn timer_id(name: &str) -> TimerId {
+    TimerId::new(name).unwrap()
+}

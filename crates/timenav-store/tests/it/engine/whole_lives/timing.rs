@@ -1,0 +1,240 @@
+//! What must become of the timers of one timeline: a list of moments, and nothing of how the service finds them. Moments
+//! are whole seconds.
+
+use std::collections::BTreeMap;
+
+use timenav_core::ids::{FiringId, TimelineId};
+use timenav_core::time::{Instant, Virtual};
+use timenav_core::timers::{Fallen, FiringState, Misfire};
+
+use crate::sample::moment;
+
+pub(super) const SECOND: i64 = 1_000_000;
+
+/// When a timer falls due.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum When {
+    Once(i64),
+    /// So many times, with as many seconds in between.
+    Every {
+        start: i64,
+        step: i64,
+        count: i64,
+        misfire: Misfire,
+        catch_up: bool,
+    },
+}
+
+/// Where its firings go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Target {
+    /// A queue that nobody listens to while the clock moves.
+    Queue,
+    /// Each is an event of the timeline.
+    Event,
+}
+
+/// What a timer is; the number tells it from others that are like it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Plan {
+    pub(super) when: When,
+    pub(super) target: Target,
+    pub(super) number: usize,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Timer {
+    pub(super) name: String,
+    pub(super) plan: Plan,
+    pub(super) next: Option<i64>,
+    pub(super) round: u32,
+    pub(super) is_cancelled: bool,
+}
+
+/// A firing in the order in which it is offered: its moment, the position of its timer, and the round.
+pub(super) type Fired = (i64, u64, u32);
+
+/// The timers of one timeline by their positions, and their firings.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Timing {
+    pub(super) timers: BTreeMap<u64, Timer>,
+    pub(super) firings: BTreeMap<Fired, FiringState>,
+}
+
+/// How a clock comes to moments.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Coming {
+    /// It stands still at each.
+    OneByOne,
+    /// It has come to all of them together.
+    Together,
+}
+
+impl When {
+    fn all(&self) -> Vec<i64> {
+        match self {
+            Self::Once(at) => vec![*at],
+            Self::Every { start, step, count, .. } => (0..*count).map(|number| start + number * step).collect(),
+        }
+    }
+
+    /// Returns the first moment of a timer that is set while the clock shows `now`.
+    pub(super) fn first(&self, now: Instant<Virtual>) -> Option<i64> {
+        match self {
+            Self::Every { catch_up: false, .. } => self.all().into_iter().find(|due| !has_come(*due, now)),
+            Self::Once(_) | Self::Every { .. } => self.all().first().copied(),
+        }
+    }
+
+    /// Returns those of the moments from one on that fire once a clock has come to `now`.
+    fn firing(&self, next: i64, now: Instant<Virtual>, coming: Coming) -> Vec<i64> {
+        let mut come: Vec<i64> = self.all().into_iter().filter(|due| *due >= next && has_come(*due, now)).collect();
+        // The clock that comes to each of them alone jumps over none.
+        if coming == Coming::Together && come.len() > 1 {
+            match self {
+                Self::Once(_) | Self::Every { misfire: Misfire::All, .. } => {}
+                Self::Every { misfire: Misfire::Once, .. } => drop(come.drain(..come.len() - 1)),
+                Self::Every { misfire: Misfire::Skip, .. } => come.clear(),
+            }
+        }
+        come
+    }
+}
+
+pub(super) fn has_come(due: i64, now: Instant<Virtual>) -> bool {
+    due * SECOND <= now.micros()
+}
+
+pub(super) fn firing_id((due, position, round): Fired, timeline: &TimelineId) -> FiringId {
+    Fallen { due: moment(due * SECOND), position, round }.firing_id(timeline)
+}
+
+impl Timing {
+    pub(super) fn named(&self, name: &str) -> Option<(u64, &Timer)> {
+        let found = self.timers.iter().find(|(_, timer)| timer.name == name);
+        found.map(|(position, timer)| (*position, timer))
+    }
+
+    /// Returns the earliest moment.
+    pub(super) fn next(&self) -> Option<Instant<Virtual>> {
+        let next = self.timers.values().filter_map(|timer| timer.next).min();
+        next.map(|next| moment(next * SECOND))
+    }
+
+    /// Whether a clock passes a moment of an armed timer between two readings.
+    pub(super) fn comes_between(&self, from: Instant<Virtual>, to: Instant<Virtual>) -> bool {
+        let armed = self.timers.values().filter(|timer| timer.next.is_some());
+        armed.flat_map(|timer| timer.plan.when.all()).any(|due| !has_come(due, from) && has_come(due, to))
+    }
+
+    /// Whether something is due, or will be once a clock has come so far.
+    pub(super) fn is_due(&self, now: Instant<Virtual>) -> bool {
+        self.timers.values().filter_map(|timer| timer.next).any(|next| has_come(next, now))
+    }
+
+    pub(super) fn set(&mut self, (position, name): (u64, String), plan: Plan, now: Instant<Virtual>) {
+        let next = plan.when.first(now);
+        self.timers.insert(position, Timer { name, plan, next, round: 0, is_cancelled: false });
+    }
+
+    /// Changes what a timer is. Another schedule is another round, even if it is the same.
+    pub(super) fn change(&mut self, name: &str, when: Option<&When>, target: Target, now: Instant<Virtual>) {
+        let timer = self.timers.values_mut().find(|timer| timer.name == name).expect("it is there");
+        timer.plan.target = target;
+        if let Some(when) = when {
+            timer.next = when.first(now);
+            timer.plan.when = when.clone();
+            timer.round += 1;
+        }
+    }
+
+    pub(super) fn cancel(&mut self, name: &str) {
+        let timer = self.timers.values_mut().find(|timer| timer.name == name).expect("it is there");
+        timer.is_cancelled |= timer.next.take().is_some();
+    }
+
+    /// Lets fall due what a clock has come to. Returns the firings that record an event.
+    pub(super) fn fall_due(&mut self, now: Instant<Virtual>, coming: Coming) -> Vec<Fired> {
+        let mut recorded = Vec::new();
+        for (position, timer) in &mut self.timers {
+            let Some(next) = timer.next.filter(|next| has_come(*next, now)) else { continue };
+            for due in timer.plan.when.firing(next, now, coming) {
+                let fired = (due, *position, timer.round);
+                let state = match timer.plan.target {
+                    Target::Queue => FiringState::Pending,
+                    Target::Event => FiringState::Acknowledged,
+                };
+                assert_eq!(self.firings.insert(fired, state), None, "{fired:?} is another one");
+                recorded.extend((timer.plan.target == Target::Event).then_some(fired));
+            }
+            timer.next = timer.plan.when.all().into_iter().find(|due| *due >= next && !has_come(*due, now));
+        }
+        recorded
+    }
+
+    /// Has moments come again of a clock that goes back.
+    pub(super) fn refire(&mut self, destination: Instant<Virtual>) {
+        for (position, timer) in self.timers.iter_mut().filter(|(_, timer)| !timer.is_cancelled) {
+            let moments = timer.plan.when.all();
+            let next = timer.next;
+            let comes_again =
+                |due: i64| !has_come(due, destination) && next.is_none_or(|next| due < next) && moments.contains(&due);
+            let again = self.firings.iter_mut().filter(|((due, of, _), _)| of == position && comes_again(*due));
+            let mut earliest = None;
+            for ((due, ..), state) in again {
+                earliest.get_or_insert(*due);
+                if *state == FiringState::Pending {
+                    *state = FiringState::Superseded;
+                }
+            }
+            if earliest.is_some() {
+                timer.next = earliest;
+                timer.round += 1;
+            }
+        }
+    }
+
+    /// Has timers stand as they stood. Whatever comes again, comes in a round that it never had here: which one it is, the
+    /// service says.
+    pub(super) fn take_back(&mut self, then: &Self, rounds: &BTreeMap<u64, u32>) {
+        let in_flight = then.pending();
+        for state in self.firings.values_mut().filter(|state| **state == FiringState::Pending) {
+            *state = FiringState::Superseded;
+        }
+        let before = std::mem::take(&mut self.timers);
+        for (position, stood) in &then.timers {
+            let again: Vec<Fired> = in_flight.iter().filter(|(_, of, _)| of == position).copied().collect();
+            let now = before.get(position);
+            let same = now.filter(|now| again.is_empty() && Timer { round: now.round, ..stood.clone() } == **now);
+            let round = same.map_or_else(|| rounds[position], |same| same.round);
+            if same.is_none() {
+                let fired = self.firings.keys().filter(|(_, of, _)| of == position).map(|(.., round)| *round);
+                let highest = fired.chain(now.map(|now| now.round)).max();
+                assert!(highest.is_none_or(|highest| highest < round), "{position}: {highest:?}, and then {round}");
+            }
+            self.timers.insert(*position, Timer { round, ..stood.clone() });
+            for (due, position, was) in again {
+                let fired = (due, position, was + round - stood.round);
+                assert_eq!(self.firings.insert(fired, FiringState::Pending), None, "{fired:?} is another one");
+            }
+        }
+    }
+
+    /// Returns what a fork takes along: what is over stays behind.
+    pub(super) fn fork(&self) -> Self {
+        let in_flight = self.pending();
+        let is_taken =
+            |position: u64, timer: &Timer| timer.next.is_some() || in_flight.iter().any(|(_, of, _)| *of == position);
+        let timers = self.timers.iter().filter(|(position, timer)| is_taken(**position, timer));
+        Self {
+            timers: timers.map(|(position, timer)| (*position, timer.clone())).collect(),
+            firings: in_flight.iter().map(|fired| (*fired, FiringState::Pending)).collect(),
+        }
+    }
+
+    /// Returns what has no outcome, in the order in which it is offered.
+    pub(super) fn pending(&self) -> Vec<Fired> {
+        let pending = self.firings.iter().filter(|(_, state)| **state == FiringState::Pending);
+        pending.map(|(fired, _)| *fired).collect()
+    }
+}

@@ -1,0 +1,198 @@
+//! Requests as they are sent, and sent again, and what is answered.
+
+use timenav_core::as_of::AsOf;
+use timenav_core::clock::{Clock, ClockCommand};
+use timenav_core::event::EventDraft;
+use timenav_core::ids::{AnchorId, TimelineId};
+use timenav_core::intervention::Effect;
+use timenav_core::ledger::Retention;
+use timenav_core::time::{Instant, Virtual};
+use timenav_engine::{
+    AnchorRequest, ClockChange, ClockStep, EventErasure, Idempotency, ImportId, InterventionRequest, KeptFor, Refusal,
+    RetentionRequest, ReturnScope, WhichEvents,
+};
+
+use crate::engine::whole_lives::Passing;
+use crate::engine::whole_lives::erasing::Clearance;
+use crate::engine::whole_lives::household::{Came, Errand, Made};
+use crate::engine::whole_lives::timers::TimerErrand;
+use crate::house::Home;
+use crate::sample::{digest, event_id, moment};
+
+const DAY_SECONDS: u32 = 86_400;
+
+/// A request as it can be sent again.
+#[derive(Clone, Debug)]
+pub(super) struct Request {
+    pub(super) on: TimelineId,
+    pub(super) what: What,
+    pub(super) number: usize,
+}
+
+#[derive(Clone, Debug)]
+pub(super) enum What {
+    Record(Vec<EventDraft>),
+    Import(Vec<EventDraft>),
+    /// By the number of an import.
+    UndoImport(usize, ImportId),
+    Correct(EventDraft),
+    Intervene(u8, Effect),
+    Steer(ClockCommand, Passing),
+    Anchor,
+    Return(AnchorId, ReturnScope),
+    Fork {
+        name: TimelineId,
+        at: Option<u64>,
+    },
+    Retain(u32),
+    Erase(u8),
+    Clear(Clearance),
+    End,
+    Timer(TimerErrand),
+    House(Errand),
+}
+
+/// What was answered, in words that compare, and what the model has to learn from it.
+#[derive(Clone, Debug)]
+pub(super) struct Answer {
+    pub(super) told: String,
+    pub(super) replayed: bool,
+    pub(super) anchor_id: Option<AnchorId>,
+    pub(super) step: Option<(Clock, Instant<Virtual>, bool)>,
+    pub(super) position: u64,
+    pub(super) made: Made,
+}
+
+/// What becomes of a request that is sent once more after its answer was lost.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Repetition {
+    /// It is answered as it was, by its key.
+    Answered,
+    /// It finds that what it takes away is not there.
+    NotFound,
+    /// It is done anew, and finds all of it done.
+    Anew,
+}
+
+impl Request {
+    pub(super) const fn repetition(&self) -> Repetition {
+        match &self.what {
+            What::Import(_) => Repetition::Anew,
+            What::House(errand) if !errand.is_repeatable() => Repetition::NotFound,
+            _ => Repetition::Answered,
+        }
+    }
+
+    pub(super) async fn send(&self, home: &Home<'_>) -> Result<Answer, Refusal> {
+        let (engine, admin) = (&home.engine, &home.admin);
+        let key = digest(&format!("request {}", self.number));
+        let key = Some(Idempotency { key, fingerprint: key });
+        let on = self.on.clone();
+        let named = Some(on.clone());
+        Ok(match &self.what {
+            What::Record(drafts) => {
+                let made = engine.record_events(admin, named, drafts.clone(), key).await?;
+                plain(format!("{:?} {:?}", made.event_ids, made.ledger), made.replayed, made.ledger.position)
+            }
+            What::Import(drafts) => {
+                let made = engine.import_events(admin, &on, drafts.clone()).await?;
+                let refused = made.refused.iter().map(|refused| refused.index).collect();
+                let learned = Made::Import { taken: made.taken, refused };
+                Answer { made: learned, ..plain(String::new(), false, made.ledger.position) }
+            }
+            What::UndoImport(_, import) => {
+                let made = engine.undo_import(admin, named, *import, key).await?;
+                let told = format!("{} {} {:?} {:?}", made.undone, made.kept, made.rest, made.ledger);
+                let learned = Made::Undone((made.undone, made.kept));
+                Answer { made: learned, ..plain(told, made.replayed, made.ledger.position) }
+            }
+            What::Correct(draft) => {
+                let made = engine.correct_event(admin, named, draft.clone(), None, key).await?;
+                let told = format!("{} {} {:?}", made.content, made.changed, made.ledger);
+                plain(told, made.replayed, made.ledger.position)
+            }
+            What::Intervene(event, effect) => {
+                let made = engine.manipulate_event(admin, named, intervention(*event, effect), key).await?;
+                let told = format!("{} {:?} {:?} {:?}", made.intervention_id, made.before, made.after, made.ledger);
+                plain(told, made.replayed, made.ledger.position)
+            }
+            What::Anchor => {
+                let request = AnchorRequest { timestamp: None, description: String::new(), fixed: true };
+                let (anchor_id, at, ledger, replayed) = engine.set_anchor(admin, named, request, key).await?;
+                let told = format!("{anchor_id} {at} {ledger:?}");
+                Answer { anchor_id: Some(anchor_id), ..plain(told, replayed, ledger.position) }
+            }
+            What::Steer(command, passing) => {
+                let Passing { settle, refire } = *passing;
+                let change = ClockChange { settle, refire, ..ClockChange::from(command.clone()) };
+                stepped(engine.change_clock(admin, named, change, key).await?)
+            }
+            What::Return(anchor_id, scope) => {
+                stepped(engine.return_to_anchor(admin, named, anchor_id, *scope, key).await?)
+            }
+            What::Fork { name, at } => {
+                let at = at.map(AsOf::Position);
+                let made = engine.fork_timeline(admin, name.clone(), &on, at.as_ref(), key).await?;
+                plain(format!("{:?} {:?}", made.expires_at, made.ledger), made.replayed, made.ledger.position)
+            }
+            What::Retain(days) => {
+                let kept = KeptFor::Seconds(days * DAY_SECONDS);
+                let request = RetentionRequest { reads: kept, refusals: kept };
+                let (kept, ledger, replayed): (Retention, _, _) = engine.set_retention(admin, on, request, key).await?;
+                plain(format!("{kept:?} {ledger:?}"), replayed, ledger.position)
+            }
+            What::Erase(event) => {
+                let erasure = EventErasure {
+                    timeline: named,
+                    which: WhichEvents::Ids(vec![event_id(&format!("e{event}"))]),
+                    include_forks: true,
+                    evaluated_at: None,
+                };
+                let made = engine.erase_events(admin, erasure, key).await?;
+                assert_eq!((made.events_count, made.left), (1, 0), "{self:?}");
+                let told = format!("{} {} {:?}", made.payloads_count, made.outcomes_count, made.ledger);
+                plain(told, made.replayed, made.ledger.position)
+            }
+            What::End => {
+                let end = engine.end_timeline(admin, on, key).await?;
+                let told = format!("{} {:?} {} {:?}", end.size, end.root, end.checkpoint, end.ledger);
+                plain(told, end.replayed, end.ledger.position)
+            }
+            What::Clear(clearance) => came(clearance.send(home, &on, key).await?),
+            What::Timer(errand) => came(errand.send(home, &on, key).await?),
+            What::House(errand) => came(errand.send(home, &on, key).await?),
+        })
+    }
+}
+
+fn intervention(event: u8, effect: &Effect) -> InterventionRequest {
+    InterventionRequest {
+        event_id: event_id(&format!("e{event}")),
+        action: effect.as_str().to_owned(),
+        effect: effect.clone(),
+        time: moment(0),
+        causes: Vec::new(),
+    }
+}
+
+pub(super) fn plain(told: String, replayed: bool, position: u64) -> Answer {
+    Answer { told, replayed, position, anchor_id: None, step: None, made: Made::Nothing }
+}
+
+fn came(Came { told, position, replayed, made }: Came) -> Answer {
+    Answer { made, ..plain(told, replayed, position) }
+}
+
+fn stepped(made: ClockStep) -> Answer {
+    let told = format!("{:?} {} {:?}", made.view, made.changed, made.ledger);
+    let step = Some((made.view.clock, made.view.current_time, made.changed));
+    Answer { step, ..plain(told, made.replayed, made.ledger.position) }
+}
+
+pub(super) fn id_of(draft: &EventDraft) -> &str {
+    draft.event_id.as_ref().expect("each has one").as_str()
+}
+
+pub(super) fn seconds_of(draft: &EventDraft) -> i64 {
+    draft.time.micros() / 1_000_000
+}
