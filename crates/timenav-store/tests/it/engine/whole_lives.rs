@@ -12,7 +12,7 @@ mod world;
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::{Index, select};
-use timenav_core::access::{RestrictionLevel, Role};
+use timenav_core::access::{RestrictionLevel, Role, Scope};
 use timenav_core::clock::{ClockCommand, Rate};
 use timenav_core::intervention::Effect;
 use timenav_core::time::parse_duration;
@@ -89,7 +89,8 @@ enum Fate {
 
 #[derive(Clone, Debug)]
 enum Step {
-    Ask(Index, Deed, Fate),
+    /// Somebody asks: the first operator, or whoever has one of the keys.
+    Ask(Index, Deed, Fate, Option<Index>),
     /// The same request with the same key comes once more.
     Again(Index),
     Look(Index, Index),
@@ -102,12 +103,13 @@ enum Step {
 fn chores() -> impl Strategy<Value = Chore> {
     let user = || 0..USERS;
     let level = select(vec![RestrictionLevel::FullAccess, RestrictionLevel::ReadOnly, RestrictionLevel::NoAccess]);
+    let scope = prop::option::weighted(0.3, select(Scope::ALL.to_vec()));
     let role = select(vec![None, Some(Role::Read), Some(Role::Write), Some(Role::Admin)]);
     prop_oneof![
         4 => (user(), prop::bool::weighted(0.2)).prop_map(|(user, operator)| Chore::Add { user, operator }),
         2 => user().prop_map(Chore::Remove),
         2 => (user(), level).prop_map(|(user, level)| Chore::Restrict(user, level)),
-        4 => user().prop_map(Chore::GiveKey),
+        4 => (user(), scope).prop_map(|(user, scope)| Chore::GiveKey(user, scope)),
         2 => any::<Index>().prop_map(Chore::StopKey),
         4 => (0..=USERS, role, any::<bool>()).prop_map(|(user, role, expires)| Chore::Permit(user, role, expires)),
         3 => Just(Chore::Seal),
@@ -188,7 +190,8 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
         1 => cut.prop_map(Fate::CutOff),
     ];
     let step = prop_oneof![
-        20 => (any::<Index>(), deed, fate).prop_map(|(on, deed, fate)| Step::Ask(on, deed, fate)),
+        20 => (any::<Index>(), deed, fate, prop::option::weighted(0.4, any::<Index>()))
+            .prop_map(|(on, deed, fate, by)| Step::Ask(on, deed, fate, by)),
         4 => any::<Index>().prop_map(Step::Again),
         3 => (any::<Index>(), any::<Index>()).prop_map(|(on, at)| Step::Look(on, at)),
         2 => (1..6_u8).prop_map(Step::Pass),
@@ -206,7 +209,7 @@ async fn live(steps: Vec<Step>) {
         house.clock.advance(1_000_000);
         world.go_on(None).await;
         match step {
-            Step::Ask(on, deed, fate) => world.ask(on, deed, fate).await,
+            Step::Ask(on, deed, fate, by) => world.ask(on, deed, (fate, by)).await,
             Step::Again(which) => world.ask_again(which).await,
             Step::Look(on, at) => world.look(on, at).await,
             Step::Pass(half_days) => world.pass(half_days).await,

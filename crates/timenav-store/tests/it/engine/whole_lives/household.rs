@@ -1,10 +1,10 @@
 //! Who lives with a service, what they may, and what they sealed, beside what should have become of it: users, their
 //! keys, restrictions, the lists of timelines, and sealed data.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use proptest::sample::Index;
-use timenav_core::access::{Permissions, RestrictionLevel, Role};
+use timenav_core::access::{self, Demand, Permissions, RestrictionLevel, Role, Scope, Standing};
 use timenav_core::data::{EncryptionKey, Plaintext};
 use timenav_core::ids::{DataId, KeyId, TimelineId, UserId};
 use timenav_core::permissions::End;
@@ -29,7 +29,8 @@ pub(super) enum Chore {
     },
     Remove(u8),
     Restrict(u8, RestrictionLevel),
-    GiveKey(u8),
+    /// Gives a user a key, with a scope or with none.
+    GiveKey(u8, Option<Scope>),
     StopKey(Index),
     /// Takes a user, or the first operator where it is the first number, off a timeline's lists, and puts them on one.
     /// Gives a user a role, for good or not, or takes all away.
@@ -44,7 +45,7 @@ pub(super) enum Errand {
     Add { user: UserId, operator: bool },
     Remove(UserId),
     Restrict(UserId, RestrictionLevel),
-    GiveKey(UserId),
+    GiveKey(UserId, Option<Scope>),
     StopKey(KeyId),
     Permit(Permissions),
     Seal(String),
@@ -76,6 +77,16 @@ pub(super) enum Made {
     Undone((u64, u64)),
 }
 
+/// Somebody who asks in the place of the first operator.
+#[derive(Clone, Debug)]
+pub(super) struct Asker {
+    pub(super) user: UserId,
+    pub(super) secret: String,
+}
+
+/// What is told to whoever shows a key that is none, or not any more.
+pub(super) const NO_KEY: &str = "no key";
+
 #[derive(Debug, PartialEq)]
 struct Member {
     operator: bool,
@@ -87,6 +98,7 @@ struct GivenKey {
     /// Unknown where the first answer was lost.
     secret: Option<String>,
     user: UserId,
+    scope: Option<Scope>,
     is_live: bool,
 }
 
@@ -131,12 +143,12 @@ impl Errand {
             Self::Restrict(user, level) => {
                 of_user(engine.restrict_time_travel(admin, user.clone(), *level, key).await?)
             }
-            Self::GiveKey(user) => {
+            Self::GiveKey(user, scope) => {
                 let request = ApiKeyRequest {
                     user_id: Some(user.clone()),
                     timeline_id: None,
                     label: "of a life".to_owned(),
-                    scopes: None,
+                    scopes: scope.map(|scope| vec![scope]),
                     horizon: HorizonRequest::default(),
                     expires_at: None,
                 };
@@ -174,6 +186,43 @@ impl Errand {
 }
 
 impl Household {
+    /// Picks somebody who asks with a key of theirs, if there is one that anybody could show.
+    pub(super) fn asker(&self, which: Index) -> Option<Asker> {
+        let shown = |key: &GivenKey| Some(Asker { user: key.user.clone(), secret: key.secret.clone()? });
+        let shown: Vec<Asker> = self.keys.iter().filter_map(shown).collect();
+        (!shown.is_empty()).then(|| which.get(&shown).clone())
+    }
+
+    /// Says why somebody may not do something on a timeline, if they may not: as it is told.
+    pub(super) fn denied(&self, asker: &Asker, on: &TimelineId, demands: &[Demand]) -> Option<String> {
+        let key = self.keys.iter().find(|key| key.secret.as_ref() == Some(&asker.secret));
+        let key = key.expect("it was given");
+        if !key.is_live {
+            return Some(NO_KEY.to_owned());
+        }
+        let scopes = key.scope.map(|scope| [scope]);
+        let standing = self.standing(&asker.user, on, scopes.as_ref().map(<[Scope; 1]>::as_slice));
+        let denied = demands.iter().find_map(|demand| access::decide(standing, *demand).err());
+        denied.map(|denial| format!("{denial:?}"))
+    }
+
+    /// Returns who may record events on a timeline.
+    pub(super) fn recorders(&self, on: &TimelineId) -> BTreeSet<UserId> {
+        let users = self.members.keys();
+        users.filter(|user| access::decide(self.standing(user, on, None), Demand::Record).is_ok()).cloned().collect()
+    }
+
+    fn standing<'a>(&self, user: &UserId, on: &TimelineId, scopes: Option<&'a [Scope]>) -> Standing<'a> {
+        let member = self.members.get(user);
+        Standing {
+            operator: member.is_some_and(|member| member.operator),
+            restriction: member.map(|member| member.level).unwrap_or_default(),
+            // No end that was given has come.
+            role: member.and_then(|_| self.lists[on].role(user, Instant::EPOCH)),
+            scopes,
+        }
+    }
+
     /// A timeline that was just made is its maker's.
     pub(super) fn begin(&mut self, timeline: &TimelineId) {
         self.lists.insert(timeline.clone(), Permissions::of_creator(user_id("admin")));
@@ -186,7 +235,7 @@ impl Household {
             Chore::Add { user, operator } => everywhere(Errand::Add { user: name(user), operator }),
             Chore::Remove(user) => everywhere(Errand::Remove(name(user))),
             Chore::Restrict(user, level) => everywhere(Errand::Restrict(name(user), level)),
-            Chore::GiveKey(user) => everywhere(Errand::GiveKey(name(user))),
+            Chore::GiveKey(user, scope) => everywhere(Errand::GiveKey(name(user), scope)),
             Chore::StopKey(_) if self.keys.is_empty() => None,
             Chore::StopKey(which) => everywhere(Errand::StopKey(which.get(&self.keys).key_id.clone())),
             Chore::Permit(user, role, expires) => {
@@ -214,7 +263,9 @@ impl Household {
     pub(super) fn may(&self, errand: &Errand) -> bool {
         match errand {
             Errand::Add { user, .. } => !self.members.contains_key(user),
-            Errand::Remove(user) | Errand::Restrict(user, _) | Errand::GiveKey(user) => self.members.contains_key(user),
+            Errand::Remove(user) | Errand::Restrict(user, _) | Errand::GiveKey(user, _) => {
+                self.members.contains_key(user)
+            }
             Errand::StopKey(key_id) => self.keys.iter().any(|key| key.key_id == *key_id && key.is_live),
             Errand::Permit(lists) => lists.admin.len() > lists.ends.admin.len(),
             Errand::Seal(_) => true,
@@ -236,8 +287,9 @@ impl Household {
                 }
             }
             (Errand::Restrict(user, level), _) => self.members.get_mut(user).unwrap().level = *level,
-            (Errand::GiveKey(user), Made::Key(key_id, secret)) => {
-                self.keys.push(GivenKey { key_id, secret, user: user.clone(), is_live: true });
+            (Errand::GiveKey(user, scope), Made::Key(key_id, secret)) => {
+                let (user, scope) = (user.clone(), *scope);
+                self.keys.push(GivenKey { key_id, secret, user, scope, is_live: true });
             }
             (Errand::StopKey(key_id), _) => {
                 self.keys.iter_mut().find(|key| key.key_id == *key_id).unwrap().is_live = false;

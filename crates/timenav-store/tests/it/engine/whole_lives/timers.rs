@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use timenav_core::event::EventDraft;
-use timenav_core::ids::{AnchorId, FiringId, QueueId, TimelineId, TimerId};
+use timenav_core::ids::{AnchorId, FiringId, QueueId, TimelineId, TimerId, UserId};
 use timenav_core::time::{Instant, Span, Virtual};
 use timenav_core::timers::{FiringState, Misfire, Repeating, RuleSource, Schedule};
 use timenav_engine::{
-    Claim, Delivery, FiringRow, FiringsRequest, Idempotency, Refusal, ScheduleChange, TimelineKey, TimerChangeRequest,
-    TimerRequest, TimerRow, TimerSetStep, TimersWanted,
+    Caller, Claim, Delivery, Engine, FiringRow, FiringsRequest, Idempotency, Refusal, ScheduleChange, TimelineKey,
+    TimerChangeRequest, TimerRequest, TimerRow, TimerSetStep, TimersWanted,
 };
 
 use super::household::{Came, Made};
@@ -84,12 +84,13 @@ impl TimerErrand {
     pub(super) async fn draw(
         deed: &TimerDeed,
         (home, on): (&Home<'_>, &TimelineId),
-        (timing, now, number): (&Timing, Instant<Virtual>, usize),
+        (timing, now): (&Timing, Instant<Virtual>),
+        (number, set_by): (usize, Option<UserId>),
     ) -> Option<Self> {
         let named = |name: &u8| format!("t{name}");
         Some(match deed {
             TimerDeed::Set { name, when, target } => {
-                Self::Set(named(name), Plan { when: when.from(now), target: *target, number })
+                Self::Set(named(name), Plan { when: when.from(now), target: *target, number, set_by })
             }
             TimerDeed::Change { name, when, target } => {
                 Self::Change(named(name), when.as_ref().map(|when| when.from(now)), *target)
@@ -130,11 +131,11 @@ impl TimerErrand {
 
     pub(super) async fn send(
         &self,
-        home: &Home<'_>,
+        (engine, caller): (&Engine, &Caller),
         on: &TimelineId,
         key: Option<Idempotency>,
     ) -> Result<Came, Refusal> {
-        let (engine, admin, named) = (&home.engine, &home.admin, Some(on.clone()));
+        let named = Some(on.clone());
         let came = |step: TimerSetStep| {
             let row = &step.timer.row;
             let told = format!("{} {:?} {} {:?}", row.timer_id, row.next, step.changed, step.ledger);
@@ -142,23 +143,23 @@ impl TimerErrand {
             Came { told, position, replayed, made: Made::Timer(row.position) }
         };
         Ok(match self {
-            Self::Set(name, Plan { when, target, number }) => {
+            Self::Set(name, Plan { when, target, number, .. }) => {
                 let payload = (*target == Target::Queue).then(|| number.to_string().into());
                 let (schedule, deliver) = (Some(schedule(when)), Some(delivery(*target)));
                 let request = TimerRequest { schedule, deliver, payload, order_key: None };
-                came(engine.set_timer(admin, named, (Some(timer_id(name)), request), key).await?)
+                came(engine.set_timer(caller, named, (Some(timer_id(name)), request), key).await?)
             }
             Self::Change(name, when, target) => {
                 let schedule = when.as_ref().map(|when| ScheduleChange::To(schedule(when)));
                 let deliver = Some(delivery(*target));
                 let request = TimerChangeRequest { schedule, deliver, ..TimerChangeRequest::default() };
-                came(engine.change_timer(admin, named, (timer_id(name), request), key).await?)
+                came(engine.change_timer(caller, named, (timer_id(name), request), key).await?)
             }
-            Self::Cancel(name) => came(engine.cancel_timer(admin, named, timer_id(name), key).await?),
+            Self::Cancel(name) => came(engine.cancel_timer(caller, named, timer_id(name), key).await?),
             Self::Done(fired) => {
                 let firing_ids: Vec<FiringId> = fired.iter().map(|fired| firing_id(*fired, on)).collect();
                 let request = FiringsRequest { timeline: named, firing_ids, lease_ids: None };
-                let answer = engine.acknowledge(admin, request, key).await?;
+                let answer = engine.acknowledge(caller, request, key).await?;
                 let ledger = answer.ledger.expect("they had no outcome");
                 let told = format!("{:?} {ledger:?}", answer.firings);
                 Came { told, position: ledger.position, replayed: answer.replayed, made: Made::Nothing }

@@ -1,9 +1,9 @@
 //! What must become of the timers of one timeline: a list of moments, and nothing of how the service finds them. Moments
 //! are whole seconds.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use timenav_core::ids::{FiringId, TimelineId};
+use timenav_core::ids::{FiringId, TimelineId, UserId};
 use timenav_core::time::{Instant, Virtual};
 use timenav_core::timers::{Fallen, FiringState, Misfire};
 
@@ -40,6 +40,8 @@ pub(super) struct Plan {
     pub(super) when: When,
     pub(super) target: Target,
     pub(super) number: usize,
+    /// Who set it, where it is not the first operator.
+    pub(super) set_by: Option<UserId>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -59,6 +61,8 @@ pub(super) type Fired = (i64, u64, u32);
 pub(super) struct Timing {
     pub(super) timers: BTreeMap<u64, Timer>,
     pub(super) firings: BTreeMap<Fired, FiringState>,
+    /// Timers before this position came along with a fork, and record by the right of whoever forked.
+    pub(super) base: u64,
 }
 
 /// How a clock comes to moments.
@@ -153,19 +157,27 @@ impl Timing {
         timer.is_cancelled |= timer.next.take().is_some();
     }
 
-    /// Lets fall due what a clock has come to. Returns the firings that record an event.
-    pub(super) fn fall_due(&mut self, now: Instant<Virtual>, coming: Coming) -> Vec<Fired> {
+    /// Lets fall due what a clock has come to. Returns the firings that record an event, which only those may who are
+    /// named.
+    pub(super) fn fall_due(
+        &mut self,
+        now: Instant<Virtual>,
+        coming: Coming,
+        recorders: &BTreeSet<UserId>,
+    ) -> Vec<Fired> {
         let mut recorded = Vec::new();
         for (position, timer) in &mut self.timers {
             let Some(next) = timer.next.filter(|next| has_come(*next, now)) else { continue };
             for due in timer.plan.when.firing(next, now, coming) {
                 let fired = (due, *position, timer.round);
+                let set_by = timer.plan.set_by.as_ref().filter(|_| *position >= self.base);
                 let state = match timer.plan.target {
                     Target::Queue => FiringState::Pending,
-                    Target::Event => FiringState::Acknowledged,
+                    Target::Event if set_by.is_none_or(|user| recorders.contains(user)) => FiringState::Acknowledged,
+                    Target::Event => FiringState::Failed,
                 };
                 assert_eq!(self.firings.insert(fired, state), None, "{fired:?} is another one");
-                recorded.extend((timer.plan.target == Target::Event).then_some(fired));
+                recorded.extend((state == FiringState::Acknowledged).then_some(fired));
             }
             timer.next = timer.plan.when.all().into_iter().find(|due| *due >= next && !has_come(*due, now));
         }
@@ -229,6 +241,7 @@ impl Timing {
         Self {
             timers: timers.map(|(position, timer)| (*position, timer.clone())).collect(),
             firings: in_flight.iter().map(|fired| (*fired, FiringState::Pending)).collect(),
+            base: self.base,
         }
     }
 

@@ -16,9 +16,9 @@ use timenav_core::ids::{AnchorId, TimelineId};
 use timenav_core::time::{Instant, Virtual, Wall};
 use timenav_engine::{ImportId, Refusal, ReturnScope, WallClock as _};
 
-use self::request::{Repetition, Request, What, id_of, plain};
+use self::request::{Answer, Repetition, Request, What, id_of, plain};
 use self::running::{HALF_A_DAY, open};
-use super::household::{Errand, Household};
+use super::household::{Errand, Household, NO_KEY};
 use super::timers::{TimerErrand, Timings, UNHEARD_AFTER};
 use super::timing::Timing;
 use super::{Deed, Fate};
@@ -125,15 +125,18 @@ impl<'a> World<'a> {
     /// Takes a new timeline into the model, whose clock is read where it was made.
     async fn begin(&mut self, name: TimelineId, now: State, anchors: Vec<Mark>, timing: Timing) {
         let home = self.home();
-        let view = home.engine.timeline(&home.admin, &name).await.unwrap().clock.unwrap();
-        self.clocks.insert(name.as_str(), view.clock, self.house.clock.now());
+        let view = home.engine.timeline(&home.admin, &name).await.unwrap();
+        let base = view.state.head.timers.base;
+        let clock = view.clock.expect("the first operator sees it").clock;
+        self.clocks.insert(name.as_str(), clock, self.house.clock.now());
         self.household.begin(&name);
-        self.timings.begin(&name, timing);
+        self.timings.begin(&name, Timing { base, ..timing });
         self.lives.push(Life { name, past: BTreeMap::from([(0, now.clone())]), now, anchors });
     }
 
     /// Makes a request of what was drawn, unless it can be none.
-    async fn draw(&mut self, on: Index, deed: Deed) -> Option<Request> {
+    async fn draw(&mut self, on: Index, deed: Deed, by: Option<Index>) -> Option<Request> {
+        let by = by.and_then(|which| self.household.asker(which));
         let life = on.get(&self.lives);
         let mut on = life.name.clone();
         let what = match deed {
@@ -172,8 +175,8 @@ impl<'a> World<'a> {
             Deed::Timer(_) if self.ended.contains(&life.name) => return None,
             Deed::Timer(deed) => {
                 let now = self.clocks.read(on.as_str(), self.house.clock.now()).expect("it stands");
-                let model = (self.timings.of(&on), now, self.requests_count);
-                What::Timer(TimerErrand::draw(&deed, (self.home(), &on), model).await?)
+                let asked = (self.requests_count, by.as_ref().map(|asker| asker.user.clone()));
+                What::Timer(TimerErrand::draw(&deed, (self.home(), &on), (self.timings.of(&on), now), asked).await?)
             }
             Deed::House(chore) => {
                 let (aim, errand) = self.household.draw(&on, chore, self.requests_count)?;
@@ -186,7 +189,8 @@ impl<'a> World<'a> {
             }
         };
         self.requests_count += 1;
-        Some(Request { on, what, number: self.requests_count })
+        let by = by.filter(|_| what.demands().is_some());
+        Some(Request { on, what, number: self.requests_count, by })
     }
 
     /// Returns which event of that id was recorded on a timeline, if there is one.
@@ -210,11 +214,15 @@ impl<'a> World<'a> {
         }
     }
 
-    pub(super) async fn ask(&mut self, on: Index, deed: Deed, fate: Fate) {
-        let Some(request) = self.draw(on, deed).await else { return };
+    pub(super) async fn ask(&mut self, on: Index, deed: Deed, (fate, by): (Fate, Option<Index>)) {
+        let Some(request) = self.draw(on, deed, by).await else { return };
         let at = self.house.clock.now();
+        if self.is_denied(&request).await {
+            self.remember().await;
+            return;
+        }
         if !self.may(&request) {
-            let refused = request.send(self.home()).await;
+            let refused = self.send(&request).await;
             assert!(refused.is_err(), "{request:?}: {refused:?}");
             let is_ended = matches!(refused, Err(Refusal::Ended { .. }));
             assert_eq!(is_ended, self.ended.contains(&request.on), "{request:?}: {refused:?}");
@@ -225,13 +233,13 @@ impl<'a> World<'a> {
             Fate::Answered | Fate::CutOff(_) => None,
             Fate::NotWritten => {
                 self.store().fail_after(0);
-                let answer = request.send(self.home()).await;
+                let answer = self.send(&request).await;
                 self.store().fail_after(OPEN_PERMITS);
                 Some(answer)
             }
             Fate::AnswerLost => {
                 self.house.outside.set_failing(true);
-                let answer = request.send(self.home()).await;
+                let answer = self.send(&request).await;
                 self.house.outside.set_failing(false);
                 self.kill_and_open().await;
                 Some(answer)
@@ -247,11 +255,11 @@ impl<'a> World<'a> {
             Some(Ok(answer)) => answer,
             // What was done without a key is not there any more to be done again.
             _ if was_written && repetition == Repetition::NotFound => {
-                let again = request.send(self.home()).await;
+                let again = self.send(&request).await;
                 assert!(matches!(again, Err(Refusal::NotFound { .. })), "{request:?}: {again:?}");
                 plain(String::new(), true, 0)
             }
-            _ => request.send(self.home()).await.unwrap_or_else(|refusal| panic!("{request:?}: {refusal}")),
+            _ => self.send(&request).await.unwrap_or_else(|refusal| panic!("{request:?}: {refusal}")),
         };
         assert_eq!(answer.replayed, was_written && repetition != Repetition::Anew, "{request:?}, {fate:?}");
         let about = self.about(&request);
@@ -265,6 +273,28 @@ impl<'a> World<'a> {
         if repetition == Repetition::Answered {
             self.asked.push(Asked { request, about, told: answer.told, at });
         }
+    }
+
+    async fn send(&self, request: &Request) -> Result<Answer, Refusal> {
+        let home = self.home();
+        let caller = request.by.as_ref().map(|asker| home.engine.authenticate(&asker.secret).expect("the key works"));
+        request.send(home, caller.as_ref().unwrap_or(&home.admin)).await
+    }
+
+    /// Whether whoever asks may not. Then it is told, and nothing is done.
+    async fn is_denied(&self, request: &Request) -> bool {
+        let Some(asker) = &request.by else { return false };
+        let demands = request.what.demands().unwrap_or_default();
+        let Some(denied) = self.household.denied(asker, &request.on, demands) else { return false };
+        let Ok(caller) = self.home().engine.authenticate(&asker.secret) else {
+            assert_eq!(denied, NO_KEY, "{request:?}");
+            return true;
+        };
+        let refused = request.send(self.home(), &caller).await.map(|_| ());
+        // Of a timeline that has ended, everybody is told just that.
+        let is_told = told(&refused) == denied || self.ended.contains(&request.on);
+        assert!(refused.is_err() && is_told, "{request:?}: {refused:?}, not {denied}");
+        true
     }
 
     /// Returns the event whose content the answer to a request holds.
@@ -288,8 +318,12 @@ impl<'a> World<'a> {
         }
         let Asked { request, about, told, .. } = &self.asked[*which.get(&repeatable)];
         let (request, about, first) = (request.clone(), *about, told.clone());
+        if self.is_denied(&request).await {
+            self.remember().await;
+            return;
+        }
         let before = self.sizes().await;
-        let again = request.send(self.home()).await;
+        let again = self.send(&request).await;
         let of_fork = |fork: &TimelineId| self.ended.contains(fork);
         let has_ended = match &request.what {
             What::End => false,

@@ -1,5 +1,6 @@
 //! Requests as they are sent, and sent again, and what is answered.
 
+use timenav_core::access::Demand;
 use timenav_core::as_of::AsOf;
 use timenav_core::clock::{Clock, ClockCommand};
 use timenav_core::event::EventDraft;
@@ -8,13 +9,13 @@ use timenav_core::intervention::Effect;
 use timenav_core::ledger::Retention;
 use timenav_core::time::{Instant, Virtual};
 use timenav_engine::{
-    AnchorRequest, ClockChange, ClockStep, EventErasure, Idempotency, ImportId, InterventionRequest, KeptFor, Refusal,
-    RetentionRequest, ReturnScope, WhichEvents,
+    AnchorRequest, Caller, ClockChange, ClockStep, EventErasure, Idempotency, ImportId, InterventionRequest, KeptFor,
+    Refusal, RetentionRequest, ReturnScope, WhichEvents,
 };
 
 use crate::engine::whole_lives::Passing;
 use crate::engine::whole_lives::erasing::Clearance;
-use crate::engine::whole_lives::household::{Came, Errand, Made};
+use crate::engine::whole_lives::household::{Asker, Came, Errand, Made};
 use crate::engine::whole_lives::timers::TimerErrand;
 use crate::house::Home;
 use crate::sample::{digest, event_id, moment};
@@ -27,6 +28,8 @@ pub(super) struct Request {
     pub(super) on: TimelineId,
     pub(super) what: What,
     pub(super) number: usize,
+    /// Who asks, where it is not the first operator.
+    pub(super) by: Option<Asker>,
 }
 
 #[derive(Clone, Debug)]
@@ -74,6 +77,29 @@ pub(super) enum Repetition {
     Anew,
 }
 
+impl What {
+    /// Returns what it takes to do it, where others than the first operator ask for it too.
+    pub(super) const fn demands(&self) -> Option<&'static [Demand]> {
+        match self {
+            Self::Record(_) | Self::Import(_) | Self::Correct(_) => Some(&[Demand::Record]),
+            Self::Timer(TimerErrand::Set(..) | TimerErrand::Change(..) | TimerErrand::Cancel(_)) => {
+                Some(&[Demand::Record])
+            }
+            Self::UndoImport(..) | Self::Intervene(..) => Some(&[Demand::Intervene]),
+            Self::Steer(ClockCommand::SetRate(_), _) => Some(&[Demand::SetRate]),
+            Self::Steer(..) | Self::Anchor | Self::Return(_, ReturnScope::Clock) => Some(&[Demand::Steer]),
+            Self::Return(_, ReturnScope::All) => Some(&[Demand::Steer, Demand::Intervene]),
+            Self::Retain(_) => Some(&[Demand::Administer]),
+            Self::End => Some(&[Demand::Erase]),
+            Self::Timer(TimerErrand::Done(_))
+            | Self::Fork { .. }
+            | Self::Erase(_)
+            | Self::Clear(_)
+            | Self::House(_) => None,
+        }
+    }
+}
+
 impl Request {
     pub(super) const fn repetition(&self) -> Repetition {
         match &self.what {
@@ -83,62 +109,64 @@ impl Request {
         }
     }
 
-    pub(super) async fn send(&self, home: &Home<'_>) -> Result<Answer, Refusal> {
-        let (engine, admin) = (&home.engine, &home.admin);
+    /// Sends it as whoever asks, whose key works.
+    pub(super) async fn send(&self, home: &Home<'_>, caller: &Caller) -> Result<Answer, Refusal> {
+        let engine = &home.engine;
         let key = digest(&format!("request {}", self.number));
         let key = Some(Idempotency { key, fingerprint: key });
         let on = self.on.clone();
         let named = Some(on.clone());
         Ok(match &self.what {
             What::Record(drafts) => {
-                let made = engine.record_events(admin, named, drafts.clone(), key).await?;
+                let made = engine.record_events(caller, named, drafts.clone(), key).await?;
                 plain(format!("{:?} {:?}", made.event_ids, made.ledger), made.replayed, made.ledger.position)
             }
             What::Import(drafts) => {
-                let made = engine.import_events(admin, &on, drafts.clone()).await?;
+                let made = engine.import_events(caller, &on, drafts.clone()).await?;
                 let refused = made.refused.iter().map(|refused| refused.index).collect();
                 let learned = Made::Import { taken: made.taken, refused };
                 Answer { made: learned, ..plain(String::new(), false, made.ledger.position) }
             }
             What::UndoImport(_, import) => {
-                let made = engine.undo_import(admin, named, *import, key).await?;
+                let made = engine.undo_import(caller, named, *import, key).await?;
                 let told = format!("{} {} {:?} {:?}", made.undone, made.kept, made.rest, made.ledger);
                 let learned = Made::Undone((made.undone, made.kept));
                 Answer { made: learned, ..plain(told, made.replayed, made.ledger.position) }
             }
             What::Correct(draft) => {
-                let made = engine.correct_event(admin, named, draft.clone(), None, key).await?;
+                let made = engine.correct_event(caller, named, draft.clone(), None, key).await?;
                 let told = format!("{} {} {:?}", made.content, made.changed, made.ledger);
                 plain(told, made.replayed, made.ledger.position)
             }
             What::Intervene(event, effect) => {
-                let made = engine.manipulate_event(admin, named, intervention(*event, effect), key).await?;
+                let made = engine.manipulate_event(caller, named, intervention(*event, effect), key).await?;
                 let told = format!("{} {:?} {:?} {:?}", made.intervention_id, made.before, made.after, made.ledger);
                 plain(told, made.replayed, made.ledger.position)
             }
             What::Anchor => {
                 let request = AnchorRequest { timestamp: None, description: String::new(), fixed: true };
-                let (anchor_id, at, ledger, replayed) = engine.set_anchor(admin, named, request, key).await?;
+                let (anchor_id, at, ledger, replayed) = engine.set_anchor(caller, named, request, key).await?;
                 let told = format!("{anchor_id} {at} {ledger:?}");
                 Answer { anchor_id: Some(anchor_id), ..plain(told, replayed, ledger.position) }
             }
             What::Steer(command, passing) => {
                 let Passing { settle, refire } = *passing;
                 let change = ClockChange { settle, refire, ..ClockChange::from(command.clone()) };
-                stepped(engine.change_clock(admin, named, change, key).await?)
+                stepped(engine.change_clock(caller, named, change, key).await?)
             }
             What::Return(anchor_id, scope) => {
-                stepped(engine.return_to_anchor(admin, named, anchor_id, *scope, key).await?)
+                stepped(engine.return_to_anchor(caller, named, anchor_id, *scope, key).await?)
             }
             What::Fork { name, at } => {
                 let at = at.map(AsOf::Position);
-                let made = engine.fork_timeline(admin, name.clone(), &on, at.as_ref(), key).await?;
+                let made = engine.fork_timeline(caller, name.clone(), &on, at.as_ref(), key).await?;
                 plain(format!("{:?} {:?}", made.expires_at, made.ledger), made.replayed, made.ledger.position)
             }
             What::Retain(days) => {
                 let kept = KeptFor::Seconds(days * DAY_SECONDS);
                 let request = RetentionRequest { reads: kept, refusals: kept };
-                let (kept, ledger, replayed): (Retention, _, _) = engine.set_retention(admin, on, request, key).await?;
+                let (kept, ledger, replayed): (Retention, _, _) =
+                    engine.set_retention(caller, on, request, key).await?;
                 plain(format!("{kept:?} {ledger:?}"), replayed, ledger.position)
             }
             What::Erase(event) => {
@@ -148,18 +176,18 @@ impl Request {
                     include_forks: true,
                     evaluated_at: None,
                 };
-                let made = engine.erase_events(admin, erasure, key).await?;
+                let made = engine.erase_events(caller, erasure, key).await?;
                 assert_eq!((made.events_count, made.left), (1, 0), "{self:?}");
                 let told = format!("{} {} {:?}", made.payloads_count, made.outcomes_count, made.ledger);
                 plain(told, made.replayed, made.ledger.position)
             }
             What::End => {
-                let end = engine.end_timeline(admin, on, key).await?;
+                let end = engine.end_timeline(caller, on, key).await?;
                 let told = format!("{} {:?} {} {:?}", end.size, end.root, end.checkpoint, end.ledger);
                 plain(told, end.replayed, end.ledger.position)
             }
             What::Clear(clearance) => came(clearance.send(home, &on, key).await?),
-            What::Timer(errand) => came(errand.send(home, &on, key).await?),
+            What::Timer(errand) => came(errand.send((engine, caller), &on, key).await?),
             What::House(errand) => came(errand.send(home, &on, key).await?),
         })
     }

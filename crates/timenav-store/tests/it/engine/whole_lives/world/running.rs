@@ -98,7 +98,8 @@ impl World<'_> {
             let head = heads.iter().find(|head| head.id == name).expect("it stands");
             let (arrived, _) = head.clock.origin();
             assert!(began <= arrived && arrived <= now, "{name}: {arrived}");
-            let recorded = self.timings.of_mut(&name).fall_due(to.at, Coming::OneByOne);
+            let recorders = self.household.recorders(&name);
+            let recorded = self.timings.of_mut(&name).fall_due(to.at, Coming::OneByOne, &recorders);
             let moved = ClockMoved { host: arrived, moment: to };
             let (clock, ..) = self.clocks.apply(name.as_str(), Some(&moved), arrived);
             assert_eq!(head.clock, clock, "{name}");
@@ -106,7 +107,8 @@ impl World<'_> {
         }
         for name in self.standing() {
             let shown = self.clocks.read(name.as_str(), now).expect("it stands");
-            let recorded = self.timings.of_mut(&name).fall_due(shown, Coming::Together);
+            let recorders = self.household.recorders(&name);
+            let recorded = self.timings.of_mut(&name).fall_due(shown, Coming::Together, &recorders);
             self.record(&name, recorded);
             self.note_changes(&name);
         }
