@@ -160,12 +160,16 @@ impl Errand {
                 let (key_id, ledger, replayed) = engine.revoke_api_key(admin, key_id.clone()).await?;
                 plain((key_id.to_string(), ledger, replayed))
             }
-            Self::Permit(Permissions { read, write, admin: admins, ends }) => {
+            Self::Permit(set) => {
+                let Permissions { read, write, admin: admins, ends } = set;
                 let lists = [read, write, admins].map(|list| Some(list.clone()));
                 let [read, write, admin_list] = lists;
-                let role_ends =
-                    |role| ends.of(role).iter().map(move |(user, end)| ((role, user.clone()), End::At(*end)));
-                let ends = Role::ALL.into_iter().flat_map(role_ends).collect();
+                // Who stays on a list keeps the end that they have, unless another one is named.
+                let end_of =
+                    |role: Role, user: &UserId| ends.of(role).get(user).map_or(End::Never, |end| End::At(*end));
+                let named =
+                    |role: Role| set.list(role).iter().map(move |user| ((role, user.clone()), end_of(role, user)));
+                let ends = Role::ALL.into_iter().flat_map(named).collect();
                 let change = PermissionsChange { read, write, admin: admin_list, ends, expected: None };
                 let set = engine.set_access_control(admin, on.clone(), change, key).await?;
                 plain((set.tag, set.ledger, set.replayed))

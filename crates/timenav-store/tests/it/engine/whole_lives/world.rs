@@ -45,7 +45,7 @@ struct Asked {
 #[derive(Clone, Debug)]
 struct Import {
     on: TimelineId,
-    import: ImportId,
+    name: ImportId,
     events: Vec<Imported>,
 }
 
@@ -146,7 +146,7 @@ impl<'a> World<'a> {
             Deed::UndoImport(which) => {
                 let number = which.index(self.imports.len());
                 on = self.imports[number].on.clone();
-                What::UndoImport(number, self.imports[number].import)
+                What::UndoImport(number, self.imports[number].name)
             }
             Deed::Correct(event, time) => What::Correct(draft(event, time)),
             Deed::Intervene(event, effect) => What::Intervene(event, effect),
@@ -168,11 +168,10 @@ impl<'a> World<'a> {
                 self.born(&life.name, event)?;
                 What::Erase(event)
             }
-            Deed::Clear(_) if self.ended.contains(&life.name) => return None,
+            Deed::Clear(_) | Deed::Timer(_) if self.ended.contains(&life.name) => return None,
             Deed::Clear(clearing) => What::Clear(self.clearance(&on, clearing).await?),
             Deed::End if life.name == timeline_id("main") => return None,
             Deed::End => What::End,
-            Deed::Timer(_) if self.ended.contains(&life.name) => return None,
             Deed::Timer(deed) => {
                 let now = self.clocks.read(on.as_str(), self.house.clock.now()).expect("it stands");
                 let asked = (self.requests_count, by.as_ref().map(|asker| asker.user.clone()));

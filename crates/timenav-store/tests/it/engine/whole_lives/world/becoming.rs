@@ -2,9 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use timenav_core::clock::{Clock, ClockCommand, ClockMoved, Moment};
+use timenav_core::clock::{Clock, ClockCommand, ClockMoved, ClockRefusal, Moment};
 use timenav_core::event::EventDraft;
-use timenav_core::ids::TimelineId;
+use timenav_core::ids::{AnchorId, TimelineId};
 use timenav_core::intervention::Effect;
 use timenav_core::time::{Instant, Virtual};
 use timenav_engine::{ImportId, ReturnScope, WallClock as _};
@@ -26,7 +26,7 @@ impl World<'_> {
         let reading = self.clocks.read(request.on.as_str(), now).expect("it stands");
         let timing = self.timings.of(&request.on).clone();
         let steered = match &request.what {
-            What::Steer(command, _) => self.decided(&request.on, command).is_some(),
+            What::Steer(command, _) => self.decided(&request.on, command).is_ok(),
             _ => true,
         };
         let state = &self.life(&request.on).now;
@@ -87,37 +87,8 @@ impl World<'_> {
                 let life = self.life(name);
                 life.anchors.push(Mark { anchor_id, own: Some(answer.position), state: life.now.clone() });
             }
-            What::Return(anchor_id, scope) => {
-                let (clock, reading, _) = answer.step.clone().unwrap();
-                assert_eq!(reading, self.anchored[anchor_id], "{request:?}");
-                self.clocks.insert(name.as_str(), clock, now);
-                let life = self.life(name);
-                let mark = life.anchors.iter().find(|mark| mark.anchor_id == *anchor_id).unwrap();
-                let state = mark.state.clone();
-                if *scope == ReturnScope::All {
-                    // An event that was recorded later is known, and its id is free.
-                    for (id, known) in &mut life.now {
-                        known.take_back(state.get(id));
-                    }
-                    let (_, home) = self.open.as_ref().expect("the service runs");
-                    self.timings.take_back(home, name, anchor_id).await;
-                }
-            }
-            What::Fork { name: fork, at } => {
-                let parent = self.life(name);
-                let now = at.map_or(&parent.now, |position| parent.at(position)).clone();
-                // Anchors that were set later are not the fork's.
-                let is_later = |mark: &Mark| at.is_some_and(|at| mark.own.is_some_and(|own| own > at));
-                let inherited = parent.anchors.iter().filter(|mark| !is_later(mark));
-                let anchors = inherited.map(|mark| Mark { own: None, ..mark.clone() }).collect();
-                // How many stood then is what the ledger said then, and so it is for forks of one that lost something.
-                if self.bereft.contains(name) || (at.is_some() && !self.erased.is_empty()) {
-                    self.bereft.insert(fork.clone());
-                }
-                self.parents.push(name.clone());
-                let timing = self.timings.forked(name, *at);
-                self.begin(fork.clone(), now, anchors, timing).await;
-            }
+            What::Return(anchor_id, scope) => self.return_to(name, (anchor_id, *scope), answer).await,
+            What::Fork { name: fork, at } => self.fork(name, fork, *at).await,
             What::Retain(_) => {}
             What::Erase(event) => {
                 let born = self.born(name, *event).expect("it was drawn");
@@ -139,6 +110,40 @@ impl World<'_> {
         self.remember().await;
     }
 
+    async fn return_to(&mut self, name: &TimelineId, (to, scope): (&AnchorId, ReturnScope), answer: &Answer) {
+        let (clock, reading, _) = answer.step.clone().expect("a clock was moved");
+        assert_eq!(reading, self.anchored[to], "{name} {to}");
+        self.clocks.insert(name.as_str(), clock, self.house.clock.now());
+        if scope == ReturnScope::Clock {
+            return;
+        }
+        let life = self.life(name);
+        let mark = life.anchors.iter().find(|mark| mark.anchor_id == *to).expect("it was drawn");
+        let state = mark.state.clone();
+        // An event that was recorded later is known, and its id is free.
+        for (id, known) in &mut life.now {
+            known.take_back(state.get(id));
+        }
+        let (_, home) = self.open.as_ref().expect("the service runs");
+        self.timings.take_back(home, name, to).await;
+    }
+
+    async fn fork(&mut self, name: &TimelineId, fork: &TimelineId, at: Option<u64>) {
+        let parent = self.life(name);
+        let now = at.map_or(&parent.now, |position| parent.at(position)).clone();
+        // Anchors that were set later are not the fork's.
+        let is_later = |mark: &Mark| at.is_some_and(|at| mark.own.is_some_and(|own| own > at));
+        let inherited = parent.anchors.iter().filter(|mark| !is_later(mark));
+        let anchors = inherited.map(|mark| Mark { own: None, ..mark.clone() }).collect();
+        // How many stood then is what the ledger said then, and so it is for forks of one that lost something.
+        if self.bereft.contains(name) || (at.is_some() && !self.erased.is_empty()) {
+            self.bereft.insert(fork.clone());
+        }
+        self.parents.push(name.clone());
+        let timing = self.timings.forked(name, at);
+        self.begin(fork.clone(), now, anchors, timing).await;
+    }
+
     /// Forgets an event in every state there was, on every timeline that has it.
     fn forget(&mut self, on: &TimelineId, born: usize) {
         self.recorded.remove(&born);
@@ -154,10 +159,11 @@ impl World<'_> {
             }
         }
     }
-    /// Returns what a command does to a clock, where core does not refuse it.
-    fn decided(&self, name: &TimelineId, command: &ClockCommand) -> Option<Option<ClockMoved>> {
+
+    /// Returns what a command does to a clock, as core decides it.
+    fn decided(&self, name: &TimelineId, command: &ClockCommand) -> Result<Option<ClockMoved>, ClockRefusal> {
         let next = self.timings.of(name).next();
-        self.clocks.decide(name.as_str(), (command, next), self.house.clock.now()).ok()
+        self.clocks.decide(name.as_str(), (command, next), self.house.clock.now())
     }
 
     /// Moves a clock, which stands still where it is if there are timers on the way that it does not jump over. Returns the
@@ -219,7 +225,7 @@ impl World<'_> {
             assert!(known.recorded != time && known.stands != Some(time), "{event_id} at {time} is {known:?}");
         }
         if let Some(import) = ImportId::new(answer.position + 1 - taken, answer.position + 1, *taken) {
-            self.imports.push(Import { on: name.clone(), import, events });
+            self.imports.push(Import { on: name.clone(), name: import, events });
         }
     }
 

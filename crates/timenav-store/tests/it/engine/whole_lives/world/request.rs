@@ -9,8 +9,8 @@ use timenav_core::intervention::Effect;
 use timenav_core::ledger::Retention;
 use timenav_core::time::{Instant, Virtual};
 use timenav_engine::{
-    AnchorRequest, Caller, ClockChange, ClockStep, EventErasure, Idempotency, ImportId, InterventionRequest, KeptFor,
-    Refusal, RetentionRequest, ReturnScope, WhichEvents,
+    AnchorRequest, Caller, ClockChange, ClockStep, Engine, EventErasure, Idempotency, ImportId, InterventionRequest,
+    KeptFor, Refusal, RetentionRequest, ReturnScope, WhichEvents,
 };
 
 use crate::engine::whole_lives::Passing;
@@ -121,12 +121,7 @@ impl Request {
                 let made = engine.record_events(caller, named, drafts.clone(), key).await?;
                 plain(format!("{:?} {:?}", made.event_ids, made.ledger), made.replayed, made.ledger.position)
             }
-            What::Import(drafts) => {
-                let made = engine.import_events(caller, &on, drafts.clone()).await?;
-                let refused = made.refused.iter().map(|refused| refused.index).collect();
-                let learned = Made::Import { taken: made.taken, refused };
-                Answer { made: learned, ..plain(String::new(), false, made.ledger.position) }
-            }
+            What::Import(drafts) => import(engine, caller, (on, drafts)).await?,
             What::UndoImport(_, import) => {
                 let made = engine.undo_import(caller, named, *import, key).await?;
                 let told = format!("{} {} {:?} {:?}", made.undone, made.kept, made.rest, made.ledger);
@@ -169,18 +164,7 @@ impl Request {
                     engine.set_retention(caller, on, request, key).await?;
                 plain(format!("{kept:?} {ledger:?}"), replayed, ledger.position)
             }
-            What::Erase(event) => {
-                let erasure = EventErasure {
-                    timeline: named,
-                    which: WhichEvents::Ids(vec![event_id(&format!("e{event}"))]),
-                    include_forks: true,
-                    evaluated_at: None,
-                };
-                let made = engine.erase_events(caller, erasure, key).await?;
-                assert_eq!((made.events_count, made.left), (1, 0), "{self:?}");
-                let told = format!("{} {} {:?}", made.payloads_count, made.outcomes_count, made.ledger);
-                plain(told, made.replayed, made.ledger.position)
-            }
+            What::Erase(event) => erase(engine, caller, (on, *event), key).await?,
             What::End => {
                 let end = engine.end_timeline(caller, on, key).await?;
                 let told = format!("{} {:?} {} {:?}", end.size, end.root, end.checkpoint, end.ledger);
@@ -191,6 +175,32 @@ impl Request {
             What::House(errand) => came(errand.send(home, &on, key).await?),
         })
     }
+}
+
+/// Imports have no keys: each record is told from what is known.
+async fn import(
+    engine: &Engine,
+    caller: &Caller,
+    (on, drafts): (TimelineId, &[EventDraft]),
+) -> Result<Answer, Refusal> {
+    let made = engine.import_events(caller, &on, drafts.to_vec()).await?;
+    let refused = made.refused.iter().map(|refused| refused.index).collect();
+    let learned = Made::Import { taken: made.taken, refused };
+    Ok(Answer { made: learned, ..plain(String::new(), false, made.ledger.position) })
+}
+
+async fn erase(
+    engine: &Engine,
+    caller: &Caller,
+    (on, event): (TimelineId, u8),
+    key: Option<Idempotency>,
+) -> Result<Answer, Refusal> {
+    let which = WhichEvents::Ids(vec![event_id(&format!("e{event}"))]);
+    let erasure = EventErasure { timeline: Some(on), which, include_forks: true, evaluated_at: None };
+    let made = engine.erase_events(caller, erasure, key).await?;
+    assert_eq!((made.events_count, made.left), (1, 0), "e{event}");
+    let told = format!("{} {} {:?}", made.payloads_count, made.outcomes_count, made.ledger);
+    Ok(plain(told, made.replayed, made.ledger.position))
 }
 
 fn intervention(event: u8, effect: &Effect) -> InterventionRequest {
