@@ -2,7 +2,7 @@
 
 use std::cell::RefCell;
 use std::io::{BufRead as _, BufReader};
-use std::net::{IpAddr, UdpSocket};
+use std::net::UdpSocket;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
@@ -30,7 +30,7 @@ impl Sntp {
         let mut command = command(service, &[&["sntp"], arguments].concat());
         let mut child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
         let stdout = BufReader::new(child.stdout.take().unwrap());
-        let count = arguments.iter().filter(|port| port.contains(':')).count();
+        let count = arguments.iter().filter(|port| port.starts_with("127.")).count();
         let said = stdout.lines().take(count).map(|line| {
             let line = line.unwrap();
             let said = line.strip_prefix("serving SNTP on ").expect("it says where it listens");
@@ -125,47 +125,6 @@ fn strangers_get_nothing_out_of_it_but_the_time() {
         sntp.ask();
     }
     assert_eq!(size() - for_looking, for_looking - before, "packets are no entries");
-    service.audit();
-}
-
-/// Returns an address of this machine at which it is not itself, as far as anybody who is asked from there can tell. Nothing
-/// is sent.
-fn own_address() -> Option<IpAddr> {
-    let socket = UdpSocket::bind("0.0.0.0:0").ok()?;
-    socket.connect("192.0.2.1:123").ok()?;
-    socket.local_addr().ok().map(|own| own.ip()).filter(|own| !own.is_loopback())
-}
-
-#[test]
-fn an_address_on_the_network_is_told_that_it_asks_too_often() {
-    let service = Service::start();
-    let Some(own) = own_address() else {
-        eprintln!("skipped: this machine is on no network");
-        return service.audit();
-    };
-    let mut sntp = Sntp::start(&service, &["--beyond-loopback", &format!("{own}:0")]);
-    sntp.asking = UdpSocket::bind((own, 0)).unwrap();
-    sntp.asking.set_read_timeout(Some(Duration::from_millis(10))).unwrap();
-    let asked = [&[0o43][..], &[0; 39], b"question"].concat();
-    let (mut answered, mut answer) = (0, [0; 48]);
-    // Sixteen are answered in a second, and the next is told so. On a slow machine the second may end before.
-    until("RATE", || {
-        sntp.send(&asked);
-        let length = sntp.asking.recv(&mut answer).ok()?;
-        assert_eq!((length, &answer[24..32]), (48, &b"question"[..]));
-        let is_told = answer[1] == 0;
-        answered += u32::from(!is_told);
-        is_told.then_some(())
-    });
-    assert!(answered >= 16, "{answered} answers before it");
-    assert_eq!((answer[0] >> 6, &answer[12..16], &answer[32..]), (3, &b"RATE"[..], &[0; 16][..]));
-    // Whoever goes on is told nothing until the next second, and then the time.
-    let time = until("the time", || {
-        sntp.send(&asked);
-        let length = sntp.asking.recv(&mut answer).ok()?;
-        (length == 48 && answer[1] == 1).then_some(answer[0] >> 6)
-    });
-    assert_eq!(time, 0);
     service.audit();
 }
 
