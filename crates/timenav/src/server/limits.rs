@@ -91,7 +91,7 @@ fn unacknowledged(idle: Duration) -> Duration {
 }
 
 /// Has the kernel end a connection whose client is gone without a word, as when its host or the network is: it would take
-/// it for one that reads slowly for a quarter of an hour, and for ever while nothing is sent.
+/// it for one that reads slowly for a quarter of an hour, and forever while nothing is sent.
 ///
 /// Where the kernel does not take it, connections last as long as it lets them.
 #[cfg(target_os = "linux")]
