@@ -69,6 +69,20 @@ export default defineConfig(
     rules: { '@typescript-eslint/no-non-null-assertion': 'off' },
   },
   {
+    files: ['src/**'],
+    rules: {
+      'no-restricted-properties': [
+        'error',
+        { object: 'Date', property: 'now', message: 'The clock of a browser may be wrong: see lib/host-clock.ts.' },
+      ],
+    },
+  },
+  {
+    // These compare the clock of the browser with that of the host.
+    files: ['src/lib/host-clock.ts', 'src/lib/first-asked.ts', 'src/views/clock/host.svelte.ts', '**/*.test.ts'],
+    rules: { 'no-restricted-properties': 'off' },
+  },
+  {
     // Plain scripts have no types that could be checked.
     files: ['**/*.js', '**/*.mjs'],
     extends: [ts.configs.disableTypeChecked],

@@ -119,6 +119,23 @@ describe('the ledger', () => {
     await ledger.getByRole('link', { name: 'access log' }).click();
     await page.getByRole('region', { name: 'Access log' }).waitFor();
   });
+
+  it('is narrowed by the clock of the host, whatever that of the browser shows', async () => {
+    const page = await on.loggedIn('clock?timeline=demo');
+    await page.addInitScript(() => {
+      const { now } = Date;
+      Date.now = () => now() + 5 * 86_400_000;
+    });
+    await page.goto(`${on.service.url}/#/integrity?timeline=demo&period=1h`);
+    await page.reload();
+    await page
+      .getByRole('region', { name: /^Ledger/ })
+      .getByRole('row')
+      .nth(1)
+      .waitFor();
+    await page.goto(`${on.service.url}/#/access?timeline=demo&tab=log&period=1h`);
+    await page.getByRole('region', { name: 'Access log' }).getByRole('row').nth(1).waitFor();
+  });
 });
 
 describe('an entry', () => {

@@ -1,5 +1,6 @@
 /** Who follows the clock under a name: read when the clock says that there may be something new, and not in between. */
 import { untrack } from 'svelte';
+import { hostNow } from '../../lib/host-clock';
 import { service } from '../../lib/api';
 import type { LiveClock } from '../../lib/clock.svelte';
 import { Reading } from '../../lib/reading.svelte';
@@ -75,7 +76,7 @@ export class WatchedFollowers {
   /** Reads them now. */
   async read(): Promise<void> {
     await this.#reading.read();
-    this.readAt = Date.now();
+    this.readAt = hostNow();
   }
 
   #later(ms: number, isAgain: boolean): void {
