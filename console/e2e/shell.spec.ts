@@ -328,3 +328,24 @@ describe('the page', () => {
     }
   });
 });
+
+describe('a saved view', () => {
+  it('is whichever is shown, and is opened again from the palette', async () => {
+    const page = await on.loggedIn('paradoxes?timeline=demo&kinds=P01');
+    const palette = page.getByRole('dialog', { name: 'Go to or do' }).getByRole('combobox');
+    await page.getByRole('heading', { name: 'Paradoxes', exact: true }).waitFor();
+    await page.keyboard.press('Control+k');
+    await palette.fill('save this view');
+    await page.getByRole('option', { name: /^Save this view/ }).click();
+    const dialog = page.getByRole('dialog', { name: 'Saved views' });
+    await dialog.getByLabel('Name of what is shown now').fill('Effects before causes');
+    await expectAccessible(page);
+    await dialog.getByRole('button', { name: 'Save this view' }).click();
+    expect(new URL(page.url()).hash).toBe('#/paradoxes?timeline=demo&kinds=P01');
+    await page.goto(`${on.service.url}/#/clock?timeline=main`);
+    await page.keyboard.press('Control+k');
+    await palette.fill('effects before');
+    await page.getByRole('option', { name: /^Effects before causes/ }).click();
+    await expect.poll(() => new URL(page.url()).hash).toBe('#/paradoxes?timeline=demo&kinds=P01');
+  });
+});

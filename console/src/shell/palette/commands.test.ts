@@ -73,6 +73,8 @@ describe('the palette', () => {
     expect(to('rate 0')).toEqual([]);
     expect(to('dark')).toEqual([{ theme: 'dark' }]);
     expect(to('time zone')).toEqual([{ zone: true }]);
+    // It is whichever view one is on.
+    expect(to('save this view')).toEqual([{ save: true }]);
   });
 
   it('offers events that the service found, whatever their names are', () => {

@@ -7,7 +7,7 @@ import type { Theme } from '../../lib/theme.svelte';
 import type { Anchor } from '../../lib/anchors';
 
 /** What is done at once, without going anywhere. */
-export type Deed = { pause: boolean } | { rate: number } | { theme: Theme } | { zone: true };
+export type Deed = { pause: boolean } | { rate: number } | { theme: Theme } | { zone: true } | { save: true };
 
 export interface Command {
   /** What it is, for the list's keys. */
@@ -172,7 +172,7 @@ function actions({ href, may, isPaused, hasDemo }: Sources): Command[] {
     ...(may.move ? [act('travel', 'Travel…', 'travel', href('clock', { do: 'travel' }))] : []),
     ...(may.move ? [act('anchor', 'Set an anchor…', 'anchor', href('clock', { do: 'anchor' }))] : []),
     ...(may.move ? [act('hold', 'Hold the clock…', 'lock', href('clock', { do: 'hold' }))] : []),
-    act('save', 'Save this view…', 'check', href('timeline', { do: 'save' })),
+    act('save', 'Save this view…', 'check', { save: true }),
     ...(hasDemo ? [act('tour', 'Take the tour', 'info', href('timeline', { timeline: 'demo', tour: '1' }))] : []),
     act('tree', 'Show forks and anchors', 'fork', href('timeline', { do: 'tree' })),
     act('as-of', 'Show what was known when', 'history', href('timeline', { do: 'as-of' })),

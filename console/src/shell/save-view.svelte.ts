@@ -1,0 +1,2 @@
+/** Whether the dialog of saved views is open: it lies over whichever view is to be saved. */
+export const saveView = $state({ isOpen: false });
