@@ -53,6 +53,14 @@ describe('five thousand timelines', () => {
     await field.fill('zz-fork');
     await page.getByRole('option', { name: /^zz-fork/ }).waitFor();
     await page.reload();
+    await page.goto(`${on.service.url}/#/timelines?timeline=demo&q=l-4994`);
+    await page.getByRole('row').filter({ hasText: 'tl-4994' }).waitFor();
+    await page.reload();
+    await page.getByRole('searchbox', { name: 'Find a timeline by name' }).fill('l-4993');
+    await page.getByRole('row').filter({ hasText: 'tl-4993' }).waitFor();
+    await page.getByRole('searchbox', { name: 'Find a timeline by name' }).fill('no such name');
+    await page.getByText('No timeline name contains “no such name”.').waitFor();
+    await page.reload();
     await page.goto(`${on.service.url}/#/timeline?timeline=tl-0000&do=tree`);
     await page.getByRole('dialog').getByRole('link', { name: 'zz-fork' }).waitFor();
     await page.reload();
