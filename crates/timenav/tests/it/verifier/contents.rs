@@ -395,7 +395,7 @@ fn what_is_erased_while_the_script_looks_is_no_finding() {
     service.audit();
 }
 
-/// Runs the part of the script that compares what entries say on the vectors of version 2, which no service writes yet. The
+/// Runs the part of the script that compares what entries say on the vectors of version 2. The
 /// erasure of a read is told by one entry more.
 const VERSION_2: &str = r#"
 import json, pathlib, sys
