@@ -8,6 +8,7 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::sync::Arc;
 
+use crate::clock::{self, Clock, ClockMoved, Moment};
 use crate::fault::Faults;
 use crate::ids::{AdvanceId, FiringId, QueueId, TimelineId, type_id};
 use crate::ledger::sha256;
@@ -424,6 +425,20 @@ impl Advance {
     #[must_use]
     pub fn next_move(&self, next: Option<Instant<Virtual>>) -> Move {
         next.filter(|next| *next <= self.to).map_or(Move::End, Move::To)
+    }
+
+    /// Returns what becomes of the clock where the advance ends: it is at its destination, and goes on as it went before; or
+    /// it stands where it was stopped. Cannot fail: live path and replay share it.
+    #[must_use]
+    pub fn over(&self, clock: &Clock, state: AdvanceState, host: Instant<Wall>) -> Clock {
+        let here = clock.moment(host);
+        let moment = match state {
+            AdvanceState::Settled => {
+                Moment { at: self.to, running: self.is_running, rate: here.rate, location: self.location.clone() }
+            }
+            AdvanceState::Running | AdvanceState::Stuck | AdvanceState::Stopped => Moment { running: false, ..here },
+        };
+        clock::apply(clock, &ClockMoved { host, moment })
     }
 
     /// The clock comes to an instant, told by the entry at a position. What is left over of the same instant is no new step.

@@ -12,7 +12,7 @@ mod readers;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use readers::{Erases, Nobody, OnAdvance, OnTimers};
+pub(crate) use readers::{Erases, Nobody, OnAdvance, OnClock, OnTimers};
 
 /// Makes the enum, the list of all, and both ways between an action and its word of one list.
 macro_rules! actions {

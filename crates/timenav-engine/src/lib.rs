@@ -104,6 +104,7 @@ mod catching_up;
 mod looking_back;
 mod replica;
 mod sight;
+mod anchored;
 mod look;
 mod cursor;
 mod timers_then;

@@ -6,7 +6,6 @@
 use std::sync::Arc;
 
 use timenav_core::access::Demand;
-use timenav_core::anchor::Anchor;
 use timenav_core::as_of::AsOf;
 use timenav_core::clock::Clock;
 use timenav_core::ids::{AnchorId, TimelineId};
@@ -18,7 +17,6 @@ use crate::code::Code;
 use crate::deciding::alone;
 use crate::deciding::logged::{LogRead, LogRefusal};
 use crate::engine::Engine;
-use crate::facts::{Asker, Wanted};
 use crate::head::{Layer, TimelineState};
 use crate::options::ReadLog;
 use crate::payload::{Reading, demanded, horizon_of};
@@ -224,22 +222,6 @@ impl Engine {
             }
         }
         Ok((0, 0))
-    }
-
-    /// Finds an anchor of a timeline, or of one that it was forked from after the anchor was set.
-    pub(crate) async fn find_anchor(
-        &self,
-        state: &TimelineState,
-        anchor_id: &AnchorId,
-    ) -> Result<(usize, Anchor), Refusal> {
-        let layers = state.layers(u64::MAX);
-        let anchors = layers.iter().map(|layer| (layer.timeline, anchor_id.clone())).collect();
-        let found = self.store().facts(Wanted { anchors, ..Wanted::default() }, Asker::Reader).await?.anchors;
-        let mut found = layers.iter().zip(found).enumerate().rev();
-        let seen = found.find_map(|(number, (layer, anchor))| {
-            Some((number, anchor.filter(|anchor| anchor.position < layer.as_of)?))
-        });
-        seen.ok_or_else(|| Refusal::NotFound { what: "anchor", id: anchor_id.to_string() })
     }
 }
 

@@ -20,7 +20,7 @@ use crate::history::{IntervenedEvent, InterventionRequest};
 use crate::idempotency::Idempotency;
 use crate::payload::Reading;
 use crate::refusal::Refusal;
-use crate::tree::root_at;
+use crate::tree::SignedTree;
 use crate::view_board::Kept;
 use crate::views::what_if;
 
@@ -227,8 +227,8 @@ impl Engine {
         let downstream = downstream_of(request.event_id.clone());
         let (delta, downstream) =
             self.view_of(caller, &look, move |kept| (asked.delta(kept), downstream(kept))).await?;
-        let (size, key) = (look.size(), look.state.head.key);
-        let root = root_at(self.store(), key, size).await?;
+        let size = look.size();
+        let root = SignedTree::of(&look.state).root_at(self.store(), size).await?;
         let preview = IntervenedEvent {
             timeline_id: look.timeline(),
             intervention_id: self.new_intervention_id()?,

@@ -27,7 +27,7 @@ mod tests;
 
 pub(crate) use access::{AttemptRecord, AttemptsCounted, NetworkCount, OperationCount};
 pub(crate) use advances::{AdvanceBegun, AdvanceEnded};
-pub(crate) use clock::{AnchorSet, ClockChanged, ClockRecord, ClockTold, clock_in};
+pub(crate) use clock::{AnchorSet, ClockChanged, ClockRecord, ClockTold, anchor_told, clock_in};
 pub(crate) use data::{DataDecrypted, DataEncrypted, DataErased, ScanAsked};
 pub use delivery::{Delivery, Webhook, WebhookTarget};
 pub(crate) use events::{Corrected, EffectRecord, Intervened};

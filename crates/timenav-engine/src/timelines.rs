@@ -4,13 +4,14 @@ use std::sync::Arc;
 
 use timenav_core::access::{Demand, Role};
 use timenav_core::as_of::AsOf;
-use timenav_core::clock::Clock;
+use timenav_core::clock::{Clock, ClockState};
 use timenav_core::ids::TimelineId;
 use timenav_core::ledger::LeafRecord;
 use timenav_core::limits::FORK_DEPTH_MAX;
 use timenav_core::time::{Instant, Span, Virtual, Wall, parse_timestamp};
 
 use crate::action::Action;
+use crate::archive::EntryRow;
 use crate::asked::Answer;
 use crate::caller::Caller;
 use crate::changes::{LedgerPosition, TimelineMade};
@@ -19,13 +20,12 @@ use crate::deciding::repeated::Again;
 use crate::deciding::timelines::{CreateTimeline, ForkPoint, demand_to_fork};
 use crate::directory;
 use crate::engine::Engine;
-use crate::head::{Fork, TimelineKey, TimelineState};
+use crate::head::{Fork, TimelineState};
 use crate::idempotency::Idempotency;
 use crate::notes::newest_note;
-use crate::one_fact::OneFact as _;
 use crate::payload::{Reading, clock_in};
 use crate::refusal::Refusal;
-use crate::tree::root_at;
+use crate::tree::SignedTree;
 
 /// One timeline as a caller sees it.
 #[derive(Clone, Debug)]
@@ -166,7 +166,7 @@ impl Engine {
         }
         let forked = lineage.last().and_then(|name| self.state(name));
         let forked = forked.ok_or_else(|| Refusal::Damaged("a timeline is missing".to_owned()))?;
-        let (of, size) = (forked.head.id.clone(), last.as_of);
+        let (of, size, tree) = (forked.head.id.clone(), last.as_of, SignedTree::of(&forked));
         let (engine, named) = (self.clone(), of.clone());
         let carrying = async move { engine.timers_carried(&named, size).await };
         let carried = self.long_work().in_turn(caller, carrying).await?;
@@ -178,12 +178,12 @@ impl Engine {
         let (events_count, clock, at) = if now {
             (parent.head.events_count, parent.head.clock.clone(), None)
         } else {
-            self.state_at(last.timeline, last.as_of - 1).await?
+            self.state_at(&tree, last.as_of - 1).await?
         };
         Ok(Box::new(ForkPoint {
             of,
             fork: Fork { of: last.timeline, size },
-            root: root_at(self.store(), last.timeline, last.as_of).await?,
+            root: tree.root_at(self.store(), last.as_of).await?,
             checkpoint: newest_note(&forked, self.doors(), self.options())?,
             events_count,
             clock,
@@ -196,19 +196,31 @@ impl Engine {
         }))
     }
 
-    /// Returns how many events stood after an entry, the clock, and its reading.
+    /// Returns how many events stood after an entry, the clock, and its reading. The clock is that of a signed entry which
+    /// fits the reading: what is kept beside an entry says only which one.
     async fn state_at(
         &self,
-        timeline: TimelineKey,
+        tree: &SignedTree,
         position: u64,
     ) -> Result<(u64, Clock, Option<Instant<Virtual>>), Refusal> {
-        let damaged = |what: &str| Refusal::Damaged(format!("entry {position}: {what}"));
-        let entry = self.store().entry(timeline, position).await?.ok_or_else(|| damaged("it is missing"))?;
-        let record = LeafRecord::decode(&entry.leaf).map_err(|error| damaged(&error.to_string()))?;
-        let at = parse_timestamp(&record.clock_time).map_err(|error| damaged(&error.to_string()))?;
-        let told = self.store().entry(timeline, entry.clock_entry).await?;
-        let clock = told.and_then(|told| clock_in(&told.payload));
-        Ok((entry.events_count, clock.ok_or_else(|| damaged("its clock cannot be read"))?, Some(at)))
+        let damaged = |what: &str| tree.damaged(position, what);
+        let EntryRow { leaf, marks, .. } = tree.leaf(self.store(), position).await?;
+        let record = LeafRecord::decode(&leaf).map_err(|error| damaged(&error.to_string()))?;
+        let at: Instant<Virtual> = parse_timestamp(&record.clock_time).map_err(|error| damaged(&error.to_string()))?;
+        let recorded_at = parse_timestamp(&record.recorded_at).map_err(|error| damaged(&error.to_string()))?;
+        let marked = u64::try_from(marks.events_count).ok().zip(u64::try_from(marks.clock_entry).ok());
+        let (events_count, clock_entry) = marked.ok_or_else(|| damaged("is kept beside numbers below zero"))?;
+        let told = tree.entry(self.store(), clock_entry.min(position)).await?;
+        let clock = clock_in(&told.payload).ok_or_else(|| damaged("is kept beside an entry that tells of no clock"))?;
+        if Action::of(&record) == Some(Action::Adopt) {
+            // A clock arrives paused, and the entry after it says so.
+            let state = ClockState::Paused { since: recorded_at, at, rate: clock.rate() };
+            return Ok((events_count, Clock { state, ..clock }, Some(at)));
+        }
+        if clock.now(recorded_at) != at {
+            return Err(damaged("is kept beside an entry that tells of another clock"));
+        }
+        Ok((events_count, clock, Some(at)))
     }
 
     /// Reads a timeline.

@@ -2,15 +2,26 @@
 
 use std::collections::HashMap;
 
+use timenav_core::ids::TimelineId;
 use timenav_core::ledger::{
-    Hash, LeafRecord, ProofNode, Subtree, TileId, inclusion_nodes, leaf_hash, payload_hash, root_node, tile_of,
-    tree_root, verify_inclusion,
+    Hash, LeafRecord, ProofNode, Salt, Subtree, TileId, consistency_nodes, inclusion_nodes, leaf_hash, payload_hash,
+    root_node, tile_of, tree_root, verify_consistency, verify_inclusion,
 };
 
-use crate::archive::ScanSource;
+use crate::archive::{EntryRow, ScanSource};
 use crate::head::{TimelineKey, TimelineState};
+use crate::json::read;
+use crate::payload::{ForkRecord, TimelineCreated};
 use crate::refusal::Refusal;
-use crate::rows::StoredEntry;
+
+/// The tree of a timeline whose root is known not from the tiles that are kept: it was signed, or a signed one leads to it.
+#[derive(Clone, Debug)]
+pub(crate) struct SignedTree {
+    pub(crate) key: TimelineKey,
+    pub(crate) id: TimelineId,
+    pub(crate) size: u64,
+    pub(crate) root: Hash,
+}
 
 /// Returns the root of a timeline's tree when it had `size` entries.
 pub(crate) async fn root_at(source: &dyn ScanSource, key: TimelineKey, size: u64) -> Result<Hash, Refusal> {
@@ -18,24 +29,83 @@ pub(crate) async fn root_at(source: &dyn ScanSource, key: TimelineKey, size: u64
     hashes.first().copied().ok_or_else(|| Refusal::Damaged("a root was made of nothing".to_owned()))
 }
 
-/// Makes sure that an entry is in the tree of a timeline, with the payload that was hashed. Returns what its leaf says.
-pub(crate) async fn proven<'e>(
-    source: &dyn ScanSource,
-    state: &TimelineState,
-    position: u64,
-    entry: &'e StoredEntry,
-) -> Result<LeafRecord<'e>, Refusal> {
-    let damaged = |what: &str| Refusal::Damaged(format!("entry {position} of `{}` {what}", state.head.id));
-    let size = state.head.frontier.size();
-    let nodes = inclusion_nodes(position, size).map_err(|error| damaged(&error.to_string()))?;
-    let hashes = node_hashes(source, state.head.key, &nodes).await?;
-    verify_inclusion(position, size, &leaf_hash(&entry.leaf), &hashes, &state.root)
-        .map_err(|_| damaged("is not the one that was signed"))?;
-    let record = LeafRecord::decode(&entry.leaf).map_err(|_| damaged("cannot be read"))?;
-    if payload_hash(&entry.salt, &entry.payload) != record.payload_hash {
-        return Err(damaged("has another payload than was signed"));
+impl SignedTree {
+    /// Returns the tree of a timeline as the engine knows it.
+    pub(crate) fn of(state: &TimelineState) -> Self {
+        Self { key: state.head.key, id: state.head.id.clone(), size: state.head.frontier.size(), root: state.root }
     }
-    Ok(record)
+
+    /// Returns an entry, once it is known to be in the tree, with the payload that was hashed.
+    ///
+    /// # Errors
+    /// It is missing, or not the one that was signed, or the store does not answer.
+    pub(crate) async fn entry(&self, source: &dyn ScanSource, position: u64) -> Result<EntryRow, Refusal> {
+        let entry = self.leaf(source, position).await?;
+        let record = LeafRecord::decode(&entry.leaf).map_err(|_| self.damaged(position, "cannot be read"))?;
+        let salt = entry.salt.as_slice().try_into().ok().map(Salt::from_bytes);
+        if salt.map(|salt| payload_hash(&salt, &entry.payload)) != Some(record.payload_hash) {
+            return Err(self.damaged(position, "has another payload than was signed"));
+        }
+        Ok(entry)
+    }
+
+    /// As [`SignedTree::entry`], where the leaf alone counts: nothing is known of the payload, which may be gone.
+    pub(crate) async fn leaf(&self, source: &dyn ScanSource, position: u64) -> Result<EntryRow, Refusal> {
+        let missing = || self.damaged(position, "is missing");
+        let entry = source.entry_row(self.key, position).await?.ok_or_else(missing)?;
+        let nodes = inclusion_nodes(position, self.size).map_err(|error| self.damaged(position, &error.to_string()))?;
+        let hashes = node_hashes(source, self.key, &nodes).await?;
+        verify_inclusion(position, self.size, &leaf_hash(&entry.leaf), &hashes, &self.root)
+            .map_err(|_| self.damaged(position, "is not the one that was signed"))?;
+        Ok(entry)
+    }
+
+    /// Returns the root of the first `size` entries, which the tree begins with.
+    ///
+    /// # Errors
+    /// The tiles that are kept are not those of the tree, or the store does not answer.
+    pub(crate) async fn root_at(&self, source: &dyn ScanSource, size: u64) -> Result<Hash, Refusal> {
+        let root = root_at(source, self.key, size).await?;
+        let damaged = || {
+            let id = &self.id;
+            Refusal::Damaged(format!("the first {size} entries of `{id}` are not the ones that were signed"))
+        };
+        let nodes = consistency_nodes(size, self.size).map_err(|_| damaged())?;
+        let hashes = node_hashes(source, self.key, &nodes).await?;
+        verify_consistency(size, &root, self.size, &self.root, &hashes).map_err(|_| damaged())?;
+        Ok(root)
+    }
+
+    /// Returns the tree that this one goes on from, as its first entry tells: that of the timeline kept under `key`.
+    ///
+    /// # Errors
+    /// It was forked from no other, or the entry is not the one that was signed, or the store does not answer.
+    pub(crate) async fn forked_from(
+        &self,
+        source: &dyn ScanSource,
+        (key, id): (TimelineKey, TimelineId),
+    ) -> Result<Self, Refusal> {
+        let fork = self.fork(source).await?;
+        let root = fork.as_ref().and_then(|fork| Hash::from_hex(&fork.root));
+        match fork.zip(root) {
+            Some((fork, root)) => Ok(Self { key, id, size: fork.size, root }),
+            None => Err(self.damaged(0, "names no other timeline")),
+        }
+    }
+
+    /// Returns what the first entry says of where the timeline was forked from, if it was.
+    ///
+    /// # Errors
+    /// The entry is not the one that was signed, or the store does not answer.
+    pub(crate) async fn fork(&self, source: &dyn ScanSource) -> Result<Option<ForkRecord>, Refusal> {
+        let first = self.entry(source, 0).await?;
+        Ok(read::<TimelineCreated>(&first.payload).and_then(|made| made.fork))
+    }
+
+    /// Returns the refusal of an entry that is not as it was signed.
+    pub(crate) fn damaged(&self, position: u64, what: &str) -> Refusal {
+        Refusal::Damaged(format!("entry {position} of `{}` {what}", self.id))
+    }
 }
 
 /// Returns the hashes of proof nodes, reading each tile once.

@@ -22,7 +22,7 @@ use crate::opening::accepted::accepted_losses;
 use crate::payload::Reading;
 use crate::proofs::SignedCheckpoint;
 use crate::refusal::Refusal;
-use crate::tree::{node_hashes, proven, root_at};
+use crate::tree::{SignedTree, node_hashes, root_at};
 use crate::witnessed::{Cosigned, HeadAt, WitnessStatus};
 
 /// Entries `heads` that are written in one interval. What grew beyond them is committed to in the next one.
@@ -224,8 +224,8 @@ impl Engine {
         position: u64,
     ) -> Result<(CommittedHeads, Vec<u8>), Refusal> {
         let damaged = |what: &str| Refusal::Damaged(format!("the entry `heads` at {position} of `system` {what}"));
-        let entry = self.store().entry(system.head.key, position).await?.ok_or_else(|| damaged("is missing"))?;
-        let record = proven(self.store(), system, position, &entry).await?;
+        let entry = SignedTree::of(system).entry(self.store(), position).await?;
+        let record = LeafRecord::decode(&entry.leaf).map_err(|_| damaged("cannot be read"))?;
         let is_it = Action::of(&record) == Some(Action::Heads);
         let heads = CommittedHeads::decode(&entry.payload).ok().filter(|_| is_it);
         let heads = heads.filter(|heads| heads.subject(&self.options().service_name) == record.subject);

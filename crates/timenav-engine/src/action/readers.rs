@@ -21,6 +21,25 @@ pub(crate) enum OnTimers {
     Restores,
 }
 
+/// What was asked of a clock.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum OnClock {
+    /// To go to a moment, and maybe to a place.
+    Travels,
+    /// To stand still, or its advance to end where it is.
+    Pauses,
+    /// To go on.
+    Resumes,
+    /// To go forward by a length of time.
+    GoesOn,
+    /// To go back by a length of time.
+    GoesBack,
+    /// To go faster, or slower.
+    SetsRate,
+    /// To go back to an anchor.
+    Returns,
+}
+
 /// What an action does to a clock change that passes timers one by one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum OnAdvance {
@@ -63,6 +82,63 @@ pub(crate) enum Nobody {
 }
 
 impl Action {
+    /// Returns what was asked of a clock; `None` where an entry does not say that anything was.
+    pub(crate) const fn on_clock(self) -> Option<OnClock> {
+        match self {
+            Self::Travel => Some(OnClock::Travels),
+            Self::PauseTime => Some(OnClock::Pauses),
+            Self::ResumeTime => Some(OnClock::Resumes),
+            Self::FastForward => Some(OnClock::GoesOn),
+            Self::Rewind => Some(OnClock::GoesBack),
+            Self::SetRate => Some(OnClock::SetsRate),
+            Self::ReturnToAnchor => Some(OnClock::Returns),
+            Self::CreateTimeline
+            | Self::EndTimeline
+            | Self::SetAnchor
+            | Self::RecordEvent
+            | Self::CorrectEvent
+            | Self::ManipulateEvent
+            | Self::EncryptData
+            | Self::DecryptData
+            | Self::EraseData
+            | Self::EraseEvents
+            | Self::EraseReads
+            | Self::SetAccessControl
+            | Self::DetectTampering
+            | Self::CreateUser
+            | Self::DeleteUser
+            | Self::RestrictTimeTravel
+            | Self::CreateApiKey
+            | Self::RevokeApiKey
+            | Self::LogIn
+            | Self::LogOut
+            | Self::RenewSession
+            | Self::EndSession
+            | Self::SetPassword
+            | Self::Read
+            | Self::Reads
+            | Self::Attempt
+            | Self::AttemptsCounted
+            | Self::RotateSigningKey
+            | Self::AcceptRollback
+            | Self::Adopt
+            | Self::HandedOver
+            | Self::LayerErased
+            | Self::SetRetention
+            | Self::SetFault
+            | Self::Sweep
+            | Self::AcceptHostClock
+            | Self::Heads
+            | Self::EndAdvance
+            | Self::SetTimer
+            | Self::ChangeTimer
+            | Self::CancelTimer
+            | Self::FireTimers
+            | Self::SettleFirings
+            | Self::RestoreTimers => None,
+        }
+    }
+
     /// Returns what it does to timers; `None` where that is nothing.
     pub(crate) const fn on_timers(self) -> Option<OnTimers> {
         match self {

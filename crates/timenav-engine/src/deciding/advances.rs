@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use timenav_core::clock::{self, Clock, ClockMoved, ClockState, Moment};
+use timenav_core::clock::{ClockMoved, ClockState, Moment};
 use timenav_core::ids::{AdvanceId, QueueId};
 use timenav_core::time::{Instant, Virtual, Wall};
 use timenav_core::timers::{Advance, AdvanceState, Coming, Counts, Move};
@@ -235,7 +235,7 @@ fn end(draft: &mut Draft<'_>, ledger: Ledger, state: AdvanceState, held_by: Opti
     let host = draft.host(ledger);
     let head = &draft.state(ledger).head;
     let advance = head.timers.advance.clone().ok_or(Refusal::ChangedMeanwhile)?;
-    let clock = after(&head.clock, &advance, state, host);
+    let clock = advance.over(&head.clock, state, host);
     let ended = AdvanceEnded::of(&advance, state, clock.now(host), held_by);
     let payload = json(&AdvanceOver { clock: ClockRecord::of(&clock), changed: true, ended: ended.clone() });
     let head = &mut draft.state_mut(ledger).head;
@@ -257,18 +257,6 @@ pub(super) fn forget(draft: &mut Draft<'_>, ledger: Ledger, advance: &Advance, e
         ended: position,
         record: json(ended).into(),
     });
-}
-
-/// Returns the clock after an advance: at its destination, as it went before; or where it was stopped, standing.
-fn after(clock: &Clock, advance: &Advance, state: AdvanceState, host: Instant<Wall>) -> Clock {
-    let here = clock.moment(host);
-    let moment = match state {
-        AdvanceState::Settled => {
-            Moment { at: advance.to, running: advance.is_running, rate: here.rate, location: advance.location.clone() }
-        }
-        AdvanceState::Running | AdvanceState::Stuck | AdvanceState::Stopped => Moment { running: false, ..here },
-    };
-    clock::apply(clock, &ClockMoved { host, moment })
 }
 
 /// Returns the advance that begins at a position of a ledger: from where its clock stands to where a command would have

@@ -16,7 +16,6 @@ use crate::divergence::{Divergence, DivergenceKind, SeenTree};
 use crate::doors::Doors;
 use crate::head::TimelineState;
 use crate::heads::Heads;
-use crate::one_fact::OneFact as _;
 use crate::options::{Acceptance, Options};
 use crate::outside::KeptOutside;
 use crate::payload::{LostTree, RollbackAccepted};
@@ -24,7 +23,7 @@ use crate::refusal::Refusal;
 use crate::stated::signed_text;
 use crate::store::Store;
 use crate::store_error::StoreError;
-use crate::tree::{proven, root_at};
+use crate::tree::{SignedTree, root_at};
 
 /// Entries of `system` that are looked through for those that accept a rollback, from the newest on. They are read where
 /// something differs, and only then.
@@ -207,9 +206,7 @@ pub(crate) async fn accepted_losses(store: &dyn Store, system: &TimelineState) -
             let is_one =
                 LeafRecord::decode(leaf).is_ok_and(|record| Action::of(&record) == Some(Action::AcceptRollback));
             if is_one {
-                let damaged = || Refusal::Damaged(format!("entry {position} of `system` is missing"));
-                let entry = store.entry(system.head.key, position).await?.ok_or_else(damaged)?;
-                proven(store, system, position, &entry).await?;
+                let entry = SignedTree::of(system).entry(store, position).await?;
                 trees.extend(lost_in(&entry.payload));
             }
         }

@@ -4,9 +4,12 @@ use serde::{Deserialize, Serialize};
 use timenav_core::anchor::Anchor;
 use timenav_core::clock::{Clock, ClockState, Moment, Rate};
 use timenav_core::ids::AnchorId;
+use timenav_core::ledger::LeafRecord;
 use timenav_core::time::{Instant, Virtual, Wall, parse_timestamp};
 
 use super::{AdvanceBegun, AdvanceEnded};
+use crate::action::Action;
+use crate::archive::EntryRow;
 use crate::json::read;
 
 /// A clock's position, as kept in payloads and outcomes.
@@ -151,4 +154,10 @@ impl AnchorSet {
             moment: self.moment.moment()?,
         })
     }
+}
+
+/// Returns the anchor that an entry set, if it set one.
+pub(crate) fn anchor_told(entry: &EntryRow) -> Option<Anchor> {
+    let record = LeafRecord::decode(&entry.leaf).ok().filter(|record| Action::of(record) == Some(Action::SetAnchor))?;
+    read::<AnchorSet>(&entry.payload)?.anchor(entry.position, parse_timestamp(&record.recorded_at).ok()?)
 }

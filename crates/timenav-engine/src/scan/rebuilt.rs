@@ -12,7 +12,7 @@ use timenav_core::ledger::{EventsErased, Frontier, LeafRecord, LetGoClass, Salt,
 use timenav_core::limits::{ANCHORS_PER_TIMELINE_MAX, DESCRIPTION_BYTES_MAX, LOCATION_BYTES_MAX};
 use timenav_core::time::parse_timestamp;
 
-use super::replay::{Beside, Made, Recorded, RecordedEvent, Replay};
+use super::replay::{Beside, Made, Marked, Recorded, RecordedEvent, Replay};
 use crate::action::Action;
 use crate::arriving_door::ArrivingRows;
 use crate::deciding::adoption::{Amended, ENTRIES_OF_ADOPTION, Ready, Told, ToldLater};
@@ -82,12 +82,13 @@ struct Newest {
     stands: bool,
 }
 
-/// The events that a fork begins with.
+/// The events that a fork begins with, and what anchors mark that its clock may be taken back to.
 #[derive(Default)]
 pub(crate) struct Inherited {
     versions: HashMap<EventHash, Newest>,
     erased_events: HashSet<EventId>,
     data_ids: HashSet<DataId>,
+    marked: Marked,
 }
 
 impl Rebuilding {
@@ -98,10 +99,10 @@ impl Rebuilding {
         inherited: Option<Inherited>,
     ) -> Self {
         let is_fork = inherited.is_some();
-        let Inherited { versions, erased_events, data_ids } = inherited.unwrap_or_default();
+        let Inherited { versions, erased_events, data_ids, marked } = inherited.unwrap_or_default();
         Self {
             gazetteer,
-            replay: Replay::new(timeline, 0, None).making_timers(),
+            replay: Replay::new(timeline, 0, None).making_timers().with_marked(marked),
             timeline: timeline.clone(),
             rows: ArrivingRows::default(),
             rows_bytes: 0,
@@ -163,7 +164,7 @@ impl Rebuilding {
         }
         let (erased_events, mut data_ids) = (mem::take(&mut self.erased_events), mem::take(&mut self.data_ids));
         data_ids.extend(self.inherited_data_ids.drain());
-        Inherited { versions, erased_events, data_ids }
+        Inherited { versions, erased_events, data_ids, marked: self.replay.take_marked() }
     }
 
     /// Returns how many events stand.

@@ -37,6 +37,7 @@ mod timelines;
 mod timers;
 mod timers_made;
 
+pub(super) use clocks::Marked;
 use erased::erasures;
 use gone::Gone;
 pub(super) use heads::ToldHeads;
@@ -60,6 +61,7 @@ pub(super) struct Replay {
     first_actor: Option<String>,
     recorded_at: Option<Instant<Wall>>,
     anchors: Vec<Anchor>,
+    marked: Marked,
     anchors_count: u64,
     /// Events that stand, as far as payloads tell: nothing that was erased has a part in it.
     events_count: i64,
@@ -136,6 +138,7 @@ impl Replay {
             first_actor: None,
             recorded_at: None,
             anchors: Vec::new(),
+            marked: Marked::default(),
             anchors_count: 0,
             events_count: 0,
             event_rows: 0,
@@ -375,10 +378,11 @@ impl Replay {
             | Action::Rewind
             | Action::SetRate
             | Action::ReturnToAnchor => {
+                self.check_change(action, (position, recorded_at), payload?);
                 self.change_clock(position, payload?);
                 self.advance_told(position, recorded_at, payload?)?;
             }
-            Action::EndAdvance => self.advance_over(position, payload?)?,
+            Action::EndAdvance => self.advance_over((position, recorded_at), payload?)?,
             Action::SetTimer
             | Action::ChangeTimer
             | Action::CancelTimer
@@ -392,6 +396,7 @@ impl Replay {
             Action::SetAnchor => {
                 let set = read::<AnchorSet>(payload?)?.anchor(position, recorded_at)?;
                 self.anchors_count = anchor::apply(self.anchors_count, &set);
+                self.marked.set(&set);
                 self.anchors.push(set);
             }
             Action::CreateUser

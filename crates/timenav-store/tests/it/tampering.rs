@@ -1,5 +1,6 @@
 //! Every attack of the threat model on the files of a service, done by hand, and what a scan says.
 
+mod anchors;
 mod authority;
 mod carried_over;
 mod clean;

@@ -1,12 +1,39 @@
 //! What the clock showed, and how it was changed.
 
+use std::collections::BTreeMap;
+
+use timenav_core::anchor::Anchor;
+use timenav_core::clock::{self, Clock, ClockCommand, ClockMoved, Moment};
+use timenav_core::ids::AnchorId;
 use timenav_core::ledger::LeafRecord;
 use timenav_core::scan::FindingKind;
-use timenav_core::time::{Instant, Wall};
+use timenav_core::time::{Duration, Instant, Span, Virtual, Wall, Zone, parse_duration, parse_timestamp};
+use timenav_core::timers::AdvanceState;
 
 use super::Replay;
+use crate::action::{Action, OnClock};
 use crate::json::read;
-use crate::payload::ClockTold;
+use crate::payload::{AdvanceOver, ClockChanged, ClockTold};
+
+/// Where months are counted in different zones, they end so far apart at most: the zones are less than two days apart, and
+/// months up to three days longer than others.
+const CALENDARS_DIFFER_MAX: Span = Span::from_micros(5 * 86_400 * 1_000_000);
+
+/// What anchors mark, and where the clock went that was taken back to one.
+#[derive(Default)]
+pub(in crate::scan) struct Marked {
+    /// What the clock shows once it is back at an anchor of this ledger.
+    own: BTreeMap<AnchorId, Moment>,
+    /// What it showed once it was back at an anchor that is not of this ledger, and where that is first told.
+    inherited: BTreeMap<AnchorId, (u64, Moment)>,
+}
+
+impl Marked {
+    /// Takes an anchor that an entry set.
+    pub(super) fn set(&mut self, anchor: &Anchor) {
+        self.own.insert(anchor.anchor_id.clone(), anchor.restored());
+    }
+}
 
 impl Replay {
     /// The virtual time in an entry is what the clock showed at its host time.
@@ -15,6 +42,112 @@ impl Replay {
         let expected = clock.now(recorded_at);
         if Instant::written(&record.clock_time) != Some(expected) {
             let evidence = format!("the entry says the clock showed {}, but it showed {expected}", record.clock_time);
+            self.findings.add(FindingKind::ClockDiscontinuity, Some(position), evidence);
+        }
+    }
+
+    /// Begins with what anchors mark of the timelines that this one goes on from.
+    pub(in crate::scan) fn with_marked(self, marked: Marked) -> Self {
+        Self { marked, ..self }
+    }
+
+    /// Returns what anchors mark, and forgets it.
+    pub(in crate::scan) fn take_marked(&mut self) -> Marked {
+        std::mem::take(&mut self.marked)
+    }
+
+    /// Compares the clock that an entry tells of with what its action makes of the clock before, by the rules by which that
+    /// was decided. To be called before the clock is taken.
+    pub(super) fn check_change(&mut self, action: Action, (position, host): (u64, Instant<Wall>), payload: &[u8]) {
+        let before = self.clock.clone().filter(|_| self.blind.is_none());
+        let (Some(before), Some(action)) = (before, action.on_clock()) else { return };
+        let Some(told) = read::<ClockChanged>(payload).filter(|told| told.changed) else { return };
+        let Some(after) = told.clock.clock() else { return };
+        if let Err(why) = self.follows(action, (&before, &after), &told, (position, host)) {
+            let evidence = format!("the clock shows {} after it, {why}", after.now(host));
+            self.findings.add(FindingKind::ClockDiscontinuity, Some(position), evidence);
+        }
+    }
+
+    /// Returns why a clock is not what an action made of the one before, in the end of a sentence.
+    fn follows(
+        &mut self,
+        action: OnClock,
+        (before, after): (&Clock, &Clock),
+        told: &ClockChanged,
+        (position, host): (u64, Instant<Wall>),
+    ) -> Result<(), String> {
+        let now = after.moment(host);
+        let command = match action {
+            OnClock::Travels => ClockCommand::Travel { to: reached(told, now.at), location: now.location.clone() },
+            OnClock::Pauses if !before.is_running() => return stayed(before, after, host),
+            OnClock::Pauses => ClockCommand::Pause,
+            OnClock::Resumes => ClockCommand::Resume,
+            OnClock::SetsRate => ClockCommand::SetRate(now.rate),
+            OnClock::Returns => match self.marked_by(told, position, &now)? {
+                Some(moment) => ClockCommand::Restore(moment),
+                None => return Ok(()),
+            },
+            // Nothing is known where no length is told.
+            OnClock::GoesOn | OnClock::GoesBack => match told.duration.as_deref().map(parse_duration) {
+                Some(Ok(by)) if action == OnClock::GoesBack => ClockCommand::Rewind(by),
+                Some(Ok(by)) => ClockCommand::FastForward(by),
+                Some(Err(error)) => return Err(format!("but {error}")),
+                None => return Ok(()),
+            },
+        };
+        let decided = clock::decide(before, &command, &Zone::utc(), host).map_err(|error| format!("but {error}"))?;
+        let moved = decided.ok_or("but there was nothing to change")?;
+        let to = nearby(&command, moved.moment.at, reached(told, now.at));
+        let moved = ClockMoved { moment: Moment { at: to, ..moved.moment }, ..moved };
+        let expected = match &told.advance {
+            Some(begun) if parse_timestamp(&begun.to) != Ok(to) => {
+                return Err(format!(
+                    "and its timers are passed on the way to {}, but it says it goes to {to}",
+                    begun.to
+                ));
+            }
+            // It stands still where it is, and goes on step by step.
+            Some(_) => {
+                clock::apply(before, &ClockMoved { host, moment: Moment { running: false, ..before.moment(host) } })
+            }
+            None => clock::apply(before, &moved),
+        };
+        if expected == *after { Ok(()) } else { Err(differs(&expected, after, host)) }
+    }
+
+    /// Returns what the anchor marks that an entry names, where that is known by now.
+    fn marked_by(&mut self, told: &ClockChanged, position: u64, now: &Moment) -> Result<Option<Moment>, String> {
+        let anchor_id = told.anchor_id.as_deref().and_then(|id| AnchorId::new(id).ok());
+        let anchor_id = anchor_id.ok_or("but it names no anchor")?;
+        if let Some(marked) = self.marked.own.get(&anchor_id) {
+            return Ok(Some(marked.clone()));
+        }
+        if !self.from_the_start {
+            return Ok(None);
+        }
+        if self.fork.is_none() {
+            return Err(format!("but no entry before it set the anchor `{anchor_id}`"));
+        }
+        let (_, first) = self.marked.inherited.entry(anchor_id).or_insert_with(|| (position, now.clone()));
+        Ok(Some(first.clone()))
+    }
+
+    /// Returns the anchors of other timelines that the clock was taken back to: where that is first told, and what the clock
+    /// showed there.
+    pub(in crate::scan) fn inherited_returns(&self) -> BTreeMap<AnchorId, (u64, Moment)> {
+        self.marked.inherited.clone()
+    }
+
+    /// Compares the clock at the end of an advance with where that went.
+    pub(super) fn check_advanced(&mut self, told: &AdvanceOver, (position, host): (u64, Instant<Wall>)) {
+        let (Some(before), Some(advance)) = (self.clock.as_ref(), self.timers.advance()) else { return };
+        let state = AdvanceState::parse(&told.ended.state).filter(|_| self.blind.is_none());
+        let (Some(state), Some(after)) = (state, told.clock.clock()) else { return };
+        let expected = advance.over(before, state, host);
+        if expected != after {
+            let evidence =
+                format!("the clock shows {} after it, {}", after.now(host), differs(&expected, &after, host));
             self.findings.add(FindingKind::ClockDiscontinuity, Some(position), evidence);
         }
     }
@@ -37,4 +170,31 @@ impl Replay {
         self.clock_entry = position;
         self.marks.clock_entry = Some(position.cast_signed());
     }
+}
+
+/// Returns where a change takes the clock: step by step, if timers are on the way.
+fn reached(told: &ClockChanged, now: Instant<Virtual>) -> Instant<Virtual> {
+    told.advance.as_ref().and_then(|begun| parse_timestamp(&begun.to).ok()).unwrap_or(now)
+}
+
+/// A clock that stands already is paused once more where it arrives from another service, or its advance is stopped.
+fn stayed(before: &Clock, after: &Clock, host: Instant<Wall>) -> Result<(), String> {
+    if before.moment(host) == after.moment(host) { Ok(()) } else { Err(differs(before, after, host)) }
+}
+
+/// Returns where a command leads: where the entry says, if that is as near as the calendar of an unknown zone is.
+fn nearby(command: &ClockCommand, decided: Instant<Virtual>, told: Instant<Virtual>) -> Instant<Virtual> {
+    let has_months = |by: &Duration| by.months() > 0;
+    let is_by_calendar = matches!(command, ClockCommand::FastForward(by) | ClockCommand::Rewind(by) if has_months(by));
+    let apart = told.since(decided).micros().unsigned_abs();
+    if is_by_calendar && apart <= CALENDARS_DIFFER_MAX.micros().unsigned_abs() { told } else { decided }
+}
+
+/// Says in what two clocks differ.
+fn differs(expected: &Clock, found: &Clock, host: Instant<Wall>) -> String {
+    let (shown, is_shown) = (expected.now(host), found.now(host));
+    if shown == is_shown {
+        return format!("but as it was changed it would be {expected:?}, and not {found:?}");
+    }
+    format!("but as it was changed it would show {shown}")
 }

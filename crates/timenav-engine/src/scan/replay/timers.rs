@@ -8,7 +8,7 @@ use timenav_core::ids::{AdvanceId, FiringId, TimelineId};
 use timenav_core::ledger::LeafRecord;
 use timenav_core::scan::{FindingKind, Findings};
 use timenav_core::time::{Instant, Virtual, Wall};
-use timenav_core::timers::{Fallen, FiringState, Timers};
+use timenav_core::timers::{Advance, Fallen, FiringState, Timers};
 
 use super::Replay;
 use super::timers_made::TimersMade;
@@ -156,6 +156,11 @@ impl TimersTold {
         Some((row, definition))
     }
 
+    /// Returns the advance that goes on.
+    pub(super) fn advance(&self) -> Option<&Advance> {
+        self.state.advance.as_ref()
+    }
+
     /// Returns the text that a head keeps of the timers.
     pub(super) fn text(&self) -> String {
         timers_text(&self.state)
@@ -293,10 +298,11 @@ impl Replay {
     }
 
     /// Takes that an advance has come to its end.
-    pub(super) fn advance_over(&mut self, position: u64, payload: &[u8]) -> Option<()> {
-        let AdvanceOver { ended, .. } = read(payload)?;
+    pub(super) fn advance_over(&mut self, (position, recorded_at): (u64, Instant<Wall>), payload: &[u8]) -> Option<()> {
+        let told: AdvanceOver = read(payload)?;
+        self.check_advanced(&told, (position, recorded_at));
         self.change_clock(position, payload);
-        self.timers.end(&ended, position)
+        self.timers.end(&told.ended, position)
     }
 
     fn fired(&mut self, told: &TimersFired, position: u64, recorded_at: Instant<Wall>) -> Option<()> {

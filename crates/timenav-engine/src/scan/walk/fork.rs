@@ -1,13 +1,20 @@
 //! Where a timeline was forked from another.
 
-use timenav_core::ids::TimelineId;
+use std::collections::BTreeMap;
+
+use timenav_core::clock::Moment;
+use timenav_core::ids::{AnchorId, TimelineId};
+use timenav_core::ledger::Hash;
 use timenav_core::scan::FindingKind;
 
-use super::Way;
+use super::{BLOCK_ANCHORS, Way};
 use crate::archive::ScanSource;
 use crate::head::TimelineKey;
+use crate::payload::anchor_told;
+use crate::refusal::Refusal;
 use crate::scan::{replay::Replay, report::Checked, tree};
 use crate::store_error::StoreError;
+use crate::tree::SignedTree;
 
 /// Returns the number and the size of a timeline that stands, or has ended.
 async fn parent_of(source: &dyn ScanSource, parent: &TimelineId) -> Result<Option<(TimelineKey, u64)>, StoreError> {
@@ -53,9 +60,81 @@ impl Way<'_, '_> {
             self.findings.add(FindingKind::Fork, Some(0), evidence);
         }
         self.checked.push(Checked { what: "forks", count: 1 });
+        let signed = Hash::from_hex(&fork.root).filter(|signed| root == Some(*signed));
+        if let Some((id, root)) = parent.clone().zip(signed) {
+            self.compare_returns(SignedTree { key, id, size: fork.size, root }, came, replay).await?;
+        }
         match parent.filter(|_| came) {
             Some(layer) => Box::pin(self.compare_layers(layer, replay.layers_told().to_vec())).await,
             None => Ok(()),
         }
     }
+
+    /// Where the clock was taken back to anchors of the timelines that this one goes on from, it showed what these mark.
+    async fn compare_returns(&mut self, newest: SignedTree, came: bool, replay: &Replay) -> Result<(), StoreError> {
+        let mut returns = replay.inherited_returns();
+        let mut next = Some(newest);
+        while let Some(tree) = next.take().filter(|_| !returns.is_empty()) {
+            self.compare_returns_to(&tree, &mut returns).await?;
+            let came = came.then_some(&self.request.timeline);
+            next = match goes_on_from(self.request.source, &tree, came).await {
+                Ok(before) => before,
+                Err(Refusal::Damaged(what)) => {
+                    self.findings.add(FindingKind::StateMismatch, Some(0), what);
+                    return Ok(());
+                }
+                Err(error) => return Err(StoreError::Unavailable(error.to_string())),
+            };
+        }
+        for (anchor_id, (position, _)) in returns {
+            let evidence = format!("no entry before it set the anchor `{anchor_id}`");
+            self.findings.add(FindingKind::ClockDiscontinuity, Some(position), evidence);
+        }
+        Ok(())
+    }
+
+    /// Compares returns to the anchors of one timeline, and forgets them.
+    async fn compare_returns_to(
+        &mut self,
+        tree: &SignedTree,
+        returns: &mut BTreeMap<AnchorId, (u64, Moment)>,
+    ) -> Result<(), StoreError> {
+        let mut after = None;
+        loop {
+            let page = self.request.source.anchor_rows(tree.key, after, BLOCK_ANCHORS).await?;
+            let Some(last) = page.last() else { return Ok(()) };
+            after = Some(last.position);
+            for row in page.into_iter().filter(|row| row.position < tree.size) {
+                let Some((position, moment)) = returns.remove(&row.anchor_id) else { continue };
+                let entry = match tree.entry(self.request.source, row.position).await {
+                    Ok(entry) => entry,
+                    Err(Refusal::Damaged(what)) => {
+                        self.findings.add(FindingKind::StateMismatch, Some(position), what);
+                        continue;
+                    }
+                    Err(error) => return Err(StoreError::Unavailable(error.to_string())),
+                };
+                let marked = anchor_told(&entry).filter(|told| told.anchor_id == row.anchor_id);
+                if marked.is_none_or(|told| told.restored() != moment) {
+                    let (id, at) = (&row.anchor_id, moment.at);
+                    let evidence = format!("the clock showed {at} after it, which is not what the anchor `{id}` marks");
+                    self.findings.add(FindingKind::ClockDiscontinuity, Some(position), evidence);
+                }
+            }
+        }
+    }
+}
+
+/// Returns the tree that another one goes on from, if it was forked. `came` is the fork that it came here with, if it did.
+async fn goes_on_from(
+    source: &dyn ScanSource,
+    tree: &SignedTree,
+    came: Option<&TimelineId>,
+) -> Result<Option<SignedTree>, Refusal> {
+    let Some(fork) = tree.fork(source).await? else { return Ok(None) };
+    let parent = TimelineId::new(&fork.fork_of).map_err(|error| Refusal::Damaged(error.to_string()))?;
+    let id = came.map_or_else(|| parent.clone(), |came| TimelineId::layer_of(came, &parent));
+    let known = parent_of(source, &id).await?.zip(Hash::from_hex(&fork.root));
+    let ((key, _), root) = known.ok_or_else(|| tree.damaged(0, "names a timeline that is not here"))?;
+    Ok(Some(SignedTree { key, id, size: fork.size, root }))
 }

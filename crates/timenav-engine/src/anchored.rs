@@ -1,0 +1,66 @@
+//! Anchors as the entries tell that set them.
+//!
+//! A row only says where the entry is: whoever writes the database without the signing key may have changed it while the
+//! service runs. Where a clock goes, or what is read or forked, is decided by the entry, once it is known to be signed.
+
+use timenav_core::anchor::Anchor;
+use timenav_core::ids::AnchorId;
+
+use crate::engine::Engine;
+use crate::facts::{Asker, Wanted};
+use crate::head::TimelineState;
+use crate::payload::anchor_told;
+use crate::refusal::Refusal;
+use crate::tree::SignedTree;
+
+impl Engine {
+    /// Finds an anchor of a timeline, or of one that it was forked from after the anchor was set. Returns the number of
+    /// the layer, too.
+    ///
+    /// # Errors
+    /// There is none, its row is not what its entry says, the entry is not the one that was signed, or the store does not
+    /// answer.
+    pub(crate) async fn find_anchor(
+        &self,
+        state: &TimelineState,
+        anchor_id: &AnchorId,
+    ) -> Result<(usize, Anchor), Refusal> {
+        let layers = state.layers(u64::MAX);
+        let anchors = layers.iter().map(|layer| (layer.timeline, anchor_id.clone())).collect();
+        let found = self.store().facts(Wanted { anchors, ..Wanted::default() }, Asker::Reader).await?.anchors;
+        let mut found = layers.iter().zip(found).enumerate().rev();
+        let seen = found.find_map(|(number, (layer, anchor))| {
+            Some((number, anchor.filter(|anchor| anchor.position < layer.as_of)?))
+        });
+        let missing = || Refusal::NotFound { what: "anchor", id: anchor_id.to_string() };
+        let (layer, row) = seen.ok_or_else(missing)?;
+        let is_newer = layer == state.ancestors.len() && row.position >= state.head.frontier.size();
+        let tree = if is_newer { self.newest_tree(state).await? } else { self.tree_of_layer(state, layer).await? };
+        // What is not signed yet was not answered to anybody.
+        if row.position >= tree.size {
+            return Err(missing());
+        }
+        let entry = tree.entry(self.store(), row.position).await?;
+        let differs = || tree.damaged(row.position, &format!("did not set the anchor `{anchor_id}` as it is kept"));
+        let anchor = anchor_told(&entry).filter(|told| *told == row).ok_or_else(differs)?;
+        Ok((layer, anchor))
+    }
+
+    /// Returns the tree of a layer that a timeline is read with. Each timeline tells which one it goes on from.
+    async fn tree_of_layer(&self, state: &TimelineState, layer: usize) -> Result<SignedTree, Refusal> {
+        let ancestors = state.ancestors.iter().map(|layer| layer.timeline).zip(state.lineage.iter().cloned());
+        let inherited = ancestors.skip(layer).collect::<Vec<_>>();
+        let mut tree = SignedTree::of(state);
+        for ancestor in inherited.into_iter().rev() {
+            tree = tree.forked_from(self.store(), ancestor).await?;
+        }
+        Ok(tree)
+    }
+
+    /// Returns the tree of a timeline as it is known by now: another service may have set an anchor, and told somebody.
+    async fn newest_tree(&self, state: &TimelineState) -> Result<SignedTree, Refusal> {
+        self.hear_of(&state.head.id).await?;
+        let newest = self.state(&state.head.id);
+        Ok(SignedTree::of(newest.as_deref().unwrap_or(state)))
+    }
+}

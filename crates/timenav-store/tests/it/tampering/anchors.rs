@@ -1,0 +1,237 @@
+//! Rows of anchors that another hand changes, and puts back: where a clock goes is what a signed entry says.
+
+use timenav_core::as_of::AsOf;
+use timenav_core::ids::AnchorId;
+use timenav_core::place::LocationQuery;
+use timenav_core::time::{Duration, Span, TimeRange};
+use timenav_engine::{ApiKeyRequest, HorizonRequest, MonitorEvents, Refusal, ReturnScope};
+
+use super::authority::request;
+use super::rows::anchor;
+use super::*;
+
+/// What is written into the row of an anchor.
+const ATTACKS: [&str; 7] = [
+    "UPDATE anchors SET timestamp = timestamp + 31536000000000",
+    "UPDATE anchors SET timestamp = timestamp + 1, clock_at = clock_at + 1",
+    "UPDATE anchors SET clock_running = 1 - clock_running",
+    "UPDATE anchors SET clock_rate = 3000000",
+    "UPDATE anchors SET clock_location = 'Ohio'",
+    "UPDATE anchors SET position = position - 1",
+    "UPDATE anchors SET position = position + 1",
+];
+
+fn hour() -> Duration {
+    Duration::new(0, Span::from_micros(3_600_000_000)).unwrap()
+}
+
+/// Marks a moment on `main`, and lets something happen after it, also on a fork.
+async fn marked(home: &Home<'_>) -> AnchorId {
+    let (engine, admin) = (&home.engine, &home.admin);
+    engine.change_clock(admin, None, ClockCommand::Pause, None).await.unwrap();
+    record(home, "main", 0, 3).await;
+    let (anchor_id, ..) = engine.set_anchor(admin, None, anchor(), None).await.unwrap();
+    record(home, "main", 10, 1).await;
+    engine.change_clock(admin, None, ClockCommand::FastForward(hour()), None).await.unwrap();
+    for (name, of) in [("fork", "main"), ("fork-of-fork", "fork")] {
+        engine.fork_timeline(admin, timeline_id(name), &timeline_id(of), None, None).await.unwrap();
+        engine.change_clock(admin, Some(timeline_id(name)), ClockCommand::Rewind(hour()), None).await.unwrap();
+    }
+    anchor_id
+}
+
+/// Does with an anchor all that can be done, on a timeline that it was set on or that goes on from there. Returns what was
+/// refused of how much.
+async fn used(home: &Home<'_>, timeline: &str, anchor_id: &AnchorId, round: usize) -> (Vec<Refusal>, usize) {
+    let (engine, admin, named) = (&home.engine, &home.admin, timeline_id(timeline));
+    let as_of = || Some(AsOf::Anchor(anchor_id.clone()));
+    let (mut refused, mut count) = (Vec::new(), 0);
+    let mut tell = |refusal: Option<Refusal>| {
+        refused.extend(refusal);
+        count += 1;
+    };
+    for scope in [ReturnScope::Clock, ReturnScope::All] {
+        tell(engine.foresee_return(admin, Some(named.clone()), anchor_id, scope).await.err());
+        tell(engine.return_to_anchor(admin, Some(named.clone()), anchor_id, scope, None).await.err());
+    }
+    let query = MonitorEvents {
+        timeline: Some(named.clone()),
+        location_text: String::new(),
+        location: LocationQuery::Anywhere,
+        range: TimeRange::everything(),
+        as_of: as_of().map(|as_of| (anchor_id.to_string(), as_of)),
+        filter: Arc::default(),
+        newest_first: false,
+        items_max: 5,
+        cursor: None,
+    };
+    tell(engine.monitor_events(admin, query).await.err());
+    let fork = timeline_id(&format!("{timeline}-{round}"));
+    tell(engine.fork_timeline(admin, fork, &named, as_of().as_ref(), None).await.err());
+    if timeline == "main" {
+        let horizon = HorizonRequest { until_clock: true, known_at: as_of() };
+        let key = ApiKeyRequest { timeline_id: Some(named), horizon, ..request(None, None) };
+        tell(engine.create_api_key(admin, key, None).await.err());
+    }
+    (refused, count)
+}
+
+/// Returns what the clock of a timeline shows, and how it goes on.
+async fn clock(home: &Home<'_>, timeline: &str) -> String {
+    let read = home.engine.read_clock(&home.admin, Some(timeline_id(timeline))).await.unwrap();
+    format!("{:?} {:?}", read.clock, read.current_time)
+}
+
+/// Rewrites what the entry of a return says, and signs all of the timeline anew.
+async fn resigned(house: &House, (name, number): (&str, i64), position: u64, change: impl Fn(&str) -> String) -> Scan {
+    let connection = connect(house);
+    rewrite(&connection, number, position, |_, payload| {
+        let text = String::from_utf8(payload.clone()).unwrap();
+        let changed = change(&text);
+        assert_ne!(changed, text);
+        *payload = changed.into_bytes();
+    });
+    let frontier = rebuild(&connection, number);
+    let ledger = origin(&house.options.service_name, name);
+    sign(&connection, number, &frontier, &ledger, house.signer.public_key(), |text| house.signer.sign(text));
+    look(house, name, Depth::Full, Outside::Nothing).await
+}
+
+#[tokio::test]
+async fn an_anchor_that_another_hand_changed_is_gone_back_to_by_nobody() {
+    let house = House::off_disk();
+    let home = house.open().await;
+    let anchor_id = marked(&home).await;
+    let connection = connect(&house);
+    connection.execute_batch("CREATE TEMP TABLE kept AS SELECT * FROM main.anchors").unwrap();
+    for (round, attack) in ATTACKS.into_iter().enumerate() {
+        assert_eq!(connection.execute(attack, []).unwrap(), 1, "{attack}");
+        for timeline in ["main", "fork", "fork-of-fork"] {
+            let before = clock(&home, timeline).await;
+            let (refused, count) = used(&home, timeline, &anchor_id, round).await;
+            assert_eq!(refused.len(), count, "{attack} on {timeline}: {refused:?}");
+            let is_damage = |refusal: &Refusal| matches!(refusal, Refusal::Damaged(_));
+            assert!(refused.iter().all(is_damage), "{attack} on {timeline}: {refused:?}");
+            assert_eq!(clock(&home, timeline).await, before, "{attack} on {timeline}");
+        }
+        connection.execute_batch("DELETE FROM anchors; INSERT INTO anchors SELECT * FROM kept").unwrap();
+    }
+    for timeline in ["main", "fork", "fork-of-fork"] {
+        let (refused, _) = used(&home, timeline, &anchor_id, 99).await;
+        assert!(refused.is_empty(), "{timeline}: {refused:?}");
+    }
+    home.engine.close().await;
+    clean(&house).await;
+}
+
+#[tokio::test]
+async fn nor_is_one_that_was_changed_before_the_start() {
+    let house = House::off_disk();
+    let home = house.open().await;
+    let anchor_id = marked(&home).await;
+    home.engine.close().await;
+    drop(home);
+    let whole = house.path().with_extension("whole");
+    house.copy_database(&whole);
+    for attack in ATTACKS {
+        house.replace_database(&whole);
+        super::attack(&house, attack);
+        let home = house.open().await;
+        let returned = home.engine.return_to_anchor(&home.admin, None, &anchor_id, ReturnScope::Clock, None).await;
+        assert!(matches!(returned, Err(Refusal::Damaged(_))), "{attack}: {returned:?}");
+        home.engine.close().await;
+        drop(home);
+        found(&house, "main", FindingKind::StateMismatch, None).await;
+    }
+}
+
+/// An entry that set no anchor, or another one, sets none because a row says so.
+#[tokio::test]
+async fn a_row_for_an_anchor_that_nobody_set_leads_nowhere() {
+    let house = House::off_disk();
+    let home = house.open().await;
+    let anchor_id = marked(&home).await;
+    let planted =
+        "INSERT INTO anchors SELECT timeline, position - 1, 'planted', set_at, timestamp - 1, description, fixed,
+        clock_at, clock_running, clock_rate, clock_location FROM anchors";
+    super::attack(&house, planted);
+    super::attack(&house, "UPDATE anchors SET timeline = 3, position = 0 WHERE anchor_id <> 'planted'");
+    let planted = AnchorId::new("planted").unwrap();
+    for (timeline, id) in [("main", &planted), ("fork", &planted), ("fork", &anchor_id)] {
+        let named = Some(timeline_id(timeline));
+        let returned = home.engine.return_to_anchor(&home.admin, named, id, ReturnScope::Clock, None).await;
+        assert!(matches!(returned, Err(Refusal::Damaged(_))), "{timeline} {id}: {returned:?}");
+    }
+    home.engine.close().await;
+}
+
+/// What is kept beside an entry says which one tells of the clock. A fork begins with the clock that was signed.
+#[tokio::test]
+async fn a_fork_of_the_past_begins_with_the_clock_that_was_signed() {
+    let house = House::off_disk();
+    let home = house.open().await;
+    marked(&home).await;
+    let (engine, admin, main) = (&home.engine, &home.admin, timeline_id("main"));
+    engine.change_clock(admin, None, ClockCommand::Travel { to: moment(5), location: None }, None).await.unwrap();
+    let (.., ledger, _) = engine.set_anchor(admin, None, anchor(), None).await.unwrap();
+    let (connection, last) = (connect(&house), ledger.position);
+    let row = entry(MAIN, last);
+    let kept = "SELECT clock_entry FROM entries WHERE entry = ?1";
+    let kept: i64 = connection.query_row(kept, [row], |row| row.get(0)).unwrap();
+    let told = entry(MAIN, kept.cast_unsigned());
+    let replaced = |column: &str, (from, to): (&str, &str), row: i64| {
+        let new = format!("CAST(replace(CAST({column} AS TEXT), '{from}', '{to}') AS BLOB)");
+        format!("UPDATE main.entries SET {column} = {new} WHERE entry = {row}")
+    };
+    let attacks = [
+        format!("UPDATE main.entries SET clock_entry = 0 WHERE entry = {row}"),
+        format!("UPDATE main.entries SET clock_entry = -1 WHERE entry = {row}"),
+        replaced("leaf", ("admin", "nimda"), row),
+        replaced("payload", ("\"running\":false", "\"running\":true"), told),
+    ];
+    for (number, attack) in attacks.into_iter().enumerate() {
+        connection.execute_batch("CREATE TEMP TABLE whole AS SELECT * FROM main.entries").unwrap();
+        assert_eq!(connection.execute(&attack, []).unwrap(), 1, "{attack}");
+        let fork = timeline_id(&format!("f{number}"));
+        let forked = engine.fork_timeline(admin, fork, &main, Some(&AsOf::Position(last)), None).await;
+        assert!(matches!(forked, Err(Refusal::Damaged(_))), "{attack}: {forked:?}");
+        connection.execute_batch("REPLACE INTO main.entries SELECT * FROM whole; DROP TABLE whole").unwrap();
+    }
+    engine.fork_timeline(admin, timeline_id("right"), &main, Some(&AsOf::Position(last)), None).await.unwrap();
+    home.engine.close().await;
+    clean(&house).await;
+}
+
+/// A service that went by the row left an entry that says where the clock went. It is signed, and found.
+#[tokio::test]
+async fn a_return_to_what_no_anchor_marks_is_found() {
+    for (timeline, number) in [("main", MAIN), ("fork", 3), ("fork-of-fork", 4)] {
+        let house = House::off_disk();
+        let home = house.open().await;
+        let anchor_id = marked(&home).await;
+        let named = Some(timeline_id(timeline));
+        let back =
+            home.engine.return_to_anchor(&home.admin, named, &anchor_id, ReturnScope::Clock, None).await.unwrap();
+        let position = back.ledger.position;
+        home.engine.close().await;
+        clean(&house).await;
+        let whole = house.path().with_extension("whole");
+        house.copy_database(&whole);
+        let nowhere = "anchor_00000000000000000000000000";
+        for to in ["\"running\":true", "\"rate_micros\":2000000", "\"location\":\"Ohio\"", nowhere] {
+            house.replace_database(&whole);
+            let change = |text: &str| match to.split_once(':') {
+                Some((member, _)) => {
+                    let (front, rest) = text.split_once(&format!("{member}:")).unwrap();
+                    format!("{front}{to}{}", &rest[rest.find(',').unwrap()..])
+                }
+                None => text.replace(anchor_id.as_str(), to),
+            };
+            let scan = resigned(&house, (timeline, number), position, change).await;
+            let is_it = |finding: &timenav_core::scan::Finding| {
+                finding.kind == FindingKind::ClockDiscontinuity && finding.position == Some(position)
+            };
+            assert!(scan.findings.iter().any(is_it), "{timeline}, {to}: {:?}", scan.findings);
+        }
+    }
+}
