@@ -871,7 +871,7 @@ def main():
     return 1 if problems else 0
 
 # Bundles (b§1 to b§5).
-BUNDLE_LINE_BYTES_MAX, BUNDLE_GONE_MAX, LAYERS_MAX = 16 * 1024 * 1024, 1_000_000, 65
+BUNDLE_LINE_BYTES_MAX, BUNDLE_GONE_MAX, LAYERS_MAX, POLICIES_MAX = 16 * 1024 * 1024, 1_000_000, 65, 1_000
 LAYER = {"size": int, "timeline_id": str}
 LINES = {
     "bundle": {"created_at": str, "format": str, "layers": list, "origin": str, "service_version": str, "timeline_id": str,
@@ -921,27 +921,32 @@ class Gone:
 
     def __init__(self):
         self.payloads, self.data, self.reads, self.count = set(), {}, set(), 0
-        self.recorded, self.let_go = {}, 0
+        self.recorded, self.let_go, self.policies = {}, 0, []
 
-    def add(self, entry, salt, payload):
+    def add(self, entry, salt, payload, hashed):
         seq = entry["seq"]
         if not salt and not payload:
             self.payloads.add(seq)
-            self.recorded[seq] = CLASSES.get(entry["action"]), instant(entry["recorded_at"])
+            self.recorded[seq] = CLASSES.get(entry["action"]), entry["recorded_at"], hashed
             self.count += 1
         elif not salt:
             erased = {(seq, number) for number, item in enumerate(json.loads(payload)) if "erased" in item}
             self.reads |= erased
             self.count += len(erased)
+        elif (entry["action"], entry["v"]) == ("set_retention", 2):
+            kept = {of: json.loads(payload)[f"{of}_seconds"] for of in ("reads", "refusals")}
+            self.policies.append((seq, {of: None if seconds is None else 10**6 * seconds for of, seconds in kept.items()}))
+            need(len(self.policies) <= POLICIES_MAX, f"a timeline can have at most {POLICIES_MAX} policies of retention")
         else:
             self.explain(entry, payload)
         is_much = len(self.payloads) + len(self.data) + len(self.reads) > BUNDLE_GONE_MAX
         need(not is_much, "too much is missing before an entry says why")
 
-    def explain(self, entry, payload):
-        """Forgets what an entry tells the erasure of. Returns whether there was any."""
+    def explain(self, entry, payload, size=None):
+        """Forgets what an entry tells the erasure of. Returns whether there was any. `size`: how many entries of the layer
+        are here, where this is a later one."""
         before, seq = len(self.payloads) + len(self.data) + len(self.reads), entry["seq"]
-        action = (entry["action"], entry["v"])
+        action, sweep = (entry["action"], entry["v"]), None
         try:
             told = said_by(payload) if action[0] in ("erase_data", "erase_events", "sweep", "erase_reads") else {}
             if action[0] == "erase_data" and told.get("data_id") is not None:
@@ -952,18 +957,49 @@ class Gone:
             elif action == ("erase_events", 2):
                 self.payloads = outside(told["versions"], outside(told["interventions"], self.payloads))
             elif action == ("sweep", 2):
-                # Whether it was due is not known here (2§7): but it lets go nothing of another class, and nothing later.
-                of, cutoff = told["class"], instant(told["cutoff"])
-                may_go = {one for one in self.payloads if one < seq and self.recorded[one][0] == of}
-                may_go = {one for one in may_go if self.recorded[one][1] < cutoff}
-                named = may_go - outside(told["positions"], may_go)
-                self.payloads, self.let_go = self.payloads - named, self.let_go + len(named)
+                runs = [(first, last) for first, last in told["positions"]]
+                sweep = (runs, told["class"], host_micros(told["cutoff"]), told["policy"], told["count"],
+                         told["leaf_hashes_sha256"])
             elif action == ("erase_reads", 2):
                 of_entry = {read for read in self.reads if read[0] == told["position"]}
                 self.reads = self.reads - of_entry | outside(told["reads"], of_entry)
         except (KeyError, TypeError, ValueError):
             pass  # What cannot be read names nothing.
+        if sweep:
+            self.sweep(entry, sweep, size)
         return len(self.payloads) + len(self.data) + len(self.reads) < before
+
+    def kept(self, of, position, longest):
+        """2§7: returns how long the entry at a position is kept; `None` is forever. `longest` remembers it, by policy in force."""
+        first = bisect.bisect_left(self.policies, position, key=lambda policy: policy[0]) - 1
+        if first not in longest:
+            periods = [each[of] for _, each in self.policies[first:]] if first >= 0 else [None]
+            longest[first] = None if None in periods else max(periods)
+        return longest[first]
+
+    def sweep(self, entry, sweep, size):
+        """2§7: forgets what a sweep lets go. It lets go nothing that it may not."""
+        (runs, of, cutoff, policy, count, hashes), seq, longest = sweep, entry["seq"], {}
+        named, at = sorted(self.payloads - outside(runs, self.payloads)), host_micros(entry["recorded_at"])
+        wrong = f"the sweep at position {seq}: "
+        # A later one may rely on a policy that is not here. That keeps an entry for longer, or not for shorter.
+        is_known = size is None or policy < size
+        if is_known:
+            allowed = dict(self.policies).get(policy, {}).get(of) if policy < seq else None
+            need(allowed is not None, wrong + "no earlier policy allows what it pruned")
+            need(cutoff + allowed <= at, wrong + "its cutoff is later than its policy allows")
+            need(all(last < seq for _, last in runs), wrong + "it lists entries that do not come before it")
+        for one in named:
+            class_of, recorded_at, _ = self.recorded[one]
+            need(class_of == of, wrong + f"it lists entry {one}, which belongs to another class")
+            need(host_micros(recorded_at) < cutoff, wrong + f"it lists entry {one}, which was not recorded before its cutoff")
+            kept = self.kept(of, one, longest)
+            is_due = kept is not None and (kept <= allowed if is_known else cutoff + kept <= at)
+            need(is_due, wrong + f"it lists entry {one}, which another policy keeps longer")
+        if is_known and len(named) == count:
+            found = hashlib.sha256(b"".join(self.recorded[one][2] for one in named)).hexdigest()
+            need(found == hashes, wrong + "the leaf hashes at its positions are not the ones it lists")
+        self.payloads, self.let_go = self.payloads - {*named}, self.let_go + len(named)
 
 def erasure_in(said):
     """b§3: the erasure that `layer_erased` tells of, through any number of services: its entry and payload."""
@@ -996,7 +1032,7 @@ class Layer:
         if salt or payload:
             check_payload(entry, salt, payload)
         self.tree.append(leaf_hash(leaf))
-        self.gone.add(entry, salt, payload)
+        self.gone.add(entry, salt, payload, leaf_hash(leaf))
         return entry
 
 class Bundle:
@@ -1150,7 +1186,8 @@ class Bundle:
         payload, at = said["payload"].encode(), self.layers.index(layers[0])
         check_payload(entry, bytes.fromhex(said["salt"]), payload)
         is_about_another = entry["action"] == "layer_erased"
-        told = self.explain_earlier(self.layers[:at], payload) if is_about_another else layers[0].gone.explain(entry, payload)
+        explain = layers[0].gone.explain
+        told = self.explain_earlier(self.layers[:at], payload) if is_about_another else explain(entry, payload, layers[0].size)
         need(told, f"the erasure at {index} names nothing that is missing")
 
     def explain_earlier(self, earlier, payload):
@@ -1160,7 +1197,7 @@ class Bundle:
         except (ValueError, KeyError, TypeError, AttributeError):
             return False  # What cannot be read names nothing.
         about = [layer for layer in earlier if layer.id == entry["timeline_id"] and layer.size <= entry["seq"]]
-        return self.header["format"] == FORMATS[1] and any(layer.gone.explain(entry, payload) for layer in about)
+        return self.header["format"] == FORMATS[1] and any(layer.gone.explain(entry, payload, layer.size) for layer in about)
 
     def on_end(self, said):
         need(self.note, "there is no checkpoint")
@@ -1204,7 +1241,7 @@ def main_of_bundle(args):
     print(f"contents    {bundle.payloads} payloads and {bundle.data} sealed records fit; erased, and listed by an entry: {gone}")
     if let_go:
         print(f"retention   of these, pruned: {let_go}")
-    not_checked("the state that follows", "whether each actor might do what an entry says", "whether what was pruned was due")
+    not_checked("the state that follows", "whether each actor might do what an entry says")
     print(f"{args.url} verifies.")
     return 0
 

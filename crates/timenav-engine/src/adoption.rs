@@ -214,7 +214,7 @@ impl Engine {
         arrived: &Arrived,
     ) -> Result<(), Refusal> {
         let timeline = &checked.timeline_id;
-        arrived.check(&request.key, &checked.origin, timeline, self.now())?;
+        arrived.check((&request.key, &checked.origin, timeline), self.now(), self.options())?;
         if self.store().has_others() {
             return Ok(());
         }

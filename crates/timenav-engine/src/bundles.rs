@@ -20,7 +20,7 @@ use crate::one_fact::OneFact as _;
 use crate::payload::{DataEncrypted, LaterEntry, LayerErased, Reading, is_layer_erased};
 use crate::refusal::Refusal;
 use crate::tree::node_hashes;
-use gone::Gone;
+use gone::{Gone, Teller};
 use line::{DataLine, EndLine, EntryLine, Header, LayerLine, Line, NoteLine};
 
 mod arrival;
@@ -272,7 +272,7 @@ impl Writing {
         let record = LeafRecord::decode(&row.leaf).map_err(|error| damaged(error.to_string()))?;
         layer.gone.entry(&row.leaf, &record, (&row.salt, &row.payload)).map_err(damaged)?;
         if is_layer_erased(&record) {
-            self.explain_earlier(at, LaterEntry::told_in(&row.payload));
+            self.explain_earlier(at, LaterEntry::told_in(&row.payload)).map_err(damaged)?;
         }
         let told = (record.action == Action::EncryptData.word()).then(|| read::<DataEncrypted>(&row.payload)).flatten();
         let line = EntryLine {
@@ -303,12 +303,13 @@ impl Writing {
     }
 
     /// Lets an entry of a layer say why something of an earlier one is gone. Returns whether it does.
-    fn explain_earlier(&mut self, at: usize, told: Result<LaterEntry, String>) -> bool {
-        let Ok(told) = told else { return false };
-        let Ok(record) = told.record() else { return false };
+    fn explain_earlier(&mut self, at: usize, told: Result<LaterEntry, String>) -> Result<bool, String> {
+        let Ok(told) = told else { return Ok(false) };
+        let Ok(record) = told.record() else { return Ok(false) };
         let mut earlier = self.layers[..at].iter_mut();
         let layer = earlier.find(|layer| layer.id.told().as_str() == record.timeline_id && layer.size <= record.seq);
-        layer.is_some_and(|layer| layer.gone.explain(&record, &told.payload))
+        let Some(layer) = layer else { return Ok(false) };
+        layer.gone.explain(&record, &told.payload, Teller::After(layer.size))
     }
 
     /// Returns the first layer from one on of which something is gone that no entry in the bundle names.
@@ -347,16 +348,17 @@ impl Writing {
                 return Ok(Next::Erasures(at, row.position));
             }
             let Ok(record) = LeafRecord::decode(&row.leaf) else { continue };
+            let damaged = |what| Refusal::Damaged(format!("entry {}: {what}", row.position));
             let is_told = if is_layer_erased(&record) {
                 self.explain_earlier(teller, LaterEntry::told_in(&row.payload))
             } else {
-                self.layers[teller].gone.explain(&record, &row.payload)
+                let layer = &mut self.layers[teller];
+                layer.gone.explain(&record, &row.payload, Teller::After(layer.size))
             };
-            if !is_told {
+            if !is_told.map_err(damaged)? {
                 continue;
             }
             let proof = prove(engine, &id, key, &row).await?;
-            let damaged = |what| Refusal::Damaged(format!("entry {}: {what}", row.position));
             let line = LayerErased {
                 payload: as_text(&row.payload).map_err(damaged)?,
                 proof: Cow::Owned(proof.to_text()),

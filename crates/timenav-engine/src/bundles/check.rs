@@ -334,7 +334,7 @@ impl<'a> BundleCheck<'a> {
         }
         let record = record.ok_or_else(|| at("it cannot be read"))?;
         self.gone.entry(entry.leaf.as_bytes(), &record, (&salt, payload)).map_err(|what| at(&what))?;
-        self.told_of_layer(&record, payload);
+        self.told_of_layer(&record, payload).map_err(|what| at(&what))?;
         self.counts.entries += 1;
         if position == 0 {
             self.begins(&record, payload)?;

@@ -3,8 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use timenav_core::ledger::{
-    EventsErased, KeptReads, LeafRecord, MissingPayloads, ReadsEntry, ReadsErased, Sweep, SweptEntry, leaf_hash,
+    EventsErased, KeptReads, LeafRecord, MissingPayloads, ReadsEntry, ReadsErased, Retention, Sweep, SweptEntry,
+    leaf_hash,
 };
+use timenav_core::limits::RETENTION_POLICIES_MAX;
 use timenav_core::time::parse_timestamp;
 
 use crate::action::{Action, Erases};
@@ -22,6 +24,15 @@ struct GoneData {
     erased_by: u64,
 }
 
+/// Where an entry stands that says why something is gone.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Teller {
+    /// Among the entries of the layer.
+    OfLayer,
+    /// After so many entries, which are all that the layer has here.
+    After(u64),
+}
+
 /// What is missing, by the position of its entry.
 #[derive(Debug, Default)]
 pub(super) struct Gone {
@@ -29,6 +40,8 @@ pub(super) struct Gone {
     data: BTreeMap<u64, GoneData>,
     /// Numbers of single reads.
     reads: BTreeMap<u64, BTreeSet<u64>>,
+    /// How many times it was said how long reads and refusals are kept.
+    policies: usize,
     /// Payloads, single reads and sealed records that were missing, whether an entry said why or not.
     count: u64,
     /// Payloads that sweeps let go.
@@ -56,10 +69,22 @@ impl Gone {
             if !numbers.is_empty() {
                 self.reads.insert(record.seq, numbers);
             }
+        } else if Action::of(record) == Some(Action::SetRetention) && record.authority.is_some() {
+            self.policy(record.seq, payload)?;
         } else {
-            self.explain(record, payload);
+            self.explain(record, payload, Teller::OfLayer)?;
         }
         self.check_count()
+    }
+
+    /// Takes how long reads and refusals are kept: what sweeps let go is compared with it.
+    fn policy(&mut self, position: u64, payload: &[u8]) -> Result<(), String> {
+        self.payloads.policy(position, Retention::decode(payload).map_err(|error| error.to_string())?);
+        self.policies += 1;
+        if self.policies > RETENTION_POLICIES_MAX {
+            return Err(format!("a timeline can have at most {RETENTION_POLICIES_MAX} policies of retention"));
+        }
+        Ok(())
     }
 
     /// Says that the sealed record of an entry is gone.
@@ -70,24 +95,37 @@ impl Gone {
     }
 
     /// Forgets what an entry tells the erasure of, and returns whether there was any.
-    pub(super) fn explain(&mut self, record: &LeafRecord<'_>, payload: &[u8]) -> bool {
+    ///
+    /// # Errors
+    /// It is a sweep that no policy allows.
+    pub(super) fn explain(&mut self, record: &LeafRecord<'_>, payload: &[u8], teller: Teller) -> Result<bool, String> {
         let is_second = record.authority.is_some();
-        match Action::of(record).and_then(Action::erases) {
+        Ok(match Action::of(record).and_then(Action::erases) {
             Some(Erases::Data) => read(payload).is_some_and(|erased| self.erased(record.seq, &erased)),
             Some(Erases::Events) if is_second => EventsErased::decode(payload).is_ok_and(|erased| {
                 self.payloads.erased(&erased.versions) + self.payloads.erased(&erased.interventions) > 0
             }),
-            Some(Erases::Contents) if is_second => Sweep::decode(payload).is_ok_and(|sweep| {
-                let let_go = self.payloads.named(record.seq, &sweep);
-                self.let_go += let_go;
-                let_go > 0
-            }),
+            Some(Erases::Contents) if is_second => match Sweep::decode(payload) {
+                Ok(sweep) => self.swept(record, &sweep, teller)? > 0,
+                Err(_) => false,
+            },
             Some(Erases::Reads) if is_second => {
                 ReadsErased::decode(payload).is_ok_and(|erased| self.reads_erased(&erased))
             }
             // The first format knew none of them. What is told of a layer is explained with the layer.
             Some(Erases::Events | Erases::Contents | Erases::Reads | Erases::OfLayer) | None => false,
-        }
+        })
+    }
+
+    fn swept(&mut self, record: &LeafRecord<'_>, sweep: &Sweep<'_>, teller: Teller) -> Result<u64, String> {
+        let recorded_at = parse_timestamp(&record.recorded_at).map_err(|error| error.to_string())?;
+        let let_go = match teller {
+            Teller::OfLayer => self.payloads.sweep(record.seq, recorded_at, sweep),
+            Teller::After(size) => self.payloads.later_sweep(size, (record.seq, recorded_at), sweep),
+        };
+        let let_go = let_go.map_err(|fault| fault.to_string())?;
+        self.let_go += let_go;
+        Ok(let_go)
     }
 
     fn erased(&mut self, by: u64, erased: &DataErased) -> bool {
@@ -179,12 +217,14 @@ mod tests {
         let mut gone = Gone::default();
         gone.data(2, "d".to_owned(), 5).unwrap();
         gone.data(1, "e".to_owned(), 6).unwrap();
+        let explain =
+            |gone: &mut Gone, payload: &str| gone.explain(&record, payload.as_bytes(), Teller::OfLayer).unwrap();
         // The record of entry 1 was erased by another entry, and no payload is missing there.
-        assert!(!gone.explain(&record, of_event.as_bytes()));
-        assert!(!gone.explain(&record, br#"{"position":1,"data_id":"e"}"#));
-        assert!(!gone.explain(&record, br#"{"position":2,"data_id":"other"}"#));
-        assert!(gone.explain(&record, of_data.as_bytes()));
-        assert!(!gone.explain(&record, of_data.as_bytes()));
+        assert!(!explain(&mut gone, of_event));
+        assert!(!explain(&mut gone, r#"{"position":1,"data_id":"e"}"#));
+        assert!(!explain(&mut gone, r#"{"position":2,"data_id":"other"}"#));
+        assert!(explain(&mut gone, of_data));
+        assert!(!explain(&mut gone, of_data));
         assert_eq!(gone.first(), Some(1));
     }
 }

@@ -24,6 +24,7 @@ use crate::directory::DirectoryChange;
 use crate::draft::{Done, Draft, Ledger};
 use crate::head::{EndedTimeline, Fork, Head, Layer, Origin, TimelineKey, TimelineState};
 use crate::json::json;
+use crate::options::Options;
 use crate::payload::{AdvanceEnded, ClockChanged, ClockRecord, DataErased, PermissionsTold};
 use crate::refusal::Refusal;
 use crate::rows::{SweepMark, SweepRow};
@@ -161,7 +162,7 @@ impl Deciding for Adopt {
             return Err(Refusal::Damaged("the bundle did not arrive as the timelines that it has".to_owned()));
         };
         let now = draft.now();
-        self.arrived.check(&self.key, &self.origin, &id, now)?;
+        self.arrived.check((&self.key, &self.origin, &id), now, draft.options())?;
         if draft.look(&id).is_some() {
             return Err(Refusal::NotMerged { timeline_id: id.to_string() });
         }
@@ -240,11 +241,22 @@ fn tell_again(draft: &mut Draft<'_>, ledger: Ledger, later: &ToldLater, host: Ho
 }
 
 impl Arrived {
-    /// Refuses what may not be adopted here by what it says of itself.
-    pub(crate) fn check(&self, key: &VerifierKey, origin: &str, id: &TimelineId, now: Host) -> Result<(), Refusal> {
+    /// Refuses what may not be adopted here by what it says of itself, or by how much there is of it: another service may
+    /// be configured to allow more.
+    pub(crate) fn check(
+        &self,
+        (key, origin, id): (&VerifierKey, &str, &TimelineId),
+        now: Host,
+        options: &Options,
+    ) -> Result<(), Refusal> {
+        let max = options.data_records_per_timeline_max;
         for arrived in self.layers.iter().map(|(_, layer)| layer).chain([&self.own]) {
             decide_adoption(key, origin, id, arrived.recorded_at, now)
                 .map_err(|refusal| Refusal::invalid("bundle", refusal.to_string()))?;
+            if arrived.data_count > max as u64 {
+                let what = "sealed records on a timeline of the bundle, erased ones among them";
+                return Err(Refusal::LimitReached { what, max });
+            }
         }
         Ok(())
     }

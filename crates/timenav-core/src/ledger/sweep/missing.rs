@@ -86,15 +86,39 @@ impl MissingPayloads {
         Ok(let_go.len() as u64)
     }
 
-    /// Takes a sweep as it says itself: nothing is known of policies. Returns how many of the missing payloads it names that
-    /// are of its class, stand before it, and were recorded before its cutoff. It explains no others.
-    pub fn named(&mut self, position: u64, sweep: &Sweep<'_>) -> u64 {
-        let is_named = |at: u64, missing: &Missing| {
-            at < position && missing.class == Some(sweep.class) && missing.recorded_at < sweep.cutoff
-        };
+    /// Takes a sweep that comes after `size` entries, of which alone the policies are known: it may rely on one that came
+    /// later, which keeps what is here for longer or not for shorter. Returns how many of the missing payloads it lets go.
+    ///
+    /// # Errors
+    /// It names what it may not let go, as far as that is known. Nothing is explained by it then.
+    pub fn later_sweep(
+        &mut self,
+        size: u64,
+        (position, recorded_at): (u64, Instant<Wall>),
+        sweep: &Sweep<'_>,
+    ) -> Result<u64, SweepFault> {
+        if sweep.policy < size {
+            return self.sweep(position, recorded_at, sweep);
+        }
         let named = self.in_runs(&sweep.positions);
-        let named = named.into_iter().filter(|(at, missing)| is_named(*at, missing));
-        named.filter(|(at, _)| self.missing.remove(at).is_some()).count() as u64
+        for (at, missing) in &named {
+            let kept =
+                self.policies.deciding(sweep.class, *at, size).and_then(|(_, kept)| recorded_at.checked_sub(kept));
+            let kind = if missing.class != Some(sweep.class) {
+                SweepFaultKind::Class { position: *at }
+            } else if missing.recorded_at >= sweep.cutoff {
+                SweepFaultKind::TooYoung { position: *at }
+            } else if kept.is_none_or(|kept| sweep.cutoff > kept) {
+                SweepFaultKind::KeptLonger { position: *at }
+            } else {
+                continue;
+            };
+            return Err(SweepFault { sweep: position, kind });
+        }
+        for (at, _) in &named {
+            self.missing.remove(at);
+        }
+        Ok(named.len() as u64)
     }
 
     /// Returns whether the payload at a position is missing and not explained.

@@ -275,17 +275,33 @@ fn what_is_missing_is_compared_with_a_sweep_that_comes_later() {
 }
 
 #[test]
-fn a_sweep_alone_explains_what_is_of_its_class_and_older_than_it_says() {
+fn a_sweep_by_a_policy_that_is_not_known_explains_what_no_known_one_keeps() {
     let ledger = ledger(10, &["read", "travel", "read", "unauthorized_access_attempt"]);
-    let mut missing = MissingPayloads::default();
-    ledger.entries().skip(1).for_each(|entry| missing.add(&entry));
-    let mut sweep = ledger.swept(20).unwrap();
-    sweep.positions = runs(&[1, 2, 3, 4]);
-    sweep.cutoff = day(3);
-    assert_eq!((missing.named(5, &sweep), missing.count()), (1, 3));
-    assert!(!missing.contains(1) && missing.contains(3) && missing.remove(3) && !missing.remove(3));
-    assert_eq!(missing.erased(&runs(&[2, 9])), 1);
-    assert_eq!(missing.positions().collect::<Vec<_>>(), [4]);
+    let explained = |sweep: &Sweep<'_>, on: i64, is_known: bool| {
+        let mut missing = MissingPayloads::default();
+        if is_known {
+            missing.policy(0, *ledger.policies.at(0).unwrap());
+        }
+        ledger.entries().skip(1).for_each(|entry| missing.add(&entry));
+        let found = missing.later_sweep(5, (8, day(on)), sweep).map_err(|fault| fault.kind);
+        (found, missing.positions().collect::<Vec<_>>())
+    };
+    let named = |positions: &[u64]| {
+        let sweep = ledger.swept(20).unwrap();
+        Sweep { positions: runs(positions), policy: 6, cutoff: day(3), ..sweep }
+    };
+    // What else it names is not here.
+    assert_eq!(explained(&named(&[1, 9]), 13, true), (Ok(1), vec![2, 3, 4]));
+    assert_eq!(explained(&named(&[1, 2]), 13, true), (Err(SweepFaultKind::Class { position: 2 }), vec![1, 2, 3, 4]));
+    assert_eq!(explained(&named(&[1, 3]), 13, true).0, Err(SweepFaultKind::TooYoung { position: 3 }));
+    // The known policy keeps them for ten days, and where there is none they are kept forever.
+    assert_eq!(explained(&named(&[1]), 12, true).0, Err(SweepFaultKind::KeptLonger { position: 1 }));
+    assert_eq!(explained(&named(&[1]), 13, false).0, Err(SweepFaultKind::KeptLonger { position: 1 }));
+    // A policy that is known is compared as it is.
+    let relying = |policy: u64| Sweep { policy, ..named(&[1]) };
+    assert_eq!(explained(&relying(0), 13, true), (Ok(1), vec![2, 3, 4]));
+    assert_eq!(explained(&relying(0), 12, true).0, Err(SweepFaultKind::Cutoff));
+    assert_eq!(explained(&relying(1), 13, true).0, Err(SweepFaultKind::Policy));
 }
 
 #[test]

@@ -3,6 +3,7 @@
 use timenav_core::ledger::{Checkpoint, LeafRecord, TlogProof, VerifierKey, leaf_hash, origin, verify_inclusion};
 
 use super::BundleCheck;
+use crate::bundles::gone::Teller;
 use crate::bundles::line::BUNDLE_FORMAT_OF_LAYERS;
 use crate::payload::{LaterEntry, LayerErased, is_layer_erased};
 
@@ -33,29 +34,32 @@ impl BundleCheck<'_> {
             return Err(at("it is not a later entry of the layer".to_owned()));
         }
         let is_told = if is_layer_erased(&record) {
-            self.explain_earlier(number, &LaterEntry::told_in(&entry.payload).map_err(&at)?)
+            self.explain_earlier(number, &LaterEntry::told_in(&entry.payload).map_err(&at)?).map_err(&at)?
         } else {
-            self.read[number].gone.explain(&record, &entry.payload)
+            let layer = &mut self.read[number];
+            layer.gone.explain(&record, &entry.payload, Teller::After(layer.size)).map_err(&at)?
         };
         if is_told { Ok(()) } else { Err(at("it lists nothing that is missing".to_owned())) }
     }
 
     /// Takes an entry that may say why something of an earlier layer is gone. The service that adopted the layers has checked
     /// it, and vouches for it as for its other entries.
-    pub(super) fn told_of_layer(&mut self, record: &LeafRecord<'_>, payload: &[u8]) {
+    pub(super) fn told_of_layer(&mut self, record: &LeafRecord<'_>, payload: &[u8]) -> Result<(), String> {
         if is_layer_erased(record)
             && let Ok(told) = LaterEntry::told_in(payload)
         {
-            self.explain_earlier(self.read.len(), &told);
+            self.explain_earlier(self.read.len(), &told)?;
         }
+        Ok(())
     }
 
     /// Lets an entry of a layer say why something of an earlier one is gone. Returns whether it does.
-    fn explain_earlier(&mut self, number: usize, told: &LaterEntry) -> bool {
+    fn explain_earlier(&mut self, number: usize, told: &LaterEntry) -> Result<bool, String> {
         let is_known = self.header.as_ref().is_some_and(|header| header.format == BUNDLE_FORMAT_OF_LAYERS);
-        let Some(record) = told.record().ok().filter(|_| is_known) else { return false };
+        let Some(record) = told.record().ok().filter(|_| is_known) else { return Ok(false) };
         let mut earlier = self.read[..number].iter_mut();
         let layer = earlier.find(|layer| layer.timeline_id.as_str() == record.timeline_id && layer.size <= record.seq);
-        layer.is_some_and(|layer| layer.gone.explain(&record, &told.payload))
+        let Some(layer) = layer else { return Ok(false) };
+        layer.gone.explain(&record, &told.payload, Teller::After(layer.size))
     }
 }

@@ -4,7 +4,9 @@ mod arriving;
 mod erased;
 mod forks;
 mod hostile;
+mod limits;
 mod mutated;
+mod swept;
 mod timers;
 
 pub(crate) use arriving::{in_the_midst, large, record};

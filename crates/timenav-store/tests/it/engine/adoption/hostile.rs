@@ -100,7 +100,7 @@ fn change(value: &mut Value, chance: &mut Chance) {
     }
 }
 
-fn salt(hex: &str) -> Salt {
+pub(super) fn salt(hex: &str) -> Salt {
     let byte = |at: usize| u8::from_str_radix(&hex[2 * at..2 * at + 2], 16).unwrap();
     Salt::from_bytes(std::array::from_fn(byte))
 }
@@ -126,6 +126,11 @@ fn forged(text: &str, there: &House, chance: &mut Chance) -> String {
             entry["payload"] = payload.into();
         }
     }
+    resigned(lines, there)
+}
+
+/// Has a service sign the entries of a bundle as they are.
+pub(super) fn resigned(mut lines: Vec<Value>, there: &House) -> String {
     let frontier = chained(&mut lines);
     let origin = format!("timenav.test/{NAME}");
     let key = VerifierKey::new(&origin, there.signer.public_key()).unwrap();
