@@ -39,7 +39,7 @@ async fn furnished() -> House {
 }
 
 /// What is written, and the timeline whose rows are not those that were signed.
-const ATTACKS: [(&str, &str); 37] = [
+const ATTACKS: [(&str, &str); 40] = [
     ("UPDATE users SET operator = 1 WHERE user_id = 'ada'", "system"),
     ("UPDATE users SET restriction = 'full_access' WHERE user_id = 'bob'", "system"),
     ("UPDATE users SET created_at = created_at - 1 WHERE user_id = 'bob'", "system"),
@@ -52,6 +52,23 @@ const ATTACKS: [(&str, &str); 37] = [
     ("UPDATE api_keys SET timeline_id = 'other' WHERE user_id = 'ada'", "system"),
     ("UPDATE api_keys SET created_at = 0 WHERE user_id = 'ada'", "system"),
     ("DELETE FROM api_keys WHERE user_id = 'ada'", "system"),
+    // Somebody new, who has chosen what shows who they are.
+    (
+        "INSERT INTO api_keys (key_id, hash, user_id, timeline_id, label, created_at)
+        SELECT substr(key_id, 1, length(key_id) - 1) || 'z', randomblob(32), user_id, timeline_id, label, created_at
+        FROM api_keys WHERE user_id = 'admin'",
+        "system",
+    ),
+    (
+        "INSERT INTO sessions (session_id, hash, user_id, created_at, renewed_at, expires_at)
+        SELECT substr(session_id, 1, length(session_id) - 1) || 'z', randomblob(32), user_id, created_at, renewed_at,
+        expires_at FROM sessions WHERE user_id = 'admin'",
+        "system",
+    ),
+    (
+        "INSERT INTO passwords (user_id, phc, set_at) SELECT 'bob', phc, set_at FROM passwords WHERE user_id = 'ada'",
+        "system",
+    ),
     // Who is not to see what is later must not be let see it, nor anybody else be kept from it.
     ("UPDATE api_keys SET horizon = NULL WHERE horizon = 'clock'", "system"),
     ("UPDATE api_keys SET known_at = NULL WHERE known_at = 0", "system"),
@@ -155,6 +172,111 @@ async fn rows_written_while_it_runs_are_not_read_and_stop_the_next_start() {
     home.engine.close().await;
     drop(home);
     assert!(matches!(refused(&house).await, Some(OpenError::Rows { .. })));
+}
+
+/// What somebody was, had or might do before, put back while the service runs, or made up.
+#[tokio::test]
+async fn what_is_written_while_it_runs_lets_nobody_in_and_moves_nothing() {
+    let house = furnished().await;
+    let home = house.open().await;
+    let (engine, admin) = (&home.engine, &home.admin);
+    let read = async |caller: &timenav_engine::Caller| engine.read_clock(caller, Some(timeline_id("main"))).await;
+    let bob = home.caller("bob", None).await;
+    let new =
+        engine.create_api_key(admin, ApiKeyRequest { user_id: Some(user_id("ada")), ..request(None, None) }, None);
+    let revoked = new.await.unwrap();
+    let secret = revoked.secret.unwrap();
+    let session = engine.log_in(user_id("ada"), password(SECRET), None).await.unwrap().unwrap();
+    let kept = connect(&house);
+    kept.execute_batch(
+        "CREATE TEMP TABLE k AS SELECT * FROM main.api_keys; CREATE TEMP TABLE s AS SELECT * FROM main.sessions",
+    )
+    .unwrap();
+    engine.revoke_api_key(admin, revoked.key_id.clone()).await.unwrap();
+    engine.log_out(&session.caller, false).await.unwrap();
+    let shown = read(admin).await.unwrap().clock;
+    let written = [
+        // A key and a session that were good once.
+        "REPLACE INTO main.api_keys SELECT * FROM k",
+        "REPLACE INTO main.sessions SELECT * FROM s",
+        // A restriction is lifted, and a clock moved.
+        "UPDATE main.users SET restriction = 'full_access' WHERE user_id = 'bob'",
+        "UPDATE main.permissions SET role = 'admin' WHERE user_id = 'bob'",
+        "UPDATE main.timelines SET clock_virtual = clock_virtual + 31536000000000, clock_generation = 9 WHERE timeline = 2",
+    ];
+    for statement in written {
+        assert!(kept.execute(statement, []).unwrap() > 0, "{statement}");
+    }
+    // A key that is new: what it hashes to is that of a text which is known.
+    let new = "UPDATE main.api_keys SET key_id = substr(key_id, 1, length(key_id) - 1) || 'z', user_id = 'admin'
+        WHERE key_id = ?1";
+    assert!(engine.authenticate(&secret).is_err() && engine.authenticate_session(&session.secret).is_err());
+    assert_eq!(kept.execute(new, [revoked.key_id.as_str()]).unwrap(), 1);
+    assert!(engine.authenticate(&secret).is_err() && engine.authenticate_session(&session.secret).is_err());
+    assert!(engine.identify(&secret).await.unwrap().is_err());
+    assert!(engine.identify_session(&session.secret).await.unwrap().is_err());
+    assert!(read(&bob).await.is_err());
+    assert_eq!(read(admin).await.unwrap().clock, shown);
+    // Whoever is here stays, although their row is gone.
+    let ada = home.caller("ada", None).await;
+    assert!(kept.execute("DELETE FROM main.api_keys WHERE user_id = 'ada'", []).unwrap() > 0);
+    assert!(engine.read_clock(&ada, Some(timeline_id("hers"))).await.is_ok());
+    home.engine.close().await;
+    drop(home);
+    assert!(matches!(refused(&house).await, Some(OpenError::Rows { .. })));
+}
+
+/// As with the rows of `system`: those of a timeline count with the statement of their own tree.
+#[tokio::test]
+async fn old_permissions_and_an_old_clock_put_back_with_their_statement_are_of_an_old_tree() {
+    for (table, rows) in [
+        (
+            "permissions",
+            "DELETE FROM main.permissions WHERE timeline = 2;
+            INSERT INTO main.permissions SELECT * FROM old.permissions WHERE timeline = 2;",
+        ),
+        (
+            "clock",
+            "UPDATE main.timelines SET (clock_virtual, clock_host, clock_running, clock_generation) =
+            (SELECT clock_virtual, clock_host, clock_running, clock_generation FROM old.timelines WHERE timeline = 2)
+            WHERE timeline = 2;",
+        ),
+    ] {
+        let house = House::off_disk();
+        let home = house.open().await;
+        home.user("ada", false).await;
+        let admins = PermissionsChange { admin: Some(users(["admin", "ada"])), ..PermissionsChange::default() };
+        home.engine.set_access_control(&home.admin, timeline_id("main"), admins, None).await.unwrap();
+        home.engine.close().await;
+        drop(home);
+        let old = house.path().with_extension("old");
+        house.copy_database(&old);
+        let home = house.open().await;
+        let admins = PermissionsChange { admin: Some(users(["admin"])), ..PermissionsChange::default() };
+        home.engine.set_access_control(&home.admin, timeline_id("main"), admins, None).await.unwrap();
+        let to = ClockCommand::Travel { to: moment(5), location: None };
+        home.engine.change_clock(&home.admin, None, to, None).await.unwrap();
+        home.engine.close().await;
+        drop(home);
+        let put_back = |what: &str| {
+            let batch = format!("ATTACH '{}' AS old; {what}", old.display());
+            connect(&house).execute_batch(&batch).unwrap();
+        };
+        put_back(rows);
+        assert!(matches!(refused(&house).await, Some(OpenError::Rows { .. })), "{table} without their statement");
+        let column = |name: &str| format!("(SELECT {name} FROM old.timelines WHERE timeline = 2)");
+        put_back(&format!("UPDATE main.timelines SET statement = {} WHERE timeline = 2", column("statement")));
+        let error = refused(&house).await;
+        assert!(
+            matches!(error, Some(OpenError::Unsigned { .. })),
+            "{table} with the statement of another tree: {error:?}"
+        );
+        let (size, frontier) = (column("size"), column("frontier"));
+        put_back(&format!("UPDATE main.timelines SET size = {size}, frontier = {frontier} WHERE timeline = 2"));
+        let error = refused(&house).await;
+        let is_found = matches!(error, Some(OpenError::Rollback { .. } | OpenError::Rows { .. }));
+        assert!(is_found, "{table} with a tree of another time: {error:?}");
+    }
 }
 
 pub(super) fn anchor() -> AnchorRequest {
