@@ -243,14 +243,15 @@ impl Engine {
             return Err(Refusal::invalid("event_ids", detail));
         }
         let reading = reading(&which, false);
-        let engine = self.clone();
-        let choosing = async move { engine.choose_events(&state, &which, evaluated_at).await };
-        let Selected { first: mut chosen, all } = self.long_work().in_turn(caller, choosing).await?;
-        chosen.truncate(batch_max);
-        if chosen.is_empty() {
-            // That nothing was found is told, and nothing else tells that it was looked for.
+        let mut selected = self.choose_in_turn(caller, state.clone(), &which, evaluated_at).await?;
+        if selected.first.is_empty() {
+            // That nothing was found is told, and nothing else tells that it was looked for. It is so as of that entry.
             self.log_read(caller, timeline, alone(Demand::Erase), &reading).await?;
+            let newest = self.state(timeline).unwrap_or(state);
+            selected = self.choose_in_turn(caller, newest, &which, evaluated_at).await?;
         }
+        let Selected { first: mut chosen, all } = selected;
+        chosen.truncate(batch_max);
         let left = (all.len() - chosen.len()) as u64;
         let one = EraseEvents { chosen, by, evaluated_at, include_forks, left };
         self.submit(caller, timeline.clone(), one, idempotency).await
@@ -301,6 +302,19 @@ impl Engine {
             Refusal::invalid("evaluated_at", detail)
         };
         named.map(Some).ok_or_else(wrong)
+    }
+
+    /// As [`Engine::choose_events`], in the caller's turn.
+    async fn choose_in_turn(
+        &self,
+        caller: &Caller,
+        state: Arc<TimelineState>,
+        which: &WhichEvents,
+        evaluated_at: Option<u64>,
+    ) -> Result<Selected, Refusal> {
+        let (engine, which) = (self.clone(), which.clone());
+        let choosing = async move { engine.choose_events(&state, &which, evaluated_at).await };
+        self.long_work().in_turn(caller, choosing).await
     }
 
     /// Chooses what is erased next. What a query selects must be what it selected then.

@@ -130,6 +130,9 @@ impl Engine {
     /// The caller does not administer the timeline, or the ledger cannot be written.
     pub async fn foresee_pruning(&self, caller: &Caller, timeline: TimelineId) -> Result<Pruned, Refusal> {
         let state = self.admit(caller, &timeline, Demand::Administer, OPERATION).await?;
+        self.log_read(caller, &timeline, &[Demand::Administer], &Reading::Prune {}).await?;
+        // Readers see an entry before it is answered, so this state holds it.
+        let state = self.state(&timeline).unwrap_or(state);
         let (engine, retention) = (self.clone(), state.head.retention.in_force());
         let looking = self.long_work().aside(async move {
             let _turn = engine.sweeping().lock().await;
@@ -142,9 +145,7 @@ impl Engine {
             });
             Ok(Pruned { foreseen, waits, has_more, ..Pruned::nothing(retention) })
         });
-        let pruned = looking.await?;
-        self.log_read(caller, &timeline, &[Demand::Administer], &Reading::Prune {}).await?;
-        Ok(pruned)
+        looking.await
     }
 
     /// Lets go, of one timeline, what its retention keeps no longer: one sweep, and what earlier ones have left. With
@@ -161,10 +162,34 @@ impl Engine {
         accept_host_clock: bool,
         idempotency: Option<Idempotency>,
     ) -> Result<Pruned, Refusal> {
-        let state = self.admit(caller, &timeline, Demand::Administer, OPERATION).await?;
+        self.admit(caller, &timeline, Demand::Administer, OPERATION).await?;
         if accept_host_clock {
             self.admit(caller, &TimelineId::system(), Demand::Operate, OPERATION).await?;
         }
+        let pruned = self.prune_once(caller, &timeline, accept_host_clock, idempotency).await?;
+        if pruned.let_go.is_some() {
+            return Ok(pruned);
+        }
+        // What was found is told, and nothing else tells that it was looked for.
+        self.log_read(caller, &timeline, &[Demand::Administer], &Reading::Prune {}).await?;
+        if pruned.has_more || pruned.waits.is_some() {
+            return Ok(pruned);
+        }
+        // That nothing is due is answered as of that entry.
+        let again = self.prune_once(caller, &timeline, accept_host_clock, idempotency).await?;
+        Ok(Pruned { finished: pruned.finished + again.finished, ..again })
+    }
+
+    /// As [`Engine::prune`], for a caller who has been let on to it. What is not let go is not logged.
+    async fn prune_once(
+        &self,
+        caller: &Caller,
+        timeline: &TimelineId,
+        accept_host_clock: bool,
+        idempotency: Option<Idempotency>,
+    ) -> Result<Pruned, Refusal> {
+        let state = self.state(timeline);
+        let state = state.ok_or_else(|| Refusal::NotFound { what: "timeline", id: timeline.to_string() })?;
         let (key, retention) = (state.head.key, state.head.retention.in_force());
         let nothing = Pruned::nothing(retention);
         let (engine, asking, on) = (self.clone(), caller.clone(), timeline.clone());
@@ -187,12 +212,7 @@ impl Engine {
             let (answer, has_more) = engine.sweep(Some((&asking, idempotency)), &on, finished).await?;
             Ok(answer.map_or(Pruned { finished, has_more, ..nothing }, |answer| Pruned::swept(&answer)))
         });
-        let pruned = pruning.await?;
-        if pruned.let_go.is_none() {
-            // What was found is told, and nothing else tells that it was looked for.
-            self.log_read(caller, &timeline, &[Demand::Administer], &Reading::Prune {}).await?;
-        }
-        Ok(pruned)
+        pruning.await
     }
 
     /// Does a piece of what retention asks for, on any timeline: what earlier sweeps have left, or one sweep. Returns
