@@ -131,6 +131,40 @@ fn timer_deeds() -> impl Strategy<Value = TimerDeed> {
     ]
 }
 
+/// Commands that take a clock forward.
+fn forward() -> impl Strategy<Value = ClockCommand> {
+    prop_oneof![
+        2 => select(vec!["1h", "1d", "P1M"])
+            .prop_map(|by| ClockCommand::FastForward(parse_duration(by).unwrap())),
+        1 => any::<Option<u16>>().prop_map(|until| ClockCommand::ToNext {
+            until: until.map(|hours| moment(FakeClock::START + i64::from(hours) * 3_600_000_000)),
+        }),
+    ]
+}
+
+/// Timers that are set, and a clock that goes past some of them.
+fn journeys() -> impl Strategy<Value = Vec<Step>> {
+    let drawn = (any::<Index>(), vec(timer_deeds(), 1..4), forward(), any::<bool>(), fates());
+    drawn.prop_map(|(on, timers, command, settle, fate)| {
+        let set = timers.into_iter().map(|deed| Step::Ask(on, Deed::Timer(deed), Fate::Answered, None));
+        let go = Deed::Steer(command, Passing { settle, refire: false });
+        set.chain([Step::Ask(on, go, fate, None)]).collect()
+    })
+}
+
+fn fates() -> impl Strategy<Value = Fate> {
+    let cut = prop_oneof![
+        2 => (0..3_usize, any::<bool>()).prop_map(|(commits, is_killed)| Cut::NotWritten { commits, is_killed }),
+        1 => Just(Cut::NotKept),
+    ];
+    prop_oneof![
+        8 => Just(Fate::Answered),
+        1 => Just(Fate::NotWritten),
+        1 => Just(Fate::AnswerLost),
+        1 => cut.prop_map(Fate::CutOff),
+    ]
+}
+
 fn clearings() -> impl Strategy<Value = Clearing> {
     prop_oneof![
         2 => (0..50_i64, 0..20_i64).prop_map(|(from, span)| Clearing::Found(from, from + span)),
@@ -150,16 +184,12 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
         1 => Just(Effect::Note),
     ];
     let command = prop_oneof![
-        Just(ClockCommand::Pause),
-        Just(ClockCommand::Resume),
-        (1_u64..4_000_000).prop_map(|micros| ClockCommand::SetRate(Rate::from_micros(micros).unwrap())),
-        select(vec!["1h", "P1M"]).prop_map(|by| ClockCommand::FastForward(parse_duration(by).unwrap())),
-        select(vec!["3d", "P1Y"]).prop_map(|by| ClockCommand::Rewind(parse_duration(by).unwrap())),
-        select(vec!["1h", "1d"]).prop_map(|by| ClockCommand::FastForward(parse_duration(by).unwrap())),
-        any::<Option<u16>>().prop_map(|until| ClockCommand::ToNext {
-            until: until.map(|hours| moment(FakeClock::START + i64::from(hours) * 3_600_000_000)),
-        }),
-        (0_i64..1 << 50).prop_map(|to| ClockCommand::Travel { to: moment(to), location: None }),
+        1 => Just(ClockCommand::Pause),
+        1 => Just(ClockCommand::Resume),
+        1 => (1_u64..4_000_000).prop_map(|micros| ClockCommand::SetRate(Rate::from_micros(micros).unwrap())),
+        2 => forward(),
+        1 => select(vec!["3d", "P1Y"]).prop_map(|by| ClockCommand::Rewind(parse_duration(by).unwrap())),
+        1 => (0_i64..1 << 50).prop_map(|to| ClockCommand::Travel { to: moment(to), location: None }),
     ];
     let deed = prop_oneof![
         6 => events(3).prop_map(Deed::Record),
@@ -179,18 +209,8 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
         1 => Just(Deed::End),
         9 => chores().prop_map(Deed::House),
     ];
-    let cut = prop_oneof![
-        2 => (0..3_usize, any::<bool>()).prop_map(|(commits, is_killed)| Cut::NotWritten { commits, is_killed }),
-        1 => Just(Cut::NotKept),
-    ];
-    let fate = prop_oneof![
-        8 => Just(Fate::Answered),
-        1 => Just(Fate::NotWritten),
-        1 => Just(Fate::AnswerLost),
-        1 => cut.prop_map(Fate::CutOff),
-    ];
     let step = prop_oneof![
-        20 => (any::<Index>(), deed, fate, prop::option::weighted(0.4, any::<Index>()))
+        20 => (any::<Index>(), deed, fates(), prop::option::weighted(0.4, any::<Index>()))
             .prop_map(|(on, deed, fate, by)| Step::Ask(on, deed, fate, by)),
         4 => any::<Index>().prop_map(Step::Again),
         3 => (any::<Index>(), any::<Index>()).prop_map(|(on, at)| Step::Look(on, at)),
@@ -198,7 +218,8 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
         1 => Just(Step::Close),
         1 => Just(Step::Kill),
     ];
-    vec(step, 1..60)
+    let steps = prop_oneof![14 => step.prop_map(|step| vec![step]), 1 => journeys()];
+    vec(steps, 1..55).prop_map(|steps| steps.concat())
 }
 
 async fn live(steps: Vec<Step>) {
