@@ -12,7 +12,7 @@ use crate::recipes::provide_postgres;
 use crate::waiting::Patience;
 
 /// Gives a script data of its own: `$0` is the folder of a test, and `$own` what the script may write to.
-const OWN: &str = "PATH=$0/bin:$PATH; own=$(mktemp -d \"$0/XXXXXX\"); chmod 777 \"$own\"; cp -a \"$0/data\" \"$own\"; ";
+const OWN: &str = "PATH=$0/bin:$PATH; own=$(mktemp -d -p \"$0\"); chmod 777 \"$own\"; cp -a \"$0/data\" \"$own\"; ";
 const START: &str = "postgres -D \"$own/data\" -c listen_addresses= -c unix_socket_directories=\"$own\" </dev/null \
                      >/dev/null 2>&1 & server=$!; ask() { psql -h \"$own\" -U postgres -Atq template1; }; \
                      until echo | ask >/dev/null 2>&1; do sleep 0.05; done; ";
