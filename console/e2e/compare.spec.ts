@@ -152,6 +152,7 @@ describe('a fork and its parent', () => {
     }
     await page.getByRole('link', { name: 'extra' }).click();
     await page.getByRole('region', { name: 'Armed timers' }).getByText('extra').waitFor();
+    expect(new URL(page.url()).hash).toContain('timer=extra');
   });
 
   it('fit every width and can be used by everybody', async () => {

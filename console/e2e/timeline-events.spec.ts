@@ -25,6 +25,19 @@ describe('the card', () => {
     await card(page).getByRole('heading', { name: 'Launch' }).waitFor();
   });
 
+  it('takes the axis to a cause that was not read', async () => {
+    await timeline('far-causes', launch, landing);
+    const page = await on.loggedIn(
+      'timeline?timeline=far-causes&most=1&event=landing&center=1969-07-20T20:17:40Z&zoom=1000000',
+    );
+    await card(page)
+      .getByRole('list', { name: 'Causes' })
+      .getByRole('button', { name: /^launch/i })
+      .click();
+    await card(page).getByRole('heading', { name: 'Launch' }).waitFor();
+    await expect.poll(() => param(page, 'center')).toMatch(/^1969-07-16T/);
+  });
+
   it('shows versions and interventions with the entry of each, and its proof', async () => {
     await timeline('versions', launch, landing);
     await on.service.call('POST', 'v1/correct-event', {
