@@ -107,8 +107,8 @@ const IN_WORDS: Record<string, string> = {
   '^(observations)$': 'Use observations.',
   '^ *(observations) *(, *(observations) *)*$': 'Use observations.',
   '^[!-~]{1,128}$': 'Use 1 to 128 visible ASCII characters without spaces.',
-  '^[0-9]{1,19}([.][0-9]{1,9})?$': 'Use the id of a message, as in 17 or 17.0.',
-  '^[0-9]{1,19}([.][0-9]{1,9})?(@-?[0-9]{1,18})?$': 'Use the id of a message, as in 17, 17.0 or 17@951868800000000.',
+  '^[0-9]{1,19}([.][0-9]{1,9})?(@-?[0-9]{1,18})?(~[0-9a-f]{16})?$':
+    'Use the id of a message, as in 17~0123456789abcdef, 17.0 or 17@951868800000000.',
   '^[0-9]{1,19}-[0-9]{1,19}-[0-9]{1,19}$': 'Use the id that an import answered, as in 17-420-403.',
   '^([*]|(W/)?"[!#-~]*")$': 'Use an ETag in its quotation marks, or *.',
 };
