@@ -242,17 +242,15 @@ impl Engine {
             let detail = format!("with {forks} forks, give at most {batch_max} ids at once, not {}", event_ids.len());
             return Err(Refusal::invalid("event_ids", detail));
         }
-        let reading = reading(&which, false);
-        let mut selected = self.choose_in_turn(caller, state.clone(), &which, evaluated_at).await?;
+        let mut selected = self.choose_events(caller, Arc::clone(&state), (&which, evaluated_at)).await?;
         if selected.first.is_empty() {
-            // That nothing was found is told, and nothing else tells that it was looked for. It is so as of that entry.
-            self.log_read(caller, timeline, alone(Demand::Erase), &reading).await?;
+            // Nothing else tells that it was looked for, and that nothing was found is answered as of that entry.
+            self.log_read(caller, timeline, alone(Demand::Erase), &reading(&which, false)).await?;
             let newest = self.state(timeline).unwrap_or(state);
-            selected = self.choose_in_turn(caller, newest, &which, evaluated_at).await?;
+            selected = self.choose_events(caller, newest, (&which, evaluated_at)).await?;
         }
-        let Selected { first: mut chosen, all } = selected;
-        chosen.truncate(batch_max);
-        let left = (all.len() - chosen.len()) as u64;
+        let chosen: Vec<ChosenEvent> = selected.first.into_iter().take(batch_max).collect();
+        let left = (selected.all.len() - chosen.len()) as u64;
         let one = EraseEvents { chosen, by, evaluated_at, include_forks, left };
         self.submit(caller, timeline.clone(), one, idempotency).await
     }
@@ -304,33 +302,22 @@ impl Engine {
         named.map(Some).ok_or_else(wrong)
     }
 
-    /// As [`Engine::choose_events`], in the caller's turn.
-    async fn choose_in_turn(
+    /// Chooses what is erased next, in the caller's turn. What a query selects must be what it selected then.
+    async fn choose_events(
         &self,
         caller: &Caller,
         state: Arc<TimelineState>,
-        which: &WhichEvents,
-        evaluated_at: Option<u64>,
+        (which, evaluated_at): (&WhichEvents, Option<u64>),
     ) -> Result<Selected, Refusal> {
-        let (engine, which) = (self.clone(), which.clone());
-        let choosing = async move { engine.choose_events(&state, &which, evaluated_at).await };
+        let (engine, which, size) = (self.clone(), which.clone(), state.head.frontier.size());
+        let choosing = async move {
+            let Some(at) = evaluated_at else { return engine.select(&state, &which, size, size).await };
+            let now = engine.select(&state, &which, at, size).await?;
+            let is_other = matches!(which, WhichEvents::Found { .. })
+                && engine.select(&state, &which, at, at).await?.all != now.all;
+            if is_other { Err(Refusal::SelectionChanged { evaluated_at: at }) } else { Ok(now) }
+        };
         self.long_work().in_turn(caller, choosing).await
-    }
-
-    /// Chooses what is erased next. What a query selects must be what it selected then.
-    async fn choose_events(
-        &self,
-        state: &TimelineState,
-        which: &WhichEvents,
-        evaluated_at: Option<u64>,
-    ) -> Result<Selected, Refusal> {
-        let size = state.head.frontier.size();
-        let Some(at) = evaluated_at else { return self.select(state, which, size, size).await };
-        let now = self.select(state, which, at, size).await?;
-        if matches!(which, WhichEvents::Found { .. }) && self.select(state, which, at, at).await?.all != now.all {
-            return Err(Refusal::SelectionChanged { evaluated_at: at });
-        }
-        Ok(now)
     }
 
     /// Returns which events are selected on the timeline's own ledger of a size. What was recorded on a timeline that it

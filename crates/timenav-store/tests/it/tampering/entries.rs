@@ -3,6 +3,7 @@
 use timenav_core::scan::{Depth, FindingKind};
 use timenav_engine::OpenError;
 
+use super::retention::swept;
 use super::{
     MAIN, Outside, attack, connect, entry, first_reads, found, lived_in, look, put, read_by_nobody, rewrite, row, told,
 };
@@ -174,4 +175,13 @@ async fn check_damaged_signature(house: &super::House) {
     assert_eq!(scan.findings[0].position, Some(scan.size));
     let refused = house.try_open(house.store()).await.err().unwrap();
     assert!(matches!(refused, OpenError::Head { .. }), "{refused:?}");
+}
+
+/// A sweep lets contents go, and never an entry.
+#[tokio::test]
+async fn an_entry_that_a_sweep_names_is_missed_where_it_is_deleted() {
+    let (house, _, reads) = swept().await;
+    let position = *reads.last().unwrap();
+    attack(&house, &format!("DELETE FROM entries WHERE entry = {}", entry(MAIN, position)));
+    found(&house, "main", FindingKind::SequenceGap, Some(position)).await;
 }

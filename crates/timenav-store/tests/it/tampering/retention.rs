@@ -11,7 +11,7 @@ use timenav_engine::{Caller, KeptFor, Pruned, Refusal, RetentionRequest, SWEEP_E
 
 use super::contents::as_before;
 use super::{
-    MAIN, Outside, attack, check_found, clean, connect, empty, entry, found, look, rebuild, record, rewrite, sign, told,
+    MAIN, Outside, attack, check_found, clean, connect, empty, found, look, rebuild, record, rewrite, sign, told,
 };
 use crate::faulty_store::FaultyStore;
 use crate::house::{Home, House, on};
@@ -308,7 +308,7 @@ async fn a_sweep_that_is_cut_off_is_finished_later_and_told_once() {
 }
 
 /// Returns a house that swept, and where its sweep stands.
-async fn swept() -> (House, u64, BTreeSet<u64>) {
+pub(super) async fn swept() -> (House, u64, BTreeSet<u64>) {
     let house = House::off_disk();
     let home = house.open().await;
     fill(&home).await;
@@ -371,15 +371,6 @@ async fn a_sweep_that_names_a_change_lets_nothing_go() {
         "{:?}",
         scan.findings
     );
-}
-
-/// A sweep lets contents go, and never an entry.
-#[tokio::test]
-async fn an_entry_that_a_sweep_names_is_missed_where_it_is_deleted() {
-    let (house, _, reads) = swept().await;
-    let position = *reads.last().unwrap();
-    attack(&house, &format!("DELETE FROM entries WHERE entry = {}", entry(MAIN, position)));
-    found(&house, "main", FindingKind::SequenceGap, Some(position)).await;
 }
 
 #[tokio::test]
