@@ -317,7 +317,7 @@ describe('more events than are shown one by one', () => {
     /** Whether something is drawn high up in the strip, where so much of it is on the left. */
     const isDrawn = (part: number): Promise<boolean> =>
       page.locator('.overview canvas').evaluate((canvas: HTMLCanvasElement, at) => {
-        const { data } = canvas.getContext('2d')!.getImageData(Math.floor(canvas.width * at), 10, 1, 1);
+        const { data } = canvas.getContext('2d')!.getImageData(Math.floor(canvas.width * at), 20, 1, 1);
         return data[3]! > 0;
       }, part);
     await expect.poll(() => isDrawn(0.9)).toBe(true);

@@ -35,7 +35,13 @@ const TABS = ['permissions', 'log', 'retention', 'settings', 'users', 'restricti
 
 /** The parameters of each view beside `timeline`. The Explorer's are the fields of its operation. */
 const UNDERSTOOD: Record<string, Record<string, Check>> = {
-  clock: { do: oneOf('travel', 'anchor', 'hold', 'keys'), to: anything, anchor: anything, zone: oneOf('local') },
+  clock: {
+    do: oneOf('travel', 'anchor', 'hold', 'keys'),
+    to: anything,
+    anchor: anything,
+    zone: oneOf('local'),
+    scale: oneOf('log'),
+  },
   timeline: {
     most: above,
     center: time,
@@ -61,6 +67,7 @@ const UNDERSTOOD: Record<string, Record<string, Check>> = {
     scale: oneOf('log'),
     follow: oneOf('1'),
     play: oneOf('all', '1', '10', '60', '3600'),
+    value_scale: oneOf('log'),
     value: (text) => (text.length <= 256 ? null : 'must be the name of an attribute'),
   },
   timers: { do: oneOf('set', 'hold'), state: oneOf('done', 'cancelled'), timer: anything },
@@ -68,6 +75,7 @@ const UNDERSTOOD: Record<string, Record<string, Check>> = {
   compare: {
     with: anything,
     change: oneOf('only_in_a', 'only_in_b', 'differs'),
+    scale: oneOf('log'),
     center: time,
     zoom: above,
     event: anything,

@@ -183,13 +183,23 @@ export class Comparison {
     const half = view.width / 2;
     const [from, to] = [timeAt(view, -half), timeAt(view, view.width + half)];
     const range = { from: stepBegin(step, max(from, FIRST)), to: stepEnd(step, stepBegin(step, min(to, LAST))) };
-    const count = (timeline: string): Promise<Counts> =>
-      readCounts({ timeline, filter: ALL, box: null }, step, range, signal, () => {});
+    const { counts } = this;
+    // What was counted of the same time stays until all is counted anew; elsewhere each answer is shown at once.
+    const isSame = counts?.a.step === step && counts.a.from === range.from && counts.a.to === range.to;
+    const none: Counts = { step, ...range, until: range.from, buckets: [], count: 0 };
+    const found = { a: none, b: none };
+    const count = async (side: 'a' | 'b'): Promise<void> => {
+      const question = { timeline: this[side], filter: ALL, box: null };
+      found[side] = await readCounts(question, step, range, signal, (some) => {
+        found[side] = some;
+        if (!isSame) this.counts = { ...found };
+      });
+    };
     try {
-      const [a, b] = await Promise.all([count(this.a), count(this.b)]);
-      this.counts = { a, b };
+      await Promise.all([count('a'), count('b')]);
+      this.counts = found;
     } catch {
-      // The differences are there; without bars they are still right.
+      // The differences are there; what is not counted stays covered.
     }
   }
 

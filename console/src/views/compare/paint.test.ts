@@ -1,7 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { scale, xOf } from '../../lib/events/scale';
+import type { Counts } from '../../lib/events/counts';
+import { fitted, scale, xOf } from '../../lib/events/scale';
+import { stepOf } from '../../lib/events/steps';
+import type { Palette } from '../../lib/palette';
 import type { Difference } from './compare.svelte';
-import { pick } from './paint';
+import { paint, pick } from './paint';
 
 const at = (event_id: string, a: bigint | null, b: bigint | null): Difference => ({
   event_id,
@@ -22,5 +25,70 @@ describe('a mark of a difference', () => {
     expect(names(xOf(view, 2_000_000n), below)).toEqual(['three']);
     expect(names(xOf(view, 90_000_000n), below)).toEqual(['two']);
     expect(names(xOf(view, 40_000_000n), below)).toEqual([]);
+  });
+});
+
+/** What was drawn: the words, and the rectangles of each color. */
+function drawn(a: Counts, isLog = false): { texts: string[]; filled: Map<string, number[][]> } {
+  const texts: string[] = [];
+  const filled = new Map<string, number[][]>();
+  const context = {
+    fillStyle: '',
+    globalAlpha: 1,
+    canvas: { clientWidth: 1_000 },
+    clearRect: () => {},
+    measureText: () => ({ width: 30 }),
+    fillText: (text: string) => void texts.push(text),
+    fillRect(...rectangle: number[]) {
+      const color = `${this.fillStyle} ${this.globalAlpha}`;
+      filled.set(color, [...(filled.get(color) ?? []), rectangle.map(Math.round)]);
+    },
+  };
+  const palette = new Proxy({}, { get: (_, name) => name }) as Palette;
+  const view = fitted(0n, 1_000_000n, 1_000, 0);
+  const picture = { view, height: 334, counts: { a, b: { ...a, buckets: [] } }, differences: [], chosen: null, isLog };
+  paint(context as unknown as CanvasRenderingContext2D, palette, picture);
+  return { texts, filled };
+}
+
+describe('the counts of both sides', () => {
+  const step = stepOf(100_000);
+  const bucket = (from: bigint, count: number): Counts['buckets'][number] => ({ from, to: from + 100_000n, count });
+  const buckets = [bucket(-500_000n, 12_345), bucket(0n, 90), bucket(500_000n, 45)];
+  const counts: Counts = { step, from: -500_000n, to: 1_500_000n, until: 1_500_000n, buckets, count: 12_480 };
+
+  it('are on a scale with round lines that reaches up to the most of what is in sight', () => {
+    const { texts, filled } = drawn(counts);
+    // Both sides have it.
+    for (const tick of ['20', '40', '60', '80', '100']) expect(texts.filter((text) => text === tick)).toHaveLength(2);
+    expect(texts).not.toContain('12,345');
+    const bars = filled.get('line-strong 1')!;
+    expect(bars.find(([left]) => left === 0)![3]! / bars.find(([left]) => left === 500)![3]!).toBeCloseTo(2, 1);
+  });
+
+  it('are on a logarithmic one on request', () => {
+    expect(drawn(counts, true).texts.filter((text) => /^10*$/.test(text))).toEqual([
+      '1',
+      '10',
+      '100',
+      '1',
+      '10',
+      '100',
+    ]);
+  });
+
+  it('do not look like none where nothing is counted yet', () => {
+    const covered = (some: Partial<Counts>): number[][] =>
+      (drawn({ ...counts, ...some }).filled.get('line-strong 0.25') ?? []).map(([left, , width]) => [left!, width!]);
+    expect(covered({})).toEqual([]);
+    expect(covered({ until: 600_000n })).toEqual([
+      [600, 400],
+      [600, 400],
+    ]);
+    // What was dragged into sight is not counted either.
+    expect(covered({ from: 0n, to: 900_000n, until: 900_000n })).toEqual([
+      [900, 100],
+      [900, 100],
+    ]);
   });
 });

@@ -1,8 +1,9 @@
 /** Two timelines on one axis: the bars of one above it, of the other below, and a mark for each difference. */
+import { heights, mostIn, paintBars, paintCover, paintLines, paintTicks } from '../../lib/events/bars';
 import type { Counts } from '../../lib/events/counts';
-import { xOf, type Scale } from '../../lib/events/scale';
+import { paintRulerStrip } from '../../lib/events/ruler';
+import { FIRST, LAST, xOf, type Scale } from '../../lib/events/scale';
 import { together } from '../../lib/events/together';
-import { ticks } from '../../lib/events/ticks';
 import type { Palette } from '../../lib/palette';
 import { plain } from '../../lib/plain';
 import { shorten } from '../timeline/layout';
@@ -12,6 +13,8 @@ interface Picture {
   view: Scale;
   height: number;
   counts: { a: Counts; b: Counts } | null;
+  /** Whether the counts are on a logarithmic scale. */
+  isLog: boolean;
   differences: readonly Difference[];
   /** The difference that is chosen. */
   chosen: string | null;
@@ -25,22 +28,13 @@ const AWAY = 14;
 const REACH = 12;
 
 export function paint(context: CanvasRenderingContext2D, palette: Palette, picture: Picture): void {
-  const { view, height, counts, differences, chosen } = picture;
+  const { view, height, differences, chosen } = picture;
   const [above, below] = [(height - STRIP) / 2, (height + STRIP) / 2];
-  const room = above - EDGE;
   context.clearRect(0, 0, view.width, height);
   context.fillStyle = palette.raised;
   context.fillRect(0, above, view.width, STRIP);
-  if (counts !== null) {
-    const most = [counts.a, counts.b]
-      .flatMap(({ buckets }) => buckets)
-      .reduce((found, { count }) => Math.max(found, count), 1);
-    context.fillStyle = palette['line-strong'];
-    bars(context, view, counts.a, (tall) => [above - tall, tall], room / most);
-    bars(context, view, counts.b, (tall) => [below, tall], room / most);
-    scaleText(context, palette, most, height);
-  }
-  paintTicks(context, palette, view, above, below);
+  paintCounts(context, palette, picture, above, below);
+  paintTimes(context, palette, view, above, below);
   for (const difference of differences) {
     const isChosen = difference.event_id === chosen;
     mark(context, palette, view, difference, isChosen, above, below);
@@ -90,63 +84,46 @@ function names(
   }
 }
 
-function bars(
+/** Draws how many events each side has: both on one scale, which reaches up to the most of what is in sight. */
+function paintCounts(
   context: CanvasRenderingContext2D,
-  view: Scale,
-  { buckets }: Counts,
-  place: (tall: number) => [number, number],
-  unit: number,
+  palette: Palette,
+  { view, counts, isLog }: Picture,
+  above: number,
+  below: number,
 ): void {
-  for (const { from, to, count } of buckets) {
-    const left = xOf(view, from);
-    const right = xOf(view, to);
-    if (right < 0 || left > view.width) continue;
-    const [top, tall] = place(Math.max(1.5, count * unit));
-    context.fillRect(left, top, Math.max(1, right - left - 0.5), tall);
+  const frame = { context, palette, scale: view };
+  const room = above - EDGE;
+  const sides = [
+    { own: counts?.a ?? null, base: above, room },
+    { own: counts?.b ?? null, base: below, room: -room },
+  ];
+  const most = Math.max(1, ...sides.map(({ own }) => (own === null ? 0 : mostIn(own, frame))));
+  const scale = heights(most, isLog, room);
+  for (const { own, base, room: side } of sides) {
+    if (own === null) {
+      paintCover(frame, FIRST, LAST, base, side);
+      continue;
+    }
+    paintLines(frame, scale, base, side);
+    paintBars(frame, own, [], palette['line-strong'], scale, base, side);
+    // What was dragged into sight is not counted yet.
+    paintCover(frame, FIRST, own.from, base, side);
+    paintCover(frame, own.to, LAST, base, side);
   }
+  if (counts !== null) for (const { base, room: side } of sides) paintTicks(frame, scale, base, side);
 }
 
-function scaleText(context: CanvasRenderingContext2D, palette: Palette, most: number, height: number): void {
-  context.font = `500 11px ${palette.sans}`;
-  context.fillStyle = palette.muted;
-  context.textAlign = 'right';
-  context.textBaseline = 'top';
-  const x = context.canvas.clientWidth - 8;
-  context.fillText(most.toLocaleString('en'), x, EDGE - 4);
-  context.textBaseline = 'bottom';
-  context.fillText(most.toLocaleString('en'), x, height - EDGE + 4);
-  context.textAlign = 'left';
-}
-
-function paintTicks(
+function paintTimes(
   context: CanvasRenderingContext2D,
   palette: Palette,
   view: Scale,
   above: number,
   below: number,
 ): void {
-  const found = ticks(view);
-  context.font = `500 11px ${palette.sans}`;
-  context.textBaseline = 'middle';
   context.fillStyle = palette.line;
   for (const edge of [above, below]) context.fillRect(0, Math.round(edge), view.width, 1);
-  for (const { x, label, isMajor } of found.ticks) {
-    context.fillStyle = palette.line;
-    context.fillRect(Math.round(x), above, 1, isMajor ? STRIP : 6);
-    context.fillStyle = isMajor ? palette.ink : palette.muted;
-    // Half a number would be another one.
-    if (x >= -4) context.fillText(label, x + 4, above + 10);
-  }
-  context.fillStyle = palette.muted;
-  let until = -Infinity;
-  for (const [index, { x, label }] of found.periods.entries()) {
-    const left = Math.max(x, 0) + 6;
-    const next = found.periods[index + 1]?.x ?? Infinity;
-    const wide = context.measureText(label).width;
-    if (left < until || left + wide > next) continue;
-    context.fillText(label, left, below - 9);
-    until = left + wide + 10;
-  }
+  paintRulerStrip({ context, palette, scale: view }, above, below);
 }
 
 export function colorOf(palette: Palette, { change }: Pick<Difference, 'change'>): string {

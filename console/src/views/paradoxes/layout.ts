@@ -1,4 +1,5 @@
 /** Where the parts of a picture stand. Plain numbers, so that they can be tested without a page. */
+import { fitted, type Scale } from '../../lib/events/scale';
 import type { Micros } from '../../lib/instant';
 
 interface Spot {
@@ -136,12 +137,11 @@ export function chainWay(
   return { d: way.join(''), at: { x: (start.x + side) / 2, y: low } };
 }
 
-/** Returns a measure from time to a place between `from` and `to`; one moment alone stands in the middle. */
-export function axisScale(moments: readonly Micros[], from: number, to: number): (at: Micros) => number {
+/** Returns the scale on which some moments are between two places; one moment alone stands in the middle. */
+export function axisScale(moments: readonly Micros[], inset: number, width: number): Scale {
   const first = moments.reduce((a, b) => (b < a ? b : a));
   const last = moments.reduce((a, b) => (b > a ? b : a));
-  const length = Number(last - first);
-  return (at) => (length === 0 ? (from + to) / 2 : from + ((to - from) * Number(at - first)) / length);
+  return fitted(first, last, width, inset / Math.max(width, 1));
 }
 
 /** Returns a share of a bar on a scale of tenfolds, so that 900 km/h and the speed of light fit one picture. */

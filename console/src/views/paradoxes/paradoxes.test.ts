@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { parse } from '../../lib/instant';
+import { xOf } from '../../lib/events/scale';
 import { BACK_ROOM, axisScale, chainSpots, chainWay, elide, logShare, ringSpots, ringWay, shorten } from './layout';
 import { differences, effectWords, statusWords } from './lab';
 import { append, follow } from './following';
@@ -192,9 +193,9 @@ describe('the layout', () => {
   });
 
   it('measures time', () => {
-    const scale = axisScale([10n, 20n], 0, 100);
-    expect([scale(10n), scale(15n), scale(20n)]).toEqual([0, 50, 100]);
-    expect(axisScale([10n, 10n], 0, 100)(10n)).toBe(50);
+    const scale = axisScale([10n, 20n], 20, 140);
+    expect([10n, 15n, 20n].map((at) => Math.round(xOf(scale, at)))).toEqual([20, 70, 120]);
+    expect(xOf(axisScale([10n, 10n], 0, 100), 10n)).toBe(50);
     expect(logShare(1_000, 1_000_000)).toBeCloseTo(0.5);
   });
 

@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from 'vitest';
 import { ALL } from '../../lib/events/filter';
-import { heights, laneHeights, paintUncounted, share } from './bars';
+import { heights, laneHeights, paintUncounted, share } from '../../lib/events/bars';
 import { fitted } from '../../lib/events/scale';
 import { stepOf } from '../../lib/events/steps';
 import type { Frame } from './paint';

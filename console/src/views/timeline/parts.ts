@@ -18,6 +18,8 @@ export const asOf = later(() => import('./AsOf.svelte'));
 export const playback = later(() => import('./Playback.svelte'));
 export const glance = later(() => import('./Glance.svelte'));
 export const nothing = later(() => import('./Nothing.svelte'));
+export const axisChips = later(() => import('./AxisChips.svelte'));
+export const scaleButton = later(() => import('../../ui/ScaleButton.svelte'));
 export const tip = later(() => import('./Tip.svelte'));
 export const overlap = later(() => import('./Overlap.svelte'));
 export const values = later(() => import('./Values.svelte'));

@@ -10,7 +10,7 @@ import {
   paintUncounted,
   without,
   type LaneHeights,
-} from './bars';
+} from '../../lib/events/bars';
 import { bucketAt, type Bucket, type Counts } from '../../lib/events/counts';
 import type { Legend } from './groups';
 import type { LaneView } from './lane-rows';

@@ -3,7 +3,7 @@ import { xOf, type Scale } from '../../lib/events/scale';
 import type { Micros } from '../../lib/instant';
 import { hue, type Palette } from '../../lib/palette';
 import { VALUES_HEIGHT } from './paint';
-import { numberText, type Line, type Stretch, type ValueScale } from './values';
+import { numberText, shareBelow, type Line, type Stretch, type ValueScale } from './values';
 
 /** Above the values there is room for the words. */
 const TOP = 30;
@@ -19,8 +19,8 @@ export interface Sheet {
 }
 
 /** Returns where a value is, from the top. */
-export function yOf({ low, high }: ValueScale, value: number): number {
-  return TOP + (1 - (value - low) / (high - low)) * (VALUES_HEIGHT - TOP - BOTTOM);
+export function yOf(scale: ValueScale, value: number): number {
+  return TOP + (1 - shareBelow(scale, value)) * (VALUES_HEIGHT - TOP - BOTTOM);
 }
 
 export function paintGrid({ context, palette, view, scale }: Sheet): void {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { EventStore } from '../../lib/events/store';
-import { linesOf, measures, numberOf, numberText, summedUp, valueScale } from './values';
+import { linesOf, measures, numberOf, numberText, shareBelow, summedUp, valueScale } from './values';
 
 const store = (...events: [number, string[], Record<string, unknown>][]): EventStore => {
   const made = new EventStore();
@@ -96,6 +96,21 @@ describe('the scale of values', () => {
       expect(high).toBeGreaterThan(low);
       expect(ticks.length).toBeLessThan(9);
     }
+  });
+
+  it('is logarithmic on request, with round lines, where all values are above zero', () => {
+    expect(valueScale(3, 40, 3, true)).toMatchObject({ low: 2, high: 50, ticks: [2, 5, 10, 20, 50], isLog: true });
+    const wide = valueScale(0.004, 70_000, 3, true);
+    expect(wide).toMatchObject({ low: 0.002, high: 100_000, ticks: [0.01, 1, 100, 10_000] });
+    expect(shareBelow(wide, 10) - shareBelow(wide, 1)).toBeCloseTo(shareBelow(wide, 1_000) - shareBelow(wide, 100), 9);
+    expect([shareBelow(wide, wide.low), shareBelow(wide, wide.high)]).toEqual([0, 1]);
+    for (const value of [7, 1, 0.001, 1e12]) {
+      const { low, high, ticks } = valueScale(value, value, 3, true);
+      expect([low <= value, high >= value, high > low, ticks.length > 0]).toEqual([true, true, true, true]);
+    }
+    // Zero has no logarithm: then it is linear.
+    expect(valueScale(0, 40, 3, true)).toMatchObject({ low: 0, isLog: false });
+    expect(valueScale(3, 40, 3)).toMatchObject({ low: 0, isLog: false });
   });
 
   it('has ticks without the dust of binary fractions', () => {

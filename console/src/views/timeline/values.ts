@@ -1,5 +1,6 @@
 /** Numbers that events have, over time: what lines are drawn through, and what a stretch of many is summed up to. */
 import type { Micros } from '../../lib/instant';
+import { niceStep, trimmed } from '../../lib/nice';
 import type { EventBody, EventStore } from '../../lib/events/store';
 import { countText } from '../../lib/events/words';
 import { member } from './groups';
@@ -155,6 +156,8 @@ export interface ValueScale {
   ticks: readonly number[];
   /** Whether zero is on the scale. */
   hasZero: boolean;
+  /** Whether equal distances are equal factors. */
+  isLog: boolean;
 }
 
 /** So much of the scale the values have to fill; where they fill less when it begins at zero, it begins elsewhere. */
@@ -164,16 +167,20 @@ const FILLED = 0.4;
 const LINES = 3;
 
 /** Makes the scale that some values are shown on; null where there are none. */
-export function scaleAround(values: readonly number[]): ValueScale | null {
+export function scaleAround(values: readonly number[], isLog = false): ValueScale | null {
   const [least, most] = values.reduce(
     ([low, high], value) => [Math.min(low, value), Math.max(high, value)],
     [Infinity, -Infinity],
   );
-  return least > most ? null : valueScale(least, most, LINES);
+  return least > most ? null : valueScale(least, most, LINES, isLog);
 }
 
-/** Makes a linear scale around values. It has zero on it, unless all values would be far from there. */
-export function valueScale(least: number, most: number, lines: number): ValueScale {
+/**
+ * Makes a scale around values. A linear one has zero on it, unless all values would be far from there; a logarithmic
+ * one is made on request, where all values are above zero.
+ */
+export function valueScale(least: number, most: number, lines: number, isLog = false): ValueScale {
+  if (isLog && least > 0) return logScale(least, most, lines);
   const span = most - least;
   const fromZero = Math.max(most, 0) - Math.min(least, 0);
   const hasZero = fromZero === 0 || span >= fromZero * FILLED || (least <= 0 && most >= 0);
@@ -182,17 +189,29 @@ export function valueScale(least: number, most: number, lines: number): ValueSca
   const [first, last] = [Math.floor(from / step + 1e-9), Math.ceil(to / step - 1e-9)];
   const end = last > first ? last : first + 1;
   const ticks = Array.from({ length: end - first + 1 }, (_, index) => trimmed((first + index) * step));
-  return { low: first * step, high: end * step, ticks, hasZero };
+  return { low: first * step, high: end * step, ticks, hasZero, isLog: false };
 }
 
-/** Returns the next of 1, 2, 5 times a power of ten that is at least so much. */
-function niceStep(least: number): number {
-  const power = 10 ** Math.floor(Math.log10(least));
-  return [1, 2, 5, 10].map((digit) => digit * power).find((step) => step >= least * 0.9999) ?? 10 * power;
+/** Makes a scale from one round number to another on which each tenfold takes as much room. */
+function logScale(least: number, most: number, lines: number): ValueScale {
+  const high = niceStep(most);
+  // The round number below a value is ten divided by the one above its inverse.
+  const below = trimmed(1 / niceStep(1 / least));
+  const low = below < high ? below : trimmed(high / 10);
+  const [first, last] = [Math.floor(Math.log10(low)), Math.ceil(Math.log10(high))];
+  const powers = Array.from({ length: last - first + 1 }, (_, index) => trimmed(10 ** (first + index)));
+  const isIn = (value: number): boolean => value >= low * 0.9999 && value <= high * 1.0001;
+  const fine = powers.flatMap((power) => [1, 2, 5].map((digit) => trimmed(digit * power))).filter(isIn);
+  const coarse = powers.filter(isIn);
+  const each = Math.ceil(coarse.length / (lines + 2));
+  const ticks = fine.length <= lines + 2 ? fine : coarse.filter((_, index) => index % each === 0);
+  return { low, high, ticks, hasZero: false, isLog: true };
 }
 
-/** Takes away what binary fractions add: 0.30000000000000004 is 0.3. */
-const trimmed = (value: number): number => Number(value.toPrecision(12));
+/** Returns which part of a scale is below a value. */
+export function shareBelow({ low, high, isLog }: ValueScale, value: number): number {
+  return isLog ? Math.log(value / low) / Math.log(high / low) : (value - low) / (high - low);
+}
 
 /** Returns a value as people read it. */
 export function numberText(value: number): string {

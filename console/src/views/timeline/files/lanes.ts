@@ -5,7 +5,7 @@ import type { EventStore } from '../../../lib/events/store';
 import { countText } from '../../../lib/events/words';
 import { format } from '../../../lib/instant';
 import { hue, type Palette } from '../../../lib/palette';
-import { bucketsIn, laneHeights, mostIn, share, without } from '../bars';
+import { bucketsIn, laneHeights, mostIn, share, without } from '../../../lib/events/bars';
 import type { Legend } from '../groups';
 import { pack } from '../packing';
 

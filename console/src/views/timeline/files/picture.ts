@@ -6,7 +6,7 @@ import { ticks } from '../../../lib/events/ticks';
 import { countText, rangeText } from '../../../lib/events/words';
 import { format } from '../../../lib/instant';
 import { hue, type Palette } from '../../../lib/palette';
-import { heights, mostIn, share } from '../bars';
+import { heights, mostIn, share } from '../../../lib/events/bars';
 import type { Legend } from '../groups';
 import { lanes } from './lanes';
 import { values, type ValuesShown } from './values';

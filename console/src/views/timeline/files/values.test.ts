@@ -45,10 +45,13 @@ const shown = (store: EventStore, values: Shown['values']): Shown => ({
 
 describe('the values under the axis in a picture', () => {
   const exported = (measured: (Stretch | null)[] | null, store = storms()): ReturnType<typeof picture> =>
-    picture(shown(store, { measure: 'wind <kt>', measured, stretchText: '1 day' }), palette);
+    picture(shown(store, { measure: 'wind <kt>', measured, stretchText: '1 day', isLog: false }), palette);
 
   it('are a line for each actor, with what they are in words', () => {
-    const { svg } = picture(shown(storms(), { measure: 'wind', measured: null, stretchText: '' }), palette);
+    const { svg } = picture(
+      shown(storms(), { measure: 'wind', measured: null, stretchText: '', isLog: false }),
+      palette,
+    );
     const lines = [...svg.matchAll(/<polyline points="([^"]*)"/g)].map(([, points]) => points!.split(' '));
     expect(lines.map((points) => points.length)).toEqual([3, 2]);
     expect(svg).toContain('wind: 20 to 100, 60 on average; 5 values');

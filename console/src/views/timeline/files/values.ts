@@ -15,6 +15,8 @@ export interface ValuesShown {
   measured: readonly (Stretch | null)[] | null;
   /** How long a stretch is, in words. */
   stretchText: string;
+  /** Whether the scale is logarithmic, where the values let it be. */
+  isLog: boolean;
 }
 
 interface Shown {
@@ -29,7 +31,7 @@ const GAP = 8;
 /** Draws numbers from a height on. */
 export function values(
   shown: Shown,
-  { measure, measured, stretchText }: ValuesShown,
+  { measure, measured, stretchText, isLog }: ValuesShown,
   palette: Palette,
   top: number,
   pen: Pen,
@@ -40,15 +42,15 @@ export function values(
   const { lines, isJoined } = linesOf(shown.store, measure, shown.groups, [0, shown.store.count]);
   const points = measured === null ? lines.flatMap((line) => line.points) : [];
   const inView = points.filter(({ time }) => time >= from && time <= to);
-  const scale = scaleAround([
-    ...points.map(({ value }) => value),
-    ...stretches.flatMap(({ low, high }) => [low, high]),
-  ]);
+  const scale = scaleAround(
+    [...points.map(({ value }) => value), ...stretches.flatMap(({ low, high }) => [low, high])],
+    isLog,
+  );
   const sum = sumOf(measured === null ? inView.map(sumOfOne) : stretches);
   const words = [
     sum === null ? 'no event in view has a number here' : sumText(sum),
     ...(sum !== null && measured !== null ? [`in stretches of ${stretchText}`] : []),
-    ...(scale && !scale.hasZero ? ['the scale does not begin at zero'] : []),
+    ...(scale?.isLog ? ['logarithmic scale'] : scale?.hasZero === false ? ['the scale does not begin at zero'] : []),
   ].join(' · ');
   const head =
     `<rect y="${pen.n(top)}" width="${pen.n(view.width)}" height="1" fill="${palette.line}"/>` +

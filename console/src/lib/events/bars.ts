@@ -1,8 +1,16 @@
 /** Counts as bars, with the scale that they are drawn to: linear from zero, or logarithmic where one asks for it. */
-import { firstAfter, type Bucket, type Counts } from '../../lib/events/counts';
-import type { Micros } from '../../lib/instant';
-import type { Frame } from './paint';
-import { timeAt, xOf } from '../../lib/events/scale';
+import type { Micros } from '../instant';
+import { niceStep } from '../nice';
+import type { Palette } from '../palette';
+import { firstAfter, type Bucket, type Counts } from './counts';
+import { timeAt, xOf, type Scale } from './scale';
+
+/** What bars are drawn on. */
+interface Frame {
+  context: CanvasRenderingContext2D;
+  palette: Palette;
+  scale: Scale;
+}
 
 /** How high a count is drawn. */
 export interface Heights {
@@ -29,7 +37,7 @@ export function heights(most: number, isLog: boolean, room: number): Heights {
     const top = rounder(most);
     return { max: top, isLog, ticks: [top] };
   }
-  const step = niceStep(Math.max(most, 1) / lines);
+  const step = niceStep(Math.max(most / lines, 1));
   const count = Math.max(1, Math.ceil(most / step));
   return { max: count * step, isLog, ticks: Array.from({ length: count }, (_, index) => (index + 1) * step) };
 }
@@ -38,12 +46,6 @@ export function heights(most: number, isLog: boolean, room: number): Heights {
 function rounder(least: number): number {
   const power = 10 ** Math.floor(Math.log10(Math.max(least, 1)));
   return Math.ceil(Math.max(least, 1) / power) * power;
-}
-
-/** Returns the next of 1, 2, 5, 10, 20, … that is at least so much. */
-function niceStep(least: number): number {
-  const power = 10 ** Math.floor(Math.log10(Math.max(least, 1)));
-  return [1, 2, 5, 10].map((digit) => digit * power).find((step) => step >= least * 0.9999) ?? 10 * power;
 }
 
 /** Returns which part of the room a count takes; nothing takes none. */
@@ -92,7 +94,10 @@ export interface Part {
   counts: Counts;
 }
 
-/** Draws a bar for each stretch that has events, from the base line up. The parts of a bar are on top of each other. */
+/**
+ * Draws a bar for each stretch that has events, from the base line up; down where the room is negative. The parts of a
+ * bar are on top of each other.
+ */
 export function paintBars(
   frame: Frame,
   whole: Counts,
@@ -122,9 +127,9 @@ export function paintBars(
       y -= high;
     }
     // One among thousands is seen too.
-    if (tall < 1.5) {
+    if (Math.abs(tall) < 1.5) {
       context.fillStyle = found.find((part) => part.count > 0)?.color ?? rest;
-      context.fillRect(left, base - 1.5, width, 1.5);
+      context.fillRect(left, room > 0 ? base - 1.5 : base, width, 1.5);
     }
   }
   paintUncounted(frame, whole, base, room);
@@ -132,12 +137,21 @@ export function paintBars(
 
 /** Covers the time that is not counted yet: it is not empty. */
 export function paintUncounted(frame: Frame, whole: Counts, base: number, room: number): void {
-  const { context } = frame;
-  if (whole.until >= whole.to) return;
-  const from = Math.max(0, xOf(frame.scale, whole.until));
-  const to = Math.min(frame.scale.width, xOf(frame.scale, whole.to));
+  paintCover(frame, whole.until, whole.to, base, room);
+}
+
+/** Covers a time of which nothing is known. */
+export function paintCover(
+  { context, palette, scale }: Frame,
+  begin: Micros,
+  end: Micros,
+  base: number,
+  room: number,
+): void {
+  const from = Math.max(0, xOf(scale, begin));
+  const to = Math.min(scale.width, xOf(scale, end));
   if (to <= from) return;
-  context.fillStyle = frame.palette['line-strong'];
+  context.fillStyle = palette['line-strong'];
   context.globalAlpha = 0.25;
   context.fillRect(from, base - room, to - from, room);
   context.globalAlpha = 1;

@@ -1,0 +1,37 @@
+import { describe, expect, it } from 'vitest';
+import { parse } from '../instant';
+import type { Palette } from '../palette';
+import { paintRulerStrip } from './ruler';
+import { fitted } from './scale';
+
+/** The words of a strip, with where they begin. */
+function words(from: string, to: string, height: number, width = 800): { text: string; x: number }[] {
+  const found: { text: string; x: number }[] = [];
+  const context = {
+    fillRect: () => {},
+    measureText: (text: string) => ({ width: text.length * 6 }),
+    fillText: (text: string, x: number) => void found.push({ text, x }),
+  };
+  const scale = fitted(parse(`${from}T00:00:00Z`)!, parse(`${to}T00:00:00Z`)!, width, 0);
+  const frame = { context: context as unknown as CanvasRenderingContext2D, palette: {} as Palette, scale };
+  paintRulerStrip(frame, 0, height);
+  return found;
+}
+
+describe('the times of a strip', () => {
+  it('are said in one line where there is no room for two, periods in the place of what they cover', () => {
+    const found = words('2005-08-25', '2005-09-08', 16);
+    expect(found.map(({ text }) => text)).toEqual(expect.arrayContaining(['August 2005', 'September 2005', '29', '5']));
+    const sorted = [...found].sort((a, b) => a.x - b.x);
+    sorted.slice(1).forEach(({ x }, index) => {
+      const before = sorted[index]!;
+      expect(x).toBeGreaterThanOrEqual(before.x + before.text.length * 6);
+    });
+  });
+
+  it('are years over centuries, and none is cut off at the end', () => {
+    const found = words('1850-01-01', '2020-01-01', 16);
+    expect(found.map(({ text }) => text)).toContain('1900');
+    expect(found.every(({ text, x }) => x + text.length * 6 <= 800)).toBe(true);
+  });
+});
