@@ -15,7 +15,7 @@ on.anewWhenRepeated(async () => {
       name: index < 4 ? `Katrina ${index}` : `Rita ${index}`,
       description: 'A fix.',
       actors: [index < 4 ? 'AL12' : 'AL18'],
-      attributes: { status, wind: 50 + index },
+      attributes: { status, wind: 50 + index, sea: { height: index * 1.5 } },
       geo: { lat: 24 + index, lon: -80 - index },
     })),
   );
@@ -34,6 +34,35 @@ for (const [name, most] of [
   ['more events than are shown one by one', '&most=1'],
 ] as const) {
   describe(`with ${name}, a filter`, () => {
+    it('is not needed to tell less from more: numbers have classes of colors, however deep they lie', async () => {
+      const page = await on.loggedIn(`timeline?timeline=storms${most}`);
+      await counted(page, '6 events');
+      await chooseKey(page, 'Color by', 'sea.height');
+      await expect
+        .poll(() => legend(page))
+        .toEqual([
+          '0 to <1 1',
+          '1 to <2 1',
+          '2 to <3 0',
+          '3 to <4 1',
+          '4 to <5 1',
+          '5 to <6 0',
+          '6 to <7 1',
+          '7 to <8 1',
+          'Each number',
+        ]);
+      const hue = (number: number): Promise<string> =>
+        page.evaluate((name) => document.documentElement.style.getPropertyValue(name), `--hue-${number}`);
+      expect([await hue(1), await hue(8)]).toEqual(['var(--ramp-1)', 'var(--ramp-8)']);
+      await page.getByRole('button', { name: '1 to <2 1' }).click();
+      await counted(page, '1 event');
+      expect(param(page, 'attribute.sea.height')).toBe('1.5');
+      await page.goBack();
+      await page.getByRole('button', { name: 'Each number' }).click();
+      await expect.poll(() => legend(page).then((texts) => texts.at(-1))).toBe('Classes');
+      expect([param(page, 'each'), await hue(1)]).toEqual(['1', '']);
+    });
+
     it('is chosen in a dialog, kept in the address, and taken away by its chip', async () => {
       const page = await on.loggedIn(`timeline?timeline=storms${most}`);
       await counted(page, '6 events');

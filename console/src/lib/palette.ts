@@ -52,7 +52,7 @@ export function hue(palette: Palette, index: number, groups: number): string {
 /** Calls back when the theme changes; returns what ends that. */
 export function onTheme(changed: () => void): () => void {
   const observer = new MutationObserver(changed);
-  observer.observe(document.documentElement, { attributes: true, attributeFilter: ['data-theme'] });
+  observer.observe(document.documentElement, { attributes: true, attributeFilter: ['data-theme', 'data-ramp'] });
   const system = ['(prefers-color-scheme: dark)', '(forced-colors: active)'].map((query) => matchMedia(query));
   for (const query of system) query.addEventListener('change', changed);
   return () => {

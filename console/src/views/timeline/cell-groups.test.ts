@@ -6,6 +6,7 @@ const legend = (...keys: string[]): Legend => ({
   by: 'source',
   groups: keys.map((key) => ({ key, count: 1 })),
   all: [],
+  classes: null,
   others: 0,
   isAbout: false,
   hasSeveral: false,

@@ -2,9 +2,10 @@
 import type { Box } from '../../lib/ranges';
 import type { Micros } from '../../lib/instant';
 import { aggregate, GROUPS_MAX } from '../../lib/events/counts';
-import { narrowed, type GroupBy, type Question } from '../../lib/events/filter';
+import { narrowed, type Question } from '../../lib/events/filter';
 import type { Cell } from './cells';
-import type { Legend } from './groups';
+import { hasTooMany } from './classes';
+import { membersOf, type Legend } from './groups';
 
 /** What of the cells of a map is counted: which events, how finely, and what of the earth. */
 export interface CellsAsked {
@@ -26,7 +27,7 @@ export interface CellGroups {
 
 /** Whether groups have the colors that a legend gives them. */
 export function hasColorsOf(groups: CellGroups | null, legend: Legend): boolean {
-  const colorsOf = ({ by, groups: colored }: Legend): string => JSON.stringify([by, colored.map(({ key }) => key)]);
+  const colorsOf = ({ by, groups: colored }: Legend): string => JSON.stringify([by, colored.map(membersOf)]);
   return groups !== null && colorsOf(groups.legend) === colorsOf(legend);
 }
 
@@ -37,7 +38,9 @@ const AT_ONCE = 2;
  * Each group is counted on its own. Of more events that would keep others waiting: two answers of the service for each
  * group, which tell of more events where it counts from an index.
  */
-export function coloredMax(by: GroupBy): number {
+export function coloredMax(legend: Legend): number {
+  const { by } = legend;
+  if (hasTooMany(legend)) return 0;
   return by === 'actor' || by === 'source' ? 2_000_000 : 200_000;
 }
 
@@ -52,14 +55,22 @@ export class GroupCounter {
     if (of !== this.#of) this.#byKey = new Map();
     this.#of = of;
     const byKey = this.#byKey;
-    const missing = legend.groups.map(({ key }) => key).filter((key) => !byKey.has(key));
+    const missing = legend.groups.flatMap(membersOf).filter((key) => !byKey.has(key));
     const work = async (): Promise<void> => {
       for (let key = missing.shift(); key !== undefined; key = missing.shift())
         byKey.set(key, await readGroup(asked, narrowed(question.filter, legend.by, key), signal));
     };
     await Promise.all(Array.from({ length: AT_ONCE }, work));
-    return { legend, byCell: sharesOf(legend.groups.map(({ key }) => byKey.get(key) ?? new Map<string, number>())) };
+    const cells = legend.groups.map((group) => summed(membersOf(group).map((key) => byKey.get(key))));
+    return { legend, byCell: sharesOf(cells) };
   }
+}
+
+/** Adds up what the values of a group have in each cell. */
+function summed(values: readonly (ReadonlyMap<string, number> | undefined)[]): ReadonlyMap<string, number> {
+  const sums = new Map<string, number>();
+  for (const cells of values) for (const [cell, count] of cells ?? []) sums.set(cell, (sums.get(cell) ?? 0) + count);
+  return sums;
 }
 
 async function readGroup(

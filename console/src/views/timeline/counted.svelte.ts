@@ -3,7 +3,7 @@ import { isAborted } from '../../lib/api';
 import type { Micros } from '../../lib/instant';
 import { GROUPS_MAX, readCounts, renewed, type Counts } from '../../lib/events/counts';
 import type { GroupBy, Question } from '../../lib/events/filter';
-import type { Legend } from './groups';
+import { membersOf, type Group, type Legend } from './groups';
 import { legends } from './parts';
 import { stepBegin, stepEnd, stepOf, type Step } from '../../lib/events/steps';
 
@@ -14,8 +14,11 @@ export interface Series {
   /** Of which counts they are parts. */
   whole: Counts;
   by: GroupBy;
+  /** By what a group is of. */
   byKey: ReadonlyMap<string, Counts>;
 }
+
+const keyOf = (group: Group): string => membersOf(group).join('\n');
 
 export class Counted {
   /** All of time. */
@@ -66,18 +69,22 @@ export class Counted {
   /** Counts those groups that are not counted in these stretches yet. */
   async readSeries(question: Question, { by, groups }: Legend, whole: Counts, signal: AbortSignal): Promise<void> {
     const known = this.series?.whole === whole && this.series.by === by ? this.series.byKey : new Map<string, Counts>();
-    const missing = groups.map(({ key }) => key).filter((key) => !known.has(key));
+    const missing = groups.filter((group) => !known.has(keyOf(group)));
     if (missing.length === 0) return;
     const { readSeries } = await legends();
     const found = await readSeries(question, by, missing, whole, signal);
-    this.series = { whole, by, byKey: new Map([...known, ...found]) };
+    this.series = {
+      whole,
+      by,
+      byKey: new Map([...known, ...[...found].map(([group, own]) => [keyOf(group), own] as const)]),
+    };
   }
 
   /** Returns the counts of the groups of a legend; null until all are there. */
   seriesOf({ by, groups }: Legend, whole: Counts): readonly Counts[] | null {
     const { series } = this;
     if (series?.whole !== whole || series.by !== by) return null;
-    const found = groups.map(({ key }) => series.byKey.get(key));
+    const found = groups.map((group) => series.byKey.get(keyOf(group)));
     return found.every((counts) => counts !== undefined) ? found : null;
   }
 

@@ -4,8 +4,9 @@ import { placeText } from '../../lib/events/words';
 import { parse } from '../../lib/instant';
 import { plain } from '../../lib/plain';
 import type { Column } from '../../ui/table';
-import { member, groupings } from './groups';
-import { numberOf } from './values';
+import { groupings } from './attributes';
+import { member } from './groups';
+import { numberOf } from './numbers';
 
 const ATTRIBUTE = 'attribute.';
 /** So many attributes are offered as columns, those first that most events have. */

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { parse } from '../../lib/instant';
 import { ALL } from '../../lib/events/filter';
-import { COLORS, groupings, groupsOfStore, valuesOf, type Chosen } from './groups';
+import { COLORS, groupsOfStore, valuesOf, type Chosen } from './groups';
+import { groupings } from './attributes';
 import { legendOf } from './legend';
 import { FIRST, LAST } from '../../lib/events/scale';
 import { EventStore, type EventBody } from '../../lib/events/store';

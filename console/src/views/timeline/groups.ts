@@ -9,7 +9,12 @@ export const COLORS = 8;
 export interface Group {
   key: string;
   count: number;
+  /** The values of a class of numbers; a group without them is one value, its key. */
+  values?: readonly string[];
 }
+
+/** Returns the values that a group is of. */
+export const membersOf = ({ key, values }: Group): readonly string[] => values ?? [key];
 
 export interface Legend {
   by: GroupBy;
@@ -17,6 +22,8 @@ export interface Legend {
   groups: readonly Group[];
   /** All that were told, the largest first. */
   all: readonly Group[];
+  /** How numbers were put into classes, which are the groups then; null where each group is a value. */
+  classes: Classes | null;
   /** How many events are in none of them. */
   others: number;
   /** Whether there are so many groups that the service did not tell all: then counts may be too small. */
@@ -25,12 +32,21 @@ export interface Legend {
   hasSeveral: boolean;
 }
 
+/** Classes of the same size: which multiples of the size the first and the last one begin at. */
+export interface Classes {
+  size: number;
+  first: number;
+  last: number;
+}
+
 /** Which groups are to have colors: the largest, unless somebody chose others. */
 export interface Chosen {
   /** These have one in any case. */
   pins: readonly string[];
   /** So many of the largest ones have none. */
   skip: number;
+  /** Whether each number is a group of its own, and not a class of them. */
+  isEach?: boolean;
 }
 export const LARGEST: Chosen = { pins: [], skip: 0 };
 
@@ -58,7 +74,7 @@ export function member(object: Record<string, unknown>, key: string): unknown {
   return undefined;
 }
 
-function texts(value: unknown): string[] {
+export function texts(value: unknown): string[] {
   if (Array.isArray(value)) return value.flatMap(texts);
   if (typeof value === 'string') return [value];
   if (typeof value === 'number' || typeof value === 'boolean') return [String(value)];
@@ -67,23 +83,10 @@ function texts(value: unknown): string[] {
 
 /** Returns which group each event of a store is in; the number of groups where it is in none. */
 export function groupsOfStore(store: EventStore, legend: Legend): Uint8Array {
-  const known = new Map(legend.groups.map((group, index) => [group.key, index]));
+  const known = new Map(legend.groups.flatMap((group, index) => membersOf(group).map((value) => [value, index])));
   return Uint8Array.from({ length: store.count }, (_, row) => {
     const found = valuesOf(store.bodies[row]!, legend.by).map((value) => known.get(value) ?? COLORS);
     const first = Math.min(COLORS, ...found);
     return first === COLORS ? legend.groups.length : first;
   });
-}
-
-/** Returns by what the events can be told apart, those that most have first. */
-export function groupings(events: readonly EventBody[]): GroupBy[] {
-  const counts = new Map<GroupBy, number>();
-  const add = (by: GroupBy): void => void counts.set(by, (counts.get(by) ?? 0) + 1);
-  for (const event of events) {
-    if (event.actors?.length) add('actor');
-    if (event.source) add('source');
-    for (const [key, value] of Object.entries(event.attributes ?? {}))
-      if (texts(value).length > 0) add(`attribute.${key}`);
-  }
-  return [...counts].sort((a, b) => b[1] - a[1] || (a[0] < b[0] ? -1 : 1)).map(([by]) => by);
 }

@@ -20,7 +20,7 @@ function spans(...all: [number, number][]): EventStore {
 
 const legend = (...keys: string[]): Legend => {
   const groups = keys.map((key) => ({ key, count: 1 }));
-  return { by: 'source', groups, all: groups, others: 0, isAbout: false, hasSeveral: false };
+  return { by: 'source', groups, all: groups, classes: null, others: 0, isAbout: false, hasSeveral: false };
 };
 
 function lay(strips: Strips, store: EventStore): Layout {

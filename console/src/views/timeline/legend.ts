@@ -1,10 +1,19 @@
 /** How many events each group has, of the service or of a store: fetched where somebody wants groups. */
 import { service } from '../../lib/api';
 import { aggregate, readCounts, GROUPS_MAX, type Counts } from '../../lib/events/counts';
-import { demanded, narrowed, queryOf, type Filter, type GroupBy, type Question } from '../../lib/events/filter';
+import {
+  demanded,
+  isTracked,
+  narrowed,
+  queryOf,
+  type Filter,
+  type GroupBy,
+  type Question,
+} from '../../lib/events/filter';
 import type { Micros } from '../../lib/instant';
 import type { EventStore } from '../../lib/events/store';
-import { COLORS, LARGEST, valuesOf, type Chosen, type Group, type Legend, type Span } from './groups';
+import { classed, hasTooMany } from './classes';
+import { COLORS, LARGEST, membersOf, valuesOf, type Chosen, type Group, type Legend, type Span } from './groups';
 
 /** Counts the events of each group in a time, both ends included. */
 export async function readLegend(
@@ -62,12 +71,15 @@ function summed(
   const all = [...sums].map(([key, sum]) => ({ key, count: sum }));
   all.sort((a, b) => b.count - a.count || (a.key < b.key ? -1 : 1));
   // An event may have several actors: the one that was asked for has a color, those that accompany it have none.
+  // What names one thing is no measure, and who chose some values wants these.
+  const isPlain = own !== '' || isTracked(by) || chosen.isEach === true || chosen.pins.length > 0 || chosen.skip > 0;
+  const numbers = isPlain ? null : classed(all, before?.by === by ? before.classes : null);
   const colored = own === '' ? withColors(all, chosen, sums) : all.filter((group) => group.key === own);
-  const groups = inPlaces(colored, before);
+  const groups = numbers?.groups ?? inPlaces(colored, before);
   const named = groups.reduce((sum, group) => sum + group.count, 0);
   const told = all.reduce((sum, group) => sum + group.count, 0);
   const others = Math.max(0, count - named);
-  return { by, groups, all, others, isAbout, hasSeveral: told + without > count };
+  return { by, groups, all, classes: numbers?.classes ?? null, others, isAbout, hasSeveral: told + without > count };
 }
 
 /** Returns the groups that have colors: those that are pinned, also where they have no events, and the next ones. */
@@ -95,24 +107,42 @@ function inPlaces(groups: readonly Group[], before: Legend | null): Group[] {
 /** A browser has six connections to a service, and needs some for what is looked at meanwhile. */
 const SERIES_AT_ONCE = 4;
 
-/** Counts each of some groups in the stretches that are counted already, a few groups at a time. */
+/**
+ * Counts each of some groups in the stretches that are counted already, a few values at a time. Classes of too many
+ * values are not counted.
+ */
 export async function readSeries(
   question: Question,
   by: GroupBy,
-  keys: readonly string[],
+  groups: readonly Group[],
   { step, from, to }: Counts,
   signal: AbortSignal,
-): Promise<ReadonlyMap<string, Counts>> {
+): Promise<ReadonlyMap<Group, Counts>> {
+  if (hasTooMany({ groups })) return new Map();
   const series = new Map<string, Counts>();
-  const rest = [...keys];
+  const rest = groups.flatMap(membersOf);
   const work = async (): Promise<void> => {
-    for (let key = rest.shift(); key !== undefined; key = rest.shift()) {
-      const asked = { ...question, filter: narrowed(question.filter, by, key) };
-      series.set(key, await readCounts(asked, step, { from, to }, signal, () => {}));
+    for (let value = rest.shift(); value !== undefined; value = rest.shift()) {
+      const asked = { ...question, filter: narrowed(question.filter, by, value) };
+      series.set(value, await readCounts(asked, step, { from, to }, signal, () => {}));
     }
   };
   await Promise.all(Array.from({ length: SERIES_AT_ONCE }, work));
-  return series;
+  const none: Counts = { step, from, to, until: to, buckets: [], count: 0 };
+  return new Map(
+    groups.map((group) => [group, membersOf(group).reduce((sum, value) => added(sum, series.get(value)!), none)]),
+  );
+}
+
+/** Returns two counts of the same stretches as one. */
+function added(a: Counts, b: Counts): Counts {
+  const buckets = new Map(a.buckets.map((bucket) => [bucket.from, bucket]));
+  for (const bucket of b.buckets) {
+    const known = buckets.get(bucket.from);
+    buckets.set(bucket.from, { ...bucket, count: bucket.count + (known?.count ?? 0) });
+  }
+  const ordered = [...buckets.values()].sort((x, y) => (x.from < y.from ? -1 : 1));
+  return { ...a, buckets: ordered, count: a.count + b.count };
 }
 
 const VALUES_MAX = 40;

@@ -3,7 +3,8 @@ import { xOf, type Scale } from '../../lib/events/scale';
 import type { Micros } from '../../lib/instant';
 import { hue, type Palette } from '../../lib/palette';
 import { VALUES_HEIGHT } from './paint';
-import { numberText, shareBelow, type Line, type Stretch, type ValueScale } from './values';
+import { shareBelow, type Line, type Stretch, type ValueScale } from './values';
+import { numberText } from './numbers';
 
 /** Above the values there is room for the words. */
 const TOP = 30;

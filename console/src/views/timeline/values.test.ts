@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { EventStore } from '../../lib/events/store';
-import { linesOf, measures, numberOf, numberText, shareBelow, summedUp, valueScale } from './values';
+import { linesOf, shareBelow, summedUp, valueScale } from './values';
+import { measures } from './attributes';
+import { numberOf, numberText } from './numbers';
 
 const store = (...events: [number, string[], Record<string, unknown>][]): EventStore => {
   const made = new EventStore();

@@ -1,29 +1,10 @@
 /** Numbers that events have, over time: what lines are drawn through, and what a stretch of many is summed up to. */
 import type { Micros } from '../../lib/instant';
 import { niceStep, trimmed } from '../../lib/nice';
-import type { EventBody, EventStore } from '../../lib/events/store';
+import type { EventStore } from '../../lib/events/store';
 import { countText } from '../../lib/events/words';
 import { member } from './groups';
-
-/** A number as people and programs write it, and nothing that only begins with one. */
-const NUMBER = /^[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?$/;
-
-/** Returns the number that a value is, or null. */
-export function numberOf(value: unknown): number | null {
-  if (typeof value === 'number') return Number.isFinite(value) ? value : null;
-  if (typeof value !== 'string' || !NUMBER.test(value.trim())) return null;
-  const number = Number(value);
-  return Number.isFinite(number) ? number : null;
-}
-
-/** Returns which attributes of some events are numbers, those that most have first. */
-export function measures(events: readonly EventBody[]): string[] {
-  const counts = new Map<string, number>();
-  for (const event of events)
-    for (const [key, value] of Object.entries(event.attributes ?? {}))
-      if (numberOf(value) !== null) counts.set(key, (counts.get(key) ?? 0) + 1);
-  return [...counts].sort((a, b) => b[1] - a[1] || (a[0] < b[0] ? -1 : 1)).map(([key]) => key);
-}
+import { numberOf, numberText } from './numbers';
 
 export interface Point {
   row: number;
@@ -211,11 +192,4 @@ function logScale(least: number, most: number, lines: number): ValueScale {
 /** Returns which part of a scale is below a value. */
 export function shareBelow({ low, high, isLog }: ValueScale, value: number): number {
   return isLog ? Math.log(value / low) / Math.log(high / low) : (value - low) / (high - low);
-}
-
-/** Returns a value as people read it. */
-export function numberText(value: number): string {
-  const size = Math.abs(value);
-  if (size !== 0 && (size >= 1e9 || size < 1e-4)) return value.toExponential(2).replace('e+', 'e');
-  return value.toLocaleString('en', { maximumFractionDigits: size >= 1_000 ? 1 : 4 }).replace('-', '−');
 }

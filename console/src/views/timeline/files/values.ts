@@ -4,7 +4,8 @@ import type { EventStore } from '../../../lib/events/store';
 import { hue, type Palette } from '../../../lib/palette';
 import type { Legend } from '../groups';
 import { VALUES_HEIGHT } from '../paint';
-import { linesOf, numberText, scaleAround, sumOf, sumOfOne, sumText, type Stretch, type ValueScale } from '../values';
+import { linesOf, scaleAround, sumOf, sumOfOne, sumText, type Stretch, type ValueScale } from '../values';
+import { numberText } from '../numbers';
 import { CELL, cellsOf, yOf } from '../values-paint';
 import type { Pen } from './lanes';
 
