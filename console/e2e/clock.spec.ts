@@ -211,6 +211,20 @@ describe('travel', () => {
     expect(await clockOf(timeline)).toMatchObject({ current_time: '-000043-03-15T10:00:00Z', location: 'Rome' });
   });
 
+  it('is typed, shown and picked in the zone that is chosen, unless a name in brackets says another', async () => {
+    const timeline = await standing('zoned');
+    const page = await on.loggedIn(`clock?timeline=${timeline}&tz=Asia/Tokyo&do=travel&to=2028-02-29`);
+    const dialog = page.getByRole('dialog', { name: 'Travel' });
+    const moment = dialog.getByLabel('Moment');
+    await dialog.getByRole('group', { name: 'Time of day in Asia/Tokyo' }).getByLabel('hour').fill('9');
+    expect(await moment.inputValue()).toBe('2028-02-29T09:00:00+09:00');
+    await dialog.getByRole('button', { name: 'Wednesday, 1 March 2028' }).click();
+    expect(await moment.inputValue()).toBe('2028-03-01T09:00:00+09:00');
+    await moment.fill('2028-02-29T09:00[America/New_York]');
+    await dialog.getByRole('button', { name: 'Travel', exact: true }).click();
+    await expect.poll(async () => (await clockOf(timeline)).current_time).toBe('2028-02-29T14:00:00Z');
+  });
+
   it('picks the day on a calendar with the arrow keys, the time in fields and the place on the map', async () => {
     const timeline = await standing('picked');
     const page = await on.loggedIn(`clock?timeline=${timeline}&do=travel`);

@@ -63,7 +63,8 @@ export function nameOf(choice: string): string {
   return choice === UTC ? UTC : fixedOffset(choice) === null ? choice.replaceAll('_', ' ') : `UTC${choice}`;
 }
 
-function fixedOffset(text: string): Micros | null {
+/** Returns the offset that a text such as `+05:30` is, or null. */
+export function fixedOffset(text: string): Micros | null {
   const parts = FIXED.exec(text);
   if (parts === null || Number(parts[2]) > FIXED_HOURS_MAX || Number(parts[3]) > 59) return null;
   const size = BigInt(Number(parts[2])) * HOUR + BigInt(Number(parts[3])) * MINUTE;

@@ -1,6 +1,7 @@
 /** A timer as it is asked for in a form. */
 import { understand } from '../calendar';
-import { format, type Micros } from '../instant';
+import { format, parse, type Micros } from '../instant';
+import { zonedField } from '../zoned';
 import type { Timer, TimerEvent } from './timers';
 
 export type Kind = 'at' | 'every' | 'cron';
@@ -95,6 +96,12 @@ export function bodyOf(draft: TimerDraft, now: Micros): { body: Record<string, u
   return Object.keys(wrong).length > 0 ? { wrong } : { body };
 }
 
+/** Returns a time of the service as the form shows it. */
+function shown(time: string | null | undefined): string {
+  const instant = parse(time ?? '');
+  return instant === null ? (time ?? '') : zonedField(instant);
+}
+
 /** Returns a timer as the form shows it, to be changed. */
 export function draftOf({ timer_id, at, every, cron, misfire, deliver, payload, order_key }: Timer): TimerDraft {
   const event = deliver.event ?? {};
@@ -102,9 +109,9 @@ export function draftOf({ timer_id, at, every, cron, misfire, deliver, payload, 
     ...EMPTY,
     kind: every ? 'every' : cron ? 'cron' : 'at',
     timerId: timer_id,
-    at: at ?? '',
+    at: shown(at),
     rule: every?.rule ?? '',
-    starts: every?.starts ?? '',
+    starts: shown(every?.starts),
     expression: cron?.expression ?? '',
     zone: every?.zone ?? cron?.zone ?? EMPTY.zone,
     to: deliver.event ? 'timeline' : 'queue',

@@ -1,5 +1,6 @@
 /** An event as it is typed into the form, and back. */
 import { format, parse } from '../../lib/instant';
+import { readMoment, zonedField } from '../../lib/zoned';
 import type { Input } from '../../lib/api';
 import type { Cause, EventBody } from '../../lib/events/store';
 
@@ -23,8 +24,8 @@ export function draftOf(event: EventBody | null, time: string): Draft {
   return {
     name: event?.name ?? '',
     description: event?.description ?? '',
-    time: event?.time ?? time,
-    end: event?.end_time ?? '',
+    time: shown(event?.time ?? time),
+    end: shown(event?.end_time ?? ''),
     precision: event?.precision ?? '',
     location: event?.location ?? '',
     geo: event?.geo ? `${event.geo.lat}, ${event.geo.lon}` : '',
@@ -32,6 +33,12 @@ export function draftOf(event: EventBody | null, time: string): Draft {
     causes: (event?.causes ?? []).map((cause) => cause.event_id).join(' '),
     attributes: event?.attributes ? JSON.stringify(event.attributes) : '',
   };
+}
+
+/** Returns a time of the service as the form shows it. */
+function shown(time: string): string {
+  const instant = parse(time);
+  return instant === null ? time : zonedField(instant);
 }
 
 /** Returns what is sent, and what is wrong with each field. What the form does not show is kept as it was. */
@@ -43,7 +50,7 @@ export function bodyOf(draft: Draft, before: EventBody | null): { body: Content;
       if (before[name] != null) body[name] = before[name];
   }
   const instant = (name: string, text: string): void => {
-    const time = parse(text);
+    const time = readMoment(text);
     if (time === null) wrong[name] = 'Write it like 1969-07-20T20:17:40Z';
     else body[name] = format(time);
   };

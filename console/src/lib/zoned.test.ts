@@ -1,0 +1,52 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { understand } from './calendar';
+import { format, parse } from './instant';
+import { zone } from './zone.svelte';
+import { readMoment, zonedField } from './zoned';
+
+const read = (text: string): string | null => {
+  const instant = readMoment(text);
+  return instant === null ? null : format(instant);
+};
+afterEach(() => void (zone.choice = 'UTC'));
+
+describe('a moment that is typed', () => {
+  it('is of the zone that it names in brackets', () => {
+    expect(read('2028-02-29T09:00[Asia/Tokyo]')).toBe('2028-02-29T00:00:00Z');
+    expect(read('2028-07-01T09:00[America/New_York]')).toBe('2028-07-01T13:00:00Z');
+    expect(read('2028-02-29[+05:30]')).toBe('2028-02-28T18:30:00Z');
+    expect(read('2028-02-29T09:00+09:00[Asia/Tokyo]')).toBe('2028-02-29T00:00:00Z');
+    expect(read('2028-02-29T00:00Z[Asia/Tokyo]')).toBe('2028-02-29T00:00:00Z');
+    // The offset is not that of the zone, or nobody knows the zone.
+    expect(read('2028-02-29T09:00+08:00[Asia/Tokyo]')).toBeNull();
+    expect(read('2028-02-29T09:00[Asia/Nowhere]')).toBeNull();
+    expect(format(understand('2028-02-29T09:00[Asia/Tokyo]', 0n)!.instant)).toBe('2028-02-29T00:00:00Z');
+  });
+
+  it('is of the zone that is chosen where it says none', () => {
+    zone.choice = 'Asia/Tokyo';
+    expect(read('2028-02-29T09:00')).toBe('2028-02-29T00:00:00Z');
+    expect(read('2028-02-29')).toBe('2028-02-28T15:00:00Z');
+    expect(read('2028-02-29T09:00Z')).toBe('2028-02-29T09:00:00Z');
+    expect(format(understand('2028-02-29', 0n)!.instant)).toBe('2028-02-28T15:00:00Z');
+    expect(read('-0043-03-15')).not.toBeNull();
+    expect(read('someday')).toBeNull();
+  });
+
+  it('is shown in that zone, and means the same when it is read again', () => {
+    const moment = parse('2028-02-29T00:00:00.25Z')!;
+    for (const [choice, text] of [
+      ['UTC', '2028-02-29T00:00:00.25Z'],
+      ['Asia/Tokyo', '2028-02-29T09:00:00.25+09:00'],
+      ['-03:30', '2028-02-28T20:30:00.25-03:30'],
+    ] as const) {
+      zone.choice = choice;
+      expect(zonedField(moment)).toBe(text);
+      expect(readMoment(text)).toBe(moment);
+    }
+    // Local mean time has seconds, which an offset has not.
+    zone.choice = 'Europe/Amsterdam';
+    const old = parse('1890-01-01T00:00:00Z')!;
+    expect(readMoment(zonedField(old))).toBe(old);
+  });
+});

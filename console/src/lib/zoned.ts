@@ -1,0 +1,55 @@
+/**
+ * Timestamps in fields: shown in the zone that is chosen, and read there where nothing else is said. What the service
+ * gets is UTC all the same.
+ */
+import { MINUTE, format, parse, type Micros } from './instant';
+import { offsetAt } from './place';
+import { BRACKETS } from './timestamp';
+import { UTC, fixedOffset, isZone, zone } from './zone.svelte';
+
+const OFFSET = /(Z|[+-]\d{2}:?\d{2})$/i;
+const DATE = /^([+-]\d{6}|-?\d{4})-\d{2}-\d{2}$/;
+
+const two = (value: bigint): string => String(value).padStart(2, '0');
+
+/** Returns a moment as a field shows it: `2028-02-29T09:00:00+09:00` where that is the time of the chosen zone. */
+export function zonedField(instant: Micros): string {
+  const offset = zone.offset(instant);
+  const size = (offset < 0n ? -offset : offset) / MINUTE;
+  // Local mean time has seconds, which no timestamp can say.
+  if (offset === 0n || offset % MINUTE !== 0n) return format(instant);
+  return `${format(instant + offset).slice(0, -1)}${offset < 0n ? '-' : '+'}${two(size / 60n)}:${two(size % 60n)}`;
+}
+
+/**
+ * Reads a timestamp, or a date alone, which is its beginning. Its zone is its offset, or a name in brackets as in
+ * `2028-02-29T09:00[Asia/Tokyo]`, or that which is chosen. Returns null for anything that is none, and where an offset
+ * and a name disagree.
+ */
+export function readMoment(text: string): Micros | null {
+  const given = text.trim();
+  const name = BRACKETS.exec(given)?.[0].slice(1, -1) ?? null;
+  const bare = given.replace(BRACKETS, '').trim();
+  const whole = DATE.test(bare) ? `${bare}T00:00` : bare;
+  const read = parse(whole);
+  if (read === null) return null;
+  const offset = OFFSET.exec(whole.slice(11))?.[0] ?? null;
+  if (name === null) return offset === null ? zone.from(read) : read;
+  const place = zoneNamed(name);
+  if (place === null) return null;
+  if (offset === null) return fromLocal(read, place);
+  // `Z` with a name says when, and leaves open what the clocks there show.
+  return /^z$/i.test(offset) || fromLocal(parse(whole.slice(0, -offset.length))!, place) === read ? read : null;
+}
+
+type OffsetOf = (instant: Micros) => Micros;
+
+function zoneNamed(name: string): OffsetOf | null {
+  if (name === UTC) return () => 0n;
+  const fixed = fixedOffset(name);
+  if (fixed !== null) return () => fixed;
+  return name.includes('/') && isZone(name) ? (instant) => offsetAt(name, instant) : null;
+}
+
+/** Returns the moment at which clocks show so much. */
+const fromLocal = (local: Micros, offsetOf: OffsetOf): Micros => local - offsetOf(local - offsetOf(local));
