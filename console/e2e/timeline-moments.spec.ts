@@ -47,6 +47,28 @@ describe('what was known when', () => {
     await page.getByRole('button', { name: 'Back to now' }).click();
     await counted(page, '3 events');
   });
+
+  it('is typed, and gone through from change to change with the arrow keys', async () => {
+    const page = await on.loggedIn(`timeline?timeline=known&do=as-of`);
+    const moment = page.getByRole('textbox', { name: 'Known at this moment' });
+    await moment.fill('someday');
+    await moment.press('Enter');
+    expect(await moment.getAttribute('aria-invalid')).toBe('true');
+    await moment.fill(between);
+    await moment.press('Enter');
+    await counted(page, '1 event');
+    expect(param(page, 'as_of')).toBe(between);
+    const slider = page.getByRole('slider', { name: 'As known at' });
+    await slider.press('ArrowRight');
+    await counted(page, '2 events');
+    await slider.press('ArrowLeft');
+    await counted(page, '1 event');
+    const before = param(page, 'as_of')!;
+    expect(Date.parse(before)).toBeLessThan(Date.parse(between));
+    await moment.fill('');
+    await moment.press('Enter');
+    await expect.poll(() => param(page, 'as_of')).toBeNull();
+  });
 });
 
 describe('forks and anchors', () => {
