@@ -35,7 +35,7 @@ describe('numbers', () => {
   it('are never in more classes than there are colors', () => {
     for (const numbers of [
       [1, 5],
-      [0, 0],
+      [0, 1e-9],
       [-7, 1e9],
       [0.001, 0.0011],
       [2, 8.1],
@@ -51,6 +51,8 @@ describe('numbers', () => {
     expect(classed(words, null)).toBeNull();
     expect(classed([{ key: 'n/a', count: 1 }, ...values(1, 2, 3, 4, 5)], null)?.groups).toHaveLength(5);
     expect(classed([], null)).toBeNull();
+    // One number is no scale.
+    expect(classed(values(0), null)).toBeNull();
   });
 
   it('keep their classes as one moves on, while they fill them', () => {

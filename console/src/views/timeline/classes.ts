@@ -15,7 +15,7 @@ interface Classed {
   groups: Group[];
 }
 
-/** Puts values into classes by their numbers; null where most of them are none. */
+/** Puts values into classes by their numbers; null where most of them are none, or all are the same. */
 export function classed(all: readonly Group[], before: Classes | null): Classed | null {
   const told = all.reduce((sum, { count }) => sum + count, 0);
   const numbers = all
@@ -25,7 +25,7 @@ export function classed(all: readonly Group[], before: Classes | null): Classed 
     })
     .sort((a, b) => a.number - b.number);
   const [least, most] = [numbers[0]?.number, numbers.at(-1)?.number];
-  if (least === undefined || most === undefined) return null;
+  if (least === undefined || most === undefined || least === most) return null;
   if (numbers.reduce((sum, { count }) => sum + count, 0) < told * NUMBERS_MIN) return null;
   const classes = kept(before, least, most) ?? between(least, most);
   const isWhole = numbers.every(({ number }) => Number.isInteger(number)) && classes.size >= 1;
@@ -49,7 +49,7 @@ function classOf({ size, first, last }: Classes, value: number): number {
 }
 
 function between(least: number, most: number): Classes {
-  let size = niceStep(Math.max((most - least) / COLORS, Math.abs(most) * 1e-9, Number.MIN_VALUE * 1e6));
+  let size = niceStep(Math.max((most - least) / COLORS, Math.max(Math.abs(least), Math.abs(most)) * 1e-9));
   for (;;) {
     const [first, last] = [least, most].map((end) => Math.floor(trimmed(end / size))) as [number, number];
     if (last - first < COLORS) return { size, first, last };
