@@ -157,6 +157,26 @@ describe('the palette', () => {
 });
 
 describe('the everyday', () => {
+  it('makes a fork, follows the clock and plays', async () => {
+    const page = await on.loggedIn('timeline?timeline=known');
+    const palette = page.getByRole('dialog', { name: 'Go to or do' });
+    const run = async (words: string): Promise<void> => {
+      await page.keyboard.press('Control+k');
+      await palette.getByRole('combobox').fill(words);
+      await palette.getByRole('option').first().waitFor();
+      await page.keyboard.press('Enter');
+    };
+    await run('play this');
+    await expect.poll(() => param(page, 'play')).toBe('all');
+    await run('follow the');
+    await expect.poll(() => param(page, 'follow')).toBe('1');
+    await run('fork known');
+    await page.getByRole('dialog', { name: /timeline|fork/i }).waitFor();
+    await page.keyboard.press('Escape');
+    await page.keyboard.press('Control+k');
+    await palette.waitFor();
+  });
+
   it('has saved views, and times from the clock on', async () => {
     const page = await on.loggedIn('timeline?timeline=known&text=launch&scale=log');
     await counted(page, '1 event');

@@ -77,6 +77,17 @@ describe('the palette', () => {
     expect(to('save this view')).toEqual([{ save: true }]);
   });
 
+  it('follows, plays, copies a link, and makes timelines and forks', () => {
+    const to = (typed: string, more: Partial<Sources> = {}): Command['to'][] =>
+      commands(typed, { ...sources, ...more }).map((command) => command.to);
+    expect(to('follow')).toEqual(['#/timeline?follow=1']);
+    expect(to('follow', { isPaused: null })).toEqual([]);
+    expect(to('play')).toEqual(['#/timeline?play=all']);
+    expect(to('lasting link')).toEqual([{ copy: 'link' }]);
+    expect(to('new timeline')).toEqual([{ make: 'timeline' }]);
+    expect(to('fork demo')).toEqual([{ make: 'fork' }]);
+  });
+
   it('offers events that the service found, whatever their names are', () => {
     const events = [{ id: 'e1', title: 'First landing', when: '1969', href: '#/timeline?event=e1' }];
     expect(titles('moon', { events })).toEqual(['First landing']);

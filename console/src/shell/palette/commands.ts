@@ -7,7 +7,16 @@ import type { Theme } from '../../lib/theme.svelte';
 import type { Anchor } from '../../lib/anchors';
 
 /** What is done at once, without going anywhere. */
-export type Deed = { pause: boolean } | { rate: number } | { theme: Theme } | { zone: true } | { save: true };
+export type Deed =
+  | { pause: boolean }
+  | { rate: number }
+  | { theme: Theme }
+  | { zone: true }
+  | { save: true }
+  | { copy: 'link' }
+  | { make: Made };
+/** What is made in a dialog of its own. */
+export type Made = 'timeline' | 'fork';
 
 export interface Command {
   /** What it is, for the list's keys. */
@@ -153,7 +162,7 @@ function rates(wanted: string, { may }: Sources): Command[] {
   ];
 }
 
-function actions({ href, may, isPaused, hasDemo }: Sources): Command[] {
+function actions({ timeline, href, may, isPaused, hasDemo }: Sources): Command[] {
   const act = (id: string, title: string, icon: string, to: Command['to']): Command => ({
     id: `action ${id}`,
     group: 'Actions',
@@ -172,6 +181,11 @@ function actions({ href, may, isPaused, hasDemo }: Sources): Command[] {
     ...(may.move ? [act('travel', 'Travel…', 'travel', href('clock', { do: 'travel' }))] : []),
     ...(may.move ? [act('anchor', 'Set an anchor…', 'anchor', href('clock', { do: 'anchor' }))] : []),
     ...(may.move ? [act('hold', 'Hold the clock…', 'lock', href('clock', { do: 'hold' }))] : []),
+    ...(isPaused === null ? [] : [act('follow', 'Follow the clock', 'clock', href('timeline', { follow: '1' }))]),
+    act('play', 'Play this time', 'play', href('timeline', { play: 'all' })),
+    act('link', 'Copy a lasting link', 'copy', { copy: 'link' }),
+    act('make', 'New timeline…', 'plus', { make: 'timeline' }),
+    act('fork', `Fork ${timeline}…`, 'fork', { make: 'fork' }),
     act('save', 'Save this view…', 'check', { save: true }),
     ...(hasDemo ? [act('tour', 'Take the tour', 'info', href('timeline', { timeline: 'demo', tour: '1' }))] : []),
     act('tree', 'Show forks and anchors', 'fork', href('timeline', { do: 'tree' })),
