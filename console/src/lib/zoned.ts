@@ -38,8 +38,10 @@ export function readMoment(text: string): Micros | null {
   const place = zoneNamed(name);
   if (place === null) return null;
   if (offset === null) return fromLocal(read, place);
+  const local = parse(whole.slice(0, -offset.length));
   // `Z` with a name says when, and leaves open what the clocks there show.
-  return /^z$/i.test(offset) || fromLocal(parse(whole.slice(0, -offset.length))!, place) === read ? read : null;
+  const agrees = /^z$/i.test(offset) || (local !== null && fromLocal(local, place) === read);
+  return agrees ? read : null;
 }
 
 type OffsetOf = (instant: Micros) => Micros;
