@@ -145,13 +145,13 @@ impl TimerErrand {
         Ok(match self {
             Self::Set(name, Plan { when, target, number, .. }) => {
                 let payload = (*target == Target::Queue).then(|| number.to_string().into());
-                let (schedule, deliver) = (Some(schedule(when)), Some(delivery(*target)));
+                let (schedule, deliver) = (Some(schedule(when)), Some(delivery(*target, Some(*number))));
                 let request = TimerRequest { schedule, deliver, payload, order_key: None };
                 came(engine.set_timer(caller, named, (Some(timer_id(name)), request), key).await?)
             }
             Self::Change(name, when, target) => {
                 let schedule = when.as_ref().map(|when| ScheduleChange::To(schedule(when)));
-                let deliver = Some(delivery(*target));
+                let deliver = Some(delivery(*target, None));
                 let request = TimerChangeRequest { schedule, deliver, ..TimerChangeRequest::default() };
                 came(engine.change_timer(caller, named, (timer_id(name), request), key).await?)
             }
@@ -270,10 +270,14 @@ fn schedule(when: &When) -> Schedule {
     }
 }
 
-fn delivery(target: Target) -> Delivery {
+/// The number tells it from that of others: the very same timer may be set again.
+fn delivery(target: Target, number: Option<usize>) -> Delivery {
     match target {
         Target::Queue => Delivery::Queue(QueueId::unnamed()),
-        Target::Event => Delivery::Timeline(Arc::new(EventDraft::at(Instant::EPOCH, "the timer fired"))),
+        Target::Event => {
+            let event = EventDraft::at(Instant::EPOCH, format!("the timer fired {number:?}"));
+            Delivery::Timeline(Arc::new(event))
+        }
     }
 }
 
