@@ -63,7 +63,8 @@ function linearTicks({ reach }: AnchorAxis): AxisTick[] {
   const steps = UNITS.flatMap(([seconds, one, counts]) =>
     counts.map((count) => ({ micros: seconds * 1_000_000 * count, count, one })),
   );
-  const step = steps.find(({ micros }) => micros * (LINEAR_TICKS_MAX + 0.99) >= reach) ?? steps.at(-1)!;
+  const step = steps.find(({ micros }) => micros * (LINEAR_TICKS_MAX + 0.99) >= reach) ?? steps.at(-1);
+  if (step === undefined) return [];
   return Array.from({ length: Math.floor(reach / step.micros) }, (_, index) => {
     const count = step.count * (index + 1);
     const name = `${count.toLocaleString('en')} ${step.one}${count === 1 ? '' : 's'}`;

@@ -1,1 +1,0 @@
-import{B as e}from"./common-BlFNcZss.js";async function t(){return(await e.limits()).limits}export{t};
