@@ -969,9 +969,10 @@ class Gone:
             self.sweep(entry, sweep, size)
         return len(self.payloads) + len(self.data) + len(self.reads) < before
 
-    def kept(self, of, position, longest):
-        """2§7: returns how long the entry at a position is kept; `None` is forever. `longest` remembers it, by policy in force."""
-        first = bisect.bisect_left(self.policies, position, key=lambda policy: policy[0]) - 1
+    def kept(self, of, position, starts, longest):
+        """2§7: returns how long the entry at a position is kept; `None` is forever. `starts`: where policies are set; `longest`
+        remembers it, by policy in force."""
+        first = bisect.bisect_left(starts, position) - 1
         if first not in longest:
             periods = [each[of] for _, each in self.policies[first:]] if first >= 0 else [None]
             longest[first] = None if None in periods else max(periods)
@@ -981,6 +982,7 @@ class Gone:
         """2§7: forgets what a sweep lets go. It lets go nothing that it may not."""
         (runs, of, cutoff, policy, count, hashes), seq, longest = sweep, entry["seq"], {}
         named, at = sorted(self.payloads - outside(runs, self.payloads)), host_micros(entry["recorded_at"])
+        starts = [position for position, _ in self.policies]
         wrong = f"the sweep at position {seq}: "
         # A later one may rely on a policy that is not here. That keeps an entry for longer, or not for shorter.
         is_known = size is None or policy < size
@@ -993,7 +995,7 @@ class Gone:
             class_of, recorded_at, _ = self.recorded[one]
             need(class_of == of, wrong + f"it lists entry {one}, which belongs to another class")
             need(host_micros(recorded_at) < cutoff, wrong + f"it lists entry {one}, which was not recorded before its cutoff")
-            kept = self.kept(of, one, longest)
+            kept = self.kept(of, one, starts, longest)
             is_due = kept is not None and (kept <= allowed if is_known else cutoff + kept <= at)
             need(is_due, wrong + f"it lists entry {one}, which another policy keeps longer")
         if is_known and len(named) == count:
