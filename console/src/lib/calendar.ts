@@ -76,8 +76,8 @@ type Understood = { instant: Micros; isRelative: boolean } | null;
 
 /**
  * Reads what people type for a moment: a timestamp or a date alone, in the zone that is chosen unless it says another;
- * or `+2d` and `-P1M` counted from what the clock shows. Whether it means anything is shown while it is typed, so more may be read here than the
- * API takes.
+ * or `+2d` and `-P1M` counted from what the clock shows. Whether it means anything is shown while it is typed, so more
+ * may be read here than the API takes.
  */
 export function understand(text: string, now: Micros): Understood {
   const given = text.trim();

@@ -14,8 +14,7 @@ use timenav_core::ids::TimelineId;
 use tokio::runtime::Handle;
 use tokio::sync::mpsc;
 
-use crate::asked::{Asked, Handed, Submission, Told};
-use crate::background::Background;
+use crate::asked::{Handed, Submission, Told};
 use crate::deciding::catching_up::CatchUp;
 use crate::draft::SaltPool;
 use crate::gathering::known;
@@ -24,10 +23,10 @@ use crate::head::{TimelineKey, TimelineState};
 use crate::heads::Heads;
 use crate::lingering::{LINGER, collect};
 use crate::locking::{is_nothing, to_lock};
-use crate::notes::{keep_both, newest_note};
+use crate::notes::keep_both;
 use crate::opening::moved::{Moved, heads_moved, some_moved};
-use crate::outside::{KeptOutside, system_last};
 use crate::refusal::Refusal;
+use crate::sealing::{Sealed, keep_newest, seal_all, seal_together};
 use crate::seldom::Seldom;
 use crate::shared::{Committed, Shared};
 use crate::store::{Locked, Store};
@@ -431,12 +430,6 @@ struct Grouped {
     salts: SaltPool,
 }
 
-/// What is committed, and may be told once its checkpoints are kept outside.
-struct Sealed {
-    answers: Vec<(Box<dyn Asked>, Result<Told, Refusal>)>,
-    committed: Committed,
-}
-
 fn take_group(rest: &mut std::iter::Peekable<std::vec::IntoIter<Submission>>) -> Vec<Submission> {
     let mut events_count = 0;
     let mut group = Vec::new();
@@ -450,68 +443,5 @@ fn take_group(rest: &mut std::iter::Peekable<std::vec::IntoIter<Submission>>) ->
 fn refuse(submissions: Vec<Submission>, refusal: &Refusal) {
     for submission in submissions {
         submission.asked.tell(Err(refusal.clone()));
-    }
-}
-
-fn seal_all(groups: &threads::Receiver<Sealed>, shared: &Shared) {
-    while let Ok(first) = groups.recv() {
-        // One durable append serves every group that is waiting.
-        let sealing: Vec<Sealed> = std::iter::once(first).chain(groups.try_iter()).collect();
-        let count = sealing.len();
-        seal_together(sealing, shared);
-        shared.sealing.fetch_sub(count, Ordering::AcqRel);
-    }
-}
-
-fn seal_together(sealing: Vec<Sealed>, shared: &Shared) {
-    let began = shared.doors.clock.now();
-    let kept = match shared.failure() {
-        None => keep_newest(sealing.iter().flat_map(|sealed| &sealed.committed.states).map(|state| &**state), shared)
-            .map_err(Refusal::Unavailable),
-        Some(refusal) => Err(refusal),
-    };
-    shared.note_background((Background::KeepCheckpoints, None), began, kept.is_err());
-    if let Err(refusal) = &kept {
-        tracing::error!(%refusal, "checkpoints could not be kept outside; nothing is written until a restart");
-        shared.stop(refusal.clone());
-    }
-    for sealed in sealing {
-        seal(sealed, &kept, shared);
-    }
-}
-
-/// Signs the newest checkpoint of each timeline that has grown, since it is known now that it has, and keeps it outside.
-fn keep_newest<'s>(states: impl Iterator<Item = &'s TimelineState>, shared: &Shared) -> Result<(), String> {
-    let newest: HashMap<&TimelineId, &TimelineState> = states.map(|state| (&state.head.id, state)).collect();
-    let sealed = |(id, state): (&TimelineId, &TimelineState)| {
-        let note = newest_note(state, &shared.doors, &shared.options).map_err(|refusal| refusal.to_string())?;
-        Ok(KeptOutside::seal(id.clone(), note, &*shared.doors.signer))
-    };
-    let mut checkpoints = newest.into_iter().map(sealed).collect::<Result<Vec<_>, String>>()?;
-    if checkpoints.is_empty() {
-        return Ok(());
-    }
-    system_last(&mut checkpoints);
-    shared.doors.outside.keep(&checkpoints).map_err(|error| error.to_string())
-}
-
-fn seal(sealed: Sealed, kept: &Result<(), Refusal>, shared: &Shared) {
-    if let Err(refusal) = kept {
-        for (asked, _) in sealed.answers {
-            asked.tell(Err(refusal.clone()));
-        }
-        return;
-    }
-    let sizes = sealed.committed.states.iter().map(|state| (state.head.id.clone(), state.head.frontier.size()));
-    let sizes: Vec<(TimelineId, u64)> = sizes.collect();
-    shared.publish(sealed.committed);
-    // What nobody waits for may keep firings from being handed out until it is told, and whoever is told wants some.
-    let (awaited, others): (Vec<_>, Vec<_>) = sealed.answers.into_iter().partition(|(asked, _)| asked.is_awaited());
-    for (asked, told) in others {
-        asked.tell(told);
-    }
-    shared.live.grow(&sizes);
-    for (asked, told) in awaited {
-        asked.tell(told);
     }
 }

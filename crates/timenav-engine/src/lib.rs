@@ -96,6 +96,7 @@ mod stats;
 mod scan;
 mod opening;
 mod committer;
+mod sealing;
 mod engine;
 mod accepting;
 

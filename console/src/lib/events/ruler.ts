@@ -1,4 +1,4 @@
-/** The times of an axis in a strip: its ticks with their words, and below them the larger periods where there is room. */
+/** The times of an axis in a strip: its ticks with their words, and the larger periods below where there is room. */
 import type { Palette } from '../palette';
 import type { Scale } from './scale';
 import { ticks } from './ticks';

@@ -127,7 +127,7 @@ export class FileImport {
     return { entries: head.size, events };
   }
 
-  /** Returns what was recorded since, once that stays the same. No answer tells it: whoever stops hears nothing more. */
+  /** Returns what was recorded since, once that stays the same. No answer tells it: whoever stops hears no more. */
   async #settled(before: Stand): Promise<Stopped> {
     let now = before;
     const since = performance.now();
