@@ -17,8 +17,8 @@ pub struct EntryMark(u64);
 
 impl EntryMark {
     fn of(leaf: &[u8]) -> Self {
-        let [a, b, c, d, e, f, g, h, ..] = *leaf_hash(leaf).as_bytes();
-        Self(u64::from_be_bytes([a, b, c, d, e, f, g, h]))
+        let hash = leaf_hash(leaf);
+        Self(u64::from_be_bytes(std::array::from_fn(|at| hash.as_bytes()[at])))
     }
 }
 

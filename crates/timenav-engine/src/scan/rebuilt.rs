@@ -159,7 +159,9 @@ impl Rebuilding {
     pub(crate) fn hand_on(&mut self) -> Inherited {
         self.standing = Some(self.stand());
         let mut versions = mem::take(&mut self.versions);
-        versions.values_mut().for_each(|newest| newest.position = None);
+        for newest in versions.values_mut() {
+            newest.position = None;
+        }
         let (erased_events, mut data_ids) = (mem::take(&mut self.erased_events), mem::take(&mut self.data_ids));
         data_ids.extend(self.inherited_data_ids.drain());
         Inherited { versions, erased_events, data_ids, marked: self.replay.take_marked() }
