@@ -266,9 +266,9 @@ async fn last_leaves(on: &Object, heads: &[Row]) -> Result<HashMap<TimelineKey, 
 }
 
 /// Returns the leaf of the last entry of each ledger when it had that size.
-async fn leaves_before(on: &Object, sized: &[(TimelineKey, u64)]) -> Result<HashMap<TimelineKey, Vec<u8>>, Failed> {
-    let keys: Vec<i64> = sized.iter().map(|(key, _)| key.0).collect();
-    let sizes: Vec<i64> = sized.iter().map(|(_, size)| sql(*size)).collect();
+async fn leaves_before(on: &Object, ledgers: &[(TimelineKey, u64)]) -> Result<HashMap<TimelineKey, Vec<u8>>, Failed> {
+    let keys: Vec<i64> = ledgers.iter().map(|(key, _)| key.0).collect();
+    let sizes: Vec<i64> = ledgers.iter().map(|(_, size)| sql(*size)).collect();
     let leaves = rows(on, SELECT_LAST, &[&keys, &sizes]).await?;
     leaves.iter().map(|row| Ok((TimelineKey(get(row, 0)?), get(row, 1)?))).collect()
 }
