@@ -94,7 +94,8 @@ async fn scan_tables(
         Err(error) => return Err(error),
     };
     let signed = open_head(request, &snapshot, &mut findings);
-    walk::walk(request, snapshot, signed, marks, findings, progress).await.map(Some)
+    // What is known of a ledger on the way is large, and whoever waits for a scan does not hold it.
+    Box::pin(walk::walk(request, snapshot, signed, marks, findings, progress)).await.map(Some)
 }
 
 /// Reads the checkpoints from elsewhere.

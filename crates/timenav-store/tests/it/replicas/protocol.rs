@@ -23,6 +23,7 @@ const CHANGES: u8 = 2;
 
 /// The rules that may be left out, to see what they are good for.
 #[derive(Clone, Copy, Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a rule of its own")]
 struct Protocol {
     /// What is decided against is read under the lock, and not before.
     reads_under_lock: bool,
@@ -286,8 +287,14 @@ fn visible(step: Step) -> Option<Visible> {
     match step {
         Step::Commit(service) => Some(Visible::Committed(service)),
         Step::Look => Some(Visible::Looked),
-        Step::Lock(_) | Step::Read(_) | Step::Check(_) | Step::Lose(_) => None,
-        Step::Revoke | Step::AnswerRevocation | Step::LoseRevocation | Step::RepeatRevocation => None,
+        Step::Lock(_)
+        | Step::Read(_)
+        | Step::Check(_)
+        | Step::Lose(_)
+        | Step::Revoke
+        | Step::AnswerRevocation
+        | Step::LoseRevocation
+        | Step::RepeatRevocation => None,
     }
 }
 

@@ -5,9 +5,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use timenav_core::access::RestrictionLevel;
-use timenav_engine::{Engine, Idempotency, Refusal, Store, TimelineKey};
-use tokio::task::JoinHandle;
-use tokio::time::{sleep, timeout};
+use timenav_core::ids::KeyId;
+use timenav_engine::{Caller, Engine, Idempotency, Refusal, Store, TimelineKey};
+use tokio::task::{JoinHandle, yield_now};
+use tokio::time::timeout;
 
 use super::{end, key_of, two};
 use crate::house::{Home, House};
@@ -17,10 +18,10 @@ use crate::sample::{digest, key_id, timeline_id, user_id};
 const ANSWERED_WITHIN: Duration = Duration::from_millis(700);
 
 /// Takes something away from `ada`, and says what became of that.
-type Take = fn(Engine, timenav_engine::Caller, timenav_core::ids::KeyId) -> JoinHandle<String>;
+type Take = fn(Engine, Caller, KeyId) -> JoinHandle<String>;
 
-fn idempotency() -> Option<Idempotency> {
-    Some(Idempotency { key: digest("repeated"), fingerprint: digest("repeated") })
+fn idempotency() -> Idempotency {
+    Idempotency { key: digest("repeated"), fingerprint: digest("repeated") }
 }
 
 fn became<T>(taken: Result<T, Refusal>, is_replayed: impl Fn(&T) -> bool) -> String {
@@ -54,7 +55,7 @@ const WAYS: [(&str, Take, &str); 3] = [
         |engine, admin, _| {
             tokio::spawn(async move {
                 let (user, level) = (user_id("ada"), RestrictionLevel::NoAccess);
-                let taken = engine.restrict_time_travel(&admin, user, level, idempotency()).await;
+                let taken = engine.restrict_time_travel(&admin, user, level, Some(idempotency())).await;
                 became(taken, |(_, _, again)| *again)
             })
         },
@@ -82,7 +83,7 @@ async fn what_is_taken_away_again_is_answered_when_nobody_is_let_in_by_it_any_mo
         let before = left.size("system").await;
         let first = take(left.engine.clone(), left.admin.clone(), ada.clone());
         while left.size("system").await == before {
-            sleep(Duration::from_millis(1)).await;
+            yield_now().await;
         }
         let mut again = take(right.engine.clone(), right.admin.clone(), ada);
         let early = timeout(ANSWERED_WITHIN, &mut again).await;

@@ -49,7 +49,7 @@ impl Teller {
     }
 }
 
-/// A job that waits until a date as pg_cron does, by looking again and again, goes on when the clock shows it, however it
+/// A job that waits until a date as `pg_cron` does, by looking again and again, goes on when the clock shows it, however it
 /// gets there.
 #[test]
 fn jobs_in_a_server_wait_for_the_clock() {

@@ -72,7 +72,7 @@ fn narrow_program() -> Vec<u8> {
     let words = |words: &[u32]| words.iter().flat_map(|word| word.to_le_bytes()).collect::<Vec<u8>>();
     let identity = [&b"\x7fELF\x01\x01\x01"[..], &[0; 9]].concat();
     // An executable for i386; where it begins, and where its program headers are; the sizes of headers.
-    let head = words(&[3 << 16 | 2, 1, AT + HEADERS, 52, 0, 0, 32 << 16 | 52, 1, 0]);
+    let head = words(&[3 << 16 | 2, 1, AT + HEADERS, 52, 0, 0, 0x20_0034, 1, 0]);
     // One part that is loaded, to be read and executed.
     let part = words(&[1, 0, AT, AT, length, length, 5, 4096]);
     [identity, head, part, code.to_vec()].concat()

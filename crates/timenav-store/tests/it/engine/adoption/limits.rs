@@ -59,7 +59,7 @@ fn one_more(lines: &mut Vec<Value>) {
     let policies = lines.iter().filter(|line| {
         line["entry"]["leaf"].as_str().is_some_and(|leaf| leaf.contains("\"action\":\"set_retention\""))
     });
-    let mut again = policies.last().unwrap().clone();
+    let mut again = policies.next_back().unwrap().clone();
     let newest = lines[checkpoint - 1]["entry"]["leaf"].as_str().unwrap().to_owned();
     let member = |leaf: &str, name: &str| {
         let leaf: Value = serde_json::from_str(leaf).unwrap();
