@@ -56,7 +56,7 @@ async fn so_many_policies_arrive_and_no_more() {
 /// Adds a policy at the end, as no service does.
 fn one_more(lines: &mut Vec<Value>) {
     let (checkpoint, end) = (lines.len() - 2, lines.len() - 1);
-    let policies = lines.iter().filter(|line| {
+    let mut policies = lines.iter().filter(|line| {
         line["entry"]["leaf"].as_str().is_some_and(|leaf| leaf.contains("\"action\":\"set_retention\""))
     });
     let mut again = policies.next_back().unwrap().clone();
