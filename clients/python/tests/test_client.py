@@ -109,7 +109,7 @@ def test_a_timeline_is_watched(client: timenav.Client, timeline: str) -> None:
         client.record_events({"time": "2028-02-29T09:00:00Z", "description": "Seen"}, timeline_id=timeline)
         message = next(told)
         assert (message.event, message.data["change"]) == ("events", "recorded")
-        assert events.last_id == str(message.data["position"])
+        assert events.last_id.split("~")[0] == str(message.data["position"])
 
 
 def test_the_timeline_of_the_client_is_meant_where_none_is_named(service: Service, timeline: str) -> None:

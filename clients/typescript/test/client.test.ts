@@ -81,7 +81,7 @@ describe('calls', () => {
         await service.recordEvents({ body: { time: '2028-02-29T09:00:00Z', description: 'Seen' }, timeline_id: id });
       } else {
         expect(data.change).toBe('recorded');
-        expect(events.lastId).toBe(String(data.position));
+        expect(events.lastId.split('~')[0]).toBe(String(data.position));
         events.close();
       }
     }
