@@ -101,7 +101,7 @@ fn edge(name: &str) -> Option<Edge> {
         "fork_depth_max" => Tested(HISTORY, "forks_of_forks_come_to_an_end"),
         "diff_entries_max" => Tested("timenav-engine/src/diff/tests.rs", "so_many_entries_are_looked_through"),
         "stream_entries_max" => {
-            Tested("timenav-engine/src/ledger_stream.rs", "a_listener_goes_on_unless_it_was_away_too_long")
+            Tested("timenav-engine/src/ledger_stream/continuity.rs", "a_listener_goes_on_unless_it_was_away_too_long")
         }
         "views_events_max" => {
             Tested("timenav-store/tests/it/engine/streams.rs", "so_many_events_are_followed_and_no_more")

@@ -78,12 +78,12 @@ impl Wanted {
         if is_nothing {
             return Err(refused("missing_parameter", "", NOTHING_WANTED));
         }
-        let is_place = |after: &String| after.chars().all(|c| c.is_ascii_digit() || c == '.');
+        let is_place = |after: &String| after.chars().all(|c| c.is_ascii_hexdigit() || c == '.' || c == '~');
         if !wanted.after.as_ref().is_none_or(is_place) {
             return Err(refused(
                 "invalid_parameter",
                 "after",
-                "`after` is what an earlier answer said, such as `17.0`",
+                "`after` is what an earlier answer said, such as `17~5f3c9a0e1d2b4c68`",
             ));
         }
         let until = wanted.until.as_deref().map(|text| {
