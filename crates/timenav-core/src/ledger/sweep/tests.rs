@@ -297,8 +297,9 @@ fn a_sweep_by_a_policy_that_is_not_known_explains_what_no_known_one_keeps() {
     // The known policy keeps them for ten days, and where there is none they are kept forever.
     assert_eq!(explained(&named(&[1]), 12, true).0, Err(SweepFaultKind::KeptLonger { position: 1 }));
     assert_eq!(explained(&named(&[1]), 13, false).0, Err(SweepFaultKind::KeptLonger { position: 1 }));
-    // A policy that is known is compared as it is.
-    let relying = |policy: u64| Sweep { policy, ..named(&[1]) };
+    // A policy that is known is compared as it is, and so are the hashes where all that is named is here.
+    let relying = |policy: u64| Sweep { policy, ..ledger.swept(13).unwrap() };
+    assert_eq!(explained(&Sweep { policy: 0, ..named(&[1]) }, 13, true).0, Err(SweepFaultKind::LeafHashes));
     assert_eq!(explained(&relying(0), 13, true), (Ok(1), vec![2, 3, 4]));
     assert_eq!(explained(&relying(0), 12, true).0, Err(SweepFaultKind::Cutoff));
     assert_eq!(explained(&relying(1), 13, true).0, Err(SweepFaultKind::Policy));
