@@ -89,7 +89,13 @@ fn text_line(ServerEvent { id, name, data }: &ServerEvent) -> String {
         "reset" => "reset: messages were skipped; reload what you need".to_owned(),
         other => output::printable(other),
     };
-    format!("{}  {}\n", output::printable(id), words.trim_end())
+    format!("{}  {}\n", output::printable(place(id)), words.trim_end())
+}
+
+/// Returns the place that an id names. Behind it is the mark of the entry, which programs send back; --after takes the place
+/// alone as well.
+pub(super) fn place(id: &str) -> &str {
+    id.split('~').next().unwrap_or(id)
 }
 
 #[cfg(test)]
@@ -97,7 +103,7 @@ mod tests {
     use super::*;
 
     fn message(name: &str, data: &str) -> ServerEvent {
-        ServerEvent { id: "17.0".to_owned(), name: name.to_owned(), data: data.to_owned() }
+        ServerEvent { id: "17.0~5f3c9a0e1d2b4c68".to_owned(), name: name.to_owned(), data: data.to_owned() }
     }
 
     #[test]
@@ -137,7 +143,7 @@ mod tests {
     fn data_stays_as_it_was() {
         assert_eq!(
             json_line(&message("events", "{\"a\":\n1.50}")),
-            "{\"id\":\"17.0\",\"event\":\"events\",\"data\":{\"a\":1.50}}\n"
+            "{\"id\":\"17.0~5f3c9a0e1d2b4c68\",\"event\":\"events\",\"data\":{\"a\":1.50}}\n"
         );
     }
 }

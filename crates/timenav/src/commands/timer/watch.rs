@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use crate::client::{Client, ServerEvent};
-use crate::commands::stream::json_line;
+use crate::commands::stream::{json_line, place};
 use crate::exit::Failure;
 use crate::output::{self, member};
 
@@ -46,7 +46,7 @@ fn text_line(ServerEvent { id, name, data }: &ServerEvent) -> String {
         "reset" => "reset: messages were skipped; reload what you need".to_owned(),
         other => output::printable(other),
     };
-    format!("{}  {}\n", output::printable(id), words.trim_end())
+    format!("{}  {}\n", output::printable(place(id)), words.trim_end())
 }
 
 #[cfg(test)]
@@ -56,7 +56,7 @@ mod tests {
     #[test]
     fn messages_are_lines() {
         let check = |name: &str, data: &str, expected: &str| {
-            let message = ServerEvent { id: "17.0".to_owned(), name: name.to_owned(), data: data.to_owned() };
+            let message = ServerEvent { id: "17.0~5f3c9a0e1d2b4c68".to_owned(), name: name.to_owned(), data: data.to_owned() };
             assert_eq!(text_line(&message), expected);
         };
         let firing = r#""timer_id":"renew","due":"2000-01-01T00:00:00Z""#;
