@@ -56,7 +56,8 @@ mod tests {
     #[test]
     fn messages_are_lines() {
         let check = |name: &str, data: &str, expected: &str| {
-            let message = ServerEvent { id: "17.0~5f3c9a0e1d2b4c68".to_owned(), name: name.to_owned(), data: data.to_owned() };
+            let message =
+                ServerEvent { id: "17.0~5f3c9a0e1d2b4c68".to_owned(), name: name.to_owned(), data: data.to_owned() };
             assert_eq!(text_line(&message), expected);
         };
         let firing = r#""timer_id":"renew","due":"2000-01-01T00:00:00Z""#;
