@@ -74,7 +74,7 @@ describe('the palette', () => {
     expect(to('dark')).toEqual([{ theme: 'dark' }]);
     expect(to('time zone')).toEqual([{ zone: true }]);
     // It is whichever view one is on.
-    expect(to('save this view')).toEqual([{ save: true }]);
+    expect(to('save this view')).toEqual([{ make: 'view' }]);
   });
 
   it('follows, plays, copies a link, and makes timelines and forks', () => {

@@ -8,15 +8,9 @@ import type { Anchor } from '../../lib/anchors';
 
 /** What is done at once, without going anywhere. */
 export type Deed =
-  | { pause: boolean }
-  | { rate: number }
-  | { theme: Theme }
-  | { zone: true }
-  | { save: true }
-  | { copy: 'link' }
-  | { make: Made };
+  { pause: boolean } | { rate: number } | { theme: Theme } | { zone: true } | { copy: 'link' } | { make: Made };
 /** What is made in a dialog of its own. */
-export type Made = 'timeline' | 'fork';
+export type Made = 'timeline' | 'fork' | 'view';
 
 export interface Command {
   /** What it is, for the list's keys. */
@@ -186,7 +180,7 @@ function actions({ timeline, href, may, isPaused, hasDemo }: Sources): Command[]
     act('link', 'Copy a lasting link', 'copy', { copy: 'link' }),
     act('make', 'New timeline…', 'plus', { make: 'timeline' }),
     act('fork', `Fork ${timeline}…`, 'fork', { make: 'fork' }),
-    act('save', 'Save this view…', 'check', { save: true }),
+    act('save', 'Save this view…', 'check', { make: 'view' }),
     ...(hasDemo ? [act('tour', 'Take the tour', 'info', href('timeline', { timeline: 'demo', tour: '1' }))] : []),
     act('tree', 'Show forks and anchors', 'fork', href('timeline', { do: 'tree' })),
     act('as-of', 'Show what was known when', 'history', href('timeline', { do: 'as-of' })),

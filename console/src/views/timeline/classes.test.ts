@@ -96,7 +96,8 @@ describe('attributes', () => {
 });
 
 describe('the ramp', () => {
-  const css = readFileSync(new URL('../../app.css', import.meta.url), 'utf8');
+  const read = (path: string) => readFileSync(new URL(path, import.meta.url), 'utf8');
+  const css = read('../../app.css') + read('./ramp.css');
   const token = (name: string): [string, string] => {
     const found = new RegExp(`--${name}: light-dark\\((#\\w{6}), (#\\w{6})\\)`).exec(css)!;
     return [found[1]!, found[2]!];

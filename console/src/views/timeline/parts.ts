@@ -4,8 +4,6 @@ import { later } from '../../lib/later';
 // In a quiet moment the last one comes first.
 export const treeDialog = later(() => import('./TreeDialog.svelte'));
 export const newTimeline = later(() => import('../../shell/NewTimeline.svelte'));
-export const saveView = later(() => import('../../shell/SaveView.svelte'));
-export const exportDialog = later(() => import('./files/ExportDialog.svelte'));
 export const importDialog = later(() => import('./files/ImportDialog.svelte'));
 export const anchorDialog = later(() => import('./AnchorDialog.svelte'));
 export const rangeDialog = later(() => import('./RangeDialog.svelte'));
