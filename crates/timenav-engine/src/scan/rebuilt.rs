@@ -158,10 +158,8 @@ impl Rebuilding {
     /// Returns what a fork goes on from that begins after the last entry.
     pub(crate) fn hand_on(&mut self) -> Inherited {
         self.standing = Some(self.stand());
-        let mut versions = mem::take(&mut self.versions);
-        for newest in versions.values_mut() {
-            newest.position = None;
-        }
+        let inherited = |(event, newest): (EventHash, Newest)| (event, Newest { position: None, ..newest });
+        let versions = mem::take(&mut self.versions).into_iter().map(inherited).collect();
         let (erased_events, mut data_ids) = (mem::take(&mut self.erased_events), mem::take(&mut self.data_ids));
         data_ids.extend(self.inherited_data_ids.drain());
         Inherited { versions, erased_events, data_ids, marked: self.replay.take_marked() }
