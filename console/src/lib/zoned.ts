@@ -23,7 +23,7 @@ export function zonedField(instant: Micros): string {
 
 /**
  * Reads a timestamp, or a date alone, which is its beginning. Its zone is its offset, or a name in brackets as in
- * `2028-02-29T09:00[Asia/Tokyo]`, or that which is chosen. Returns null for anything that is none, and where an offset
+ * `2028-02-29T09:00[Asia/Tokyo]`, or that which is chosen. Returns null for anything else, and where an offset
  * and a name disagree.
  */
 export function readMoment(text: string): Micros | null {

@@ -84,7 +84,7 @@ pub(super) struct Asker {
     pub(super) secret: String,
 }
 
-/// What is told to whoever shows a key that is none, or not any more.
+/// What is told to whoever shows a key that does not exist, or no longer works.
 pub(super) const NO_KEY: &str = "no key";
 
 #[derive(Debug, PartialEq)]
