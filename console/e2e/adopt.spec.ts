@@ -123,7 +123,7 @@ describe('a fork', () => {
     await there.service.call('POST', 'timelines', { timeline_id: 'mir-2', fork_of: 'mir' });
     const from = await there.loggedIn('access?timeline=mir-2&tab=settings');
     await from.getByRole('button', { name: 'Hand over…' }).click();
-    await from.getByText('mir itself stays here').waitFor();
+    await from.getByText('shares with mir, which stays here').waitFor();
     await from.getByLabel('Type mir-2 to continue').fill('mir-2');
     await from.getByRole('button', { name: 'Hand over the timeline' }).click();
     await from.getByRole('heading', { name: 'Handed over to another service' }).waitFor();

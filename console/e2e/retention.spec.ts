@@ -122,7 +122,7 @@ describe('what is due', () => {
     await page.goto(`${on.service.url}/#/integrity?timeline=swept`);
     await page.getByRole('button', { name: 'Compare all entries' }).click();
     await page.getByText('The contents match what was signed.').waitFor();
-    await page.getByText(/payloads? erased, each by an entry that says so/).waitFor();
+    await page.getByText(/payloads? pruned, as the retention of the timeline allows/).waitFor();
   });
 
   it('is nothing where everything is kept, or is not old enough', async () => {
