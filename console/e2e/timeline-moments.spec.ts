@@ -173,6 +173,8 @@ describe('the everyday', () => {
     await run('fork known');
     await page.getByRole('dialog', { name: /timeline|fork/i }).waitFor();
     await page.keyboard.press('Escape');
+    // The browser tells the page later that a dialog is closed.
+    await expect.poll(() => page.locator('dialog').count()).toBe(0);
     await page.keyboard.press('Control+k');
     await palette.waitFor();
   });
