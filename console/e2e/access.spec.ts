@@ -163,6 +163,25 @@ describe('users', () => {
     await theirs.reload();
     await theirs.getByRole('heading', { name: 'Log in to timenav' }).waitFor();
   });
+
+  it('are drawn as far as they are in sight, where there are many', async () => {
+    const users = Array.from({ length: 200 }, (_, index) => ({
+      user_id: `crowd-${index}`,
+      restriction_level: 'full_access' as const,
+      operator: false,
+      created_at: '2005-01-01T00:00:00Z',
+    }));
+    const page = await on.loggedIn(tab('settings'));
+    await page.route('**/v1/users?*', (route) => route.fulfill({ json: { users, has_more: false } }));
+    await page.goto(`${on.service.url}/#/${tab('users')}`);
+    const table = page.getByRole('region', { name: 'Users' }).getByRole('table');
+    await expect.poll(() => table.getAttribute('aria-rowcount')).toBe('201');
+    await expect.poll(() => table.getByRole('row').count()).toBeLessThan(100);
+    await table.getByRole('row').nth(1).getByRole('link').first().focus();
+    await page.keyboard.press('End');
+    await table.getByRole('rowheader', { name: 'crowd-199' }).waitFor();
+    await expectNoSidewaysScroll(page);
+  });
 });
 
 describe('restrictions', () => {

@@ -88,6 +88,22 @@ describe('lanes of what lasts', () => {
     }
   });
 
+  it('are drawn where they began before what is in sight, also among more events than are read', async () => {
+    const calls = Array.from({ length: 40 }, (_, index) => lasting(`call-${index}`, 20 * index, 20 * index + 1, 'S'));
+    await timeline('strait', lasting('ferry', 0, 800, 'S'), ...calls);
+    // Two months in sight, a year after the ferry has left.
+    const sight = 'center=2021-02-09T00:00:00Z&zoom=4300000000';
+    const page = await on.loggedIn(`timeline?timeline=strait&most=20&lanes=1&${sight}`);
+    await counted(page, '41 events');
+    const box = (await axis(page).boundingBox())!;
+    await expect
+      .poll(async () => {
+        await page.mouse.click(box.x + box.width * 0.47, box.y + 89);
+        return card(page).getByRole('heading', { name: 'ferry', exact: true }).count();
+      })
+      .toBe(1);
+  });
+
   it('are offered where not all have room without', async () => {
     const page = await on.loggedIn('timeline?timeline=shifts');
     await axis(page).getByRole('button', { name: 'No room for all · show rows' }).click();

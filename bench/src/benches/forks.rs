@@ -108,6 +108,7 @@ pub(super) fn read_on(
             as_of: None,
             filter: Arc::default(),
             newest_first: false,
+            overlapping: false,
             items_max: 100,
             cursor: None,
         };

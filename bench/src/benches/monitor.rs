@@ -122,6 +122,7 @@ impl Subject {
                 after: None,
                 items_max: ITEMS,
                 newest_first: false,
+                overlapping: false,
             };
             // As the engine asks: at once where it takes a moment, otherwise on a thread of its own.
             let found = self.store.events_at_once(&query)?;
@@ -140,6 +141,7 @@ impl Subject {
                 as_of: None,
                 filter: Arc::default(),
                 newest_first: false,
+                overlapping: false,
                 items_max: ITEMS,
                 cursor: None,
             };

@@ -196,6 +196,7 @@ impl Subject {
                 after: None,
                 items_max: ITEMS,
                 newest_first: false,
+                overlapping: false,
             };
             // As the engine asks: another thread only where it takes long.
             if let Some(found) = self.store.events_at_once(&query)? {

@@ -9228,6 +9228,8 @@ export interface operations {
                  */
                 location: string;
                 order?: components["schemas"]["EventOrder"] | null;
+                /** @description Whether events count too that began before the range and last into it. Defaults to `false`. */
+                overlapping?: boolean;
                 /** @description Only events with exactly this source. */
                 source?: string;
                 /**

@@ -404,6 +404,7 @@ export const OPERATIONS = {
       'limit',
       'location',
       'order',
+      'overlapping',
       'source',
       'text',
       'time_range',

@@ -2585,6 +2585,12 @@ impl<'a> MonitorEventsCall<'a> {
         self
     }
 
+    /// Whether events count too that began before the range and last into it. Defaults to `false`.
+    pub fn overlapping(mut self, overlapping: bool) -> Self {
+        self.call.query("overlapping", overlapping);
+        self
+    }
+
     /// Only events with exactly this source.
     pub fn source(mut self, source: impl Into<String>) -> Self {
         let source: String = source.into();

@@ -186,6 +186,7 @@ impl Engine {
             after: from.and_then(Cursor::event_place),
             items_max: usize::MAX,
             newest_first: false,
+            overlapping: false,
         });
         let filter = look.sight.filter(request.filter);
         // Groups are in memory from the first event on: few counts have any at the same moment, the others wait here.

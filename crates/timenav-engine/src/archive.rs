@@ -129,6 +129,8 @@ pub struct KeptEvent {
     pub place: Option<String>,
     /// The event's own name, in the form by which it is found.
     pub name_key: Option<String>,
+    /// How long it lasts, roughly, as the number of its class.
+    pub length_class: Option<i64>,
     /// Its source and actors as they are kept beside it, if they are.
     pub parties: Option<String>,
     /// The event as JSON.
@@ -138,7 +140,7 @@ pub struct KeptEvent {
 impl KeptEvent {
     /// Returns the row as it is seen by who passes over all of them.
     pub(crate) fn seen<'a>(&'a self, event_id: &'a str) -> SeenEvent<'a> {
-        let Self { position, until, time_micros, point, cell, place, name_key, parties, content } = self;
+        let Self { position, until, time_micros, point, cell, place, name_key, length_class, parties, content } = self;
         SeenEvent {
             event_id,
             position: *position,
@@ -148,6 +150,7 @@ impl KeptEvent {
             cell: *cell,
             place: place.as_deref(),
             name_key: name_key.as_deref(),
+            length_class: *length_class,
             parties: parties.as_deref(),
             content,
         }

@@ -341,6 +341,7 @@ impl Engine {
                     after: None,
                     items_max: PAGE_ITEMS_MAX,
                     newest_first: false,
+                    overlapping: false,
                 };
                 self.select_found(state, query).await
             }

@@ -4,6 +4,7 @@ use timenav_core::event::EventDraft;
 use timenav_core::place::{Cell, Point};
 use timenav_core::time::{Instant, Virtual};
 
+use crate::length_class::LengthClass;
 use crate::parties::parties_text;
 
 /// What one version of an event is found by. It is worked out here and nowhere else: a store keeps it as it is, and a scan
@@ -20,6 +21,8 @@ pub struct EventColumns {
     pub place: Option<String>,
     /// Its name, in the form by which it is found: what [`name_key`] makes of it.
     pub name_key: Option<String>,
+    /// How long it lasts, roughly: by it and its time it is found by who asks for what lasts into a range.
+    pub length_class: Option<LengthClass>,
     /// Its source and its actors, as JSON: what it is counted by. `None` where that is too long, so that the event
     /// itself has to be read.
     pub parties: Option<String>,
@@ -30,22 +33,32 @@ impl EventColumns {
     #[must_use]
     pub fn of(draft: &EventDraft, point: Option<Point>) -> Self {
         let parties = parties_text(draft.source.as_deref(), &draft.actors);
-        Self::made_of(draft.time, draft.name.as_deref(), draft.location.as_deref(), (point, parties))
+        let times = (draft.time, draft.end_time);
+        Self::made_of(times, draft.name.as_deref(), draft.location.as_deref(), (point, parties))
     }
 
     pub(crate) fn made_of(
-        time: Instant<Virtual>,
+        (time, end_time): (Instant<Virtual>, Option<Instant<Virtual>>),
         name: Option<&str>,
         place: Option<&str>,
         (point, parties): (Option<Point>, Option<String>),
     ) -> Self {
         let (place, name_key) = (place.map(str::to_owned), name.map(name_key));
-        Self { time, point, cell: point.map(Cell::of), place, name_key, parties }
+        let length_class = LengthClass::of(time, end_time);
+        Self { time, point, cell: point.map(Cell::of), place, name_key, length_class, parties }
     }
 
     /// Returns the columns of a row that says that an inherited event does not stand. Nothing finds it by them.
     pub(crate) const fn of_nothing() -> Self {
-        Self { time: Instant::EPOCH, point: None, cell: None, place: None, name_key: None, parties: None }
+        Self {
+            time: Instant::EPOCH,
+            point: None,
+            cell: None,
+            place: None,
+            name_key: None,
+            length_class: None,
+            parties: None,
+        }
     }
 }
 
@@ -64,11 +77,13 @@ mod tests {
         let at = Instant::from_micros(7).unwrap();
         let (name, location) = (Some("  The Fall ".to_owned()), Some("Rome".to_owned()));
         let (source, actors) = (Some("Livy".to_owned()), vec!["Odoacer".to_owned()]);
-        let draft = EventDraft { name, location, source, actors, ..EventDraft::at(at, "told") };
+        let end_time = Some(Instant::from_micros(12).unwrap());
+        let draft = EventDraft { end_time, name, location, source, actors, ..EventDraft::at(at, "told") };
         let rome = Point::new(41.9, 12.5).unwrap();
         let columns = EventColumns::of(&draft, Some(rome));
         assert_eq!((columns.time, columns.point, columns.cell), (at, Some(rome), Some(Cell::of(rome))));
         assert_eq!((columns.place.as_deref(), columns.name_key.as_deref()), (Some("Rome"), Some("the fall")));
+        assert_eq!(columns.length_class.map(LengthClass::number), Some(2), "five microseconds");
         assert_eq!(columns.parties.as_deref(), Some(r#""Livy"["Odoacer"]"#));
         let nowhere = EventColumns::of(&EventDraft::at(Instant::EPOCH, ""), None);
         assert_eq!(nowhere, EventColumns { parties: Some(String::new()), ..EventColumns::of_nothing() });

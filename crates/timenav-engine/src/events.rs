@@ -24,6 +24,7 @@ use crate::idempotency::Idempotency;
 use crate::json::json;
 use crate::location::columns_of;
 use crate::look::Look;
+use crate::options::LEVEL_OF_OVERLAPPING;
 use crate::payload::{EventsFound, NEWEST, Reading};
 use crate::places::Understood;
 use crate::refusal::Refusal;
@@ -76,6 +77,8 @@ pub struct MonitorEvents {
     pub location: LocationQuery,
     /// When, both ends included.
     pub range: TimeRange<Virtual>,
+    /// Whether those are meant too that begin before that and last into it.
+    pub overlapping: bool,
     /// As the ledger told it at that moment, instead of now; also as the caller wrote it.
     pub as_of: Option<(String, AsOf)>,
     /// Which of them.
@@ -192,11 +195,13 @@ impl Engine {
             as_of: Some(as_of_text.to_owned()).filter(|text| !text.is_empty()),
             location: request.location_text.clone(),
             order: request.newest_first.then_some(NEWEST),
+            overlapping: request.overlapping,
             time_range: request.range.to_string(),
             ..EventsFound::default()
         };
         found.filtered_by(request.filter.texts());
-        let filtered = if request.newest_first || !request.filter.is_empty() { json(&found) } else { String::new() };
+        let is_plain = !request.newest_first && !request.overlapping && request.filter.is_empty();
+        let filtered = if is_plain { String::new() } else { json(&found) };
         let read = read_as(found);
         let asked = format!(
             "{} {timeline} {} {as_of_text} {}{filtered}",
@@ -207,12 +212,16 @@ impl Engine {
         let admitted = self.let_on(caller, timeline, Demand::Look, read).await?;
         let from = request.cursor.as_deref().map(|text| self.open_cursor(caller, &asked, text)).transpose()?;
         let admitted = admitted.at(request.as_of.as_ref().map(|(_, as_of)| as_of)).await?;
+        if request.overlapping && self.store().feature_level().await? < LEVEL_OF_OVERLAPPING {
+            return Err(Refusal::NotUpgraded { what: "`overlapping`", level: LEVEL_OF_OVERLAPPING });
+        }
         let look = admitted.with_first_page(from.map(|cursor| cursor.as_of)).look().await?;
         let understood = self.understand(&look.layers, &look.sight, request.location).await?;
         let query = EventQuery {
             layers: Arc::clone(&look.layers),
             patterns: understood.patterns(),
             range: request.range,
+            overlapping: request.overlapping,
             after: from.and_then(Cursor::event_place),
             items_max: request.items_max,
             newest_first: request.newest_first,

@@ -80,6 +80,7 @@ impl Engine {
             after: None,
             items_max: PART_ITEMS_MAX,
             newest_first: request.newest_first,
+            overlapping: false,
         });
         let (engine, caller, filter) = (self.clone(), caller.clone(), look.sight.filter(request.filter));
         Ok(EventExport { engine, caller, timeline_id, query, filter, is_over: false })

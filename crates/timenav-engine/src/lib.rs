@@ -29,6 +29,7 @@ mod background;
 mod options;
 mod parties;
 mod event_columns;
+mod length_class;
 mod event_filter;
 mod rows;
 mod clock_offset;
@@ -246,6 +247,7 @@ pub use leasing_door::{
 pub use ledger_stream::{
     EntryMark, FiringNews, LedgerStream, News, Seen, Told, Waiting, WatchFirings, WatchLedger, WatchedParadoxes,
 };
+pub use length_class::{LengthClass, lasts_into};
 pub use live::{AccessChanges, Growth};
 pub use long_work::{COUNTS_RUNNING_MAX, LONG_WORK_RUNNING_MAX, NAME_SEARCHES_RUNNING_MAX, VIEWS_RUNNING_MAX};
 pub use notes::newest_checkpoints;

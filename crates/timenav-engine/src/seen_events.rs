@@ -19,6 +19,8 @@ pub struct SeenEvent<'a> {
     pub place: Option<&'a str>,
     /// The event's own name, in the form by which it is found.
     pub name_key: Option<&'a str>,
+    /// How long it lasts, roughly, as the number of its class.
+    pub length_class: Option<i64>,
     /// Its source and actors as they are kept beside it, if they are.
     pub parties: Option<&'a str>,
     /// The event as JSON.
@@ -56,6 +58,7 @@ struct PageRow {
     event_id: usize,
     place: Option<usize>,
     name_key: Option<usize>,
+    length_class: Option<i64>,
     parties: Option<usize>,
     content: usize,
 }
@@ -72,7 +75,7 @@ impl SeenEvent<'_> {
 impl SeenEvents {
     /// Adds a row.
     pub fn push(&mut self, row: &SeenEvent<'_>) {
-        let SeenEvent { position, until, time_micros, point, cell, .. } = *row;
+        let SeenEvent { position, until, time_micros, point, cell, length_class, .. } = *row;
         let mut add = |text: &str| {
             self.texts.push_str(text);
             self.texts.len()
@@ -80,8 +83,19 @@ impl SeenEvents {
         let event_id = add(row.event_id);
         let (place, name_key) = (row.place.map(&mut add), row.name_key.map(&mut add));
         let (parties, content) = (row.parties.map(&mut add), add(row.content));
-        let row = PageRow { position, until, time_micros, point, cell, event_id, place, name_key, parties, content };
-        self.rows.push(row);
+        self.rows.push(PageRow {
+            position,
+            until,
+            time_micros,
+            point,
+            cell,
+            event_id,
+            place,
+            name_key,
+            length_class,
+            parties,
+            content,
+        });
     }
 
     /// Returns how many bytes its texts have.
@@ -113,11 +127,23 @@ impl SeenEvents {
         let mut next = 0;
         self.rows.iter().map(move |row| {
             let mut up_to = |end: usize| &self.texts[std::mem::replace(&mut next, end)..end];
-            let PageRow { position, until, time_micros, point, cell, .. } = *row;
+            let PageRow { position, until, time_micros, point, cell, length_class, .. } = *row;
             let event_id = up_to(row.event_id);
             let (place, name_key) = (row.place.map(&mut up_to), row.name_key.map(&mut up_to));
             let (parties, content) = (row.parties.map(&mut up_to), up_to(row.content));
-            SeenEvent { event_id, position, until, time_micros, point, cell, place, name_key, parties, content }
+            SeenEvent {
+                event_id,
+                position,
+                until,
+                time_micros,
+                point,
+                cell,
+                place,
+                name_key,
+                length_class,
+                parties,
+                content,
+            }
         })
     }
 }
@@ -137,6 +163,7 @@ mod tests {
             cell: Some(41),
             place,
             name_key,
+            length_class: name_key.map(|_| 39),
             parties: name_key.map(|_| "[]"),
             content: "{}",
         };

@@ -138,6 +138,8 @@ pub struct EventQuery {
     pub patterns: Vec<Pattern>,
     /// When.
     pub range: TimeRange<Virtual>,
+    /// Whether those are meant too that begin before that and last into it. Nobody asks for spots so.
+    pub overlapping: bool,
     /// Only events after this time, layer and position, in the order that is asked for.
     pub after: Option<EventPlace>,
     /// At most so many.

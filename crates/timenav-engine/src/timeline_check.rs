@@ -143,6 +143,7 @@ impl Engine {
             after: None,
             items_max: usize::MAX,
             newest_first: false,
+            overlapping: false,
         });
         let searched = (look.sight.filter(Arc::default()), DESCRIPTIONS_SEARCHED_MAX);
         let wanted = (description.to_owned(), None);

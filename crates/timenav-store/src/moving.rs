@@ -10,7 +10,7 @@ use timenav_core::ledger::sha256;
 use timenav_engine::{Head, StoreError};
 
 use crate::kept::moves::{Progress, Source, Target, UnderWay};
-use crate::kept::tables::TABLES;
+use crate::kept::tables::{TABLES, fill_lengths};
 use crate::postgres::{PostgresOptions, PostgresSource, PostgresStore, PostgresTarget};
 use crate::sqlite::{SqliteSource, SqliteTarget};
 
@@ -94,9 +94,10 @@ async fn copy(
         let mut progress = into.progress(table).await?;
         loop {
             told(Moved { table: table.name, rows: progress.rows });
-            let page = from.page(table, progress.after.clone()).await?;
+            let mut page = from.page(table, progress.after.clone()).await?;
             let Some(last) = page.last else { break };
             progress = Progress { after: Some(last), rows: progress.rows + page.rows.len() as u64 };
+            fill_lengths(table, &mut page.rows);
             into.put(table, page.rows, &progress).await?;
         }
     }

@@ -630,6 +630,7 @@ OPERATIONS: dict[str, Operation] = {
             "limit": "limit",
             "location": "location",
             "order": "order",
+            "overlapping": "overlapping",
             "source": "source",
             "text": "text",
             "time_range": "time_range",

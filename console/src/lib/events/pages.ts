@@ -1,5 +1,5 @@
 /** Events page by page, as the service has them. */
-import { service } from '../api';
+import { isAborted, service } from '../api';
 import { format, parse, type Micros } from '../instant';
 import { queryOf, type Question } from './filter';
 import { EventStore, type EventBody } from './store';
@@ -26,6 +26,8 @@ interface PageOptions {
   cursor?: string | null;
   limit: number;
   order?: 'newest';
+  /** Whether those are meant too that begin before `from` and last beyond it. */
+  overlapping?: boolean;
   signal: AbortSignal;
 }
 
@@ -37,7 +39,7 @@ const range = (from?: Micros | null, to?: Micros | null): string =>
 
 /** Reads a page; if the filter lets few through, several until it is full. */
 export async function readPage(question: Question, options: PageOptions): Promise<EventPage> {
-  const { signal, limit, order } = options;
+  const { signal, limit, order, overlapping } = options;
   const store = new EventStore();
   let next = options.cursor ?? null;
   let searchedTo: Micros | null = null;
@@ -49,6 +51,7 @@ export async function readPage(question: Question, options: PageOptions): Promis
         limit: limit - store.count,
         cursor: next ?? undefined,
         order,
+        overlapping,
       },
       { signal },
     );
@@ -58,6 +61,24 @@ export async function readPage(question: Question, options: PageOptions): Promis
     if (next === null || store.count >= limit) break;
   }
   return { store, next, searchedTo: next === null ? null : searchedTo };
+}
+
+/**
+ * Reads all events of a time, with those that last into it. Returns null where there are more than so many that begin in
+ * it; where only those are too many that began before, these are left out.
+ */
+export async function readSpan(
+  question: Question,
+  options: { from: Micros; to: Micros; limit: number; signal: AbortSignal },
+): Promise<EventStore | null> {
+  const all = await readPage(question, { ...options, overlapping: true }).catch((error: unknown) => {
+    // A database that is being upgraded does not know yet how long events last.
+    if (isAborted(error)) throw error;
+    return null;
+  });
+  if (all?.next === null) return all.store;
+  const begun = await readPage(question, options);
+  return begun.next === null ? begun.store : null;
 }
 
 /** Returns the times of the first and the last event of a timeline, whatever the filter; null where there is none. */

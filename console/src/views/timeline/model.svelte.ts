@@ -26,7 +26,7 @@ import type { Measured } from './measured.svelte';
 import { changesIn, Live, spanOf, type Changes } from './live.svelte';
 import { Renewal } from './renewal';
 import { Sight, type Range } from './sight.svelte';
-import { readEnds, readExtent, readPage } from '../../lib/events/pages';
+import { readEnds, readExtent, readPage, readSpan } from '../../lib/events/pages';
 import { FIRST, LAST, fitted, type Scale } from '../../lib/events/scale';
 import { stepOf } from '../../lib/events/steps';
 import { EventStore } from '../../lib/events/store';
@@ -355,9 +355,9 @@ export class TimelineModel {
       const high = to + room > LAST ? LAST : to + room;
       const found = counts === null ? null : countWithin(counts, low, high);
       if (found === null || counts!.until < counts!.to || found.most > this.singlesMax) continue;
-      const page = await readPage(question, { from: low, to: high, limit: this.singlesMax, signal });
-      if (page.next !== null) continue;
-      this.all = page.store;
+      const read = await readSpan(question, { from: low, to: high, limit: this.singlesMax, signal });
+      if (read === null) continue;
+      this.all = read;
       this.#window = { from: low, to: high };
       return;
     }
@@ -404,9 +404,9 @@ export class TimelineModel {
     this.measured?.forget(span);
     const window = this.#window;
     if (window !== null) {
-      const page = await readPage(question, { ...window, limit: this.singlesMax, signal }).catch(() => null);
-      if (page?.next === null) this.all = page.store;
-      else if (page !== null && this.isWhole) {
+      const read = await readSpan(question, { ...window, limit: this.singlesMax, signal }).catch(() => undefined);
+      if (read) this.all = read;
+      else if (read === null && this.isWhole) {
         // It has become too much to show one by one.
         await this.load();
         return;

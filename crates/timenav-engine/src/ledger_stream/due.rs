@@ -196,6 +196,7 @@ impl LedgerStream {
             after: None,
             items_max: 1,
             newest_first: false,
+            overlapping: false,
         };
         let found = self.engine.store().events(query).await?;
         let next = found.first().map_or(Next::Never, |event| Next::At(event.time));

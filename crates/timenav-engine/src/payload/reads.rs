@@ -137,6 +137,8 @@ pub(crate) struct EventsFound {
     pub(crate) location: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) order: Option<&'static str>,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) overlapping: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) source: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]

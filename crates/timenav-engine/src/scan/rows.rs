@@ -27,6 +27,8 @@ struct Content<'a> {
     #[serde(borrow)]
     time: Cow<'a, str>,
     #[serde(default, borrow)]
+    end_time: Option<Cow<'a, str>>,
+    #[serde(default, borrow)]
     name: Option<Cow<'a, str>>,
     #[serde(default, borrow)]
     location: Option<Cow<'a, str>>,
@@ -138,8 +140,10 @@ pub(super) enum Place {
 pub(super) fn compare_columns(row: &SeenEvent<'_>, gazetteer: Option<&dyn Gazetteer>) -> Result<Place, &'static str> {
     let content: Content<'_> = serde_json::from_str(row.content).map_err(|_| "the content")?;
     let time = parse_timestamp::<Virtual>(&content.time).map_err(|_| "the time")?;
+    let end_time = content.end_time.map(|end| parse_timestamp(&end)).transpose().map_err(|_| "the end")?;
     let point = row.point.and_then(|(lat, lon)| Point::new(lat, lon));
-    let columns = EventColumns::made_of(time, content.name.as_deref(), content.location.as_deref(), (point, None));
+    let columns =
+        EventColumns::made_of((time, end_time), content.name.as_deref(), content.location.as_deref(), (point, None));
     if columns.time.micros() != row.time_micros {
         return Err("the time");
     }
@@ -148,6 +152,9 @@ pub(super) fn compare_columns(row: &SeenEvent<'_>, gazetteer: Option<&dyn Gazett
     }
     if columns.place.as_deref() != row.place {
         return Err("the place");
+    }
+    if columns.length_class.map(|class| i64::from(class.number())) != row.length_class {
+        return Err("the length");
     }
     // Whoever counts by what is not kept reads the event, so nothing is wrong then.
     if row.parties.is_some_and(|kept| parties_in(row.content).as_deref() != Some(kept)) {

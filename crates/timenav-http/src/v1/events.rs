@@ -154,6 +154,9 @@ pub(crate) struct MonitorRequest {
     attribute: Option<Attributes>,
     /// Which events come first. Defaults to the earliest.
     order: Option<EventOrder>,
+    /// Whether events count too that began before the range and last into it. Defaults to `false`.
+    #[serde(default, deserialize_with = "wire::truth")]
+    overlapping: Option<bool>,
     /// The timeline. Defaults to the API key's.
     #[schema(value_type = Option<String>, format = "timeline-id", example = "main")]
     timeline_id: Option<Text<TimelineId>>,
@@ -312,6 +315,7 @@ async fn monitor_events(
                 location_text,
                 location,
                 range: request.time_range.0,
+                overlapping: request.overlapping.unwrap_or(false),
                 as_of: request.as_of.map(|moment| (moment.text, moment.as_of)),
                 filter,
                 newest_first: EventOrder::is_newest_first(request.order),

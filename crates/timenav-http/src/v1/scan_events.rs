@@ -187,6 +187,7 @@ async fn scan_events(
         as_of: request.as_of.map(|moment| (moment.text, moment.as_of)),
         filter,
         newest_first: EventOrder::is_newest_first(request.order),
+        overlapping: false,
         items_max: items_max(request.limit),
         cursor: request.cursor,
     };

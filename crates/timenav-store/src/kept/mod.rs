@@ -9,5 +9,6 @@ pub(crate) mod names;
 pub(crate) mod origins;
 pub(crate) mod outcomes;
 pub(crate) mod packed;
+pub(crate) mod stretch;
 pub(crate) mod tables;
 pub(crate) mod values;

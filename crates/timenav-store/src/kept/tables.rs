@@ -1,6 +1,7 @@
 //! Which tables there are, what is in their columns, and in which order their rows are read.
 
 use serde::{Deserialize, Serialize};
+use timenav_engine::LengthClass;
 
 /// What a column holds, as PostgreSQL has it. SQLite keeps whole numbers of every size as one, and texts as texts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -81,6 +82,9 @@ const ENTRIES_IN_SQLITE: &str = "entries e LEFT JOIN contents c ON c.entry = e.e
 const SALT_IN_SQLITE: &str = "iif(c.entry IS NULL, e.salt, iif(length(e.salt) + length(e.payload) = 0, c.salt, NULL))";
 const PAYLOAD_IN_SQLITE: &str = "iif(c.entry IS NULL, e.payload, c.payload)";
 
+/// Of events.
+const LENGTH_CLASS: &str = "length_class";
+
 pub(crate) const TABLES: &[Table] = &[
     Table {
         name: "entries",
@@ -123,6 +127,8 @@ pub(crate) const TABLES: &[Table] = &[
             column("place", Kind::Text),
             column("name_key", Kind::Text),
             column("content", Kind::Text),
+            // Made of the content, so that it is right where a database has no such column yet.
+            Column { in_postgres: Some("NULL::smallint"), ..column(LENGTH_CLASS, Kind::Smallint) },
         ],
         sqlite_from: "events",
         sqlite_key: &["timeline", "cell", "time", "position"],
@@ -398,6 +404,17 @@ pub(crate) const TABLES: &[Table] = &[
         rows_max: LONG_ROWS_MAX,
     },
 ];
+
+/// Fills the column that says how long events last. It is made of the event, whatever the source had there.
+pub(crate) fn fill_lengths(table: &Table, rows: &mut [Vec<Value>]) {
+    let place = |name: &str| table.columns.iter().position(|column| column.name == name);
+    let (Some(content), Some(class)) = (place("content"), place(LENGTH_CLASS)) else { return };
+    for row in rows {
+        let json = if let Value::Bytes(bytes) = &row[content] { str::from_utf8(bytes).ok() } else { None };
+        let found = json.and_then(LengthClass::of_content);
+        row[class] = found.map_or(Value::Null, |class| Value::Whole(class.number().into()));
+    }
+}
 
 #[cfg(test)]
 mod tests {

@@ -78,6 +78,11 @@ pub(super) async fn end(connections: &Connections, writing: Writing, step: &Comm
 /// Writes a step on heads that are locked.
 pub(super) async fn write(writing: &Writing, step: &Commit) -> Result<(), Failed> {
     let on = writing.on()?;
+    let mut rows = Rows::default();
+    for timeline in &step.timelines {
+        rows.add_step(timeline);
+    }
+    let keeps_lengths = rows.have_lengths() && writing.keeps_lengths().await?;
     let mut batch = Batch::default();
     heads::update(&mut batch, &step.timelines);
     put_permissions(&mut batch, &step.timelines);
@@ -88,11 +93,7 @@ pub(super) async fn write(writing: &Writing, step: &Commit) -> Result<(), Failed
     for arrival in &step.arrivals {
         arrived::stand(&mut batch, arrival);
     }
-    let mut rows = Rows::default();
-    for timeline in &step.timelines {
-        rows.add_step(timeline);
-    }
-    rows.put(&mut batch);
+    rows.put(&mut batch, keeps_lengths);
     let timers: Vec<_> = step.timelines.iter().map(|step| (step.head.key, &step.timers)).collect();
     timers::put(&mut batch, &timers);
     leasing::forget_settled(&mut batch, &step.timelines);
@@ -187,10 +188,11 @@ pub(super) async fn put_arriving(
     rows: &ArrivingRows,
 ) -> Result<(), Failed> {
     let on = writing.on()?;
-    let mut batch = Batch::default();
     let mut all = Rows::default();
     all.add_arriving(timeline, rows);
-    all.put(&mut batch);
+    let keeps_lengths = all.have_lengths() && writing.keeps_lengths().await?;
+    let mut batch = Batch::default();
+    all.put(&mut batch, keeps_lengths);
     retention::insert_sweeps(&mut batch, timeline, &rows.sweeps);
     // One after the other: the same row may be written by each.
     for some in &rows.timers {
@@ -240,9 +242,14 @@ impl<'a> Rows<'a> {
         self.data.extend(of(key, &rows.data));
     }
 
-    fn put(&self, batch: &mut Batch<'a>) {
+    /// Whether an event lasts for some time.
+    fn have_lengths(&self) -> bool {
+        self.events.iter().any(|(_, event)| event.columns.length_class.is_some())
+    }
+
+    fn put(&self, batch: &mut Batch<'a>, keeps_lengths: bool) {
         contents::insert(batch, &self.entries);
-        events::insert(batch, &self.events);
+        events::insert(batch, &self.events, keeps_lengths);
         events::end(batch, &self.ends);
         if !self.interventions.is_empty() {
             let rows = || self.interventions.iter();

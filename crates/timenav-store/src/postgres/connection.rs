@@ -23,6 +23,7 @@ use tokio_rustls::rustls::pki_types::pem::PemObject;
 use tokio_rustls::rustls::{ClientConfig, RootCertStore};
 
 use super::PostgresOptions;
+use super::lengths::Lengths;
 use super::values::Failed;
 
 /// Connections that read at the same moment. More wait.
@@ -243,6 +244,8 @@ pub(super) struct Connections {
     warnings: Arc<AtomicU64>,
     /// The session of the connection that writes.
     session: Arc<AtomicI32>,
+    /// Whether events have a column for how long they last.
+    pub(super) lengths: Arc<Lengths>,
     /// How many connections were made.
     made: Arc<AtomicU64>,
     /// How many transactions began anew, because they lost against others.
@@ -266,7 +269,8 @@ impl Connections {
         let writer = address.pool(1, Some(Writer { lock, session: Arc::clone(&session) }), opened(&warnings))?;
         let readers = address.pool(READERS_MAX, None, opened(&Arc::default()))?;
         let (is_alone, retries, unanswered) = (options.is_alone, AtomicU64::new(0), AtomicU64::new(0));
-        Ok(Self { writer, readers, address, is_alone, warnings, session, made, retries, unanswered })
+        let lengths = Arc::default();
+        Ok(Self { writer, readers, address, is_alone, warnings, session, lengths, made, retries, unanswered })
     }
 
     /// Returns how they are used.

@@ -9,16 +9,17 @@ use std::collections::{BinaryHeap, HashSet, VecDeque};
 
 use deadpool_postgres::Object;
 use timenav_core::place::{LocationQuery, Point, cells_of};
-use timenav_core::time::{Instant, Virtual};
 use timenav_engine::{
-    EventEnd, EventFilter, EventQuery, EventRow, EventSpot, EventsPassing, Layer, Overridden, Pattern, StoredEvent,
-    TimelineKey,
+    EventEnd, EventFilter, EventQuery, EventRow, EventSpot, EventsPassing, Layer, LengthClass, Overridden, Pattern,
+    StoredEvent, TimelineKey,
 };
 use tokio_postgres::Row;
+use tokio_postgres::types::ToSql;
 
 use super::batch::{Batch, rows, values};
 use super::values::{Failed, get, instant, number, sql, text};
 use crate::kept::blocks::{BLOCK_ROWS_MAX, Blocks, Detail};
+use crate::kept::stretch::{Key, Stretch, key};
 
 /// Cells up to which a place is read cell by cell. Larger ones are read by time, and what lies elsewhere is passed over.
 const CELLS_MERGED_MAX: usize = 1_024;
@@ -30,32 +31,41 @@ const HIDDEN_MAX: usize = 1_000;
 const INSERT: &str = "INSERT INTO events (timeline, cell, time, position, lat, lon, event_id, place, content, until,
     name_key) SELECT * FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[], $5::float8[], $6::float8[],
     $7::text[], $8::bytea[], $9::bytea[], $10::bigint[], $11::bytea[])";
+/// Where one of them lasts for some time, on a database that has the column.
+const INSERT_WITH_LENGTHS: &str =
+    "INSERT INTO events (timeline, cell, time, position, lat, lon, event_id, place, content,
+    until, name_key, length_class) SELECT * FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[],
+    $5::float8[], $6::float8[], $7::text[], $8::bytea[], $9::bytea[], $10::bigint[], $11::bytea[], $12::smallint[])";
 const END: &str = "UPDATE events e SET until = w.until
     FROM unnest($1::bigint[], $2::text[], $3::bigint[], $4::bigint[]) AS w (timeline, event_id, position, until)
     WHERE e.timeline = w.timeline AND e.event_id = w.event_id AND e.position = w.position";
 
-pub(super) fn insert<'a>(batch: &mut Batch<'a>, events: &[(TimelineKey, &'a EventRow)]) {
+pub(super) fn insert<'a>(batch: &mut Batch<'a>, events: &[(TimelineKey, &'a EventRow)], keeps_lengths: bool) {
     if events.is_empty() {
         return;
     }
     let rows = || events.iter().copied();
     let columns = || events.iter().map(|(_, event)| &*event.columns);
-    batch.add(
-        INSERT,
-        values![
-            rows().map(|(key, _)| key.0).collect::<Vec<_>>(),
-            columns().map(|columns| columns.cell.map(|cell| i64::from(cell.number()))).collect::<Vec<_>>(),
-            columns().map(|columns| columns.time.micros()).collect::<Vec<_>>(),
-            rows().map(|(_, event)| sql(event.position)).collect::<Vec<_>>(),
-            columns().map(|columns| columns.point.map(Point::lat)).collect::<Vec<_>>(),
-            columns().map(|columns| columns.point.map(Point::lon)).collect::<Vec<_>>(),
-            rows().map(|(_, event)| event.event_id.as_str()).collect::<Vec<_>>(),
-            columns().map(|columns| columns.place.as_ref().map(|place| place.as_bytes().to_vec())).collect::<Vec<_>>(),
-            rows().map(|(_, event)| event.content.as_bytes()).collect::<Vec<_>>(),
-            rows().map(|(_, event)| event.is_tombstone.then_some(sql(event.position))).collect::<Vec<_>>(),
-            columns().map(|columns| columns.name_key.as_ref().map(|key| key.as_bytes().to_vec())).collect::<Vec<_>>(),
-        ],
-    );
+    let mut values = values![
+        rows().map(|(key, _)| key.0).collect::<Vec<_>>(),
+        columns().map(|columns| columns.cell.map(|cell| i64::from(cell.number()))).collect::<Vec<_>>(),
+        columns().map(|columns| columns.time.micros()).collect::<Vec<_>>(),
+        rows().map(|(_, event)| sql(event.position)).collect::<Vec<_>>(),
+        columns().map(|columns| columns.point.map(Point::lat)).collect::<Vec<_>>(),
+        columns().map(|columns| columns.point.map(Point::lon)).collect::<Vec<_>>(),
+        rows().map(|(_, event)| event.event_id.as_str()).collect::<Vec<_>>(),
+        columns().map(|columns| columns.place.as_ref().map(|place| place.as_bytes().to_vec())).collect::<Vec<_>>(),
+        rows().map(|(_, event)| event.content.as_bytes()).collect::<Vec<_>>(),
+        rows().map(|(_, event)| event.is_tombstone.then_some(sql(event.position))).collect::<Vec<_>>(),
+        columns().map(|columns| columns.name_key.as_ref().map(|key| key.as_bytes().to_vec())).collect::<Vec<_>>(),
+    ];
+    if keeps_lengths {
+        let classes = columns().map(|columns| columns.length_class.map(|class| i16::from(class.number())));
+        values.push(Box::new(classes.collect::<Vec<_>>()));
+        batch.add(INSERT_WITH_LENGTHS, values);
+    } else {
+        batch.add(INSERT, values);
+    }
 }
 
 pub(super) fn end<'a>(batch: &mut Batch<'a>, ends: &[(TimelineKey, &'a EventEnd)]) {
@@ -133,6 +143,12 @@ statements!(BY_TIME, "", " AND $7::bigint IS NULL");
 statements!(BY_CELL, "unnest($7::bigint[]) AS c (cell) CROSS JOIN LATERAL", " AND e.cell = c.cell");
 statements!(BY_PLACE, "", " AND e.place = $7::bytea");
 statements!(BY_ID, "", " AND e.event_id = $7::text");
+// And two more: the earliest time of each length, and a place that is named or not.
+statements!(
+    BY_LENGTH,
+    "unnest($7::bigint[], $8::bigint[]) AS c (length_class, earliest) CROSS JOIN LATERAL",
+    " AND e.length_class = c.length_class AND e.time >= c.earliest AND ($9::bytea IS NULL OR e.place = $9::bytea)"
+);
 
 /// Which of some events have a version on a layer: one row of each is looked at, however many versions there are. Of one
 /// timeline alone, so that a cluster that spreads timelines has one of its workers answer it.
@@ -156,10 +172,9 @@ enum Source<'a> {
     Cells(Vec<i64>),
     Place(&'a str),
     Id(&'a str),
+    /// Those of some lengths, each from a microsecond on, of a place that is named or not.
+    Lengths(Vec<i64>, Vec<i64>, Option<&'a [u8]>),
 }
-
-/// What events are ordered by: time, layer, position; or what is the less the greater these are.
-type Key = (i64, usize, u64);
 
 /// An event that was read, its content empty where that is of no interest.
 struct Found {
@@ -172,6 +187,7 @@ struct Run<'a> {
     detail: Detail,
     pattern: &'a Pattern,
     source: Source<'a>,
+    stretch: Stretch,
     block: VecDeque<Found>,
     blocks: Blocks,
     after: (i64, i64),
@@ -272,12 +288,13 @@ impl<'a> Merged<'a> {
 fn runs(query: &EventQuery, detail: Detail, items_max: usize) -> Vec<Run<'_>> {
     let mut runs: Vec<Run<'_>> = Vec::new();
     for layer in 0..query.layers.len() {
-        let after = after(query, layer);
-        runs.extend(query.patterns.iter().map(|pattern| {
-            let source = source(pattern);
-            let (block, blocks) = (VecDeque::new(), Blocks::new(1));
-            Run { layer, detail, pattern, source, block, blocks, after, ended: false }
-        }));
+        for pattern in &query.patterns {
+            let here = [(source(pattern), Stretch::of(query))].into_iter().chain(earlier_source(query, pattern));
+            runs.extend(here.map(|(source, stretch)| {
+                let (block, blocks, after) = (VecDeque::new(), Blocks::new(1), stretch.after(query, layer));
+                Run { layer, detail, pattern, source, stretch, block, blocks, after, ended: false }
+            }));
+        }
     }
     // One run alone gives nearly all that is asked for; of many each gives a little.
     let block_rows = match runs.len() {
@@ -288,33 +305,6 @@ fn runs(query: &EventQuery, detail: Detail, items_max: usize) -> Vec<Run<'_>> {
         run.blocks = Blocks::new(block_rows);
     }
     runs
-}
-
-/// Returns the time and position after which a layer's events are asked for. Of one time, those of
-/// an earlier layer come first; or the other way round.
-fn after(query: &EventQuery, layer: usize) -> (i64, i64) {
-    let (begin, is_in_range): (_, fn(&EventQuery, Instant<Virtual>) -> bool) = if query.newest_first {
-        ((query.range.last().micros(), i64::MAX), |query, time| time <= query.range.last())
-    } else {
-        ((query.range.first().micros(), -1), |query, time| time >= query.range.first())
-    };
-    match query.after {
-        Some((time, last, position)) if is_in_range(query, time) => {
-            let position = match layer.cmp(&last) {
-                std::cmp::Ordering::Less => i64::MAX,
-                std::cmp::Ordering::Equal => sql(position),
-                std::cmp::Ordering::Greater => -1,
-            };
-            (time.micros(), position)
-        }
-        _ => begin,
-    }
-}
-
-/// Returns what puts events into the order of a query.
-fn key(query: &EventQuery, event: &StoredEvent, layer: usize) -> Key {
-    let (time, position) = (event.time.micros(), event.position);
-    if query.newest_first { (!time, !layer, !position) } else { (time, layer, position) }
 }
 
 fn source(pattern: &Pattern) -> Source<'_> {
@@ -331,6 +321,19 @@ fn source(pattern: &Pattern) -> Source<'_> {
     }
 }
 
+/// Returns where events are that begin before the range and may last into it, if these are asked for.
+fn earlier_source<'a>(query: &EventQuery, pattern: &'a Pattern) -> Option<(Source<'a>, Stretch)> {
+    let place = match pattern {
+        _ if !query.overlapping => return None,
+        Pattern::Event(event_id) => return Some((Source::Id(event_id.as_str()), Stretch::before(query, i64::MIN))),
+        Pattern::Location(LocationQuery::Named(place)) => Some(place.as_bytes()),
+        Pattern::Location(_) => None,
+    };
+    let classes = LengthClass::all_until(query.range.first());
+    let (classes, earliest) = classes.map(|(class, earliest)| (i64::from(class.number()), earliest)).unzip();
+    Some((Source::Lengths(classes, earliest, place), Stretch::before(query, i64::MIN)))
+}
+
 impl Run<'_> {
     /// Returns where the run's next event stands, reading on where needed.
     async fn peek(&mut self, on: &Object, query: &EventQuery) -> Result<Option<Key>, Failed> {
@@ -344,10 +347,10 @@ impl Run<'_> {
     async fn read_block(&mut self, on: &Object, query: &EventQuery) -> Result<(), Failed> {
         let (time, position) = self.after;
         let Layer { timeline, as_of, .. } = query.layers[self.layer];
-        let last = if query.newest_first { query.range.first() } else { query.range.last() }.micros();
+        let last = self.stretch.end(query);
         let (as_of, rows_max) = (sql(as_of), sql(self.blocks.rows() as u64));
         let (of_place, nothing);
-        let (statements, of): (_, &(dyn tokio_postgres::types::ToSql + Sync)) = match &self.source {
+        let (statements, of): (_, &(dyn ToSql + Sync)) = match &self.source {
             Source::Time => {
                 nothing = None::<i64>;
                 (BY_TIME, &nothing)
@@ -358,9 +361,12 @@ impl Run<'_> {
                 (BY_PLACE, &of_place)
             }
             Source::Id(id) => (BY_ID, id),
+            Source::Lengths(classes, _, _) => (BY_LENGTH, classes),
         };
-        let values: [&(dyn tokio_postgres::types::ToSql + Sync); 7] =
-            [&timeline.0, &time, &position, &last, &as_of, &rows_max, of];
+        let mut values: Vec<&(dyn ToSql + Sync)> = vec![&timeline.0, &time, &position, &last, &as_of, &rows_max, of];
+        if let Source::Lengths(_, earliest, place) = &self.source {
+            values.extend([earliest as &(dyn ToSql + Sync), place]);
+        }
         let statement = statements[self.detail as usize][usize::from(query.newest_first)];
         let found = rows(on, statement, &values).await?;
         let overridden = self.overridden(on, query, &found).await?;
@@ -369,7 +375,8 @@ impl Run<'_> {
             let found = found_in(row, self.layer, self.detail)?;
             self.after = (found.event.time.micros(), sql(found.event.position));
             let is_overridden = !overridden.is_empty() && overridden.contains(get::<&str>(row, EVENT_ID)?);
-            if !is_overridden && is_meant(self.pattern, found.point) {
+            let is_meant = is_meant(self.pattern, found.point) && self.stretch.means(&found.event.content);
+            if !is_overridden && is_meant {
                 self.block.push_back(found);
                 meant_count += 1;
             }

@@ -6,6 +6,7 @@ use timenav_engine::{FEATURE_LEVEL, StoreError};
 use tokio_postgres::Transaction;
 
 use super::batch::rows;
+use super::lengths;
 use super::values::{Failed, get};
 
 /// A change of the tables.
@@ -20,7 +21,7 @@ struct Step {
 }
 
 /// The steps, in order. None that is here ever changes, since databases have gone through it: a change is a new step.
-const STEPS: [Step; 3] = [
+const STEPS: [Step; 4] = [
     Step { name: "0001-init", text: include_str!("../../migrations/postgres/0001-init.sql"), level: 1, makes: &[] },
     Step {
         name: "0002-followers",
@@ -33,6 +34,12 @@ const STEPS: [Step; 3] = [
         text: include_str!("../../migrations/postgres/0003-permission-ends.sql"),
         level: 5,
         makes: &["permissions.expires_at"],
+    },
+    Step {
+        name: lengths::STEP,
+        text: include_str!("../../migrations/postgres/0004-lengths.sql"),
+        level: 6,
+        makes: &["events.length_class", "events_by_length"],
     },
 ];
 
@@ -119,6 +126,9 @@ async fn done(transaction: &Transaction<'_>) -> Result<Vec<(String, String)>, Fa
 async fn take(transaction: &Transaction<'_>, done: &[(String, String)], level: u64) -> Result<(), Failed> {
     for Step { name, text, .. } in missing(&STEPS, check(&STEPS, done)?, level) {
         transaction.batch_execute(text).await?;
+        if *name == lengths::STEP {
+            lengths::fill(transaction).await?;
+        }
         let insert = "INSERT INTO migrations (step, sha256) VALUES ($1, $2)";
         transaction.execute(insert, &[name, &digest(text)]).await?;
     }
@@ -175,6 +185,7 @@ mod tests {
             "0956aeba6e620f48da93c74c05ad4e430dd0eb1002a5dda505fd83616c17b650",
             "e5cfcccd5449cef675cf66898e5a2846f223a7f091a7be7e3fb9d3a4bcb17511",
             "f749f74222d1d8bc8706a6708a4bdce766275c701d68ea654896d2e0fc3880e6",
+            "c819c15ecf65f2b8fd7863232303fce1f174aa9463027d6be0bd96e73140025a",
         ];
         assert_eq!(
             STEPS.each_ref().map(|step| digest(step.text)),

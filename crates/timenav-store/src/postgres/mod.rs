@@ -26,6 +26,7 @@ mod hints;
 mod identity;
 mod leaf;
 mod leasing;
+mod lengths;
 mod locking;
 mod log_rows;
 mod migrations;

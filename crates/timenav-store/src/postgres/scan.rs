@@ -1,5 +1,7 @@
 //! What a scan reads: rows as they are.
 
+use std::sync::Arc;
+
 use async_trait::async_trait;
 use deadpool_postgres::Object;
 use futures_util::FutureExt as _;
@@ -7,8 +9,8 @@ use timenav_core::ids::TimelineId;
 use timenav_core::ledger::{Hash, TileId};
 use timenav_engine::{
     Anchor, DataRecord, ENTRY_ROWS_BYTES, EndedTimeline, EntryMarks, EntryRow, EntryRows, EventAt, IdempotencyRecord,
-    KeptEnd, KeptEvent, KeptOutcome, KeptRows, Pace, ScanSource, SeenEvent, SeenEvents, ServiceRows, Snapshot,
-    StoreError, TimelineKey, TimersFound, TimersWanted,
+    KeptEnd, KeptEvent, KeptOutcome, KeptRows, LengthClass, Pace, ScanSource, SeenEvent, SeenEvents, ServiceRows,
+    Snapshot, StoreError, TimelineKey, TimersFound, TimersWanted,
 };
 use tokio_postgres::Row;
 use tokio_postgres::types::ToSql;
@@ -17,6 +19,7 @@ use super::batch::rows;
 use super::contents::{self, Kept};
 use super::heads::Which;
 use super::leaf::make_whole;
+use super::lengths::Lengths;
 use super::values::{Failed, count, damaged, get, number, sql, text, text_or_none};
 use super::{
     PostgresStore, ahead, anchors, data, ends, heads, identity, orphans, outcomes, retention, schema, tiles, timers,
@@ -28,14 +31,26 @@ const ENTRIES_MAX: usize = 4_096;
 const READ_BYTES: usize = 1024 * 1024;
 
 const SELECT_LAST: &str = "SELECT max(position) FROM entries WHERE timeline = $1";
-const SELECT_EVENTS: &str = "SELECT w.number, e.position, until, time, lat, lon, cell, place, content, name_key,
-        until > e.position AND (
+/// The statement where a database has a column for how long events last, and where it does not yet.
+macro_rules! with_lengths {
+    ($name:ident, $first:literal, $rest:literal) => {
+        const $name: [&str; 2] = [
+            concat!("SELECT ", $first, "NULL::smallint AS length_class", $rest),
+            concat!("SELECT ", $first, "length_class", $rest),
+        ];
+    };
+}
+with_lengths!(
+    SELECT_EVENTS,
+    "w.number, e.position, until, time, lat, lon, cell, place, content, name_key, ",
+    ", until > e.position AND (
             EXISTS (SELECT 1 FROM events t
                 WHERE t.timeline = $1 AND t.event_id = e.event_id AND t.position = e.until)
             OR EXISTS (SELECT 1 FROM interventions t
                 WHERE t.timeline = $1 AND t.event_id = e.event_id AND t.position = e.until)) AS is_end_told
     FROM unnest($2::text[], $3::bigint[]) WITH ORDINALITY AS w (event_id, position, number)
-    JOIN events e ON e.timeline = $1 AND e.event_id = w.event_id AND e.position = w.position";
+    JOIN events e ON e.timeline = $1 AND e.event_id = w.event_id AND e.position = w.position"
+);
 const SELECT_BEFORE: &str = "SELECT w.number, b.until
     FROM unnest($2::text[], $3::bigint[]) WITH ORDINALITY AS w (event_id, position, number)
     JOIN LATERAL (SELECT until FROM events e
@@ -44,9 +59,11 @@ const SELECT_BEFORE: &str = "SELECT w.number, b.until
 const SELECT_INTERVENTIONS: &str = "SELECT w.number, i.intervention_id
     FROM unnest($2::text[], $3::bigint[]) WITH ORDINALITY AS w (event_id, position, number)
     JOIN interventions i ON i.timeline = $1 AND i.event_id = w.event_id AND i.position = w.position";
-const SELECT_EVENTS_PAGE: &str =
-    "SELECT event_id, position, until, time, lat, lon, cell, place, content, name_key FROM events
-    WHERE timeline = $1 AND (event_id, position) > ($2, $3) ORDER BY event_id, position LIMIT $4";
+with_lengths!(
+    SELECT_EVENTS_PAGE,
+    "event_id, position, until, time, lat, lon, cell, place, content, name_key, ",
+    " FROM events WHERE timeline = $1 AND (event_id, position) > ($2, $3) ORDER BY event_id, position LIMIT $4"
+);
 /// With those of positions that no entry has yet: rows come with their entries, so somebody else put them there.
 const COUNT_EVENTS: &str = "SELECT (SELECT count(*) FROM events WHERE timeline = $1
     AND (position < $2 OR position >= (SELECT size FROM timelines WHERE timeline = $1))),
@@ -89,7 +106,8 @@ impl ScanSource for PostgresStore {
     }
 
     async fn event_rows(&self, key: TimelineKey, events: Vec<(String, u64)>) -> Result<Vec<KeptRows>, StoreError> {
-        Ok(self.moment(|on| event_rows(on, key, events).boxed()).await?)
+        let lengths = Arc::clone(&self.connections.lengths);
+        Ok(self.moment(|on| event_rows(on, lengths, key, events).boxed()).await?)
     }
 
     async fn event_page(
@@ -101,8 +119,10 @@ impl ScanSource for PostgresStore {
         let (id, position) = after.as_ref().map_or(("", -1), |after| (after.event_id.as_str(), sql(after.position)));
         let bounds: [&(dyn ToSql + Sync); 4] = [&key.0, &id, &position, &sql(rows_max as u64)];
         let mut page = SeenEvents::default();
-        for row in rows(&self.reader().await?, SELECT_EVENTS_PAGE, &bounds).await? {
-            page.push(&seen_event(&row)?);
+        let on = self.reader().await?;
+        let has_lengths = self.connections.lengths.are_kept(&on).await?;
+        for row in rows(&on, SELECT_EVENTS_PAGE[usize::from(has_lengths)], &bounds).await? {
+            page.push(&seen_event(&row, has_lengths)?);
         }
         Ok(page)
     }
@@ -206,16 +226,22 @@ async fn entry_rows(on: &Object, key: TimelineKey, first: u64, end: u64) -> Resu
     Ok(EntryRows { rows: found, end: next.max(first) })
 }
 
-async fn event_rows(on: &Object, key: TimelineKey, events: Vec<(String, u64)>) -> Result<Vec<KeptRows>, Failed> {
+async fn event_rows(
+    on: &Object,
+    lengths: Arc<Lengths>,
+    key: TimelineKey,
+    events: Vec<(String, u64)>,
+) -> Result<Vec<KeptRows>, Failed> {
+    let has_lengths = lengths.are_kept(on).await?;
     // An id that holds a NUL is none, and finds nothing.
     let ids = events.iter().map(|(id, _)| if id.contains('\0') { "" } else { id.as_str() });
     let (ids, positions): (Vec<&str>, Vec<i64>) = ids.zip(events.iter().map(|(_, position)| sql(*position))).unzip();
     let wanted: [&(dyn ToSql + Sync); 3] = [&key.0, &ids, &positions];
     let mut all = vec![KeptRows::default(); events.len()];
-    for row in rows(on, SELECT_EVENTS, &wanted).await? {
+    for row in rows(on, SELECT_EVENTS[usize::from(has_lengths)], &wanted).await? {
         let kept = numbered(&mut all, &row)?;
-        kept.version = Some(kept_event(&row)?);
-        kept.is_end_told = get::<Option<bool>>(&row, 10)?.unwrap_or_default();
+        kept.version = Some(kept_event(&row, has_lengths)?);
+        kept.is_end_told = get::<Option<bool>>(&row, 11)?.unwrap_or_default();
     }
     for row in rows(on, SELECT_BEFORE, &wanted).await? {
         let until = get::<Option<i64>>(&row, 1)?.map(count).transpose()?;
@@ -234,12 +260,21 @@ fn numbered<'k>(all: &'k mut [KeptRows], row: &Row) -> Result<&'k mut KeptRows, 
     Ok(kept.ok_or_else(|| StoreError::Damaged("a row that was not asked for".to_owned()))?)
 }
 
-fn seen_event(row: &Row) -> Result<SeenEvent<'_>, Failed> {
+/// Returns the class of an event's length as it is kept, or as it will be.
+fn length_class(row: &Row, has_lengths: bool, content: &str) -> Result<Option<i64>, Failed> {
+    if has_lengths {
+        return Ok(get::<Option<i16>>(row, 10)?.map(i64::from));
+    }
+    Ok(LengthClass::of_content(content).map(|class| class.number().into()))
+}
+
+fn seen_event(row: &Row, has_lengths: bool) -> Result<SeenEvent<'_>, Failed> {
     let text = |at: usize| {
         let bytes: Option<&[u8]> = get(row, at)?;
         let told = bytes.map(std::str::from_utf8).transpose();
         told.map_err(|_| Failed::from(damaged("a text that is not UTF-8")))
     };
+    let content = text(8)?.unwrap_or_default();
     Ok(SeenEvent {
         event_id: get(row, 0)?,
         position: number(row, 1)?,
@@ -249,12 +284,14 @@ fn seen_event(row: &Row) -> Result<SeenEvent<'_>, Failed> {
         cell: get(row, 6)?,
         place: text(7)?,
         name_key: text(9)?,
+        length_class: length_class(row, has_lengths, content)?,
         parties: None,
-        content: text(8)?.unwrap_or_default(),
+        content,
     })
 }
 
-fn kept_event(row: &Row) -> Result<KeptEvent, Failed> {
+fn kept_event(row: &Row, has_lengths: bool) -> Result<KeptEvent, Failed> {
+    let content = text(row, 8)?;
     Ok(KeptEvent {
         position: number(row, 1)?,
         until: get::<Option<i64>>(row, 2)?.map(count).transpose()?,
@@ -262,8 +299,9 @@ fn kept_event(row: &Row) -> Result<KeptEvent, Failed> {
         point: get::<Option<f64>>(row, 4)?.zip(get(row, 5)?),
         cell: get(row, 6)?,
         place: text_or_none(row, 7)?,
-        content: text(row, 8)?,
         name_key: text_or_none(row, 9)?,
+        length_class: length_class(row, has_lengths, &content)?,
         parties: None,
+        content,
     })
 }

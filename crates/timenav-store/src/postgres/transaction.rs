@@ -1,5 +1,6 @@
 //! A transaction that writes, and what became of it; and one that reads.
 
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
@@ -12,6 +13,7 @@ use tokio_postgres::error::Severity;
 
 use super::batch::{Batch, values};
 use super::connection::{Connections, WRITE_NOTHING};
+use super::lengths::Lengths;
 use super::values::{Failed, get};
 use super::{heads, tiles};
 
@@ -22,6 +24,7 @@ const STATUS: &str = "SELECT pg_xact_status($1::text::xid8)";
 /// the server ends it.
 pub(super) struct Writing {
     writer: Option<Object>,
+    lengths: Arc<Lengths>,
     /// By which the server knows it, also once it has ended.
     name: String,
 }
@@ -67,7 +70,8 @@ enum Ended {
 impl Writing {
     /// Begins, and runs a first batch together with that. Returns its rows.
     pub(super) async fn begin(connections: &Connections, first: Batch<'_>) -> Result<(Self, Vec<Vec<Row>>), Failed> {
-        let mut writing = Self { writer: Some(connections.writer().await?), name: String::new() };
+        let lengths = Arc::clone(&connections.lengths);
+        let mut writing = Self { writer: Some(connections.writer().await?), lengths, name: String::new() };
         let on = writing.on()?;
         // Prepared before it begins: what is sent together with the beginning comes after it.
         let name = on.prepare_cached(NAME).await?;
@@ -95,6 +99,11 @@ impl Writing {
     /// Returns the connection that it is on.
     pub(super) fn on(&self) -> Result<&Object, Failed> {
         self.writer.as_ref().ok_or_else(gone)
+    }
+
+    /// Returns whether events have a column for how long they last, until this ends.
+    pub(super) async fn keeps_lengths(&self) -> Result<bool, Failed> {
+        self.lengths.are_kept_until_the_end(self.on()?).await
     }
 
     /// Ends it without effect.

@@ -5,7 +5,7 @@ use timenav_core::access::{Permissions, Role};
 use timenav_core::ids::TimelineId;
 use timenav_engine::{
     Anchor, ArrivingRows, Commit, DataRecord, EventColumns, EventEnd, EventRow, Head, Idempotency, IdempotencyRecord,
-    InterventionRow, StoreError, StoredEntry, TimelineCommit, TimelineKey, timers_text,
+    InterventionRow, LengthClass, StoreError, StoredEntry, TimelineCommit, TimelineKey, timers_text,
 };
 
 use super::contents::Insertion;
@@ -27,7 +27,7 @@ const UPDATE_TIMELINE: &str = "UPDATE timelines SET size = ?1, frontier = ?2, ca
     WHERE timeline = ?19 AND size = ?20";
 const SELECT_SIZE: &str = "SELECT size FROM timelines WHERE timeline_id = ?1";
 const INSERT_EVENT: &str = "INSERT INTO events (timeline, cell, time, position, lat, lon, event_id, place, content,
-    until, name_key, parties) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)";
+    until, name_key, parties, length_class) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)";
 pub(super) const END_EVENT: &str = "UPDATE events INDEXED BY events_by_id SET until = ?1
     WHERE timeline = ?2 AND event_id = ?3 AND position = ?4";
 const INSERT_INTERVENTION: &str = "INSERT INTO interventions (timeline, event_id, position, intervention_id)
@@ -260,7 +260,7 @@ fn put_permissions(
 }
 
 fn insert_event(transaction: &Transaction<'_>, timeline: TimelineKey, event: &EventRow) -> rusqlite::Result<()> {
-    let EventColumns { time, point, cell, place, name_key, parties } = &*event.columns;
+    let EventColumns { time, point, cell, place, name_key, length_class, parties } = &*event.columns;
     let mut insert = transaction.prepare_cached(INSERT_EVENT)?;
     insert.execute(params![
         timeline.0,
@@ -275,6 +275,7 @@ fn insert_event(transaction: &Transaction<'_>, timeline: TimelineKey, event: &Ev
         event.is_tombstone.then_some(sql(event.position)),
         name_key,
         parties,
+        length_class.map(LengthClass::number),
     ])?;
     Ok(())
 }

@@ -2,14 +2,15 @@
 
 use std::path::Path;
 
+use rusqlite::functions::FunctionFlags;
 use rusqlite::{Connection, TransactionBehavior, params};
 use timenav_core::ledger::sha256;
-use timenav_engine::StoreError;
+use timenav_engine::{LengthClass, StoreError};
 
 use super::values::failed;
 
 /// The steps, in order. One that was ever released never changes: a change is a new step.
-pub(super) const STEPS: [(&str, &str); 22] = [
+pub(super) const STEPS: [(&str, &str); 23] = [
     ("0001-init", include_str!("../../migrations/sqlite/0001-init.sql")),
     ("0002-data", include_str!("../../migrations/sqlite/0002-data.sql")),
     ("0003-history", include_str!("../../migrations/sqlite/0003-history.sql")),
@@ -32,6 +33,7 @@ pub(super) const STEPS: [(&str, &str); 22] = [
     ("0020-events-by-time", include_str!("../../migrations/sqlite/0020-events-by-time.sql")),
     ("0021-parties", include_str!("../../migrations/sqlite/0021-parties.sql")),
     ("0022-permission-ends", include_str!("../../migrations/sqlite/0022-permission-ends.sql")),
+    ("0023-lengths", include_str!("../../migrations/sqlite/0023-lengths.sql")),
 ];
 
 /// Says that a file is timenav's: "TNAV" in ASCII. Step 5 writes it.
@@ -40,6 +42,9 @@ pub(super) const APPLICATION_ID: i64 = 0x544E_4156;
 /// What a step was before it was released, by its digest. Each made the same tables, so files of that time go on.
 const FORMER_STEPS: [(&str, &str); 1] =
     [("0003-history", "341068134361e56d3c24d3002b29ffab5d5de642cd5591ee7b366f319ebaf09e")];
+
+/// Makes of the JSON of an event what [`LengthClass::of_content`] does.
+const LENGTH_CLASS_OF: &str = "length_class_of";
 
 const TABLE: &str = "CREATE TABLE IF NOT EXISTS migrations (
     step TEXT PRIMARY KEY, sha256 TEXT NOT NULL
@@ -92,10 +97,22 @@ pub(super) fn lay_out(connection: &Connection, steps: usize) -> Result<(), Store
 }
 
 fn take(connection: &Connection, step: &str, text: &str) -> Result<(), StoreError> {
-    connection.execute_batch(text).map_err(failed)?;
+    give_function(connection).map_err(failed)?;
+    let taken = connection.execute_batch(text).map_err(failed);
+    connection.remove_function(LENGTH_CLASS_OF, 1).map_err(failed)?;
+    taken?;
     let insert = "INSERT INTO migrations (step, sha256) VALUES (?1, ?2)";
     connection.execute(insert, params![step, sha256(&[text.as_bytes()]).to_hex()]).map_err(failed)?;
     Ok(())
+}
+
+/// Gives a connection the function that a step calls, until it is taken.
+fn give_function(connection: &Connection) -> rusqlite::Result<()> {
+    let flags = FunctionFlags::SQLITE_UTF8 | FunctionFlags::SQLITE_DETERMINISTIC | FunctionFlags::SQLITE_DIRECTONLY;
+    connection.create_scalar_function(LENGTH_CLASS_OF, 1, flags, |values| {
+        let class = LengthClass::of_content(values.get_raw(0).as_str()?);
+        Ok(class.map(LengthClass::number))
+    })
 }
 
 /// Returns how many steps a file has gone through: the first ones, and none that is not of this version.
@@ -215,6 +232,32 @@ mod tests {
         run(&mut connection).unwrap();
         let expected = TOLD.iter().map(|(_, told)| told.map(str::to_owned)).chain([None]);
         assert_eq!(kept(&connection), expected.collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn how_long_events_last_is_taken_from_the_events_there_are() {
+        let mut connection = Connection::open_in_memory().unwrap();
+        lay_out(&connection, 22).unwrap();
+        let insert =
+            "INSERT INTO events (timeline, cell, time, position, event_id, content) VALUES (2, -1, 0, ?1, 'e', ?2)";
+        let lasting = |end: &str| format!(r#"{{"time":"2005-08-23T18:00:00Z","end_time":"{end}"}}"#);
+        let told = [
+            (lasting("2005-08-30T12:00:00Z"), Some(39)),
+            (lasting("2005-08-23T18:00:00.000005Z"), Some(2)),
+            (lasting("2005-08-23T18:00:00Z"), None),
+            (r#"{"time":"2005-08-23T18:00:00Z","attributes":{"end_time":"2005-08-30T12:00:00Z"}}"#.to_owned(), None),
+            (r#"{"time":"2005-08-23T18:00:00Z"}"#.to_owned(), None),
+            (r#"no event, and "end_time" in it"#.to_owned(), None),
+            (String::new(), None),
+        ];
+        for (position, (content, _)) in (0_i64..).zip(&told) {
+            connection.execute(insert, params![position, content]).unwrap();
+        }
+        run(&mut connection).unwrap();
+        let mut select = connection.prepare("SELECT length_class FROM events ORDER BY position").unwrap();
+        let kept = select.query_map([], |row| row.get(0)).unwrap().collect::<Result<Vec<Option<i64>>, _>>().unwrap();
+        assert_eq!(kept, told.map(|(_, class)| class));
+        assert!(connection.prepare("SELECT length_class_of('')").is_err(), "no statement but a step calls it");
     }
 
     #[test]

@@ -15,6 +15,7 @@ mod data;
 mod described;
 mod ends;
 mod entries;
+mod event_runs;
 mod events;
 mod examination;
 mod facts;

@@ -9,7 +9,7 @@ use super::values::{NO_CELL, count, damaged, failed, sql};
 const PAGE_BYTES: usize = 1024 * 1024;
 
 const SELECT: &str = "SELECT cell, time, position, event_id, until, lat, lon, place, content, name_key,
-    parties FROM events WHERE timeline = ?1 AND (cell, time, position) > (?2, ?3, ?4) ORDER BY cell, time, position
+    parties, length_class FROM events WHERE timeline = ?1 AND (cell, time, position) > (?2, ?3, ?4) ORDER BY cell, time, position
     LIMIT ?5";
 const SELECT_IDS: &str = "SELECT cell, time, position, event_id
     FROM events INDEXED BY events_by_id WHERE timeline = ?1 AND (event_id, position, cell, time) > (?2, ?3, ?4, ?5)
@@ -101,6 +101,7 @@ fn seen<'r>(row: &'r Row<'_>, (cell, time_micros, position): Key) -> Result<Seen
         place: text(row, 7)?,
         name_key: text(row, 9)?,
         parties: text(row, 10)?,
+        length_class: row.get(11).map_err(failed)?,
         content: text(row, 8)?.unwrap_or_default(),
     })
 }

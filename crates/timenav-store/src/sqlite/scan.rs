@@ -32,7 +32,8 @@ const SELECT_LAST: &str =
     "SELECT max(entry) FROM (SELECT max(entry) AS entry FROM entries WHERE entry BETWEEN ?1 AND ?2
     UNION ALL SELECT max(entry) FROM contents WHERE entry BETWEEN ?1 AND ?2)";
 const SELECT_TILE: &str = "SELECT hashes FROM tiles WHERE timeline = ?1 AND level = ?2 AND tile = ?3";
-const SELECT_EVENT: &str = "SELECT position, until, time, lat, lon, cell, place, content, name_key, parties
+const SELECT_EVENT: &str =
+    "SELECT position, until, time, lat, lon, cell, place, content, name_key, parties, length_class
     FROM events INDEXED BY events_by_id WHERE timeline = ?1 AND event_id = ?2 AND position = ?3";
 const SELECT_BEFORE: &str = "SELECT until FROM events INDEXED BY events_by_id WHERE timeline = ?1 AND event_id = ?2
     AND position = (SELECT max(position) FROM events INDEXED BY events_by_id
@@ -412,5 +413,6 @@ fn kept_event(row: &Row<'_>) -> Result<KeptEvent, StoreError> {
         content: row.get(7).map_err(failed)?,
         name_key: row.get(8).map_err(failed)?,
         parties: row.get(9).map_err(failed)?,
+        length_class: row.get(10).map_err(failed)?,
     })
 }

@@ -276,6 +276,7 @@ async fn check_projections(store: &dyn Store, head: &Head, entries: &[StoredEntr
         after: None,
         items_max: entries.len() + 1,
         newest_first: false,
+        overlapping: false,
     };
     let mut events = store.events(query).await.unwrap();
     events.sort_by_key(|event| event.position);

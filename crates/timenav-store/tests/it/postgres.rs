@@ -384,6 +384,7 @@ fn a_page_of_a_fork_looks_at_one_later_version_of_each_event() {
         after: None,
         items_max: 100,
         newest_first: false,
+        overlapping: false,
     };
     // What a session has read is counted where it ends.
     let ended = || {

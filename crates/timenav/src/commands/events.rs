@@ -161,6 +161,9 @@ struct Find {
     /// When, both ends included: `<start>/<end>`, `<start>/<duration>`; `..` is an open end.
     #[arg(long, default_value = "../..", allow_hyphen_values = true)]
     range: String,
+    /// Show also the events that began before the range and last into it.
+    #[arg(long)]
+    overlapping: bool,
     /// The maximum number of events, or of events per page with --all.
     #[arg(long, value_name = "COUNT")]
     limit: Option<u32>,
@@ -205,6 +208,7 @@ pub(crate) fn run(command: EventsCommand, surroundings: &Surroundings) -> Result
 
 fn run_find(client: &Client, find: Find, mut query: Vec<(&'static str, String)>) -> Result<(), Failure> {
     query.extend([("location", find.location), ("time_range", find.range)]);
+    query.extend(find.overlapping.then(|| ("overlapping", true.to_string())));
     query.extend(find.limit.map(|limit| ("limit", limit.to_string())));
     query.extend(find.as_of.map(|moment| ("as_of", moment)));
     query.extend(find.cursor.map(|cursor| ("cursor", cursor)));

@@ -104,6 +104,7 @@ async fn positions(store: &dyn Store, ledger: &Ledger, as_of: u64) -> Vec<u64> {
         after: None,
         items_max: 10,
         newest_first: false,
+        overlapping: false,
     };
     store.events(query).await.unwrap().iter().map(|event| event.position).collect()
 }

@@ -5,10 +5,10 @@ use std::sync::atomic::{AtomicI64, Ordering};
 
 use proptest::prelude::*;
 use proptest::sample::{Index, select};
-use serde_json::json;
+use serde_json::{Value, json};
 use timenav_core::event::EventDraft;
 use timenav_core::place::{Area, BBox, Cell, Geo, LocationQuery, Point, Shape, cells_of};
-use timenav_core::time::{Instant, TimeRange, Virtual};
+use timenav_core::time::{Instant, TimeRange, Virtual, parse_timestamp};
 use timenav_engine::{
     EventFilter, EventPlace, EventQuery, EventRow, EventSpot, FilterTexts, Layer, OneFact as _, Pattern, Store,
     StoredEvent, TimelineKey,
@@ -40,6 +40,7 @@ struct Asked {
     after: Option<(End, Index)>,
     items_max: usize,
     newest_first: bool,
+    overlapping: bool,
 }
 
 #[derive(Clone, Debug)]
@@ -116,14 +117,16 @@ fn ends() -> impl Strategy<Value = End> + Clone {
 
 fn questions() -> impl Strategy<Value = Vec<Asked>> {
     let after = prop::option::of((ends(), any::<Index>()));
-    let one = (places(), (ends(), ends()), any::<Index>(), after, 1..50_usize, any::<bool>()).prop_map(
-        |(place, range, as_of, after, items_max, newest_first)| Asked {
+    let kind = (any::<bool>(), any::<bool>());
+    let one = (places(), (ends(), ends()), any::<Index>(), after, 1..50_usize, kind).prop_map(
+        |(place, range, as_of, after, items_max, (newest_first, overlapping))| Asked {
             place,
             range,
             as_of,
             after,
             items_max,
             newest_first,
+            overlapping,
         },
     );
     prop::collection::vec(one, 24)
@@ -195,6 +198,7 @@ impl Asked {
             }),
             items_max: self.items_max,
             newest_first: self.newest_first,
+            overlapping: self.overlapping,
         }
     }
 }
@@ -206,6 +210,21 @@ fn fits(row: &EventRow, query: &EventQuery) -> bool {
     })
 }
 
+fn is_then(row: &EventRow, query: &EventQuery) -> bool {
+    let content: Value = serde_json::from_str(&row.content).unwrap();
+    let end: Option<Instant<Virtual>> = content["end_time"].as_str().map(|end| parse_timestamp(end).unwrap());
+    let first = query.range.first();
+    let lasts_into = row.columns.time < first && end.is_some_and(|end| end >= first);
+    query.range.contains(row.columns.time) || query.overlapping && lasts_into
+}
+
+/// How long an event lasts, by its position, in microseconds: no time, or any.
+fn length(position: u64) -> Option<i64> {
+    let lengths =
+        [None, Some(0), Some(1), Some(7), Some(3 * 86_400_000_000), Some(900 * 86_400_000_000), Some(i64::MAX / 4)];
+    lengths[usize::try_from(position).unwrap() % lengths.len()]
+}
+
 /// What a query must answer: looks at every event.
 fn expected(rows: &[EventRow], query: &EventQuery) -> Vec<StoredEvent> {
     let is_after = |place: EventPlace| {
@@ -213,7 +232,7 @@ fn expected(rows: &[EventRow], query: &EventQuery) -> Vec<StoredEvent> {
     };
     let mut found: Vec<StoredEvent> = rows
         .iter()
-        .filter(|row| row.position < query.layers[0].as_of && query.range.contains(row.columns.time))
+        .filter(|row| row.position < query.layers[0].as_of && is_then(row, query))
         .filter(|row| fits(row, query) && is_after((row.columns.time, 0, row.position)))
         .map(|row| StoredEvent {
             time: row.columns.time,
@@ -246,6 +265,15 @@ fn spot_of_parties(rows: &[EventRow], event: &StoredEvent, is_kept: bool) -> Eve
 
 /// Commits events to a new timeline in several steps, with other entries in between.
 async fn record(store: &dyn Store, key: i64, made: Vec<Made>) -> (Ledger, Vec<EventRow>) {
+    record_lasting(store, key, made, length).await
+}
+
+async fn record_lasting(
+    store: &dyn Store,
+    key: i64,
+    made: Vec<Made>,
+    length: fn(u64) -> Option<i64>,
+) -> (Ledger, Vec<EventRow>) {
     let mut ledger = Ledger::new(key, &format!("t{key}"));
     let mut rows = Vec::new();
     let mut made = made.into_iter().peekable();
@@ -261,12 +289,14 @@ async fn record(store: &dyn Store, key: i64, made: Vec<Made>) -> (Ledger, Vec<Ev
             let actors = vec![actor; usize::try_from(position % 3).unwrap()];
             let source = (!position.is_multiple_of(2)).then(|| "é".to_owned());
             let location = place.map(str::to_owned);
-            let draft = EventDraft { geo, location, source, actors, ..EventDraft::at(time, "") };
+            let end_time = length(position).and_then(|length| Instant::from_micros(time.micros().checked_add(length)?));
+            let draft = EventDraft { end_time, geo, location, source, actors, ..EventDraft::at(time, "") };
             let name = format!("e{position}");
             // Filters read what an event says.
             let (source, actors) = (&draft.source, &draft.actors);
             let content = json!({
                 "event_id": name, "location": place, "time": time.to_string(), "source": source, "actors": actors,
+                "end_time": end_time.map(|end| end.to_string()),
             });
             fresh.push(EventRow { content: content.to_string().into(), ..event(&name, position, &draft) });
             position += 1;
@@ -290,6 +320,8 @@ async fn check_queries_against_the_model(backend: &dyn Backend) {
             let query = asked.query(ledger.head.key, &rows, ledger.size());
             let found = store.events(query.clone()).await.unwrap();
             assert_eq!(found, expected(&rows, &query), "{query:#?}");
+            let query = EventQuery { overlapping: false, ..query };
+            let found = expected(&rows, &query);
             let spots = store.event_spots(query.clone(), false).await.unwrap();
             assert_eq!(spots, found.iter().map(|event| spot(&rows, event)).collect::<Vec<_>>(), "{query:#?}");
             let spots = store.event_spots(query.clone(), true).await.unwrap();
@@ -374,6 +406,7 @@ async fn check_runs_longer_than_any_block(backend: &dyn Backend) {
                 after: Some((moment(if newest_first { 97 } else { 3 }), 0, 17)),
                 items_max,
                 newest_first,
+                overlapping: items_max == 1_000,
             };
             assert_eq!(store.events(query.clone()).await.unwrap(), expected(&rows, &query), "{query:#?}");
         }
@@ -396,7 +429,7 @@ async fn check_what_passes_a_filter(backend: &dyn Backend) {
             let mut query = asked.query(ledger.head.key, &rows, ledger.size());
             query.items_max = usize::MAX >> 1;
             let mut searched = expected(&rows, &query);
-            searched.retain(|event| until.is_none_or(|until| event.time <= moment(until)));
+            searched.retain(|event| !filter.hides(&event.content));
             let all: Vec<_> = searched.iter().filter(|event| filter.passes(&event.content)).cloned().collect();
             query.items_max = asked.items_max;
             let (mut found, mut count) = (Vec::new(), 0);
@@ -421,7 +454,7 @@ async fn check_what_passes_a_filter(backend: &dyn Backend) {
 async fn check_many_hidden_events(backend: &dyn Backend) {
     let store = backend.open();
     let made = (0..2_502_i64).map(|number| (moment(if number % 1_251 == 0 { 0 } else { 7 }), None, None));
-    let (ledger, rows) = record(&*store, 1, made.collect()).await;
+    let (ledger, rows) = record_lasting(&*store, 1, made.collect(), |_| None).await;
     let filter = Arc::new(EventFilter::new(FilterTexts::default()).unwrap().seen_until(moment(6)));
     let mut query = EventQuery {
         layers: layer(ledger.head.key, ledger.size()),
@@ -430,6 +463,7 @@ async fn check_many_hidden_events(backend: &dyn Backend) {
         after: None,
         items_max: 10,
         newest_first: true,
+        overlapping: false,
     };
     let (mut pages, mut found, mut searched) = (0, Vec::new(), 0);
     loop {

@@ -38,6 +38,7 @@ pub(super) async fn picture(store: &dyn Store, event_ids: &[EventId], outcome_ke
             after: None,
             items_max: 10_000,
             newest_first: false,
+            overlapping: false,
         };
         writeln!(text, "{:#?}", store.events(query).await.unwrap()).unwrap();
         writeln!(text, "{:#?}", store.anchor_rows(head.key, None, 10_000).await.unwrap()).unwrap();

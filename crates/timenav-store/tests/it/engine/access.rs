@@ -180,6 +180,7 @@ fn everything() -> MonitorEvents {
         as_of: None,
         filter: Arc::default(),
         newest_first: false,
+        overlapping: false,
         items_max: 10,
         cursor: None,
     }

@@ -48,6 +48,7 @@ fn all_events(timeline: &str) -> MonitorEvents {
         as_of: None,
         filter: Arc::default(),
         newest_first: false,
+        overlapping: false,
         items_max: 100,
         cursor: None,
     }

@@ -107,6 +107,7 @@ async fn a_store_that_cannot_be_read_refuses_what_needs_it() {
         as_of: None,
         filter: Arc::default(),
         newest_first: false,
+        overlapping: false,
         items_max: 5,
         cursor: None,
     };

@@ -135,6 +135,7 @@ pub(super) async fn page(
             as_of: as_of.clone().map(|as_of| (format!("{as_of:?}"), as_of)),
             filter: Arc::default(),
             newest_first: false,
+            overlapping: false,
             items_max,
             cursor,
         };

@@ -26,6 +26,7 @@ fn at(place: &str) -> MonitorEvents {
         as_of: None,
         filter: Arc::default(),
         newest_first: false,
+        overlapping: false,
         items_max: 5,
         cursor: None,
     }

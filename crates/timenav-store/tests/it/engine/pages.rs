@@ -20,6 +20,7 @@ fn asked(range: TimeRange<timenav_core::time::Virtual>, cursor: Option<String>) 
         as_of: None,
         filter: Arc::default(),
         newest_first: false,
+        overlapping: false,
         items_max: 7,
         cursor,
     }

@@ -27,6 +27,7 @@ async fn read_in_every_way(home: &Home<'_>) -> Vec<String> {
         as_of: None,
         filter: Arc::default(),
         newest_first: false,
+        overlapping: false,
         items_max: 5,
         cursor: None,
     };

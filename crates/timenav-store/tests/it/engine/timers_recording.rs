@@ -100,6 +100,7 @@ impl<'a> Line<'a> {
                 as_of: None,
                 filter: Arc::default(),
                 newest_first: false,
+                overlapping: false,
                 items_max: 1_000,
                 cursor,
             };

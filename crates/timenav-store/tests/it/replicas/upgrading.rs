@@ -1,17 +1,21 @@
 //! Two versions on one database: the newer one writes what both know until all have it, and one that was left behind stops.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use timenav_core::access::Role;
+use timenav_core::event::EventDraft;
 use timenav_core::permissions::End;
-use timenav_core::time::Span;
-use timenav_engine::{FEATURE_LEVEL, Options, PermissionsChange, Presence, Refusal};
+use timenav_core::place::LocationQuery;
+use timenav_core::scan::Depth;
+use timenav_core::time::{Span, TimeRange};
+use timenav_engine::{FEATURE_LEVEL, MonitorEvents, Options, PermissionsChange, Presence, Refusal};
 use timenav_store::{Finished, PostgresUpgrade, SeenService};
 
 use super::{end, hour, two};
 use crate::cluster::{execute, open};
-use crate::house::{House, is_unavailable, told};
-use crate::sample::{timeline_id, user_id, users};
+use crate::house::{Home, House, is_unavailable, told};
+use crate::sample::{event_id, moment, timeline_id, user_id, users};
 
 fn names(services: &[SeenService]) -> Vec<(&str, &str, u64, bool)> {
     services.iter().map(|one| (one.name.as_str(), one.version.as_str(), one.level, one.is_there())).collect()
@@ -96,8 +100,8 @@ async fn permissions_expire_once_an_upgrade_is_finished() {
     let url = house.database();
     execute(
         &url,
-        "ALTER TABLE permissions DROP COLUMN expires_at; DELETE FROM migrations WHERE step > '0002-followers';
-        UPDATE feature_level SET level = 4",
+        "ALTER TABLE permissions DROP COLUMN expires_at; ALTER TABLE events DROP COLUMN length_class;
+        DELETE FROM migrations WHERE step > '0002-followers'; UPDATE feature_level SET level = 4",
     );
     let ada = right.user("ada", false).await;
     let set = async |expires: bool| {
@@ -119,6 +123,54 @@ async fn permissions_expire_once_an_upgrade_is_finished() {
     for home in [&left, &right] {
         let refused = home.engine.read_clock(&ada, None).await;
         assert_eq!(told(&refused), "Hidden");
+    }
+    end(&house, [left, right]).await;
+}
+
+/// Until an upgrade is finished, a service may record events without how long they last.
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn what_lasts_into_a_range_is_found_once_an_upgrade_is_finished() {
+    let house = House::on_postgres();
+    let second = two(&house).await;
+    let (left, right) = (house.open().await, second.open().await);
+    let url = house.database();
+    execute(
+        &url,
+        "ALTER TABLE events DROP COLUMN length_class; DELETE FROM migrations WHERE step > '0003-permission-ends';
+        UPDATE feature_level SET level = 5",
+    );
+    let lasting = async |home: &Home<'_>, name: &str| {
+        let end_time = Some(moment(1_000));
+        let draft = EventDraft { event_id: Some(event_id(name)), end_time, ..EventDraft::at(moment(1), "lasts") };
+        home.engine.record_events(&home.admin, None, vec![draft], None).await.unwrap();
+    };
+    let found = async |home: &Home<'_>| {
+        let request = MonitorEvents {
+            timeline: None,
+            location_text: "*".to_owned(),
+            location: LocationQuery::Anywhere,
+            range: TimeRange::new(Some(moment(500)), None).unwrap(),
+            as_of: None,
+            filter: Arc::default(),
+            newest_first: false,
+            overlapping: true,
+            items_max: 5,
+            cursor: None,
+        };
+        home.engine.monitor_events(&home.admin, request).await.map(|page| page.events.len())
+    };
+    lasting(&left, "before").await;
+    let refused = found(&left).await.unwrap_err();
+    assert!(matches!(refused, Refusal::NotUpgraded { level: 6, .. }), "{refused}");
+    let name = timeline_id("main");
+    let scan = Box::pin(left.engine.detect_tampering(&left.admin, &name, Depth::Full, &mut |_| {})).await.unwrap().scan;
+    assert!(!scan.tampering_detected(), "{}", scan.details);
+    // As it was laid out before: nobody takes it for changed by another hand.
+    drop(open(&url).unwrap());
+    assert_eq!(PostgresUpgrade::connect(&url).await.unwrap().finish().await.unwrap(), Finished::Raised);
+    lasting(&right, "after").await;
+    for home in [&left, &right] {
+        assert_eq!(found(home).await.unwrap(), 2);
     }
     end(&house, [left, right]).await;
 }

@@ -62,6 +62,7 @@ async fn used(home: &Home<'_>, timeline: &str, anchor_id: &AnchorId, round: usiz
         as_of: as_of().map(|as_of| (anchor_id.to_string(), as_of)),
         filter: Arc::default(),
         newest_first: false,
+        overlapping: false,
         items_max: 5,
         cursor: None,
     };

@@ -24,6 +24,8 @@ pub(crate) fn as_before(house: &House) {
              DROP INDEX events_by_id;
              CREATE INDEX events_by_id ON events (timeline, event_id);
              DROP INDEX events_by_time;
+             DROP INDEX events_by_length;
+             ALTER TABLE events DROP COLUMN length_class;
              ALTER TABLE events DROP COLUMN parties;
              CREATE INDEX events_by_time ON events (timeline, time, position);
              ALTER TABLE timelines DROP COLUMN timers;

@@ -50,14 +50,14 @@ const ATTACKS: [Attack; 17] = [
     // A row doubled, alone, twice, and in the place of another.
     (
         "INSERT INTO events
-        SELECT timeline, cell, time + 1, position, until, lat, lon, event_id, place, content, name_key, parties
-        FROM events WHERE event_id = 'e5'",
+        SELECT timeline, cell, time + 1, position, until, lat, lon, event_id, place, content, name_key, parties,
+            length_class FROM events WHERE event_id = 'e5'",
         &[(None, "table events has 14 rows, but entries created 13")],
     ),
     (
         "INSERT INTO events
-        SELECT timeline, cell + n, time, position, until, lat, lon, event_id, place, content, name_key, parties
-        FROM events, (SELECT 100 AS n UNION SELECT 200) WHERE event_id = 'e5'",
+        SELECT timeline, cell + n, time, position, until, lat, lon, event_id, place, content, name_key, parties,
+            length_class FROM events, (SELECT 100 AS n UNION SELECT 200) WHERE event_id = 'e5'",
         &[(None, "table events has 15 rows, but entries created 13")],
     ),
     (

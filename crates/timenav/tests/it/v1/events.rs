@@ -38,6 +38,48 @@ fn events_are_recorded_and_found() {
 }
 
 #[test]
+fn what_lasts_into_a_range_is_found_where_it_is_asked_for() {
+    let service = Service::start();
+    service.post(
+        "/v1/events",
+        &json!([
+            { "event_id": "year", "time": "2005-01-01T00:00:00Z", "end_time": "2005-12-31T00:00:00Z", "actors": ["a"] },
+            { "event_id": "june", "time": "2005-06-01T00:00:00Z", "end_time": "2005-06-30T00:00:00Z" },
+            { "event_id": "edge", "time": "2005-07-01T00:00:00Z", "end_time": "2005-08-01T00:00:00Z" },
+            { "event_id": "july", "time": "2005-07-02T00:00:00Z" },
+            { "event_id": "august", "time": "2005-08-02T00:00:00Z", "end_time": "2005-09-02T00:00:00Z" },
+            { "event_id": "september", "time": "2005-09-02T00:00:00Z" },
+        ]),
+    );
+    let august = ("time_range", "2005-08-01T00:00:00Z/2005-09-01T00:00:00Z");
+    let found = |more: &[(&str, &str)]| {
+        let (mut ids, mut cursor) = (Vec::new(), None::<String>);
+        loop {
+            let next = cursor.as_deref().map(|cursor| ("cursor", cursor));
+            let asked: Vec<_> = [("location", "*"), august, ("limit", "1")].into_iter().chain(next).collect();
+            let page = service.get("/v1/monitor-events", &[&asked, more].concat());
+            let events = page["events"].as_array().unwrap();
+            ids.extend(events.iter().map(|event| event["event_id"].as_str().unwrap().to_owned()));
+            cursor = page["next_cursor"].as_str().map(str::to_owned);
+            if cursor.is_none() {
+                return ids;
+            }
+        }
+    };
+    let overlapping = ("overlapping", "true");
+    assert_eq!(found(&[]), ["august"]);
+    assert_eq!(found(&[("overlapping", "false")]), ["august"]);
+    assert_eq!(found(&[overlapping]), ["year", "edge", "august"]);
+    assert_eq!(found(&[overlapping, ("order", "newest")]), ["august", "edge", "year"]);
+    assert_eq!(found(&[overlapping, ("actor", "a")]), ["year"]);
+    // What is prevented is in it as elsewhere, and what is corrected is where it is now.
+    let record = json!({ "event_id": "year", "time": "2004-01-01T00:00:00Z", "end_time": "2004-12-31T00:00:00Z" });
+    service.post("/v1/correct-event", &json!({ "event": record }));
+    assert_eq!(found(&[overlapping]), ["edge", "august"]);
+    service.audit();
+}
+
+#[test]
 fn what_is_answered_is_what_is_kept() {
     let service = Service::start();
     let recorded = service.post("/v1/events", &json!([{ "time": AT }, { "time": AT }, { "time": AT }]));

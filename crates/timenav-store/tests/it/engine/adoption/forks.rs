@@ -74,6 +74,7 @@ pub(super) async fn standing(home: &Home<'_>) -> Vec<(String, String)> {
         as_of: None,
         filter: Arc::default(),
         newest_first: false,
+        overlapping: false,
         items_max: 100,
         cursor: None,
     };

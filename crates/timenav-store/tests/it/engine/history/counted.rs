@@ -116,6 +116,7 @@ impl Asked {
                 as_of: self.as_of(life),
                 filter: self.filter(),
                 newest_first: false,
+                overlapping: false,
                 items_max: 1_000,
                 cursor,
             };

@@ -1,0 +1,119 @@
+//! How long events last, roughly: by it those are found that began before a range and last into it.
+//!
+//! Events are kept by when they begin. Whoever looks for one that still lasts would have to look through all that began
+//! before, since any of them could. Of one class no event is twice as long as another, so those of it that last into a range
+//! began at most so long before it.
+
+use std::borrow::Cow;
+
+use serde::Deserialize;
+use timenav_core::time::{Instant, Virtual, parse_timestamp};
+
+/// How long an event lasts: the binary logarithm of its microseconds, rounded down.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct LengthClass(u8);
+
+/// What of an event is looked at.
+#[derive(Deserialize)]
+struct Looked<'a> {
+    #[serde(borrow)]
+    time: Cow<'a, str>,
+    #[serde(default, borrow)]
+    end_time: Option<Cow<'a, str>>,
+}
+
+impl LengthClass {
+    /// How many there are.
+    const COUNT: u8 = 64;
+
+    /// Returns the class of an event; `None` where it has no end, or lasts no time.
+    #[must_use]
+    pub fn of(time: Instant<Virtual>, end_time: Option<Instant<Virtual>>) -> Option<Self> {
+        let length = end_time.filter(|end| *end > time)?.micros().abs_diff(time.micros());
+        u8::try_from(length.ilog2()).ok().map(Self)
+    }
+
+    /// Returns the class of an event, by its JSON; `None` also of what is no event.
+    #[must_use]
+    pub fn of_content(content: &str) -> Option<Self> {
+        let (time, end_time) = times(content)?;
+        Self::of(time, end_time)
+    }
+
+    /// Returns all classes, each with the earliest microsecond at which an event of it can begin that lasts until an instant
+    /// or longer.
+    pub fn all_until(instant: Instant<Virtual>) -> impl Iterator<Item = (Self, i64)> {
+        (0..Self::COUNT).map(move |class| {
+            let longest = u64::MAX >> (Self::COUNT - 1 - class);
+            (Self(class), instant.micros().saturating_sub_unsigned(longest))
+        })
+    }
+
+    /// Returns its number, 0 to 63.
+    #[must_use]
+    pub const fn number(self) -> u8 {
+        self.0
+    }
+}
+
+/// Returns whether an event begins before an instant and lasts until it or longer, by its JSON.
+#[must_use]
+pub fn lasts_into(content: &str, instant: Instant<Virtual>) -> bool {
+    times(content).is_some_and(|(time, end_time)| time < instant && end_time.is_some_and(|end| end >= instant))
+}
+
+fn times(content: &str) -> Option<(Instant<Virtual>, Option<Instant<Virtual>>)> {
+    let looked: Looked<'_> = serde_json::from_str(content).ok()?;
+    let time = parse_timestamp(&looked.time).ok()?;
+    let end_time = looked.end_time.map(|end| parse_timestamp(&end)).transpose().ok()?;
+    Some((time, end_time))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(micros: i64) -> Instant<Virtual> {
+        Instant::from_micros(micros).unwrap()
+    }
+
+    #[test]
+    fn no_event_of_a_class_is_twice_as_long_as_another() {
+        for (length, class) in [(1, 0), (2, 1), (3, 1), (4, 2), (1_000_000, 19), (86_400_000_000, 36)] {
+            assert_eq!(LengthClass::of(at(-5), Some(at(length - 5))), Some(LengthClass(class)), "{length}");
+        }
+        assert_eq!(LengthClass::of(at(3), None), None);
+        assert_eq!(LengthClass::of(at(3), Some(at(3))), None);
+        assert_eq!(LengthClass::of(at(3), Some(at(2))), None);
+    }
+
+    #[test]
+    fn what_lasts_into_a_range_begins_no_earlier_than_its_class_says() {
+        let instant = at(1_000_000_000);
+        for length in [1_i64, 2, 3, 4, 7, 8, 1_000_000, 999_999_999, 86_400_000_000] {
+            let begin = instant.micros() - length;
+            let class = LengthClass::of(at(begin), Some(instant)).unwrap();
+            let (_, earliest) = LengthClass::all_until(instant).find(|(one, _)| *one == class).unwrap();
+            assert!(earliest <= begin, "{length}");
+            // Not much earlier, or all that began before would be looked through.
+            assert!(i128::from(begin) - i128::from(earliest) < i128::from(length), "{length}");
+        }
+        assert_eq!(LengthClass::all_until(instant).count(), 64);
+        assert_eq!(LengthClass::all_until(instant).last().unwrap(), (LengthClass(63), i64::MIN));
+    }
+
+    #[test]
+    fn the_json_of_an_event_tells_whether_it_lasts_into_a_range() {
+        let content =
+            r#"{"event_id":"e","time":"2005-08-23T18:00:00Z","end_time":"2005-08-30T12:00:00Z","description":""}"#;
+        let day = |text: &str| parse_timestamp::<Virtual>(text).unwrap();
+        assert!(lasts_into(content, day("2005-08-29T00:00:00Z")));
+        assert!(lasts_into(content, day("2005-08-30T12:00:00Z")));
+        assert!(!lasts_into(content, day("2005-08-30T12:00:00.000001Z")));
+        // It begins in the range then.
+        assert!(!lasts_into(content, day("2005-08-23T18:00:00Z")));
+        assert!(!lasts_into(r#"{"event_id":"e","time":"2005-08-23T18:00:00Z"}"#, day("2005-08-29T00:00:00Z")));
+        assert_eq!(LengthClass::of_content(content).map(LengthClass::number), Some(39));
+        assert_eq!(LengthClass::of_content(""), None, "of a row that says that an inherited event does not stand");
+    }
+}

@@ -1,0 +1,339 @@
+//! One run of events: where its rows are, and how they are read, block by block.
+
+use std::collections::VecDeque;
+
+use rusqlite::{Connection, Row, params};
+use timenav_core::place::{LocationQuery, Point, cells_of};
+use timenav_engine::{EventQuery, LengthClass, Pattern, StoreError, StoredEvent};
+
+use super::sifting::{self, CELLS_FEW, Sieve};
+use super::values::{count, damaged, failed, instant, sql};
+use crate::kept::blocks::{BLOCK_ROWS_MAX, Blocks, Detail};
+use crate::kept::stretch::{Key, Stretch, key};
+
+/// Cells up to which a place may be read cell by cell. Larger ones are read by time, and what lies
+/// elsewhere is passed over.
+const CELLS_MERGED_MAX: usize = 1_024;
+/// Most rows of the first block of a run that is one of many.
+pub(super) const BLOCK_ROWS_FIRST: usize = 8;
+/// Rows that can be read in the time that finding the first one of a block takes.
+pub(super) const BLOCK_COST_ROWS: usize = 4;
+
+/// The statements that read a run, by how much of each row is read and by what the rows have in common; the last rows
+/// first, or not. Each orders by time and position along its key; `until` hides versions that did not stand then. The
+/// index by time has everything that [`Detail::Spot`] and [`Detail::Parties`] need.
+macro_rules! statements {
+    ($name:ident, $index:literal, $parties:literal, $of:literal) => {
+        const $name: [[&str; 2]; 3] = [
+            statements!("", $index, $of),
+            statements!($parties, $index, $of),
+            statements!(", event_id, content", $index, $of),
+        ];
+    };
+    ($columns:literal, $index:literal, $of:literal) => {
+        [
+            concat!(
+                "SELECT time, position, lat, lon",
+                $columns,
+                " FROM events e ",
+                $index,
+                " WHERE timeline = ?1 AND (time, position) > (?2, ?3) AND time <= ?4
+                AND position < ?5 AND (until IS NULL OR until >= ?5) ",
+                $of,
+                " ORDER BY time, position LIMIT ?6"
+            ),
+            concat!(
+                "SELECT time, position, lat, lon",
+                $columns,
+                " FROM events e ",
+                $index,
+                " WHERE timeline = ?1 AND (time, position) < (?2, ?3) AND time >= ?4
+                AND position < ?5 AND (until IS NULL OR until >= ?5) ",
+                $of,
+                " ORDER BY time DESC, position DESC LIMIT ?6"
+            ),
+        ]
+    };
+}
+// The event itself is read where nothing else tells of its source and actors.
+statements!(
+    BY_TIME,
+    "INDEXED BY events_by_time",
+    ", coalesce(parties, (SELECT content FROM events r WHERE r.timeline = e.timeline AND r.cell = e.cell
+        AND r.time = e.time AND r.position = e.position))",
+    ""
+);
+statements!(BY_CELL, "", ", coalesce(parties, content)", "AND cell = ?7");
+statements!(BY_PLACE, "INDEXED BY events_by_place", ", coalesce(parties, content)", "AND place = ?7");
+statements!(BY_ID, "INDEXED BY events_by_id", ", coalesce(parties, content)", "AND event_id = ?7");
+statements!(
+    BY_LENGTH,
+    "INDEXED BY events_by_length",
+    ", coalesce(parties, content)",
+    "AND length_class = ?7 AND (?8 IS NULL OR place = ?8)"
+);
+/// The cell comes first: only what lies in a cell of the place is looked at further.
+const SIFTED: [[&str; 2]; 2] = [
+    statements!(", cell", "INDEXED BY events_by_time", ""),
+    statements!(
+        ", cell, coalesce(parties, (SELECT content FROM events r WHERE r.timeline = e.timeline AND r.cell = e.cell
+            AND r.time = e.time AND r.position = e.position))",
+        "INDEXED BY events_by_time",
+        ""
+    ),
+];
+
+const HAS_VERSION: &str = "SELECT 1 FROM events INDEXED BY events_by_id
+    WHERE timeline = ?1 AND event_id = ?2 AND position < ?3 LIMIT 1";
+
+/// Where a run's rows come from.
+pub(super) enum Source<'a> {
+    Time,
+    Sifted(Sieve),
+    Cell(u32),
+    Place(&'a str),
+    Id(&'a str),
+    /// Those of one length, of a place that is named or not.
+    Length(LengthClass, Option<&'a str>),
+}
+
+/// An event that was read. Its content is empty or tells of its source and actors, unless all of it was asked for.
+pub(super) struct Found {
+    pub(super) event: StoredEvent,
+    pub(super) point: Option<Point>,
+}
+
+/// Stretches of the table or of an index that are ordered by time and position already.
+pub(super) struct Run<'a> {
+    layer: usize,
+    detail: Detail,
+    pattern: &'a Pattern,
+    source: Source<'a>,
+    stretch: Stretch,
+    pub(super) block: VecDeque<Found>,
+    pub(super) blocks: Blocks,
+    after: (i64, i64),
+    ended: bool,
+}
+
+/// Returns how many rows each of so many runs is asked for first. One run alone gives nearly all that is asked for; of
+/// many each gives a little, and of very many most give nothing.
+pub(super) fn block_rows(query: &EventQuery, runs_count: usize) -> usize {
+    match runs_count {
+        0 | 1 => query.items_max.clamp(1, BLOCK_ROWS_MAX),
+        many => (query.items_max.saturating_mul(2) / many).clamp(1, BLOCK_ROWS_FIRST),
+    }
+}
+
+/// Returns where the events of a pattern are.
+pub(super) fn sources(pattern: &Pattern) -> Vec<Source<'_>> {
+    let location = match pattern {
+        Pattern::Event(event_id) => return vec![Source::Id(event_id.as_str())],
+        Pattern::Location(LocationQuery::Named(place)) => return vec![Source::Place(place)],
+        Pattern::Location(location) => location,
+    };
+    match cells_of(location) {
+        Some(cells) if cells.len() <= CELLS_FEW => cells.into_iter().map(|cell| Source::Cell(cell.number())).collect(),
+        Some(cells) if cells.len() <= CELLS_MERGED_MAX => vec![Source::Sifted(Sieve::new(&cells))],
+        Some(cells) => vec![Source::Sifted(Sieve::without_end(&cells))],
+        None => vec![Source::Time],
+    }
+}
+
+/// Returns where events are that begin before the range and may last into it, and when they begin.
+pub(super) fn earlier_sources<'a>(query: &EventQuery, pattern: &'a Pattern) -> Vec<(Source<'a>, Stretch)> {
+    let before = |earliest| Stretch::before(query, earliest);
+    let place = match pattern {
+        _ if !query.overlapping => return Vec::new(),
+        Pattern::Event(event_id) => return vec![(Source::Id(event_id.as_str()), before(i64::MIN))],
+        Pattern::Location(LocationQuery::Named(place)) => Some(place.as_str()),
+        Pattern::Location(_) => None,
+    };
+    let classes = LengthClass::all_until(query.range.first());
+    classes.map(|(class, earliest)| (Source::Length(class, place), before(earliest))).collect()
+}
+
+impl<'a> Run<'a> {
+    pub(super) fn new(
+        (layer, detail): (usize, Detail),
+        (pattern, source): (&'a Pattern, Source<'a>),
+        stretch: Stretch,
+        after: (i64, i64),
+    ) -> Self {
+        let (block, blocks) = (VecDeque::new(), Blocks::new(1));
+        Self { layer, detail, pattern, source, stretch, block, blocks, after, ended: false }
+    }
+
+    /// Ends a run that was sifted for long enough, and returns the runs of its cells that go on from where it stands.
+    pub(super) fn divide(&mut self, query: &EventQuery) -> Vec<Self> {
+        let Source::Sifted(sieve) = &self.source else { return Vec::new() };
+        let Some(cells) = sieve.given_up().filter(|_| !self.ended) else { return Vec::new() };
+        self.ended = true;
+        let block_rows = block_rows(query, cells.len());
+        let of_cell = |cell: &u32| {
+            let place = (self.pattern, Source::Cell(*cell));
+            let run = Self::new((self.layer, self.detail), place, self.stretch, self.after);
+            Self { blocks: Blocks::new(block_rows), ..run }
+        };
+        cells.iter().map(of_cell).collect()
+    }
+
+    /// Returns where the run's next event stands, reading on where needed.
+    pub(super) fn peek(
+        &mut self,
+        connection: &Connection,
+        query: &EventQuery,
+        rows_left: &mut usize,
+    ) -> Result<Option<Key>, StoreError> {
+        while self.block.is_empty() && !self.ended && !self.is_given_up() && *rows_left > 0 {
+            // A block that brings nothing costs something too, so that many empty cells come to an end.
+            *rows_left = rows_left.saturating_sub(self.read_block(connection, query)? + BLOCK_COST_ROWS);
+        }
+        Ok(self.block.front().map(|found| key(query, &found.event, self.layer)))
+    }
+
+    fn is_given_up(&self) -> bool {
+        matches!(&self.source, Source::Sifted(sieve) if sieve.given_up().is_some())
+    }
+
+    /// Reads the next rows of the run and returns how many there were, by what reading whole ones takes.
+    fn read_block(&mut self, connection: &Connection, query: &EventQuery) -> Result<usize, StoreError> {
+        let (time, position) = self.after;
+        let layer = &query.layers[self.layer];
+        let (timeline, last) = (layer.timeline.0, self.stretch.end(query));
+        let (as_of, rows_max) = (sql(layer.as_of), sql(self.blocks.rows() as u64));
+        let detail = self.detail as usize;
+        let statements = match self.source {
+            Source::Time => BY_TIME[detail],
+            Source::Sifted(_) => SIFTED[usize::from(self.detail == Detail::Parties)],
+            Source::Cell(_) => BY_CELL[detail],
+            Source::Place(_) => BY_PLACE[detail],
+            Source::Id(_) => BY_ID[detail],
+            Source::Length(..) => BY_LENGTH[detail],
+        };
+        let mut select = connection.prepare_cached(statements[usize::from(query.newest_first)]).map_err(failed)?;
+        let mut rows = match self.source {
+            Source::Time | Source::Sifted(_) => select.query(params![timeline, time, position, last, as_of, rows_max]),
+            Source::Cell(cell) => select.query(params![timeline, time, position, last, as_of, rows_max, cell]),
+            Source::Place(text) | Source::Id(text) => {
+                select.query(params![timeline, time, position, last, as_of, rows_max, text])
+            }
+            Source::Length(class, place) => {
+                select.query(params![timeline, time, position, last, as_of, rows_max, class.number(), place])
+            }
+        }
+        .map_err(failed)?;
+        let (mut rows_count, mut meant_count) = (0, 0);
+        while let Some(row) = rows.next().map_err(failed)? {
+            rows_count += 1;
+            let (time, position) = (row.get(0).map_err(failed)?, row.get(1).map_err(failed)?);
+            self.after = (time, position);
+            let point = point(row)?;
+            let cell = match &self.source {
+                Source::Sifted(sieve) => {
+                    let cell = row.get(4).map_err(failed)?;
+                    if !sieve.holds(cell) {
+                        continue;
+                    }
+                    Some(cell)
+                }
+                _ => None,
+            };
+            if !is_meant(self.pattern, point) {
+                continue;
+            }
+            let read = |row: &Row<'_>, column| content(connection, query, self.layer, row, column);
+            let content = match (self.detail, cell) {
+                (Detail::Spot, _) => Some(String::new()),
+                (Detail::Parties, cell) => row.get(if cell.is_some() { 5 } else { 4 }).map_err(failed)?,
+                (Detail::Whole, None) => read(row, 4)?,
+                (Detail::Whole, Some(cell)) => {
+                    let key = (timeline, cell, time, position);
+                    sifting::whole(connection, key, |row| read(row, 0))?
+                }
+            };
+            let Some(content) = content.filter(|content| self.stretch.means(content)) else { continue };
+            let (time, position) = (instant(time)?, count(position)?);
+            let event = StoredEvent { time, layer: self.layer, position, content };
+            self.block.push_back(Found { event, point });
+            meant_count += 1;
+        }
+        self.ended = rows_count < self.blocks.rows();
+        self.blocks.note(rows_count, meant_count, query.items_max);
+        Ok(match &mut self.source {
+            Source::Sifted(sieve) => sieve.pass(rows_count) + meant_count,
+            _ => rows_count,
+        })
+    }
+}
+
+/// Returns what an event says, whose id and content begin at a column; `None` if a later layer has a version of it.
+fn content(
+    connection: &Connection,
+    query: &EventQuery,
+    layer: usize,
+    row: &Row<'_>,
+    column: usize,
+) -> Result<Option<String>, StoreError> {
+    let event_id = row.get_ref(column).map_err(failed)?.as_str().map_err(|error| damaged(&error.to_string()))?;
+    if is_overridden(connection, query, layer, event_id)? {
+        return Ok(None);
+    }
+    row.get(column + 1).map(Some).map_err(failed)
+}
+
+/// A cell holds a little more than the place that was asked for.
+fn is_meant(pattern: &Pattern, point: Option<Point>) -> bool {
+    match pattern {
+        Pattern::Event(_) | Pattern::Location(LocationQuery::Anywhere | LocationQuery::Named(_)) => true,
+        Pattern::Location(
+            location @ (LocationQuery::Near { .. } | LocationQuery::Within(_) | LocationQuery::Area(_)),
+        ) => location.matches(point, None),
+    }
+}
+
+/// Returns whether a later layer has a version of the event, which then counts alone.
+fn is_overridden(
+    connection: &Connection,
+    query: &EventQuery,
+    layer: usize,
+    event_id: &str,
+) -> Result<bool, StoreError> {
+    for layer in query.layers[layer + 1..].iter().filter(|layer| layer.overrides) {
+        let mut select = connection.prepare_cached(HAS_VERSION).map_err(failed)?;
+        let key = params![layer.timeline.0, event_id, sql(layer.as_of)];
+        if select.exists(key).map_err(failed)? {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+fn point(row: &Row<'_>) -> Result<Option<Point>, StoreError> {
+    let (lat, lon): (Option<f64>, Option<f64>) = (row.get(2).map_err(failed)?, row.get(3).map_err(failed)?);
+    Ok(lat.zip(lon).and_then(|(lat, lon)| Point::new(lat, lon)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sqlite::migrations;
+
+    #[test]
+    fn what_is_counted_is_in_the_index_by_time() {
+        let mut connection = Connection::open_in_memory().unwrap();
+        migrations::run(&mut connection).unwrap();
+        for detail in [Detail::Spot, Detail::Parties] {
+            for statement in BY_TIME[detail as usize] {
+                let mut explained = connection.prepare(&format!("EXPLAIN QUERY PLAN {statement}")).unwrap();
+                let plan: Vec<String> =
+                    explained.query_map([0; 6], |row| row.get(3)).unwrap().collect::<Result<_, _>>().unwrap();
+                assert!(plan[0].starts_with("SEARCH e USING COVERING INDEX events_by_time"), "{plan:?}");
+                // Besides, one row is looked up by its whole key.
+                let others = plan[1..].iter().filter(|step| step.starts_with("SEARCH") || step.starts_with("SCAN"));
+                assert!(others.clone().all(|step| step.contains("cell=? AND time=? AND position=?")), "{plan:?}");
+                assert_eq!(others.count(), usize::from(detail == Detail::Parties));
+            }
+        }
+    }
+}
