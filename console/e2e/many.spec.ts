@@ -71,7 +71,7 @@ describe('five thousand timelines', () => {
   it('may have forks that the axis does not know yet, which it says, and finds', async () => {
     await on.service.call('POST', 'timelines', { timeline_id: 'zz-demo', fork_of: 'demo' });
     const page = await on.loggedIn('timeline?timeline=demo');
-    const lane = (name: string) => page.getByRole('region', { name: 'Axis' }).getByRole('link', { name });
+    const lane = (name: string) => page.getByRole('region', { name: 'Axis' }).getByRole('link', { name, exact: true });
     const find = page.getByRole('button', { name: 'Find all forks' });
     await find.waitFor();
     expect(await lane('zz-demo').count()).toBe(0);

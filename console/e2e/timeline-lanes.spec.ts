@@ -94,7 +94,7 @@ describe('lanes of what lasts', () => {
     // Two months in sight, a year after the ferry has left.
     const sight = 'center=2021-02-09T00:00:00Z&zoom=4300000000';
     const page = await on.loggedIn(`timeline?timeline=strait&most=20&lanes=1&${sight}`);
-    await counted(page, '41 events');
+    await counted(page, '3 in view, 41 events');
     const box = (await axis(page).boundingBox())!;
     await expect
       .poll(async () => {

@@ -334,15 +334,9 @@ impl Engine {
             WhichEvents::Ids(event_ids) => self.select_named(state, event_ids, size).await,
             WhichEvents::Found { location, range, .. } => {
                 let understood = self.understand(&own, &Sight::default(), location.clone()).await?;
-                let query = EventQuery {
-                    layers: own,
-                    patterns: understood.patterns(),
-                    range: *range,
-                    after: None,
-                    items_max: PAGE_ITEMS_MAX,
-                    newest_first: false,
-                    overlapping: false,
-                };
+                let (patterns, range, items_max) = (understood.patterns(), *range, PAGE_ITEMS_MAX);
+                let (after, newest_first, overlapping) = (None, false, false);
+                let query = EventQuery { layers: own, patterns, range, overlapping, after, items_max, newest_first };
                 self.select_found(state, query).await
             }
             WhichEvents::Unchanged { span, .. } => self.select_old(state, *span, evaluated_at).await,

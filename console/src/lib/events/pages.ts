@@ -64,8 +64,8 @@ export async function readPage(question: Question, options: PageOptions): Promis
 }
 
 /**
- * Reads all events of a time, with those that last into it. Returns null where there are more than so many that begin in
- * it; where only those are too many that began before, these are left out.
+ * Reads all events of a time, with those that last into it. Returns null where more than so many begin in it; where
+ * only those are too many that began before, these are left out.
  */
 export async function readSpan(
   question: Question,
