@@ -84,18 +84,22 @@ impl PostgresUpgrade {
     /// The database has a higher level, or none of the service's tables, or does not answer.
     pub async fn finish(&mut self) -> Result<Finished, StoreError> {
         let transaction = self.client.transaction().await.map_err(Failed::from)?;
-        transaction.batch_execute(LOCK).await.map_err(Failed::from)?;
         let before = level(&transaction).await?;
         check(before)?;
         if before == FEATURE_LEVEL {
             return Ok(Finished::Already);
         }
-        let mut older = services(&transaction).await?;
-        older.retain(|service| service.is_there() && service.level < FEATURE_LEVEL);
-        if !older.is_empty() {
-            return Ok(Finished::Older(older));
+        let found = older(&transaction).await?;
+        if !found.is_empty() {
+            return Ok(Finished::Older(found));
         }
+        // It may take minutes, in which services go on saying that they are there.
         migrations::change_to(&transaction, FEATURE_LEVEL).await?;
+        transaction.batch_execute(LOCK).await.map_err(Failed::from)?;
+        let found = older(&transaction).await?;
+        if !found.is_empty() {
+            return Ok(Finished::Older(found));
+        }
         transaction.execute(FINISH, &[&sql(FEATURE_LEVEL)]).await.map_err(Failed::from)?;
         transaction.commit().await.map_err(Failed::from)?;
         Ok(Finished::Raised)
@@ -141,6 +145,13 @@ async fn level(transaction: &Transaction<'_>) -> Result<u64, Failed> {
 pub(super) async fn read_level(on: &Object) -> Result<u64, Failed> {
     let found = rows(on, SELECT_LEVEL, &[]).await?;
     number(found.first().ok_or_else(|| damaged("the database has no feature level"))?, 0)
+}
+
+/// Returns the services that are there and do not know the level of this version.
+async fn older(transaction: &Transaction<'_>) -> Result<Vec<SeenService>, Failed> {
+    let mut older = services(transaction).await?;
+    older.retain(|service| service.is_there() && service.level < FEATURE_LEVEL);
+    Ok(older)
 }
 
 async fn services(transaction: &Transaction<'_>) -> Result<Vec<SeenService>, Failed> {
