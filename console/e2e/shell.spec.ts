@@ -19,7 +19,6 @@ describe('the first run', () => {
   it('sets the password of admin with the key that the service wrote, and logs in', async () => {
     const service = await Service.start();
     try {
-      // The service ends before the page.
       const page = await on.page({ expected: UNREACHABLE });
       await page.goto(service.url);
       await page.getByRole('heading', { name: 'Set your first password' }).waitFor();
@@ -32,6 +31,8 @@ describe('the first run', () => {
       const later = await on.page({ expected: UNREACHABLE });
       await later.goto(service.url);
       await later.getByRole('heading', { name: 'Log in to timenav' }).waitFor();
+      // The service ends before the pages, and these may still be loading parts of the console.
+      for (const one of [page, later]) await one.goto('about:blank');
     } finally {
       await service.remove();
     }
@@ -266,6 +267,7 @@ describe('the page', () => {
       await page.goto(`${url}#/clock?timeline=demo`);
       await logIn(page);
       await page.getByText('The clock is running.').waitFor({ state: 'attached' });
+      await page.goto('about:blank');
     } finally {
       server.closeAllConnections();
       server.close();

@@ -127,6 +127,7 @@ describe('recording', () => {
       await page.getByRole('row', { name: /Launch/ }).waitFor();
       await on.service.call('POST', 'v1/events?timeline_id=slow', landing);
       await counted(page, '2 events');
+      await page.goto('about:blank');
     } finally {
       server.closeAllConnections();
       server.close();
