@@ -71,6 +71,34 @@ fn limited_access_ends_at_the_window_and_includes_its_edge() {
 }
 
 #[test]
+fn limited_access_leaves_no_clock_that_runs_away_and_changes_no_rate() {
+    let host = Instant::from_micros(1_000_000_000_000_000).unwrap();
+    let (normal, twice) = (Rate::NORMAL, Rate::from_micros(2_000_000).unwrap());
+    let clock = |days: i64, running, rate| {
+        let at = Instant::from_micros(host.micros() + days * 86_400_000_000).unwrap();
+        Moment { at, running, rate, location: None }
+    };
+    for (running, rate, before, allowed) in [
+        (true, normal, normal, true),
+        // By itself it would be too far from host time one day.
+        (true, twice, twice, false),
+        (true, twice, normal, false),
+        // One that stands keeps its rate, and gets no other.
+        (false, twice, twice, true),
+        (false, twice, normal, false),
+        (false, normal, twice, false),
+    ] {
+        let decided = |level| decide_clock(level, &clock(1, running, rate), before, host, 30);
+        let told = decided(RestrictionLevel::LimitedAccess);
+        assert_eq!(told.is_ok(), allowed, "{running} {rate:?} {before:?}");
+        assert!(matches!(told, Ok(()) | Err(Denial::Restricted { .. })));
+        assert_eq!(decided(RestrictionLevel::FullAccess), Ok(()));
+    }
+    let far = decide_clock(RestrictionLevel::LimitedAccess, &clock(31, true, normal), normal, host, 30);
+    assert_eq!(far, Err(Denial::TooFar { window_days: 30 }));
+}
+
+#[test]
 fn the_highest_list_a_user_is_in_counts() {
     let alice = UserId::new("alice").unwrap();
     let list = || BTreeSet::from([alice.clone()]);

@@ -47,6 +47,24 @@ fn pausing_twice_and_resuming_twice_change_nothing() {
 }
 
 #[test]
+fn a_clock_rounds_down_before_its_origin_too() {
+    let half = ClockCommand::SetRate(Rate::from_micros(500_000).unwrap());
+    let clock = step(&Clock::new(host(0)), &half, host(10));
+    assert_eq!([9, 10, 11, 12].map(|micros| clock.now(host(micros)).micros()), [9, 10, 10, 11]);
+}
+
+#[test]
+fn time_that_others_have_spent_already_is_not_spent_again() {
+    let paused = step(&Clock::new(host(0)), &ClockCommand::Pause, host(1_000_000));
+    let spend = |micros: i64| {
+        let since = Instant::from_micros(999_995);
+        decide(&paused, &ClockCommand::Spend { by: duration(micros), since }, &Zone::utc(), host(2_000_000)).unwrap()
+    };
+    assert_eq!([4, 5].map(spend), [None, None]);
+    assert_eq!(spend(6).map(|moved| moved.moment.at.micros()), Some(1_000_001));
+}
+
+#[test]
 fn moves_keep_the_state_of_the_clock() {
     let travel = ClockCommand::Travel { to: at("1969-07-20T20:17:40Z"), location: Some("Moon".into()) };
     let day = ClockCommand::FastForward(parse_duration("1d").unwrap());
