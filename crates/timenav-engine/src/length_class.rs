@@ -40,13 +40,22 @@ impl LengthClass {
         Self::of(time, end_time)
     }
 
-    /// Returns all classes, each with the earliest microsecond at which an event of it can begin that lasts until an instant
-    /// or longer.
-    pub fn all_until(instant: Instant<Virtual>) -> impl Iterator<Item = (Self, i64)> {
-        (0..Self::COUNT).map(move |class| {
-            let longest = u64::MAX >> (Self::COUNT - 1 - class);
-            (Self(class), instant.micros().saturating_sub_unsigned(longest))
-        })
+    /// Returns all classes, the shortest events first.
+    pub fn all() -> impl Iterator<Item = Self> {
+        (0..Self::COUNT).map(Self)
+    }
+
+    /// Returns the class of a number; `None` where it is not one of 0 to 63.
+    #[must_use]
+    pub fn of_number(number: u8) -> Option<Self> {
+        (number < Self::COUNT).then_some(Self(number))
+    }
+
+    /// Returns the earliest microsecond at which an event of the class can begin that lasts until an instant or longer.
+    #[must_use]
+    pub fn earliest_until(self, instant: Instant<Virtual>) -> i64 {
+        let longest = u64::MAX >> (Self::COUNT - 1 - self.0);
+        instant.micros().saturating_sub_unsigned(longest)
     }
 
     /// Returns its number, 0 to 63.
@@ -93,13 +102,20 @@ mod tests {
         for length in [1_i64, 2, 3, 4, 7, 8, 1_000_000, 999_999_999, 86_400_000_000] {
             let begin = instant.micros() - length;
             let class = LengthClass::of(at(begin), Some(instant)).unwrap();
-            let (_, earliest) = LengthClass::all_until(instant).find(|(one, _)| *one == class).unwrap();
+            let earliest = class.earliest_until(instant);
             assert!(earliest <= begin, "{length}");
             // Not much earlier, or all that began before would be looked through.
             assert!(i128::from(begin) - i128::from(earliest) < i128::from(length), "{length}");
         }
-        assert_eq!(LengthClass::all_until(instant).count(), 64);
-        assert_eq!(LengthClass::all_until(instant).last().unwrap(), (LengthClass(63), i64::MIN));
+        let longest = LengthClass::all().last().unwrap();
+        assert_eq!((longest, longest.earliest_until(instant)), (LengthClass(63), i64::MIN));
+    }
+
+    #[test]
+    fn a_class_is_one_of_64() {
+        assert!(LengthClass::all().map(LengthClass::number).eq(0..64));
+        assert!(LengthClass::all().all(|class| LengthClass::of_number(class.number()) == Some(class)));
+        assert_eq!(LengthClass::of_number(64), None);
     }
 
     #[test]

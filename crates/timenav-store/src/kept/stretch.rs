@@ -2,8 +2,9 @@
 
 use std::cmp::Ordering;
 
+use timenav_core::place::{LocationQuery, Point};
 use timenav_core::time::{Instant, Virtual};
-use timenav_engine::{EventPlace, EventQuery, StoredEvent, lasts_into};
+use timenav_engine::{EventPlace, EventQuery, Pattern, StoredEvent, lasts_into};
 
 /// What events are ordered by: time, layer, position; or what is the less the greater these are.
 pub(crate) type Key = (i64, usize, u64);
@@ -66,4 +67,15 @@ fn position_after((_, last, position): EventPlace, layer: usize) -> i64 {
 pub(crate) fn key(query: &EventQuery, event: &StoredEvent, layer: usize) -> Key {
     let (time, position) = (event.time.micros(), event.position);
     if query.newest_first { (!time, !layer, !position) } else { (time, layer, position) }
+}
+
+/// Returns whether an event that a run has found by its cell, by time or by name is where the pattern says: a cell holds a
+/// little more than the place that was asked for.
+pub(crate) fn is_where(pattern: &Pattern, point: Option<Point>) -> bool {
+    match pattern {
+        Pattern::Event(_) | Pattern::Location(LocationQuery::Anywhere | LocationQuery::Named(_)) => true,
+        Pattern::Location(
+            location @ (LocationQuery::Near { .. } | LocationQuery::Within(_) | LocationQuery::Area(_)),
+        ) => location.matches(point, None),
+    }
 }

@@ -19,7 +19,7 @@ use tokio_postgres::types::ToSql;
 use super::batch::{Batch, rows, values};
 use super::values::{Failed, get, instant, number, sql, text};
 use crate::kept::blocks::{BLOCK_ROWS_MAX, Blocks, Detail};
-use crate::kept::stretch::{Key, Stretch, key};
+use crate::kept::stretch::{Key, Stretch, is_where, key};
 
 /// Cells up to which a place is read cell by cell. Larger ones are read by time, and what lies elsewhere is passed over.
 const CELLS_MERGED_MAX: usize = 1_024;
@@ -329,8 +329,9 @@ fn earlier_source<'a>(query: &EventQuery, pattern: &'a Pattern) -> Option<(Sourc
         Pattern::Location(LocationQuery::Named(place)) => Some(place.as_bytes()),
         Pattern::Location(_) => None,
     };
-    let classes = LengthClass::all_until(query.range.first());
-    let (classes, earliest) = classes.map(|(class, earliest)| (i64::from(class.number()), earliest)).unzip();
+    let first = query.range.first();
+    let with_earliest = |class: LengthClass| (i64::from(class.number()), class.earliest_until(first));
+    let (classes, earliest) = LengthClass::all().map(with_earliest).unzip();
     Some((Source::Lengths(classes, earliest, place), Stretch::before(query, i64::MIN)))
 }
 
@@ -375,7 +376,7 @@ impl Run<'_> {
             let found = found_in(row, self.layer, self.detail)?;
             self.after = (found.event.time.micros(), sql(found.event.position));
             let is_overridden = !overridden.is_empty() && overridden.contains(get::<&str>(row, EVENT_ID)?);
-            let is_meant = is_meant(self.pattern, found.point) && self.stretch.means(&found.event.content);
+            let is_meant = is_where(self.pattern, found.point) && self.stretch.means(&found.event.content);
             if !is_overridden && is_meant {
                 self.block.push_back(found);
                 meant_count += 1;
@@ -427,16 +428,6 @@ pub(super) async fn overridden(on: &Object, layers: &[Layer], rows_max: usize) -
         }
     }
     Ok(Some(overridden))
-}
-
-/// A cell holds a little more than the place that was asked for.
-fn is_meant(pattern: &Pattern, point: Option<Point>) -> bool {
-    match pattern {
-        Pattern::Event(_) | Pattern::Location(LocationQuery::Anywhere | LocationQuery::Named(_)) => true,
-        Pattern::Location(
-            location @ (LocationQuery::Near { .. } | LocationQuery::Within(_) | LocationQuery::Area(_)),
-        ) => location.matches(point, None),
-    }
 }
 
 fn found_in(row: &Row, layer: usize, detail: Detail) -> Result<Found, Failed> {

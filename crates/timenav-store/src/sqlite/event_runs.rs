@@ -4,12 +4,12 @@ use std::collections::VecDeque;
 
 use rusqlite::{Connection, Row, params};
 use timenav_core::place::{LocationQuery, Point, cells_of};
-use timenav_engine::{EventQuery, LengthClass, Pattern, StoreError, StoredEvent};
+use timenav_engine::{EventQuery, LengthClass, Pattern, StoreError, StoredEvent, TimelineKey};
 
 use super::sifting::{self, CELLS_FEW, Sieve};
 use super::values::{count, damaged, failed, instant, sql};
 use crate::kept::blocks::{BLOCK_ROWS_MAX, Blocks, Detail};
-use crate::kept::stretch::{Key, Stretch, key};
+use crate::kept::stretch::{Key, Stretch, is_where, key};
 
 /// Cells up to which a place may be read cell by cell. Larger ones are read by time, and what lies
 /// elsewhere is passed over.
@@ -83,6 +83,12 @@ const SIFTED: [[&str; 2]; 2] = [
     ),
 ];
 
+const LENGTHS: &str = "WITH RECURSIVE lengths (class) AS (
+    SELECT min(length_class) FROM events INDEXED BY events_by_length WHERE timeline = ?1 AND length_class IS NOT NULL
+    UNION ALL
+    SELECT (SELECT min(length_class) FROM events INDEXED BY events_by_length WHERE timeline = ?1 AND length_class > class)
+        FROM lengths WHERE class IS NOT NULL)
+    SELECT class FROM lengths WHERE class IS NOT NULL";
 const HAS_VERSION: &str = "SELECT 1 FROM events INDEXED BY events_by_id
     WHERE timeline = ?1 AND event_id = ?2 AND position < ?3 LIMIT 1";
 
@@ -140,8 +146,23 @@ pub(super) fn sources(pattern: &Pattern) -> Vec<Source<'_>> {
     }
 }
 
-/// Returns where events are that begin before the range and may last into it, and when they begin.
-pub(super) fn earlier_sources<'a>(query: &EventQuery, pattern: &'a Pattern) -> Vec<(Source<'a>, Stretch)> {
+/// Returns of which lengths a timeline has events, found by one look into the index each: of 64 lengths that there could
+/// be, a timeline has a handful.
+pub(super) fn lengths(connection: &Connection, timeline: TimelineKey) -> Result<Vec<LengthClass>, StoreError> {
+    let mut select = connection.prepare_cached(LENGTHS).map_err(failed)?;
+    let numbers = select.query_map([timeline.0], |row| row.get(0)).map_err(failed)?;
+    let class =
+        |number: u8| LengthClass::of_number(number).ok_or_else(|| damaged("no class of lengths has such a number"));
+    numbers.map(|number| number.map_err(failed).and_then(class)).collect()
+}
+
+/// Returns where events are that begin before the range and may last into it, and when they begin; `lengths` are those of
+/// the layer's events.
+pub(super) fn earlier_sources<'a>(
+    query: &EventQuery,
+    pattern: &'a Pattern,
+    lengths: &[LengthClass],
+) -> Vec<(Source<'a>, Stretch)> {
     let before = |earliest| Stretch::before(query, earliest);
     let place = match pattern {
         _ if !query.overlapping => return Vec::new(),
@@ -149,8 +170,11 @@ pub(super) fn earlier_sources<'a>(query: &EventQuery, pattern: &'a Pattern) -> V
         Pattern::Location(LocationQuery::Named(place)) => Some(place.as_str()),
         Pattern::Location(_) => None,
     };
-    let classes = LengthClass::all_until(query.range.first());
-    classes.map(|(class, earliest)| (Source::Length(class, place), before(earliest))).collect()
+    let of_length = |class: &LengthClass| {
+        let earliest = class.earliest_until(query.range.first());
+        (Source::Length(*class, place), before(earliest))
+    };
+    lengths.iter().map(of_length).collect()
 }
 
 impl<'a> Run<'a> {
@@ -239,7 +263,7 @@ impl<'a> Run<'a> {
                 }
                 _ => None,
             };
-            if !is_meant(self.pattern, point) {
+            if !is_where(self.pattern, point) {
                 continue;
             }
             let read = |row: &Row<'_>, column| content(connection, query, self.layer, row, column);
@@ -280,16 +304,6 @@ fn content(
         return Ok(None);
     }
     row.get(column + 1).map(Some).map_err(failed)
-}
-
-/// A cell holds a little more than the place that was asked for.
-fn is_meant(pattern: &Pattern, point: Option<Point>) -> bool {
-    match pattern {
-        Pattern::Event(_) | Pattern::Location(LocationQuery::Anywhere | LocationQuery::Named(_)) => true,
-        Pattern::Location(
-            location @ (LocationQuery::Near { .. } | LocationQuery::Within(_) | LocationQuery::Area(_)),
-        ) => location.matches(point, None),
-    }
 }
 
 /// Returns whether a later layer has a version of the event, which then counts alone.
@@ -335,5 +349,28 @@ mod tests {
                 assert_eq!(others.count(), usize::from(detail == Detail::Parties));
             }
         }
+    }
+
+    #[test]
+    fn the_lengths_of_a_timeline_are_found_by_one_look_each() {
+        let mut connection = Connection::open_in_memory().unwrap();
+        migrations::run(&mut connection).unwrap();
+        let mut explained = connection.prepare(&format!("EXPLAIN QUERY PLAN {LENGTHS}")).unwrap();
+        let plan: Vec<String> = explained.query_map([2], |row| row.get(3)).unwrap().collect::<Result<_, _>>().unwrap();
+        let looks: Vec<_> = plan.iter().filter(|step| step.contains("events")).collect();
+        assert_eq!(looks.len(), 2, "{plan:?}");
+        let is_look = |step: &str| {
+            step.starts_with("SEARCH events USING COVERING INDEX events_by_length (timeline=? AND length_class>?)")
+        };
+        assert!(looks.iter().all(|step| is_look(step)), "{plan:?}");
+        let insert = "INSERT INTO events (timeline, cell, time, position, event_id, content, length_class)
+            VALUES (?1, 0, ?2, ?2, 'e', '', ?3)";
+        for (time, class) in (0_i64..).zip([Some(63), None, Some(0), Some(41), Some(0), Some(40)]) {
+            connection.execute(insert, params![2, time, class]).unwrap();
+        }
+        connection.execute(insert, params![3, 1, 7]).unwrap();
+        let of = |timeline| lengths(&connection, TimelineKey(timeline)).unwrap();
+        assert_eq!(of(2).into_iter().map(LengthClass::number).collect::<Vec<_>>(), [0, 40, 41, 63]);
+        assert_eq!((of(3).len(), of(4).len()), (1, 0));
     }
 }

@@ -10,7 +10,7 @@ use std::collections::BinaryHeap;
 use rusqlite::Connection;
 use timenav_engine::{EventFilter, EventQuery, EventSpot, EventsPassing, StoreError, StoredEvent};
 
-use super::event_runs::{BLOCK_COST_ROWS, BLOCK_ROWS_FIRST, Found, Run, block_rows, earlier_sources, sources};
+use super::event_runs::{BLOCK_COST_ROWS, BLOCK_ROWS_FIRST, Found, Run, block_rows, earlier_sources, lengths, sources};
 use crate::kept::blocks::{BLOCK_ROWS_MAX, Blocks, Detail};
 use crate::kept::stretch::{Key, Stretch};
 
@@ -27,7 +27,7 @@ pub(super) fn find(
     if query.items_max == 0 {
         return Ok(Some(Vec::new()));
     }
-    let mut merged = Merged::new(query, Detail::Whole, rows_max);
+    let mut merged = Merged::new(connection, query, Detail::Whole, rows_max)?;
     // A run is looked into at least once, and a long page is asked for where there are many events.
     if merged.runs.len().saturating_mul(BLOCK_COST_ROWS).max(query.items_max) > rows_max {
         return Ok(None);
@@ -50,7 +50,7 @@ pub(super) fn passing(
     filter: &EventFilter,
     searched_max: usize,
 ) -> Result<EventsPassing, StoreError> {
-    let mut merged = Merged::new(query, Detail::Whole, usize::MAX);
+    let mut merged = Merged::new(connection, query, Detail::Whole, usize::MAX)?;
     let mut found = EventsPassing::default();
     let mut hidden_count = 0;
     while found.events.len() < query.items_max && found.searched < searched_max && hidden_count < HIDDEN_MAX {
@@ -79,7 +79,7 @@ pub(super) fn spots(
     with_parties: bool,
 ) -> Result<Vec<EventSpot>, StoreError> {
     let detail = if with_parties { Detail::Parties } else { Detail::Spot };
-    let mut merged = Merged::new(query, detail, usize::MAX);
+    let mut merged = Merged::new(connection, query, detail, usize::MAX)?;
     let mut spots = Vec::with_capacity(query.items_max.min(BLOCK_ROWS_MAX));
     while spots.len() < query.items_max {
         let Next::Event(Found { event, point }) = merged.next(connection)? else { break };
@@ -112,11 +112,16 @@ struct Merged<'a> {
 }
 
 impl<'a> Merged<'a> {
-    fn new(query: &'a EventQuery, detail: Detail, rows_left: usize) -> Self {
-        let runs = runs(query, detail);
+    fn new(
+        connection: &Connection,
+        query: &'a EventQuery,
+        detail: Detail,
+        rows_left: usize,
+    ) -> Result<Self, StoreError> {
+        let runs = runs(connection, query, detail)?;
         let first = BinaryHeap::with_capacity(runs.len());
         let unknown = (0..runs.len()).rev().collect();
-        Self { query, runs, first, unknown, shown: None, rows_left }
+        Ok(Self { query, runs, first, unknown, shown: None, rows_left })
     }
 
     fn next(&mut self, connection: &Connection) -> Result<Next, StoreError> {
@@ -145,15 +150,20 @@ impl<'a> Merged<'a> {
 }
 
 /// Returns one run for each layer and source.
-fn runs(query: &EventQuery, detail: Detail) -> Vec<Run<'_>> {
+fn runs<'a>(connection: &Connection, query: &'a EventQuery, detail: Detail) -> Result<Vec<Run<'a>>, StoreError> {
     let (mut runs, mut earlier): (Vec<Run<'_>>, Vec<Run<'_>>) = (Vec::new(), Vec::new());
     for layer in 0..query.layers.len() {
+        let lengths = match query.overlapping {
+            true => lengths(connection, query.layers[layer].timeline)?,
+            false => Vec::new(),
+        };
         for pattern in &query.patterns {
             let run = |source, stretch: Stretch| {
                 Run::new((layer, detail), (pattern, source), stretch, stretch.after(query, layer))
             };
             runs.extend(sources(pattern).into_iter().map(|source| run(source, Stretch::of(query))));
-            earlier.extend(earlier_sources(query, pattern).into_iter().map(|(source, stretch)| run(source, stretch)));
+            let before = earlier_sources(query, pattern, &lengths).into_iter();
+            earlier.extend(before.map(|(source, stretch)| run(source, stretch)));
         }
     }
     let rows = block_rows(query, runs.len());
@@ -165,5 +175,5 @@ fn runs(query: &EventQuery, detail: Detail) -> Vec<Run<'_>> {
         run.blocks = Blocks::new(BLOCK_ROWS_FIRST);
     }
     runs.append(&mut earlier);
-    runs
+    Ok(runs)
 }

@@ -20,6 +20,7 @@ mod rewritten;
 mod rollback;
 mod rows;
 mod rows_of_events;
+mod rows_on_postgres;
 mod schema;
 mod signing_keys;
 mod tables;

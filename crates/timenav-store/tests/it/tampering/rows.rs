@@ -7,13 +7,12 @@ use super::authority::request;
 use super::*;
 
 /// Returns why the service does not start.
-async fn refused(house: &House) -> Option<OpenError> {
+pub(super) async fn refused(house: &House) -> Option<OpenError> {
     house.try_open(house.store()).await.err()
 }
 
-/// Makes a house in which each table that lets somebody in has rows.
-async fn furnished() -> House {
-    let house = House::off_disk();
+/// Has each table of a house that lets somebody in have rows.
+pub(super) async fn furnished(house: House) -> House {
     let home = house.open().await;
     let ada = home.user("ada", false).await;
     home.user("bob", false).await;
@@ -39,7 +38,7 @@ async fn furnished() -> House {
 }
 
 /// What is written, and the timeline whose rows are not those that were signed.
-const ATTACKS: [(&str, &str); 40] = [
+pub(super) const ATTACKS: [(&str, &str); 40] = [
     ("UPDATE users SET operator = 1 WHERE user_id = 'ada'", "system"),
     ("UPDATE users SET restriction = 'full_access' WHERE user_id = 'bob'", "system"),
     ("UPDATE users SET created_at = created_at - 1 WHERE user_id = 'bob'", "system"),
@@ -100,7 +99,7 @@ const ATTACKS: [(&str, &str); 40] = [
 
 #[tokio::test]
 async fn rows_that_were_not_signed_start_nothing() {
-    let house = furnished().await;
+    let house = furnished(House::off_disk()).await;
     let (whole, attacked) = (house.path().with_extension("whole"), house.path());
     house.copy_database(&whole);
     for (attack, about) in ATTACKS {
@@ -119,7 +118,7 @@ async fn rows_that_were_not_signed_start_nothing() {
 
 #[tokio::test]
 async fn no_operator_accepts_them_either() {
-    let mut house = furnished().await;
+    let mut house = furnished(House::off_disk()).await;
     connect(&house).execute("UPDATE users SET operator = 1 WHERE user_id = 'ada'", []).unwrap();
     house.options.accept_rollback = Some(Acceptance::default());
     assert!(matches!(refused(&house).await, Some(OpenError::Rows { .. })));
@@ -161,7 +160,7 @@ async fn an_old_statement_put_back_with_its_rows_is_of_an_old_tree() {
 /// Rows are read when the service starts: what another hand writes while it runs lets nobody in.
 #[tokio::test]
 async fn rows_written_while_it_runs_are_not_read_and_stop_the_next_start() {
-    let house = furnished().await;
+    let house = furnished(House::off_disk()).await;
     let home = house.open().await;
     let ada = home.caller("ada", None).await;
     connect(&house).execute("UPDATE users SET operator = 1 WHERE user_id = 'ada'", []).unwrap();
@@ -177,7 +176,7 @@ async fn rows_written_while_it_runs_are_not_read_and_stop_the_next_start() {
 /// What somebody was, had or might do before, put back while the service runs, or made up.
 #[tokio::test]
 async fn what_is_written_while_it_runs_lets_nobody_in_and_moves_nothing() {
-    let house = furnished().await;
+    let house = furnished(House::off_disk()).await;
     let home = house.open().await;
     let (engine, admin) = (&home.engine, &home.admin);
     let read = async |caller: &timenav_engine::Caller| engine.read_clock(caller, Some(timeline_id("main"))).await;

@@ -1,0 +1,117 @@
+//! The attacks on rows that let somebody in or move something, on a PostgreSQL that other hands can write, too.
+
+use timenav_engine::OpenError;
+
+use super::rows::{ATTACKS, anchor, furnished, refused};
+use super::*;
+use crate::cluster::execute;
+
+/// The tables with rows of that kind.
+const TABLES: [&str; 6] = ["users", "api_keys", "passwords", "sessions", "permissions", "timelines"];
+
+/// Says what an attack on SQLite says, as PostgreSQL has it.
+fn spoken(attack: &str) -> String {
+    let main = "(SELECT timeline FROM timelines WHERE timeline_id = 'main')";
+    attack
+        .replace("operator = 1", "operator = true")
+        .replace("'mallory', 1,", "'mallory', true,")
+        .replace("clock_running = 0", "clock_running = false")
+        .replace("zeroblob(32)", "decode(repeat('00', 32), 'hex')")
+        .replace("SET hash = randomblob(32)", "SET hash = sha256(hash)")
+        .replace("randomblob(32)", "sha256('what I have chosen')")
+        .replace("timeline = 2", &format!("timeline = {main}"))
+        .replace("VALUES (2,", &format!("VALUES ({main},"))
+}
+
+/// Runs a statement that has to change a row.
+fn attack(house: &House, statement: &str) {
+    let fails = "RAISE EXCEPTION 'nothing was changed'";
+    let checked = format!("DO $do$ BEGIN {statement}; IF NOT FOUND THEN {fails}; END IF; END $do$");
+    execute(&house.database(), &checked);
+}
+
+/// Keeps the rows as they are.
+fn keep(house: &House) {
+    let tables = TABLES.map(|table| format!("CREATE TABLE kept.{table} AS TABLE {table};"));
+    execute(&house.database(), &format!("CREATE SCHEMA kept; {}", tables.concat()));
+}
+
+/// Puts back the rows that were kept.
+fn put_back(house: &House, tables: &[&str]) {
+    let one = |table: &&str| format!("DELETE FROM {table}; INSERT INTO {table} SELECT * FROM kept.{table};");
+    execute(&house.database(), &tables.iter().map(one).collect::<String>());
+}
+
+#[tokio::test]
+async fn rows_that_were_not_signed_start_nothing() {
+    let house = furnished(House::on_postgres()).await;
+    keep(&house);
+    for (statement, about) in ATTACKS {
+        attack(&house, &spoken(statement));
+        let refused = refused(&house).await;
+        assert!(
+            matches!(&refused, Some(OpenError::Rows { timeline, .. }) if timeline.as_str() == about),
+            "{statement}: {refused:?}"
+        );
+        put_back(&house, &TABLES);
+    }
+    house.open().await.close().await;
+}
+
+#[tokio::test]
+async fn old_rows_put_back_are_not_those_that_were_signed_last() {
+    let house = furnished(House::on_postgres()).await;
+    let home = house.open().await;
+    let ada = home.caller("ada", None).await;
+    home.close().await;
+    keep(&house);
+    let home = house.open().await;
+    home.engine.revoke_api_key(&home.admin, crate::sample::key_id(&ada)).await.unwrap();
+    home.restrict("ada", RestrictionLevel::NoAccess).await;
+    let lists = PermissionsChange { read: Some(users([])), ..PermissionsChange::default() };
+    home.engine.set_access_control(&home.admin, timeline_id("main"), lists, None).await.unwrap();
+    home.close().await;
+    execute(&house.database(), "CREATE SCHEMA new");
+    for table in TABLES {
+        execute(&house.database(), &format!("CREATE TABLE new.{table} AS TABLE {table}"));
+    }
+    for tables in [["users"].as_slice(), &["api_keys"], &["permissions"], &["users", "api_keys", "permissions"]] {
+        put_back(&house, tables);
+        let refused = refused(&house).await;
+        assert!(matches!(&refused, Some(OpenError::Rows { .. })), "{tables:?}: {refused:?}");
+        let again = |table: &&str| format!("DELETE FROM {table}; INSERT INTO {table} SELECT * FROM new.{table};");
+        execute(&house.database(), &tables.iter().map(again).collect::<String>());
+    }
+    // With the statements and heads that were signed for them they are of an old tree, which is not the one kept outside.
+    put_back(&house, &TABLES);
+    let refused = refused(&house).await;
+    assert!(matches!(&refused, Some(OpenError::Rollback { .. })), "{refused:?}");
+}
+
+/// A service reads rows again once another one has changed them: what a third hand wrote meanwhile lets nobody in at either.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn rows_written_beside_two_services_let_nobody_in_at_either() {
+    let house = furnished(House::on_postgres()).await;
+    let mut other = house.replica();
+    other.options.joins = true;
+    let (home, there) = (house.open().await, other.open().await);
+    let ada = home.caller("ada", None).await;
+    attack(&house, "UPDATE users SET operator = true WHERE user_id = 'ada'");
+    attack(&house, &spoken("INSERT INTO permissions VALUES (2, 'ada', 'admin', NULL)"));
+    attack(&house, "DELETE FROM api_keys WHERE user_id = 'bob'");
+    // What one does has the other one read what is there.
+    let made = home.engine.create_user(&home.admin, user_id("eve"), false, None).await;
+    let steered = home.engine.set_anchor(&home.admin, None, anchor(), None).await;
+    for engine in [&home.engine, &there.engine] {
+        for _ in 0..3 {
+            assert!(engine.users(&ada, 10, None).await.is_err());
+            assert!(engine.set_anchor(&ada, None, anchor(), None).await.is_err());
+            drop(engine.read_clock(&home.admin, Some(timeline_id("main"))).await);
+        }
+    }
+    assert!(made.is_ok() && steered.is_ok(), "who has seen nothing of it goes on: {made:?} {steered:?}");
+    home.engine.close().await;
+    there.engine.close().await;
+    drop((home, there));
+    assert!(matches!(refused(&house).await, Some(OpenError::Rows { .. })));
+}
