@@ -53,11 +53,11 @@ pub enum AuthFailure {
     /// No key was shown.
     #[error("no API key was given")]
     Missing,
-    /// What was shown is under another scheme than Bearer, or under none.
-    #[error("`Authorization` lacks the scheme Bearer: send `Authorization: Bearer <API_KEY>`")]
+    /// What was shown is under another scheme than that of API keys, or under none.
+    #[error("what was given is not under the scheme of an API key")]
     OtherScheme,
     /// A key was shown where none is looked for.
-    #[error("an API key is accepted only in the `Authorization` header: send `Authorization: Bearer <API_KEY>`")]
+    #[error("an API key was given where none is accepted")]
     Elsewhere,
     /// The key is malformed, unknown, expired or revoked. Which of these is not told.
     #[error("the API key is not valid")]

@@ -272,7 +272,7 @@ pub enum Refusal {
         level: u64,
     },
     /// The idempotency key was used for another request.
-    #[error("this Idempotency-Key was used for another request; use a new one")]
+    #[error("this idempotency key was used for another request; use a new one")]
     KeyReused,
     /// A cursor that was not given out for this query and caller.
     #[error("the cursor does not belong to this query; start again without it")]
@@ -281,7 +281,7 @@ pub enum Refusal {
     #[error("the ledger cannot be written, and nothing is changed without an entry: {0}")]
     Unavailable(String),
     /// What was asked for may have happened or not.
-    #[error("it is not known whether this happened: {0}; send it again with the same Idempotency-Key")]
+    #[error("it is not known whether this happened: {0}; ask for it again with the same idempotency key")]
     OutcomeUnknown(String),
     /// A ledger does not go on from what this service has seen of it, so nothing is done any more.
     #[error("{0}")]

@@ -267,9 +267,19 @@ impl Failure {
             Self::Refused(Refusal::KeyReused) => {
                 "this Idempotency-Key was used for another request; use a new one".to_owned()
             }
+            Self::Refused(Refusal::OutcomeUnknown(why)) => {
+                format!("it is not known whether this happened: {why}; send it again with the same Idempotency-Key")
+            }
             Self::Refused(refusal) | Self::OneEventExists(refusal) => refusal.to_string(),
             Self::Unidentified(AuthFailure::Missing) => {
                 "no API key was given; send `Authorization: Bearer <API_KEY>`".to_owned()
+            }
+            Self::Unidentified(AuthFailure::OtherScheme) => {
+                "`Authorization` lacks the scheme Bearer: send `Authorization: Bearer <API_KEY>`".to_owned()
+            }
+            Self::Unidentified(AuthFailure::Elsewhere) => {
+                "an API key is accepted only in the `Authorization` header: send `Authorization: Bearer <API_KEY>`"
+                    .to_owned()
             }
             Self::Unidentified(AuthFailure::Malformed) => {
                 "the Authorization header is malformed; send one `Authorization: Bearer <API_KEY>`".to_owned()

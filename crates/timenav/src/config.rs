@@ -10,14 +10,13 @@ use std::time::Duration;
 
 use anyhow::{Context as _, bail};
 use clap::builder::BoolishValueParser;
-use clap::{Args, Command, ValueEnum};
+use clap::{Args, Command};
 use serde::Deserialize;
 use timenav_core::limits::{
     ENDED_GRACE_DAYS_DEFAULT, ENDED_GRACE_DAYS_MAX, HOST_CLOCK_OFFSET_MILLIS_MAX_DEFAULT,
     LIMITED_ACCESS_WINDOW_DAYS_DEFAULT, RETENTION_FLOOR_SECONDS_DEFAULT, SESSION_IDLE_SECONDS_DEFAULT,
     SESSION_SECONDS_DEFAULT, TIMELINES_PER_USER_MAX_DEFAULT, WITNESS_WAIT_SECONDS_DEFAULT,
 };
-use timenav_engine::ReadLog;
 
 use crate::data_folder::DATA_DEFAULT;
 use crate::server::limits::{CONNECTION_IDLE_SECONDS_DEFAULT, HANDSHAKE_SECONDS_DEFAULT};
@@ -28,6 +27,7 @@ mod tests;
 mod connections;
 mod otlp_url;
 mod public_url;
+mod read_log;
 mod secs;
 mod shared;
 mod store_url;
@@ -38,6 +38,7 @@ mod witness_url;
 pub(crate) use connections::ConnectionSettings;
 pub(crate) use otlp_url::OtlpUrl;
 pub(crate) use public_url::PublicUrl;
+pub(crate) use read_log::ReadLogChoice;
 use secs::{ConnectionSecs, Secs, SessionSecs, WitnessSecs};
 use shared::Shared;
 pub(crate) use store_url::StoreUrl;
@@ -58,27 +59,6 @@ const WITNESS_INTERVAL_SECS_DEFAULT: u32 = 60;
 const LOG_FILTER_DEFAULT: &str = "info";
 /// Options that the file cannot set: where it is, short forms, and what is for one start.
 const FLAGS_ALONE: [&str; 5] = ["config", "no_timelines_by_first_write", "no_encryption", "accept_rollback", "join"];
-
-/// When the entry of a successful read is durable.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub(crate) enum ReadLogChoice {
-    /// Before the read is answered.
-    #[default]
-    Durable,
-    /// Soon after the read is answered. A crash may lose the entries of the last reads; changes
-    /// and refusals are durable before they are answered all the same.
-    Buffered,
-}
-
-impl From<ReadLogChoice> for ReadLog {
-    fn from(choice: ReadLogChoice) -> Self {
-        match choice {
-            ReadLogChoice::Durable => Self::Durable,
-            ReadLogChoice::Buffered => Self::Buffered,
-        }
-    }
-}
 
 /// What flags and the environment say, and what the file says.
 ///
@@ -107,9 +87,14 @@ pub(crate) struct ServeOptions {
     /// an address with a password in the environment or in the file.
     #[arg(long, env = "TIMENAV_STORE", hide_env_values = true, value_name = "URL")]
     pub(crate) store: Option<StoreUrl>,
+    /// The file with the key that signs, with --store. [default: `signing.key` in the data folder]
+    ///
+    /// Such as a secret that is mounted into a container. `timenav signing-key new` creates it.
+    #[arg(long, env = "TIMENAV_SIGNING_KEY", value_name = "FILE")]
+    pub(crate) signing_key: Option<PathBuf>,
     /// Whether several services use the database of --store together. [default: false]
     ///
-    /// Each has a data folder of its own with the same `signing.key`, which `timenav signing-key new` creates.
+    /// Each has a data folder of its own, and all sign with the same key, which `timenav signing-key new` creates.
     #[arg(long, env = "TIMENAV_REPLICAS", value_parser = BoolishValueParser::new(), num_args = 0..=1,
         require_equals = true, default_missing_value = "true", hide_possible_values = true, value_name = "BOOL")]
     pub(crate) replicas: Option<bool>,
@@ -341,6 +326,8 @@ pub(crate) struct Settings {
     pub(crate) data: PathBuf,
     /// The PostgreSQL database, where it is not a file in the data folder.
     pub(crate) store: Option<StoreUrl>,
+    /// The file with the key that signs, where it is not in the data folder.
+    pub(crate) signing_key: Option<PathBuf>,
     /// Whether others use it too.
     pub(crate) replicas: bool,
     /// Whether nothing has to be kept yet of what is in it.
@@ -422,7 +409,7 @@ impl Settings {
     /// # Errors
     /// There is a certificate without a key, or a key without a certificate.
     fn layer(options: ServeOptions, file: ServeOptions) -> anyhow::Result<Self> {
-        let Shared { replicas, join, accept_rollback } = Shared::of(&options, &file)?;
+        let Shared { replicas, join, accept_rollback, signing_key } = Shared::of(&options, &file)?;
         let tls = match (options.tls_cert.or(file.tls_cert), options.tls_key.or(file.tls_key)) {
             (Some(cert), Some(key)) => Some(TlsFiles { cert, key }),
             (None, None) => None,
@@ -451,6 +438,7 @@ impl Settings {
             listen,
             data: options.data.or(file.data).unwrap_or_else(|| DATA_DEFAULT.into()),
             store,
+            signing_key,
             replicas,
             join,
             replica_name: options.replica_name.or(file.replica_name).unwrap_or_else(host_name),

@@ -4,7 +4,7 @@ mod address;
 
 use std::fs::{DirBuilder, File, OpenOptions, TryLockError};
 use std::io::{self, Write as _};
-use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _, PermissionsExt as _};
+use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, anyhow, bail};
@@ -41,6 +41,8 @@ pub(crate) const RESTORING_FOLDER: &str = "restoring";
 #[derive(Debug)]
 pub(crate) struct DataFolder {
     path: PathBuf,
+    /// Where the key that signs is, if not here.
+    signing_key: Option<PathBuf>,
     _lock: File,
 }
 
@@ -59,7 +61,15 @@ impl DataFolder {
     /// It cannot be made or written, or another process holds it.
     pub(crate) fn open(path: &Path) -> anyhow::Result<Self> {
         let lock = hold(path, LOCK_FILE).map_err(|error| anyhow!("the data folder {} {error:#}", path.display()))?;
-        Ok(Self { path: path.to_owned(), _lock: lock })
+        Ok(Self { path: path.to_owned(), signing_key: None, _lock: lock })
+    }
+
+    /// As [`DataFolder::open`], of a service whose key that signs may be elsewhere.
+    ///
+    /// # Errors
+    /// As there.
+    pub(crate) fn open_with_key(path: &Path, signing_key: Option<&Path>) -> anyhow::Result<Self> {
+        Ok(Self { signing_key: signing_key.map(Path::to_owned), ..Self::open(path)? })
     }
 
     /// Returns where it is.
@@ -79,7 +89,7 @@ impl DataFolder {
 
     /// Returns the path of the key that signs checkpoints.
     pub(crate) fn signing_key(&self) -> PathBuf {
-        self.path.join(SIGNING_KEY_FILE)
+        self.signing_key.clone().unwrap_or_else(|| self.path.join(SIGNING_KEY_FILE))
     }
 
     /// Returns the path of the key that takes its place, while a rotation is not finished.
@@ -155,9 +165,7 @@ pub(crate) fn write_secret(path: &Path, text: &str) -> io::Result<()> {
 /// # Errors
 /// It cannot be written.
 pub(crate) fn replace_secret(path: &Path, text: &str) -> io::Result<()> {
-    let mut beside = path.as_os_str().to_owned();
-    beside.push(".new");
-    let beside = PathBuf::from(beside);
+    let beside = beside(path);
     match std::fs::remove_file(&beside) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
         Ok(()) | Err(_) => {}
@@ -175,13 +183,35 @@ pub(crate) fn sync_folder_of(path: &Path) -> io::Result<()> {
     File::open(folder.unwrap_or(Path::new(".")))?.sync_all()
 }
 
-/// Returns whether others than its owner may read a file.
+/// Makes sure that a secret can be written over, before anything depends on it: a mounted one cannot.
+///
+/// # Errors
+/// It cannot.
+pub(crate) fn check_replaceable(path: &Path) -> io::Result<()> {
+    let beside = beside(path);
+    OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&beside)?;
+    std::fs::remove_file(&beside)
+}
+
+/// Returns the name that what takes the place of a file has before.
+fn beside(path: &Path) -> PathBuf {
+    let mut beside = path.as_os_str().to_owned();
+    beside.push(".new");
+    PathBuf::from(beside)
+}
+
+/// Returns whether others than those it is for may read a file: its owner, or the group of this process where somebody else
+/// owns the file and lent it, as a secret that is mounted into a container.
 pub(crate) fn is_open_to_others(path: &Path) -> io::Result<bool> {
-    Ok(std::fs::metadata(path)?.permissions().mode() & 0o077 != 0)
+    let metadata = std::fs::metadata(path)?;
+    let is_lent = metadata.uid() != rustix::process::geteuid().as_raw();
+    Ok(metadata.mode() & if is_lent { 0o037 } else { 0o077 } != 0)
 }
 
 #[cfg(test)]
 mod tests {
+    use std::os::unix::fs::PermissionsExt as _;
+
     use super::*;
 
     #[test]

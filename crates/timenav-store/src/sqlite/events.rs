@@ -153,10 +153,7 @@ impl<'a> Merged<'a> {
 fn runs<'a>(connection: &Connection, query: &'a EventQuery, detail: Detail) -> Result<Vec<Run<'a>>, StoreError> {
     let (mut runs, mut earlier): (Vec<Run<'_>>, Vec<Run<'_>>) = (Vec::new(), Vec::new());
     for layer in 0..query.layers.len() {
-        let lengths = match query.overlapping {
-            true => lengths(connection, query.layers[layer].timeline)?,
-            false => Vec::new(),
-        };
+        let lengths = if query.overlapping { lengths(connection, query.layers[layer].timeline)? } else { Vec::new() };
         for pattern in &query.patterns {
             let run = |source, stretch: Stretch| {
                 Run::new((layer, detail), (pattern, source), stretch, stretch.after(query, layer))

@@ -51,7 +51,11 @@ pub(crate) struct AcceptRollbackCommand {
     /// The PostgreSQL database, if the service keeps everything in one.
     #[arg(long, env = "TIMENAV_STORE", hide_env_values = true, value_name = "URL")]
     store: Option<StoreUrl>,
-    /// The service's configuration file; `data`, `store` and `checkpoints` are read from it.
+    /// The file with the key that signs, with --store, if it is not in the data folder.
+    #[arg(long, env = "TIMENAV_SIGNING_KEY", value_name = "FILE")]
+    signing_key: Option<PathBuf>,
+    /// The service's configuration file; `data`, `store`, `signing_key` and `checkpoints` are
+    /// read from it.
     #[arg(long, env = "TIMENAV_CONFIG", value_name = "FILE")]
     config: Option<PathBuf>,
     /// Print the result as JSON.
@@ -65,8 +69,9 @@ pub(crate) struct AcceptRollbackCommand {
 /// A service uses the folder, something is not as it was signed that nobody may accept, or something cannot be written. If
 /// something was lost and nobody accepts it, that is an error too.
 pub(crate) fn run(command: AcceptRollbackCommand) -> Result<(), Failure> {
-    let AcceptRollbackCommand { by, reason, kept, data, checkpoints, store, config, json } = command;
-    let settings = Settings::resolve(ServeOptions { data, store, config, checkpoints, ..ServeOptions::default() })?;
+    let AcceptRollbackCommand { by, reason, kept, data, checkpoints, store, signing_key, config, json } = command;
+    let settings =
+        Settings::resolve(ServeOptions { data, store, signing_key, config, checkpoints, ..ServeOptions::default() })?;
     telemetry::start(settings.log_format, &settings.log_filter)?;
     let database = settings.data.join(DATABASE_FILE);
     if settings.store.is_none()
@@ -79,7 +84,7 @@ pub(crate) fn run(command: AcceptRollbackCommand) -> Result<(), Failure> {
     for file in &kept {
         of_others.extend(read_kept(file)?);
     }
-    let folder = DataFolder::open(&settings.data)?;
+    let folder = DataFolder::open_with_key(&settings.data, settings.signing_key.as_deref())?;
     let cosigned = settings.checkpoints.as_deref().unwrap_or(folder.path()).join(COSIGNED_FILE);
     if cosigned.try_exists().with_context(|| format!("{} cannot be read", cosigned.display()))? {
         of_others.extend(read_kept(&cosigned)?);

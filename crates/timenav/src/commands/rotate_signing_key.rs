@@ -12,7 +12,7 @@ use timenav_core::ledger::{TlogProof, VerifierKey, origin};
 use timenav_engine::{Engine, InclusionProof, Rotation, Signer as _};
 
 use crate::config::{ServeOptions, Settings, StoreUrl};
-use crate::data_folder::{DATABASE_FILE, DataFolder};
+use crate::data_folder::{DATABASE_FILE, DataFolder, check_replaceable};
 use crate::doors::OsEntropy;
 use crate::exit::Failure;
 use crate::key_files::{NextKey, NextKeyFile, ServiceKey, kept_service_key, service_key};
@@ -23,7 +23,7 @@ const UNFINISHED: &str = "the rotation is not finished; run the command again";
 /// Replaces the key that signs the ledgers, while the service is stopped.
 ///
 /// Every ledger gets an entry that names both keys, with a checkpoint that both have signed; then the new key replaces
-/// the old one in `signing.key`, and the old one is deleted. Earlier backups of the database need the old key: copy it
+/// the old one in its file, and the old one is deleted. Earlier backups of the database need the old key: copy it
 /// first if you keep such backups. Sessions end; passwords and API keys stay valid.
 ///
 /// To finish a rotation that was interrupted, run the command again. You can use the folder before that; the old key
@@ -39,7 +39,11 @@ pub(crate) struct RotateSigningKeyCommand {
     /// The PostgreSQL database, if the service keeps everything in one.
     #[arg(long, env = "TIMENAV_STORE", hide_env_values = true, value_name = "URL")]
     store: Option<StoreUrl>,
-    /// The service's configuration file; `data`, `store` and `checkpoints` are read from it.
+    /// The file with the key that signs, with --store, if it is not in the data folder.
+    #[arg(long, env = "TIMENAV_SIGNING_KEY", value_name = "FILE")]
+    signing_key: Option<PathBuf>,
+    /// The service's configuration file; `data`, `store`, `signing_key` and `checkpoints` are
+    /// read from it.
     #[arg(long, env = "TIMENAV_CONFIG", value_name = "FILE")]
     config: Option<PathBuf>,
     /// Where to save the proof of the rotation for each ledger: a file that proves the new key to anyone who trusts
@@ -56,8 +60,9 @@ pub(crate) struct RotateSigningKeyCommand {
 /// # Errors
 /// A service uses the folder, it is not as it was signed, or something cannot be written.
 pub(crate) fn run(command: RotateSigningKeyCommand) -> Result<(), Failure> {
-    let RotateSigningKeyCommand { data, checkpoints, store, config, save, json } = command;
-    let settings = Settings::resolve(ServeOptions { data, store, config, checkpoints, ..ServeOptions::default() })?;
+    let RotateSigningKeyCommand { data, checkpoints, store, signing_key, config, save, json } = command;
+    let settings =
+        Settings::resolve(ServeOptions { data, store, signing_key, config, checkpoints, ..ServeOptions::default() })?;
     telemetry::start(settings.log_format, &settings.log_filter)?;
     let database = settings.data.join(DATABASE_FILE);
     if settings.store.is_none()
@@ -66,7 +71,7 @@ pub(crate) fn run(command: RotateSigningKeyCommand) -> Result<(), Failure> {
         let folder = settings.data.display();
         return Err(anyhow!("there is no database in {folder}: give the data folder of a service with --data").into());
     }
-    let folder = DataFolder::open(&settings.data)?;
+    let folder = DataFolder::open_with_key(&settings.data, settings.signing_key.as_deref())?;
     let entropy = OsEntropy;
     let name = settings.service_name.as_deref();
     let current = match &settings.store {
@@ -82,8 +87,12 @@ pub(crate) fn run(command: RotateSigningKeyCommand) -> Result<(), Failure> {
             return show(&Rotated { retired: None, new, ledgers: BTreeMap::new() }, json);
         }
     };
+    let key = folder.signing_key();
+    // Better known before a ledger has gone over than after; so is whether proofs can be saved.
+    check_replaceable(&key).with_context(|| {
+        format!("the new key cannot be written to {}: rotate it where that is no mounted copy", key.display())
+    })?;
     if let Some(save) = &save {
-        // Where it cannot be made, that is better known before a ledger has gone over than after.
         std::fs::create_dir_all(save).with_context(|| format!("{} cannot be created", save.display()))?;
     }
     let runtime =

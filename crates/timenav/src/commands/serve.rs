@@ -74,7 +74,7 @@ async fn serve(settings: &Settings) -> Result<(), Failure> {
     let tls = settings.tls.as_ref().map(server::acceptor).transpose()?;
     let connections_max = server::make_room_for(settings.connections.connections_max.map(NonZeroU32::get))?;
     let bounds = settings.connections.bounds(connections_max);
-    let folder = DataFolder::open(&settings.data)?;
+    let folder = DataFolder::open_with_key(&settings.data, settings.signing_key.as_deref())?;
     let mut signals = Signals::listen().context("signals cannot be received")?;
     let listener = TcpListener::bind(settings.listen).await.map_err(|error| no_listener(settings.listen, error))?;
     let address = listener.local_addr().context("the address cannot be read")?;

@@ -1,5 +1,7 @@
 //! How the service shares its database with others.
 
+use std::path::PathBuf;
+
 use anyhow::bail;
 
 use super::ServeOptions;
@@ -9,6 +11,7 @@ pub(super) struct Shared {
     pub(super) replicas: bool,
     pub(super) join: bool,
     pub(super) accept_rollback: bool,
+    pub(super) signing_key: Option<PathBuf>,
 }
 
 impl Shared {
@@ -19,7 +22,8 @@ impl Shared {
     pub(super) fn of(options: &ServeOptions, file: &ServeOptions) -> anyhow::Result<Self> {
         let replicas = options.replicas.or(file.replicas).unwrap_or(false);
         let join = options.join.unwrap_or(false);
-        if replicas && options.store.is_none() && file.store.is_none() {
+        let has_store = options.store.is_some() || file.store.is_some();
+        if replicas && !has_store {
             bail!("`replicas` needs a PostgreSQL database: give --store too");
         }
         if join && !replicas {
@@ -32,6 +36,13 @@ impl Shared {
                  all, with `timenav accept-rollback`"
             );
         }
-        Ok(Self { replicas, join, accept_rollback })
+        let signing_key = options.signing_key.clone().or_else(|| file.signing_key.clone());
+        if signing_key.is_some() && !has_store {
+            bail!(
+                "`signing_key` is for a service with a PostgreSQL database: give --store too, or leave it out; beside a \
+                 SQLite file, the key that signs is `signing.key` in the data folder"
+            );
+        }
+        Ok(Self { replicas, join, accept_rollback, signing_key })
     }
 }

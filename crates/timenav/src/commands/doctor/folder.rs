@@ -7,7 +7,7 @@ use std::path::Path;
 
 use super::check::{Check, some_of};
 use crate::config::Settings;
-use crate::data_folder::{ADMIN_KEY_FILE, NEXT_SIGNING_KEY_FILE, SIGNING_KEY_FILE};
+use crate::data_folder::{ADMIN_KEY_FILE, NEXT_SIGNING_KEY_FILE, SIGNING_KEY_FILE, is_open_to_others};
 
 /// Free space below which there is little, and below which the ledger will soon stop.
 const FREE_BYTES_WARN: u64 = 1 << 30;
@@ -43,6 +43,9 @@ pub(super) fn look_at(settings: &Settings) -> Vec<Check> {
     checks.push(checkpoints(settings));
     if data.is_ok() {
         checks.push(free_space(free_bytes(&settings.data)));
+    }
+    if let Some(key) = &settings.signing_key {
+        checks.push(signing_key(&key.display().to_string(), is_open_to_others(key)));
     }
     if let Some(tls) = &settings.tls {
         checks.push(tls_key(&tls.key.display().to_string(), facts_of(&tls.key)));
@@ -168,6 +171,18 @@ pub(super) fn free_space(free: io::Result<u64>) -> Check {
             }
         }
         Err(error) => Check::warn(NAME, format!("the free space is unknown: {error}"), ""),
+    }
+}
+
+pub(super) fn signing_key(path: &str, is_open: io::Result<bool>) -> Check {
+    const NAME: &str = "signing-key";
+    match is_open {
+        Ok(true) => {
+            let advice = "Run chmod go= on it, treat the key as leaked, and rotate it";
+            Check::fail(NAME, format!("other users can read {path}"), advice)
+        }
+        Ok(false) => Check::ok(NAME, format!("other users cannot read {path}")),
+        Err(error) => Check::fail(NAME, format!("{path} cannot be read: {error}"), "The service could not start"),
     }
 }
 

@@ -95,6 +95,9 @@ fn there_is_room_and_the_key_of_the_certificate_is_not_everybodys() {
     {
         check(&folder::free_space(Ok(free)), "free-space", expected);
     }
+    check(&folder::signing_key("signing.key", Ok(false)), "signing-key", OK);
+    check(&folder::signing_key("signing.key", Ok(true)), "signing-key", FAIL);
+    check(&folder::signing_key("signing.key", Err(io::ErrorKind::NotFound.into())), "signing-key", FAIL);
     let of = |mode| folder::tls_key("key.pem", Ok(FileFacts { mode, uid: 0 }));
     check(&of(0o640), "tls-key", OK);
     check(&of(0o644), "tls-key", FAIL);

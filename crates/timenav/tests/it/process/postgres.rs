@@ -1,6 +1,7 @@
 //! A PostgreSQL database in the place of the file: what is different from outside, and what becomes of the service while
 //! the database is away.
 
+use std::fs::Permissions;
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
@@ -9,6 +10,7 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use serde_json::{Value, json};
 
 use super::refused_start;
+use super::replicas::send;
 use crate::http::Request;
 use crate::service::{Process, Service, make_signing_key, run, timenav};
 use crate::waiting::until_so;
@@ -155,6 +157,68 @@ fn a_missing_key_is_made_by_its_command_and_not_by_the_service() {
     let process = Process::start(&data, &folder.path().join("log"), &["--store", &cluster.url]);
     assert!(data.join("admin.key").exists() && !data.join("admin.key.first").exists());
     process.kill();
+}
+
+/// As a secret that is mounted: the data folder has nothing of it.
+#[test]
+fn the_key_that_signs_may_be_elsewhere() {
+    let cluster = Cluster::start();
+    let folder = tempfile::tempdir().unwrap();
+    let (data, keys) = (folder.path().join("data"), folder.path().join("keys"));
+    let key = keys.join("signing.key").display().to_string();
+    let arguments = ["--store", &cluster.url, "--signing-key", &key];
+    let refused = refused_start(&data, &arguments);
+    assert!(refused.contains(&format!("create it with `timenav signing-key new {key}`")), "{refused}");
+    make_signing_key(&keys);
+    let refused = refused_start(&data, &["--signing-key", &key]);
+    assert!(refused.contains("`signing_key` is for a service with a PostgreSQL database"), "{refused}");
+    let log = folder.path().join("log");
+    let works = || {
+        let process = Process::start(&data, &log, &arguments);
+        let admin = std::fs::read_to_string(data.join("admin.key")).unwrap();
+        let to = Request::post("/v1/travel").json(&json!({ "destination_time": "2030-01-01T00:00:00Z" }));
+        assert_eq!(send(process.address, &to.key(admin.trim_end())).unwrap().status, 200);
+        process.kill();
+        assert!(!data.join("signing.key").exists());
+    };
+    works();
+    let doctor = |data: &std::path::Path| {
+        let mut command = timenav();
+        command.args(["doctor", "--security", "--json", "--data"]).arg(data).args(arguments);
+        serde_json::from_str::<Value>(&run(&mut command, "").1).unwrap()["checks"].clone()
+    };
+    let outcome = || {
+        let checks = doctor(&data);
+        let check = checks.as_array().unwrap().iter().find(|check| check["name"] == "signing-key").cloned();
+        check.unwrap()["outcome"].clone()
+    };
+    assert_eq!(outcome(), "ok");
+    std::fs::set_permissions(&key, Permissions::from_mode(0o640)).unwrap();
+    assert_eq!(outcome(), "fail", "the key belongs to who runs the service, and a group can read it");
+    std::fs::set_permissions(&key, Permissions::from_mode(0o600)).unwrap();
+
+    let old = std::fs::read_to_string(&key).unwrap();
+    let rotate = || {
+        let mut command = timenav();
+        command.args(["rotate-signing-key", "--data"]).arg(&data).args(arguments);
+        let (code, stdout, stderr) = run(&mut command, "");
+        (code, stdout + &stderr)
+    };
+    // What is mounted cannot be written over, which is known before a ledger goes over to another key.
+    let in_the_way = keys.join("signing.key.new");
+    std::fs::create_dir(&in_the_way).unwrap();
+    let (code, told) = rotate();
+    assert!(code == Some(1) && told.contains("the new key cannot be written to"), "{told}");
+    assert_eq!(std::fs::read_to_string(&key).unwrap(), old);
+    works();
+    std::fs::remove_dir(&in_the_way).unwrap();
+    let (code, told) = rotate();
+    assert_eq!(code, Some(0), "{told}");
+    assert_ne!(std::fs::read_to_string(&key).unwrap(), old);
+    works();
+    let mut verify = timenav();
+    let (code, told, error) = run(verify.args(["verify", "--store", &cluster.url, "--data"]).arg(&data), "");
+    assert!(code != Some(0) && error.contains("there is no --key"), "{told}{error}");
 }
 
 /// Runs `timenav doctor` and returns what it says of each check.

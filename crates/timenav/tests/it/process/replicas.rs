@@ -64,7 +64,7 @@ impl Replica {
     }
 }
 
-fn send(address: SocketAddr, request: &Request) -> std::io::Result<Answer> {
+pub(super) fn send(address: SocketAddr, request: &Request) -> std::io::Result<Answer> {
     Connection::open(address)?.exchange(request)
 }
 

@@ -192,16 +192,14 @@ fn check_secrets(yaml: &str, pod: &Value) {
     let named = variables.filter(|one| one.is_object());
     let mut used: BTreeSet<_> =
         named.map(|one| (text(&one["name"]).to_owned(), text(&one["key"]).to_owned())).collect();
-    let first = &pod["initContainers"][0];
+    let container = &pod["containers"][0];
     for volume in list(&pod["volumes"]).filter(|one| one["secret"].is_object()) {
-        let mounted = list(&first["volumeMounts"]).find(|one| one["name"] == volume["name"]).expect("it is mounted");
-        let script = texts(&first["args"]).concat();
-        let file = script.split(&format!("cp {}/", text(&mounted["mountPath"]))).nth(1).expect("it is copied");
-        let file = file.split_whitespace().next().unwrap();
-        used.insert((text(&volume["secret"]["secretName"]).to_owned(), file.to_owned()));
+        let mounted =
+            list(&container["volumeMounts"]).find(|one| one["name"] == volume["name"]).expect("it is mounted");
         // That is where the service looks for its key.
-        let set = list(&pod["containers"][0]["env"]).find(|one| one["name"] == "TIMENAV_DATA").unwrap();
-        assert!(script.ends_with(&format!("{}/signing.key", text(&set["value"]))), "{script}");
+        let set = list(&container["env"]).find(|one| one["name"] == "TIMENAV_SIGNING_KEY").unwrap();
+        let file = text(&set["value"]).strip_prefix(text(&mounted["mountPath"])).expect("it is looked for there");
+        used.insert((text(&volume["secret"]["secretName"]).to_owned(), file.trim_start_matches('/').to_owned()));
     }
     assert_eq!(used, made);
 }
@@ -224,7 +222,8 @@ fn the_manifest_of_several_replicas_agrees_with_itself() {
             "selector: { matchLabels: { app: timenav } }",
         ),
         ("containerPort: 8080", "containerPort: 8081"),
-        ("data/signing.key\"]", "signing.key\"]"),
+        ("value: /secret/signing.key", "value: /keys/signing.key"),
+        ("value: /secret/signing.key", "value: /secret/service.key"),
     ] {
         check_finds(check_kubernetes, &right, from, to);
     }
