@@ -263,3 +263,24 @@ async fn what_was_handed_over_stays_so() {
         lines.iter().filter(|line| line.subject.ends_with(" away")).map(|line| line.subject.as_str()).collect();
     assert_eq!(told, ["clock away", "bundle away"], "reads are told on `system`");
 }
+
+/// Whoever follows a clock has to see that it stands still now, and not that something has changed which has not.
+#[tokio::test]
+async fn a_clock_that_ran_has_changed_when_it_arrives_and_one_that_stood_still_has_not() {
+    for runs in [true, false] {
+        let (there, here) = (House::new(), another_house());
+        let (far, home) = (there.open().await, here.open().await);
+        make(&far, NAME).await;
+        let on = || Some(timeline_id(NAME));
+        if !runs {
+            far.engine.change_clock(&far.admin, on(), ClockCommand::Pause, None).await.unwrap();
+        }
+        let before = far.engine.read_clock(&far.admin, on()).await.unwrap().clock;
+        adopt(&home, &there, &export(&far).await).await.unwrap();
+        let after = home.engine.read_clock(&home.admin, on()).await.unwrap().clock;
+        assert!(!after.is_running());
+        assert_eq!(after.generation, before.generation + u64::from(runs), "{runs}");
+        far.close().await;
+        home.close().await;
+    }
+}
