@@ -64,7 +64,6 @@ fn check_compose(yaml: &str, caddyfile: &str) {
     for (name, one) in &replicas {
         check_replica(name, one, services);
     }
-    check_keys(&services["keys"], &replicas);
     check_proxy(&services["proxy"], caddyfile, &replicas);
 }
 
@@ -78,7 +77,10 @@ fn check_replica(name: &str, one: &Value, services: &serde_json::Map<String, Val
     let set = |variable: &str| text(&one["environment"][variable]).to_owned();
     assert_eq!((set("TIMENAV_REPLICAS"), set("TIMENAV_REPLICA_NAME")), ("true".to_owned(), name.to_owned()));
     assert_eq!(set("TIMENAV_LISTEN"), format!("0.0.0.0:{}", image.port));
-    assert_eq!(volumes(one), [(name.to_owned(), image.data, false)]);
+    let (folder, file) =
+        set("TIMENAV_SIGNING_KEY").rsplit_once('/').map(|(a, b)| (a.to_owned(), b.to_owned())).unwrap();
+    assert_eq!(volumes(one), [(name.to_owned(), image.data, false), ("keys".to_owned(), folder.clone(), true)]);
+    check_keys(&services["keys"], (&folder, &file));
     let seconds = text(&one["stop_grace_period"]).trim_end_matches('s').parse::<i64>().unwrap();
     assert!(seconds >= STOP_SECONDS_MIN, "{name}: {seconds}");
     // The database is the one that is started beside it.
@@ -89,19 +91,13 @@ fn check_replica(name: &str, one: &Value, services: &serde_json::Map<String, Val
     assert!(set("TIMENAV_STORE").starts_with(&address), "{name}: {address}");
 }
 
-/// Checks that each replica gets the key where it looks for it.
-fn check_keys(keys: &Value, replicas: &[(&String, &Value)]) {
+/// Checks that the key is made where each replica looks for it, and can be read by them.
+fn check_keys(keys: &Value, (folder, file): (&str, &str)) {
     assert!(help(&["signing-key", "new"]).contains("Usage: timenav signing-key new"));
     let script = texts(&keys["command"]).concat();
-    assert!(script.contains("timenav signing-key new /keys/signing.key"), "{script}");
-    let mounted: BTreeSet<(String, String)> = volumes(keys).into_iter().map(|(from, to, _)| (from, to)).collect();
-    let numbers: Vec<&str> = replicas.iter().map(|(name, _)| name.strip_prefix("timenav-").unwrap()).collect();
-    for number in &numbers {
-        let own = (format!("timenav-{number}"), format!("/replica-{number}"));
-        assert!(mounted.contains(&own), "{own:?} is none of {mounted:?}");
-    }
-    assert!(script.contains(&format!("for replica in {};", numbers.join(" "))), "{script}");
-    assert!(script.contains("/replica-$$replica/signing.key"), "{script}");
+    assert!(script.contains(&format!("timenav signing-key new {folder}/{file}\n")), "{script}");
+    assert!(script.contains(&format!("chown -R timenav:timenav {folder}\n")), "{script}");
+    assert_eq!(volumes(keys), [("keys".to_owned(), folder.to_owned(), false)]);
 }
 
 /// Checks that the proxy sends requests to replicas that are ready, and is reached where they say that they are.
@@ -131,7 +127,9 @@ fn the_compose_file_of_several_replicas_agrees_with_itself() {
     for (from, to) in [
         ("TIMENAV_JOIN:", "TIMENAV_JOINS:"),
         ("POSTGRES_USER: timenav", "POSTGRES_USER: other"),
-        ("for replica in 1 2;", "for replica in 1;"),
+        ("TIMENAV_SIGNING_KEY: /keys/signing.key", "TIMENAV_SIGNING_KEY: /keys/service.key"),
+        ("\"keys:/keys:ro\"", "\"keys:/other:ro\""),
+        ("chown -R timenav:timenav /keys", "chown -R timenav:timenav /"),
         ("\"timenav-2:/var/lib/timenav\"", "\"timenav-1:/var/lib/timenav\""),
         ("TIMENAV_LISTEN: 0.0.0.0:8080", "TIMENAV_LISTEN: 0.0.0.0:8081"),
         ("127.0.0.1:8443:8443", "127.0.0.1:8443:443"),
