@@ -9,6 +9,13 @@ use tokio_util::sync::CancellationToken;
 /// How long it is not looked for what others have written where no hint comes. Whoever asks for something sees it at once;
 /// this is for those who listen.
 const LOOK_EVERY: Duration = Duration::from_millis(250);
+/// How long the next look waits for each timeline that there is, however many hints come: a look reads the size of each, and
+/// with very many of them a busy service would do nothing else.
+const APART_EACH: Duration = Duration::from_micros(4);
+/// The same where no hint comes, which then is only to be sure.
+const APART_EACH_UNTOLD: Duration = Duration::from_micros(50);
+/// Longest time between two looks.
+const APART_MAX: Duration = Duration::from_secs(10);
 
 /// How often the host's clock is compared with the database's, and what is there with what was seen.
 const COMPARE_EVERY: Duration = Duration::from_secs(10);
@@ -44,8 +51,13 @@ pub(crate) async fn follow(engine: Engine, closing: CancellationToken) {
     }
     let failures = Seldom::default();
     while !closing.is_cancelled() {
+        let timelines = engine.stats().timelines;
+        // What comes meanwhile is one hint, which is kept.
+        if timeout(apart(timelines, APART_EACH), closing.cancelled()).await.is_ok() {
+            return;
+        }
         // A hint may get lost.
-        let _ = timeout(LOOK_EVERY, engine.hint()).await;
+        let _ = timeout(apart(timelines, APART_EACH_UNTOLD).max(LOOK_EVERY), engine.hint()).await;
         let heard = tokio::select! {
             // A service that ends refuses, and that is no failure.
             biased;
@@ -60,5 +72,24 @@ pub(crate) async fn follow(engine: Engine, closing: CancellationToken) {
         {
             tracing::error!(%refusal, untold, "what other services write cannot be followed; it will be tried again");
         }
+    }
+}
+
+/// Returns how long the next look waits where there are so many timelines.
+fn apart(timelines: u64, each: Duration) -> Duration {
+    each.saturating_mul(u32::try_from(timelines).unwrap_or(u32::MAX)).min(APART_MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn looks_are_the_further_apart_the_more_timelines_there_are() {
+        assert_eq!(apart(10, APART_EACH), Duration::from_micros(40));
+        assert_eq!(apart(100_000, APART_EACH), Duration::from_millis(400));
+        assert!(apart(5_000, APART_EACH_UNTOLD) <= LOOK_EVERY, "as often as ever with a few thousand");
+        assert_eq!(apart(100_000, APART_EACH_UNTOLD), Duration::from_secs(5));
+        assert_eq!(apart(u64::MAX, APART_EACH), APART_MAX);
     }
 }
