@@ -1,4 +1,5 @@
 /** The shell: first run, log in and out, sessions that end, services that restart, prefixes, widths, policies. */
+import type { Locator, Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
 import {
   expectAccessible,
@@ -167,6 +168,79 @@ describe('a service that restarts', () => {
       await page.getByRole('main').locator('h1, h2').first().waitFor();
     }
     expect(await page.getByText(/cannot be reached|preload|import/).count()).toBe(0);
+  });
+});
+
+describe('a part of the page that cannot be loaded', () => {
+  const TREE = /\/assets\/TreeDialog-[\w-]{8}\.js$/;
+  const notice = (page: Page): Locator => page.getByText('Part of this page could not be loaded.');
+
+  /** Opens the timeline where a file of the console does not come, and then the dialog that is in it. */
+  async function withoutTree(expected: RegExp): Promise<Page> {
+    const page = await on.page({ expected });
+    await page.route(TREE, (route) => route.abort());
+    await page.goto(`${on.service.url}/#/timeline?timeline=demo`);
+    await logIn(page);
+    await page.getByText('493 events').first().waitFor();
+    await page.getByRole('button', { name: 'More', exact: true }).click();
+    await page.getByRole('menuitem', { name: 'Forks and anchors…' }).click();
+    await notice(page).waitFor();
+    return page;
+  }
+
+  it('is told, and is there where the page is loaded anew', async () => {
+    const page = await withoutTree(UNREACHABLE);
+    await expectAccessible(page);
+    await page.unroute(TREE);
+    await page.getByRole('button', { name: 'Reload', exact: true }).click();
+    await page.getByRole('dialog', { name: 'Forks and anchors' }).waitFor();
+    expect(await notice(page).count()).toBe(0);
+  });
+
+  it('is told where another build took the place of the service, also if it is a whole view', async () => {
+    const page = await on.page({ expected: REFUSED });
+    const view = /\/assets\/IntegrityView-[\w-]{8}\.js$/;
+    await page.route(view, (route) => route.fulfill({ status: 404, body: 'not found' }));
+    await page.goto(`${on.service.url}/#/clock?timeline=demo`);
+    await logIn(page);
+    await page.getByRole('link', { name: 'Integrity' }).click();
+    await notice(page).waitFor();
+    await page.getByRole('main').getByText('This part could not be loaded.').waitFor();
+    // What is there goes on, and lacks nothing.
+    await page.getByRole('link', { name: 'Timers' }).click();
+    await page.getByRole('heading', { name: 'Timers', level: 1 }).waitFor();
+    expect(await notice(page).count()).toBe(0);
+    await page.getByRole('link', { name: 'Integrity' }).click();
+    await notice(page).waitFor();
+    await page.unroute(view);
+    await page.getByRole('button', { name: 'Reload', exact: true }).click();
+    await page.getByRole('heading', { name: 'Integrity', level: 1 }).waitFor();
+  });
+
+  it('comes without being asked for once the service is back', async () => {
+    const page = await withoutTree(UNREACHABLE);
+    await page.unroute(TREE);
+    await on.service.end();
+    await page.getByText('Connection lost. Reconnecting…').first().waitFor({ state: 'attached' });
+    await on.service.again();
+    await page.getByRole('dialog', { name: 'Forks and anchors' }).waitFor();
+  });
+
+  it('waits for who is filling in a form', async () => {
+    const page = await withoutTree(UNREACHABLE);
+    await page.getByRole('button', { name: 'Record an event' }).click();
+    const form = page.getByRole('dialog', { name: 'Record an event' });
+    await form.getByLabel('What happened').fill('What nobody has saved');
+    await on.service.end();
+    await page.getByText('Connection lost. Reconnecting…').first().waitFor({ state: 'attached' });
+    await on.service.again();
+    await page.getByText('The clock is running.').waitFor({ state: 'attached' });
+    expect(await form.getByLabel('What happened').inputValue()).toBe('What nobody has saved');
+    await page.keyboard.press('Escape');
+    await page.unroute(TREE);
+    await page.getByRole('button', { name: 'Reload', exact: true }).click();
+    await page.getByText('493 events').first().waitFor();
+    expect(await notice(page).count()).toBe(0);
   });
 });
 

@@ -1,7 +1,7 @@
 /** The views, in the order of the navigation. Each comes in a file of its own when it is first looked at. */
 import type { Component } from 'svelte';
 import type { LiveClock } from './lib/clock.svelte';
-import { inQuiet } from './lib/later';
+import { later } from './lib/later';
 import type { IconName } from './ui/Icon.svelte';
 
 /** What every view gets. */
@@ -22,15 +22,8 @@ interface View {
   needs: 'nothing' | 'timeline' | 'clock';
   /** Whether it is in the navigation; the others are reached from where they belong. */
   isListed: boolean;
-  /** Fetches its files. What failed once fails until the page is loaded anew: browsers keep halves of it. */
+  /** Fetches its files, also in a quiet moment: so that it opens when the service is away, too. */
   load: () => Promise<{ default: Component<ViewProps> }>;
-}
-
-type Loading = Promise<{ default: Component<ViewProps> }>;
-
-function once(load: () => Loading): () => Loading {
-  let loading: Loading | null = null;
-  return () => (loading ??= load());
 }
 
 export const views: readonly [View, ...View[]] = [
@@ -41,7 +34,7 @@ export const views: readonly [View, ...View[]] = [
     isOpen: false,
     needs: 'clock',
     isListed: true,
-    load: once(() => import('./views/clock/ClockView.svelte')),
+    load: later(() => import('./views/clock/ClockView.svelte')),
   },
   {
     id: 'timeline',
@@ -50,7 +43,7 @@ export const views: readonly [View, ...View[]] = [
     isOpen: false,
     needs: 'clock',
     isListed: true,
-    load: once(() => import('./views/timeline/TimelineView.svelte')),
+    load: later(() => import('./views/timeline/TimelineView.svelte')),
   },
   {
     id: 'timers',
@@ -59,7 +52,7 @@ export const views: readonly [View, ...View[]] = [
     isOpen: false,
     needs: 'clock',
     isListed: true,
-    load: once(() => import('./views/timers/TimersView.svelte')),
+    load: later(() => import('./views/timers/TimersView.svelte')),
   },
   {
     id: 'compare',
@@ -68,7 +61,7 @@ export const views: readonly [View, ...View[]] = [
     isOpen: false,
     needs: 'timeline',
     isListed: false,
-    load: once(() => import('./views/compare/CompareView.svelte')),
+    load: later(() => import('./views/compare/CompareView.svelte')),
   },
   {
     id: 'timelines',
@@ -77,7 +70,7 @@ export const views: readonly [View, ...View[]] = [
     isOpen: false,
     needs: 'nothing',
     isListed: false,
-    load: once(() => import('./views/timelines/TimelinesView.svelte')),
+    load: later(() => import('./views/timelines/TimelinesView.svelte')),
   },
   {
     id: 'paradoxes',
@@ -86,7 +79,7 @@ export const views: readonly [View, ...View[]] = [
     isOpen: false,
     needs: 'clock',
     isListed: true,
-    load: once(() => import('./views/paradoxes/ParadoxesView.svelte')),
+    load: later(() => import('./views/paradoxes/ParadoxesView.svelte')),
   },
   {
     id: 'integrity',
@@ -95,7 +88,7 @@ export const views: readonly [View, ...View[]] = [
     isOpen: false,
     needs: 'timeline',
     isListed: true,
-    load: once(() => import('./views/integrity/IntegrityView.svelte')),
+    load: later(() => import('./views/integrity/IntegrityView.svelte')),
   },
   {
     id: 'access',
@@ -104,7 +97,7 @@ export const views: readonly [View, ...View[]] = [
     isOpen: false,
     needs: 'nothing',
     isListed: true,
-    load: once(() => import('./views/access/AccessView.svelte')),
+    load: later(() => import('./views/access/AccessView.svelte')),
   },
   {
     id: 'explorer',
@@ -113,9 +106,6 @@ export const views: readonly [View, ...View[]] = [
     isOpen: true,
     needs: 'nothing',
     isListed: true,
-    load: once(() => import('./views/explorer/ExplorerView.svelte')),
+    load: later(() => import('./views/explorer/ExplorerView.svelte')),
   },
 ];
-
-// A view opens when the service is away, too.
-for (const view of views) inQuiet(view.load);

@@ -3,15 +3,30 @@
  * asked of the service: so that it is there when it is wanted, also when the service is away, and takes nothing from
  * what somebody waits for on a slow line.
  */
-import { quiet } from './quiet';
+import { asked, quiet } from './quiet';
+import { unloaded } from './unloaded.svelte';
 
 type Load<T> = () => Promise<T>;
 
 const waiting: Load<unknown>[] = [];
 let isFetching = false;
 
-/** Returns what fetches a file, once; again where that failed. */
+/**
+ * Returns what fetches a part of the page, once; again where that failed. The part then never comes, and the page says
+ * that something is missing: what waits for it in the markup needs no words of its own.
+ */
 export function later<T>(load: Load<T>): Load<T> {
+  const fetched = laterOrThrow(load);
+  let wanted: Promise<T> | null = null;
+  return () =>
+    (wanted ??= fetched().catch(() => {
+      wanted = null;
+      return new Promise<never>(() => {});
+    }));
+}
+
+/** Returns the same for code, which has to go on without the file: it is told as well. */
+export function laterOrThrow<T>(load: Load<T>): Load<T> {
   let loading: Promise<T> | null = null;
   const once = (): Promise<T> =>
     (loading ??= load().catch((error: unknown) => {
@@ -19,7 +34,19 @@ export function later<T>(load: Load<T>): Load<T> {
       throw error;
     }));
   inQuiet(once);
-  return once;
+  return async () => {
+    const answered = asked();
+    try {
+      const file = await once();
+      unloaded.note(once, true);
+      return file;
+    } catch (cause) {
+      unloaded.note(once, false);
+      throw new Error('This part could not be loaded.', { cause });
+    } finally {
+      answered();
+    }
+  };
 }
 
 /** Has something fetched in a quiet moment. */
@@ -36,7 +63,7 @@ export async function fetchWaiting(): Promise<void> {
     await new Promise((idle) =>
       'requestIdleCallback' in globalThis ? requestIdleCallback(idle) : setTimeout(idle, 200),
     );
-    // The service is away: who opens that is told.
+    // Nobody wants it yet: who opens it is told.
     await load().catch(() => {});
   }
   isFetching = false;

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import { fetchWaiting, inQuiet, later } from './later';
+import { fetchWaiting, inQuiet, laterOrThrow } from './later';
 import { asked, quiet } from './quiet';
 
 beforeEach(() => {
@@ -43,11 +43,11 @@ it('fetches what is waiting, the newest first, once, and again what failed', asy
     fetched.push(name);
     return name === 'gone' ? Promise.reject(new Error('away')) : Promise.resolve(name);
   };
-  const old = later(file('old'));
-  const gone = later(file('gone'));
+  const old = laterOrThrow(file('old'));
+  const gone = laterOrThrow(file('gone'));
   inQuiet(() => {
     // A view that has come names what it needs later.
-    later(file('inner'));
+    laterOrThrow(file('inner'));
     return Promise.resolve();
   });
   void fetchWaiting();
@@ -55,6 +55,6 @@ it('fetches what is waiting, the newest first, once, and again what failed', asy
   await vi.advanceTimersByTimeAsync(5_000);
   expect(fetched).toEqual(['inner', 'gone', 'old']);
   expect(await old()).toBe('old');
-  await expect(gone()).rejects.toThrow('away');
+  await expect(gone()).rejects.toThrow('This part could not be loaded.');
   expect(fetched).toEqual(['inner', 'gone', 'old', 'gone']);
 });

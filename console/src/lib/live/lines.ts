@@ -1,5 +1,6 @@
 /** The way from this page to the hub. */
 import type { ToHub, ToPage } from './protocol';
+import { unloaded } from '../unloaded.svelte';
 import workerUrl from './worker.ts?sharedworker&url';
 
 /** Trusted Types, of which TypeScript's own list has nothing yet. */
@@ -74,7 +75,10 @@ export class Lines {
   #own(): MessagePort {
     const { port1, port2 } = new MessageChannel();
     // What is said meanwhile waits in the port.
-    void import('./hub').then(({ Hub }) => new Hub().join(port2));
+    import('./hub').then(
+      ({ Hub }) => new Hub().join(port2),
+      () => unloaded.note(Lines, false),
+    );
     return this.#open(port1);
   }
 

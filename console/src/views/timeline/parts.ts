@@ -1,16 +1,11 @@
 /** What the first picture of the timeline does without: fetched when it is wanted, or in a quiet moment before. */
-import { later } from '../../lib/later';
+import { later, laterOrThrow } from '../../lib/later';
 
 // In a quiet moment the last one comes first.
-export const treeDialog = later(() => import('./TreeDialog.svelte'));
-export const newTimeline = later(() => import('../../shell/NewTimeline.svelte'));
-export const importDialog = later(() => import('./files/ImportDialog.svelte'));
-export const anchorDialog = later(() => import('./AnchorDialog.svelte'));
-export const rangeDialog = later(() => import('./RangeDialog.svelte'));
-export const eventForm = later(() => import('./EventForm.svelte'));
+export const dialogs = later(() => import('./Dialogs.svelte'));
 export const changeEvents = later(() => import('./ChangeEvents.svelte'));
 export const filterDialog = later(() => import('./FilterDialog.svelte'));
-export const legends = later(() => import('./legend'));
+export const legends = laterOrThrow(() => import('./legend'));
 export const groupChoice = later(() => import('./GroupChoice.svelte'));
 export const asOf = later(() => import('./AsOf.svelte'));
 export const playback = later(() => import('./Playback.svelte'));

@@ -1,0 +1,74 @@
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { fetchWaiting, later, laterOrThrow } from './later';
+import { unloaded } from './unloaded.svelte';
+
+beforeEach(() => {
+  vi.useFakeTimers();
+});
+afterEach(() => {
+  unloaded.forget();
+  vi.useRealTimers();
+});
+
+/** A file that cannot be fetched until it is there. */
+function file(name: string) {
+  const state = { isThere: false, asked: 0 };
+  const load = (): Promise<string> => {
+    state.asked += 1;
+    return state.isThere ? Promise.resolve(name) : Promise.reject(new Error('404'));
+  };
+  return { state, load };
+}
+
+/** Returns what a promise has come to by now. */
+async function outcome(promise: Promise<string>): Promise<string> {
+  let told = 'nothing yet';
+  promise.then(
+    (text) => (told = text),
+    () => (told = 'thrown'),
+  );
+  await vi.advanceTimersByTimeAsync(10);
+  return told;
+}
+
+it('says that a part of the page is missing, and leaves nothing to be caught', async () => {
+  const { state, load } = file('dialog');
+  const dialog = later(load);
+  expect(await outcome(dialog())).toBe('nothing yet');
+  expect(unloaded.isAny).toBe(true);
+  // Opened again once it is there.
+  state.isThere = true;
+  expect(await outcome(dialog())).toBe('dialog');
+  expect(unloaded.isAny).toBe(false);
+  expect(state.asked).toBe(2);
+});
+
+it('gives the same promise to who asks again, so that nothing on the page begins anew', async () => {
+  const { state, load } = file('dialog');
+  state.isThere = true;
+  const dialog = later(load);
+  const first = dialog();
+  expect(dialog()).toBe(first);
+  expect(await outcome(first)).toBe('dialog');
+  expect(dialog()).toBe(first);
+});
+
+it('tells code that needs the file, and the page', async () => {
+  const { load } = file('legend');
+  expect(await outcome(laterOrThrow(load)())).toBe('thrown');
+  expect(unloaded.isAny).toBe(true);
+});
+
+it('says nothing of what nobody wants yet, and of what another view wanted', async () => {
+  const unwanted = file('tour');
+  later(unwanted.load);
+  void fetchWaiting();
+  await vi.advanceTimersByTimeAsync(20_000);
+  expect(unwanted.state.asked).toBe(1);
+  expect(unloaded.isAny).toBe(false);
+  const [one, other] = [laterOrThrow(file('one').load), laterOrThrow(file('other').load)];
+  await Promise.allSettled([one(), other()]);
+  expect(unloaded.isAny).toBe(true);
+  unloaded.forget();
+  expect(unloaded.isAny).toBe(false);
+});
