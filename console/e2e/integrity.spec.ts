@@ -3,7 +3,7 @@
  */
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { UNREACHABLE, expectAccessible, expectNoSidewaysScroll, stage } from './harness';
+import { REFUSED, UNREACHABLE, expectAccessible, expectNoSidewaysScroll, stage } from './harness';
 
 const on = stage().anewWhenRepeated();
 
@@ -84,6 +84,53 @@ describe('the checkpoint', () => {
     const panel = page.getByRole('region', { name: 'Compare with one you kept' });
     await panel.getByLabel('The note that you kept').fill(late.checkpoint);
     await panel.getByText('it was rolled back').waitFor();
+  });
+});
+
+describe('the head', () => {
+  const headOf = async (timeline: string): Promise<Record<string, string>> => {
+    const answer = await fetch(`${on.service.url}/timeline/${timeline}/head`, {
+      headers: { Authorization: `Bearer ${on.service.adminKey}`, Accept: 'application/json' },
+    });
+    return (await answer.json()) as Record<string, string>;
+  };
+
+  it('is verified beside the checkpoint, whichever of the two is newer', async () => {
+    const page = await on.loggedIn('integrity?timeline=demo');
+    const panel = page.getByRole('region', { name: 'Head' });
+    await panel.getByText('It is signed by').waitFor();
+    await panel.getByText('The same history, passed').waitFor();
+    await panel.getByText('The signed statement').click();
+    const lines = ((await panel.locator('pre').textContent()) ?? '').split('\n');
+    expect(lines.slice(0, 2)).toEqual(['timenav-head/v1', expect.stringMatching(/\/demo$/)]);
+    // The root and the state hash.
+    for (const hash of lines.slice(3, 5)) await panel.getByText(Buffer.from(hash, 'base64').toString('hex')).waitFor();
+    await expectAccessible(page);
+    // One that was signed before more was written.
+    const state = await headOf('demo');
+    await page.route('**/timeline/demo/head', (route) => route.fulfill({ json: state }));
+    await on.service.call('POST', 'v1/set-anchor', { timeline_id: 'demo', description: 'after the head' });
+    await page.getByRole('button', { name: 'Read the newest' }).click();
+    await panel.getByText(/^The checkpoint continues it by/).waitFor();
+  });
+
+  it('is told where it is not what was signed, or not of this history', async () => {
+    const page = await on.loggedIn('integrity?timeline=demo', { expected: REFUSED });
+    const panel = page.getByRole('region', { name: 'Head' });
+    const state = await headOf('demo');
+    const answer = async (text: string): Promise<void> => {
+      await page.unroute('**/timeline/demo/head');
+      await page.route('**/timeline/demo/head', (route) => route.fulfill({ json: { ...state, head_statement: text } }));
+      await page.getByRole('button', { name: 'Read the newest' }).click();
+    };
+    const text = state.head_statement!;
+    await answer(text.replace(/\n(\d+)\n/, (_, size: string) => `\n${Number(size) + 1_000}\n`));
+    await panel.getByText('The signature is not of').waitFor();
+    await panel.getByText('it was rolled back').waitFor();
+    await answer((await headOf('main')).head_statement!);
+    await panel.getByText('Origin, failed').waitFor();
+    await answer('nothing');
+    await panel.getByText('The statement, failed').waitFor();
   });
 });
 

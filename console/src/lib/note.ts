@@ -23,6 +23,7 @@ export interface Checkpoint {
 const NOTE_BYTES_MAX = 1_048_576;
 const SIGNATURES_MAX = 64;
 const ED25519 = 1;
+export const SIGNATURE_BYTES = 64;
 
 /**
  * Reads `<name>+<id>+<key>`, as a public key is handed around. Returns null where it is none, or its id is not its own.
@@ -71,7 +72,7 @@ function readText(text: string, signatures: Checkpoint['signatures']): Checkpoin
 }
 
 /** Bytes of a cosignature by Ed25519, after the key's id: a time and a signature (C2SP tlog-cosignature). */
-const COSIGNATURE_BYTES = 8 + 64;
+const COSIGNATURE_BYTES = 8 + SIGNATURE_BYTES;
 
 /** The end of the year 9999, in seconds since 1970. Nothing later can be shown. */
 const SECONDS_MAX = 253_402_300_799n;
@@ -95,20 +96,23 @@ export async function verify(checkpoint: Checkpoint, key: VerifierKey): Promise<
   if (checkpoint.origin !== key.name) return 'other origin';
   const own = checkpoint.signatures.filter((each) => each.name === key.name && equal(each.id, key.id));
   if (own.length === 0) return 'other key';
+  for (const { signature } of own) {
+    const isSigned = await isSignedBy(key, checkpoint.text, signature);
+    if (isSigned !== true) return isSigned === null ? 'unsupported' : 'wrong signature';
+  }
+  return 'signed';
+}
+
+/** Tells whether a key made a signature over a text; null where this browser has no Ed25519. */
+export async function isSignedBy(key: VerifierKey, text: string, signature: Bytes): Promise<boolean | null> {
   let known: CryptoKey;
   try {
     known = await crypto.subtle.importKey('raw', key.publicKey, { name: 'Ed25519' }, false, ['verify']);
   } catch {
-    return 'unsupported';
+    return null;
   }
-  for (const { signature } of own) {
-    if (
-      signature.length !== 64 ||
-      !(await crypto.subtle.verify({ name: 'Ed25519' }, known, signature, utf8(checkpoint.text)))
-    )
-      return 'wrong signature';
-  }
-  return 'signed';
+  if (signature.length !== SIGNATURE_BYTES) return false;
+  return crypto.subtle.verify({ name: 'Ed25519' }, known, signature, utf8(text));
 }
 
 /**

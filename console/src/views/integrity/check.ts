@@ -198,7 +198,7 @@ export async function checkContinuation(
   };
 }
 
-function entries(count: number): string {
+export function entries(count: number): string {
   return count === 1 ? '1 entry' : `${count.toLocaleString('en')} entries`;
 }
 

@@ -1,0 +1,47 @@
+/**
+ * Head statements: what a service signs of a ledger inside the transaction that writes to it, and of the timeline's
+ * state after it (docs/ledger-format-2.md §4).
+ */
+import { fromBase64, type Bytes } from './merkle';
+import { SIGNATURE_BYTES } from './note';
+
+export interface HeadStatement {
+  origin: string;
+  size: number;
+  root: Bytes;
+  /** The hash over clock, counts, permissions and fork: docs/ledger-format-2.md §5. */
+  stateHash: Bytes;
+  /** The root of an index over the entries, which is reserved; null where there is none. */
+  indexRoot: Bytes | null;
+  /** What is signed. */
+  text: string;
+  signature: Bytes;
+}
+
+const HEADER = 'timenav-head/v1';
+const NO_INDEX = '-';
+const HASH_BYTES = 32;
+
+/** Reads a head statement with its signature, as it is handed around. Returns what is wrong where it is none. */
+export function readHead(signed: string): HeadStatement | string {
+  const gap = signed.lastIndexOf('\n\n');
+  const signature = gap < 0 || !signed.endsWith('\n') ? null : fromBase64(signed.slice(gap + 2, -1));
+  if (signature?.length !== SIGNATURE_BYTES)
+    return 'Its text must be followed by an empty line and a signature of 64 bytes in base64.';
+  const text = signed.slice(0, gap + 1);
+  const [header, origin = '', sizeText = '', ...hashes] = text.slice(0, -1).split('\n');
+  if (header !== HEADER || hashes.length !== 3) return `It must have six lines, the first of them ${HEADER}.`;
+  if (origin === '') return 'The name of its ledger is missing.';
+  if (!/^(0|[1-9]\d*)$/.test(sizeText)) return 'Its size must be a decimal number without leading zeros.';
+  const size = Number(sizeText);
+  if (!Number.isSafeInteger(size)) return 'Its size is larger than a ledger can be.';
+  const [root, stateHash, indexRoot] = hashes.map(hashOf);
+  if (!root || !stateHash || (!indexRoot && hashes[2] !== NO_INDEX))
+    return `Each of its hashes must be 32 bytes in base64, or ${NO_INDEX} for a missing index.`;
+  return { origin, size, root, stateHash, indexRoot: indexRoot ?? null, text, signature };
+}
+
+function hashOf(line: string): Bytes | null {
+  const bytes = fromBase64(line);
+  return bytes?.length === HASH_BYTES ? bytes : null;
+}

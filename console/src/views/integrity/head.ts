@@ -1,0 +1,95 @@
+/** A head statement, verified in the browser beside the checkpoint. Nothing here asks the service. */
+import { readHead, type HeadStatement } from '../../lib/head';
+import { equal, fromHex, isConsistent, type Bytes } from '../../lib/merkle';
+import { isSignedBy, readKey, timelineOf } from '../../lib/note';
+import { entries, type Check } from './check';
+
+/** The tree of the first entries of a ledger. */
+export interface Tree {
+  size: number;
+  root: Bytes;
+}
+
+/** What shows that a ledger continues one of its trees, as the service answers it. */
+export interface Continuation {
+  size: number;
+  root: string;
+  hashes: readonly string[];
+}
+
+/**
+ * Reads a head statement and checks who signed it, and for which timeline. The key is that of the checkpoint beside it:
+ * one ledger has one.
+ */
+export async function checkHead(
+  signed: string,
+  keyText: string,
+  timeline: string,
+): Promise<{ head: HeadStatement | null; checks: Check[] }> {
+  const head = readHead(signed);
+  if (typeof head === 'string') return { head: null, checks: [{ what: 'The statement', told: head, state: 'bad' }] };
+  const key = await readKey(keyText);
+  if (key === null)
+    return {
+      head,
+      checks: [{ what: 'The key', told: 'The verifier key is invalid: its parts do not match.', state: 'bad' }],
+    };
+  const isOwn = head.origin === key.name && timelineOf(head.origin) === timeline;
+  const origin: Check = {
+    what: 'Origin',
+    told: isOwn
+      ? `It is for the timeline ${timeline}, at ${entries(head.size)}.`
+      : `It is for ${head.origin}, not ${timeline}.`,
+    state: isOwn ? 'good' : 'bad',
+  };
+  return { head, checks: [origin, signedBy(key.name, await isSignedBy(key, head.text, head.signature))] };
+}
+
+function signedBy(name: string, isSigned: boolean | null): Check {
+  const what = 'Signature';
+  if (isSigned === null)
+    return {
+      what,
+      told: 'This browser has no Ed25519, so the signature was not verified. timenav verify has it.',
+      state: 'unknown',
+    };
+  return isSigned
+    ? { what, told: `It is signed by ${name}.`, state: 'good' }
+    : {
+        what,
+        told: `The signature is not of ${name}: the statement was changed, or signed by somebody else.`,
+        state: 'bad',
+      };
+}
+
+/**
+ * Checks that head and checkpoint are of one history. `proofs` shows of the smaller one, and then of the larger one,
+ * that the ledger continues it: both are then the beginning of one tree. Where both have one size, none is needed.
+ */
+export async function checkTree(head: Tree, checkpoint: Tree, proofs: readonly Continuation[]): Promise<Check> {
+  const what = 'The same history';
+  const bad = (told: string): Check => ({ what, told, state: 'bad' });
+  if (head.size === checkpoint.size) {
+    return equal(head.root, checkpoint.root)
+      ? { what, told: 'It has the size and the root of the checkpoint.', state: 'good' }
+      : bad('It has the size of the checkpoint, but another root: what was written was changed before it was signed.');
+  }
+  const [older, newer] = head.size < checkpoint.size ? [head, checkpoint] : [checkpoint, head];
+  const [first, last] = proofs;
+  if (first !== undefined && first.size < newer.size)
+    return bad(`The ledger has ${entries(first.size)}, and ${entries(newer.size)} were signed: it was rolled back.`);
+  if (!first || first.size !== last?.size || first.root !== last.root)
+    return { what, told: 'The ledger grew while it was compared. Read the newest again.', state: 'unknown' };
+  if (!(await isContinued(older, first)) || !(await isContinued(newer, last)))
+    return bad('Head and checkpoint are not of one history: history was changed or forked. Keep both as evidence.');
+  const between = entries(newer.size - older.size);
+  const told =
+    newer === head ? `It continues the checkpoint by ${between}.` : `The checkpoint continues it by ${between}.`;
+  return { what, told, state: 'good' };
+}
+
+/** Tells whether a proof leads from a tree to the one that it names. */
+async function isContinued(tree: Tree, { size, root, hashes }: Continuation): Promise<boolean> {
+  const [end, proof] = [fromHex(root), hashes.map(fromHex)];
+  return end !== null && !proof.includes(null) && isConsistent(tree.size, tree.root, size, end, proof as Bytes[]);
+}
