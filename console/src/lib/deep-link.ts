@@ -60,6 +60,7 @@ const UNDERSTOOD: Record<string, Record<string, Check>> = {
     actor: anything,
     source: anything,
     by: grouping,
+    inside: oneOf('1'),
     lanes: oneOf('1'),
     open: anything,
     pin: anything,

@@ -8,7 +8,7 @@ import { numberOf } from './numbers';
 const DEPTH_MAX = 6;
 
 /** Returns all that is in an object, each by the keys that lead to it. */
-function leaves(object: object, before = '', depth = 1): [path: string, value: unknown][] {
+export function leaves(object: object, before = '', depth = 1): [path: string, value: unknown][] {
   return Object.entries(object).flatMap(([key, value]: [string, unknown]): [string, unknown][] =>
     typeof value !== 'object' || value === null || Array.isArray(value)
       ? [[before + key, value]]

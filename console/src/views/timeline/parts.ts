@@ -9,6 +9,7 @@ export const legends = laterOrThrow(() => import('./legend'));
 export const groupChoice = later(() => import('./GroupChoice.svelte'));
 export const asOf = later(() => import('./AsOf.svelte'));
 export const playback = later(() => import('./Playback.svelte'));
+export const inside = later(() => import('./inside/Inside.svelte'));
 export const glance = later(() => import('./Glance.svelte'));
 export const nothing = later(() => import('./Nothing.svelte'));
 export const axisChips = later(() => import('./AxisChips.svelte'));

@@ -1,0 +1,92 @@
+/** What is in a selection: what its events have, beside the others in view, and how that becomes a filter. */
+import type { Locator, Page } from 'playwright-core';
+import { describe, expect, it } from 'vitest';
+import { expectAccessible, expectNoSidewaysScroll, fresh } from './harness';
+import { WIDTHS, counted, on, param, region, timeline } from './timeline-page';
+
+const inside = (page: Page): Locator => region(page, 'What is in it');
+const facets = (page: Page): Promise<string[]> => inside(page).locator('h3').allInnerTexts();
+
+/** Eight observations of a storm, and then four of a hurricane. */
+async function storms(): Promise<string> {
+  const name = fresh('storms');
+  await timeline(
+    name,
+    ...Array.from({ length: 12 }, (_, index) => ({
+      event_id: `o${index}`,
+      time: `2005-08-${String(10 + index)}T00:00:00Z`,
+      name: `Observation ${index}`,
+      description: 'One of many.',
+      source: 'best track',
+      location: index < 8 ? 'Bahamas' : 'Gulf of Mexico',
+      attributes: { status: index < 8 ? 'TS' : 'HU', wind: 30 + index * 10 },
+    })),
+  );
+  return name;
+}
+const HURRICANE = '2005-08-17T12:00:00Z/2005-08-22T00:00:00Z';
+
+describe('a time that is selected', () => {
+  it('says what its events have that the others do not, and makes it a filter', async () => {
+    const name = await storms();
+    const page = await on.loggedIn(`timeline?timeline=${name}&range=${HURRICANE}`);
+    await counted(page, '12 events');
+    await page.getByRole('button', { name: 'What is in it' }).click();
+    await inside(page)
+      .getByText('Of all 4 events in the selected time, beside all 8 events in view that are not selected.')
+      .waitFor();
+    expect(param(page, 'inside')).toBe('1');
+    const found = await facets(page);
+    expect(found.at(-1)).toBe('source');
+    expect(found.filter((text) => text.includes('stands out'))).toHaveLength(3);
+    const wind = inside(page).getByRole('region', { name: 'wind' });
+    await wind.getByRole('row', { name: 'Mean 125 65' }).waitFor();
+    await wind.getByRole('row', { name: 'Sum 500 520' }).waitFor();
+    const status = inside(page).getByRole('region', { name: 'status' });
+    await status.getByRole('row', { name: 'HU 100% 0%' }).waitFor();
+    await expectAccessible(page);
+    await status.getByRole('button', { name: 'HU' }).click();
+    await counted(page, '4 events');
+    expect(param(page, 'attribute.status')).toBe('HU');
+    await inside(page).getByText('Nothing else is in view to compare them with.').waitFor();
+    await page.goBack();
+    await counted(page, '12 events');
+  });
+
+  it('says of how many events that is, where there are too many to read each', async () => {
+    const page = await on.loggedIn(
+      'timeline?timeline=demo&most=40&inside=1&range=1900-01-01T00:00:00Z/2000-01-01T00:00:00Z',
+    );
+    await inside(page)
+      .getByText(/^Of \d+ of (about )?[\d,]+ events in the selected time, spread evenly, beside \d+ of /)
+      .waitFor();
+    // The sum of some says nothing.
+    expect(await inside(page).getByRole('row', { name: /^Sum/ }).count()).toBe(0);
+  });
+
+  it('fits every width, light and dark', async () => {
+    const name = await storms();
+    for (const colorScheme of ['light', 'dark'] as const) {
+      const page = await on.loggedIn(`timeline?timeline=${name}&inside=1&range=${HURRICANE}`, { colorScheme });
+      await inside(page).getByText('Of all 4 events').waitFor();
+      for (const width of WIDTHS) {
+        await page.setViewportSize({ width, height: 900 });
+        await expectNoSidewaysScroll(page);
+      }
+      await expectAccessible(page);
+    }
+  });
+});
+
+it('says the same of events that are selected in the list', async () => {
+  const name = await storms();
+  const page = await on.loggedIn(`timeline?timeline=${name}&view=list`);
+  for (const index of [8, 9]) await page.getByRole('checkbox', { name: `Select Observation ${index}` }).check();
+  await page.getByRole('button', { name: 'What is in it' }).click();
+  const dialog = page.getByRole('dialog', { name: 'What is in 2 events' });
+  await dialog.getByText('Of all 2 events selected, beside all 10 events in view that are not selected.').waitFor();
+  await expectAccessible(page);
+  await dialog.getByRole('button', { name: 'Gulf of Mexico' }).click();
+  await dialog.waitFor({ state: 'detached' });
+  expect(param(page, 'text')).toBe('Gulf of Mexico');
+});

@@ -1,0 +1,48 @@
+import { expect, it } from 'vitest';
+import type { Counts } from '../../../lib/events/counts';
+import { STEPS } from '../../../lib/events/steps';
+import { around, partText, spread } from './read';
+
+const range = (from: number, to: number) => ({ from: BigInt(from), to: BigInt(to) });
+
+it('knows what is in sight beside a selected time', () => {
+  const sight = range(0, 100);
+  expect(around(sight, range(20, 30))).toEqual([range(0, 19), range(31, 100)]);
+  expect(around(sight, range(-5, 30))).toEqual([range(31, 100)]);
+  expect(around(sight, range(90, 120))).toEqual([range(0, 89)]);
+  expect(around(sight, range(0, 100))).toEqual([]);
+  expect(around(sight, range(-50, -10))).toEqual([range(0, 100)]);
+  expect(around(sight, range(150, 200))).toEqual([range(0, 100)]);
+});
+
+it('spreads moments over events, not over time', () => {
+  const counts: Counts = {
+    step: STEPS[0]!,
+    from: 0n,
+    to: 400n,
+    until: 400n,
+    count: 100,
+    buckets: [
+      { from: 0n, to: 100n, count: 90 },
+      { from: 300n, to: 400n, count: 10 },
+    ],
+  };
+  const moments = spread(counts, [range(0, 399)], 10).map(Number);
+  expect(moments).toHaveLength(10);
+  expect(moments.filter((at) => at < 100)).toHaveLength(9);
+  expect(moments[0]).toBe(0);
+  expect(moments.at(-1)).toBe(300);
+  // Half of a stretch has half of its events.
+  expect(spread(counts, [range(50, 99), range(300, 399)], 11).filter((at) => at >= 300n)).toHaveLength(2);
+  expect(spread(counts, [range(150, 250)], 10)).toEqual([]);
+});
+
+it('says of how many events something is', () => {
+  const bodies = Array.from({ length: 3 }, (_, index) => ({ event_id: `${index}`, time: '', description: '' }));
+  const part = { bodies, count: 3, isExact: true, isAll: true };
+  expect(partText(part, 'selected')).toBe('all 3 events selected');
+  expect(partText({ ...part, bodies: bodies.slice(1, 2) }, 'selected')).toBe('the one event selected');
+  expect(partText({ ...part, count: 1_200, isExact: false, isAll: false }, 'selected')).toBe(
+    '3 of about 1,200 events selected, spread evenly',
+  );
+});
