@@ -143,6 +143,54 @@ describe('the groups that have lanes', () => {
     });
 });
 
+describe('lanes that are moved', () => {
+  const lane = (page: Page, key: string): Locator => axis(page).getByRole('button', { name: `Lane of ${key},` });
+  /** The lanes from the top. */
+  const shown = async (page: Page): Promise<string[]> => {
+    const buttons = await axis(page)
+      .getByRole('button', { name: /^Lane of / })
+      .all();
+    const placed = await Promise.all(
+      buttons.map(async (button) => [(await button.innerText()).trim(), (await button.boundingBox())!.y] as const),
+    );
+    return placed.sort((a, b) => a[1] - b[1]).map(([name]) => name);
+  };
+
+  // With rows for what lasts, and counted by the service.
+  for (const most of ['', '&most=1'])
+    it(`stay where they were put, by keys or by hand${most && ', also counted'}`, async () => {
+      const page = await on.loggedIn(`timeline?timeline=sources&by=source&lanes=1${most}`, {
+        viewport: { width: 1440, height: 1200 },
+      });
+      await lane(page, 'G08').waitFor();
+      const own = ['G01', 'G02', 'G03', 'G04', 'G05', 'G06', 'G07', 'G08'];
+      await expect.poll(() => shown(page)).toEqual(own);
+      await lane(page, 'G03').focus();
+      await page.keyboard.press('Alt+ArrowUp');
+      await expect.poll(() => shown(page)).toEqual(['G01', 'G03', 'G02', ...own.slice(3)]);
+      expect(param(page, 'order')).toBe('G01,G03,G02,G04,G05,G06,G07,G08');
+      // The same lane is moved on; at the top it stays.
+      for (let press = 0; press < 3; press += 1) await page.keyboard.press('Alt+ArrowUp');
+      await expect.poll(() => shown(page)).toEqual(['G03', 'G01', 'G02', ...own.slice(3)]);
+      await axis(page).getByText('G03 is lane 1 of 8').waitFor({ state: 'attached' });
+      await expectAccessible(page);
+      const [from, to] = [(await lane(page, 'G07').boundingBox())!, (await lane(page, 'G01').boundingBox())!];
+      await page.mouse.move(from.x + 12, from.y + 9);
+      await page.mouse.down();
+      await page.mouse.move(from.x + 12, from.y - 20);
+      await page.mouse.move(to.x + 12, to.y + 2, { steps: 4 });
+      await page.mouse.up();
+      const moved = ['G03', 'G07', 'G01', 'G02', 'G04', 'G05', 'G06', 'G08'];
+      await expect.poll(() => shown(page)).toEqual(moved);
+      await page.reload();
+      await expect.poll(() => shown(page)).toEqual(moved);
+      // Colors stay with their groups, and something else has other lanes.
+      await expect.poll(() => legend(page)).toEqual(own);
+      await chooseKey(page, 'Color by', 'nothing');
+      expect(param(page, 'order')).toBeNull();
+    });
+});
+
 describe('more forks than there is room for', () => {
   it('are found in the tree', async () => {
     await timeline('trunk', lasting('whole', 0, 60, 'S'));

@@ -63,6 +63,7 @@ const UNDERSTOOD: Record<string, Record<string, Check>> = {
     inside: oneOf('1'),
     lanes: oneOf('1'),
     open: anything,
+    order: anything,
     pin: anything,
     skip: (text) => (/^[1-9]\d{0,3}$/.test(text) ? null : 'must be how many groups are left out, from 1'),
     each: oneOf('1'),

@@ -103,6 +103,24 @@ describe('lanes with rows', () => {
     expect([at(0), at(50), at(1e6)]).toEqual([0, -50, 400 - height]);
   });
 
+  it('lie as somebody moved them', () => {
+    const store = spans([0, 10], [5, 20], [7, 9]);
+    const tops = (order: string[]): number[] =>
+      new LaneView(new Set(), 0, order)
+        .strips({
+          store,
+          groups: Uint8Array.from([0, 1, 2]),
+          legend: legend('A', 'B'),
+          top: 0,
+          bottom: 400,
+          base: 0,
+        })
+        .rows!.lanes.map(({ top }) => top);
+    const [a, b, others] = tops([]);
+    expect(a).toBeLessThan(b!);
+    expect(tops(['B'])).toEqual([b, a, others]);
+  });
+
   it('have one for what is in none of the groups, and not where all is', () => {
     const store = spans([0, 10], [5, 20]);
     const names = (groups: number[]): string[] =>

@@ -1,6 +1,7 @@
 /** Lanes whose events last: packed in rows, each with its label where there is room. Fetched where it is wanted. */
 import type { EventStore } from '../../lib/events/store';
 import type { Legend } from './groups';
+import { fromTop, lanePlaces } from './lane-order';
 import { BAR_MIN, DOT, type LayoutInput, type Picked, type Strips } from './layout';
 import { box, paintMark, type Frame, type SheetScene } from './paint';
 import { pack, shareRows, type Packing } from './packing';
@@ -65,12 +66,18 @@ function packingOf(store: EventStore, groups: Uint8Array | null, lanes: number):
   return packed.packing;
 }
 
-/** How lanes are shown: which of them are open, and how far they are scrolled. */
+/** How lanes are shown: which of them are open, how far they are scrolled, and which somebody moved. */
 export class LaneView {
   constructor(
     readonly open: ReadonlySet<string>,
     readonly scrolled: number,
+    readonly order: readonly string[] = [],
   ) {}
+
+  /** In which place from the top each lane of a legend is. */
+  places(legend: Legend, count: number): number[] {
+    return lanePlaces(legend, this.order, count);
+  }
 
   /** Where the line of a single lane is, below the top of all lanes. */
   baseBelow(store: EventStore): number {
@@ -112,15 +119,18 @@ export class LaneRows {
     const spare = Math.max(0, Math.floor((free - rows * ROW_HEIGHT) / names.length));
     this.height = names.length * (above + GAP + spare) + rows * ROW_HEIGHT;
     let at = top - Math.min(view.scrolled, Math.max(0, this.height - this.room));
-    const ys = names.map((key, lane) => {
+    const ys: number[] = [];
+    const places = legend === null ? [0] : view.places(legend, names.length);
+    for (const lane of fromTop(places)) {
+      const key = names[lane]!;
       const begin = at;
-      this.#tops.push(at + above + 4 - base);
+      this.#tops[lane] = at + above + 4 - base;
       at += above + shown[lane]! * ROW_HEIGHT + GAP + spare;
       const name = legend === null ? '' : lane >= named.length ? 'others' : key;
-      this.lanes.push({ key, name, top: begin, bottom: at, isOpen: isOpen[lane]!, rows: shown[lane]!, more: 0 });
-      return begin + above - base;
-    });
-    this.strips = { ys, groups, above, rows: this };
+      this.lanes[lane] = { key, name, top: begin, bottom: at, isOpen: isOpen[lane]!, rows: shown[lane]!, more: 0 };
+      ys[lane] = begin + above - base;
+    }
+    this.strips = { ys, groups, above, base, rows: this };
   }
 
   has(event: number): boolean {

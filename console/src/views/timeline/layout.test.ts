@@ -20,7 +20,7 @@ function days(times: number[], more: Record<number, { end: number }> = {}): Even
   return made;
 }
 
-const LINE: Strips = { ys: [0], groups: null, above: 200 };
+const LINE: Strips = { ys: [0], groups: null, above: 200, base: 0 };
 
 const lay = (store: EventStore, scale: Scale, selected = -1): Layout =>
   layOut({ store, scale, strips: LINE, below: 120, margin: 100, measure: (text) => text.length * 6, selected });
@@ -48,7 +48,7 @@ describe('the layout', () => {
 
   it('puts each group on a line of its own', () => {
     const store = days([10, 50, 50, 90]);
-    const strips: Strips = { ys: [-100, 0], groups: Uint8Array.from([0, 1, 0, 1]), above: 90 };
+    const strips: Strips = { ys: [-100, 0], groups: Uint8Array.from([0, 1, 0, 1]), above: 90, base: 0 };
     const view = fitted(0n, 100n * DAY, WIDTH, 0);
     const layout = layOut({ store, scale: view, strips, below: 0, margin: 0, measure: () => 50, selected: -1 });
     expect([...layout.ys]).toEqual([-104, -4, -104, -4]);
@@ -103,7 +103,7 @@ describe('the layout', () => {
 
   it('picks of the stacks of two groups at one instant only the one under the pointer', () => {
     const store = days([10, 50, 50, 50, 90]);
-    const strips: Strips = { ys: [-100, 0], groups: Uint8Array.from([0, 1, 0, 1, 0]), above: 90 };
+    const strips: Strips = { ys: [-100, 0], groups: Uint8Array.from([0, 1, 0, 1, 0]), above: 90, base: 0 };
     const view = fitted(0n, 100n * DAY, WIDTH, 0);
     const layout = layOut({ store, scale: view, strips, below: 0, margin: 0, measure: () => 50, selected: -1 });
     const { x, y } = dotAt(layout, store, 3);

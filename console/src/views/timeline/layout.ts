@@ -51,6 +51,7 @@ export interface Layout {
   labels: Label[];
   /** Events that last and have no label, thin. */
   thin: { row: number; x: number; y: number; bar: number }[];
+  strips: Strips;
   /** What lasts, in the rows of its lanes; null where there are none, and it is among the labels. */
   rows: PlacedRows | null;
 }
@@ -63,9 +64,14 @@ export interface Strips {
   groups: Uint8Array | null;
   /** Room for dots above each. */
   above: number;
+  /** Where the base line is, from the top of the axis. */
+  base: number;
   /** Where what lasts stands in rows. */
   rows?: LaneRows;
 }
+
+/** Returns where the middle of a lane's name is, from its line. */
+export const nameTop = ({ above }: Strips): number => -Math.min(above - 10, 22);
 
 export interface LayoutInput {
   store: EventStore;
@@ -101,7 +107,7 @@ export function layOut(input: LayoutInput): Layout {
   const last = bound(store.count, first, (row) => xs(row) <= to);
   const rows = input.strips.rows?.place(input, xs, last, from) ?? null;
   const { labels, thin } = rows === null ? place(input, xs, first, last, from, to) : { labels: [], thin: [] };
-  return { scale, from, to, first, last, ...stack(input, xs, first, last), labels, thin, rows };
+  return { scale, from, to, first, last, ...stack(input, xs, first, last), labels, thin, strips: input.strips, rows };
 }
 
 /** Returns the first row from `low` on for which `isBefore` does not hold. */

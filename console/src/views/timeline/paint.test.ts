@@ -39,7 +39,7 @@ const lay = (store: EventStore, scale: Scale): Layout =>
   layOut({
     store,
     scale,
-    strips: { ys: [0], groups: null, above: 200 },
+    strips: { ys: [0], groups: null, above: 200, base: 0 },
     below: 120,
     margin: 600,
     measure: (letters) => letters.length * 6,

@@ -16,7 +16,7 @@ import type { Legend } from './groups';
 import type { LaneView } from './lane-rows';
 import type { Lane } from './lanes';
 import type { TimerLane } from './timer-lane';
-import { NONE, dotAt, layOut, pick, type Layout, type Picked, type Strips } from './layout';
+import { NONE, dotAt, layOut, nameTop, pick, type Layout, type Picked, type Strips } from './layout';
 import type { Flashes } from './live.svelte';
 import type { Range } from './sight.svelte';
 import {
@@ -145,11 +145,13 @@ export class Surface {
     const { legend, groups, store } = scene;
     const rows = rowsOf(scene);
     if (rows !== null) return rows.strips({ store, groups, legend, top, bottom, base });
-    if (!scene.isSplit || legend === null) return { ys: [0], groups: null, above: base - top };
+    if (!scene.isSplit || legend === null) return { ys: [0], groups: null, above: base - top, base };
     const count = legend.groups.length + (legend.others > 0 ? 1 : 0);
     const each = (bottom - top) / Math.max(count, 1);
-    const ys = Array.from({ length: count }, (_, index) => Math.round(top + (index + 1) * each - 5 - base));
-    return { ys: ys.length === 0 ? [0] : ys, groups, above: each - 6 };
+    const places = scene.laneView?.places(legend, count);
+    const place = (lane: number): number => Math.round(top + ((places?.[lane] ?? lane) + 1) * each - 5 - base);
+    const ys = Array.from({ length: count }, (_, lane) => place(lane));
+    return { ys: ys.length === 0 ? [0] : ys, groups, above: each - 6, base };
   }
 
   /** Where the middle of a lane is. */
@@ -212,7 +214,8 @@ export class Surface {
     if (this.hasTimers) scene.timers?.paint(frame);
     within(() => {
       if (heights !== null) this.#paintCounts(frame, scene, strips, heights);
-      else if (this.isBars(scene)) paintUncounted(frame, scene.counts!, base + strips.ys.at(-1)!, strips.above - 8);
+      else if (this.isBars(scene))
+        paintUncounted(frame, scene.counts!, base + Math.max(...strips.ys), strips.above - 8);
     });
     // Below what is written: no line runs through a word.
     if (scene.now !== null) paintNow(frame, scene.now);
@@ -336,7 +339,7 @@ export class Surface {
       const name = groups[index]?.key ?? 'others';
       context.font = `600 11.5px ${palette.sans}`;
       context.textBaseline = 'middle';
-      const top = base + y - Math.min(strips.above - 10, 22);
+      const top = base + y + nameTop(strips);
       const width = Math.min(this.#measure(name, palette), 180);
       context.globalAlpha = 0.82;
       context.fillStyle = palette.surface;

@@ -7,6 +7,7 @@ import { format } from '../../../lib/instant';
 import { hue, type Palette } from '../../../lib/palette';
 import { bucketsIn, laneHeights, mostIn, share, without } from '../../../lib/events/bars';
 import type { Legend } from '../groups';
+import { fromTop, lanePlaces } from '../lane-order';
 import { pack } from '../packing';
 
 export interface LanesShown {
@@ -18,6 +19,8 @@ export interface LanesShown {
   series: readonly Counts[] | null;
   groups: Uint8Array | null;
   isLog: boolean;
+  /** The lanes that somebody moved, from the top. */
+  order: readonly string[];
 }
 
 /** What an SVG is written with. */
@@ -47,6 +50,12 @@ const LEVELS_MAX = 6;
 export function lanes(shown: LanesShown, palette: Palette, top: number, pen: Pen): Drawn {
   const drawn = shown.store.count > 0 ? rows(shown, palette, top, pen) : bars(shown, palette, top, pen);
   return { svg: drawn.svg, height: drawn.height + GAP };
+}
+
+/** Returns the lanes from the top. */
+function inOrder({ legend, order }: LanesShown, count: number): number[] {
+  if (legend === null || count === 1) return [0];
+  return fromTop(lanePlaces(legend, order, count));
 }
 
 function colorOf({ legend }: LanesShown, palette: Palette, lane: number): string {
@@ -82,7 +91,7 @@ function rows(shown: LanesShown, palette: Palette, top: number, pen: Pen): Drawn
   );
   const parts: string[] = [];
   let y = top;
-  for (let lane = 0; lane <= named; lane += 1) {
+  for (const lane of inOrder(shown, named + 1)) {
     const own = inView.filter((event) => laneOf(event) === lane);
     if (lane === named && own.length === 0 && legend !== null) continue;
     const lasting = own.filter((event) => packing.rows[event]! >= 0);
@@ -180,7 +189,9 @@ function bars(shown: LanesShown, palette: Palette, top: number, pen: Pen): Drawn
   );
   const parts: string[] = [];
   let y = top;
-  for (const [lane, own] of [...named, ...(rest === null ? [] : [rest])].entries()) {
+  const all = [...named, ...(rest === null ? [] : [rest])];
+  for (const lane of inOrder(shown, all.length)) {
+    const own = all[lane]!;
     const scale = scaleOf(lane);
     const base = y + BARS_HEIGHT;
     for (const { from, to, count } of bucketsIn(own, frame)) {

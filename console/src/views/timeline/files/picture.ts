@@ -21,6 +21,8 @@ export interface Shown {
   series: readonly Counts[] | null;
   groups: Uint8Array | null;
   isLog: boolean;
+  /** The lanes that somebody moved, from the top. */
+  order: readonly string[];
   /** Whether each group has a lane. */
   isSplit: boolean;
   /** The numbers under the axis; null where none are shown. */

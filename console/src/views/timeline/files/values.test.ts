@@ -38,6 +38,7 @@ const shown = (store: EventStore, values: Shown['values']): Shown => ({
   series: null,
   counts: null,
   isLog: false,
+  order: [],
   isSplit: false,
   values,
   notes: [],
