@@ -379,6 +379,25 @@ describe('time that passes', () => {
     expect(param(page, 'play')).toBeNull();
   });
 
+  it('is played where events are counted as well: the cells of the map fill', async () => {
+    const page = await on.loggedIn('timeline?timeline=hurricanes&most=4&play=all');
+    const map = page.getByRole('application', { name: /^World map/ });
+    const placed = async (): Promise<number> =>
+      Number(/with (\d+) event/.exec((await map.getAttribute('aria-label')) ?? '')?.[1] ?? NaN);
+    await expect.poll(placed).toBe(16);
+    const slider = region(page, 'Playback').getByRole('slider');
+    // Ivan, and then all of 2005.
+    for (const [place, count] of [
+      ['0', 0],
+      ['250', 3],
+      ['500', 14],
+      ['1000', 16],
+    ] as const) {
+      await slider.fill(place);
+      await expect.poll(placed).toBe(count);
+    }
+  });
+
   it('is followed with the clock, until one goes elsewhere', async () => {
     const page = await on.loggedIn('timeline?timeline=hurricanes&zoom=1000000&center=2005-10-18T18:00:00Z');
     await button(page, 'More').click();

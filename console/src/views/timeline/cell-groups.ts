@@ -58,7 +58,7 @@ export class GroupCounter {
     const missing = legend.groups.flatMap(membersOf).filter((key) => !byKey.has(key));
     const work = async (): Promise<void> => {
       for (let key = missing.shift(); key !== undefined; key = missing.shift())
-        byKey.set(key, await readGroup(asked, narrowed(question.filter, legend.by, key), signal));
+        byKey.set(key, await readCellCounts(asked, narrowed(question.filter, legend.by, key), signal));
     };
     await Promise.all(Array.from({ length: AT_ONCE }, work));
     const cells = legend.groups.map((group) => summed(membersOf(group).map((key) => byKey.get(key))));
@@ -73,7 +73,8 @@ function summed(values: readonly (ReadonlyMap<string, number> | undefined)[]): R
   return sums;
 }
 
-async function readGroup(
+/** Counts the events of each cell that pass a filter. */
+export async function readCellCounts(
   { question, range, resolution, within }: CellsAsked,
   filter: Question['filter'],
   signal: AbortSignal,

@@ -1,0 +1,54 @@
+import { describe, expect, it } from 'vitest';
+import { SLICES, cellsAt, knownCount, slicesOf, type Growth } from './cell-growth';
+import type { Cells } from './cells';
+
+const box = { west: 0, south: 0, east: 10, north: 10 };
+const whole: Cells = {
+  resolution: 10,
+  cells: [
+    { ...box, key: 'early', count: 10 },
+    { ...box, key: 'late', count: 4 },
+  ],
+  classes: [1, 2, 5, 10, 20],
+  placed: 14,
+  looked: 14,
+};
+const range = { from: 0n, to: BigInt(SLICES) * 100n - 1n };
+const growth = (known = SLICES): Growth => ({
+  of: whole,
+  range,
+  slices: Array.from({ length: SLICES }, (_, index) =>
+    index >= known
+      ? null
+      : new Map<string, number>(index === 0 ? [['early', 10]] : index === SLICES - 1 ? [['late', 4]] : []),
+  ),
+});
+const told = ({ cells }: Cells): [string, number][] => cells.map(({ key, count }) => [key, count]);
+
+describe('cells while time is played', () => {
+  it('fill part by part, and evenly within one', () => {
+    expect(told(cellsAt(growth(), 0n))).toEqual([]);
+    expect(told(cellsAt(growth(), 50n))).toEqual([['early', 5]]);
+    expect(told(cellsAt(growth(), 100n))).toEqual([['early', 10]]);
+    const near = cellsAt(growth(), range.to - 49n);
+    expect(told(near)).toEqual([
+      ['early', 10],
+      ['late', 2],
+    ]);
+    expect([near.placed, near.classes]).toEqual([12, whole.classes]);
+    expect(cellsAt(growth(), range.to)).toBe(whole);
+    expect(told(cellsAt(growth(), -5n))).toEqual([]);
+  });
+
+  it('show what is counted, where the rest is not yet', () => {
+    expect(knownCount(growth(1))).toBe(1);
+    expect(told(cellsAt(growth(1), range.to - 1n))).toEqual([['early', 10]]);
+    expect(told(cellsAt(growth(0), 1_000n))).toEqual([]);
+  });
+
+  it('are counted in parts that leave nothing out', () => {
+    const parts = slicesOf({ from: 7n, to: 1_000n });
+    expect([parts[0]!.from, parts.at(-1)!.to]).toEqual([7n, 1_000n]);
+    for (const [index, part] of parts.slice(1).entries()) expect(part.from).toBe(parts[index]!.to + 1n);
+  });
+});
