@@ -36,6 +36,7 @@ const TABS = ['permissions', 'log', 'retention', 'settings', 'users', 'restricti
 /** The parameters of each view beside `timeline`. The Explorer's are the fields of its operation. */
 const UNDERSTOOD: Record<string, Record<string, Check>> = {
   clock: {
+    cols: anything,
     do: oneOf('travel', 'anchor', 'hold', 'keys'),
     to: anything,
     anchor: anything,
@@ -73,7 +74,7 @@ const UNDERSTOOD: Record<string, Record<string, Check>> = {
     value_scale: oneOf('log'),
     value: (text) => (text.length <= 256 ? null : 'must be the name of an attribute'),
   },
-  timers: { do: oneOf('set', 'hold'), state: oneOf('done', 'cancelled'), timer: anything },
+  timers: { cols: anything, do: oneOf('set', 'hold'), state: oneOf('done', 'cancelled'), timer: anything },
   timelines: { q: anything, sort: anything },
   compare: {
     with: anything,
@@ -94,8 +95,9 @@ const UNDERSTOOD: Record<string, Record<string, Check>> = {
     paradox: anything,
     ...PERIOD,
   },
-  integrity: { position, before: position, show: oneOf('changes') },
+  integrity: { cols: anything, position, before: position, show: oneOf('changes') },
   access: {
+    cols: anything,
     tab: oneOf(...TABS),
     user: anything,
     action: anything,

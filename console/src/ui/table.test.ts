@@ -1,5 +1,16 @@
 import { describe, expect, it } from 'vitest';
-import { DRAWN_MAX, drawn, nextOrder, orderParam, parseOrder, sorted, type Column } from './table';
+import {
+  DRAWN_MAX,
+  drawn,
+  nextOrder,
+  orderParam,
+  parseOrder,
+  sorted,
+  type Column,
+  isChoosable,
+  isShown,
+  turned,
+} from './table';
 
 interface Row {
   name: string;
@@ -58,5 +69,26 @@ describe('an order', () => {
   it('is in the address', () => {
     for (const order of [null, { by: 'wind', isDown: false }, { by: 'attribute.wind', isDown: true }])
       expect(parseOrder(orderParam(order))).toEqual(order);
+  });
+});
+
+describe('columns', () => {
+  const own: Column<never> = { id: 'wind', title: 'Wind' };
+  const extra: Column<never> = { id: 'source', title: 'Source', isExtra: true };
+
+  it('are asked for, and taken away, and come back', () => {
+    expect([isShown(own, []), isShown(extra, [])]).toEqual([true, false]);
+    const asked = turned(extra, turned(own, ['of another table']));
+    expect(asked).toEqual(['of another table', '-wind', 'source']);
+    expect([isShown(own, asked), isShown(extra, asked)]).toEqual([false, true]);
+    expect(turned(extra, turned(own, asked))).toEqual(['of another table']);
+  });
+
+  it('stay where nobody would know what a row is without them', () => {
+    for (const flag of ['isName', 'isQuiet', 'isFixed'] as const) {
+      const column = { ...own, [flag]: true };
+      expect([isChoosable(column), isShown(column, ['-wind'])]).toEqual([false, true]);
+    }
+    expect(isChoosable(own)).toBe(true);
   });
 });

@@ -17,6 +17,22 @@ export interface Column<Row> {
   isExtra?: boolean;
   /** Whether it is left out where there is little room. */
   isWide?: boolean;
+  /** Whether it cannot be taken away: without it nobody knows what a row is. */
+  isFixed?: boolean;
+}
+
+/** Whether somebody may ask for a column, or take it away. */
+export const isChoosable = ({ isName, isQuiet, isFixed }: Column<never>): boolean => !isName && !isQuiet && !isFixed;
+
+/** Whether a table has a column, as somebody asked for it: by its id, and by `-id` for one that is to be gone. */
+export function isShown(column: Column<never>, asked: readonly string[]): boolean {
+  return column.isExtra ? asked.includes(column.id) : !isChoosable(column) || !asked.includes(`-${column.id}`);
+}
+
+/** Returns what is asked for once a column is shown that was not, or the other way round. */
+export function turned(column: Column<never>, asked: readonly string[]): string[] {
+  const word = column.isExtra ? column.id : `-${column.id}`;
+  return asked.includes(word) ? asked.filter((one) => one !== word) : [...asked, word];
 }
 
 export interface Order {

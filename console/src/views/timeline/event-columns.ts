@@ -56,8 +56,8 @@ export function eventColumns(store: EventStore, asked: readonly string[], isAll:
   });
   return [
     { id: 'select', title: 'Select', isQuiet: true },
-    { id: 'time', title: 'When', value: (row) => store.time(row) },
-    { id: 'title', title: 'Event', ...by((row) => store.titles[row]!) },
+    { id: 'time', title: 'When', isFixed: true, value: (row) => store.time(row) },
+    { id: 'title', title: 'Event', isFixed: true, ...by((row) => store.titles[row]!) },
     { id: 'where', title: 'Where', isWide: true, ...by((row) => whereText(store, row) || null) },
     {
       id: 'length',

@@ -1,0 +1,114 @@
+/** Columns of tables: asked for, taken away, and in the address. */
+import type { Page } from 'playwright-core';
+import { expect, it } from 'vitest';
+import { expectAccessible, expectNoSidewaysScroll, stage } from './harness';
+
+const on = stage().anewWhenRepeated(async () => {
+  await on.service.call('POST', 'v1/timers', {
+    timeline_id: 'demo',
+    timer_id: 'wake',
+    at: '2990-01-01T00:00:00Z',
+    deliver: { to: 'queue', queue: 'main' },
+  });
+});
+
+const titles = (page: Page, label: string): Promise<string[]> =>
+  page
+    .getByRole('region', { name: label, exact: true })
+    .getByRole('columnheader')
+    .allInnerTexts()
+    .then((texts) => texts.map((text) => text.trim()));
+
+/** Takes a column away that is there, asks for one that is not, and looks whether the address keeps both. */
+async function choose(page: Page, label: string, gone: string, asked: string | null): Promise<void> {
+  await expect.poll(() => titles(page, label)).toContain(gone);
+  const before = await titles(page, label);
+  await page.getByRole('button', { name: 'Columns', exact: true }).last().click();
+  for (const title of [gone, ...(asked === null ? [] : [asked])])
+    await page.getByRole('menuitemcheckbox', { name: title, exact: true }).click();
+  await page.keyboard.press('Escape');
+  const after = await titles(page, label);
+  expect(after).not.toContain(gone);
+  if (asked !== null) expect(after).toContain(asked);
+  expect(after).toHaveLength(before.length + (asked === null ? -1 : 0));
+}
+
+for (const [view, label, gone, asked] of [
+  ['access?timeline=demo&tab=users', 'Users', 'Created', 'Operator'],
+  ['access?timeline=demo&tab=keys', 'API keys', 'Expires', 'User'],
+  ['access?timeline=demo&tab=sessions', 'Sessions', 'Last seen', 'Session id'],
+  ['access?timeline=demo&tab=permissions', 'Who may do what', 'How long', null],
+  ['timers?timeline=demo', 'Timers', 'Queue', 'Order key'],
+  ['integrity?timeline=demo', 'Entries', 'By', 'Clock time'],
+] as const)
+  it(`of ${label} are chosen`, async () => {
+    const page = await on.loggedIn(view);
+    await choose(page, label, gone, asked);
+    await expectAccessible(page);
+    const chosen = await titles(page, label);
+    await page.reload();
+    await expect.poll(() => titles(page, label)).toEqual(chosen);
+    for (const width of [390, 1280]) {
+      await page.setViewportSize({ width, height: 800 });
+      await expectNoSidewaysScroll(page);
+      await page.getByRole('button', { name: 'Columns', exact: true }).last().click();
+      const list = (await page.getByRole('menuitemcheckbox', { name: gone, exact: true }).boundingBox())!;
+      expect(list.x).toBeGreaterThanOrEqual(0);
+      expect(list.x + list.width).toBeLessThanOrEqual(width);
+      await page.keyboard.press('Escape');
+    }
+  });
+
+it('of followers are chosen', async () => {
+  const page = await on.loggedIn('clock?timeline=demo');
+  await page.route('**/v1/followers*', (route) =>
+    route.fulfill({
+      json: {
+        status: '',
+        generation: 0,
+        followers: [
+          {
+            follower_id: 'f1',
+            name: 'ship',
+            user_id: 'admin',
+            state: 'current',
+            since: '2026-01-01T00:00:00Z',
+            generation: 0,
+            confirmed_at: '2026-01-01T00:00:00Z',
+            host: 'kite',
+            process: 4711,
+            steps: true,
+          },
+        ],
+      },
+    }),
+  );
+  await page
+    .getByRole('region', { name: /^Followers/ })
+    .getByRole('button', { name: 'Look again' })
+    .click();
+  await choose(page, 'Followers', 'User', 'Process');
+  await page.getByRole('cell', { name: '4711', exact: true }).waitFor();
+});
+
+it('of findings are chosen', async () => {
+  const page = await on.loggedIn('integrity?timeline=demo');
+  const result = {
+    status: 'Tampering was found on `demo`.',
+    tampering_detected: true,
+    details: 'Entry 3 is not what was signed.',
+    findings: [{ kind: 'leaf-mismatch', position: 3, evidence: 'The leaf hash is `aa`.' }],
+    findings_untold: 0,
+    checked: [],
+    not_checked: [],
+    checkpoint: null,
+  };
+  await page.route('**/v1/detect-tampering', (route) =>
+    route.fulfill({ contentType: 'text/event-stream', body: `event: result\ndata: ${JSON.stringify(result)}\n\n` }),
+  );
+  const panel = page.getByRole('region', { name: 'Scan for tampering' });
+  await panel.getByRole('button', { name: 'Scan demo' }).click();
+  await panel.getByRole('button', { name: 'Columns', exact: true }).click();
+  await page.getByRole('menuitemcheckbox', { name: 'Position', exact: true }).click();
+  await expect.poll(() => titles(page, 'What was found')).toEqual(['What', 'Evidence']);
+});
