@@ -165,7 +165,7 @@ pub(crate) fn write_secret(path: &Path, text: &str) -> io::Result<()> {
 /// # Errors
 /// It cannot be written.
 pub(crate) fn replace_secret(path: &Path, text: &str) -> io::Result<()> {
-    let beside = beside(path);
+    let beside = beside(path, ".new");
     match std::fs::remove_file(&beside) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
         Ok(()) | Err(_) => {}
@@ -188,15 +188,15 @@ pub(crate) fn sync_folder_of(path: &Path) -> io::Result<()> {
 /// # Errors
 /// It cannot.
 pub(crate) fn check_replaceable(path: &Path) -> io::Result<()> {
-    let beside = beside(path);
-    OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&beside)?;
-    std::fs::remove_file(&beside)
+    let tried = beside(path, ".try");
+    OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&tried)?;
+    std::fs::remove_file(&tried)
 }
 
-/// Returns the name that what takes the place of a file has before.
-fn beside(path: &Path) -> PathBuf {
+/// Returns the path of a file beside another one.
+fn beside(path: &Path, ending: &str) -> PathBuf {
     let mut beside = path.as_os_str().to_owned();
-    beside.push(".new");
+    beside.push(ending);
     PathBuf::from(beside)
 }
 

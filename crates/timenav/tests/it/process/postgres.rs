@@ -205,7 +205,7 @@ fn the_key_that_signs_may_be_elsewhere() {
         (code, stdout + &stderr)
     };
     // What is mounted cannot be written over, which is known before a ledger goes over to another key.
-    let in_the_way = keys.join("signing.key.new");
+    let in_the_way = keys.join("signing.key.try");
     std::fs::create_dir(&in_the_way).unwrap();
     let (code, told) = rotate();
     assert!(code == Some(1) && told.contains("the new key cannot be written to"), "{told}");
