@@ -195,21 +195,22 @@ describe('a newcomer can', () => {
   });
 
   it('let a program of a colleague read one timeline with a key that expires in a week', async () => {
+    const colleague = fresh('colleague');
     const page = await on.loggedIn('timeline?timeline=demo');
     await goTo(page, 'Access');
     await page.getByRole('link', { name: 'Users', exact: true }).click();
     await button(page, 'New user').click();
-    await page.getByLabel('Name').fill('colleague');
+    await page.getByLabel('Name').fill(colleague);
     await button(page, 'Create the user').click();
-    await page.getByRole('heading', { name: 'colleague was created' }).waitFor();
+    await page.getByRole('heading', { name: `${colleague} was created` }).waitFor();
     await page.getByRole('dialog').getByRole('button', { name: 'Close' }).click();
     await page.getByRole('link', { name: 'Permissions', exact: true }).click();
-    await page.getByLabel('Read', { exact: true }).fill('colleague');
+    await page.getByLabel('Read', { exact: true }).fill(colleague);
     await page.keyboard.press('Enter');
     await button(page, 'Save the change').click();
     await button(page, 'Nothing to save').waitFor();
     await page.getByRole('link', { name: 'Users', exact: true }).click();
-    await page.getByRole('link', { name: 'Keys of colleague' }).click();
+    await page.getByRole('link', { name: `Keys of ${colleague}` }).click();
     await button(page, 'New key').click();
     await page.getByLabel('What is it for?').fill('a look at the demo');
     await page.getByRole('radio', { name: /^Read/ }).check();
@@ -226,7 +227,7 @@ describe('a newcomer can', () => {
     await expect(asked('v1/pause-time', 'POST', { timeline_id: 'demo' })).rejects.toThrow('403');
     await expect(asked('v1/clock?timeline_id=hurricanes')).rejects.toThrow('404');
     const rights = await on.service.call('GET', 'v1/access-control?timeline_id=demo');
-    expect(JSON.stringify(rights)).toContain('colleague');
+    expect(JSON.stringify(rights)).toContain(colleague);
   });
 
   it('prove that an event was not changed since yesterday', async () => {
