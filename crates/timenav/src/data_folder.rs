@@ -166,11 +166,7 @@ pub(crate) fn write_secret(path: &Path, text: &str) -> io::Result<()> {
 /// It cannot be written.
 pub(crate) fn replace_secret(path: &Path, text: &str) -> io::Result<()> {
     let beside = beside(path, ".new");
-    match std::fs::remove_file(&beside) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
-        Ok(()) | Err(_) => {}
-    }
-    let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&beside)?;
+    let mut file = open_new(&beside)?;
     file.write_all(text.as_bytes())?;
     file.sync_all()?;
     std::fs::rename(&beside, path)?;
@@ -189,8 +185,18 @@ pub(crate) fn sync_folder_of(path: &Path) -> io::Result<()> {
 /// It cannot.
 pub(crate) fn check_replaceable(path: &Path) -> io::Result<()> {
     let tried = beside(path, ".try");
-    OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&tried)?;
+    open_new(&tried)?;
     std::fs::remove_file(&tried)
+}
+
+/// Opens a new file that only its owner may read, in the place of what is left there: where that is a link, it goes, and
+/// nothing that it leads to is written.
+fn open_new(path: &Path) -> io::Result<File> {
+    match std::fs::remove_file(path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+        Ok(()) | Err(_) => {}
+    }
+    OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)
 }
 
 /// Returns the path of a file beside another one.
@@ -200,12 +206,16 @@ fn beside(path: &Path, ending: &str) -> PathBuf {
     PathBuf::from(beside)
 }
 
-/// Returns whether others than those it is for may read a file: its owner, or the group of this process where somebody else
-/// owns the file and lent it, as a secret that is mounted into a container.
+/// Returns whether others than those it is for may read a file: its owner, or a group to which root has lent it, as a secret
+/// that is mounted into a container.
 pub(crate) fn is_open_to_others(path: &Path) -> io::Result<bool> {
     let metadata = std::fs::metadata(path)?;
-    let is_lent = metadata.uid() != rustix::process::geteuid().as_raw();
-    Ok(metadata.mode() & if is_lent { 0o037 } else { 0o077 } != 0)
+    Ok(is_open(metadata.mode(), metadata.uid(), rustix::process::geteuid().as_raw()))
+}
+
+const fn is_open(mode: u32, owner: u32, asker: u32) -> bool {
+    let is_lent = owner == 0 && asker != 0;
+    mode & if is_lent { 0o037 } else { 0o077 } != 0
 }
 
 #[cfg(test)]
@@ -252,5 +262,32 @@ mod tests {
         assert!(!is_open_to_others(&path).unwrap());
         assert_eq!(std::fs::read_to_string(&path).unwrap(), "two");
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn a_file_is_for_its_owner_or_for_a_group_to_which_root_lent_it() {
+        for (mode, owner, asker, expected) in [
+            (0o600, 7, 7, false),
+            (0o640, 7, 7, true),
+            (0o440, 0, 7, false),
+            (0o444, 0, 7, true),
+            (0o460, 0, 7, true),
+            // Of root itself, and of somebody else who is no root.
+            (0o440, 0, 0, true),
+            (0o640, 8, 7, true),
+        ] {
+            assert_eq!(is_open(mode, owner, asker), expected, "{mode:o} {owner} {asker}");
+        }
+    }
+
+    #[test]
+    fn to_try_whether_a_secret_can_be_written_writes_through_no_link() {
+        let parent = tempfile::tempdir().unwrap();
+        let (key, other) = (parent.path().join("signing.key"), parent.path().join("other"));
+        std::fs::write(&other, "kept").unwrap();
+        std::os::unix::fs::symlink(&other, parent.path().join("signing.key.try")).unwrap();
+        check_replaceable(&key).unwrap();
+        assert_eq!(std::fs::read_to_string(&other).unwrap(), "kept");
+        assert!(!key.exists() && !parent.path().join("signing.key.try").exists());
     }
 }
