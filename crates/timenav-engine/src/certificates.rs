@@ -15,7 +15,6 @@ use crate::code::Code;
 use crate::deciding::logged::LogRefusal;
 use crate::engine::Engine;
 use crate::head::TimelineKey;
-use crate::one_fact::OneFact as _;
 use crate::payload::Reading;
 use crate::proofs::SignedCheckpoint;
 use crate::refusal::Refusal;
@@ -125,7 +124,7 @@ impl Engine {
 
     /// Returns the key, if the caller may know what it has seen, and what that demands of them.
     async fn certifiable(&self, caller: &Caller, key_id: &KeyId) -> Result<Option<(ApiKey, Demand)>, Refusal> {
-        let Some(key) = self.store().api_key(key_id).await? else { return Ok(None) };
+        let Some(key) = self.known_key(key_id).await? else { return Ok(None) };
         let demand = if key.user_id == caller.user_id { Demand::Look } else { Demand::Administer };
         Ok(self.decide(caller, &key.timeline_id, demand).is_ok().then_some((key, demand)))
     }

@@ -27,7 +27,7 @@ use crate::idempotency::Idempotency;
 use crate::options::Options;
 use crate::refusal::{Refusal, denial_code};
 use crate::signer::Signer;
-use crate::statement;
+use crate::statement::{self, Covers};
 use crate::store::{Commit, TimelineCommit};
 use crate::timer_rows::TimersWanted;
 use crate::wall_clock::Host;
@@ -365,7 +365,7 @@ impl<'a> Group<'a> {
     /// # Errors
     /// A tree cannot be signed, or what was read cannot be told.
     pub(crate) fn finish(self, submissions: &[Submission]) -> Result<Finished, Refusal> {
-        let Self { heads, doors, options, host_clock, salts, accepted, decided, untold, .. } = self;
+        let Self { heads, doors, options, level, host_clock, salts, accepted, decided, untold, .. } = self;
         if let Some(refusal) = untold {
             return Err(refusal);
         }
@@ -379,11 +379,11 @@ impl<'a> Group<'a> {
         let ended = directory_changes.iter().filter_map(DirectoryChange::ended).cloned().collect();
         let mut commit = Commit { arrivals, directory: directory_changes, forget_fingerprints, ..Commit::default() };
         let mut states: HashMap<TimelineId, Arc<TimelineState>> = HashMap::with_capacity(steps.len());
-        let mut entries_count = 0;
+        let (mut entries_count, covers) = (0, Covers::at(level));
         for (id, mut step) in steps {
             let next = doors.next_signer.as_deref().filter(|_| step.is_signed_by_next);
             step.state.head.directory = directory.version;
-            sign(&mut step.state, (&*doors.signer, next), rows.root(), &options.service_name)?;
+            sign(&mut step.state, (&*doors.signer, next), rows.root(), (&options.service_name, covers))?;
             entries_count += step.entries.len() as u64;
             let (committed, state) = committed(step);
             commit.timelines.push(committed);
@@ -464,13 +464,13 @@ fn sign(
     state: &mut TimelineState,
     (signer, next): (&dyn Signer, Option<&dyn Signer>),
     directory_root: Hash,
-    service_name: &str,
+    stating: (&str, Covers),
 ) -> Result<(), Refusal> {
     state.root = state.head.frontier.root();
     state.note = OnceLock::new();
     state.head.carried_note = Arc::default();
     state.directory_root = state.head.id.is_system().then_some(directory_root);
     let signers: Vec<&dyn Signer> = std::iter::once(signer).chain(next).collect();
-    state.head.statement = statement::state(state, directory_root, &signers, service_name)?;
+    state.head.statement = statement::state(state, directory_root, &signers, stating)?;
     Ok(())
 }

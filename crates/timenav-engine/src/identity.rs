@@ -220,8 +220,8 @@ impl Engine {
         };
         let answer = self.submit(caller, TimelineId::system(), CreateKey(key), idempotency).await?;
         let (key_id, ledger, replayed) = key_of(answer);
-        // A key that was made earlier may have been stopped since: then the store alone knows it.
-        let made = self.store().api_key(&key_id).await?;
+        // A key that was made earlier may have been stopped since.
+        let made = self.known_key(&key_id).await?;
         let made = made.ok_or_else(|| Refusal::NotFound { what: "API key", id: key_id.to_string() })?;
         let ApiKey { user_id, timeline_id, horizon, .. } = made;
         let secret = (!replayed).then_some(secret);
@@ -256,12 +256,18 @@ impl Engine {
         caller: &Caller,
         key_id: KeyId,
     ) -> Result<(KeyId, LedgerPosition, bool), Refusal> {
-        let owner = match self.directory().keys.get(&key_id) {
-            Some(key) => Some(key.user_id.clone()),
-            None => self.store().api_key(&key_id).await?.map(|key| key.user_id),
-        };
+        let owner = self.known_key(&key_id).await?.map(|key| key.user_id);
         let answer = self.submit(caller, TimelineId::system(), RevokeKey { key_id, owner }, None).await?;
         Ok(key_of(answer))
+    }
+
+    /// Returns a key, if there ever was one: while it works as the service let it in, whatever another hand has written into
+    /// its row since. One that was revoked or has expired is in the store alone.
+    pub(crate) async fn known_key(&self, key_id: &KeyId) -> Result<Option<ApiKey>, Refusal> {
+        if let Some(key) = self.directory().keys.get(key_id) {
+            return Ok(Some(ApiKey::clone(key)));
+        }
+        Ok(self.store().api_key(key_id).await?)
     }
 
     /// Returns a page of the caller's keys, or those of a user, newest first, and the name after which the next page
@@ -281,10 +287,16 @@ impl Engine {
         let demand = if of == caller.user_id { Demand::Own } else { Demand::Operate };
         self.look(caller, TimelineId::system(), demand, Reading::ApiKeys {}).await?;
         if let Some(after) = &after {
-            let found = self.store().api_key(after).await?;
+            let found = self.known_key(after).await?;
             found.filter(|key| key.user_id == of).ok_or(Refusal::Cursor)?;
         }
         let mut keys = self.store().api_keys(&of, after.as_ref(), items_max + 1).await?;
+        let directory = self.directory();
+        for key in &mut keys {
+            if let Some(signed) = directory.keys.get(&key.key_id) {
+                key.clone_from(signed.as_ref());
+            }
+        }
         let is_more = keys.len() > items_max;
         keys.truncate(items_max);
         let next = keys.last().filter(|_| is_more).map(|last| last.key_id.clone());

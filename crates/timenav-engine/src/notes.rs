@@ -18,7 +18,7 @@ use crate::outside::KeptOutside;
 use crate::refusal::Refusal;
 use crate::signer::Signer;
 use crate::stated::open_newest;
-use crate::statement::is_stated;
+use crate::statement::{HowStated, how_stated};
 use crate::store::{RotationNote, Store};
 
 /// Rotations that are kept in one step.
@@ -48,7 +48,7 @@ pub(crate) fn newest_note(state: &TimelineState, doors: &Doors, options: &Option
 pub(crate) fn has_signed(state: &TimelineState, signer: &dyn Signer, options: &Options) -> bool {
     // What it is on other ledgers is in no statement.
     let directory_root = state.directory_root.unwrap_or(state.root);
-    is_stated(state, directory_root, &[signer], &options.service_name)
+    how_stated(state, directory_root, &[signer], &options.service_name) != HowStated::Not
 }
 
 /// Keeps what was signed of a ledger on both sides where the store does not go on from what is known of it, for whoever has

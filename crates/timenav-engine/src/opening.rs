@@ -119,7 +119,8 @@ pub enum OpenError {
             "a user, a key, a password, a session, a restriction or the end of a timeline was added, changed, \
              restored or removed outside timenav"
         } else {
-            "its permissions, its clock, its counts, or the entries it was forked from were modified outside timenav"
+            "its permissions, its clock, its counts, how long its reads are kept, the entries it was forked from or whose \
+             they are were modified outside timenav"
         }
     )]
     Rows {

@@ -15,7 +15,7 @@ use crate::outside::KeptOutside;
 /// The feature level that this version knows. It goes up by one in a version that writes something which the one before
 /// would misread, or changes tables. Such a version writes as the level of the database says, so that both can run side by
 /// side.
-pub const FEATURE_LEVEL: u64 = 6;
+pub const FEATURE_LEVEL: u64 = 7;
 /// The oldest feature level that this version works with.
 pub const OLDEST_FEATURE_LEVEL: u64 = 2;
 /// From which feature level on a fork may send webhooks of the timers that it took along. A version of level 1 does not know
@@ -32,6 +32,9 @@ pub(crate) const LEVEL_OF_EXPIRING_PERMISSIONS: u64 = 5;
 /// From which feature level on events are found that last into a range. It brings the column that says how long they last,
 /// which a version of level 5 leaves empty.
 pub(crate) const LEVEL_OF_OVERLAPPING: u64 = 6;
+/// From which feature level on what is signed with a head covers how long reads and refusals are kept, whose entries the
+/// ledger begins with, and whether it was handed over. A version of level 6 would take such a head for one that was changed.
+pub(crate) const LEVEL_OF_HELD: u64 = 7;
 
 /// When the entry of a successful read is durable.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -8,7 +8,7 @@ use crate::one_fact::OneFact as _;
 use crate::payload::Reading;
 use crate::refusal::Refusal;
 use crate::stated::signed_by;
-use crate::statement::statement;
+use crate::statement::{Covers, statement};
 use crate::tree::{node_hashes, root_at};
 use timenav_core::access::Demand;
 use timenav_core::ids::TimelineId;
@@ -81,13 +81,16 @@ impl Engine {
         let look = self.look(caller, timeline.clone(), Demand::Inspect, Reading::HeadStatement {}).await?;
         let (state, service_name, signer) = (&look.state, &self.options().service_name, &self.doors().signer);
         let key = signer.ledger_key(service_name, timeline).map_err(|error| Refusal::Damaged(error.to_string()))?;
-        let statement = statement(state, state.directory_root, service_name);
-        // In a rotation two keys have signed.
-        let mut signatures = signed_by(&state.head.statement).map(|signed| signed.signature);
+        // What was signed may be from before all of it was stated. In a rotation two keys have signed.
         let ed25519 = |key: &[u8; 32], text: &[u8], signature: &[u8; 64]| signer.verify(key, text, signature);
-        let signature = signatures.find(|signature| statement.verify(signature, &key, ed25519).is_ok());
+        let signed = [Covers::All, Covers::Former].into_iter().find_map(|covers| {
+            let statement = statement(state, state.directory_root, service_name, covers);
+            let mut signatures = signed_by(&state.head.statement).map(|signed| signed.signature);
+            let signature = signatures.find(|signature| statement.verify(signature, &key, ed25519).is_ok())?;
+            Some((statement.to_signed_text(signature), statement))
+        });
         let missing = || Refusal::NotFound { what: "head statement", id: timeline.to_string() };
-        let text = statement.to_signed_text(signature.ok_or_else(missing)?);
+        let (text, statement) = signed.ok_or_else(missing)?;
         Ok(SignedHead { statement, text, verifier_key: key.to_string() })
     }
 

@@ -1,4 +1,4 @@
-//! The head statement: what of a timeline lets somebody in or moves something, signed with its tree.
+//! The head statement: what of a timeline lets somebody in, moves something or lets something go, signed with its tree.
 //!
 //! It is signed within the transaction that writes the rows, and compared with them at the start. An old row put back, a
 //! new one, or one that was taken away makes another hash; to put the statement back too, the ledger would have to be
@@ -10,9 +10,10 @@
 use std::sync::Arc;
 
 use timenav_core::ids::TimelineId;
-use timenav_core::ledger::{ForkedFrom, Hash, HeadStatement, TimelineCounts, TimelineFacts, origin};
+use timenav_core::ledger::{ForkedFrom, Hash, HeadStatement, Held, TimelineCounts, TimelineFacts, origin};
 
 use crate::head::TimelineState;
+use crate::options::LEVEL_OF_HELD;
 use crate::payload::timers_text;
 use crate::refusal::Refusal;
 use crate::signer::Signer;
@@ -21,13 +22,48 @@ use crate::stated::{Stated, kept, signed_by};
 /// Says what the code is for.
 const LABEL: &str = "head statement";
 
+/// What a statement is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Covers {
+    /// All that there is.
+    All,
+    /// What versions before feature level 7 stated: not what of the ledger is another service's, nor what of it may be let
+    /// go.
+    Former,
+}
+
+impl Covers {
+    /// Returns what services on a database of a feature level state.
+    pub(crate) const fn at(level: u64) -> Self {
+        if level >= LEVEL_OF_HELD { Self::All } else { Self::Former }
+    }
+}
+
+/// How a timeline stands to what was stated of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum HowStated {
+    /// It is as it was stated.
+    Whole,
+    /// So it is as far as versions before stated it. What they did not state is told by entries alone.
+    AsFormerly,
+    /// It is not as anybody has stated it.
+    Not,
+}
+
 /// Returns the statement of a timeline as it is. `directory_root` counts for `system` alone.
-pub(crate) fn statement(state: &TimelineState, directory_root: Option<Hash>, service_name: &str) -> HeadStatement {
+pub(crate) fn statement(
+    state: &TimelineState,
+    directory_root: Option<Hash>,
+    service_name: &str,
+    covers: Covers,
+) -> HeadStatement {
     let head = &state.head;
     // A layer has the name that the first entry tells.
     let fork_of = state.lineage.last().map(TimelineId::told);
     let forked = head.fork.zip(fork_of.as_ref()).zip(state.fork_root);
     let timers = timers_text(&head.timers);
+    let origins: Vec<(u64, &str)> = head.origins.iter().map(|origin| (origin.end, origin.origin.as_str())).collect();
+    let held = Held { is_handed_over: head.is_handed_over, origins: &origins, retention: &head.retention };
     let facts = TimelineFacts {
         clock: &head.clock,
         counts: TimelineCounts {
@@ -38,6 +74,7 @@ pub(crate) fn statement(state: &TimelineState, directory_root: Option<Hash>, ser
         },
         directory_root: directory_root.filter(|_| head.id.is_system()),
         fork: forked.map(|((fork, timeline_id), root)| ForkedFrom { timeline_id, size: fork.size, root }),
+        held: if covers == Covers::All { held } else { Held::NOTHING },
         permissions: &head.permissions,
         timers: &timers,
     };
@@ -58,9 +95,9 @@ pub(crate) fn state(
     state: &TimelineState,
     directory_root: Hash,
     signers: &[&dyn Signer],
-    service_name: &str,
+    (service_name, covers): (&str, Covers),
 ) -> Result<Arc<[u8]>, Refusal> {
-    let statement = statement(state, Some(directory_root), service_name);
+    let statement = statement(state, Some(directory_root), service_name, covers);
     let text = statement.to_text();
     let signed = signers.iter().map(|signer| {
         let key = signer.ledger_key(service_name, &state.head.id);
@@ -71,14 +108,27 @@ pub(crate) fn state(
 }
 
 /// Returns whether a timeline is as one of these keys has stated it.
-pub(crate) fn is_stated(
+pub(crate) fn how_stated(
     state: &TimelineState,
     directory_root: Hash,
     signers: &[&dyn Signer],
     service_name: &str,
-) -> bool {
-    let statement = statement(state, Some(directory_root), service_name);
-    is_sealed(&state.head.statement, &statement, signers)
+) -> HowStated {
+    let is_stated = |covers| {
+        let statement = statement(state, Some(directory_root), service_name, covers);
+        is_sealed(&state.head.statement, &statement, signers)
+    };
+    let holds_nothing = || {
+        let head = &state.head;
+        !head.is_handed_over && head.origins.is_empty() && head.retention.as_slice().is_empty()
+    };
+    if is_stated(Covers::All) {
+        HowStated::Whole
+    } else if !holds_nothing() && is_stated(Covers::Former) {
+        HowStated::AsFormerly
+    } else {
+        HowStated::Not
+    }
 }
 
 /// Returns whether one of these keys has made a statement of which something is kept.

@@ -68,7 +68,7 @@ pub use retention::{
 };
 pub use runs::{POSITION_RUNS_MAX, PositionRuns, RunsError};
 pub use salt::{Salt, payload_hash};
-pub use state::{ForkedFrom, TimelineCounts, TimelineFacts};
+pub use state::{ForkedFrom, Held, TimelineCounts, TimelineFacts};
 pub use sweep::{
     MissingPayloads, PayloadFate, SWEEP_ACTION, Sweep, SweepAudit, SweepDraft, SweepFault, SweepFaultKind, SweepOffer,
     SweptEntry,

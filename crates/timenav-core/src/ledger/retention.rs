@@ -132,6 +132,9 @@ pub struct RetentionPolicies {
 }
 
 impl RetentionPolicies {
+    /// None.
+    pub const EMPTY: Self = Self { all: Vec::new() };
+
     /// Adds the policy that the entry at a position sets. It comes after those that were added before.
     pub fn set(&mut self, position: u64, retention: Retention) {
         debug_assert!(self.all.last().is_none_or(|(last, _)| *last < position), "policies come in order");
@@ -149,6 +152,20 @@ impl RetentionPolicies {
     #[must_use]
     pub fn as_slice(&self) -> &[(u64, Retention)] {
         &self.all
+    }
+
+    /// Writes them as they are hashed: for each its position, and for how many seconds reads and refusals are kept.
+    pub(super) fn write(&self, writer: &mut Writer) {
+        writer.array(&self.all, |writer, (position, retention)| {
+            writer.raw("[").integer(*position);
+            for seconds in [retention.reads_seconds, retention.refusals_seconds] {
+                match seconds {
+                    Some(seconds) => writer.raw(",").integer(seconds.into()),
+                    None => writer.raw(",null"),
+                };
+            }
+            writer.raw("]");
+        });
     }
 
     /// Returns the policy in force: the last one, or that everything is kept forever.

@@ -1,10 +1,10 @@
-//! What of a timeline lets somebody in or moves something, in one hash.
+//! What of a timeline lets somebody in, moves something or lets something go, in one hash.
 //!
 //! A head statement signs it. So at a start the rows are hashed and compared, which costs as much as there
 //! are rows; and no seal stands on a single row, because an old row put back would still fit its seal.
 
 use super::canonical::Writer;
-use super::{Hash, sha256};
+use super::{Hash, RetentionPolicies, sha256};
 use crate::access::{Ends, Permissions};
 use crate::clock::Clock;
 use crate::ids::{TimelineId, UserId};
@@ -15,7 +15,7 @@ mod tests;
 /// Before the bytes that are hashed, so that no other hash is this one.
 const CONTEXT: &[u8] = b"timenav-state/v1\n";
 
-/// A timeline as it is after some entry, as far as access and movement are concerned.
+/// A timeline as it is after some entry, as far as access, movement and retention are concerned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TimelineFacts<'a> {
     /// Its clock.
@@ -26,6 +26,8 @@ pub struct TimelineFacts<'a> {
     pub directory_root: Option<Hash>,
     /// Where it was forked from, if it was.
     pub fork: Option<ForkedFrom<'a>>,
+    /// What of its ledger is not of this service, and what of it may be let go.
+    pub held: Held<'a>,
     /// Who may do what.
     pub permissions: &'a Permissions,
     /// What is known of its timers without looking at any, as it is kept; empty if there were never any.
@@ -56,6 +58,33 @@ pub struct ForkedFrom<'a> {
     pub root: Hash,
 }
 
+/// What of a ledger is not of this service, and what of it may be let go. Of a timeline that was neither adopted nor handed
+/// over, and has no policy, nothing is written: its bytes are those that they always were.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Held<'a> {
+    /// Whether it was handed over to another service.
+    pub is_handed_over: bool,
+    /// Whose entries it begins with, where it was adopted: the position of each entry `adopt`, and the origin there, in
+    /// rising order.
+    pub origins: &'a [(u64, &'a str)],
+    /// How long reads and refusals are kept.
+    pub retention: &'a RetentionPolicies,
+}
+
+/// No policy.
+static KEPT_FOREVER: RetentionPolicies = RetentionPolicies::EMPTY;
+
+impl Held<'_> {
+    /// Of a timeline that was neither adopted nor handed over, and that keeps everything forever.
+    pub const NOTHING: Self = Held { is_handed_over: false, origins: &[], retention: &KEPT_FOREVER };
+
+    /// Returns whether there is nothing to write.
+    #[must_use]
+    pub fn is_nothing(&self) -> bool {
+        *self == Held::NOTHING
+    }
+}
+
 impl TimelineFacts<'_> {
     /// Returns the bytes that are hashed, without what stands before them: RFC 8785 JSON with sorted keys.
     /// `lease` is always `null`; it is reserved for who may move the timeline by itself.
@@ -80,12 +109,26 @@ impl TimelineFacts<'_> {
             }
             None => writer.raw("null"),
         };
-        writer.raw(",\"lease\":null,\"permissions\":{\"admin\":");
+        let Held { is_handed_over, origins, retention } = self.held;
+        if is_handed_over {
+            writer.raw(",\"handed_over\":true");
+        }
+        writer.raw(",\"lease\":null");
+        if !origins.is_empty() {
+            writer.raw(",\"origins\":").array(origins, |writer, (end, origin)| {
+                writer.raw("[").integer(*end).raw(",").text(origin).raw("]");
+            });
+        }
+        writer.raw(",\"permissions\":{\"admin\":");
         write_users(&mut writer, &self.permissions.admin);
         write_ends(&mut writer, &self.permissions.ends);
         writer.raw(",\"read\":");
         write_users(&mut writer, &self.permissions.read).raw(",\"write\":");
         write_users(&mut writer, &self.permissions.write).raw("}");
+        if !retention.as_slice().is_empty() {
+            writer.raw(",\"retention\":");
+            retention.write(&mut writer);
+        }
         if !self.timers.is_empty() {
             writer.raw(",\"timers\":").text(self.timers);
         }

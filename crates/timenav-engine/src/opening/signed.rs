@@ -6,11 +6,13 @@ use std::sync::Arc;
 
 use timenav_core::ids::TimelineId;
 use timenav_core::ledger::{
-    Checkpoint, CheckpointError, Hash, HeadError, HeadStatement, LeafRecord, Note, NoteSignature, origin,
+    Adopted, Checkpoint, CheckpointError, Hash, HeadError, HeadStatement, LeafRecord, Note, NoteSignature, origin,
 };
 
 use super::accepted::{Accepted, Accepting};
 use super::{HeadFault, OpenError};
+use crate::action::Action;
+use crate::archive::EntryRow;
 use crate::divergence::SeenTree;
 use crate::doors::Doors;
 use crate::head::{EndedTimeline, TimelineState};
@@ -22,10 +24,10 @@ use crate::refusal::Refusal;
 use crate::scan::made_before;
 use crate::signer::Signer;
 use crate::stated::{Stated, signed_by};
-use crate::statement::{is_sealed, is_stated};
+use crate::statement::{HowStated, how_stated, is_sealed};
 use crate::store::Store;
 use crate::store_error::StoreError;
-use crate::tree::root_at;
+use crate::tree::{SignedTree, root_at};
 
 /// Entries of `system` and `main` together after the first start.
 const FIRST_START_ENTRIES: u64 = 5;
@@ -41,20 +43,13 @@ type WrongOfEnded<'k> = (&'k KeptOutside, Option<Checkpoint>, SeenTree, OpenErro
 /// What is kept outside, by timeline.
 type Kept<'a> = HashMap<&'a TimelineId, &'a KeptOutside>;
 
-/// Whether the rows of a timeline are those that were signed with its entries.
-#[derive(PartialEq, Eq)]
-enum Rows {
-    Signed,
-    Unsigned,
-}
-
 /// How a timeline stands to what is kept of it.
 struct Compared {
     /// Whether its newest checkpoint is the one that is kept.
     is_kept: bool,
     /// Whether it was known by its seal.
     is_sealed: bool,
-    rows: Rows,
+    rows: HowStated,
     has_gone_over: bool,
     error: Option<OpenError>,
 }
@@ -114,8 +109,13 @@ pub(crate) async fn compare_with_signed(
         return Err(OpenError::Ended { timeline: state.head.id.clone() });
     }
     // Last: rows follow from history, so a history that was rewritten is what to name.
-    for (state, _) in states.iter().zip(&compared).filter(|(_, one)| one.rows == Rows::Unsigned) {
-        accepting.take(check_of_version_1(store, state).await)?;
+    for (state, one) in states.iter().zip(&compared) {
+        let checked = match one.rows {
+            HowStated::Whole => continue,
+            HowStated::AsFormerly => check_held(store, state).await,
+            HowStated::Not => check_of_version_1(store, state).await,
+        };
+        accepting.take(checked)?;
     }
     let (findings, is_accepted) = accepting.finish();
     keep_newest(&states, &compared, is_accepted || of_ended.len() > UNSEALED_MAX, doors, options)?;
@@ -161,7 +161,7 @@ fn compare_one(
     };
     let kept = kept.filter(is_newest);
     let rows = rows_of(state, directory_root, doors, options);
-    let error = if rows == Rows::Signed { None } else { check_unstated(state, doors, options).err() };
+    let error = if rows == HowStated::Not { check_unstated(state, doors, options).err() } else { None };
     if let Some(kept) = kept {
         // It may be signed by two keys, and is to stay what it is.
         let _ = state.note.set(Arc::clone(&kept.note));
@@ -187,8 +187,9 @@ pub(crate) async fn check_signed(
     options: &Options,
 ) -> Result<(), OpenError> {
     match rows_of(state, heads.rows().root(), doors, options) {
-        Rows::Signed => Ok(()),
-        Rows::Unsigned => {
+        HowStated::Whole => Ok(()),
+        HowStated::AsFormerly => check_held(store, state).await,
+        HowStated::Not => {
             check_unstated(state, doors, options)?;
             check_of_version_1(store, state).await
         }
@@ -257,9 +258,43 @@ fn is_by_known_key(state: &TimelineState, doors: &Doors, options: &Options) -> b
     known.any(|key| key.id() == last)
 }
 
-fn rows_of(state: &TimelineState, directory_root: Hash, doors: &Doors, options: &Options) -> Rows {
-    let is_stated = is_stated(state, directory_root, &signers(doors), &options.service_name);
-    if is_stated { Rows::Signed } else { Rows::Unsigned }
+fn rows_of(state: &TimelineState, directory_root: Hash, doors: &Doors, options: &Options) -> HowStated {
+    how_stated(state, directory_root, &signers(doors), &options.service_name)
+}
+
+/// Makes sure that an entry tells of each policy and each origin, of a timeline that was signed by a version that did not
+/// state them. That none was taken away is known once its next entry is signed.
+async fn check_held(store: &dyn Store, state: &TimelineState) -> Result<(), OpenError> {
+    let (tree, head) = (SignedTree::of(state), &state.head);
+    let is_told = async {
+        for (position, retention) in head.retention.as_slice() {
+            let entry = tree.entry(store, *position).await?;
+            if !is_of(&entry, Action::SetRetention) || entry.payload != retention.encode() {
+                return Ok(false);
+            }
+        }
+        for origin in &*head.origins {
+            let entry = tree.entry(store, origin.end).await?;
+            let told = Adopted::decode(&entry.payload).ok().filter(|_| is_of(&entry, Action::Adopt));
+            if told.is_none_or(|told| told.origin != origin.origin) {
+                return Ok(false);
+            }
+        }
+        Ok::<_, Refusal>(true)
+    };
+    // What cannot be found in the tree tells of nothing either.
+    match is_told.await {
+        Ok(true) => Ok(()),
+        Ok(false) | Err(Refusal::Damaged(_)) => {
+            Err(OpenError::Rows { timeline: head.id.clone(), size: head.frontier.size() })
+        }
+        Err(refusal) => Err(StoreError::Unavailable(refusal.to_string()).into()),
+    }
+}
+
+/// Returns whether an entry is of an action.
+fn is_of(entry: &EntryRow, action: Action) -> bool {
+    LeafRecord::decode(&entry.leaf).is_ok_and(|leaf| leaf.action == action.word())
 }
 
 /// Makes sure that a timeline whose rows were not signed is one from before they were: its last entry is of version 1,

@@ -10,7 +10,7 @@ use timenav_engine::{LengthClass, StoreError};
 use super::values::failed;
 
 /// The steps, in order. One that was ever released never changes: a change is a new step.
-pub(super) const STEPS: [(&str, &str); 23] = [
+pub(super) const STEPS: [(&str, &str); 24] = [
     ("0001-init", include_str!("../../migrations/sqlite/0001-init.sql")),
     ("0002-data", include_str!("../../migrations/sqlite/0002-data.sql")),
     ("0003-history", include_str!("../../migrations/sqlite/0003-history.sql")),
@@ -34,6 +34,7 @@ pub(super) const STEPS: [(&str, &str); 23] = [
     ("0021-parties", include_str!("../../migrations/sqlite/0021-parties.sql")),
     ("0022-permission-ends", include_str!("../../migrations/sqlite/0022-permission-ends.sql")),
     ("0023-lengths", include_str!("../../migrations/sqlite/0023-lengths.sql")),
+    ("0024-held", include_str!("../../migrations/sqlite/0024-held.sql")),
 ];
 
 /// Says that a file is timenav's: "TNAV" in ASCII. Step 5 writes it.

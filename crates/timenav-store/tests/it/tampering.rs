@@ -37,7 +37,7 @@ use timenav_core::data::{EncryptionKey, Plaintext};
 use timenav_core::event::EventDraft;
 use timenav_core::ids::TimelineId;
 use timenav_core::ledger::{
-    Checkpoint, Frontier, Hash, HeadStatement, Leaf, LeafRecord, TILE_WIDTH, TimelineCounts, TimelineFacts,
+    Checkpoint, Frontier, Hash, HeadStatement, Held, Leaf, LeafRecord, TILE_WIDTH, TimelineCounts, TimelineFacts,
     VerifierKey, leaf_hash, origin, rebuilt_leaf, tree_root,
 };
 use timenav_core::permissions::End;
@@ -382,7 +382,7 @@ fn sign_note(house: &House, connection: &Connection, timeline: i64, name: &str, 
     note
 }
 
-/// Signs the state of `main` as its rows tell it, for the tree that is there.
+/// Signs the state of `main` as its rows tell it, for the tree that is there, as versions before feature level 7 did.
 async fn restate(house: &House, signer: &crate::doors::SeedSigner) {
     let opened = house.store().open().await.unwrap();
     let head = opened.heads.iter().find(|head| head.id.as_str() == "main").unwrap();
@@ -396,6 +396,7 @@ async fn restate(house: &House, signer: &crate::doors::SeedSigner) {
         },
         directory_root: None,
         fork: None,
+        held: Held::NOTHING,
         permissions: &head.permissions,
         timers: "",
     };

@@ -5,6 +5,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::access::Role;
 use crate::clock::{ClockState, Rate};
+use crate::ledger::Retention;
 use crate::time::{Instant, Wall};
 
 fn clock() -> Clock {
@@ -25,8 +26,14 @@ fn ending(permissions: &Permissions, ends: &[(Role, &str, i64)]) -> Permissions 
     permissions
 }
 
+fn policies(all: &[(u64, Retention)]) -> RetentionPolicies {
+    let mut policies = RetentionPolicies::default();
+    all.iter().for_each(|(position, retention)| policies.set(*position, *retention));
+    policies
+}
+
 #[test]
-fn whatever_lets_in_or_moves_changes_the_hash() {
+fn whatever_lets_in_moves_or_lets_go_changes_the_hash() {
     let (clock, parent) = (clock(), TimelineId::new("parent").unwrap());
     let permissions = Permissions {
         read: users(&["bob", "ada"]),
@@ -41,6 +48,7 @@ fn whatever_lets_in_or_moves_changes_the_hash() {
         counts,
         directory_root: None,
         fork: Some(fork),
+        held: Held::NOTHING,
         permissions: &permissions,
         timers: "",
     };
@@ -80,6 +88,21 @@ fn whatever_lets_in_or_moves_changes_the_hash() {
     }
     check(TimelineFacts { directory_root: Some(fork.root), ..facts });
     check(TimelineFacts { timers: "{}", ..facts });
+    let days = |reads_seconds, refusals_seconds| Retention { reads_seconds, refusals_seconds };
+    let retentions = [
+        policies(&[(4, days(Some(1), None))]),
+        policies(&[(4, days(None, Some(1)))]),
+        policies(&[(4, days(None, None))]),
+        policies(&[(5, days(Some(1), None))]),
+        policies(&[(4, days(Some(1), None)), (5, days(Some(1), None))]),
+    ];
+    for retention in &retentions {
+        check(TimelineFacts { held: Held { retention, ..Held::NOTHING }, ..facts });
+    }
+    for origins in [[(4, "a/b")].as_slice(), &[(5, "a/b")], &[(4, "a/c")], &[(4, "a/b"), (5, "a/c")]] {
+        check(TimelineFacts { held: Held { origins, ..Held::NOTHING }, ..facts });
+    }
+    check(TimelineFacts { held: Held { is_handed_over: true, ..Held::NOTHING }, ..facts });
     check(TimelineFacts { counts: TimelineCounts { anchors: 2, ..counts }, ..facts });
     check(TimelineFacts { counts: TimelineCounts { data: 3, ..counts }, ..facts });
     check(TimelineFacts { counts: TimelineCounts { events: 4, ..counts }, ..facts });
@@ -102,8 +125,8 @@ fn ends_have_these_bytes_and_this_hash() {
         (Role::Write, "bob", 1),
     ];
     let (permissions, timers) = (ending(&lists, &ends), "");
-    let facts =
-        TimelineFacts { clock: &clock, counts, directory_root: None, fork: None, permissions: &permissions, timers };
+    let (directory_root, fork, held) = (None, None, Held::NOTHING);
+    let facts = TimelineFacts { clock: &clock, counts, directory_root, fork, held, permissions: &permissions, timers };
     let expected = [
         r#"{"clock":{"generation":3,"location":"Zürich \"HB\"","origin_host":"1970-01-01T00:00:00Z","#,
         r#""origin_virtual":"1970-01-01T00:00:00.000007Z","rate_micros":1000000,"running":false},"#,
@@ -117,6 +140,30 @@ fn ends_have_these_bytes_and_this_hash() {
     assert_eq!(facts.hash().to_hex(), "1e1ecc336a2b231fb0a75451db88065451f48aad3fe08f8ed23da9d47e03737a");
 }
 
+/// The hash is by another program.
+#[test]
+fn what_is_of_others_or_may_be_let_go_has_these_bytes_and_this_hash() {
+    let (clock, counts, permissions) = (clock(), TimelineCounts::default(), Permissions::default());
+    let retention = policies(&[
+        (3, Retention { reads_seconds: Some(86_400), refusals_seconds: None }),
+        (9, Retention { reads_seconds: None, refusals_seconds: Some(u32::MAX) }),
+    ]);
+    let origins = [(2, "far.example/\"x\""), (7, "b.example/x")];
+    let held = Held { is_handed_over: true, origins: &origins, retention: &retention };
+    let (directory_root, fork, timers) = (None, None, "{}");
+    let facts = TimelineFacts { clock: &clock, counts, directory_root, fork, held, permissions: &permissions, timers };
+    let expected = [
+        r#"{"clock":{"generation":3,"location":"Zürich \"HB\"","origin_host":"1970-01-01T00:00:00Z","#,
+        r#""origin_virtual":"1970-01-01T00:00:00.000007Z","rate_micros":1000000,"running":false},"#,
+        r#""counts":{"anchors":0,"data":0,"events":0,"overrides":0},"directory_root":null,"fork":null,"#,
+        r#""handed_over":true,"lease":null,"origins":[[2,"far.example/\"x\""],[7,"b.example/x"]],"#,
+        r#""permissions":{"admin":[],"read":[],"write":[]},"retention":[[3,86400,null],[9,null,4294967295]],"#,
+        r#""timers":"{}"}"#,
+    ];
+    assert_eq!(String::from_utf8(facts.encode()).unwrap(), expected.concat());
+    assert_eq!(facts.hash().to_hex(), "a0e87b67d7d52dfd0d00305696029ec55fcca64457ca9bbe4d379365fb023007");
+}
+
 proptest! {
     #[test]
     fn the_bytes_are_canonical_json(
@@ -125,6 +172,7 @@ proptest! {
         ends in prop::collection::vec((prop::sample::select(Role::ALL.to_vec()), 0_i64..1 << 50), 0..5),
         counts in prop::array::uniform4(0..=super::super::SEQ_MAX),
         root in any::<Option<[u8; 32]>>(),
+        kept in prop::collection::vec(any::<(Option<u32>, Option<u32>)>(), 0..4),
     ) {
         let clock = Clock { location, ..clock() };
         let names: Vec<&str> = names.iter().map(String::as_str).collect();
@@ -138,8 +186,15 @@ proptest! {
         let fork = directory_root.map(|root| ForkedFrom { timeline_id: &parent, size: 9, root });
         let counts = TimelineCounts { anchors, data, events, overrides };
         let timers = names.concat();
-        let facts =
-            TimelineFacts { clock: &clock, counts, directory_root, fork, permissions: &permissions, timers: &timers };
+        let retentions: Vec<_> = (1..)
+            .zip(kept)
+            .map(|(at, (reads_seconds, refusals_seconds))| (at, Retention { reads_seconds, refusals_seconds }))
+            .collect();
+        let retention = policies(&retentions);
+        let origins: Vec<(u64, &str)> = names.iter().map(|name| (9, *name)).collect();
+        let held = Held { is_handed_over: root.is_some(), origins: &origins, retention: &retention };
+        let (permissions, timers) = (&permissions, &*timers);
+        let facts = TimelineFacts { clock: &clock, counts, directory_root, fork, held, permissions, timers };
         let bytes = facts.encode();
         let value: serde_json::Value = serde_json::from_slice(&bytes).unwrap();
         prop_assert_eq!(bytes, serde_json_canonicalizer::to_vec(&value).unwrap());

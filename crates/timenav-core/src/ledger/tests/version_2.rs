@@ -252,6 +252,7 @@ fn states_have_the_published_hashes() {
                 size: number(&fork["size"]),
                 root: hash(&fork["root"]),
             }),
+            held: Held::NOTHING,
             permissions: &permissions,
             timers: "",
         };

@@ -1,7 +1,7 @@
 //! The head statement that is kept, compared with what the entries make.
 
 use timenav_core::ids::TimelineId;
-use timenav_core::ledger::{ForkedFrom, Hash, HeadStatement, TimelineCounts, TimelineFacts};
+use timenav_core::ledger::{ForkedFrom, Hash, HeadStatement, Held, TimelineCounts, TimelineFacts};
 use timenav_core::scan::FindingKind;
 
 use super::Replay;
@@ -18,10 +18,20 @@ impl Replay {
         snapshot: &Snapshot,
         root: Hash,
     ) -> u64 {
-        let Some(statement) = self.statement(request, snapshot, root).filter(|_| self.is_stated) else { return 0 };
+        let stated = |held| self.statement(request, snapshot, (root, held)).filter(|_| self.is_stated);
+        let origins: Vec<(u64, &str)> =
+            self.origins.iter().map(|origin| (origin.end, origin.origin.as_str())).collect();
+        let is_handed_over = self.handed_over.is_some();
+        let Some(whole) = stated(Held { is_handed_over, origins: &origins, retention: &self.policies }) else {
+            return 0;
+        };
+        // Versions before feature level 7 stated no more than this.
+        let former = stated(Held::NOTHING);
         let current = &request.keys.current;
-        let is_signed = signed_by(&snapshot.head.statement)
-            .any(|signed| statement.verify(signed.signature, current, request.verify).is_ok());
+        let is_signed = signed_by(&snapshot.head.statement).any(|signed| {
+            let is_by_key = |stated: &HeadStatement| stated.verify(signed.signature, current, request.verify).is_ok();
+            is_by_key(&whole) || former.as_ref().is_some_and(is_by_key)
+        });
         if !is_signed {
             let evidence = format!(
                 "table timelines, {}: the head statement was not signed by the key with the id {} for what the \
@@ -35,7 +45,12 @@ impl Replay {
     }
 
     /// Returns what must have been signed, if it is known.
-    fn statement(&self, request: &ScanRequest<'_>, snapshot: &Snapshot, root: Hash) -> Option<HeadStatement> {
+    fn statement(
+        &self,
+        request: &ScanRequest<'_>,
+        snapshot: &Snapshot,
+        (root, held): (Hash, Held<'_>),
+    ) -> Option<HeadStatement> {
         if self.blind.is_some() || !self.from_the_start {
             return None;
         }
@@ -57,6 +72,7 @@ impl Replay {
                 }
                 None => None,
             },
+            held,
             permissions: self.permissions.as_ref()?,
             timers: &timers,
         };

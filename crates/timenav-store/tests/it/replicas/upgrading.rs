@@ -9,7 +9,9 @@ use timenav_core::permissions::End;
 use timenav_core::place::LocationQuery;
 use timenav_core::scan::Depth;
 use timenav_core::time::{Span, TimeRange};
-use timenav_engine::{FEATURE_LEVEL, MonitorEvents, Options, PermissionsChange, Presence, Refusal};
+use timenav_engine::{
+    FEATURE_LEVEL, KeptFor, MonitorEvents, Options, PermissionsChange, Presence, Refusal, RetentionRequest,
+};
 use timenav_store::{Finished, PostgresUpgrade, SeenService};
 
 use super::{end, hour, two};
@@ -172,5 +174,35 @@ async fn what_lasts_into_a_range_is_found_once_an_upgrade_is_finished() {
     for home in [&left, &right] {
         assert_eq!(found(home).await.unwrap(), 2);
     }
+    end(&house, [left, right]).await;
+}
+
+/// Until an upgrade is finished, a service may be there that takes what it does not state for rows of another hand.
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn how_long_reads_are_kept_is_signed_once_an_upgrade_is_finished() {
+    let house = House::on_postgres();
+    let second = two(&house).await;
+    let (left, right) = (house.open().await, second.open().await);
+    let url = house.database();
+    execute(&url, "UPDATE feature_level SET level = 6");
+    let state = async |home: &Home<'_>| {
+        let signed = home.engine.head_statement(&home.admin, &timeline_id("main")).await.unwrap();
+        signed.statement.state_hash
+    };
+    let set = async |home: &Home<'_>, days: u32| {
+        let kept = RetentionRequest { reads: KeptFor::Seconds(days * 86_400), refusals: KeptFor::Ever };
+        home.engine.set_retention(&home.admin, timeline_id("main"), kept, None).await.unwrap();
+    };
+    let before = state(&left).await;
+    set(&left, 20).await;
+    assert_eq!(state(&right).await, before, "an older one would find another");
+    assert_eq!(PostgresUpgrade::connect(&url).await.unwrap().finish().await.unwrap(), Finished::Raised);
+    // What was signed before is still good, at a start too.
+    drop(open(&url).unwrap());
+    set(&right, 10).await;
+    let after = state(&left).await;
+    assert_ne!(after, before);
+    set(&left, 5).await;
+    assert_ne!(state(&right).await, after);
     end(&house, [left, right]).await;
 }

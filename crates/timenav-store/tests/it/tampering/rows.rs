@@ -1,7 +1,9 @@
 //! Rows that let somebody in or move something, written by who can write the database and has no key of the service.
 
 use timenav_core::as_of::AsOf;
-use timenav_engine::{Acceptance, ApiKeyRequest, HorizonRequest, OpenError};
+use timenav_engine::{
+    Acceptance, ApiKeyRequest, CertificateRequest, HorizonRequest, KeptFor, OpenError, RetentionRequest,
+};
 
 use super::authority::request;
 use super::*;
@@ -28,6 +30,10 @@ pub(super) async fn furnished(house: House) -> House {
     let ends = BTreeMap::from([((Role::Read, user_id("bob")), End::At(host(1 << 52)))]);
     let lists = PermissionsChange { read: Some(users(["bob"])), ends, ..PermissionsChange::default() };
     home.engine.set_access_control(&home.admin, timeline_id("main"), lists, None).await.unwrap();
+    for days in [20, 10] {
+        let kept = RetentionRequest { reads: KeptFor::Seconds(days * 86_400), refusals: KeptFor::Ever };
+        home.engine.set_retention(&home.admin, timeline_id("main"), kept, None).await.unwrap();
+    }
     home.engine.change_clock(&ada, Some(timeline_id("hers")), ClockCommand::Pause, None).await.unwrap();
     record(&home, "main", 0, 3).await;
     let anchor = AnchorRequest { timestamp: None, description: String::new(), fixed: false };
@@ -38,7 +44,7 @@ pub(super) async fn furnished(house: House) -> House {
 }
 
 /// What is written, and the timeline whose rows are not those that were signed.
-pub(super) const ATTACKS: [(&str, &str); 40] = [
+pub(super) const ATTACKS: [(&str, &str); 47] = [
     ("UPDATE users SET operator = 1 WHERE user_id = 'ada'", "system"),
     ("UPDATE users SET restriction = 'full_access' WHERE user_id = 'bob'", "system"),
     ("UPDATE users SET created_at = created_at - 1 WHERE user_id = 'bob'", "system"),
@@ -95,6 +101,19 @@ pub(super) const ATTACKS: [(&str, &str); 40] = [
     ("UPDATE timelines SET anchors_count = 0 WHERE timeline = 2", "main"),
     ("UPDATE timelines SET events_count = 9 WHERE timeline = 2", "main"),
     ("UPDATE timelines SET fork_size = 1 WHERE timeline_id = 'fork'", "fork"),
+    // What the service itself would let go then, in its own name.
+    ("UPDATE policies SET reads_seconds = 1 WHERE timeline = 2", "main"),
+    ("UPDATE policies SET position = position + 1 WHERE timeline = 2 AND reads_seconds = 864000", "main"),
+    ("DELETE FROM policies WHERE timeline = 2 AND reads_seconds = 1728000", "main"),
+    ("DELETE FROM policies WHERE timeline = 2", "main"),
+    ("INSERT INTO policies VALUES (2, 1, 1, 1, NULL, NULL)", "main"),
+    (
+        "INSERT INTO policies SELECT timeline, 0, 1, 1, CAST(NULL AS bigint), CAST(NULL AS bigint) FROM timelines
+        WHERE timeline_id = 'fork'",
+        "fork",
+    ),
+    // Whose entries a ledger begins with says with whose rights its timers fire.
+    ("UPDATE timelines SET origins = '0 far.example/main' WHERE timeline_id = 'fork'", "fork"),
 ];
 
 #[tokio::test]
@@ -114,6 +133,64 @@ async fn rows_that_were_not_signed_start_nothing() {
     }
     house.replace_database(&whole);
     house.open().await.close().await;
+}
+
+/// What versions before feature level 7 have signed says nothing of policies: each needs an entry of its own. With the next
+/// entry they are signed.
+#[tokio::test]
+async fn policies_that_were_not_signed_yet_are_those_of_their_entries() {
+    let house = furnished(House::off_disk()).await;
+    let (whole, signer) = (house.path().with_extension("whole"), &house.signer);
+    restate(&house, signer).await;
+    house.copy_database(&whole);
+    for statement in [
+        "UPDATE policies SET reads_seconds = 1 WHERE timeline = 2 AND reads_seconds = 864000",
+        "UPDATE policies SET position = position + 1 WHERE timeline = 2 AND reads_seconds = 864000",
+        "INSERT INTO policies VALUES (2, 1, 1, 1, NULL, NULL)",
+        "UPDATE timelines SET origins = '0 far.example/main' WHERE timeline = 2",
+    ] {
+        house.replace_database(&whole);
+        assert_eq!(connect(&house).execute(statement, []).unwrap(), 1);
+        let refused = refused(&house).await;
+        assert!(matches!(&refused, Some(OpenError::Rows { .. })), "{statement}: {refused:?}");
+    }
+    house.replace_database(&whole);
+    let home = house.open().await;
+    let foreseen = home.engine.foresee_pruning(&home.admin, timeline_id("main")).await.unwrap();
+    assert_eq!(foreseen.retention.reads_seconds, Some(864_000));
+    clean_while_open(&home).await;
+    home.engine.close().await;
+    drop(home);
+    // What it has signed since says all.
+    let statement = "DELETE FROM policies WHERE timeline = 2 AND reads_seconds = 1728000";
+    connect(&house).execute(statement, []).unwrap();
+    assert!(matches!(refused(&house).await, Some(OpenError::Rows { .. })));
+}
+
+/// That it was handed over is told by its last entry, which no start reads for itself.
+#[tokio::test]
+async fn what_was_handed_over_is_not_had_back_by_its_last_entry() {
+    let house = House::off_disk();
+    let home = house.open().await;
+    record(&home, "away", 0, 1).await;
+    home.engine.hand_over(&home.admin, timeline_id("away"), None).await.unwrap();
+    home.engine.close().await;
+    drop(home);
+    let connection = connect(&house);
+    let leaf = "UPDATE entries SET leaf = CAST(replace(CAST(leaf AS TEXT), 'handed_over', 'read') AS BLOB)
+        WHERE entry = (SELECT max(entry) FROM entries WHERE entry >> 40 =
+            (SELECT timeline FROM timelines WHERE timeline_id = 'away'))";
+    assert_eq!(connection.execute(leaf, []).unwrap(), 1);
+    drop(connection);
+    let refused = refused(&house).await;
+    let is_it = |timeline: &TimelineId| timeline.as_str() == "away";
+    assert!(matches!(&refused, Some(OpenError::Rows { timeline, .. }) if is_it(timeline)), "{refused:?}");
+}
+
+async fn clean_while_open(home: &Home<'_>) {
+    let main = timeline_id("main");
+    let scan = home.engine.detect_tampering(&home.admin, &main, Depth::Full, &mut |_| {}).await.unwrap().scan;
+    assert!(!scan.tampering_detected(), "{:?}", scan.findings);
 }
 
 #[tokio::test]
@@ -223,6 +300,23 @@ async fn what_is_written_while_it_runs_lets_nobody_in_and_moves_nothing() {
     home.engine.close().await;
     drop(home);
     assert!(matches!(refused(&house).await, Some(OpenError::Rows { .. })));
+}
+
+/// A certificate says what a key with a horizon has seen. Whether it has one is told by what was signed.
+#[tokio::test]
+async fn a_key_gets_no_horizon_by_its_row_while_the_service_runs() {
+    let house = furnished(House::off_disk()).await;
+    let home = house.open().await;
+    let made = home.engine.create_api_key(&home.admin, request(None, None), None).await.unwrap();
+    let statement = "UPDATE api_keys SET horizon = 'clock', label = 'mine' WHERE key_id = ?1";
+    assert_eq!(connect(&house).execute(statement, [made.key_id.as_str()]).unwrap(), 1);
+    let asked = CertificateRequest { key_id: made.key_id.clone(), from: None, to: None };
+    let refused = home.engine.certificate(&home.admin, asked).await.err().unwrap();
+    assert!(refused.to_string().contains("has no horizon"), "{refused}");
+    let (keys, _) = home.engine.api_keys(&home.admin, None, 100, None).await.unwrap();
+    let listed = keys.iter().find(|key| key.key_id == made.key_id).unwrap();
+    assert!(listed.horizon.is_open() && listed.label != "mine", "{listed:?}");
+    home.engine.close().await;
 }
 
 /// As with the rows of `system`: those of a timeline count with the statement of their own tree.

@@ -7,7 +7,7 @@ use super::*;
 use crate::cluster::execute;
 
 /// The tables with rows of that kind.
-const TABLES: [&str; 6] = ["users", "api_keys", "passwords", "sessions", "permissions", "timelines"];
+const TABLES: [&str; 7] = ["users", "api_keys", "passwords", "sessions", "permissions", "policies", "timelines"];
 
 /// Says what an attack on SQLite says, as PostgreSQL has it.
 fn spoken(attack: &str) -> String {

@@ -1,0 +1,2 @@
+-- What is signed with a head covers how long reads and refusals are kept, whose entries a ledger begins with, and whether
+-- it was handed over. No table changes; a version before would take such a head for one of another hand.
