@@ -56,8 +56,19 @@ describe('a fork and its parent', () => {
     expect(await table(page)).toHaveLength(1);
     const days = page.getByLabel('Show the time before now, by the clock of after');
     await days.selectOption('Last 7 days');
-    await expect.poll(() => Number(param(page, 'zoom'))).toBeLessThan(7 * 86_400_000_000);
+    await expect
+      .poll(() => [param(page, 'period'), param(page, 'center'), param(page, 'zoom')])
+      .toEqual(['7d', null, null]);
+    // A link to it goes by the clock of whoever opens it.
+    await page.reload();
+    const both = page.getByRole('application', { name: /^Both timelines on one axis/ });
+    await expect.poll(() => days.inputValue()).toBe('7d');
+    await both.waitFor();
+    // Whoever goes elsewhere looks at a time of its own.
+    await both.press('-');
+    await expect.poll(() => param(page, 'period')).toBeNull();
     await expect.poll(() => param(page, 'center')).toMatch(/^20[2-9]\d-/);
+    expect(await days.inputValue()).toBe('');
     await page.getByRole('link', { name: 'Swap' }).click();
     await page.getByRole('button', { name: '1 only in before' }).waitFor();
     expect([param(page, 'timeline'), param(page, 'with')]).toEqual(['before', 'after']);

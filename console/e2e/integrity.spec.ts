@@ -156,6 +156,48 @@ describe('the ledger', () => {
     expect(page.url()).not.toContain('show=');
   });
 
+  it('names the events that entries are about, all of a page with one question', async () => {
+    const names = Array.from({ length: 12 }, (_, index) => `Station ${index} opens`);
+    await on.service.timeline(
+      'stations',
+      ...names.map((name, index) => ({
+        event_id: `station-${index}`,
+        time: `1863-01-${String(10 + index)}T00:00:00Z`,
+        ...(index === 0 ? {} : { name }),
+        description: `${name}. The first trains ran, and thirty-eight thousand people came to see that for themselves.`,
+      })),
+    );
+    await on.service.call('POST', 'v1/manipulate-event', {
+      timeline_id: 'stations',
+      event_id: 'station-3',
+      action: 'cancel',
+      time: '1862-01-01T00:00:00Z',
+    });
+    const page = await on.loggedIn('clock?timeline=stations');
+    const asked: string[] = [];
+    page.on('request', (request) => {
+      if (/\/entries\?|v1\/events|check-timeline/.test(request.url())) asked.push(request.url());
+    });
+    await page.goto(`${on.service.url}/#/integrity?timeline=stations&show=changes`);
+    const ledger = page.getByRole('region', { name: /^Ledger/ });
+    await ledger.getByRole('row', { name: /record_event Station 7 opens station-7/ }).waitFor();
+    await ledger.getByRole('row', { name: /manipulate_event Station 3 opens station-3/ }).waitFor();
+    // Without a name it is called by how its description begins.
+    await ledger.getByRole('row', { name: /Station 0 opens. The first trains ran, .*… station-0/ }).waitFor();
+    expect(asked).toHaveLength(1);
+    await ledger.getByRole('link', { name: '5', exact: true }).click();
+    const proof = page.getByRole('region', { name: 'Entry 5' });
+    await proof.getByRole('link', { name: 'Station 4 opens' }).waitFor();
+    await expectAccessible(page);
+    // The log has the same entries, whose names are known now.
+    await page.goto(`${on.service.url}/#/access?timeline=stations&tab=log`);
+    await page
+      .getByRole('region', { name: 'Access log' })
+      .getByRole('row', { name: /Record event Station 7 opens station-7/ })
+      .waitFor();
+    expect(asked).toHaveLength(1);
+  });
+
   it('is narrowed to what was recorded lately', async () => {
     const page = await on.loggedIn('integrity?timeline=demo');
     const ledger = page.getByRole('region', { name: /^Ledger/ });
@@ -163,6 +205,10 @@ describe('the ledger', () => {
     await ledger.getByLabel('Recorded, host time').selectOption('Last 7 days');
     expect(new URL(page.url()).hash).toContain('period=7d');
     await ledger.getByRole('row').nth(1).waitFor();
+    await page.reload();
+    await ledger.getByRole('row').nth(1).waitFor();
+    expect(await ledger.getByLabel('Recorded, host time').inputValue()).toBe('7d');
+    expect(await page.getByText('Part of this link was left out.').count()).toBe(0);
     await ledger.getByRole('link', { name: 'access log' }).click();
     await page.getByRole('region', { name: 'Access log' }).waitFor();
   });

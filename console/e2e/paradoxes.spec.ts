@@ -94,6 +94,11 @@ describe('what was found', () => {
     await expect.poll(() => list.getByRole('listitem').count()).toBe(1);
     await list.getByRole('link', { name: /Effect before cause/ }).waitFor();
     expect(new URL(page.url()).hash).toContain('period=7d');
+    // To fix it begins with the days that were shown.
+    await period.selectOption('From – to');
+    await expect.poll(() => list.getByLabel('From', { exact: true }).inputValue()).toMatch(/^2028-01-29/);
+    expect(await list.getByLabel('To', { exact: true }).inputValue()).toMatch(/^2028-02-05/);
+    expect(new URL(page.url()).hash).toMatch(/period=custom.*from=2028-01-29T00/);
     await period.selectOption('Last hour');
     await list.getByRole('heading', { name: 'No paradoxes in this time' }).waitFor();
     await list.getByRole('link', { name: 'Show those of all time' }).click();

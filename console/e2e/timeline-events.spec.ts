@@ -1,6 +1,6 @@
 /** The events of the timeline: their card, recording and correcting, anchors. */
 import { describe, expect, it } from 'vitest';
-import { logIn, underPrefix, UNREACHABLE } from './harness';
+import { expectAccessible, logIn, underPrefix, UNREACHABLE } from './harness';
 import { on, card, param, counted, shownTime, timeline, launch, landing } from './timeline-page';
 
 on.anewWhenRepeated();
@@ -36,6 +36,66 @@ describe('the card', () => {
       .click();
     await card(page).getByRole('heading', { name: 'Launch' }).waitFor();
     await expect.poll(() => param(page, 'center')).toMatch(/^1969-07-16T/);
+  });
+
+  it('calls causes and effects by their names where these are not in view', async () => {
+    await timeline('far-names', launch, landing);
+    const page = await on.loggedIn(
+      'timeline?timeline=far-names&most=1&event=landing&center=1969-07-20T20:17:40Z&zoom=1000000',
+    );
+    const cause = card(page)
+      .getByRole('list', { name: 'Causes' })
+      .getByRole('button', { name: /^Launch not on/ });
+    await cause.waitFor();
+    expect(await cause.getAttribute('title')).toBe('launch');
+  });
+
+  it('shows the chain that decided when an event ended, and how long each step took', async () => {
+    const at = (seconds: number): string => new Date(Date.UTC(2026, 0, 1, 0, 0, seconds)).toISOString();
+    const span = (id: string, from: number, to: number, ...causes: string[]): Record<string, unknown> => ({
+      event_id: id,
+      time: at(from),
+      end_time: at(to),
+      name: `Call ${id}`,
+      description: '',
+      causes,
+    });
+    await timeline(
+      'trace',
+      span('root', 0, 20),
+      span('auth', 1, 5, 'root'),
+      span('cache', 2, 4, 'root'),
+      span('query', 6, 18, 'root'),
+      span('mail', 30, 40, 'query'),
+    );
+    const page = await on.loggedIn('timeline?timeline=trace&event=root');
+    await card(page).getByRole('button', { name: 'Critical path' }).click();
+    const path = card(page).getByRole('region', { name: 'Critical path' });
+    const steps = path.getByRole('list', { name: 'Steps of the critical path' }).getByRole('listitem');
+    await path
+      .getByText('20 seconds in total: 20 seconds in 3 events. Longest: Call query, 12 seconds (60%).')
+      .waitFor();
+    expect((await steps.allInnerTexts()).map((text) => text.replace(/\s+/g, ' ').trim())).toEqual([
+      'Call root 1 second 5%',
+      'Call auth 4 seconds 20%',
+      'Call root 1 second 5%',
+      'Call query 12 seconds 60%',
+      'Call root 2 seconds 10%',
+    ]);
+    expect(param(page, 'path')).toBe('to');
+    const effects = card(page).getByRole('list', { name: 'Effects' });
+    await effects.getByRole('button', { name: /^Call auth .* · critical path$/ }).waitFor();
+    expect(await effects.getByRole('button', { name: /Call cache .*critical path/ }).count()).toBe(0);
+    // What came after it all waited for the query.
+    await card(page).getByRole('button', { name: 'To the last effect' }).click();
+    await path
+      .getByText('40 seconds in total: 28 seconds in 4 events, 12 seconds between them.', { exact: false })
+      .waitFor();
+    await expectAccessible(page);
+    await page.reload();
+    await path.getByText('40 seconds in total', { exact: false }).waitFor();
+    await steps.getByRole('button', { name: 'Call mail' }).click();
+    await card(page).getByRole('heading', { name: 'Call mail' }).waitFor();
   });
 
   it('shows versions and interventions with the entry of each, and its proof', async () => {

@@ -175,6 +175,11 @@ describe('an export', () => {
     await dialog.getByLabel('How long before now').selectOption('Last 24 hours');
     expect(await dialog.getByRole('radio', { name: /^Before now/ }).isChecked()).toBe(true);
     expect((await saved(/^CSV/))[1].trim().split('\r\n')).toHaveLength(1);
+    // It is in the address, as a time that goes by the clock.
+    expect(page.url()).toContain('export=24h');
+    await page.reload();
+    expect(await dialog.getByRole('radio', { name: /^Before now/ }).isChecked()).toBe(true);
+    expect(await dialog.getByLabel('How long before now').inputValue()).toBe('24h');
     const [svgName, svg] = await saved(/^SVG/);
     expect(svgName).toBe('demo.svg');
     expect(svg).toMatch(/^<svg .*<\/svg>$/s);

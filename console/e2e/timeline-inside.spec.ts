@@ -2,7 +2,7 @@
 import type { Locator, Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
 import { expectAccessible, expectNoSidewaysScroll, fresh } from './harness';
-import { WIDTHS, counted, on, param, region, timeline } from './timeline-page';
+import { WIDTHS, card, counted, landing, launch, on, param, region, timeline } from './timeline-page';
 
 const inside = (page: Page): Locator => region(page, 'What is in it');
 const facets = (page: Page): Promise<string[]> => inside(page).locator('h3').allInnerTexts();
@@ -80,13 +80,39 @@ describe('a time that is selected', () => {
 
 it('says the same of events that are selected in the list', async () => {
   const name = await storms();
+  await on.service.call('POST', `v1/events?timeline_id=${name}`, {
+    event_id: 'warning',
+    time: '2005-08-12T00:00:00Z',
+    name: 'A warning',
+    description: 'For the Gulf of Mexico, from an office far away.',
+  });
   const page = await on.loggedIn(`timeline?timeline=${name}&view=list`);
   for (const index of [8, 9]) await page.getByRole('checkbox', { name: `Select Observation ${index}` }).check();
   await page.getByRole('button', { name: 'What is in it' }).click();
   const dialog = page.getByRole('dialog', { name: 'What is in 2 events' });
-  await dialog.getByText('Of all 2 events selected, beside all 10 events in view that are not selected.').waitFor();
+  await dialog.getByText('Of all 2 events selected, beside all 11 events in view that are not selected.').waitFor();
   await expectAccessible(page);
   await dialog.getByRole('button', { name: 'Gulf of Mexico' }).click();
   await dialog.waitFor({ state: 'detached' });
-  expect(param(page, 'text')).toBe('Gulf of Mexico');
+  // By its name, and not by its words: what only speaks of it is left out.
+  expect([param(page, 'place'), param(page, 'text')]).toEqual(['Gulf of Mexico', null]);
+  await counted(page, '4 events');
+  await page.getByRole('button', { name: /^place: Gulf of Mexico/ }).click();
+  await counted(page, '13 events');
+});
+
+it('takes the box on the map away where a place is chosen by its name', async () => {
+  await timeline('at-places', { ...launch }, { ...landing, location: 'Tranquility Base' });
+  const page = await on.loggedIn('timeline?timeline=at-places&event=launch&box=-90,20,-70,40');
+  await counted(page, '1 event in the box');
+  await card(page).getByRole('button', { name: 'Cape Canaveral' }).click();
+  await counted(page, '1 event');
+  await expect.poll(() => [param(page, 'place'), param(page, 'box')]).toEqual(['Cape Canaveral', null]);
+  await expectAccessible(page);
+  await page.reload();
+  await page.getByRole('button', { name: /^place: Cape Canaveral/ }).waitFor();
+  await counted(page, '1 event');
+  await page.getByRole('button', { name: /^place: Cape Canaveral/ }).click();
+  await counted(page, '2 events');
+  expect(param(page, 'place')).toBeNull();
 });

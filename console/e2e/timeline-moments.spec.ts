@@ -204,6 +204,30 @@ describe('the everyday', () => {
     await expect
       .poll(() => page.getByTitle('Type which time is shown').innerText())
       .toBe('13 July 1969 – 20 July 1969');
+    // The address says a week, and not which one: opened by another clock, it is another.
+    expect([param(page, 'period'), param(page, 'center'), param(page, 'zoom')]).toEqual(['7d', null, null]);
+    await on.service.call('POST', 'v1/travel', { timeline_id: 'known', destination_time: '1971-02-08T00:00:00Z' });
+    await expect
+      .poll(() => page.getByTitle('Type which time is shown').innerText())
+      .toBe('1 February 1971 – 8 February 1971');
+    await page.reload();
+    await expect
+      .poll(() => page.getByTitle('Type which time is shown').innerText())
+      .toBe('1 February 1971 – 8 February 1971');
+    await expectAccessible(page);
+    await page.getByRole('button', { name: 'Last 7 days, by the clock' }).click();
+    await expect.poll(() => param(page, 'center')).toMatch(/^1971-02-04T(11:59:59|12:00:00)/);
+    expect(param(page, 'period')).toBeNull();
+    await on.service.call('POST', 'v1/travel', { timeline_id: 'known', destination_time: '1980-01-01T00:00:00Z' });
+    await page.reload();
+    await expect
+      .poll(() => page.getByTitle('Type which time is shown').innerText())
+      .toMatch(/^(31 January|1 February) 1971 – 8 February 1971$/);
+    // Moving the axis fixes it too.
+    await page.goto(`${on.service.url}/#/timeline?timeline=known&period=next-24h`);
+    await page.getByRole('button', { name: 'Next 24 hours, by the clock' }).waitFor();
+    await page.getByRole('button', { name: 'Zoom out' }).click();
+    await expect.poll(() => [param(page, 'period'), param(page, 'zoom') !== null]).toEqual([null, true]);
   });
 });
 

@@ -132,7 +132,7 @@ describe('the list of timers', () => {
     await on.service.call('POST', 'v1/fast-forward', { timeline_id: timeline, duration: 'P1M' });
     await page.goto(`${on.service.url}/#/timers?timeline=${timeline}&timer=trial`);
     await card(page, 'trial').getByText('1 acknowledged').waitFor();
-    await card(page, 'trial').getByRole('link', { name: 'the event' }).click();
+    await card(page, 'trial').getByRole('link', { name: 'Trial ends' }).click();
     await page.getByRole('article', { name: 'Event' }).getByRole('heading', { name: 'Trial ends' }).waitFor();
   });
 

@@ -14,7 +14,10 @@ describe('an address', () => {
       ['paradoxes', { tab: 'lab', event: 'x', action: 'cancel' }],
       ['paradoxes', { period: '7d' }],
       ['access', { tab: 'log', period: '365d' }],
-      ['integrity', { position: '7' }],
+      ['integrity', { position: '7', period: '24h' }],
+      ['timeline', { period: '24h', export: '7d', path: 'to' }],
+      ['timeline', { period: 'next-P1M', export: 'view' }],
+      ['compare', { with: 'main', period: '30d' }],
       ['access', { tab: 'log', period: 'custom', from: '2020-01-01T00:00:00Z' }],
       ['explorer', { op: 'travel', anything: 'of the form' }],
     ] as const)
@@ -31,6 +34,9 @@ describe('an address', () => {
     expect(wrong('timeline', 'operation', 'x')).toEqual(['This view has no “operation”.']);
     expect(wrong('timeline', 'by', 'color')).toHaveLength(1);
     expect(wrong('timeline', 'constructor', 'x')).toEqual(['This view has no “constructor”.']);
+    expect(wrong('timeline', 'period', 'P2M')).toHaveLength(1);
+    expect(wrong('compare', 'period', 'next-24h')).toHaveLength(1);
+    expect(wrong('integrity', 'period', 'custom')).toHaveLength(1);
     expect(wrong('access', 'tab', 'nothing')).toHaveLength(1);
     expect(wrong('integrity', 'position', 'first')).toHaveLength(1);
   });

@@ -1,5 +1,6 @@
 /** What each view understands of an address. What it does not is left out, and the page says so. */
 import { parse } from './instant';
+import { isPeriod } from './period-range';
 import { CUSTOM, PERIODS } from './periods';
 import { isZone } from './zone.svelte';
 import { parseBox, parseMapParts, parseRange } from './ranges';
@@ -23,13 +24,17 @@ const box: Check = (text) =>
 const map: Check = (text) =>
   parseMapParts(text) === null ? 'must be latitude,longitude,zoom, such as 29.95,-90.07,4' : null;
 
+const LAST = PERIODS.map(([id]) => id);
+const period: Check = (text) =>
+  isPeriod(text) ? null : `must be one of ${LAST.join(', ')}, P1M, P1Y, or next- and one of these`;
+
 const grouping: Check = (text) =>
   /^(actor|source|attribute[.].+)$/.test(text)
     ? null
     : 'must be actor, source, or an attribute such as attribute.status';
 
 /** Which time it is of, where a view has a filter for it. */
-const PERIOD = { period: oneOf(...PERIODS.map(([id]) => id), CUSTOM), from: anything, to: anything };
+const PERIOD = { period: oneOf(...LAST, CUSTOM), from: anything, to: anything };
 
 const TABS = ['permissions', 'log', 'retention', 'settings', 'users', 'restrictions', 'keys', 'sessions'];
 
@@ -47,6 +52,8 @@ const UNDERSTOOD: Record<string, Record<string, Check>> = {
     most: above,
     center: time,
     zoom: above,
+    period,
+    export: oneOf('view', ...LAST),
     event: anything,
     range,
     box,
@@ -60,6 +67,8 @@ const UNDERSTOOD: Record<string, Record<string, Check>> = {
     text: anything,
     actor: anything,
     source: anything,
+    place: (text) =>
+      text.trim() !== '' && text.length <= 512 ? null : 'must be the name of a place, such as Paris, France',
     by: grouping,
     inside: oneOf('1'),
     lanes: oneOf('1'),
@@ -70,6 +79,7 @@ const UNDERSTOOD: Record<string, Record<string, Check>> = {
     each: oneOf('1'),
     scale: oneOf('log'),
     follow: oneOf('1'),
+    path: oneOf('to', 'after'),
     play: oneOf('all', '1', '10', '60', '3600'),
     value_scale: oneOf('log'),
     value: (text) => (text.length <= 256 ? null : 'must be the name of an attribute'),
@@ -82,6 +92,7 @@ const UNDERSTOOD: Record<string, Record<string, Check>> = {
     scale: oneOf('log'),
     center: time,
     zoom: above,
+    period: oneOf(...LAST),
     event: anything,
   },
   paradoxes: {
@@ -95,7 +106,7 @@ const UNDERSTOOD: Record<string, Record<string, Check>> = {
     paradox: anything,
     ...PERIOD,
   },
-  integrity: { cols: anything, position, before: position, show: oneOf('changes') },
+  integrity: { cols: anything, position, before: position, show: oneOf('changes'), period: oneOf(...LAST) },
   access: {
     cols: anything,
     tab: oneOf(...TABS),

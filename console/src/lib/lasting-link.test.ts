@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { scale } from './events/scale';
 import { parse } from './instant';
 import { lastingLink } from './lasting-link';
 
@@ -26,6 +27,17 @@ describe('a link that lasts', () => {
     expect(paramsOf(lastingLink('http://h/#/timeline', params, AT))).toEqual({
       timeline: 'demo',
       as_of: '2026-01-01T00:00:00Z',
+    });
+  });
+
+  it('fixes the time that went by the clock', () => {
+    const view = scale(parse('2026-01-01T00:00:00Z')!, 0, 60_000_000, 1_000);
+    const link = lastingLink('http://h/#/timeline', { timeline: 'demo', period: '24h' }, AT, view);
+    expect(paramsOf(link)).toEqual({
+      timeline: 'demo',
+      as_of: '2026-11-22T07:00:00Z',
+      center: '2026-01-01T00:00:00Z',
+      zoom: '60000000',
     });
   });
 });

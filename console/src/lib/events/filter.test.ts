@@ -17,7 +17,7 @@ describe('the filter', () => {
   const full = parseFilter({ text: 'moon', actor: 'A', 'attribute.site.name': 'K', 'attribute.n': '5', q: 'x' });
 
   it('is in the address, and comes back from there', () => {
-    expect(full).toEqual({ text: 'moon', actor: 'A', source: '', attributes: { n: '5', 'site.name': 'K' } });
+    expect(full).toEqual({ text: 'moon', actor: 'A', source: '', place: '', attributes: { n: '5', 'site.name': 'K' } });
     const params = filterParams(ALL, full);
     const kept = Object.fromEntries(Object.entries(params).filter((param): param is [string, string] => !!param[1]));
     expect(parseFilter(kept)).toEqual(full);
@@ -27,7 +27,21 @@ describe('the filter', () => {
       text: null,
       actor: null,
       source: null,
+      place: null,
     });
+  });
+
+  it('has a place in the box’s stead', () => {
+    const at = narrowed(ALL, 'place', 'Paris, France');
+    expect(parseFilter({ place: 'Paris, France' })).toEqual(at);
+    expect(filterParams(ALL, at)).toMatchObject({ place: 'Paris, France', box: null });
+    expect(filterParts(at)).toEqual([{ label: 'place: Paris, France', without: ALL }]);
+    const box = { west: 1, south: 2, east: 3, north: 4 };
+    expect(queryOf({ timeline: 'main', filter: at, box })).toEqual({
+      timeline_id: 'main',
+      location: 'Paris, France',
+    });
+    expect(queryOf({ timeline: 'main', filter: ALL, box }).location).toBe('bbox:1,2,3,4');
   });
 
   it('is taken apart, each part once', () => {

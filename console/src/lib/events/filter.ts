@@ -7,14 +7,16 @@ export interface Filter {
   text: string;
   actor: string;
   source: string;
+  /** Where: a name as events have it or the service knows it, instead of the box on the map. */
+  place: string;
   /** Values of attributes by key. */
   attributes: Readonly<Record<string, string>>;
 }
 
-export const ALL: Filter = { text: '', actor: '', source: '', attributes: {} };
+export const ALL: Filter = { text: '', actor: '', source: '', place: '', attributes: {} };
 
 const ATTRIBUTE = 'attribute.';
-const NAMES = ['text', 'actor', 'source'] as const;
+const NAMES = ['text', 'actor', 'source', 'place'] as const;
 
 /** Something that events are told apart by: `actor`, `source` or `attribute.KEY`. */
 export type GroupBy = string;
@@ -25,7 +27,8 @@ export function parseFilter(params: Readonly<Record<string, string>>): Filter {
   for (const name of Object.keys(params).sort())
     if (name.startsWith(ATTRIBUTE) && name.length > ATTRIBUTE.length)
       attributes[name.slice(ATTRIBUTE.length)] = params[name]!;
-  return { text: params.text ?? '', actor: params.actor ?? '', source: params.source ?? '', attributes };
+  const { text = '', actor = '', source = '', place = '' } = params;
+  return { text, actor, source, place, attributes };
 }
 
 /** Returns what an address has to be changed by, so that it has another filter. */
@@ -34,6 +37,8 @@ export function filterParams(before: Filter, after: Filter): Record<string, stri
   for (const key of Object.keys(before.attributes)) changes[ATTRIBUTE + key] = null;
   for (const [key, value] of Object.entries(after.attributes)) changes[ATTRIBUTE + key] = value;
   for (const name of NAMES) changes[name] = after[name] || null;
+  // The service takes one answer to where.
+  if (after.place) changes.box = null;
   return changes;
 }
 
@@ -71,6 +76,7 @@ export function filterParts(filter: Filter): FilterPart[] {
   if (filter.text) parts.push({ label: `“${filter.text}”`, without: { ...filter, text: '' } });
   if (filter.actor) parts.push({ label: `actor: ${filter.actor}`, without: { ...filter, actor: '' } });
   if (filter.source) parts.push({ label: `source: ${filter.source}`, without: { ...filter, source: '' } });
+  if (filter.place) parts.push({ label: `place: ${filter.place}`, without: { ...filter, place: '' } });
   for (const [key, value] of Object.entries(filter.attributes)) {
     const { [key]: _, ...attributes } = filter.attributes;
     parts.push({ label: `${key} = ${value}`, without: { ...filter, attributes } });
@@ -80,7 +86,7 @@ export function filterParts(filter: Filter): FilterPart[] {
 
 /** Returns the filter with one more demand, such as `attribute.status` being `HU`. */
 export function narrowed(filter: Filter, by: GroupBy, value: string): Filter {
-  if (by === 'actor' || by === 'source' || by === 'text') return { ...filter, [by]: value };
+  if (by === 'actor' || by === 'source' || by === 'text' || by === 'place') return { ...filter, [by]: value };
   return { ...filter, attributes: { ...filter.attributes, [by.slice(ATTRIBUTE.length)]: value } };
 }
 
@@ -124,7 +130,7 @@ export function queryOf({ timeline, filter, box, asOf }: Question): Asked {
   const { text, actor, source, attributes } = filter;
   return {
     timeline_id: timeline,
-    location: locationOf(box),
+    location: filter.place || locationOf(box),
     ...(text ? { text } : {}),
     ...(actor ? { actor } : {}),
     ...(source ? { source } : {}),

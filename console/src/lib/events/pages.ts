@@ -2,6 +2,7 @@
 import { isAborted, service } from '../api';
 import { format, parse, type Micros } from '../instant';
 import { queryOf, type Question } from './filter';
+import { keepNames } from './known-names';
 import { EventStore, type EventBody } from './store';
 
 export interface EventPage {
@@ -56,6 +57,7 @@ export async function readPage(question: Question, options: PageOptions): Promis
       { signal },
     );
     for (const event of body.events) store.push(event);
+    if (!question.asOf) keepNames(question.timeline, body.events);
     next = body.has_more ? (body.next_cursor ?? null) : null;
     searchedTo = body.searched_to ? parse(body.searched_to) : null;
     if (next === null || store.count >= limit) break;

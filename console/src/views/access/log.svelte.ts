@@ -6,6 +6,8 @@
  * to the page. Nothing is polled: every reading of the log is an entry of the log.
  */
 import { isAborted, service } from '../../lib/api';
+import { keepNames } from '../../lib/events/known-names';
+import type { EventBody } from '../../lib/events/store';
 import { format } from '../../lib/instant';
 import { Stream } from '../../lib/stream.svelte';
 import { PAGE_MAX, rowsOf, withNewer, type LogEntry, type LogFilter, type LogPage } from './log';
@@ -42,7 +44,10 @@ export class AccessLog {
   ) {
     this.#stream = new Stream(
       { timeline, events: ['clock', 'events', 'interventions', 'reset'] },
-      ({ isFirst }) => {
+      ({ isFirst, data }) => {
+        // Its name need not be asked for when its entry is listed.
+        const { event } = data as { event?: EventBody | null };
+        if (event) keepNames(timeline, [event]);
         // How the clock stood when the line began is no change.
         if (!isFirst) this.#changed();
       },

@@ -5,7 +5,7 @@ import { BACK_ROOM, axisScale, chainSpots, chainWay, elide, logShare, ringSpots,
 import { differences, effectWords, statusWords } from './lab';
 import { append, follow } from './following';
 import { countOf, eventsOf, kindOf, timerOf, type Paradox, type ParadoxesBody } from './paradox';
-import { named } from './names.svelte';
+import { named } from '../../lib/events/names.svelte';
 import { gapWords, pictureOf } from './picture';
 
 describe('names', () => {

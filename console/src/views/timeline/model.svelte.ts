@@ -385,7 +385,8 @@ export class TimelineModel {
       this.settle();
     } else if (wasEmpty) void this.load();
     else this.#renewal.add(spanOf(changes));
-    if (!wasEmpty) this.live.show(changesIn(this.box, changes), from, to);
+    // What happens at a place by its name, the service knows.
+    if (!wasEmpty && this.filter.place === '') this.live.show(changesIn(this.box, changes), from, to);
     return true;
   }
 

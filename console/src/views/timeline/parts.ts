@@ -13,6 +13,7 @@ export const inside = later(() => import('./inside/Inside.svelte'));
 export const glance = later(() => import('./Glance.svelte'));
 export const nothing = later(() => import('./Nothing.svelte'));
 export const axisChips = later(() => import('./AxisChips.svelte'));
+export const relativeTime = later(() => import('./RelativeTime.svelte'));
 export const scaleButton = later(() => import('../../ui/ScaleButton.svelte'));
 export const tip = later(() => import('./Tip.svelte'));
 export const overlap = later(() => import('./Overlap.svelte'));

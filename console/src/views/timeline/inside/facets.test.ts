@@ -41,7 +41,7 @@ it('knows sources, actors, places, and attributes however deep they lie', () => 
     new Set([
       'source source',
       'actor actor',
-      'text place',
+      'place place',
       'attribute.sea.height sea.height',
       'attribute.sea.tags sea.tags',
     ]),

@@ -26,7 +26,7 @@ export interface Numbers {
 }
 
 export interface Facet {
-  /** By what a value is made a filter; `text` for places, which are found by their words. */
+  /** By what a value is made a filter; `place` for where they happened. */
   by: GroupBy;
   name: string;
   /** How many of the selected events have it. */
@@ -63,7 +63,7 @@ interface Tally {
   values: ReadonlyMap<string, number>;
 }
 const NONE: Tally = { count: 0, values: new Map() };
-const PLACE = 'text';
+const PLACE = 'place';
 
 function tally(events: readonly EventBody[]): ReadonlyMap<string, Tally> {
   const found = new Map<string, { count: number; values: Map<string, number> }>();
@@ -87,7 +87,7 @@ function facts({ source, actors, location, attributes }: EventBody): [by: string
   ];
 }
 
-const nameOf = (by: string): string => (by === PLACE ? 'place' : by.replace(/^attribute[.]/, ''));
+const nameOf = (by: string): string => by.replace(/^attribute[.]/, '');
 
 function facetOf(by: string, own: Tally, rest: Tally, ownEvents: number, restEvents: number): Facet {
   const shares = [...new Set([...own.values.keys(), ...rest.values.keys()])].map((value): Share => {

@@ -1,1 +1,0 @@
-import{dt as e}from"./common-XK7334uF.js";function t(t,n,r){let i=Object.entries(n).filter(([e])=>![`do`,`follow`,`play`,`tour`].includes(e)),a=new URLSearchParams({as_of:e(r),...Object.fromEntries(i)});return`${t.split(`#`,1)[0]??``}#/timeline?${a.toString()}`}export{t};

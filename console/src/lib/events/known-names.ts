@@ -1,0 +1,36 @@
+/** What events are called, as far as this page has read it: whoever reads events notes their names here. */
+
+interface Named {
+  event_id: string;
+  name?: string | null;
+  description?: string | null;
+}
+
+const KEPT_MAX = 5_000;
+/** A description that stands for a name is cut off there. */
+const SHORT = 72;
+const kept = new Map<string, string>();
+
+/** Returns what to call an event: its name, or how its description begins. Nothing where it has neither. */
+export function callName({ name, description }: Omit<Named, 'event_id'>): string {
+  const text = name?.trim() || (description?.trim() ?? '');
+  if (name?.trim() || text.length <= SHORT) return text;
+  const cut = text.slice(0, SHORT);
+  const blank = cut.lastIndexOf(' ');
+  return `${(blank > SHORT / 2 ? cut.slice(0, blank) : cut).replace(/[\s,;.:–-]+$/, '')}…`;
+}
+
+/** Returns what an event is called: nothing if it has no name, undefined if that is not known. */
+export function knownName(timeline: string, eventId: string): string | undefined {
+  return kept.get(`${timeline} ${eventId}`);
+}
+
+export function keepName(timeline: string, eventId: string, name: string): void {
+  if (kept.size >= KEPT_MAX) kept.clear();
+  kept.set(`${timeline} ${eventId}`, name);
+}
+
+/** Notes the names of events that were read as they are now. */
+export function keepNames(timeline: string, events: Iterable<Named>): void {
+  for (const event of events) keepName(timeline, event.event_id, callName(event));
+}

@@ -1,0 +1,150 @@
+/** What events are called where only their ids are known: in paradoxes, entries of a ledger, causes out of sight. */
+import { Problem, service } from '../api';
+import { sentenceText } from '../when';
+import { isOfEvent, nameIn, runsOf, type OfEntry } from './entry-names';
+import { callName, keepName, knownName } from './known-names';
+
+/** Each name that is asked for by itself is a question to the service, and an entry of its ledger: few are. */
+const ASKED_MAX = 6;
+/** Names of entries are asked for in stretches of the ledger, so many at a time. */
+const RUNS_MAX = 2;
+/** What is asked for at the moment, by whichever part of the page. */
+const asking = new Map<string, Promise<void>>();
+/** Entries that were read, whether they had a name or not. */
+const read = new Set<string>();
+const READ_MAX = 20_000;
+
+export class EventNames {
+  /** By id; without those that have no name, or were not asked for. */
+  byId = $state.raw<ReadonlyMap<string, string>>(new Map());
+  #round = 0;
+
+  constructor(
+    private readonly timeline: string,
+    private readonly most = ASKED_MAX,
+  ) {}
+
+  /**
+   * Asks for the names of the first of some events. Of those that may never have been recorded it is asked in a way
+   * that does not fail.
+   */
+  async want(ids: readonly string[], mayBeMissing = false): Promise<void> {
+    const round = ++this.#round;
+    const wanted = [...new Set(ids)];
+    this.#show(wanted);
+    await this.#askAll(wanted, mayBeMissing);
+    if (round === this.#round) this.#show(wanted);
+  }
+
+  /** Asks for the names of the events that entries are about: for all of them at once, where their payloads tell. */
+  async wantOf(entries: readonly OfEntry[]): Promise<void> {
+    const round = ++this.#round;
+    const wanted = entries.filter(isOfEvent);
+    const ids = [...new Set(wanted.map(({ subject }) => subject))];
+    this.#show(ids);
+    const missing = wanted.filter(({ position, subject }) => !this.#isKnown(subject) && !this.#wasRead(position));
+    const runs = runsOf(missing.map(({ position }) => position)).slice(-RUNS_MAX);
+    await Promise.all(runs.map((run) => this.#once(`entries ${run.from} ${run.limit}`, () => this.#readRun(run))));
+    if (round !== this.#round) return;
+    this.#show(ids);
+    // What was cancelled or moved before it was read here is named nowhere else.
+    await this.#askAll(
+      [...new Set(wanted.filter(({ position }) => this.#wasRead(position)).map(({ subject }) => subject))],
+      true,
+    );
+    if (round === this.#round) this.#show(ids);
+  }
+
+  #isKnown(id: string): boolean {
+    return knownName(this.timeline, id) !== undefined;
+  }
+
+  #wasRead(position: number): boolean {
+    return read.has(`${this.timeline} ${position}`);
+  }
+
+  #show(ids: readonly string[]): void {
+    const found = ids.flatMap((id) => {
+      const name = knownName(this.timeline, id);
+      return name ? [[id, name] as const] : [];
+    });
+    this.byId = new Map(found);
+  }
+
+  async #askAll(ids: readonly string[], mayBeMissing: boolean): Promise<void> {
+    const unknown = ids.slice(0, mayBeMissing ? undefined : this.most).filter((id) => !this.#isKnown(id));
+    await Promise.all(
+      unknown
+        .slice(0, this.most)
+        .map((id) => this.#once(`event ${id}`, () => (mayBeMissing ? this.#check(id) : this.#read(id)))),
+    );
+  }
+
+  /** Does something once, whoever wants it meanwhile. */
+  #once(what: string, work: () => Promise<void>): Promise<void> {
+    const key = `${this.timeline} ${what}`;
+    const begun = asking.get(key) ?? work().finally(() => asking.delete(key));
+    asking.set(key, begun);
+    return begun;
+  }
+
+  async #read(id: string): Promise<void> {
+    try {
+      const told = await service.event({ timeline_id: this.timeline, event_id: id });
+      const event = told.event ?? [...told.versions].reverse().find((version) => version.event)?.event;
+      keepName(this.timeline, id, event ? callName(event) : '');
+    } catch (error) {
+      // Its id is shown, as it is for those that were never recorded.
+      if (error instanceof Problem && error.httpStatus === 404) keepName(this.timeline, id, '');
+    }
+  }
+
+  /** The same for an event that may not be there: this is answered, whether it is or not. */
+  async #check(id: string): Promise<void> {
+    try {
+      const told = await service.checkTimeline({ timeline_id: this.timeline, significant_event: id });
+      // What was cancelled has its name in what it was.
+      if (told.event_id === id && !told.event) await this.#read(id);
+      else keepName(this.timeline, id, told.event_id === id && told.event ? callName(told.event) : '');
+    } catch {
+      // Its id is shown.
+    }
+  }
+
+  async #readRun({ from, limit }: { from: number; limit: number }): Promise<void> {
+    try {
+      const { entries } = await service.entries({ timeline_id: this.timeline, from, limit });
+      if (read.size >= READ_MAX) read.clear();
+      for (const { position, payload } of entries) {
+        read.add(`${this.timeline} ${position}`);
+        const found = nameIn(payload);
+        if (found !== null) keepName(this.timeline, found.id, found.name);
+      }
+    } catch {
+      // Ids are shown.
+    }
+  }
+
+  /** Shows nothing that is answered from now on. */
+  close(): void {
+    this.#round += 1;
+  }
+}
+
+/**
+ * Returns a sentence about events as people say it: with names in the place of ids, which the service writes between
+ * backticks, and with dates in the place of timestamps.
+ */
+export function named(text: string, names: ReadonlyMap<string, string>): string {
+  const parts = text.split('`');
+  const told = parts.map((part, index) => {
+    if (index % 2 === 0) return sentenceText(part);
+    if (part.startsWith('intervention_')) return 'the intervention';
+    // What follows is when it was set, which says more than an id that the service made.
+    if (part.startsWith('anchor_') && parts[index - 1]?.endsWith('the anchor ')) return '';
+    const name = names.get(part);
+    return name === undefined ? `\`${part}\`` : `“${name.replaceAll('`', "'")}”`;
+  });
+  const sentence = told.join('').replace('the anchor  (', 'the anchor (');
+  return sentence.charAt(0).toUpperCase() + sentence.slice(1);
+}

@@ -1,0 +1,52 @@
+import { describe, expect, it } from 'vitest';
+import { isOfEvent, nameIn, runsOf } from './entry-names';
+import { callName, keepNames, knownName } from './known-names';
+
+describe('an event', () => {
+  it('is called by its name, or by how its description begins', () => {
+    expect(callName({ name: 'Moon landing', description: 'They land.' })).toBe('Moon landing');
+    expect(callName({ name: ' ', description: ' They land. ' })).toBe('They land.');
+    expect(callName({})).toBe('');
+    const long = callName({ description: `The foundation stone of the cathedral, ${'x'.repeat(90)} was laid` });
+    expect(long).toBe(`The foundation stone of the cathedral…`);
+    expect(callName({ description: 'y'.repeat(200) })).toBe(`${'y'.repeat(72)}…`);
+  });
+
+  it('is known on its timeline once it was read', () => {
+    keepNames('main', [{ event_id: 'a', name: 'The vote', description: '' }, { event_id: 'b' }]);
+    expect(['a', 'b', 'c'].map((id) => knownName('main', id))).toEqual(['The vote', '', undefined]);
+    expect(knownName('other', 'a')).toBeUndefined();
+  });
+});
+
+describe('entries', () => {
+  it('are read together where they are near to each other', () => {
+    expect(runsOf([])).toEqual([]);
+    expect(runsOf([7, 5, 7, 9])).toEqual([{ from: 5, limit: 5 }]);
+    expect(runsOf([5, 60, 400])).toEqual([
+      { from: 5, limit: 1 },
+      { from: 60, limit: 1 },
+      { from: 400, limit: 1 },
+    ]);
+    const many = runsOf(Array.from({ length: 300 }, (_, index) => index));
+    expect(many).toEqual([
+      { from: 0, limit: 250 },
+      { from: 250, limit: 50 },
+    ]);
+  });
+
+  it('name the event that they are about', () => {
+    expect(isOfEvent({ action: 'record_event', subject: 'a' })).toBe(true);
+    expect(isOfEvent({ action: 'erase_events', subject: 'events' })).toBe(false);
+    expect(isOfEvent({ action: 'record_event', subject: '' })).toBe(false);
+    expect(nameIn('{"event_id":"a","name":"The vote","description":"d"}')).toEqual({ id: 'a', name: 'The vote' });
+    expect(nameIn('{"event":{"event_id":"a","description":"They vote."}}')).toEqual({ id: 'a', name: 'They vote.' });
+    expect(nameIn('{"event_id":"a","action":"delay 2h","after":{"event_id":"a","name":"Vote"}}')).toEqual({
+      id: 'a',
+      name: 'Vote',
+    });
+    // A cancelled event is only named by its id; what was erased says nothing.
+    for (const none of ['{"event_id":"a","action":"cancel"}', null, undefined, '', '[1]', 'nonsense'])
+      expect(nameIn(none)).toBeNull();
+  });
+});

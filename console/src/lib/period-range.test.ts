@@ -1,0 +1,32 @@
+import { describe, expect, it } from 'vitest';
+import { format, parse } from './instant';
+import { isPeriod, periodRange, periodText } from './period-range';
+import { PERIODS } from './periods';
+
+const NOW = parse('2024-03-31T12:00:00Z')!;
+const told = (period: string): string[] => {
+  const { from, to } = periodRange(period, NOW)!;
+  return [format(from), format(to)];
+};
+
+describe('a period of the axis', () => {
+  it('goes by the clock, back and ahead', () => {
+    expect(told('24h')).toEqual(['2024-03-30T12:00:00Z', '2024-03-31T12:00:00Z']);
+    expect(told('next-7d')).toEqual(['2024-03-31T12:00:00Z', '2024-04-07T12:00:00Z']);
+    // Months are those of the calendar.
+    expect(told('P1M')).toEqual(['2024-02-29T12:00:00Z', '2024-03-31T12:00:00Z']);
+    expect(told('next-P1Y')[1]).toBe('2025-03-31T12:00:00Z');
+  });
+
+  it('is each that other views have, and no other', () => {
+    for (const [id, title] of PERIODS) {
+      expect(isPeriod(id)).toBe(true);
+      expect(periodText(id)).toBe(title);
+    }
+    for (const wrong of [null, '', '2h', 'next-', 'custom', 'P2M']) {
+      expect(isPeriod(wrong)).toBe(false);
+      expect(periodRange(wrong, NOW)).toBeNull();
+    }
+    expect(['next-24h', 'P1M', 'next-P1Y'].map(periodText)).toEqual(['Next 24 hours', 'Last month', 'Next year']);
+  });
+});
