@@ -92,6 +92,8 @@ pub struct Options {
     pub accept_rollback: Option<Acceptance>,
     /// Whether nothing has to be kept outside yet of what the store holds: another service has written it.
     pub joins: bool,
+    /// What others have kept of it, for one that joins.
+    pub kept_by_others: Vec<KeptOutside>,
     /// How far the host's clock may be from the database's, in milliseconds; 0 where they are not compared.
     pub host_clock_offset_millis_max: u32,
     /// How many witnesses must vouch for a change before it is answered; 0 where answers wait for none.
@@ -122,6 +124,7 @@ impl Default for Options {
             retention_floor_seconds: RETENTION_FLOOR_SECONDS_DEFAULT,
             accept_rollback: None,
             joins: false,
+            kept_by_others: Vec::new(),
             host_clock_offset_millis_max: HOST_CLOCK_OFFSET_MILLIS_MAX_DEFAULT,
             witnesses_required: 0,
             witness_wait: Span::from_micros(i64::from(WITNESS_WAIT_SECONDS_DEFAULT) * 1_000_000),

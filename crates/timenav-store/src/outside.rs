@@ -125,7 +125,14 @@ impl CheckpointFile {
     /// # Errors
     /// It cannot be read, or holds something else.
     pub fn read_only(path: &Path) -> io::Result<Vec<KeptOutside>> {
-        let mut bytes = std::fs::read(path)?;
+        Self::read_from(std::fs::read(path)?)
+    }
+
+    /// As [`CheckpointFile::read_only`], of what such a file holds.
+    ///
+    /// # Errors
+    /// It holds something else.
+    pub fn read_from(mut bytes: Vec<u8>) -> io::Result<Vec<KeptOutside>> {
         bytes.truncate(records_end(&bytes));
         last_records(&bytes)
     }

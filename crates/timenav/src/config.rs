@@ -19,6 +19,7 @@ use timenav_core::limits::{
 };
 
 use crate::data_folder::DATA_DEFAULT;
+use crate::kept_from::KeptFrom;
 use crate::server::limits::{CONNECTION_IDLE_SECONDS_DEFAULT, HANDSHAKE_SECONDS_DEFAULT};
 use crate::telemetry::LogFormat;
 
@@ -58,7 +59,8 @@ const WITNESS_INTERVAL_SECS_DEFAULT: u32 = 60;
 /// What is logged unless told otherwise.
 const LOG_FILTER_DEFAULT: &str = "info";
 /// Options that the file cannot set: where it is, short forms, and what is for one start.
-const FLAGS_ALONE: [&str; 5] = ["config", "no_timelines_by_first_write", "no_encryption", "accept_rollback", "join"];
+const FLAGS_ALONE: [&str; 6] =
+    ["config", "no_timelines_by_first_write", "no_encryption", "accept_rollback", "join", "kept_from"];
 
 /// What flags and the environment say, and what the file says.
 ///
@@ -105,6 +107,13 @@ pub(crate) struct ServeOptions {
         require_equals = true, default_missing_value = "true", hide_possible_values = true, value_name = "BOOL")]
     #[serde(skip)]
     pub(crate) join: Option<bool>,
+    /// What others have kept of the database, with --join: a file of checkpoints, a signed checkpoint, or the URL of one.
+    ///
+    /// Such as `checkpoints.log` of another replica. The database must continue it. Give it once for each; in the
+    /// environment, separate them by commas. What witnesses have cosigned is compared as well.
+    #[arg(long, env = "TIMENAV_KEPT_FROM", value_name = "FILE|URL", value_delimiter = ',')]
+    #[serde(skip)]
+    pub(crate) kept_from: Vec<KeptFrom>,
     /// The name of this replica in `/metrics` and `/v1/limits`. [default: the name of the host]
     #[arg(long, env = "TIMENAV_REPLICA_NAME", value_name = "NAME")]
     pub(crate) replica_name: Option<String>,
@@ -332,6 +341,8 @@ pub(crate) struct Settings {
     pub(crate) replicas: bool,
     /// Whether nothing has to be kept yet of what is in it.
     pub(crate) join: bool,
+    /// What others have kept of it.
+    pub(crate) kept_from: Vec<KeptFrom>,
     /// By which the operator knows this one of several services.
     pub(crate) replica_name: String,
     /// How far the host's clock may be from the database's, in milliseconds.
@@ -409,7 +420,7 @@ impl Settings {
     /// # Errors
     /// There is a certificate without a key, or a key without a certificate.
     fn layer(options: ServeOptions, file: ServeOptions) -> anyhow::Result<Self> {
-        let Shared { replicas, join, accept_rollback, signing_key } = Shared::of(&options, &file)?;
+        let Shared { replicas, join, kept_from, accept_rollback, signing_key } = Shared::of(&options, &file)?;
         let tls = match (options.tls_cert.or(file.tls_cert), options.tls_key.or(file.tls_key)) {
             (Some(cert), Some(key)) => Some(TlsFiles { cert, key }),
             (None, None) => None,
@@ -441,6 +452,7 @@ impl Settings {
             signing_key,
             replicas,
             join,
+            kept_from,
             replica_name: options.replica_name.or(file.replica_name).unwrap_or_else(host_name),
             host_clock_offset_max_millis: (options.host_clock_offset_max_millis.or(file.host_clock_offset_max_millis))
                 .unwrap_or(HOST_CLOCK_OFFSET_MILLIS_MAX_DEFAULT),

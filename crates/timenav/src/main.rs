@@ -14,6 +14,7 @@ mod demo;
 mod doors;
 mod exit;
 mod following;
+mod kept_from;
 mod key_files;
 mod output;
 mod places;

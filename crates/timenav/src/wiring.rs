@@ -13,6 +13,7 @@ use tokio::runtime::{Handle, Runtime};
 use crate::config::{Settings, StoreUrl};
 use crate::data_folder::{COSIGNED_FILE, CheckpointPlace, DataFolder, make_private};
 use crate::doors::{FileSigner, HostClock, OsEntropy};
+use crate::kept_from::kept_by_others;
 use crate::key_files::{NextKeyFile, ServiceKey, keep_first_key, kept_service_key, service_key, settle_first_key};
 use crate::places::Places;
 use crate::spool::FolderSpool;
@@ -97,7 +98,9 @@ pub(crate) async fn open(folder: &DataFolder, settings: &Settings) -> anyhow::Re
         service_key(folder, name, &OsEntropy)?
     };
     let next = next_signer(folder, &key)?;
-    put_together(folder, settings, checkpoints, (key, next), postgres).await
+    let mut parts = Parts::of(folder, settings, checkpoints, (key, next), postgres)?;
+    parts.options.kept_by_others = kept_by_others(settings, &parts.options.service_name).await?;
+    parts.open(folder).await
 }
 
 /// Connects to a database, which this service uses alone or others too.

@@ -94,6 +94,7 @@ pub(crate) async fn compare_with_signed(
     let differing = all.iter().filter(|kept| known.get(&kept.timeline).is_none_or(|one| !one.is_kept));
     // What others have kept is handed over where its loss is to be accepted.
     let of_others = options.accept_rollback.iter().flat_map(|acceptance| &acceptance.kept);
+    let of_others = of_others.chain(&options.kept_by_others);
     let (of_ended, differing): (Vec<_>, Vec<_>) =
         differing.chain(of_others).partition(|kept| heads.rows().has_ended(&kept.timeline));
     for kept in differing {
@@ -349,9 +350,11 @@ fn warn_of_retired_key(timelines: usize) {
     }
 }
 
-/// Says so where nothing was kept outside of what the store holds, and it is taken as it is. Returns whether that is so.
+/// Says so where nothing was kept outside of what the store holds, here or by others of `system`, and it is taken as it is.
+/// Returns whether that is so.
 pub(crate) fn joins_unseen(is_anything_kept: bool, heads: &Heads, options: &Options) -> bool {
-    let is_unseen = options.joins && !is_anything_kept && entries_count(heads) > FIRST_START_ENTRIES;
+    let is_seen = is_anything_kept || options.kept_by_others.iter().any(|kept| kept.timeline.is_system());
+    let is_unseen = options.joins && !is_seen && entries_count(heads) > FIRST_START_ENTRIES;
     if is_unseen {
         tracing::warn!(
             entries = entries_count(heads),

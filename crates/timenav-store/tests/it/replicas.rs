@@ -4,6 +4,7 @@
 mod arrivals;
 mod fences;
 mod followers;
+mod joining;
 mod leases;
 mod looking_back;
 mod protocol;

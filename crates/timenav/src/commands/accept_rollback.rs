@@ -1,18 +1,16 @@
 //! `timenav accept-rollback`: says that what a database lost is lost, and why.
 
 use std::fmt::Write as _;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use anyhow::{Context as _, anyhow, bail};
 use serde_json::json;
-use timenav_core::ids::TimelineId;
-use timenav_core::ledger::{Checkpoint, Note};
-use timenav_engine::{Acceptance, KeptOutside};
-use timenav_store::CheckpointFile;
+use timenav_engine::Acceptance;
 
 use crate::config::{ServeOptions, Settings, StoreUrl};
 use crate::data_folder::{COSIGNED_FILE, DATABASE_FILE, DataFolder};
 use crate::exit::Failure;
+use crate::kept_from::read_kept;
 use crate::{output, telemetry, wiring};
 
 /// Longest name of who accepts a rollback, in characters.
@@ -95,21 +93,6 @@ pub(crate) fn run(command: AcceptRollbackCommand) -> Result<(), Failure> {
         tokio::runtime::Builder::new_multi_thread().enable_all().build().context("threads cannot be started")?;
     let lost = runtime.block_on(wiring::accept_rollback(&folder, &settings, acceptance, is_accepted))?;
     show(&lost, is_accepted, json)
-}
-
-/// Reads checkpoints that somebody has kept: a file of a service, with a line for each, or one signed note.
-fn read_kept(path: &Path) -> anyhow::Result<Vec<KeptOutside>> {
-    let named = || format!("{} cannot be read", path.display());
-    let bytes = std::fs::read(path).with_context(named)?;
-    if bytes.first() == Some(&b'{') {
-        return CheckpointFile::read_only(path).with_context(named);
-    }
-    let is_none = || format!("{} is neither a file of checkpoints nor a signed checkpoint", path.display());
-    let note = Note::parse(&bytes).with_context(is_none)?;
-    let checkpoint = Checkpoint::parse(note.text()).with_context(is_none)?;
-    let (_, timeline) = checkpoint.origin.rsplit_once('/').with_context(is_none)?;
-    let timeline = TimelineId::new(timeline).with_context(is_none)?;
-    Ok(vec![KeptOutside { timeline, note: note.to_string().into(), seal: None }])
 }
 
 fn show(lost: &[String], is_accepted: bool, as_json: bool) -> Result<(), Failure> {

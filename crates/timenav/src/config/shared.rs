@@ -5,11 +5,13 @@ use std::path::PathBuf;
 use anyhow::bail;
 
 use super::ServeOptions;
+use crate::kept_from::KeptFrom;
 
 /// How the service shares its database with others.
 pub(super) struct Shared {
     pub(super) replicas: bool,
     pub(super) join: bool,
+    pub(super) kept_from: Vec<KeptFrom>,
     pub(super) accept_rollback: bool,
     pub(super) signing_key: Option<PathBuf>,
 }
@@ -29,6 +31,9 @@ impl Shared {
         if join && !replicas {
             bail!("`join` is for one of several services on a database: give --replicas too");
         }
+        if !options.kept_from.is_empty() && !join {
+            bail!("`kept_from` is for a data folder that holds no checkpoints yet: give --join too, or leave it out");
+        }
         let accept_rollback = options.accept_rollback.unwrap_or(false);
         if accept_rollback && replicas {
             bail!(
@@ -43,6 +48,6 @@ impl Shared {
                  SQLite file, the key that signs is `signing.key` in the data folder"
             );
         }
-        Ok(Self { replicas, join, accept_rollback, signing_key })
+        Ok(Self { replicas, join, kept_from: options.kept_from.clone(), accept_rollback, signing_key })
     }
 }

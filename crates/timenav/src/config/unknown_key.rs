@@ -5,7 +5,7 @@ const SIMILARITY_MIN: f64 = 0.7;
 
 /// Says that there is no such setting, and which one may be meant.
 pub(super) fn unknown_key(key: &str, keys: &[String]) -> String {
-    if key == "accept_rollback" || key == "join" {
+    if ["accept_rollback", "join", "kept_from"].contains(&key) {
         let flag = key.replace('_', "-");
         return format!("`{key}` is for one start and cannot be set here; use --{flag} instead");
     }

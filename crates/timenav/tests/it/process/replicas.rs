@@ -328,6 +328,15 @@ fn one_that_joins_says_that_it_had_nothing_to_compare_with() {
     let third = Replica::start(folder.path(), &["--store", &cluster.url, "--replicas"]);
     assert!(!unseen(third.address));
     third.kill();
+    // Or that is told where it is kept.
+    let kept = first.data().join("checkpoints.log").display().to_string();
+    for name in ["checkpoints.log", "checkpoints.new"] {
+        drop(std::fs::remove_file(data.join(name)));
+    }
+    let arguments = ["--store", &cluster.url, "--replicas", "--join", "--kept-from", &kept];
+    let third = Replica::start(folder.path(), &arguments);
+    assert!(!unseen(third.address));
+    third.kill();
     drop(second);
     first.audit();
 }

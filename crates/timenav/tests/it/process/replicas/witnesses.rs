@@ -77,3 +77,25 @@ fn one_service_asks_the_witness_for_both_and_either_goes_on_without_the_other() 
     drop(second);
     first.audit();
 }
+
+/// What a witness has cosigned is there for a replica that comes anew.
+#[test]
+fn one_that_joins_compares_with_what_the_witness_has_cosigned() {
+    let cluster = Cluster::start();
+    let (mut first, Replica { folder, process, admin: _ }) = two(&cluster);
+    let witness = Witness::start(&[&verifier_key("timenav.local/system", &first.public_key)]);
+    let option = witness.option();
+    let arguments = ["--store", &cluster.url, "--replicas", "--witness", &option, "--witness-interval-secs", "1"];
+    process.kill();
+    assert!(first.stop().success());
+    first.arguments(&arguments);
+    first.start_again();
+    proven(first.address(), &first.admin, "cosigned", &[first.address()]);
+    std::fs::remove_file(folder.path().join("data/checkpoints.log")).unwrap();
+    let joins: Vec<&str> = arguments.iter().copied().chain(["--join"]).collect();
+    let second = Replica::start(folder.path(), &joins);
+    let ready = send(second.address, &Request::get("/readyz").anonymous()).unwrap().expect(200);
+    assert_eq!(ready["status"], "The service is ready.", "{ready:#}");
+    second.kill();
+    first.audit();
+}

@@ -1,0 +1,172 @@
+//! What others have kept of the ledgers, for a replica whose own folder holds nothing yet (`--join`): the checkpoints of
+//! another replica, of whoever keeps copies, or of the witnesses. They are a floor: what the service has signed and the
+//! database does not continue keeps it from starting.
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+use std::time::Duration;
+
+use anyhow::{Context as _, bail};
+use reqwest::{Client, Url};
+use timenav_core::ids::TimelineId;
+use timenav_core::ledger::{Checkpoint, Note, origin, sha256};
+use timenav_engine::KeptOutside;
+use timenav_store::CheckpointFile;
+
+use crate::client::{built, is_this_machine};
+use crate::config::{Settings, WitnessUrl};
+
+/// How long an answer may take. A start waits for it.
+const ANSWER_SECONDS_MAX: Duration = Duration::from_secs(10);
+/// Longest file of checkpoints that is fetched, in bytes: those of two hundred thousand timelines.
+const KEPT_BYTES_MAX: usize = 64 * 1024 * 1024;
+
+/// Where checkpoints are that somebody has kept.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum KeptFrom {
+    /// In a file.
+    File(PathBuf),
+    /// At an address.
+    Url(Box<Url>),
+}
+
+impl FromStr for KeptFrom {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        if !text.starts_with("http://") && !text.starts_with("https://") {
+            return Ok(Self::File(text.into()));
+        }
+        let url = Url::parse(text).map_err(|error| format!("it is no URL: {error}"))?;
+        if !url.username().is_empty() || url.password().is_some() {
+            return Err("it must have no password: what is kept is signed, and no secret".to_owned());
+        }
+        Ok(Self::Url(Box::new(url)))
+    }
+}
+
+/// Reads what others have kept, as the settings name it, and what the witnesses have cosigned.
+///
+/// A witness that does not answer is told of, and not waited for: another one may, and without any the service says that it
+/// had nothing to compare with.
+///
+/// # Errors
+/// What a setting names cannot be read, or is something else.
+pub(crate) async fn kept_by_others(settings: &Settings, service_name: &str) -> anyhow::Result<Vec<KeptOutside>> {
+    if !settings.join {
+        return Ok(Vec::new());
+    }
+    let mut kept = Vec::new();
+    for from in &settings.kept_from {
+        let read = match from {
+            KeptFrom::File(path) => read_kept(path),
+            KeptFrom::Url(url) => {
+                let named = || format!("the checkpoints at {url}");
+                let bytes = fetch(url).await.with_context(named)?;
+                parse_kept(bytes).with_context(named)
+            }
+        };
+        kept.extend(read?);
+    }
+    for witness in &settings.witnesses {
+        match cosigned_by(witness, service_name).await {
+            Ok(checkpoint) => kept.extend(checkpoint),
+            Err(error) => tracing::warn!(
+                witness = witness.key.name(),
+                "what the witness `{}` has cosigned cannot be compared with the database: {error:#}",
+                witness.key.name()
+            ),
+        }
+    }
+    Ok(kept)
+}
+
+/// Returns the checkpoint of `system` that a witness has cosigned last, if it has any.
+async fn cosigned_by(witness: &WitnessUrl, service_name: &str) -> anyhow::Result<Option<KeptOutside>> {
+    let system = TimelineId::system();
+    let log = sha256(&[origin(service_name, system.as_str()).as_bytes()]).to_hex();
+    let url = witness.below(&[&log, "checkpoint"]);
+    let Some(bytes) = fetch_found(&url).await? else { return Ok(None) };
+    // Whether this service has signed it is found out where it is compared.
+    let note = std::str::from_utf8(&bytes).context("it is no text")?;
+    Note::parse(note.as_bytes()).context("it is no signed note")?;
+    Ok(Some(KeptOutside { timeline: system, note: note.into(), seal: None }))
+}
+
+async fn fetch(url: &Url) -> anyhow::Result<Vec<u8>> {
+    fetch_found(url).await?.context("there is nothing (404)")
+}
+
+/// Returns what is at an address; `None` where there is nothing.
+async fn fetch_found(url: &Url) -> anyhow::Result<Option<Vec<u8>>> {
+    let http = built(url, || {
+        let builder = Client::builder()
+            .user_agent(concat!("timenav/", env!("CARGO_PKG_VERSION")))
+            .timeout(ANSWER_SECONDS_MAX)
+            .redirect(reqwest::redirect::Policy::none());
+        if is_this_machine(url) { builder.no_proxy() } else { builder }
+    })?;
+    let mut response = http.get(url.clone()).send().await.map_err(reqwest::Error::without_url)?;
+    if response.status() == reqwest::StatusCode::NOT_FOUND {
+        return Ok(None);
+    }
+    if !response.status().is_success() {
+        bail!("it answered {}", response.status());
+    }
+    let mut body = Vec::new();
+    while let Some(chunk) = response.chunk().await.map_err(reqwest::Error::without_url)? {
+        if body.len() + chunk.len() > KEPT_BYTES_MAX {
+            bail!("it is longer than {KEPT_BYTES_MAX} bytes");
+        }
+        body.extend_from_slice(&chunk);
+    }
+    Ok(Some(body))
+}
+
+/// Reads checkpoints that somebody has kept: a file of a service, with a line for each, or one signed note.
+///
+/// # Errors
+/// It cannot be read, or is something else.
+pub(crate) fn read_kept(path: &Path) -> anyhow::Result<Vec<KeptOutside>> {
+    let bytes = std::fs::read(path).with_context(|| format!("{} cannot be read", path.display()))?;
+    parse_kept(bytes).with_context(|| path.display().to_string())
+}
+
+fn parse_kept(bytes: Vec<u8>) -> anyhow::Result<Vec<KeptOutside>> {
+    const IS_NONE: &str = "it is neither a file of checkpoints nor a signed checkpoint";
+    if bytes.first() == Some(&b'{') {
+        return CheckpointFile::read_from(bytes).map_err(|error: io::Error| error.into());
+    }
+    let note = Note::parse(&bytes).context(IS_NONE)?;
+    let checkpoint = Checkpoint::parse(note.text()).context(IS_NONE)?;
+    let (_, timeline) = checkpoint.origin.rsplit_once('/').context(IS_NONE)?;
+    let timeline = TimelineId::new(timeline).context(IS_NONE)?;
+    Ok(vec![KeptOutside { timeline, note: note.to_string().into(), seal: None }])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn addresses_are_told_from_files() {
+        let check = |text: &str, is_url: bool| {
+            assert_eq!(matches!(text.parse(), Ok(KeptFrom::Url(_))), is_url, "{text}");
+        };
+        check("https://kept.example/checkpoints.log", true);
+        check("http://127.0.0.1:1/x?newest", true);
+        check("/mnt/kept/checkpoints.log", false);
+        check("http", false);
+        for wrong in ["https://", "http://user:secret@kept.example/", "https://user@kept.example/"] {
+            assert!(wrong.parse::<KeptFrom>().is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_checkpoint_is_refused() {
+        for wrong in [&b""[..], b"{", b"{}\n", b"<html></html>\n", b"a\n\n"] {
+            assert!(parse_kept(wrong.to_vec()).is_err() || wrong == b"{", "{wrong:?}");
+        }
+    }
+}
