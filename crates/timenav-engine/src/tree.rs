@@ -60,6 +60,21 @@ impl SignedTree {
         Ok(entry)
     }
 
+    /// Returns whether the tree begins with another one, of so many entries and with that root. What is kept of the first
+    /// entries does not decide that: it may have been put back, and the tree that was signed be over others.
+    ///
+    /// # Errors
+    /// Hashes that the tree is made of are missing, or the store does not answer.
+    pub(crate) async fn begins_with(
+        &self,
+        source: &dyn ScanSource,
+        (size, root): (u64, Hash),
+    ) -> Result<bool, Refusal> {
+        let Ok(nodes) = consistency_nodes(size, self.size) else { return Ok(false) };
+        let hashes = node_hashes(source, self.key, &nodes).await?;
+        Ok(verify_consistency(size, &root, self.size, &self.root, &hashes).is_ok())
+    }
+
     /// Returns the root of the first `size` entries, which the tree begins with.
     ///
     /// # Errors

@@ -185,12 +185,12 @@ impl Engine {
         if size < head.size {
             return Ok(Some(lost(head, &format!("the timeline has {size}"))));
         }
-        let root = match root_at(self.store(), state.head.key, head.size).await {
-            Ok(root) => root,
-            Err(Refusal::Damaged(what)) => return Ok(Some(lost(head, &what))),
-            Err(refusal) => return Err(refusal),
-        };
-        Ok((root != head.root).then(|| lost(head, "they are others now")))
+        match SignedTree::of(state).begins_with(self.store(), (head.size, head.root)).await {
+            Ok(true) => Ok(None),
+            Ok(false) => Ok(Some(lost(head, "they are others now"))),
+            Err(Refusal::Damaged(what)) => Ok(Some(lost(head, &what))),
+            Err(refusal) => Err(refusal),
+        }
     }
 
     /// Finds the newest entry `heads`, and whether an operator has accepted since that the database was taken back.
@@ -326,9 +326,8 @@ impl Engine {
         let contradiction = if size > here {
             Some(format!("rollback: a checkpoint of `system` with {size} entries was cosigned, and it has {here} now"))
         } else {
-            let root = root_at(self.store(), system.head.key, size).await?;
-            (root != checkpoint.root)
-                .then(|| format!("fork: the first {size} entries of `system` are not those that were cosigned"))
+            let continues = SignedTree::of(&system).begins_with(self.store(), (size, checkpoint.root)).await?;
+            (!continues).then(|| format!("fork: the first {size} entries of `system` are not those that were cosigned"))
         };
         let is_accepted = contradiction.is_some() && {
             let losses = self.witnessed().accepted.get_or_try_init(|| accepted_losses(self.store(), &system)).await?;

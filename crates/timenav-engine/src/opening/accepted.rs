@@ -23,7 +23,7 @@ use crate::refusal::Refusal;
 use crate::stated::signed_text;
 use crate::store::Store;
 use crate::store_error::StoreError;
-use crate::tree::{SignedTree, root_at};
+use crate::tree::SignedTree;
 
 /// Entries of `system` that are looked through for those that accept a rollback, from the newest on. They are read where
 /// something differs, and only then.
@@ -178,8 +178,8 @@ impl<'a> Accepting<'a> {
     /// the database must have.
     pub(super) async fn explains_system(&mut self, signed: &Checkpoint) -> Result<bool, OpenError> {
         let Some(system) = self.heads.get(&TimelineId::system()).cloned() else { return Ok(false) };
-        let is_there = signed.size <= system.head.frontier.size()
-            && root_at(self.store, system.head.key, signed.size).await.is_ok_and(|root| root == signed.root);
+        let there = SignedTree::of(&system).begins_with(self.store, (signed.size, signed.root)).await;
+        let is_there = there.unwrap_or(false);
         let seen = SeenTree { size: signed.size, root: signed.root };
         Ok(!is_there && self.explains(&TimelineId::system(), seen).await?)
     }

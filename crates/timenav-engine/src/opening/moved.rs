@@ -15,7 +15,7 @@ use crate::options::Options;
 use crate::refusal::Refusal;
 use crate::stated::signed_text;
 use crate::store::Store;
-use crate::tree::root_at;
+use crate::tree::{SignedTree, root_at};
 
 /// What other writers have committed.
 pub(crate) struct Moved {
@@ -110,13 +110,14 @@ pub(crate) async fn some_moved(
     Ok(Moved { heads: None, states, ended: Vec::new() })
 }
 
-/// Makes sure that a timeline goes on from what is known of it.
+/// Makes sure that a timeline goes on from what is known of it: that the tree which was signed begins with the known one.
 async fn check_continued(store: &dyn Store, known: &TimelineState, state: &TimelineState) -> Result<(), Refusal> {
     let (size, found) = (known.head.frontier.size(), state.head.frontier.size());
     if found < size {
         return Err(diverged(DivergenceKind::Rollback, known, Some(state)));
     }
-    if found == size || state.head.key != known.head.key || root_at(store, known.head.key, size).await? != known.root {
+    let is_other = found == size || state.head.key != known.head.key;
+    if is_other || !SignedTree::of(state).begins_with(store, (size, known.root)).await? {
         return Err(diverged(DivergenceKind::Fork, known, Some(state)));
     }
     Ok(())

@@ -27,7 +27,7 @@ use crate::stated::{Stated, signed_by};
 use crate::statement::{HowStated, how_stated, is_sealed};
 use crate::store::Store;
 use crate::store_error::StoreError;
-use crate::tree::{SignedTree, root_at};
+use crate::tree::SignedTree;
 
 /// Entries of `system` and `main` together after the first start.
 const FIRST_START_ENTRIES: u64 = 5;
@@ -428,13 +428,14 @@ async fn compare_with_tree(
         return Err(OpenError::Rollback { timeline: timeline.clone(), found, kept: signed.size });
     }
     let Some(state) = state else { return Ok(()) };
-    let root = if found == signed.size {
-        state.root
+    // Where it is larger: others went on, or the last commit was durable, and the process was killed before its checkpoint
+    // was kept.
+    let continues = SignedTree::of(state).begins_with(store, (signed.size, signed.root)).await;
+    if continues.map_err(|error| StoreError::Damaged(error.to_string()))? {
+        Ok(())
     } else {
-        // The last commit was durable, its checkpoint not yet kept: the process was killed there.
-        root_at(store, state.head.key, signed.size).await.map_err(|error| StoreError::Damaged(error.to_string()))?
-    };
-    if root == signed.root { Ok(()) } else { Err(OpenError::Fork { timeline: timeline.clone(), kept: signed.size }) }
+        Err(OpenError::Fork { timeline: timeline.clone(), kept: signed.size })
+    }
 }
 
 /// Compares what is kept of timelines that have ended with their last trees, which the ledger `system` tells. Returns what
@@ -464,12 +465,8 @@ async fn compare_with_ended<'k>(
             }
         };
         // The end may have been committed, and the last checkpoint before it not kept: the process was killed there.
-        let root = match signed.size.cmp(&ended.size) {
-            std::cmp::Ordering::Equal => Some(ended.root),
-            std::cmp::Ordering::Less => root_at(store, ended.key, signed.size).await.ok(),
-            std::cmp::Ordering::Greater => None,
-        };
-        if root != Some(signed.root) {
+        let last = SignedTree { key: ended.key, id: timeline.clone(), size: ended.size, root: ended.root };
+        if !last.begins_with(store, (signed.size, signed.root)).await.unwrap_or(false) {
             let error = OpenError::Fork { timeline, kept: signed.size };
             wrong.push((*kept, Some(signed), found, error));
         }

@@ -7,6 +7,7 @@ mod followers;
 mod joining;
 mod leases;
 mod looking_back;
+mod old_entries;
 mod protocol;
 mod repeated;
 mod spread;
@@ -290,8 +291,9 @@ fn every_table(url: &str, first: &str, each: &str) {
     crate::cluster::execute(url, &statement);
 }
 
-fn remember(url: &str) {
-    every_table(url, "CREATE SCHEMA before;", "CREATE TABLE before.%1$I AS TABLE public.%1$I");
+fn remember(url: &str, moment: &str) {
+    let each = format!("CREATE TABLE {moment}.%1$I AS TABLE public.%1$I");
+    every_table(url, &format!("CREATE SCHEMA {moment};"), &each);
 }
 
 fn go_back(url: &str) {
@@ -303,7 +305,7 @@ async fn lose(house: &House, left: Home<'_>, right: &Home<'_>) -> (u64, u64) {
     let url = house.database();
     left.engine.change_clock(&left.admin, None, hour(), None).await.unwrap();
     let kept = left.size("main").await;
-    remember(&url);
+    remember(&url, "before");
     for _ in 0..3 {
         left.engine.change_clock(&left.admin, None, hour(), None).await.unwrap();
     }
@@ -311,6 +313,7 @@ async fn lose(house: &House, left: Home<'_>, right: &Home<'_>) -> (u64, u64) {
     let seen = right.size("main").await;
     left.engine.close().await;
     drop(left);
+    remember(&url, "seen");
     go_back(&url);
     (seen, kept)
 }
@@ -379,7 +382,7 @@ async fn a_loss_is_accepted_once_for_all_that_saw_it() {
     let (left, right) = (house.open().await, other.open().await);
     let url = house.database();
     left.engine.change_clock(&left.admin, None, hour(), None).await.unwrap();
-    remember(&url);
+    remember(&url, "before");
     left.engine.change_clock(&left.admin, None, hour(), None).await.unwrap();
     // A timeline that is lost as a whole has nowhere to tell of it but `system`.
     left.engine.create_timeline(&left.admin, timeline_id("gone"), None).await.unwrap();
