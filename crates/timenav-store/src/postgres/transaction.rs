@@ -225,23 +225,34 @@ pub(super) async fn wait_for_open(connections: &Connections) -> Result<(), Faile
 }
 
 /// Waits until every transaction that is open began after a committed one; where none is named, after now.
+///
+/// # Errors
+/// Only [`StoreError::Unknown`]: what is waited for is committed, whatever becomes of the connection that asks. So it is
+/// asked again on another one.
 async fn wait_until_all_after(connections: &Connections, name: Option<&str>) -> Result<(), Failed> {
     let waited = tokio::time::timeout(EARLIER_WAIT, async {
-        let reader = connections.reader().await?;
-        let newest = match name {
-            Some(name) => name.to_owned(),
-            None => get(&reader.query_one(&reader.prepare_cached(NEWEST).await?, &[]).await?, 0)?,
-        };
-        let prepared = reader.prepare_cached(IS_OLDEST).await?;
-        while !get::<bool>(&reader.query_one(&prepared, &[&newest]).await?, 0)? {
-            pause(EARLIER_EVERY).await;
+        while let Err(failed) = try_wait_until_all_after(connections, name).await {
+            tracing::debug!(?failed, "it is not known yet whether a transaction is open that began before a change");
+            pause(SETTLE_EVERY).await;
         }
-        Ok::<_, Failed>(())
     });
-    waited.await.unwrap_or_else(|_| {
-        let what = "PostgreSQL: the change is committed, but a transaction that began before it is still open";
-        Err(StoreError::Unknown(what.to_owned()).into())
+    waited.await.map_err(|_| {
+        let what = "PostgreSQL: the change is committed, but a transaction that began before it may still be open";
+        StoreError::Unknown(what.to_owned()).into()
     })
+}
+
+async fn try_wait_until_all_after(connections: &Connections, name: Option<&str>) -> Result<(), Failed> {
+    let reader = connections.reader().await?;
+    let newest = match name {
+        Some(name) => name.to_owned(),
+        None => get(&reader.query_one(&reader.prepare_cached(NEWEST).await?, &[]).await?, 0)?,
+    };
+    let prepared = reader.prepare_cached(IS_OLDEST).await?;
+    while !get::<bool>(&reader.query_one(&prepared, &[&newest]).await?, 0)? {
+        pause(EARLIER_EVERY).await;
+    }
+    Ok(())
 }
 
 #[expect(

@@ -22,7 +22,7 @@ use timenav_engine::{
 use timenav_store::{PostgresOptions, PostgresStore};
 
 use crate::cluster::{Cluster, Holding, database, execute, is_spread, open, try_execute, wait_for};
-use crate::sample::{Ledger, anchor, commit_of, event, host, moment, timeline_id};
+use crate::sample::{Ledger, anchor, api_key, commit_of, event, host, moment, timeline_id};
 use proxy::{Lost, Proxy};
 
 /// How often a test looks for what must happen, and the pause between two looks: a bound on looks alone is one on time,
@@ -84,6 +84,36 @@ fn a_commit_that_happened_and_cannot_be_asked_for_has_moved_the_ledger() {
     assert!(matches!(refused, Err(StoreError::Moved(_))), "{refused:?}");
     commit(&store, ledger.grow(1)).unwrap();
     assert_eq!(size(&store), 6);
+}
+
+/// What takes something away is in force once nobody is on their way any more who was let in before. Where that cannot be
+/// found out, it is committed none the less: nobody may be told that it was not.
+#[test]
+fn a_revocation_that_is_committed_is_never_said_not_to_be() {
+    let url = database();
+    let proxy = Proxy::start(&url);
+    let (store, mut ledger) = (open(&proxy.url()).unwrap(), Ledger::new(1, "main"));
+    commit(&store, ledger.grow(2)).unwrap();
+    let revoke = |step| {
+        let directory = vec![DirectoryChange::RevokeKey { key_id: api_key("key_1").key_id, at: host(9) }];
+        wait_for(store.commit(Commit { directory, ..commit_of(vec![step]) }))
+    };
+    proxy.lose(Lost::Others);
+    let told = revoke(ledger.grow(1));
+    assert!(matches!(told, Err(StoreError::Unknown(_))), "{told:?}");
+    assert_eq!((proxy.lost(), size(&open(&url).unwrap())), (1, 3));
+    // A while is no reason: it is asked again.
+    proxy.let_pass();
+    commit(&store, ledger.grow(1)).unwrap();
+    proxy.lose(Lost::Others);
+    std::thread::scope(|scope| {
+        let revoking = scope.spawn(|| revoke(ledger.grow(1)));
+        wait_until(|| try_execute(&url, "SELECT 1 / count(*) FROM timelines WHERE size = 5"));
+        // Somebody has asked by then.
+        (0..20).for_each(|_| wait());
+        proxy.let_pass();
+        revoking.join().unwrap().unwrap();
+    });
 }
 
 /// Where entries are spread over servers, the one with the entries commits after the one with the head.

@@ -37,6 +37,8 @@ pub(super) enum Lost {
     AnswerAndServer = 3,
     /// Nobody gets through.
     Server = 4,
+    /// The commit is answered, and nobody else gets through any more.
+    Others = 5,
 }
 
 #[derive(Default)]
@@ -126,7 +128,7 @@ impl Proxy {
 async fn carry(mut client: UnixStream, server: PathBuf, state: Arc<State>) {
     let Ok(mut server) = UnixStream::connect(server).await else { return };
     let (mut asked, mut told) = (vec![0; 65_536], vec![0; 65_536]);
-    let (mut is_answered, mut writes, mut reads) = (true, false, false);
+    let (mut is_answered, mut writes, mut reads, mut is_spared) = (true, false, false, false);
     loop {
         tokio::select! {
             read = client.read(&mut asked) => {
@@ -141,8 +143,14 @@ async fn carry(mut client: UnixStream, server: PathBuf, state: Arc<State>) {
                 }
                 is_answered = false;
                 let is_commit = bytes.windows(COMMIT.len()).any(|some| some == COMMIT);
-                if is_commit && !state.is(Lost::Nothing) {
+                if is_commit && state.is(Lost::Others) {
+                    is_spared = true;
+                    state.count.fetch_add(1, Ordering::SeqCst);
+                    state.set(Lost::Server);
+                } else if is_commit && !state.is(Lost::Nothing) {
                     lose(bytes, &mut server, &state).await;
+                    return;
+                } else if state.is(Lost::Server) && !is_spared {
                     return;
                 }
                 if server.write_all(bytes).await.is_err() {
