@@ -10,6 +10,7 @@ mod looking_back;
 mod old_entries;
 mod protocol;
 mod repeated;
+mod rights;
 mod spread;
 mod timers_again;
 mod upgrading;

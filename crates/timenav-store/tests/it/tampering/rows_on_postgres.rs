@@ -1,6 +1,6 @@
 //! The attacks on rows that let somebody in or move something, on a PostgreSQL that other hands can write, too.
 
-use timenav_engine::OpenError;
+use timenav_engine::{OpenError, Refusal};
 
 use super::rows::{ATTACKS, anchor, furnished, refused};
 use super::*;
@@ -114,4 +114,55 @@ async fn rows_written_beside_two_services_let_nobody_in_at_either() {
     there.engine.close().await;
     drop((home, there));
     assert!(matches!(refused(&house).await, Some(OpenError::Rows { .. })));
+}
+
+/// Rows that were there once, put back while two services run: what was taken away stays away, and no service goes on from
+/// what was before.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn old_rows_put_back_beside_two_services_let_nobody_in_at_either() {
+    for tables in [["api_keys"].as_slice(), &["permissions"], &["timelines"], &TABLES] {
+        let house = furnished(House::on_postgres()).await;
+        let mut other = house.replica();
+        other.options.joins = true;
+        let (home, there) = (house.open().await, other.open().await);
+        let may_read = |names: &[&str]| {
+            let read = Some(names.iter().map(|name| user_id(name)).collect());
+            PermissionsChange { read, ..PermissionsChange::default() }
+        };
+        let main = timeline_id("main");
+        home.engine.set_access_control(&home.admin, main.clone(), may_read(&["eve"]), None).await.unwrap();
+        let (lost, kept) = (home.user("eve", false).await, home.caller("eve", None).await);
+        for (engine, caller) in [(&home.engine, &lost), (&there.engine, &kept)] {
+            engine.read_clock(caller, Some(main.clone())).await.unwrap();
+        }
+        keep(&house);
+        home.engine.revoke_api_key(&home.admin, crate::sample::key_id(&lost)).await.unwrap();
+        home.engine.set_access_control(&home.admin, main.clone(), may_read(&[]), None).await.unwrap();
+        let steered = home.engine.set_anchor(&home.admin, None, anchor(), None).await;
+        assert!(steered.is_ok() && there.engine.read_clock(&kept, Some(main.clone())).await.is_err());
+        put_back(&house, tables);
+        // What one does has the other one read what is there.
+        let made = home.engine.create_user(&home.admin, user_id("mallory"), false, None).await;
+        let went_back = tables.contains(&"timelines");
+        assert_eq!(made.is_err(), went_back, "{tables:?}: {made:?}");
+        for engine in [&home.engine, &there.engine] {
+            for _ in 0..3 {
+                for caller in [&lost, &kept] {
+                    let read = engine.read_clock(caller, Some(main.clone())).await;
+                    assert!(read.is_err(), "{tables:?}: {read:?}");
+                    assert!(engine.set_anchor(caller, None, anchor(), None).await.is_err());
+                }
+                drop(engine.read_clock(&home.admin, Some(main.clone())).await);
+            }
+            let steered = engine.set_anchor(&home.admin, None, anchor(), None).await;
+            assert!(!went_back || steered.is_err() && engine.ready().await.is_err(), "{tables:?}: {steered:?}");
+            // One table alone does not go with the others, which is found first.
+            let is_rollback = matches!(steered, Err(Refusal::Diverged(_)));
+            assert_eq!(is_rollback, tables == TABLES, "{tables:?}: {steered:?}");
+        }
+        home.engine.close().await;
+        there.engine.close().await;
+        drop((home, there));
+        assert!(refused(&house).await.is_some(), "{tables:?}");
+    }
 }

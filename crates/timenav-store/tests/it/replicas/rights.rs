@@ -1,0 +1,83 @@
+//! Rights that are taken away at one service while something of the other rests on them.
+
+use timenav_engine::{Caller, News, ReadLog, Topic};
+
+use super::{draft, end, key_of, names, read_list, two};
+use crate::house::{Home, House, told, watch};
+use crate::sample::{key_id, timeline_id, user_id};
+
+/// Returns a user who may read a timeline of the first service, as the second one knows them.
+async fn reader(left: &Home<'_>, right: &Home<'_>, name: &str, timeline: &str) -> Caller {
+    left.engine.create_user(&left.admin, user_id(name), false, None).await.unwrap();
+    read_list(left, timeline, &[name]).await;
+    let secret = key_of(left, name).await;
+    right.engine.identify(&secret).await.unwrap().unwrap()
+}
+
+/// Whoever listens is asked at each message whether they still may. A change there is heard of together with what was
+/// written after it.
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn a_stream_here_tells_nothing_that_was_written_after_its_right_was_taken_away_there() {
+    for (round, read_log) in [ReadLog::Durable, ReadLog::Buffered, ReadLog::Durable].into_iter().enumerate() {
+        let mut house = House::on_postgres();
+        house.options.read_log = read_log;
+        let other = two(&house).await;
+        let (left, right) = (house.open().await, other.open().await);
+        let ada = reader(&left, &right, "ada", "main").await;
+        let mut stream = right.engine.watch_ledger(&ada, watch(&[Topic::Events], None)).await.unwrap();
+        assert_eq!(stream.next().await.unwrap().what, News::Mark, "where it begins");
+        let record = async |name: &str| {
+            let drafts = vec![draft(name)];
+            left.engine.record_events(&left.admin, None, drafts, None).await.unwrap().ledger.position
+        };
+        let before = record("before").await;
+        right.engine.hear_of_all().await.unwrap();
+        while stream.next().await.unwrap().position < before {}
+        match round {
+            0 => drop(left.engine.revoke_api_key(&left.admin, key_id(&ada)).await.unwrap()),
+            1 => read_list(&left, "main", &[]).await,
+            _ => {
+                // What it holds already was read while it might be.
+                record("meanwhile").await;
+                drop(left.engine.revoke_api_key(&left.admin, key_id(&ada)).await.unwrap());
+            }
+        }
+        for number in 0..5 {
+            record(&format!("after{number}")).await;
+        }
+        right.engine.hear_of_all().await.unwrap();
+        assert_eq!(stream.next().await.map(|told| told.position), None, "{round}");
+        drop(stream);
+        end(&house, [left, right]).await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn a_fork_by_a_role_that_is_withdrawn_meanwhile_is_made_before_that_or_not_at_all() {
+    let house = House::on_postgres();
+    let other = two(&house).await;
+    let (left, right) = (house.open().await, other.open().await);
+    left.engine.create_timeline(&left.admin, timeline_id("parent"), None).await.unwrap();
+    let ada = reader(&left, &right, "ada", "parent").await;
+    let fork = |name: String| {
+        let (engine, ada, parent, name) =
+            (right.engine.clone(), ada.clone(), timeline_id("parent"), timeline_id(&name));
+        tokio::spawn(async move { engine.fork_timeline(&ada, name, &parent, None, None).await.map(|_| ()) })
+    };
+    fork("child".to_owned()).await.unwrap().unwrap();
+    for round in 0..8 {
+        read_list(&left, "parent", &["ada"]).await;
+        let (late, later) = (format!("late{round}"), format!("later{round}"));
+        // At the same time: either the fork is first, or it is refused.
+        let racing = fork(late.clone());
+        read_list(&left, "parent", &[]).await;
+        let made = names(&left, &left.admin).await;
+        let raced = racing.await.unwrap();
+        assert_eq!(raced.is_ok(), names(&left, &left.admin).await.contains(&late), "{raced:?}");
+        assert!(raced.is_ok() || told(&raced) == "Hidden", "{raced:?}");
+        // The answer may take longer than that of the change, but nothing is made after it.
+        assert_eq!(raced.is_ok(), made.contains(&late), "{raced:?}");
+        assert_eq!(told(&fork(later).await.unwrap()), "Hidden");
+    }
+    end(&house, [left, right]).await;
+}
