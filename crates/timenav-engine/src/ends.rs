@@ -18,6 +18,11 @@ use crate::payload::TimelineCreated;
 use crate::refusal::Refusal;
 use crate::tree::{node_hashes, root_at};
 
+/// Outcomes of requests that are forgotten in one transaction.
+const OUTCOMES_FORGOTTEN_MAX: usize = 1_000;
+/// Batches of outcomes that are forgotten at once. What is left waits for the next call.
+const OUTCOMES_BATCHES_MAX: usize = 64;
+
 /// A timeline that has ended.
 #[derive(Clone, Debug)]
 pub struct TimelineEnd {
@@ -55,9 +60,9 @@ impl Engine {
         Ok(TimelineEnd { size, root, checkpoint, contents_until: due_at, heirs_count, ledger, replayed })
     }
 
-    /// Ends the timelines whose time has come, lets go the contents of those that ended long enough ago, and clears away what
-    /// has arrived of bundles that nobody goes on with. To be called again and again: it costs nothing where nothing is due.
-    /// What was cut off is finished by a later call.
+    /// Ends the timelines whose time has come, lets go the contents of those that ended long enough ago, clears away what has
+    /// arrived of bundles that nobody goes on with, and forgets outcomes that have expired. To be called again and again: it
+    /// costs no more than a look where nothing is due. What was cut off is finished by a later call.
     ///
     /// # Errors
     /// The ledger cannot be written, or the store does not answer.
@@ -66,7 +71,18 @@ impl Engine {
         self.views().drop_idle(self.now());
         let cleared = self.clear_arrivals().await;
         self.tend_ends().await?;
-        cleared
+        cleared.and(self.forget_outcomes().await)
+    }
+
+    /// Forgets outcomes that have expired. Others write between its batches.
+    async fn forget_outcomes(&self) -> Result<(), Refusal> {
+        for _ in 0..OUTCOMES_BATCHES_MAX {
+            // Where the store is not what it was, nothing is taken from it.
+            if self.failure().is_some() || !self.store().forget_outcomes(self.sure(), OUTCOMES_FORGOTTEN_MAX).await? {
+                break;
+            }
+        }
+        Ok(())
     }
 
     async fn tend_ends(&self) -> Result<(), Refusal> {

@@ -428,9 +428,9 @@ impl<'a> Group<'a> {
             }
             told.push(Some(one));
         }
-        commit.outcomes.extend(outcomes_erased.values().flatten().map(forgotten));
+        commit.outcomes_erased = outcomes_erased.values().flatten().map(forgotten).collect();
         if !commit.outcomes.is_empty() {
-            commit.forget_outcomes_before = Some(host_clock.sure(now));
+            commit.outcomes_expired_by = Some(host_clock.sure(now));
         }
         let states = states.into_values().collect();
         Ok(Finished { commit, states, directory, rows, ended, told, entries_count, salts })

@@ -67,8 +67,12 @@ pub struct Commit {
     pub directory: Vec<DirectoryChange>,
     /// Outcomes that a repeated request is answered with.
     pub outcomes: Vec<IdempotencyRecord>,
-    /// Outcomes that expired before this instant are forgotten.
-    pub forget_outcomes_before: Option<Instant<Wall>>,
+    /// Outcomes that are kept, with what is left of them once the content of an event was erased. Each may be one of those
+    /// above. One that is not kept any more stays away.
+    pub outcomes_erased: Vec<IdempotencyRecord>,
+    /// Outcomes that have expired by this instant give way to others under their keys. No other outcome does, where several
+    /// write: then the request was done already, and the step is to be decided again.
+    pub outcomes_expired_by: Option<Instant<Wall>>,
     /// Whether the fingerprints of all outcomes from before this step become
     /// [`Idempotency::FINGERPRINT_FORGOTTEN`](crate::Idempotency::FINGERPRINT_FORGOTTEN).
     pub forget_fingerprints: bool,
@@ -460,6 +464,9 @@ pub trait Upkeep: Send + Sync + 'static {
 
     /// Keeps how far a timeline is swept, where no sweep has anything to name.
     async fn mark_swept(&self, timeline: TimelineKey, mark: SweepMark) -> Result<(), StoreError>;
+
+    /// Forgets at most so many of the outcomes that expired before an instant. Returns whether there may be more.
+    async fn forget_outcomes(&self, before: Instant<Wall>, rows_max: usize) -> Result<bool, StoreError>;
 
     /// Returns host time when it was last known to be right.
     async fn host_clock(&self) -> Result<Option<Instant<Wall>>, StoreError>;

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use deadpool_postgres::Object;
 use timenav_core::ids::{EventId, TimelineId};
-use timenav_core::time::Instant;
+use timenav_core::time::{Instant, Wall};
 use timenav_engine::{Commit, Idempotency, IdempotencyRecord, KeptOutcome, StoreError};
 use tokio_postgres::Row;
 
@@ -18,11 +18,14 @@ const PUT: &str = "INSERT INTO outcomes (key, fingerprint, expires_at, outcome, 
     SELECT * FROM unnest($1::bytea[], $2::bytea[], $3::bigint[], $4::bytea[], $5::text[], $6::text[], $7::text[])
     ON CONFLICT (key) DO UPDATE SET fingerprint = excluded.fingerprint, expires_at = excluded.expires_at,
     outcome = excluded.outcome, timeline_id = excluded.timeline_id, event_id = excluded.event_id,
-    told_of = excluded.told_of
-    WHERE outcomes.expires_at <= $8 OR outcomes.fingerprint = excluded.fingerprint RETURNING key";
+    told_of = excluded.told_of WHERE outcomes.expires_at <= $8 RETURNING key";
+const ERASE: &str =
+    "UPDATE outcomes o SET outcome = w.outcome, timeline_id = NULL, event_id = NULL, told_of = w.told_of
+    FROM unnest($1::bytea[], $2::bytea[], $3::text[]) AS w (key, outcome, told_of) WHERE o.key = w.key";
+const HAS_EXPIRED: &str = "SELECT EXISTS (SELECT FROM outcomes WHERE expires_at < $1)";
 /// Leaves out those that another service is forgetting.
 const FORGET: &str = "DELETE FROM outcomes WHERE key IN
-    (SELECT key FROM outcomes WHERE expires_at < $1 LIMIT 1000 FOR UPDATE SKIP LOCKED)";
+    (SELECT key FROM outcomes WHERE expires_at < $1 LIMIT $2 FOR UPDATE SKIP LOCKED)";
 const SELECT: &str = "SELECT key, fingerprint, expires_at, outcome, timeline_id, event_id FROM outcomes
     WHERE key = ANY($1)";
 /// No key is empty.
@@ -37,12 +40,12 @@ const SELECT_LEAVES: &str = "SELECT w.number, e.leaf
 const SELECT_OF: &str = "SELECT key, fingerprint, expires_at, outcome, timeline_id, event_id FROM outcomes
     WHERE timeline_id = $1 AND event_id = ANY($2) ORDER BY array_position($2, event_id), key";
 
-/// Keeps and forgets what a step says. Returns which statement of the batch keeps outcomes, and how many.
+/// Keeps and erases what a step says. Returns which statement of the batch keeps outcomes, and how many.
 pub(super) fn put<'a>(batch: &mut Batch<'a>, step: &'a Commit) -> Option<(usize, usize)> {
     let mut put = None;
     // Who has locked nothing may be alone with the store, and knows what is kept. Who changes all fingerprints does.
     let knows_all = step.decided_against.is_none() || step.forget_fingerprints;
-    let now = if knows_all { Some(Instant::MAX) } else { step.forget_outcomes_before };
+    let now = if knows_all { Some(Instant::MAX) } else { step.outcomes_expired_by };
     let now = now.unwrap_or(Instant::MIN).micros();
     if step.forget_fingerprints {
         batch.add(FORGET_FINGERPRINTS, values![&Idempotency::FINGERPRINT_FORGOTTEN[..]]);
@@ -70,10 +73,28 @@ pub(super) fn put<'a>(batch: &mut Batch<'a>, step: &'a Commit) -> Option<(usize,
             ],
         );
     }
-    if let Some(instant) = step.forget_outcomes_before {
-        batch.add(FORGET, values![instant.micros()]);
+    if !step.outcomes_erased.is_empty() {
+        let records = || step.outcomes_erased.iter();
+        batch.add(
+            ERASE,
+            values![
+                records().map(|record| &record.key[..]).collect::<Vec<_>>(),
+                records().map(|record| record.outcome.as_bytes()).collect::<Vec<_>>(),
+                records().map(|record| told_of(&record.outcome)).collect::<Vec<_>>()
+            ],
+        );
     }
     put
+}
+
+/// Returns whether outcomes have expired.
+pub(super) async fn have_expired(on: &Object, before: Instant<Wall>) -> Result<bool, Failed> {
+    rows(on, HAS_EXPIRED, &[&before.micros()]).await?.first().map_or(Ok(false), |row| get(row, 0))
+}
+
+/// Forgets at most so many that have expired.
+pub(super) fn forget(batch: &mut Batch<'_>, before: Instant<Wall>, rows_max: usize) {
+    batch.add(FORGET, values![before.micros(), sql(rows_max as u64)]);
 }
 
 /// Counts the outcomes that were kept. One that is missing is kept already, of another request under the same key: where

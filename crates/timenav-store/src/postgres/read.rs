@@ -20,7 +20,7 @@ use super::transaction::{Moment, wait_for_open};
 use super::values::{Failed, damaged, get, number, sql};
 use super::{
     PostgresStore, commit, described, ends, events, facts, heads, identity, leasing, locking, log_rows, origins,
-    retention, room, tiles, upgrading, versions,
+    outcomes, retention, room, tiles, upgrading, versions,
 };
 
 const SELECT_ANYTHING: &str = "SELECT count(*) FROM migrations";
@@ -299,6 +299,17 @@ impl Upkeep for PostgresStore {
         let mut batch = Batch::default();
         retention::mark(&mut batch, timeline, mark);
         Ok(self.write(batch).await?)
+    }
+
+    async fn forget_outcomes(&self, before: Instant<Wall>, rows_max: usize) -> Result<bool, StoreError> {
+        // Nobody who writes is waited for where there is nothing to do.
+        let have_expired = outcomes::have_expired(&self.reader().await?, before).await?;
+        if have_expired {
+            let mut batch = Batch::default();
+            outcomes::forget(&mut batch, before, rows_max);
+            self.write(batch).await?;
+        }
+        Ok(have_expired)
     }
 
     async fn host_clock(&self) -> Result<Option<Instant<Wall>>, StoreError> {

@@ -35,6 +35,7 @@ const INSERT_INTERVENTION: &str = "INSERT INTO interventions (timeline, event_id
 const INSERT_ANCHOR: &str = "INSERT INTO anchors (timeline, position, anchor_id, set_at, timestamp, description,
     fixed, clock_at, clock_running, clock_rate, clock_location) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)";
 const INSERT_PERMISSION: &str = "INSERT INTO permissions (timeline, user_id, role, expires_at) VALUES (?1, ?2, ?3, ?4)";
+const ERASE_OUTCOME: &str = "UPDATE outcomes SET outcome = ?2, timeline_id = NULL, event_id = NULL WHERE key = ?1";
 const PUT_OUTCOME: &str = "INSERT INTO outcomes (key, fingerprint, expires_at, outcome, timeline_id, event_id)
     VALUES (?1, ?2, ?3, ?4, ?5, ?6)
     ON CONFLICT (key) DO UPDATE SET fingerprint = excluded.fingerprint, expires_at = excluded.expires_at,
@@ -65,9 +66,8 @@ pub(super) fn commit(connection: &mut Connection, step: &Commit) -> Result<(), S
     for record in &step.outcomes {
         put_outcome(&transaction, record).map_err(failed)?;
     }
-    if let Some(instant) = step.forget_outcomes_before {
-        let mut delete = transaction.prepare_cached("DELETE FROM outcomes WHERE expires_at < ?1").map_err(failed)?;
-        delete.execute([instant.micros()]).map_err(failed)?;
+    for record in &step.outcomes_erased {
+        erase_outcome(&transaction, record).map_err(failed)?;
     }
     transaction.commit().map_err(failed)?;
     if erases {
@@ -295,6 +295,11 @@ fn insert_anchor(transaction: &Transaction<'_>, timeline: TimelineKey, anchor: &
         sql(anchor.moment.rate.micros()),
         anchor.moment.location,
     ])?;
+    Ok(())
+}
+
+fn erase_outcome(transaction: &Transaction<'_>, record: &IdempotencyRecord) -> rusqlite::Result<()> {
+    transaction.prepare_cached(ERASE_OUTCOME)?.execute(params![record.key, record.outcome])?;
     Ok(())
 }
 

@@ -2,6 +2,7 @@
 
 use rusqlite::{Connection, OptionalExtension, Row, params};
 use timenav_core::ids::{EventId, TimelineId};
+use timenav_core::time::{Instant, Wall};
 use timenav_engine::{IdempotencyRecord, KeptOutcome, StoreError};
 
 use super::values::{POSITION_MAX, bytes, failed, id, instant, sql};
@@ -74,6 +75,21 @@ pub(super) fn leaves(
         Ok(kept.map(|kept| leaf::whole(&kept, timeline.as_str(), *position).into_owned()))
     };
     entries.iter().map(&mut read).collect()
+}
+
+/// Returns whether outcomes have expired.
+pub(super) fn have_expired(connection: &Connection, before: Instant<Wall>) -> Result<bool, StoreError> {
+    let select = "SELECT EXISTS (SELECT 1 FROM outcomes WHERE expires_at < ?1)";
+    let mut select = connection.prepare_cached(select).map_err(failed)?;
+    select.query_row([before.micros()], |row| row.get(0)).map_err(failed)
+}
+
+/// Forgets at most so many that have expired.
+pub(super) fn forget(connection: &Connection, before: Instant<Wall>, rows_max: usize) -> Result<(), StoreError> {
+    let delete = "DELETE FROM outcomes WHERE key IN (SELECT key FROM outcomes WHERE expires_at < ?1 LIMIT ?2)";
+    let mut delete = connection.prepare_cached(delete).map_err(failed)?;
+    delete.execute([before.micros(), sql(rows_max as u64)]).map_err(failed)?;
+    Ok(())
 }
 
 fn outcome(row: &Row<'_>) -> Result<IdempotencyRecord, StoreError> {

@@ -20,8 +20,8 @@ use timenav_engine::{
 use super::leaf::Leaves;
 use super::values::{POSITION_MAX, count, damaged, entry_key, failed, id, instant, position, rate, role};
 use super::{
-    SqliteStore, commit, described, ends, events, facts, identity, log_rows, origins, overriding, retention, room,
-    tiles, versions,
+    SqliteStore, commit, described, ends, events, facts, identity, log_rows, origins, outcomes, overriding, retention,
+    room, tiles, versions,
 };
 
 /// Rows that a query for events may read on the thread that asks: a quarter of a millisecond's worth.
@@ -234,6 +234,15 @@ impl Upkeep for SqliteStore {
 
     async fn mark_swept(&self, timeline: TimelineKey, mark: SweepMark) -> Result<(), StoreError> {
         self.write(move |connection| retention::mark(connection, timeline, mark).map_err(failed)).await
+    }
+
+    async fn forget_outcomes(&self, before: Instant<Wall>, rows_max: usize) -> Result<bool, StoreError> {
+        // Nobody who writes is waited for where there is nothing to do.
+        let have_expired = self.read(move |connection| outcomes::have_expired(connection, before)).await?;
+        if have_expired {
+            self.write(move |connection| outcomes::forget(connection, before, rows_max)).await?;
+        }
+        Ok(have_expired)
     }
 
     async fn host_clock(&self) -> Result<Option<Instant<Wall>>, StoreError> {

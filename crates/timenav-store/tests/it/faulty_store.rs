@@ -508,6 +508,10 @@ impl Upkeep for FaultyStore {
         self.inner.mark_swept(timeline, mark).await
     }
 
+    async fn forget_outcomes(&self, before: Instant<Wall>, rows_max: usize) -> Result<bool, StoreError> {
+        self.reading()?.forget_outcomes(before, rows_max).await
+    }
+
     async fn host_clock(&self) -> Result<Option<Instant<Wall>>, StoreError> {
         self.reading()?.host_clock().await
     }

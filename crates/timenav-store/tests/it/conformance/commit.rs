@@ -3,7 +3,9 @@
 use timenav_core::access::RestrictionLevel;
 use timenav_core::event::EventDraft;
 use timenav_core::ids::KeyId;
-use timenav_engine::{Asker, Commit, DirectoryChange, Health, OneFact as _, Store, StoreError, TimelineCommit, Wanted};
+use timenav_engine::{
+    Asker, Commit, DirectoryChange, Health, IdempotencyRecord, OneFact as _, Store, StoreError, TimelineCommit, Wanted,
+};
 
 use super::picture::picture;
 use crate::backend::{Backend, on_each_backend};
@@ -76,7 +78,7 @@ fn step_with_everything(timelines: Vec<TimelineCommit>) -> Commit {
         DirectoryChange::RevokeKey { key_id: KeyId::new("k1").unwrap(), at: host(9) },
     ];
     step.outcomes = vec![outcome("late", 50), outcome("early", 60)];
-    step.forget_outcomes_before = Some(host(i64::MAX >> 10));
+    step.outcomes_erased = vec![IdempotencyRecord { outcome: "{}".to_owned(), ..outcome("early", 60) }];
     step
 }
 

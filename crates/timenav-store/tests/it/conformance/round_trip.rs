@@ -16,7 +16,7 @@ use timenav_engine::{
 };
 
 use crate::backend::{Backend, on_each_backend};
-use crate::sample::{Ledger, anchor, api_key, commit_of, digest, host, outcome, user, user_id, users};
+use crate::sample::{Ledger, anchor, api_key, commit_of, digest, event_id, host, outcome, user, user_id, users};
 
 on_each_backend!(
     check_heads_at_their_extremes,
@@ -266,15 +266,35 @@ async fn check_outcomes_are_replaced_and_expire(backend: &dyn Backend) {
     store.commit(step).await.unwrap();
     assert_outcomes(&*store, &[kept[0].clone(), again.clone(), kept[2].clone(), kept[3].clone()]).await;
     // What expires at that instant is not before it.
-    store.commit(Commit { forget_outcomes_before: Some(host(100)), ..Commit::default() }).await.unwrap();
+    assert!(store.forget_outcomes(host(100), 10).await.unwrap());
+    assert!(!store.forget_outcomes(host(100), 10).await.unwrap());
     assert_outcomes(&*store, &[again, kept[2].clone(), kept[3].clone()]).await;
-    store.commit(Commit { forget_outcomes_before: Some(Instant::MAX), ..Commit::default() }).await.unwrap();
+    // No more than so many at once.
+    for rows in [2, 1] {
+        assert!(store.forget_outcomes(Instant::MAX, 1).await.unwrap());
+        let wanted = Wanted { outcomes: ["b", "c"].map(digest).to_vec(), ..Wanted::default() };
+        let left = store.facts(wanted, Asker::Writer).await.unwrap().outcomes;
+        assert_eq!(left.iter().flatten().count(), rows - 1);
+    }
+    assert!(!store.forget_outcomes(Instant::MAX, 1).await.unwrap());
     assert_outcomes(&*backend.open(), &kept[3..]).await;
     // What was kept before such a step is not compared any more; what comes with it is.
     let step = Commit { outcomes: vec![kept[2].clone()], forget_fingerprints: true, ..Commit::default() };
     store.commit(step).await.unwrap();
     let forgotten = IdempotencyRecord { fingerprint: Idempotency::FINGERPRINT_FORGOTTEN, ..kept[3].clone() };
-    assert_outcomes(&*backend.open(), &[kept[2].clone(), forgotten]).await;
+    assert_outcomes(&*backend.open(), &[kept[2].clone(), forgotten.clone()]).await;
+    // What is erased of one that is kept takes nothing else from it, and brings nothing back.
+    let of_event = Some((TimelineId::main(), event_id("e")));
+    let holding = IdempotencyRecord { event: of_event, ..at("a", host(5)) };
+    store.commit(Commit { outcomes: vec![holding.clone()], ..Commit::default() }).await.unwrap();
+    let erased = |record: &IdempotencyRecord| IdempotencyRecord {
+        outcome: "{\"gone\":1}".to_owned(),
+        event: None,
+        ..record.clone()
+    };
+    let step = Commit { outcomes_erased: vec![erased(&holding), erased(&at("b", host(9)))], ..Commit::default() };
+    store.commit(step).await.unwrap();
+    assert_outcomes(&*backend.open(), &[erased(&holding), kept[2].clone(), forgotten]).await;
 }
 
 async fn assert_outcomes(store: &dyn Store, expected: &[IdempotencyRecord]) {

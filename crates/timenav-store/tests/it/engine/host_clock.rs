@@ -5,7 +5,7 @@ use timenav_core::clock::ClockCommand;
 use timenav_core::event::EventDraft;
 use timenav_core::limits::HOST_CLOCK_STEP_SECONDS_MAX;
 use timenav_core::time::Span;
-use timenav_engine::{Idempotency, NewTimeline, Refusal};
+use timenav_engine::{Asker, Idempotency, NewTimeline, Refusal, Wanted};
 
 use super::sessions::{lasts, log_in, with_password};
 use crate::house::{Home, House, on};
@@ -106,13 +106,22 @@ async fn kept_outcomes_are_answered_and_not_forgotten() {
     let meanwhile = async |home: &Home<'_>| {
         let again = pause(home, "first").await;
         assert_eq!((again.replayed, again.ledger), (true, first.ledger));
-        // To keep an outcome is when others are forgotten.
         assert!(!pause(home, "second").await.replayed);
+        home.engine.tend().await.unwrap();
     };
     let home = a_minute_ahead(home, meanwhile).await;
     assert!(pause(&home, "first").await.replayed);
     house.clock.advance(2 * DAY);
     assert!(!pause(&home, "first").await.replayed, "a day is over");
+    // What has expired is forgotten by a task of its own, and not where another one is kept.
+    let kept = async || {
+        let wanted = Wanted { outcomes: ["first", "second"].map(digest).to_vec(), ..Wanted::default() };
+        let found = home.store.facts(wanted, Asker::Reader).await.unwrap().outcomes;
+        found.iter().map(Option::is_some).collect::<Vec<_>>()
+    };
+    assert_eq!(kept().await, [true, true]);
+    home.engine.tend().await.unwrap();
+    assert_eq!(kept().await, [true, false]);
     home.close().await;
 }
 

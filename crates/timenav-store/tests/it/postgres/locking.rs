@@ -56,8 +56,8 @@ fn outcome(fingerprint: &str) -> IdempotencyRecord {
 
 fn with_outcome(ledger: &mut Ledger, fingerprint: &str) -> Commit {
     let outcomes = vec![outcome(fingerprint)];
-    let (forget_outcomes_before, decided_against) = (Some(host(1)), Some(0));
-    Commit { outcomes, forget_outcomes_before, decided_against, ..commit_of(vec![ledger.grow(1)]) }
+    let (outcomes_expired_by, decided_against) = (Some(host(1)), Some(0));
+    Commit { outcomes, outcomes_expired_by, decided_against, ..commit_of(vec![ledger.grow(1)]) }
 }
 
 /// Returns a step that takes something away from somebody.
@@ -153,7 +153,11 @@ fn of_two_requests_under_one_key_on_two_timelines_the_later_one_is_decided_again
         wait_for(first.lock(&[MAIN])).unwrap();
         wait_for(second.lock(&[SYSTEM])).unwrap();
         wait_for(first.commit(with_outcome(&mut main, "one"))).unwrap();
-        let refused = wait_for(second.commit(with_outcome(&mut system, "two")));
+        let refused = wait_for(second.commit(with_outcome(&mut system.clone(), "two")));
+        assert!(matches!(refused, Err(StoreError::Moved(_))), "{refused:?}");
+        // Also where it is the same request: it is not done twice.
+        wait_for(second.lock(&[SYSTEM])).unwrap();
+        let refused = wait_for(second.commit(with_outcome(&mut system, "one")));
         assert!(matches!(refused, Err(StoreError::Moved(_))), "{refused:?}");
         let wanted = Wanted { outcomes: vec![digest("key")], ..Wanted::default() };
         let found = wait_for(second.facts(wanted, Asker::Writer)).unwrap();
