@@ -152,6 +152,7 @@ mod diff;
 mod proofs;
 mod vouching;
 mod witnessing;
+mod evidence;
 mod shared_witnessing;
 mod certificates;
 mod entries;

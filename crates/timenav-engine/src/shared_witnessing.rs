@@ -134,12 +134,12 @@ impl Engine {
         let checkpoint = match compared {
             Err(damage) => return Ok(Judged::Ignored(damage)),
             Ok(None) => return ignored("the key of this service has not signed it"),
-            Ok(Some(ComparedCheckpoint { contradiction: Some(contradiction), is_accepted, .. })) => {
-                return Ok(if is_accepted {
-                    Judged::Ignored(format!("an operator has accepted that it was lost: {contradiction}"))
-                } else {
-                    Judged::Contradiction(contradiction)
-                });
+            Ok(Some(ComparedCheckpoint { contradiction: Some(contradiction), is_accepted: true, .. })) => {
+                return ignored(&format!("an operator has accepted that it was lost: {contradiction}"));
+            }
+            Ok(Some(ComparedCheckpoint { contradiction: Some(contradiction), checkpoint, .. })) => {
+                self.stop_as_taken_back(&checkpoint, text);
+                return Ok(Judged::Contradiction(contradiction));
             }
             Ok(Some(ComparedCheckpoint { checkpoint, contradiction: None, .. })) => checkpoint,
         };

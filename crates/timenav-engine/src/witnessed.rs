@@ -196,7 +196,8 @@ impl Witnessed {
     }
 
     /// Returns why the service is not what it was, if so. A witness that shows no evidence is believed unless another one
-    /// cosigns: one that lies could stop the service otherwise. What an operator has accepted alarms nobody any more.
+    /// cosigns: one that lies could take the service down otherwise. Where there is evidence, the service has stopped. What
+    /// an operator has accepted alarms nobody any more.
     pub(crate) fn alarm(&self) -> Option<String> {
         if let Some(contradiction) = self.contradiction.lock().clone() {
             return Some(contradiction);

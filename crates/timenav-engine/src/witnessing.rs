@@ -264,7 +264,7 @@ impl Engine {
     }
 
     /// Takes the cosigned checkpoint that was kept when the service ran last. What it says is compared with what is here:
-    /// a contradiction is found by [`Engine::ready`] from then on, and returned as the text of the refusal. Returns the
+    /// if it contradicts that, nothing is written any more, and why is returned as the text of the refusal. Returns the
     /// checkpoint with those of the given witnesses that have cosigned it; `None` where none has, or another key signed it.
     ///
     /// # Errors
@@ -287,6 +287,7 @@ impl Engine {
                 return Ok(None);
             }
             *self.witnessed().contradiction.lock() = Some(contradiction.clone());
+            self.stop_as_taken_back(&checkpoint, note);
             return Err(Refusal::Damaged(contradiction));
         }
         let signer = &self.doors().signer;

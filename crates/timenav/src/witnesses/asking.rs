@@ -8,7 +8,7 @@ use timenav_core::ids::TimelineId;
 use timenav_core::ledger::{
     AddCheckpoint, COSIGNATURE_AHEAD_SECONDS_MAX, Note, NoteSignature, WitnessKey, cosignatures_in, sha256,
 };
-use timenav_engine::{ComparedCheckpoint, Engine, Evidence, Refusal, SignedCheckpoint};
+use timenav_engine::{Engine, Evidence, Refusal, SignedCheckpoint};
 
 use crate::client::{built, is_this_machine};
 use crate::config::WitnessUrl;
@@ -180,14 +180,9 @@ impl AskedWitness {
         let answer = self.send(Method::GET, self.witness.below(&[&origin, "checkpoint"]), String::new()).await;
         let shown = answer.ok().filter(|answer| answer.status == StatusCode::OK);
         let shown = shown.and_then(|answer| String::from_utf8(answer.body).ok());
-        let compared = match &shown {
-            Some(note) => engine.compare_with_system(note).await.ok().flatten(),
-            None => None,
-        };
-        tell(match compared {
-            Some(ComparedCheckpoint { contradiction: Some(_), is_accepted: true, .. }) => Evidence::Accepted,
-            Some(ComparedCheckpoint { contradiction: Some(_), .. }) => Evidence::Proven,
-            Some(ComparedCheckpoint { contradiction: None, .. }) | None => Evidence::None,
+        tell(match &shown {
+            Some(note) => engine.judge_evidence(note).await.unwrap_or(Evidence::None),
+            None => Evidence::None,
         })
     }
 }

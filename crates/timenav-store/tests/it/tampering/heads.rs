@@ -1,7 +1,7 @@
 //! What entries `heads` commit `system` to, and timelines that are something else.
 
 use timenav_core::ledger::{CommittedHead, CommittedHeads, WitnessKey, sha256};
-use timenav_engine::{Acceptance, KeptOutside};
+use timenav_engine::{Acceptance, Divergence, Evidence, KeptOutside, Refusal};
 
 use super::authority::{SYSTEM, last_with, rewritten};
 use super::*;
@@ -184,6 +184,24 @@ async fn what_a_witness_has_alarms_nobody_once_its_loss_was_accepted() {
         // Where it was cosigned and kept, it is put aside, or else it is an alarm.
         assert_eq!(home.engine.recall_cosigned(&shown, &[]).await.is_ok(), is_accepted);
         assert_eq!(home.engine.ready().await.is_ok(), is_accepted);
+        home.engine.close().await;
+        drop(home);
+        // As evidence of a witness it stops the service: what is here is signed by the same key as what was.
+        let home = house.open().await;
+        let evidence = if is_accepted { Evidence::Accepted } else { Evidence::Proven };
+        assert_eq!(home.engine.judge_evidence("x").await.unwrap(), Evidence::None);
+        let kept_before = house.outside.diverged.lock().len();
+        for _ in 0..2 {
+            assert_eq!(home.engine.judge_evidence(&shown).await.unwrap(), evidence);
+        }
+        let written = home.engine.create_user(&home.admin, user_id("late"), false, None).await;
+        assert_eq!(written.is_ok(), is_accepted, "{written:?}");
+        if !is_accepted {
+            let Err(Refusal::Diverged(told)) = written else { panic!("{written:?}") };
+            assert_eq!(told.timeline.as_str(), "system");
+            let kept = house.outside.diverged.lock();
+            assert_eq!(kept[kept_before..], [(Divergence::clone(&told), shown.clone())], "once");
+        }
         home.engine.close().await;
     }
 }

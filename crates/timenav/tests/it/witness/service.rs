@@ -1,6 +1,6 @@
 //! A service that has witnesses.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
@@ -252,21 +252,53 @@ fn a_whole_disk_that_was_taken_back_is_found_for_every_timeline() {
     assert!(service.stop().success());
     copy(backup.path(), &service.data());
     // Database, checkpoints, cosignatures: all are of one age, so that the service itself cannot know.
-    service.errors_expected.extend(["the witness `witness.test/w1` does not cosign: "]);
+    service.errors_expected.extend(["the witness `witness.test/w1` does not cosign: ", "nothing is written until"]);
     service.remembered.clear();
     service.start_again();
     wait_for_state(&service, "witness.test/w1", "rollback");
-    let (status, said) = is_ready(&service);
-    assert!(status == 503 && said.contains("rollback: the witness `witness.test/w1` has cosigned"), "{said}");
+    check_stopped(&service, "rollback");
     assert!(service.log_text().lines().any(|line| line.contains("ERROR") && line.contains("rollback")));
-    // It goes on, until it is larger than what was cosigned: that is another history.
+    // Where it is larger by now than what was cosigned, as no witness was asked, that is another history.
+    assert!(service.stop().success());
+    service.arguments(&[]);
+    service.start_again();
     for number in 0..30 {
         service.post("/v1/users", &json!({ "user_id": format!("user-{number}") }));
     }
+    with_witnesses(&mut service, &[&witness.option()]);
     wait_for_state(&service, "witness.test/w1", "fork");
-    assert!(is_ready(&service).1.contains("fork: the witness"), "{}", is_ready(&service).1);
+    check_stopped(&service, "fork");
     assert!(witness.log_text().contains("does not continue what was cosigned"), "{}", witness.log_text());
+    // It goes on once an operator has accepted just that loss, and the witness is right for ever.
+    assert!(service.stop().success());
+    let shown = cosigned_by(&witness);
+    let mut accept = timenav();
+    accept.args(["accept-rollback", "--by", "ada", "--reason", "a disk that was lost", "--data"]).arg(service.data());
+    let (code, stdout, stderr) = run(accept.arg("--kept").arg(shown), "");
+    assert_eq!(code, Some(0), "{stdout}{stderr}");
+    service.start_again();
+    wait_for_state(&service, "witness.test/w1", "fork");
+    assert_eq!(is_ready(&service).0, 200, "{}", is_ready(&service).1);
+    record(&service, "apollo", "newer");
     service.audit();
+}
+
+/// Makes sure that nothing is written or read any more, and that what proves it was kept.
+fn check_stopped(service: &Service, code: &str) {
+    let refused = service.send(Request::get("/readyz").anonymous()).refused(503, code);
+    assert!(refused["detail"].as_str().unwrap().contains("timeline `system`"), "{refused:#}");
+    service.send(Request::post("/v1/users").json(&json!({ "user_id": "late" }))).refused(503, code);
+    service.send(Request::get("/v1/users")).refused(503, code);
+    let diverged = std::fs::read_to_string(service.data().join("diverged.log")).unwrap();
+    let last: Value = serde_json::from_str(diverged.lines().last().unwrap()).unwrap();
+    assert_eq!((&last["timeline_id"], &last["kind"]), (&json!("system"), &json!(code)));
+    assert!(last["seen"]["checkpoint"].as_str().unwrap().contains("\n\u{2014} witness.test/w1 "), "{last:#}");
+}
+
+/// Returns the file that a witness keeps of its only log.
+fn cosigned_by(witness: &Witness) -> PathBuf {
+    let files = std::fs::read_dir(witness.data()).unwrap().map(|entry| entry.unwrap().path());
+    files.into_iter().find(|path| path.extension().is_some_and(|end| end == "checkpoint")).expect("it has cosigned")
 }
 
 /// One timeline alone was taken back, with its line among the checkpoints.

@@ -1,0 +1,67 @@
+//! Checkpoints of `system` that this service has signed once, and that are not of what is here: what is here was taken back.
+//!
+//! Nobody else can make one. So whoever shows it, a witness, a file or a row, nothing is written any more from then on: each
+//! further signature would be over a second history.
+
+use std::sync::Arc;
+
+use timenav_core::ids::TimelineId;
+use timenav_core::ledger::Checkpoint;
+
+use crate::divergence::{Divergence, DivergenceKind, SeenTree};
+use crate::engine::Engine;
+use crate::head::TimelineState;
+use crate::refusal::Refusal;
+use crate::stated::signed_text;
+use crate::witnessed::Evidence;
+use crate::witnessing::ComparedCheckpoint;
+
+impl Engine {
+    /// Judges what a witness shows, which says that what is here was taken back. If it proves that, and no operator has
+    /// accepted it, nothing is written any more.
+    ///
+    /// # Errors
+    /// The store does not answer.
+    pub async fn judge_evidence(&self, note: &str) -> Result<Evidence, Refusal> {
+        let mut compared = self.compare_with_system(note).await?;
+        let contradicts = compared.as_ref().is_some_and(|compared| compared.contradiction.is_some());
+        if contradicts && self.failure().is_none() {
+            // What it is over may have been written by another service just now.
+            self.hear_of(&TimelineId::system()).await?;
+            compared = self.compare_with_system(note).await?;
+        }
+        Ok(match compared {
+            Some(ComparedCheckpoint { contradiction: Some(_), is_accepted: true, .. }) => Evidence::Accepted,
+            Some(ComparedCheckpoint { contradiction: Some(_), checkpoint, .. }) => {
+                self.stop_as_taken_back(&checkpoint, note);
+                Evidence::Proven
+            }
+            Some(ComparedCheckpoint { contradiction: None, .. }) | None => Evidence::None,
+        })
+    }
+
+    /// Stops all writing, because this service has signed a checkpoint of `system` that is not of what is here. Keeps both.
+    pub(crate) fn stop_as_taken_back(&self, signed: &Checkpoint, note: &str) {
+        let Some(system) = self.state(&TimelineId::system()).filter(|_| self.failure().is_none()) else { return };
+        let divergence = Arc::new(divergence(signed, &system));
+        let refusal = Refusal::Diverged(Arc::clone(&divergence));
+        tracing::error!(%refusal, "nothing is written until a restart");
+        if let Err(error) = self.doors().outside.keep_divergence(&divergence, note) {
+            tracing::error!(%error, "both sides could not be kept; keep the database");
+        }
+        // Nor is `system` committed to anything more.
+        self.witnessed().contradiction.lock().get_or_insert_with(|| divergence.to_string());
+        self.stop_writing(refusal);
+    }
+}
+
+fn divergence(signed: &Checkpoint, system: &TimelineState) -> Divergence {
+    let here = system.head.frontier.size();
+    Divergence {
+        timeline: system.head.id.clone(),
+        kind: if signed.size > here { DivergenceKind::Rollback } else { DivergenceKind::Fork },
+        seen: SeenTree { size: signed.size, root: signed.root },
+        found: SeenTree { size: here, root: system.root },
+        found_statement: signed_text(&system.head.statement),
+    }
+}
