@@ -29,6 +29,56 @@ fn proven(asked: SocketAddr, admin: &str, event_id: &str, shown_by: &[SocketAddr
     shown_by.iter().map(prove).collect()
 }
 
+/// Where answers wait for a witness, they do at each service, whichever asks the witness for both. So does a repetition at
+/// another service than the one that wrote.
+#[test]
+fn answers_wait_for_the_witness_at_whichever_service_is_asked() {
+    let cluster = Cluster::start();
+    let (mut first, Replica { folder, process, admin }) = two(&cluster);
+    let mut witness = Witness::start(&[&verifier_key("timenav.local/system", &first.public_key)]);
+    let option = witness.option();
+    let waits = ["--witness-required", "1", "--witness-wait-secs", "6", "--witness-interval-secs", "86400"];
+    let arguments = [&["--store", &cluster.url, "--replicas", "--witness", &option][..], &waits].concat();
+    process.kill();
+    assert!(first.stop().success());
+    first.arguments(&arguments);
+    first.start_again();
+    let second = Replica { process: Replica::start(folder.path(), &arguments), folder, admin };
+    let both = [first.address(), second.process.address];
+    let asked = |address: SocketAddr, event_id: &str| {
+        let event = json!({ "time": "2000-01-01T00:00:00Z", "event_id": event_id });
+        send(address, &Request::post("/v1/events").json(&event).idempotent(event_id).key(&second.admin)).unwrap()
+    };
+    // One of them asks the witness for both, the other one when somebody waits: each answer is vouched for at either.
+    for (number, address) in both.into_iter().cycle().take(4).enumerate() {
+        let recorded = asked(address, &format!("vouched-{number}")).expect(201);
+        let path = format!("/timeline/main/proof?position={}&witnessed=true", recorded["ledger"]["position"]);
+        for shown_by in both {
+            let proof = send(shown_by, &Request::get(&path).key(&second.admin)).unwrap().expect(200);
+            assert!(proof["checkpoint"].as_str().unwrap().contains("\n— witness.test/w1 "), "{proof:#}");
+        }
+    }
+    witness.kill();
+    for (writes, repeats) in [(0, 1), (1, 0)] {
+        let event_id = format!("alone-{writes}");
+        asked(both[writes], &event_id).refused(503, "outcome_unknown");
+        asked(both[repeats], &event_id).refused(503, "outcome_unknown");
+    }
+    witness.start_again();
+    for (writes, repeats) in [(0, 1), (1, 0)] {
+        let event_id = format!("alone-{writes}");
+        let repeated = until("an answer that the witness vouches for", || {
+            let answer = asked(both[repeats], &event_id);
+            (answer.status != 503).then(|| answer.json())
+        });
+        let position = &repeated["ledger"]["position"];
+        assert!(position.is_u64(), "{repeated:#}");
+        assert_eq!(*position, asked(both[writes], &event_id).json()["ledger"]["position"]);
+    }
+    drop(second);
+    first.audit();
+}
+
 /// Returns what `timenav upgrade` prints.
 fn upgrade(cluster: &Cluster, more: &[&str]) -> Value {
     let (code, stdout, stderr) = run(timenav().args(["upgrade", "--json", "--store", &cluster.url]).args(more), "");
