@@ -14,7 +14,7 @@ use timenav_store::{Copied, Moved, PostgresOptions, fold_log, to_postgres, to_sq
 use super::checked_copy::CheckedCopy;
 use super::verify::files::{Archive, Files, Outside, read_outside};
 use crate::config::StoreUrl;
-use crate::data_folder::{CheckpointPlace, DATABASE_FILE, DataFolder, sync_folder_of};
+use crate::data_folder::{CheckpointPlace, DATABASE_FILE, DataFolder, SIGNING_KEY_FILE, sync_folder_of};
 use crate::doors::OsEntropy;
 use crate::exit::Failure;
 use crate::key_files::{ServiceKey, service_key};
@@ -45,6 +45,9 @@ pub(crate) struct MigrateCommand {
     /// The folder of checkpoints outside the database, if it is not the data folder.
     #[arg(long, env = "TIMENAV_CHECKPOINTS", value_name = "DIR")]
     checkpoints: Option<PathBuf>,
+    /// The file with the key that signs, if it is not in the data folder.
+    #[arg(long, env = "TIMENAV_SIGNING_KEY", value_name = "FILE")]
+    signing_key: Option<PathBuf>,
     /// How much of the target to verify: `full`, `quick`, `tail:<n>` or `sample:<n>`.
     #[arg(long, value_name = "DEPTH", default_value = "full")]
     depth: Depth,
@@ -99,16 +102,22 @@ pub(crate) fn run(command: &MigrateCommand) -> Result<(), Failure> {
     let moved = runtime.block_on(async {
         if is_into_postgres { place.to_postgres(url, &options).await } else { place.to_sqlite(url, &options).await }
     })?;
-    moved.show(command.json, &next_command(folder, is_into_postgres))
+    moved.show(command.json, &next_command(folder, command.signing_key.as_deref(), is_into_postgres))
 }
 
 /// Returns how the service is started from now on. An address may hold a password, so it is not repeated.
-fn next_command(folder: &Path, is_into_postgres: bool) -> String {
+fn next_command(folder: &Path, signing_key: Option<&Path>, is_into_postgres: bool) -> String {
     let folder = folder.display();
-    if is_into_postgres {
-        format!("timenav serve --data {folder} --store \"$TIMENAV_STORE\"")
-    } else {
-        format!("timenav serve --data {folder}")
+    match (signing_key.map(Path::display), is_into_postgres) {
+        (None, true) => format!("timenav serve --data {folder} --store \"$TIMENAV_STORE\""),
+        (Some(key), true) => {
+            format!("timenav serve --data {folder} --store \"$TIMENAV_STORE\" --signing-key {key}")
+        }
+        (None, false) => format!("timenav serve --data {folder}"),
+        // With a file of its own, the service has its key beside it.
+        (Some(key), false) => {
+            format!("install -m 600 {key} {folder}/{SIGNING_KEY_FILE} && timenav serve --data {folder}")
+        }
     }
 }
 
@@ -135,10 +144,11 @@ impl Place {
         if !path.try_exists().with_context(|| format!("{} cannot be read", path.display()))? {
             bail!("there is no data folder {}", path.display());
         }
-        let folder = DataFolder::open(path)?;
+        let folder = DataFolder::open_with_key(path, command.signing_key.as_deref())?;
         if !folder.signing_key().try_exists().context("the signing key cannot be read")? {
             bail!(
-                "the key that signs the ledgers, {}, is missing: name the data folder of the service",
+                "the key that signs the ledgers, {}, is missing: name the data folder of the service, and the key with \
+                 --signing-key if it is elsewhere",
                 folder.signing_key().display()
             );
         }

@@ -61,6 +61,16 @@ fn a_move_that_is_killed_again_and_again_goes_on_where_it_was() {
     let (code, stdout, stderr) = run(&mut migrate(&folder, &cluster.url), "");
     assert_eq!(code, Some(0), "{stdout}{stderr}");
     assert!(stdout.contains("Moved 3 timelines with "), "{stdout}");
+    // The way back, into another folder, with the key where it is.
+    let (key, back) = (service.data().join("signing.key"), tempfile::tempdir().unwrap());
+    std::fs::copy(service.data().join("checkpoints.log"), back.path().join("checkpoints.log")).unwrap();
+    let to = format!("sqlite:{}", back.path().display());
+    let (code, _, stderr) = run(&mut migrate(&cluster.url, &to), "");
+    assert!(code != Some(0) && stderr.contains("--signing-key if it is elsewhere"), "{stderr}");
+    let (code, stdout, stderr) = run(migrate(&cluster.url, &to).arg("--signing-key").arg(&key), "");
+    assert_eq!(code, Some(0), "{stdout}{stderr}");
+    assert!(stdout.contains(&format!("install -m 600 {} ", key.display())), "{stdout}");
+    assert!(back.path().join("timenav.db").exists() && !back.path().join("signing.key").exists());
     service.arguments(&["--store", &cluster.url]);
     service.start_again();
     assert_eq!(service.find_all("main", "*", "../..", "1000").len(), EVENTS);
