@@ -59,6 +59,10 @@ fn check_compose(yaml: &str, caddyfile: &str) {
             }
         }
     }
+    // Of those that the service can use, the one that it was run with.
+    let tested = read("docs/postgresql.md").split("the tests run with ").nth(1).unwrap()[..2].to_owned();
+    let image = text(&services["postgres"]["image"]);
+    assert!(image.starts_with(&format!("postgres:{tested}-")), "{image}: the tests run with {tested}");
     let replicas: Vec<(&String, &Value)> = services.iter().filter(|(name, _)| name.starts_with("timenav-")).collect();
     assert!(replicas.len() > 1);
     for (name, one) in &replicas {
@@ -135,6 +139,7 @@ fn the_compose_file_of_several_replicas_agrees_with_itself() {
         ("127.0.0.1:8443:8443", "127.0.0.1:8443:443"),
         ("stop_grace_period: 30s", "stop_grace_period: 5s"),
         ("    healthcheck:", "    health:"),
+        ("postgres:15-", "postgres:16-"),
     ] {
         check_finds(check, &right, from, to);
     }
