@@ -196,6 +196,16 @@ mod tests {
         let levels: Vec<u64> = rows.map(|row| row.split('|').nth(1).unwrap().trim().parse().unwrap()).collect();
         assert_eq!(levels, (1..=FEATURE_LEVEL).collect::<Vec<_>>());
         let known = format!("this one knows levels {OLDEST_FEATURE_LEVEL} to {FEATURE_LEVEL}");
-        assert!(page.replace('\n', " ").contains(&known), "{known}");
+        let page = page.replace('\n', " ");
+        assert!(page.contains(&known), "{known}");
+        // What the command prints there is what this version prints.
+        let before = FEATURE_LEVEL - 1;
+        for printed in [
+            format!("The database has the feature level {before}, and this version knows {FEATURE_LEVEL}. Once"),
+            format!("All services may write what feature level {FEATURE_LEVEL} has."),
+            format!("app1  {0:<8} {FEATURE_LEVEL}      running", env!("CARGO_PKG_VERSION")),
+        ] {
+            assert!(page.contains(&printed), "{printed}");
+        }
     }
 }
