@@ -50,7 +50,8 @@ enum Disturbance {
     Nothing,
     /// The second one is stopped for longer than the server waits for it.
     Stopped,
-    /// So it is, right when a message of a transaction was on its way: the beginning is 0, its answer 1, and so on.
+    /// So is one of them, each in turn, right when a message of a transaction was on its way: the beginning is 0, its answer
+    /// 1, and so on. A group that reads facts has eight.
     Gap(usize),
     /// All that it has to the database is cut, again and again.
     Cut,
@@ -67,7 +68,7 @@ enum Disturbance {
 
 impl Disturbance {
     /// The tests run the first of them alone.
-    const ALL: [Self; 14] = [
+    const ALL: [Self; 16] = [
         Self::Gap(1),
         Self::Cut,
         Self::StandbyCancelled,
@@ -78,6 +79,8 @@ impl Disturbance {
         Self::Gap(3),
         Self::Gap(4),
         Self::Gap(5),
+        Self::Gap(6),
+        Self::Gap(7),
         Self::Stopped,
         Self::Killed,
         Self::Nothing,
@@ -85,8 +88,18 @@ impl Disturbance {
     ];
 
     fn of(round: u64) -> Self {
-        let all = if Cluster::is_spread() { &Self::ALL[..] } else { &Self::ALL[..13] };
+        let all = Self::all();
         all[usize::try_from(round).unwrap() % all.len()]
+    }
+
+    fn all() -> &'static [Self] {
+        if Cluster::is_spread() { &Self::ALL } else { &Self::ALL[..15] }
+    }
+
+    /// Returns which service is disturbed in a round, where it may be any.
+    fn whom(round: u64) -> usize {
+        // The second one first.
+        (usize::try_from(round).unwrap() / Self::all().len() + 1) % SERVICES
     }
 }
 
@@ -117,6 +130,11 @@ impl Crew {
 
     fn addresses(&self) -> [SocketAddr; SERVICES] {
         [self.first.address(), self.second.process.address, self.third.process.address]
+    }
+
+    fn signal(&mut self, service: usize, signal: Signal) {
+        let processes = [self.first.process(), &mut self.second.process, &mut self.third.process];
+        processes[service].signal(signal);
     }
 
     fn set_writers(&self, users: &[&str]) {
@@ -285,30 +303,30 @@ fn generation(clock: &Value) -> u64 {
 }
 
 /// Gets ready for what has to be there before clients are at work.
-fn prepare(how: Disturbance, cluster: &mut Cluster, crew: &Crew) {
+fn prepare((how, whom): (Disturbance, usize), cluster: &mut Cluster, crew: &Crew) {
     match how {
-        Disturbance::Gap(turn) => crew.relays[1].hold(turn, BEFORE_GAP),
+        Disturbance::Gap(turn) => crew.relays[whom].hold(turn, BEFORE_GAP),
         Disturbance::StandbyCancelled => WAIT_FOR_NOBODY.iter().for_each(|statement| assert!(cluster.ask(statement))),
         _ => {}
     }
 }
 
 /// Does something to one of the services, or to the database, and makes it good again.
-fn disturb(how: Disturbance, round: &Round, cluster: &mut Cluster, crew: &mut Crew) {
+fn disturb((how, whom): (Disturbance, usize), round: &Round, cluster: &mut Cluster, crew: &mut Crew) {
     let pause = |times: usize| (0..times).for_each(|_| wait());
-    let Crew { first, second, relays, .. } = crew;
     pause(5);
+    if let Disturbance::Gap(_) = how {
+        until_so("a message that is held back", || crew.relays[whom].holds());
+        crew.signal(whom, Signal::STOP);
+        crew.relays[whom].release();
+        pause(130);
+        return crew.signal(whom, Signal::CONT);
+    }
+    let Crew { first, second, relays, .. } = crew;
     match how {
-        Disturbance::Nothing => {}
+        Disturbance::Nothing | Disturbance::Gap(_) => {}
         Disturbance::Stopped => {
             second.process.signal(Signal::STOP);
-            pause(130);
-            second.process.signal(Signal::CONT);
-        }
-        Disturbance::Gap(_) => {
-            until_so("a message that is held back", || relays[1].holds());
-            second.process.signal(Signal::STOP);
-            relays[1].release();
             pause(130);
             second.process.signal(Signal::CONT);
         }
@@ -382,12 +400,12 @@ fn play(number: u64, cluster: &mut Cluster, crew: &mut Crew) -> Played {
     let round = begin(number, crew);
     let before = round.ask(CLIENTS, 0, (By::Operator, Asked::Clock));
     let Told::Generation(generation) = before.told else { panic!("{before:?}") };
-    let how = Disturbance::of(number);
-    prepare(how, cluster, crew);
+    let (how, whom) = (Disturbance::of(number), Disturbance::whom(number));
+    prepare((how, whom), cluster, crew);
     let mut operations = thread::scope(|scope| {
         let round = &round;
         let clients: Vec<_> = (0..CLIENTS).map(|client| scope.spawn(move || round.client(client))).collect();
-        disturb(how, round, cluster, crew);
+        disturb((how, whom), round, cluster, crew);
         let answered = clients.into_iter().flat_map(|client| client.join().unwrap());
         answered.collect::<Vec<Operation>>()
     });
@@ -401,11 +419,11 @@ fn play(number: u64, cluster: &mut Cluster, crew: &mut Crew) -> Played {
     let first_state = State { generation, ..State::default() };
     if let Err(violation) = check(&operations, first_state) {
         let all: Vec<String> = operations.iter().enumerate().map(|(number, one)| format!("{number} {one:?}")).collect();
-        panic!("round {number}, {how:?}: {violation}\n{}", all.join("\n"));
+        panic!("round {number}, {how:?} of {whom}: {violation}\n{}", all.join("\n"));
     }
     let count = |told: Told| operations.iter().filter(|one| one.told == told).count();
     assert!(count(Told::Done) > 0, "nothing was written");
-    println!("{how:?}: {} operations, {} of them without an answer", operations.len(), count(Told::Unknown));
+    println!("{how:?} of {whom}: {} operations, {} of them without an answer", operations.len(), count(Told::Unknown));
     Played { asked: operations.len(), refused: count(Told::Refused), forbidden: count(Told::Forbidden) }
 }
 
