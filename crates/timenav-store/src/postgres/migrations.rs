@@ -206,11 +206,12 @@ mod tests {
     /// write as it did.
     fn only_adds(statement: &str) -> bool {
         let words: Vec<&str> = statement.split_whitespace().collect();
-        match words[..] {
-            ["CREATE", "TABLE", ..] | ["CREATE", "UNLOGGED", "TABLE", ..] | ["CREATE", "INDEX", ..] => true,
-            ["ALTER", "TABLE", _, "ADD", "COLUMN", _, _] => true,
-            _ => false,
-        }
+        matches!(
+            words[..],
+            ["CREATE", "TABLE" | "INDEX", ..]
+                | ["CREATE", "UNLOGGED", "TABLE", ..]
+                | ["ALTER", "TABLE", _, "ADD", "COLUMN", _, _]
+        )
     }
 
     #[test]
