@@ -445,8 +445,10 @@ def whole(number):
 
 # What entries say (§2), and what follows from it (§8, what entries say).
 ON_EVENTS = {"record_event", "correct_event", "manipulate_event"}
-SHOWN_TO_READERS = ON_EVENTS | {"erase_data", "create_timeline", "travel", "pause_time", "resume_time", "fast_forward",
-                                "rewind", "set_rate", "return_to_anchor", "set_anchor"}
+SHOWN_TO_READERS = ON_EVENTS | {"erase_data", "erase_events", "create_timeline", "travel", "pause_time", "resume_time",
+                                "fast_forward", "rewind", "set_rate", "return_to_anchor", "set_anchor", "set_timer",
+                                "change_timer", "cancel_timer", "fire_timers", "settle_firings", "end_advance",
+                                "restore_timers"}
 ON_CONTENTS = ON_EVENTS | {"erase_data", "erase_events", "erase_reads", "set_retention", "sweep", "create_timeline"}
 # 2§7, classes: what may be let go after a time.
 CLASSES = {"read": "reads", "reads": "reads",
@@ -464,7 +466,9 @@ class Contents:
     def __init__(self, service, keys, problems):
         self.service, self.keys, self.problems = service, keys, problems
         self.tree, self.events, self.shown, self.hidden = Tree(), {}, 0, collections.Counter()
-        self.missing, self.let_go, self.runs = {}, {}, []
+        self.missing, self.missing_reads = {}, {}
+        # By whom: what sweeps let go, and reads that were erased; what erasures of events name.
+        self.let_go, self.erased, self.runs = {}, {}, []
         self.policies, self.gone, self.swept = [], {}, set()
         self.parent, self.unread_parent = None, None
 
@@ -499,6 +503,8 @@ class Contents:
             payload = entry["payload"].encode()
             if "reads that were erased" in check_payload(members, bytes.fromhex(entry["salt"]), payload):
                 self.missing[position] = "some reads of reads"
+                numbered = enumerate(json.loads(payload))
+                self.missing_reads[position] = {number for number, item in numbered if "erased" in item}
             self.shown += 1
             self.replay(members, payload)
 
@@ -515,7 +521,8 @@ class Contents:
         if action in ("set_retention", "sweep"):
             return self.retain(said, members) if members["v"] == 2 else None
         if action not in ON_EVENTS:
-            return self.erase(said, action, position)
+            # Entries of the first version that have the other names let go nothing.
+            return self.erase(said, action, position) if action == "erase_data" or members["v"] == 2 else None
         event = said if action == "record_event" else said.get("event" if action == "correct_event" else "after")
         event_id = (said if action == "manipulate_event" else event)["event_id"]
         need(event_id == members["subject"], f"it says that it is about the event {event_id!r}")
@@ -532,7 +539,15 @@ class Contents:
         runs = said.get("versions", []) + said.get("interventions", [])
         runs = [(whole(first), whole(last), position) for first, last in runs]
         need(all(one < position for one in [*ones, *(last for _, last, _ in runs)]), "it erases what comes after it")
-        self.let_go.update((one, position) for one in ones)
+        if action == "erase_reads":
+            of_entry = self.missing_reads.get(ones[0], set())
+            left = outside([(whole(first), whole(last)) for first, last in said["reads"]], of_entry)
+            if of_entry and not left:
+                self.let_go[ones[0]] = position
+            self.missing_reads[ones[0]] = left
+            return
+        # A sealed record goes, and what tells of it stays.
+        self.erased.update((one, position) for one in ones if "data_id" not in said)
         self.runs += runs
         self.events.pop(said.get("event_id"), None)
         if action == "erase_events":
@@ -615,7 +630,11 @@ class Contents:
         """Returns which entry of that ledger let a content go, and None where none did."""
         if timeline != self.service.timeline:
             return self.parent.whose(timeline, position) if self.parent else None
-        return self.let_go.get(position, next((by for first, last, by in self.runs if first <= position <= last), None))
+        # Events are erased, and nothing else that an entry says.
+        is_event = self.missing.get(position, "record_event") in ON_EVENTS
+        named = (by for first, last, by in self.runs if first <= position <= last)
+        erased = (self.erased.get(position) or next(named, None)) if is_event else None
+        return self.let_go.get(position, erased)
 
     def lineage(self):
         """Returns this ledger and those that it was forked from, one after the other."""
@@ -921,13 +940,15 @@ class Gone:
 
     def __init__(self):
         self.payloads, self.data, self.reads, self.count = set(), {}, set(), 0
-        self.recorded, self.let_go, self.policies = {}, 0, []
+        self.events, self.recorded, self.let_go, self.policies = set(), {}, 0, []
 
     def add(self, entry, salt, payload, hashed):
         seq = entry["seq"]
         if not salt and not payload:
             self.payloads.add(seq)
             self.recorded[seq] = CLASSES.get(entry["action"]), entry["recorded_at"], hashed
+            if entry["action"] in ON_EVENTS:
+                self.events.add(seq)
             self.count += 1
         elif not salt:
             erased = {(seq, number) for number, item in enumerate(json.loads(payload)) if "erased" in item}
@@ -953,9 +974,10 @@ class Gone:
                 if self.data.get(told["position"]) == (told["data_id"], seq):
                     del self.data[told["position"]]
             elif action[0] == "erase_data":
-                self.payloads -= {told["position"], *told.get("also", [])}
+                self.payloads -= {told["position"], *told.get("also", [])} & self.events
             elif action == ("erase_events", 2):
-                self.payloads = outside(told["versions"], outside(told["interventions"], self.payloads))
+                left = outside(told["versions"], outside(told["interventions"], self.payloads))
+                self.payloads = left | self.payloads - self.events
             elif action == ("sweep", 2):
                 runs = [(first, last) for first, last in told["positions"]]
                 sweep = (runs, told["class"], host_micros(told["cutoff"]), told["policy"], told["count"],

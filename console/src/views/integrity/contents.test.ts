@@ -76,7 +76,9 @@ describe('entries', () => {
   });
 
   it('are missing only where a later one says that they were erased', async () => {
-    const gone = { contents: 'erased', salt: undefined, payload: undefined } as unknown as Partial<EntryBody>;
+    // The vectors name actions otherwise than the service.
+    const leaf = ENTRIES[2]!.leaf.replace('record-event', 'record_event');
+    const gone = { leaf, contents: 'erased', salt: null, payload: null };
     const contents = await taken(changed(2, gone));
     expect(contents.isUnexplained).toBe(true);
     expect(states(contents)).toEqual(['Payloads bad']);
@@ -84,6 +86,25 @@ describe('entries', () => {
     expect(named.isUnexplained).toBe(false);
     expect(states(named)).toEqual(['Payloads good', 'Erased unknown']);
     expect((await taken([...changed(2, gone), await erasure(5, 1)])).isUnexplained).toBe(true);
+  });
+
+  it('that tell of no event are erased by nothing', async () => {
+    const gone = { contents: 'erased', salt: null, payload: null };
+    const others = ['set_access_control', 'adopt', 'travel', 'encrypt_data', 'read', 'unknown'];
+    for (const action of ['record_event', 'correct_event', 'manipulate_event', ...others]) {
+      const [said, at] = [{ asked_by: 'ada', interventions: [], versions: [[0, 0]] }, { v: 2 }];
+      const erasures = [
+        await entryOf(1, 'erase_events', said, at),
+        await entryOf(1, 'erase_events', { ...said, versions: [], interventions: [[0, 0]] }, at),
+        await erasure(1, 0),
+        await entryOf(1, 'erase_data', { position: 0, data_id: 'data_1' }),
+      ];
+      for (const told of erasures) {
+        const contents = await taken([{ ...(await entryOf(0, action, {}, at)), ...gone }]);
+        await contents.take(told);
+        expect(contents.isUnexplained, `${action} ${told.leaf}`).toBe(others.includes(action) || told === erasures[3]);
+      }
+    }
   });
 
   it('that are not for this reader are counted by what was done', async () => {

@@ -43,6 +43,9 @@ const CLASSES = new Map<string, Class>([
   ['unauthorized_access_attempts', 'refusals'],
 ]);
 
+/** What tells of events. Nothing else is erased. */
+const ON_EVENTS = new Set(['record_event', 'correct_event', 'manipulate_event']);
+
 const SECOND = 1_000_000n;
 
 /** The entries of one ledger that have no payload. They come in order, and before the entries that let them go. */
@@ -95,11 +98,13 @@ export class Gone {
   }
 
   #erase(leaf: Leaf, payload: string): void {
-    const { position, also = [], versions = [], interventions = [] } = objectOf(payload);
+    const { event_id, position, also = [], versions = [], interventions = [] } = objectOf(payload);
     const ones = [...(position === undefined ? [] : [position]), ...arrayOf(also)].map(whole);
     const runs = [...ones.map((one): Run => [one, one]), ...runsOf(versions), ...runsOf(interventions)];
     if (runs.some(([, last]) => last >= leaf.seq)) throw new Fault('It erases what comes after it.');
-    for (const one of this.#named(runs)) one.by = 'erased';
+    // A sealed record goes, and what tells of it stays.
+    if (leaf.action === 'erase_data' && typeof event_id !== 'string') return;
+    for (const one of this.#named(runs)) if (ON_EVENTS.has(one.leaf.action)) one.by = 'erased';
   }
 
   #eraseReads(payload: string): void {

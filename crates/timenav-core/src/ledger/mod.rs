@@ -48,7 +48,7 @@ pub use cosignature::{
 pub use directory::{DIRECTORY_BUCKETS, DirectoryRow, DirectoryTree, RowName};
 pub use ending::{END_TIMELINE_ACTION, HANDED_OVER_ACTION, HandedOver, TimelineEnded};
 pub use erasure::{ERASE_EVENTS_ACTION, ERASE_READS_ACTION, ERASED_OUTCOMES_MAX};
-pub use erasure::{ErasedBy, EventsErased, ReadsErased};
+pub use erasure::{ErasedBy, EventsErased, ReadsErased, is_erasable};
 pub use head::{HeadError, HeadStatement};
 pub use heads::{CommittedHead, CommittedHeads, HEADS_ACTION, HEADS_MAX, HeadProof, HeadProofError};
 pub use leaf::{Authority, LEAF_VERSION, LEAF_VERSION_2, Leaf, LeafError, LeafRecord, SEQ_MAX};

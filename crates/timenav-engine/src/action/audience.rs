@@ -3,6 +3,12 @@
 use super::{Action, Audience};
 
 impl Action {
+    /// Returns whether whoever may read a timeline is shown what its entries of this action say.
+    #[must_use]
+    pub const fn is_shown_to_readers(self) -> bool {
+        matches!(self.audience(), Audience::Readers)
+    }
+
     /// Returns who may see what an entry says. A reader can make clock, anchors, events and erasures from what they see.
     pub(crate) const fn audience(self) -> Audience {
         match self {

@@ -1,5 +1,7 @@
 //! Every action has a word, and the page on logging tells of each.
 
+use timenav_core::ledger::is_erasable;
+
 use super::*;
 
 #[test]
@@ -23,4 +25,37 @@ fn the_page_on_logging_lists_every_action_and_no_other() {
     listed.sort_unstable();
     words.sort_unstable();
     assert_eq!(listed, words);
+}
+
+/// Returns the text between two others.
+fn between<'a>(text: &'a str, begin: &str, end: &str) -> &'a str {
+    let (_, rest) = text.split_once(begin).unwrap();
+    rest.split_once(end).unwrap().0
+}
+
+#[test]
+fn strangers_know_what_readers_are_shown() {
+    let file = |name: &str| std::fs::read_to_string(format!("{}/../../{name}", env!("CARGO_MANIFEST_DIR"))).unwrap();
+    let words = |text: &str, mark: char| -> Vec<String> {
+        let mut words: Vec<String> = text.split(mark).skip(1).step_by(2).map(str::to_owned).collect();
+        words.sort_unstable();
+        words
+    };
+    let shown = Action::ALL.iter().filter(|action| action.audience() == Audience::Readers);
+    let mut shown: Vec<&str> = shown.map(|action| action.word()).collect();
+    shown.sort_unstable();
+    let page = file("docs/ledger-format.md");
+    assert_eq!(words(between(&page, "and what was erased: ", "; its admins see everything"), '`'), shown);
+    let script = file("examples/verify.py");
+    let on_events = between(&script, "\nON_EVENTS = {", "}");
+    let others = between(&script, "\nSHOWN_TO_READERS = ON_EVENTS | {", "}");
+    assert_eq!(words(&format!("{on_events}{others}"), '"'), shown);
+}
+
+#[test]
+fn what_is_erased_is_what_tells_of_events() {
+    for action in Action::ALL {
+        assert_eq!(is_erasable(action.word()), action.on_events() == OnEvents::Changes, "{action:?}");
+    }
+    assert!(!is_erasable("shrink"));
 }

@@ -179,18 +179,19 @@ mod tests {
     use timenav_core::ledger::{Hash, Leaf};
 
     use super::*;
+    use crate::action::OnEvents;
 
-    fn leaf(seq: u64) -> Vec<u8> {
+    fn leaf(seq: u64, action: Action) -> Vec<u8> {
         let at = "2026-01-01T00:00:00Z";
         let payload_hash = Hash::from_bytes([0; Hash::BYTES]);
-        let (actor, action, subject) = ("ada", Action::EraseData.word(), "");
+        let (actor, action, subject) = ("ada", action.word(), "");
         Leaf { timeline_id: "main", seq, recorded_at: at, clock_time: at, actor, action, subject, payload_hash }
             .encode()
     }
 
     #[test]
     fn so_much_may_be_missing_and_no_more() {
-        let leaf = leaf(0);
+        let (leaf, erasing) = (leaf(0, Action::RecordEvent), leaf(0, Action::EraseData));
         let mut record = LeafRecord::decode(&leaf).unwrap();
         let mut gone = Gone::default();
         for seq in 0..BUNDLE_GONE_MAX as u64 {
@@ -199,7 +200,8 @@ mod tests {
         }
         record.seq += 1;
         // What an entry has named makes room.
-        gone.entry(&leaf, &record, (&[0; 16], br#"{"position":7,"also":[9,8],"event_id":"e"}"#)).unwrap();
+        let erasure = LeafRecord { seq: record.seq, ..LeafRecord::decode(&erasing).unwrap() };
+        gone.entry(&erasing, &erasure, (&[0; 16], br#"{"position":7,"also":[9,8],"event_id":"e"}"#)).unwrap();
         for _ in 0..3 {
             record.seq += 1;
             gone.entry(&leaf, &record, (&[], &[])).unwrap();
@@ -212,7 +214,7 @@ mod tests {
     #[test]
     fn an_erasure_explains_what_it_names() {
         let (of_event, of_data) = (r#"{"position":1,"event_id":"e"}"#, r#"{"position":2,"data_id":"d"}"#);
-        let leaf = leaf(5);
+        let leaf = leaf(5, Action::EraseData);
         let record = LeafRecord::decode(&leaf).unwrap();
         let mut gone = Gone::default();
         gone.data(2, "d".to_owned(), 5).unwrap();
@@ -226,5 +228,23 @@ mod tests {
         assert!(explain(&mut gone, of_data));
         assert!(!explain(&mut gone, of_data));
         assert_eq!(gone.first(), Some(1));
+    }
+
+    #[test]
+    fn an_erasure_of_an_event_explains_nothing_else() {
+        let mut gone = Gone::default();
+        for (seq, action) in (0..).zip(Action::ALL) {
+            let leaf = leaf(seq, *action);
+            gone.entry(&leaf, &LeafRecord::decode(&leaf).unwrap(), (&[], &[])).unwrap();
+        }
+        let events = |action: &&Action| action.on_events() == OnEvents::Changes;
+        let positions: Vec<u64> = (1..Action::ALL.len() as u64).collect();
+        let erased = format!(r#"{{"position":0,"also":{positions:?},"event_id":"e"}}"#);
+        let leaf = leaf(Action::ALL.len() as u64, Action::EraseData);
+        let record = LeafRecord::decode(&leaf).unwrap();
+        assert!(gone.explain(&record, erased.as_bytes(), Teller::OfLayer).unwrap());
+        let (of_events, left) = (Action::ALL.iter().filter(events).count(), gone.payloads.count());
+        assert_eq!((of_events, left), (3, Action::ALL.len() - of_events));
+        assert!(!gone.explain(&record, erased.as_bytes(), Teller::OfLayer).unwrap());
     }
 }

@@ -9,6 +9,7 @@ use crate::ledger;
 use crate::service::{self, Service};
 
 mod contents;
+mod erased;
 mod version_2;
 
 pub(crate) use contents::let_some_go;

@@ -3,7 +3,7 @@
 mod log;
 mod server;
 mod service;
-mod stand_in;
+pub(crate) mod stand_in;
 
 use std::fs::OpenOptions;
 use std::io::{BufRead as _, BufReader};

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use sha2::{Digest, Sha256};
 
+use super::super::is_erasable;
 use super::super::retention::{LetGoClass, Retention, RetentionPolicies};
 use super::super::runs::PositionRuns;
 use super::{Hash, Sweep, SweptEntry};
@@ -123,7 +124,7 @@ impl SweepAudit {
         self.policies.set(position, retention);
     }
 
-    /// Takes the positions that an erasure names, in the first reading.
+    /// Takes the positions that an erasure of events names, in the first reading.
     pub fn erased(&mut self, positions: &PositionRuns) {
         self.erased.extend_from_slice(positions.as_slice());
         self.is_sorted = false;
@@ -189,7 +190,7 @@ impl SweepAudit {
         }
         match let_go {
             _ if !is_missing => PayloadFate::Kept,
-            _ if self.is_erased(entry.position) => PayloadFate::Erased,
+            _ if is_erasable(entry.action) && self.is_erased(entry.position) => PayloadFate::Erased,
             Some(sweep) => PayloadFate::LetGo { sweep },
             None => PayloadFate::Unexplained,
         }

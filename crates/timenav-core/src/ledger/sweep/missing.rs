@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use super::super::is_erasable;
 use super::super::retention::{LetGoClass, Retention, RetentionPolicies};
 use super::super::runs::PositionRuns;
 use super::{Hash, PayloadFate, Sweep, SweepAudit, SweepFault, SweepFaultKind, SweptEntry};
@@ -11,6 +12,7 @@ use crate::time::{Instant, Wall};
 #[derive(Clone, Copy, Debug)]
 struct Missing {
     class: Option<LetGoClass>,
+    is_erasable: bool,
     recorded_at: Instant<Wall>,
     leaf_hash: Hash,
 }
@@ -30,7 +32,8 @@ impl MissingPayloads {
     /// Takes an entry whose payload is missing.
     pub fn add(&mut self, entry: &SweptEntry<'_>) {
         let SweptEntry { position, action, recorded_at, leaf_hash } = *entry;
-        self.missing.insert(position, Missing { class: LetGoClass::of(action), recorded_at, leaf_hash });
+        let (class, is_erasable) = (LetGoClass::of(action), is_erasable(action));
+        self.missing.insert(position, Missing { class, is_erasable, recorded_at, leaf_hash });
     }
 
     /// Takes a policy. One that does not come after those before it is none.
@@ -40,18 +43,17 @@ impl MissingPayloads {
         }
     }
 
-    /// Says that an erasure names one. Returns whether that explains a missing payload.
+    /// Says that an erasure of events names one. Returns whether that explains a missing payload: it does of none that
+    /// tells of something else.
     pub fn remove(&mut self, position: u64) -> bool {
-        self.missing.remove(&position).is_some()
+        let is_named = self.missing.get(&position).is_some_and(|missing| missing.is_erasable);
+        is_named && self.missing.remove(&position).is_some()
     }
 
-    /// Takes what an erasure names. Returns how many of the missing payloads that explains.
+    /// Takes what an erasure of events names. Returns how many of the missing payloads that explains.
     pub fn erased(&mut self, positions: &PositionRuns) -> u64 {
         let named = self.in_runs(positions);
-        for (position, _) in &named {
-            self.missing.remove(position);
-        }
-        named.len() as u64
+        named.into_iter().map(|(position, _)| u64::from(self.remove(position))).sum()
     }
 
     /// Takes a sweep: what its entry says, where that stands, and when it was recorded. Returns how many of the missing
@@ -69,7 +71,7 @@ impl MissingPayloads {
         let is_all = named.len() as u64 == sweep.positions.count();
         let mut let_go = Vec::new();
         for (position, missing) in named {
-            let Missing { class, recorded_at, leaf_hash } = missing;
+            let Missing { class, recorded_at, leaf_hash, .. } = missing;
             let entry = SweptEntry { position, action: class.map_or("", word), recorded_at, leaf_hash };
             if matches!(audit.entry(&entry, true), PayloadFate::LetGo { .. }) {
                 let_go.push(position);

@@ -275,6 +275,23 @@ fn what_is_missing_is_compared_with_a_sweep_that_comes_later() {
 }
 
 #[test]
+fn an_erasure_explains_missing_events_alone() {
+    let ledger =
+        ledger(3, &["record_event", "set_access_control", "manipulate_event", "adopt", "correct_event", "read"]);
+    let mut missing = MissingPayloads::default();
+    ledger.entries().skip(1).for_each(|entry| missing.add(&entry));
+    assert!(!missing.remove(2));
+    assert!(missing.remove(1) && !missing.remove(1));
+    assert_eq!(missing.erased(&runs(&[1, 2, 3, 4, 5, 6])), 2);
+    assert_eq!(missing.positions().collect::<Vec<_>>(), [2, 4, 6]);
+    let mut audit = SweepAudit::default();
+    audit.erased(&runs(&[1, 2, 3, 4, 5, 6]));
+    let fates: Vec<PayloadFate> = ledger.entries().skip(1).map(|entry| audit.entry(&entry, true)).collect();
+    let (erased, unexplained) = (PayloadFate::Erased, PayloadFate::Unexplained);
+    assert_eq!(fates, [erased, unexplained, erased, unexplained, erased, unexplained]);
+}
+
+#[test]
 fn a_sweep_by_a_policy_that_is_not_known_explains_what_no_known_one_keeps() {
     let ledger = ledger(10, &["read", "travel", "read", "unauthorized_access_attempt"]);
     let explained = |sweep: &Sweep<'_>, on: i64, is_known: bool| {

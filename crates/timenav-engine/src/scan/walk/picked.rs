@@ -1,6 +1,6 @@
 //! Entries that are read one by one, each shown to be in the tree.
 
-use timenav_core::ledger::{LetGoClass, inclusion_nodes, leaf_hash, verify_inclusion};
+use timenav_core::ledger::{LetGoClass, inclusion_nodes, is_erasable, leaf_hash, verify_inclusion};
 use timenav_core::scan::{FindingKind, LedgerScan};
 
 use super::super::let_go::{self, Told};
@@ -69,10 +69,14 @@ impl Way<'_, '_> {
             return Ok(0);
         };
         let record = ledger.entry(row.as_bytes()).filter(|_| row.as_bytes().is_erased());
-        if let Some(record) = record.filter(|record| LetGoClass::of(&record.action).is_some())
-            && let Some(entry) = let_go::swept(&record, &row)
-        {
-            self.missing_sampled.add(&entry);
+        if let Some(record) = record {
+            let is_swept = LetGoClass::of(&record.action).is_some();
+            if let Some(entry) = let_go::swept(&record, &row).filter(|_| is_swept) {
+                self.missing_sampled.add(&entry);
+            } else if !is_swept && !is_erasable(&record.action) {
+                let evidence = format!("the payload of `{}` is gone, which nothing may erase", record.action);
+                self.findings.add(FindingKind::PayloadMismatch, Some(position), evidence);
+            }
         }
         let bytes = row.bytes_count();
         let Ok(nodes) = inclusion_nodes(position, size) else { return Ok(bytes) };

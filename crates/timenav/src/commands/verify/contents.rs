@@ -14,12 +14,15 @@ use timenav_core::ledger::{
 use timenav_core::limits::PAGE_ITEMS_MAX;
 use timenav_core::scan::{EntryBytes, FindingKind, LedgerScan, open_signed};
 use timenav_core::time::parse_timestamp;
-use timenav_engine::{Checked, Scan};
+use timenav_engine::{Action, Checked, Scan};
 
 use super::findings::{add, check_signed};
 use crate::client::Client;
 use crate::doors::verify_signature;
 use crate::exit::Failure;
+
+/// How it is told how many of the payloads that were missing sweeps let go.
+pub(super) const PRUNED_SEEN: &str = "missing payloads that were pruned";
 
 /// One page, as far as it is looked at.
 #[derive(Deserialize)]
@@ -37,12 +40,13 @@ struct Entry {
     payload: Option<String>,
 }
 
-/// What of an erasure says which contents it let go.
+/// What of an erasure says which contents it let go: those of an event. A sealed record is no payload.
 #[derive(Deserialize)]
 struct Erased {
     position: u64,
     #[serde(default)]
     also: Vec<u64>,
+    event_id: Option<String>,
 }
 
 /// A ledger that is read from the service.
@@ -53,6 +57,8 @@ struct Contents<'a> {
     frontier: Frontier,
     /// How many payloads the caller may not see, by action.
     hidden: BTreeMap<String, u64>,
+    /// Where a payload is hidden that every reader may see.
+    kept_back: Vec<(u64, Action)>,
     /// Payloads that are missing, as far as no later entry says why.
     missing: MissingPayloads,
     /// Numbers of single reads that are missing, by the position of their entry, as far as no later entry says why.
@@ -78,6 +84,7 @@ pub(super) fn check(client: &Client, scan: &mut Scan, newest: &Checkpoint, keys:
         entries: LedgerScan::new(timeline.as_str(), Vec::new()),
         frontier: Frontier::default(),
         hidden: BTreeMap::new(),
+        kept_back: Vec::new(),
         missing: MissingPayloads::default(),
         reads: BTreeMap::new(),
         reads_erased: 0,
@@ -136,6 +143,8 @@ impl Contents<'_> {
         let record = self.entries.entry(bytes);
         if contents == "admins_only" {
             let action = record.map(|record| record.action.into_owned()).unwrap_or_default();
+            let shown = Action::parse(&action).filter(|action| action.is_shown_to_readers());
+            self.kept_back.extend(shown.map(|action| (*position, action)));
             *self.hidden.entry(action).or_default() += 1;
             return;
         }
@@ -158,7 +167,7 @@ impl Contents<'_> {
         let is_second = record.authority.is_some();
         match &*record.action {
             "erase_data" => {
-                let Ok(Erased { position, also }) = serde_json::from_str(payload) else { return };
+                let Ok(Erased { position, also, event_id: Some(_) }) = serde_json::from_str(payload) else { return };
                 for erased in also.into_iter().chain([position]) {
                     self.erased += u64::from(self.missing.remove(erased));
                 }
@@ -211,6 +220,7 @@ impl Contents<'_> {
     fn tell(self, scan: &mut Scan) {
         let payloads = self.entries.payloads_count();
         scan.checked.push(Checked { what: "payloads from the service", count: payloads });
+        scan.checked.push(Checked { what: PRUNED_SEEN, count: self.let_go });
         let findings = self.entries.into_findings();
         scan.findings_untold += findings.untold();
         for finding in findings.into_sorted(&[]) {
@@ -218,6 +228,10 @@ impl Contents<'_> {
         }
         for fault in self.faults {
             add(scan, FindingKind::SweepMismatch, Some(fault.sweep), fault.to_string());
+        }
+        for (position, action) in self.kept_back {
+            let evidence = format!("what `{}` says is hidden, but readers may see it", action.word());
+            add(scan, FindingKind::PayloadMismatch, Some(position), evidence);
         }
         for position in self.missing.positions() {
             let evidence = "salt and payload are missing, but no entry erased or pruned them".to_owned();

@@ -11,18 +11,18 @@ use data_encoding::{BASE64, HEXLOWER};
 use crate::ledger::sha256;
 
 /// What it was asked: the path, and the body.
-pub(super) type Asked<'a> = (&'a str, &'a str);
+pub(crate) type Asked<'a> = (&'a str, &'a str);
 /// What it answers: status, media type, body; nothing where it says nothing at all.
-pub(super) type Said = Option<(u16, &'static str, String)>;
+pub(crate) type Said = Option<(u16, &'static str, String)>;
 
-pub(super) struct StandIn {
+pub(crate) struct StandIn {
     address: SocketAddr,
     signer: Arc<Signer>,
-    pub(super) asked: Arc<AtomicUsize>,
+    pub(crate) asked: Arc<AtomicUsize>,
 }
 
 /// The key of a witness.
-pub(super) struct Signer {
+pub(crate) struct Signer {
     name: &'static str,
     pair: Ed25519KeyPair,
 }
@@ -34,7 +34,7 @@ impl Signer {
     }
 
     /// Cosigns the text of a note at a time.
-    pub(super) fn line(&self, text: &str, time: u64) -> String {
+    pub(crate) fn line(&self, text: &str, time: u64) -> String {
         let signature = self.pair.sign(format!("cosignature/v1\ntime {time}\n{text}").as_bytes());
         let bytes = [self.id().as_slice(), &time.to_be_bytes(), signature.as_ref()].concat();
         format!("— {} {}\n", self.name, BASE64.encode(&bytes))
@@ -43,7 +43,7 @@ impl Signer {
 
 impl StandIn {
     /// Starts one that answers so. The thread ends with the process of the test.
-    pub(super) fn start(
+    pub(crate) fn start(
         name: &'static str,
         answer: impl Fn(&Signer, Asked<'_>) -> Said + Send + Sync + 'static,
     ) -> Self {
@@ -62,15 +62,20 @@ impl StandIn {
         Self { address, signer, asked }
     }
 
+    /// Returns where it listens.
+    pub(crate) fn url(&self) -> String {
+        format!("http://{}", self.address)
+    }
+
     /// Returns what `timenav serve --witness` takes.
-    pub(super) fn option(&self) -> String {
+    pub(crate) fn option(&self) -> String {
         let public = self.signer.pair.public_key();
         let typed = BASE64.encode(&[&[4], public.as_ref()].concat());
         let Signer { name, .. } = &*self.signer;
         format!("{name}+{}+{typed}=http://{}/prefix", HEXLOWER.encode(&self.signer.id()), self.address)
     }
 
-    pub(super) fn asked(&self) -> usize {
+    pub(crate) fn asked(&self) -> usize {
         self.asked.load(Ordering::SeqCst)
     }
 }
