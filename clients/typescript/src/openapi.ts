@@ -1414,6 +1414,11 @@ export interface components {
             layers: string[];
             /** @description The adoption's place in the ledger. */
             ledger: components["schemas"]["LedgerBody"];
+            /**
+             * Format: int64
+             * @description Of these, contents of reads and refusals that were pruned there, as the retention of the timeline allowed.
+             */
+            let_go: number;
             /** @description The name of its ledger at the other service. Users from there are shown with it. */
             origin: string;
             /**
@@ -3603,8 +3608,9 @@ export interface components {
         /** @description One entry. */
         LedgerEntryBody: {
             /**
-             * @description Whether salt and payload are included (`shown`), were erased (`erased`), or are visible only to admins of the
-             *     timeline (`admins_only`).
+             * @description Whether salt and payload are included (`shown`), are gone (`erased`), or are visible only to admins of the
+             *     timeline (`admins_only`). Whether they were erased or pruned, a later entry shows: those of reads and refusals are
+             *     pruned.
              * @example shown
              */
             contents: string;

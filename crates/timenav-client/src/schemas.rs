@@ -76,6 +76,8 @@ pub struct AdoptedBody {
     pub layers: Vec<String>,
     /// Contents that were erased or pruned there, each listed by an entry.
     pub erased: u64,
+    /// Of these, contents of reads and refusals that were pruned there, as the retention of the timeline allowed.
+    pub let_go: u64,
     /// Sealed records that came with it, including erased ones. Their keys remain with those who sealed them.
     pub sealed: u64,
     /// How many key rotations were followed from the key that you gave.
@@ -2573,8 +2575,9 @@ pub struct LedgerEntryBody {
     pub position: u64,
     /// The text whose hash is the leaf.
     pub leaf: String,
-    /// Whether salt and payload are included (`shown`), were erased (`erased`), or are visible only to admins of the
-    /// timeline (`admins_only`).
+    /// Whether salt and payload are included (`shown`), are gone (`erased`), or are visible only to admins of the
+    /// timeline (`admins_only`). Whether they were erased or pruned, a later entry shows: those of reads and refusals
+    /// are pruned.
     pub contents: String,
     /// The JSON text that is hashed after the salt.
     pub payload: Option<String>,

@@ -97,6 +97,8 @@ class AdoptedBody(TypedDict):
     """
     ledger: LedgerBody
     """The adoption's place in the ledger."""
+    let_go: int
+    """Of these, contents of reads and refusals that were pruned there, as the retention of the timeline allowed."""
     origin: str
     """The name of its ledger at the other service. Users from there are shown with it."""
     rotations_followed: int
@@ -1932,8 +1934,9 @@ class LedgerEntryBody(TypedDict):
     """One entry."""
 
     contents: str
-    """Whether salt and payload are included (`shown`), were erased (`erased`), or are visible only to admins of the
-    timeline (`admins_only`).
+    """Whether salt and payload are included (`shown`), are gone (`erased`), or are visible only to admins of the
+    timeline (`admins_only`). Whether they were erased or pruned, a later entry shows: those of reads and
+    refusals are pruned.
     """
     leaf: str
     """The text whose hash is the leaf."""

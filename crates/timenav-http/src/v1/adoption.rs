@@ -85,6 +85,8 @@ pub(crate) struct AdoptedBody {
     layers: Vec<String>,
     /// Contents that were erased or pruned there, each listed by an entry.
     erased: u64,
+    /// Of these, contents of reads and refusals that were pruned there, as the retention of the timeline allowed.
+    let_go: u64,
     /// Sealed records that came with it, including erased ones. Their keys remain with those who sealed them.
     sealed: u64,
     /// How many key rotations were followed from the key that you gave.
@@ -253,6 +255,7 @@ impl From<AdoptedTimeline> for AdoptedBody {
             entries,
             layers,
             erased: bundle.gone,
+            let_go: bundle.let_go,
             sealed,
             rotations_followed: bundle.rotations_followed,
             bundle_sha256: bundle.sha256.to_hex(),

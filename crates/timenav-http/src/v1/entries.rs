@@ -81,8 +81,9 @@ pub(crate) struct LedgerEntryBody {
     position: u64,
     /// The text whose hash is the leaf.
     leaf: String,
-    /// Whether salt and payload are included (`shown`), were erased (`erased`), or are visible only to admins of the
-    /// timeline (`admins_only`).
+    /// Whether salt and payload are included (`shown`), are gone (`erased`), or are visible only to admins of the
+    /// timeline (`admins_only`). Whether they were erased or pruned, a later entry shows: those of reads and refusals are
+    /// pruned.
     #[schema(value_type = String, example = "shown")]
     contents: &'static str,
     /// The salt in hexadecimal digits; empty if single reads were erased from the payload.

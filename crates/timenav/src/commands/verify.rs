@@ -284,7 +284,8 @@ fn scan_text(scan: &Scan) -> String {
         let _ = writeln!(text, "  and {} more", scan.findings_untold);
     }
     let checked = scan.checked.iter().filter(|checked| checked.count > 0);
-    let checked: Vec<String> = checked.map(|Checked { what, count }| format!("{count} {what}")).collect();
+    let word = |what: &'static str| if what == "let_go" { "pruned" } else { what };
+    let checked: Vec<String> = checked.map(|Checked { what, count }| format!("{count} {}", word(what))).collect();
     let _ = writeln!(text, "  checked: {}", checked.join(", "));
     for sentence in &scan.not_checked {
         let _ = writeln!(text, "  not checked: {}", output::printable(sentence));
@@ -302,6 +303,8 @@ fn scan_json(scan: &Scan) -> Value {
         })
     };
     let checked = |checked: &Checked| json!({ "what": checked.what, "count": checked.count });
+    // Who may not see what an entry says does not see what is missing.
+    let let_go = scan.checked.iter().filter(|checked| matches!(checked.what, "let_go" | contents::PRUNED_SEEN));
     json!({
         "timeline_id": scan.timeline_id.as_str(),
         "scan_depth": scan.depth.to_string(),
@@ -310,6 +313,7 @@ fn scan_json(scan: &Scan) -> Value {
         "findings": scan.findings.iter().map(finding).collect::<Vec<_>>(),
         "findings_untold": scan.findings_untold,
         "checked": scan.checked.iter().map(checked).collect::<Vec<_>>(),
+        "let_go": let_go.map(|checked| checked.count).max(),
         "not_checked": scan.not_checked,
         "checkpoint": scan.checkpoint,
     })

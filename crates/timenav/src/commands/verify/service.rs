@@ -172,14 +172,18 @@ fn read_scan(command: &VerifyCommand, timeline_id: TimelineId, answer: &Value) -
         last_good_checkpoint: finding["last_good_checkpoint"].as_u64(),
         evidence: text(&finding["evidence"]),
     };
-    let entries = list("checked").iter().find(|checked| checked["what"] == "entries").cloned().unwrap_or_default();
+    let told = list("checked");
+    let counted = |what: &'static str| {
+        let checked = told.iter().find(|checked| checked["what"] == what);
+        Checked { what, count: checked.and_then(|checked| checked["count"].as_u64()).unwrap_or(0) }
+    };
     Scan {
         timeline_id,
         depth: command.depth,
         details: text(&answer["details"]),
         findings: list("findings").iter().map(finding).collect(),
         findings_untold: answer["findings_untold"].as_u64().unwrap_or(0),
-        checked: vec![Checked { what: "entries", count: entries["count"].as_u64().unwrap_or(0) }],
+        checked: vec![counted("entries"), counted("let_go")],
         not_checked: list("not_checked").iter().map(text).collect(),
         checkpoint: answer["checkpoint"]["note"].as_str().map(str::to_owned),
         signed: None,

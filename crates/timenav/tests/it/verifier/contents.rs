@@ -239,6 +239,13 @@ fn what_a_sweep_let_go_is_told_and_what_went_without_one_is_found() {
     let (code, said, complaint) = service::run(ours.env("TIMENAV_API_KEY", &service.admin), "");
     assert_eq!(code, Some(0), "{said}{complaint}");
     assert!(said.contains(&format!("as the retention of the timeline allows: {let_go}.")), "{said}");
+    let counted = [format!(", {let_go} pruned, "), format!(", {let_go} missing payloads that were pruned")];
+    assert!(counted.iter().all(|counted| said.contains(counted)), "{said}");
+    let mut as_json = service::timenav();
+    as_json.args(["verify", "--json", "--timeline", "main", "--url", &service.url()]);
+    let (_, said, _) = service::run(as_json.env("TIMENAV_API_KEY", &service.admin), "");
+    let said: Value = serde_json::from_str(&said).unwrap();
+    assert_eq!(said["timelines"][0]["let_go"], let_go);
     assert!(service.stop().success());
     // A read from before anything was said of how long it is kept.
     let empty = "DELETE FROM contents WHERE entry = (SELECT min(entry) FROM contents WHERE entry >> 40 = 2)";
