@@ -83,6 +83,8 @@ fn unheeded(heeds_if_match: bool, request: &Request) -> Option<&'static str> {
     let conditions = [
         (header::IF_MATCH, IF_MATCH),
         (header::IF_UNMODIFIED_SINCE, "If-Unmodified-Since"),
+        (header::IF_MODIFIED_SINCE, "If-Modified-Since"),
+        (header::IF_RANGE, "If-Range"),
         (header::IF_NONE_MATCH, IF_NONE_MATCH),
     ];
     let given = conditions.into_iter().filter(|(field, _)| request.headers().contains_key(field));

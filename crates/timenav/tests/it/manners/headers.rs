@@ -145,7 +145,9 @@ fn a_condition_that_an_operation_does_not_know_is_refused() {
         } else {
             send("If-Match", "\"7\"").refused(400, "invalid_parameter");
         }
-        send("If-Unmodified-Since", "Sat, 21 Nov 2026 09:00:00 GMT").refused(400, "invalid_parameter");
+        for field in ["If-Unmodified-Since", "If-Modified-Since", "If-Range"] {
+            send(field, "Sat, 21 Nov 2026 09:00:00 GMT").refused(400, "invalid_parameter");
+        }
         if !operation.looks() {
             send("If-None-Match", "*").refused(400, "invalid_parameter");
         }
