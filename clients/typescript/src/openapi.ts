@@ -3609,8 +3609,8 @@ export interface components {
         LedgerEntryBody: {
             /**
              * @description Whether salt and payload are included (`shown`), are gone (`erased`), or are visible only to admins of the
-             *     timeline (`admins_only`). Whether they were erased or pruned, a later entry shows: those of reads and refusals are
-             *     pruned.
+             *     timeline (`admins_only`). Whether they were erased or pruned, a later entry shows: those of reads and refusals
+             *     are pruned.
              * @example shown
              */
             contents: string;

@@ -82,8 +82,8 @@ pub(crate) struct LedgerEntryBody {
     /// The text whose hash is the leaf.
     leaf: String,
     /// Whether salt and payload are included (`shown`), are gone (`erased`), or are visible only to admins of the
-    /// timeline (`admins_only`). Whether they were erased or pruned, a later entry shows: those of reads and refusals are
-    /// pruned.
+    /// timeline (`admins_only`). Whether they were erased or pruned, a later entry shows: those of reads and refusals
+    /// are pruned.
     #[schema(value_type = String, example = "shown")]
     contents: &'static str,
     /// The salt in hexadecimal digits; empty if single reads were erased from the payload.

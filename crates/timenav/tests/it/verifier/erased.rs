@@ -1,5 +1,5 @@
-//! What was erased of a ledger although nothing may erase it: what strangers' programs say of one that a thief of the key,
-//! or a service that was changed, has written and signed. They are those of the published bundles.
+//! What was erased of a ledger although nothing may erase it: what strangers' programs say of one that a thief of the
+//! key, or a service that was changed, has written and signed. They are those of the published bundles.
 
 use std::path::Path;
 use std::process::Command;
