@@ -7,6 +7,8 @@ enum { COMMAND = 127, CLOCK_REALTIME_FLAG = 256, LOCK_PI = 6, WAIT_REQUEUE_PI = 
 enum { ABSOLUTE = 1, TIMED_OUT = -110 };
 /* Marks, in a parameter that the kernel does not look at, calls of this routine that the filter lets pass. */
 #define OURS 0x74696d656e617632UL
+/* Says, beside the number of a call that sets a timer, that it is one of atomic time: `OF_TAI` in src/waits.rs. */
+#define OF_TAI (1UL << 32)
 /* How long a wait goes on, in nanoseconds, before it looks at the clock again. */
 #define LOOK 20000000L
 /* Longer than anybody waits, in nanoseconds: a hundred years. */
@@ -93,8 +95,9 @@ static i64 next_sleep(int clock, const struct timespec *until, struct timespec *
 }
 
 /* Makes of a date the length of host time that is left until then. */
-static void until_then(struct timespec *date) {
+static void until_then(int clock, struct timespec *date) {
     struct timespec shown;
+    if (clock == TAI) date->sec -= CLOCK.tai;
     shown_now(&shown);
     i64 left = host_left(&shown, date);
     date->sec = 0;
@@ -104,11 +107,11 @@ static void until_then(struct timespec *date) {
 }
 
 /* Sets a timer to the length of host time that is left until its date. */
-static long set_timer(const u64 *asked) {
+static long set_timer(int clock, const u64 *asked) {
     u64 parameters[6];
     struct itimerspec timer = *(const struct itimerspec *)asked[2];
     for (int i = 0; i < 6; i++) parameters[i] = asked[i];
-    until_then(&timer.value);
+    until_then(clock, &timer.value);
     parameters[1] &= ~(u64)ABSOLUTE;
     parameters[2] = (u64)&timer;
     return make(TIMER_SETTIME, parameters);
@@ -130,7 +133,8 @@ static __attribute__((used)) long wait_in_slices(const struct call *asked) {
     u64 parameters[6];
     int timeout = 3, clock = MONOTONIC;
     i64 slice = LOOK;
-    if (asked->number == TIMER_SETTIME) return set_timer(asked->parameters);
+    if (asked->number == TIMER_SETTIME) return set_timer(REALTIME, asked->parameters);
+    if (asked->number == (TIMER_SETTIME | OF_TAI)) return set_timer(TAI, asked->parameters);
     if (asked->number == CLOCK_NANOSLEEP) return sleep_until(asked->parameters);
     for (int i = 0; i < 6; i++) parameters[i] = asked->parameters[i];
     if (asked->number == FUTEX && (parameters[1] & COMMAND) == LOCK_PI) {

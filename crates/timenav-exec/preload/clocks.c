@@ -11,7 +11,10 @@ struct timex {
     struct timeval time;
     i64 rest[15];
 };
+struct ntptimeval { struct timeval time; i64 most, estimated, tai, rest[4]; };
 struct timeb { i64 time; unsigned short milliseconds; short zone, summer; };
+/* Where, in what has no name here, the offset of atomic time is. */
+enum { TAI_AT = 9 };
 enum { ASKS = 0, READS_OFFSET = 0xa001, IN_NANOS = 0x2000, UTC = 1 };
 
 static long told_clock(int id, struct timespec *shown) {
@@ -96,6 +99,24 @@ SHOWN int settimeofday(const struct timeval *to, const void *zone) { return (int
 SHOWN int adjtimex(struct timex *asked) { return (int)by_errno(adjust(REALTIME, asked)); }
 SHOWN int __adjtimex(struct timex *asked) { return (int)by_errno(adjust(REALTIME, asked)); }
 SHOWN int ntp_adjtime(struct timex *asked) { return (int)by_errno(adjust(REALTIME, asked)); }
+
+/* What `adjtimex` tells, in fewer words; the older one of the two leaves the last of them alone. */
+static int ntp(struct ntptimeval *told, int is_older) {
+    struct timex all = {.modes = ASKS};
+    long state = adjust(REALTIME, &all);
+    if (state < 0) return (int)by_errno(state);
+    told->time = all.time;
+    told->most = all.most;
+    told->estimated = all.estimated;
+    if (is_older) return (int)state;
+    told->tai = (int)all.rest[TAI_AT];
+    for (int i = 0; i < 4; i++) told->rest[i] = 0;
+    return (int)state;
+}
+
+SHOWN int ntp_gettime(struct ntptimeval *told) { return ntp(told, 1); }
+SHOWN int ntp_gettimex(struct ntptimeval *told) { return ntp(told, 0); }
+
 SHOWN int clock_adjtime(int id, struct timex *asked) { return (int)by_errno(adjust(id, asked)); }
 
 SHOWN int stime(const i64 *to) {

@@ -93,7 +93,7 @@ static inline int is_right(const struct timespec *at) {
 }
 
 /* What is noted of objects by their addresses or numbers (notes.c). */
-enum { MONOTONIC_CONDITION = 1, SHARED_CONDITION, REALTIME_TIMER, DESCRIPTOR };
+enum { MONOTONIC_CONDITION = 1, SHARED_CONDITION, REALTIME_TIMER, DESCRIPTOR, TAI_TIMER };
 void note(u64 object, int kind);
 void forget(u64 object, int kind);
 int is_noted(u64 object, int kind);

@@ -44,7 +44,7 @@ long settle_timerfd(int descriptor, int flags, const void *asked, void *old) {
     if (!is_date || !is_of_realtime(descriptor)) return CALL(TIMERFD_SETTIME, descriptor, flags, new, old);
     struct itimerspec length = *new;
     struct timespec before, after;
-    until_then(&length.value);
+    until_then(REALTIME, &length.value);
     ORIGINALS.clock_gettime(MONOTONIC, &before);
     long result = CALL(TIMERFD_SETTIME, descriptor, flags & ~BY_DATE, &length, old);
     ORIGINALS.clock_gettime(MONOTONIC, &after);

@@ -207,21 +207,24 @@ SHOWN int timer_create(int clock, void *event, void **timer) {
     NEXT_OR(timer_create, (int)by_errno(-NOT_SUPPORTED));
     int result = next(clock, event, timer);
     if (!result && (clock == REALTIME || clock == REALTIME_ALARM)) note((u64)*timer, REALTIME_TIMER);
+    if (!result && clock == TAI) note((u64)*timer, TAI_TIMER);
     return result;
 }
 
 SHOWN int timer_delete(void *timer) {
     NEXT_OR(timer_delete, (int)by_errno(-NOT_SUPPORTED));
     forget((u64)timer, REALTIME_TIMER);
+    forget((u64)timer, TAI_TIMER);
     return next(timer);
 }
 
 SHOWN int timer_settime(void *timer, int flags, const struct itimerspec *new, struct itimerspec *old) {
     NEXT_OR(timer_settime, (int)by_errno(-NOT_SUPPORTED));
     int is_date = flags & ABSOLUTE && new && IS_VIRTUAL(&new->value) && (new->value.sec || new->value.nsec);
-    if (!is_date || !is_noted((u64)timer, REALTIME_TIMER)) return next(timer, flags, new, old);
+    int is_of_tai = is_date && is_noted((u64)timer, TAI_TIMER);
+    if (!is_date || (!is_of_tai && !is_noted((u64)timer, REALTIME_TIMER))) return next(timer, flags, new, old);
     struct itimerspec length = *new;
-    until_then(&length.value);
+    until_then(is_of_tai ? TAI : REALTIME, &length.value);
     return next(timer, flags & ~ABSOLUTE, &length, old);
 }
 

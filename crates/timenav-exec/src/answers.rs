@@ -1,16 +1,53 @@
 //! Answers to system calls about realtime that do not go by the vDSO, and sleeps until a virtual date.
 
+use std::io;
+
 use crate::board::Board;
 use crate::kernel::process::{self, TIMEX_BYTES, boot_now, tai_offset};
 use crate::kernel::ptrace;
 use crate::kernel::seccomp::{Answering, Call, Listener};
 use crate::page::Moment;
+use crate::report::Hidden;
+use crate::timers::Answered;
 
 const REALTIME: u64 = 0;
 const TAI: u64 = 11;
 const NANOS: i64 = 1_000_000_000;
 /// `ADJ_OFFSET_SS_READ`: asks, although it is not 0.
 const ADJ_READ: u32 = 0xa001;
+
+/// Why a call is not answered as it asks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Fault {
+    /// It fails with this error.
+    Number(i32),
+    /// Only the kernel can answer: nobody may look into the program.
+    Hidden,
+}
+
+impl Fault {
+    /// Returns what an error of reading or writing memory means for a call.
+    pub(crate) fn of(error: &io::Error) -> Self {
+        if error.raw_os_error() == Some(libc::EPERM) { Self::Hidden } else { Self::Number(libc::EFAULT) }
+    }
+}
+
+/// What a call is answered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Answer {
+    /// This value, or negative error number.
+    Value(i64),
+    /// What the kernel answers: host time.
+    ByHost,
+}
+
+/// Reads the words at an address of a program.
+pub(crate) fn read_words<const COUNT: usize>(pid: i32, at: u64) -> Result<[i64; COUNT], Fault> {
+    let mut bytes = vec![0; 8 * COUNT];
+    ptrace::read(pid, at, &mut bytes).map_err(|error| Fault::of(&error))?;
+    let mut words = bytes.chunks_exact(8).map(|word| word.try_into().map_or(0, i64::from_le_bytes));
+    Ok(std::array::from_fn(|_| words.next().unwrap_or_default()))
+}
 
 /// A thread that sleeps until a virtual date.
 struct Sleeper {
@@ -46,27 +83,32 @@ impl Sleepers {
     }
 
     /// Lets a thread sleep, or answers at once where its date is wrong or has come.
-    pub(crate) fn add(&mut self, call: &Call, board: &Board, listener: &Listener) {
+    pub(crate) fn add(&mut self, call: &Call, board: &Board, listener: &Listener) -> Answered {
         let [clock, _, request, ..] = call.parameters;
-        let result = match read_moment(call.pid, request) {
-            Err(error) => -i64::from(error),
-            Ok(Moment { seconds, nanos }) if seconds < 0 || !(0..NANOS).contains(&nanos) => -i64::from(libc::EINVAL),
-            Ok(until) => {
+        let result = match read_words(call.pid, request) {
+            Err(Fault::Hidden) => {
+                listener.let_go_on(call.id);
+                return Answered::ByHost(Hidden::Memory);
+            }
+            Err(Fault::Number(error)) => -i64::from(error),
+            Ok([seconds, nanos]) if seconds < 0 || !(0..NANOS).contains(&nanos) => -i64::from(libc::EINVAL),
+            Ok([seconds, nanos]) => {
                 let shift = if clock_of(clock) == TAI { tai_offset() } else { 0 };
-                let until = Moment { seconds: until.seconds - shift, ..until };
+                let until = Moment { seconds: seconds - shift, nanos };
                 if until > board.now() {
                     self.all.push(Sleeper { id: call.id, until });
-                    return;
+                    return Answered::Done;
                 }
                 0
             }
         };
         listener.answer(call.id, result);
+        Answered::Done
     }
 }
 
-/// Returns what a call about time is answered, a negative error number where it fails; `None` if it is no such call.
-pub(crate) fn told(call: &Call, board: &Board, line: &impl Answering) -> Option<i64> {
+/// Returns what a call about time is answered; `None` if it is no such call.
+pub(crate) fn told(call: &Call, board: &Board, line: &impl Answering) -> Option<Answer> {
     let [first, second, ..] = call.parameters;
     let result = match i64::from(call.number) {
         libc::SYS_clock_gettime => {
@@ -88,11 +130,15 @@ pub(crate) fn told(call: &Call, board: &Board, line: &impl Answering) -> Option<
         }
         libc::SYS_adjtimex => adjust(call, board, line, first),
         libc::SYS_clock_adjtime if clock_of(first) == REALTIME => adjust(call, board, line, second),
-        libc::SYS_clock_adjtime => Err(libc::EOPNOTSUPP),
+        libc::SYS_clock_adjtime => Err(Fault::Number(libc::EOPNOTSUPP)),
         _ => return None,
     };
     // A time before 1970 is a negative number, and so is an error: this call tells them apart as badly natively.
-    Some(result.unwrap_or_else(|error| -i64::from(error)))
+    Some(match result {
+        Ok(value) => Answer::Value(value),
+        Err(Fault::Number(error)) => Answer::Value(-i64::from(error)),
+        Err(Fault::Hidden) => Answer::ByHost,
+    })
 }
 
 /// Returns the clock that a parameter names: its lower half, since clocks are integers of 32 bits.
@@ -101,23 +147,21 @@ const fn clock_of(parameter: u64) -> u64 {
 }
 
 /// Answers who asks how the clock is kept, and refuses who wants to keep it.
-fn adjust(call: &Call, board: &Board, line: &impl Answering, at: u64) -> Result<i64, i32> {
+fn adjust(call: &Call, board: &Board, line: &impl Answering, at: u64) -> Result<i64, Fault> {
     let mut modes = [0; 4];
-    ptrace::read(call.pid, at, &mut modes).map_err(|_| libc::EFAULT)?;
+    let refused = Fault::Number(libc::EPERM);
+    // Where nobody sees whether it only asks, it could set the host's clock.
+    ptrace::read(call.pid, at, &mut modes).map_err(|error| match Fault::of(&error) {
+        Fault::Hidden => refused,
+        fault @ Fault::Number(_) => fault,
+    })?;
     if !matches!(u32::from_le_bytes(modes), 0 | ADJ_READ) {
-        return Err(libc::EPERM);
+        return Err(refused);
     }
-    let (state, mut bytes) = process::kept_clock(board.now()).map_err(|_| libc::EPERM)?;
+    let (state, mut bytes) = process::kept_clock(board.now()).map_err(|_| refused)?;
     bytes.truncate(TIMEX_BYTES);
     bytes[..4].copy_from_slice(&modes);
     write(call, line, at, &bytes).map(|()| state)
-}
-
-fn read_moment(pid: i32, at: u64) -> Result<Moment, i32> {
-    let mut bytes = [0; 16];
-    ptrace::read(pid, at, &mut bytes).map_err(|_| libc::EFAULT)?;
-    let word = |at: usize| bytes[at..at + 8].iter().rev().fold(0, |all, byte| all << 8 | i64::from(*byte));
-    Ok(Moment { seconds: word(0), nanos: word(8) })
 }
 
 fn pair(seconds: i64, rest: i64) -> Vec<u8> {
@@ -125,9 +169,9 @@ fn pair(seconds: i64, rest: i64) -> Vec<u8> {
 }
 
 /// Writes an answer into the memory of the thread that waits for it, if it is still that one.
-fn write(call: &Call, line: &impl Answering, at: u64, bytes: &[u8]) -> Result<(), i32> {
+fn write(call: &Call, line: &impl Answering, at: u64, bytes: &[u8]) -> Result<(), Fault> {
     if !line.is_waiting(call.id) {
-        return Err(libc::EINTR);
+        return Err(Fault::Number(libc::EINTR));
     }
-    ptrace::write(call.pid, at, bytes).map_err(|_| libc::EFAULT)
+    ptrace::write(call.pid, at, bytes).map_err(|error| Fault::of(&error))
 }

@@ -26,21 +26,8 @@ pub(crate) enum Told {
     Loaded,
 }
 
-/// The signals that are passed on, and those by which stops and ends are noticed.
-const HEEDED: [i32; 12] = [
-    libc::SIGHUP,
-    libc::SIGINT,
-    libc::SIGQUIT,
-    libc::SIGTERM,
-    libc::SIGUSR1,
-    libc::SIGUSR2,
-    libc::SIGALRM,
-    libc::SIGCHLD,
-    libc::SIGTSTP,
-    libc::SIGTTIN,
-    libc::SIGTTOU,
-    libc::SIGCONT,
-];
+/// The last signal of realtime.
+const LAST_SIGNAL: i32 = 64;
 /// What is said where the supervisor has ended before the programs.
 const UNSUPERVISED: &str = "the supervisor has ended; programs keep the last clock, which nothing moves any more, \
                             and can start no other program";
@@ -81,10 +68,12 @@ fn receive(from: &OwnedFd) -> Option<(Told, i32)> {
     (count == bytes.len()).then_some((told, value))
 }
 
-/// The signals that the front heeds, all of which are blocked from now on, and those that were blocked before.
+/// The signals that the front heeds, all of which are blocked from now on, and those that were blocked before. Nobody can
+/// block SIGKILL and SIGSTOP; those that tell a fault of the front itself end it all the same.
 pub(crate) fn block_signals() -> (Signals, Signals) {
     process::reset(libc::SIGCHLD);
-    let heeded = Signals::of(&HEEDED);
+    let heeded: Vec<i32> = (1..=LAST_SIGNAL).filter(|it| ![libc::SIGKILL, libc::SIGSTOP].contains(it)).collect();
+    let heeded = Signals::of(&heeded);
     (heeded, heeded.block())
 }
 
@@ -144,7 +133,7 @@ impl Front {
             } else if is_supervised {
                 // A signal before there is a program ends the supervisor, which is asked to.
                 while let Some(arrived) = process::arrived(&self.signals) {
-                    if arrived.is_sent && arrived.signal != libc::SIGCHLD {
+                    if is_meant(arrived) {
                         process::kill(self.supervisor, arrived.signal);
                     }
                 }
@@ -155,12 +144,23 @@ impl Front {
 
 /// Passes on a signal that was meant for the program.
 fn pass_on(program: i32, arrived: Arrived) {
-    match arrived.signal {
-        libc::SIGCHLD | libc::SIGTSTP | libc::SIGTTIN | libc::SIGTTOU | libc::SIGCONT => {}
-        // What a key of the terminal sends, all processes in the foreground get; and what a program sends to its whole
-        // group, it has sent to the program too.
-        signal if arrived.is_sent && !is_one_of_ours(arrived.sender) => process::kill(program, signal),
-        _ => {}
+    if is_meant(arrived) {
+        process::kill(program, arrived.signal);
+    }
+}
+
+/// Returns whether a signal was meant for the program.
+///
+/// What a key of the terminal sends, all processes in the foreground get; and what a program sends to its whole group, it
+/// has sent to the program too.
+fn is_meant(Arrived { signal, is_sent, sender }: Arrived) -> bool {
+    match signal {
+        libc::SIGCHLD => false,
+        // A timer that was set before the program was executed is its own; and of a terminal that is hung up, the first
+        // process of a session alone is told.
+        libc::SIGALRM if !is_sent => true,
+        libc::SIGHUP if !is_sent => rustix::process::getsid(None).is_ok_and(|it| it == rustix::process::getpid()),
+        _ => is_sent && sender != std::process::id().cast_signed() && !is_one_of_ours(sender),
     }
 }
 

@@ -15,7 +15,7 @@ use crate::front::{Front, block_signals};
 use crate::inspect::OutOfReach;
 use crate::kernel::process::{self, Side, Signals};
 use crate::page::Slot;
-use crate::preload::{Folder, Keeper, listen, places};
+use crate::preload::{Folder, Keeper, is_named, listen, places};
 use crate::processes::is_page;
 use crate::report::{Report, quiet};
 use crate::start::{NOT_EXECUTED, start, start_traced, start_with};
@@ -101,7 +101,8 @@ pub struct Run {
 /// This process is on the clock of another run; or the kernel says no.
 pub fn divide() -> Result<Half, Refused> {
     let maps = std::fs::read_to_string("/proc/self/maps").map_err(Refused::Start)?;
-    if maps.lines().any(|line| line.split_whitespace().nth(5).is_some_and(is_page)) {
+    // A timenav that is linked statically has no page where others load a library, and would have one clock, say another.
+    if is_named() || maps.lines().any(|line| line.split_whitespace().nth(5).is_some_and(is_page)) {
         return Err(Refused::Nested);
     }
     let (ours, theirs) =

@@ -34,6 +34,12 @@ const NAMES_MAX: u32 = 100;
 /// How long the address of a socket may be.
 const ADDRESS_BYTES_MAX: usize = 107;
 
+/// Returns whether a program that loads the library has started this process, which loads it only if it can.
+#[expect(clippy::disallowed_methods, reason = "programs find the page by their environment")]
+pub(crate) fn is_named() -> bool {
+    std::env::var_os(PAGE).is_some_and(|page| Path::new(&page).exists())
+}
+
 /// Returns the folders in which that of a run may be, the first choice first.
 #[expect(clippy::disallowed_methods, reason = "`TMPDIR` says where files that are of no use afterwards are kept")]
 pub(crate) fn places() -> Vec<PathBuf> {

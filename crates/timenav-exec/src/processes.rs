@@ -77,6 +77,13 @@ pub fn find(pid: i32) -> io::Result<Found> {
     Ok(Found::Run(Box::new(Supervised { supervisor, page, members: members.collect() })))
 }
 
+/// Returns the processes that descend from this one.
+pub(crate) fn descendants() -> Vec<i32> {
+    let own = std::process::id().cast_signed();
+    let all = processes().unwrap_or_default();
+    all.keys().copied().filter(|pid| ancestors(*pid, &all).skip(1).any(|ancestor| ancestor == own)).collect()
+}
+
 /// Returns the supervisor of the run of a process, the file of its page, and the number of that file.
 fn supervisor_of(pid: i32, all: &BTreeMap<i32, Process>) -> Option<(i32, File, u64)> {
     let own = page_inode(pid).ok().flatten();

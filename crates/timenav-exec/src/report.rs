@@ -1,7 +1,7 @@
 //! What the supervisor tells: the front, how the first program fares; people, which programs are not on the clock.
 
 use std::cmp::Ordering;
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
 use rustix::process::{WaitId, WaitIdOptions, waitid};
 
@@ -12,6 +12,24 @@ use crate::kernel::process;
 
 /// How many programs are named that are not on the clock; of others, only that they are.
 const LINES_MAX: usize = 20;
+
+/// Why a call goes by host time of a program that is on the clock.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum Hidden {
+    #[error(
+        "only root may look into it, since it has made itself undumpable: waits and sleeps until a moment, timers that \
+         are set to one, and plain system calls for the time have host time in such programs; others are not named"
+    )]
+    Memory,
+    #[error("this kernel does not tell by which clock a timer goes (CONFIG_CHECKPOINT_RESTORE); others are not named")]
+    Timers,
+    #[error("another tracer, such as a debugger, has it; others are not named")]
+    Traced,
+    #[error("its descriptor cannot be had from outside")]
+    Descriptor,
+    #[error("the processes that set them have ended, and nobody may look into those that may have them")]
+    Orphan,
+}
 
 /// What a run says about its programs.
 pub(crate) struct Report<'a> {
@@ -27,6 +45,8 @@ pub(crate) struct Report<'a> {
     /// Whether it was said that a program has another clock by the kernel's copy of its auxiliary vector. What hinders one
     /// hinders most.
     has_named_copy: bool,
+    /// Why calls go by host time, as far as it was said.
+    hidden: Vec<Hidden>,
 }
 
 impl<'a> Report<'a> {
@@ -38,8 +58,18 @@ impl<'a> Report<'a> {
         sentences: &'a dyn Fn(&str),
     ) -> Self {
         send(&front, Told::Started, first);
-        let (reported, complaints, has_named_copy) = (0, Vec::new(), false);
-        Self { first, front: Some(front), front_pid, is_strict, sentences, reported, complaints, has_named_copy }
+        let (reported, complaints, has_named_copy, hidden) = (0, Vec::new(), false, Vec::new());
+        Self {
+            first,
+            front: Some(front),
+            front_pid,
+            is_strict,
+            sentences,
+            reported,
+            complaints,
+            has_named_copy,
+            hidden,
+        }
     }
 
     /// Tells the front that all programs end if the supervisor does.
@@ -52,7 +82,20 @@ impl<'a> Report<'a> {
         self.tell(Told::Loaded, 0);
     }
 
-    /// Returns whether the front has been told how the first program ended.
+    /// Returns the socket of the front, at which it is noticed if that is gone.
+    pub(crate) fn front(&self) -> Option<BorrowedFd<'_>> {
+        self.front.as_ref().map(AsFd::as_fd)
+    }
+
+    /// Ends the first program after the front was killed, which stands for it: whoever does that wants it to end.
+    pub(crate) fn front_is_gone(&mut self) {
+        self.front = None;
+        if self.first != 0 {
+            process::kill(self.first, libc::SIGKILL);
+        }
+    }
+
+    /// Returns whether the front has been told how the first program ended, or is gone.
     pub(crate) const fn is_over(&self) -> bool {
         self.front.is_none()
     }
@@ -139,10 +182,24 @@ impl<'a> Report<'a> {
         self.say(&format!("`{}` {outcome}: {reason}", path.escape_debug()));
     }
 
-    /// Says that a timer goes by host time.
-    pub(crate) fn complain_of_timer(&mut self, pid: i32) {
+    /// Says that a call goes by host time, such as "a wait"; of most reasons, once in a run.
+    pub(crate) fn complain_of_call(&mut self, what: &str, pid: i32, hidden: Hidden) {
+        if hidden != Hidden::Descriptor {
+            if self.hidden.contains(&hidden) {
+                return;
+            }
+            self.hidden.push(hidden);
+        }
         let name = name(pid);
-        self.say(&format!("a timer of {name} goes by host time: its descriptor cannot be had from outside"));
+        self.say(&format!("{what} of {name} goes by host time: {hidden}"));
+    }
+
+    /// Says that timers go by host time of which nobody knows who has them.
+    pub(crate) fn complain_of_timers(&mut self) {
+        if !self.hidden.contains(&Hidden::Orphan) {
+            self.hidden.push(Hidden::Orphan);
+            self.say(&format!("some timers go by host time: {}", Hidden::Orphan));
+        }
     }
 
     /// Says that timeouts in a ring go by host time.

@@ -8,13 +8,13 @@ use std::path::Path;
 
 use rustix::event::{PollFd, PollFlags, Timespec};
 
-use crate::answers::{Sleepers, told};
+use crate::answers::{Answer, Sleepers, told};
 use crate::attach::{Handover, Kernel, Reason, put_on};
 use crate::board::Board;
 use crate::kernel::process::{self, boot_now};
 use crate::kernel::ptrace::{self, EVENT_STOP};
 use crate::kernel::seccomp::{Answering as _, Call, Listener};
-use crate::report::{Report, name};
+use crate::report::{Hidden, Report};
 use crate::rings::Rings;
 use crate::timers::{Answered, Timers};
 use crate::waits::{self, Routine, Sent};
@@ -50,8 +50,6 @@ pub(crate) struct Supervisor<'a> {
     timers: Timers,
     rings: Rings,
     routine: Option<Routine>,
-    /// Whether it was said that a wait goes by host time.
-    has_named_wait: bool,
 }
 
 impl<'a> Supervisor<'a> {
@@ -69,7 +67,6 @@ impl<'a> Supervisor<'a> {
             timers: Timers::new(),
             rings: Rings::default(),
             routine: Routine::look(),
-            has_named_wait: false,
         }
     }
 
@@ -94,6 +91,9 @@ impl<'a> Supervisor<'a> {
                 PollFd::new(children, PollFlags::IN),
                 PollFd::from_borrowed_fd(self.board.changed(), PollFlags::IN),
             ];
+            let front = self.report.front().map(|front| PollFd::from_borrowed_fd(front, PollFlags::empty()));
+            let is_fronted = front.is_some();
+            polled.extend(front);
             if is_listening {
                 polled.push(PollFd::from_borrowed_fd(self.listener.as_fd(), PollFlags::IN));
             }
@@ -108,10 +108,15 @@ impl<'a> Supervisor<'a> {
             if events[1].contains(PollFlags::IN) {
                 let _ = rustix::io::read(self.board.changed(), &mut [0; 8]);
                 changes = self.board.changes();
-                self.timers.set_again(self.board);
+                if self.timers.set_again(self.board) {
+                    self.report.complain_of_timers();
+                }
                 self.look_at_rings(true);
             }
-            let listened = events.get(2).copied().unwrap_or(PollFlags::empty());
+            if is_fronted && !events[2].is_empty() {
+                self.report.front_is_gone();
+            }
+            let listened = events.get(2 + usize::from(is_fronted)).copied().unwrap_or(PollFlags::empty());
             if listened.contains(PollFlags::IN) {
                 self.calls.extend(self.listener.next()?);
             } else if listened.intersects(PollFlags::HUP | PollFlags::ERR) {
@@ -141,18 +146,28 @@ impl<'a> Supervisor<'a> {
 
     fn take(&mut self, call: Call) {
         if i64::from(call.number) == libc::SYS_timerfd_settime {
-            if let Answered::ByHost = self.timers.set(&call, self.board, &self.listener) {
-                self.report.complain_of_timer(call.pid);
+            if let Answered::ByHost(hidden) = self.timers.set(&call, self.board, &self.listener) {
+                self.report.complain_of_call("a timer", call.pid, hidden);
             }
         } else if waits::is_one(&call) {
             self.wait(call);
         } else if i64::from(call.number) == libc::SYS_clock_nanosleep {
-            self.sleepers.add(&call, self.board, &self.listener);
+            if let Answered::ByHost(hidden) = self.sleepers.add(&call, self.board, &self.listener) {
+                self.report.complain_of_call("a sleep", call.pid, hidden);
+            }
         } else if i64::from(call.number) == libc::SYS_io_uring_setup {
             self.listener.let_go_on(call.id);
             self.rings.add(call.pid);
         } else if let Some(told) = told(&call, self.board, &self.listener) {
-            self.listener.answer(call.id, told);
+            match told {
+                Answer::Value(value) => {
+                    self.listener.answer(call.id, value);
+                }
+                Answer::ByHost => {
+                    self.listener.let_go_on(call.id);
+                    self.report.complain_of_call("a system call", call.pid, Hidden::Memory);
+                }
+            }
         } else {
             self.execute(call);
         }
@@ -198,10 +213,13 @@ impl<'a> Supervisor<'a> {
             return;
         }
         // What is wrong, and what waits in a program that is not on the clock, is the kernel's.
-        let sent = self.routine.as_ref().filter(|_| call.pid != 0).and_then(|routine| routine.send(call));
-        let Some(sent) = sent else {
-            self.listener.let_go_on(call.id);
-            return;
+        let sent = match self.routine.as_ref().filter(|_| call.pid != 0).map(|routine| routine.send(call)) {
+            Some(Ok(Some(sent))) => sent,
+            Some(Err(hidden)) => return self.wait_by_host(&call, hidden),
+            None | Some(Ok(None)) => {
+                self.listener.let_go_on(call.id);
+                return;
+            }
         };
         match ptrace::seize_for_a_moment(call.pid) {
             Ok(()) => {
@@ -210,19 +228,18 @@ impl<'a> Supervisor<'a> {
                 let _ = ptrace::interrupt(call.pid);
             }
             Err(error) if error.raw_os_error() == Some(libc::EPERM) && self.listener.is_waiting(call.id) => {
-                if !std::mem::replace(&mut self.has_named_wait, true) {
-                    let name = name(call.pid);
-                    self.report.say(&format!(
-                        "a wait of {name} goes by host time: another tracer, such as a debugger, has it"
-                    ));
-                }
-                self.listener.let_go_on(call.id);
+                self.wait_by_host(&call, Hidden::Traced);
             }
             // It is gone; if not, it asks again.
             Err(_) => {
                 self.listener.answer(call.id, -i64::from(libc::EINTR));
             }
         }
+    }
+
+    fn wait_by_host(&mut self, call: &Call, hidden: Hidden) {
+        self.listener.let_go_on(call.id);
+        self.report.complain_of_call("a wait", call.pid, hidden);
     }
 
     /// Lets a thread execute a program that cannot be put on the clock, or says no.

@@ -1,30 +1,40 @@
 //! Timers of programs that are set to a virtual date (`timerfd_settime` with `TFD_TIMER_ABSTIME`).
 //!
 //! The supervisor takes a duplicate of the timer's descriptor, or is given one, and sets it to the length of host time
-//! that is left. When the clock changes, it sets it anew. No thread of the program is stopped for that.
+//! that is left. When the clock changes, it sets it anew. No thread of the program is stopped for that. The duplicate
+//! keeps the timer in being, so it is let go once no process of the run has the timer any more.
 
+use std::io;
 use std::os::fd::{AsFd as _, OwnedFd};
 
 use rustix::event::{PollFd, PollFlags, Timespec};
 use rustix::process::{Pid, PidfdFlags, PidfdGetfdFlags, pidfd_getfd, pidfd_open};
 use rustix::time::{Itimerspec, TimerfdTimerFlags, timerfd_gettime, timerfd_settime};
 
+use crate::answers::{Fault, read_words};
 use crate::board::Board;
 use crate::kernel::process::{boot_now, monotonic_now};
 use crate::kernel::ptrace;
 use crate::kernel::seccomp::{Answering, Call};
 use crate::page::Moment;
+use crate::processes::descendants;
+use crate::report::Hidden;
 
 const NANOS: i64 = 1_000_000_000;
 /// Longer than anybody waits, in nanoseconds: a hundred years.
 const FAR: i128 = 100 * 366 * 86_400 * 1_000_000_000;
 /// At how many timers those that are done with are first looked for.
 const TIDY_FROM: usize = 16;
+/// How many descriptors of a process are looked at for a timer.
+const DESCRIPTORS_MAX: usize = 65_536;
+/// How many timers are kept of processes that nobody may look into.
+const UNSEEN_MAX: usize = 256;
 
 /// A timer that is set to a virtual date.
 pub(crate) struct Timer {
     file: OwnedFd,
-    process: OwnedFd,
+    /// A process that has it; `None` if only one may have it that nobody may look into.
+    process: Option<OwnedFd>,
     until: Moment,
     interval: Timespec,
     /// When it ends by the monotonic clock, so that one that the program has set otherwise since is left alone.
@@ -41,8 +51,16 @@ pub(crate) struct Timers {
 pub(crate) enum Answered {
     /// It was answered, or is about a timer of another clock and went on.
     Done,
-    /// It went on, and the timer goes by host time.
-    ByHost,
+    /// It went on, and goes by host time.
+    ByHost(Hidden),
+}
+
+/// Who has a timer.
+enum Had {
+    By(OwnedFd),
+    ByNobody,
+    /// A process that nobody may look into may have it.
+    Unseen,
 }
 
 impl Timers {
@@ -54,16 +72,22 @@ impl Timers {
     /// Answers a call that sets a timer to a date.
     pub(crate) fn set(&mut self, call: &Call, board: &Board, line: &impl Answering) -> Answered {
         let [descriptor, _, new, old, ..] = call.parameters;
-        if !is_of_realtime(call.pid, descriptor) {
+        let is_of_realtime = is_of_realtime(call.pid, descriptor);
+        if !matches!(is_of_realtime, Ok(true)) {
             line.let_go_on(call.id);
-            return Answered::Done;
+            return is_of_realtime.map_or_else(Answered::ByHost, |_| Answered::Done);
         }
-        let mut bytes = [0; 32];
-        if ptrace::read(call.pid, new, &mut bytes).is_err() {
-            line.answer(call.id, -i64::from(libc::EFAULT));
-            return Answered::Done;
-        }
-        let words = [0, 8, 16, 24].map(|at: usize| bytes[at..at + 8].try_into().map_or(0, i64::from_le_bytes));
+        let words: [i64; 4] = match read_words(call.pid, new) {
+            Ok(words) => words,
+            Err(Fault::Hidden) => {
+                line.let_go_on(call.id);
+                return Answered::ByHost(Hidden::Memory);
+            }
+            Err(Fault::Number(error)) => {
+                line.answer(call.id, -i64::from(error));
+                return Answered::Done;
+            }
+        };
         let is_right = |seconds: i64, nanos: i64| seconds >= 0 && (0..NANOS).contains(&nanos);
         if !is_right(words[0], words[1]) || !is_right(words[2], words[3]) {
             line.answer(call.id, -i64::from(libc::EINVAL));
@@ -76,14 +100,19 @@ impl Timers {
             return Answered::Done;
         }
         let interval = Timespec { tv_sec: words[0], tv_nsec: words[1] };
-        let Some((file, process)) = duplicate(call.pid, descriptor).filter(|_| line.is_waiting(call.id)) else {
+        let had = duplicate(call.pid, descriptor);
+        if !line.is_waiting(call.id) {
+            // A signal has ended the call, or the thread.
+            return Answered::Done;
+        }
+        let Some((file, process)) = had else {
             line.let_go_on(call.id);
-            return Answered::ByHost;
+            return Answered::ByHost(Hidden::Descriptor);
         };
-        let mut timer = Timer::new((file, process), until, interval, (0, 0));
+        let mut timer = Timer::new((file, Some(process)), until, interval, (0, 0));
         let Some(before) = timer.arm(board) else {
             line.let_go_on(call.id);
-            return Answered::ByHost;
+            return Answered::ByHost(Hidden::Descriptor);
         };
         let words =
             [before.it_interval.tv_sec, before.it_interval.tv_nsec, before.it_value.tv_sec, before.it_value.tv_nsec];
@@ -104,22 +133,30 @@ impl Timers {
     fn push(&mut self, timer: Timer) {
         self.all.push(timer);
         if self.all.len() >= self.tidy_at {
-            self.all.retain(Timer::is_set);
+            self.all.retain_mut(|timer| timer.is_set() && timer.is_had());
             self.tidy_at = (2 * self.all.len()).max(TIDY_FROM);
         }
     }
 
-    /// Sets all timers anew, after a change of the clock.
-    pub(crate) fn set_again(&mut self, board: &Board) {
-        self.all.retain_mut(|timer| timer.is_set() && timer.arm(board).is_some());
+    /// Sets all timers anew, after a change of the clock. Returns whether some had to be forgotten that somebody may have.
+    pub(crate) fn set_again(&mut self, board: &Board) -> bool {
+        let mut unseen = 0;
+        self.all.retain_mut(|timer| {
+            if !timer.is_set() || !(timer.is_had_by_its_process() || timer.is_had()) {
+                return false;
+            }
+            unseen += usize::from(timer.process.is_none());
+            unseen <= UNSEEN_MAX && timer.arm(board).is_some()
+        });
+        unseen > UNSEEN_MAX
     }
 }
 
 impl Timer {
-    /// Returns a timer by its descriptor and its process. `ends` says between which moments of the monotonic clock it
+    /// Returns a timer by its descriptor and its process, if that is still there. `ends` says between which moments of the monotonic clock it
     /// ends as it is set now.
     pub(crate) fn new(
-        (file, process): (OwnedFd, OwnedFd),
+        (file, process): (OwnedFd, Option<OwnedFd>),
         until: Moment,
         interval: Timespec,
         ends: (i128, i128),
@@ -141,28 +178,88 @@ impl Timer {
         Some(before)
     }
 
-    /// Returns whether the timer is still as it was set here, and somebody has it.
+    /// Returns whether the timer is still as it was set here.
     fn is_set(&self) -> bool {
-        let mut polled = [PollFd::new(&self.process, PollFlags::IN)];
-        let now = Timespec { tv_sec: 0, tv_nsec: 0 };
-        if rustix::event::poll(&mut polled, Some(&now)) != Ok(0) {
-            return false;
-        }
         let from = monotonic_now().nanos_in_all();
         let Ok(Itimerspec { it_value: left, .. }) = timerfd_gettime(self.file.as_fd()) else { return false };
         let to = monotonic_now().nanos_in_all();
-        let left = Moment { seconds: left.tv_sec, nanos: left.tv_nsec }.nanos_in_all();
+        self.is_so(Moment { seconds: left.tv_sec, nanos: left.tv_nsec }, (from, to))
+    }
+
+    /// Returns whether a timer of which so much was left, when it was looked at between two moments, may be this one.
+    fn is_so(&self, left: Moment, (from, to): (i128, i128)) -> bool {
+        let left = left.nanos_in_all();
         left > 0 && from + left <= self.ends.1 && to + left >= self.ends.0
+    }
+
+    /// Returns whether the process that had the timer when it was last looked for is there. It may have closed it.
+    fn is_had_by_its_process(&self) -> bool {
+        let Some(process) = &self.process else { return false };
+        let now = Timespec { tv_sec: 0, tv_nsec: 0 };
+        rustix::event::poll(&mut [PollFd::new(process, PollFlags::IN)], Some(&now)) == Ok(0)
+    }
+
+    /// Returns whether a process of the run has the timer, or may have it: the one that has set it may have ended, and left
+    /// it to a child.
+    fn is_had(&mut self) -> bool {
+        match self.look_for() {
+            Had::By(process) => self.process = Some(process),
+            Had::Unseen => self.process = None,
+            Had::ByNobody => return false,
+        }
+        true
+    }
+
+    fn look_for(&self) -> Had {
+        let mut had = Had::ByNobody;
+        for pid in descendants() {
+            match self.is_among_those_of(pid) {
+                Ok(true) => {
+                    let process = Pid::from_raw(pid).and_then(|pid| pidfd_open(pid, PidfdFlags::empty()).ok());
+                    if let Some(process) = process {
+                        return Had::By(process);
+                    }
+                }
+                Err(error) if error.kind() == io::ErrorKind::PermissionDenied => had = Had::Unseen,
+                Ok(false) | Err(_) => {}
+            }
+        }
+        had
+    }
+
+    /// Returns whether a process has a timer that ends when this one does, as nearly as can be seen.
+    fn is_among_those_of(&self, pid: i32) -> io::Result<bool> {
+        for entry in std::fs::read_dir(format!("/proc/{pid}/fdinfo"))?.take(DESCRIPTORS_MAX) {
+            let from = monotonic_now().nanos_in_all();
+            // One that is closed meanwhile is none.
+            let Ok(text) = std::fs::read_to_string(entry?.path()) else { continue };
+            let to = monotonic_now().nanos_in_all();
+            if left_of(&text).is_some_and(|left| self.is_so(left, (from, to))) {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 }
 
+/// Returns how much is left of a timer, by what the kernel tells of its descriptor (`proc_pid_fdinfo(5)`).
+fn left_of(text: &str) -> Option<Moment> {
+    let value = text.lines().find_map(|line| line.strip_prefix("it_value:"))?;
+    let (seconds, nanos) = value.trim().strip_prefix('(')?.strip_suffix(')')?.split_once(',')?;
+    Some(Moment { seconds: seconds.trim().parse().ok()?, nanos: nanos.trim().parse().ok()? })
+}
+
 /// Returns whether a descriptor is a timer of realtime.
-fn is_of_realtime(thread: i32, descriptor: u64) -> bool {
+fn is_of_realtime(thread: i32, descriptor: u64) -> Result<bool, Hidden> {
     let descriptor = descriptor & 0xffff_ffff;
-    let text = std::fs::read_to_string(format!("/proc/{thread}/fdinfo/{descriptor}")).unwrap_or_default();
+    let text = match std::fs::read_to_string(format!("/proc/{thread}/fdinfo/{descriptor}")) {
+        Ok(text) => text,
+        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => return Err(Hidden::Memory),
+        Err(_) => return Ok(false),
+    };
     let clock = text.lines().find_map(|line| line.strip_prefix("clockid:")).map(str::trim);
     // CLOCK_REALTIME and CLOCK_REALTIME_ALARM.
-    matches!(clock, Some("0" | "8"))
+    Ok(matches!(clock, Some("0" | "8")))
 }
 
 /// Returns a duplicate of a descriptor, and the process that has it.
@@ -173,4 +270,18 @@ fn duplicate(thread: i32, descriptor: u64) -> Option<(OwnedFd, OwnedFd)> {
     let descriptor = i32::try_from(descriptor & 0xffff_ffff).ok()?;
     let file = pidfd_getfd(&process, descriptor, PidfdGetfdFlags::empty()).ok()?;
     Some((file, process))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_left_of_a_timer_is_read() {
+        let told =
+            "pos:\t0\nclockid: 0\nticks: 0\nsettime flags: 01\nit_value: (3599, 999999127)\nit_interval: (1, 0)\n";
+        assert_eq!(left_of(told), Some(Moment { seconds: 3_599, nanos: 999_999_127 }));
+        assert_eq!(left_of("pos:\t0\nflags:\t02\n"), None);
+        assert_eq!(left_of("it_value: 3599"), None);
+    }
 }

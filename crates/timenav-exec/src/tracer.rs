@@ -11,14 +11,14 @@ use std::os::fd::OwnedFd;
 
 use rustix::event::{PollFd, PollFlags};
 
-use crate::answers::told;
+use crate::answers::{Answer, Fault, told};
 use crate::attach::{Handover, Kernel, WIDE_CODE, put_on};
 use crate::board::Board;
 use crate::filter::{I386, UNTRACED, Verdict, X86_64, filter_for_tracer, verdict};
 use crate::kernel::process;
 use crate::kernel::ptrace::{self, EVENT_STOP, Options, Registers};
 use crate::kernel::seccomp::{Answering, Call, Instruction};
-use crate::report::{Report, is_alone};
+use crate::report::{Hidden, Report, is_alone};
 use crate::rings::Rings;
 use crate::start::StartedTraced;
 use crate::supervisor::CALL_STOP;
@@ -106,15 +106,24 @@ impl<'a> Tracer<'a> {
             if self.report.is_over() && is_alone() {
                 return Ok(());
             }
-            let mut polled =
-                [PollFd::new(children, PollFlags::IN), PollFd::from_borrowed_fd(self.board.changed(), PollFlags::IN)];
+            let mut polled = vec![
+                PollFd::new(children, PollFlags::IN),
+                PollFd::from_borrowed_fd(self.board.changed(), PollFlags::IN),
+            ];
+            polled.extend(self.report.front().map(|front| PollFd::from_borrowed_fd(front, PollFlags::empty())));
             match rustix::event::poll(&mut polled, self.rings.patience(None).as_ref()) {
                 Ok(_) | Err(rustix::io::Errno::INTR) => {}
                 Err(error) => return Err(error.into()),
             }
-            if polled[1].revents().contains(PollFlags::IN) {
+            let is_changed = polled[1].revents().contains(PollFlags::IN);
+            if polled.get(2).is_some_and(|front| !front.revents().is_empty()) {
+                self.report.front_is_gone();
+            }
+            if is_changed {
                 let _ = rustix::io::read(self.board.changed(), &mut [0; 8]);
-                self.timers.set_again(self.board);
+                if self.timers.set_again(self.board) {
+                    self.report.complain_of_timers();
+                }
                 self.look_at_rings(true);
             }
         }
@@ -223,8 +232,8 @@ impl<'a> Tracer<'a> {
             libc::SYS_io_uring_setup => self.rings.add(pid),
             libc::SYS_timerfd_settime => {
                 let held = Held(Cell::new(Reply::GoOn));
-                if let Answered::ByHost = self.timers.set(&call, self.board, &held) {
-                    self.report.complain_of_timer(pid);
+                if let Answered::ByHost(hidden) = self.timers.set(&call, self.board, &held) {
+                    self.report.complain_of_call("a timer", pid, hidden);
                 }
                 if let Reply::Value(value) = held.0.get() {
                     self.replace(pid, found, with_value(found, value));
@@ -232,12 +241,15 @@ impl<'a> Tracer<'a> {
             }
             _ if waits::is_one_or_sleeps(&call) => {
                 // What is wrong, and what waits in a program that is not on the clock, is the kernel's.
-                if let Some(sent) = self.routine.as_ref().and_then(|routine| routine.send(call)) {
-                    self.replace(pid, found, sent.registers(found));
+                match self.routine.as_ref().map(|routine| routine.send(call)) {
+                    Some(Ok(Some(sent))) => self.replace(pid, found, sent.registers(found)),
+                    Some(Err(hidden)) => self.report.complain_of_call("a wait", pid, hidden),
+                    None | Some(Ok(None)) => {}
                 }
             }
             _ => match told(&call, self.board, &Held(Cell::new(Reply::GoOn))) {
-                Some(value) => self.replace(pid, found, with_value(found, value)),
+                Some(Answer::Value(value)) => self.replace(pid, found, with_value(found, value)),
+                Some(Answer::ByHost) => self.report.complain_of_call("a system call", pid, Hidden::Memory),
                 None => self.execute(pid),
             },
         }
@@ -286,8 +298,11 @@ impl<'a> Tracer<'a> {
 /// Returns whether a `clone3` starts something out of a tracer's reach.
 fn is_untraced(call: &Call) -> bool {
     let mut flags = [0; 8];
-    let is_read = ptrace::read(call.pid, call.parameters[0], &mut flags).is_ok();
-    is_read && u64::from_le_bytes(flags) & u64::from(UNTRACED) != 0
+    match ptrace::read(call.pid, call.parameters[0], &mut flags) {
+        Ok(()) => u64::from_le_bytes(flags) & u64::from(UNTRACED) != 0,
+        // Where nobody may look, it may.
+        Err(error) => Fault::of(&error) == Fault::Hidden,
+    }
 }
 
 /// Returns the call that a stopped thread is about to make.

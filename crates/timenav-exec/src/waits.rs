@@ -5,15 +5,23 @@
 //! (`timenav_wait` in `image/image.c`). Nothing is written but registers, no tracer stays, and nobody keeps account of
 //! who waits: whatever ends the wait of a program ends this one.
 
+use std::path::Path;
+
+use crate::answers::{Fault, read_words};
 use crate::attach::{AT_VDSO, image};
 use crate::board::PAGE_NAME;
 use crate::filter::SYS_FUTEX_WAIT;
 use crate::image::WAIT;
 use crate::kernel::ptrace::{self, Registers};
 use crate::kernel::seccomp::Call;
+use crate::report::Hidden;
 use crate::vdso::Mapped;
 
 const NANOS: i64 = 1_000_000_000;
+/// `CLOCK_TAI`.
+const TAI: u64 = 11;
+/// Tells the routine that a timer is one of atomic time: `OF_TAI` in `image/waits.h`.
+const OF_TAI: u64 = 1 << 32;
 /// `ERESTARTSYS`, by which the kernel notes that a call that has not begun is to begin again.
 const NOT_BEGUN: u64 = (-512_i64).cast_unsigned();
 /// By how many bytes the routine is recognized.
@@ -49,6 +57,8 @@ pub(crate) struct Routine {
 pub(crate) struct Sent {
     call: Call,
     to: u64,
+    /// What the routine is told beside the number of the call.
+    hint: u64,
 }
 
 impl Routine {
@@ -60,13 +70,20 @@ impl Routine {
     }
 
     /// Returns where the thread of a call is to go on; `None` if the kernel is to take the call as it is.
-    pub(crate) fn send(&self, call: Call) -> Option<Sent> {
+    ///
+    /// # Errors
+    /// What there is to wait for is hidden from the supervisor.
+    pub(crate) fn send(&self, call: Call) -> Result<Option<Sent>, Hidden> {
         let [_, _, third, fourth, fifth, _] = call.parameters;
-        let is_right = match i64::from(call.number) {
-            libc::SYS_timer_settime => is_date_of_realtime(&call, third),
-            libc::SYS_clock_nanosleep => is_moment(call.pid, third),
-            libc::SYS_futex | libc::SYS_futex_waitv => is_moment(call.pid, fourth),
-            _ => is_moment(call.pid, fifth),
+        let (is_right, hint) = match i64::from(call.number) {
+            libc::SYS_timer_settime => match clock_of_date(&call, third)? {
+                Some(0 | 8) => (true, 0),
+                Some(TAI) => (true, OF_TAI),
+                Some(_) | None => (false, 0),
+            },
+            libc::SYS_clock_nanosleep => (is_moment(call.pid, third)?, 0),
+            libc::SYS_futex | libc::SYS_futex_waitv => (is_moment(call.pid, fourth)?, 0),
+            _ => (is_moment(call.pid, fifth)?, 0),
         };
         let is_here = |image: &u64| {
             let (mut head, mut code) = (vec![0; self.head.len()], vec![0; self.code.len()]);
@@ -75,10 +92,10 @@ impl Routine {
                 && (head, code) == (self.head.clone(), self.code.clone())
         };
         if !is_right {
-            return None;
+            return Ok(None);
         }
-        let image = told_image(call.pid).filter(is_here).or_else(|| mapped_image(call.pid).filter(is_here))?;
-        Some(Sent { call, to: image + self.at })
+        let image = told_image(call.pid).filter(is_here).or_else(|| mapped_image(call.pid).filter(is_here));
+        Ok(image.map(|image| Sent { call, to: image + self.at, hint }))
     }
 }
 
@@ -98,32 +115,39 @@ impl Sent {
     pub(crate) fn registers(&self, found: &Registers) -> Registers {
         let number = u64::from(self.call.number.cast_unsigned());
         // A call changes rcx and rax, and nobody expects anything of them; no call is under way any more.
-        Registers { rip: self.to, rcx: found.rip, rax: number, orig_rax: u64::MAX, ..*found }
+        Registers { rip: self.to, rcx: found.rip, rax: number | self.hint, orig_rax: u64::MAX, ..*found }
     }
-}
-
-/// Reads the words at an address.
-fn words<const COUNT: usize>(pid: i32, at: u64) -> Option<[i64; COUNT]> {
-    let mut bytes = vec![0; 8 * COUNT];
-    ptrace::read(pid, at, &mut bytes).ok()?;
-    let mut words = bytes.chunks_exact(8).map(|word| word.try_into().map_or(0, i64::from_le_bytes));
-    Some(std::array::from_fn(|_| words.next().unwrap_or_default()))
 }
 
 fn is_right(seconds: i64, nanos: i64) -> bool {
     seconds >= 0 && (0..NANOS).contains(&nanos)
 }
 
-fn is_moment(pid: i32, at: u64) -> bool {
-    words(pid, at).is_some_and(|[seconds, nanos]: [i64; 2]| is_right(seconds, nanos))
+/// Returns the words at an address; `None` where there is nothing that could be read.
+fn words<const COUNT: usize>(pid: i32, at: u64) -> Result<Option<[i64; COUNT]>, Hidden> {
+    match read_words(pid, at) {
+        Ok(words) => Ok(Some(words)),
+        Err(Fault::Hidden) => Err(Hidden::Memory),
+        Err(Fault::Number(_)) => Ok(None),
+    }
 }
 
-/// Returns whether a timer of realtime is set to a date, rather than to nothing.
-fn is_date_of_realtime(call: &Call, at: u64) -> bool {
-    let Some([every, every_nanos, seconds, nanos]) = words(call.pid, at) else { return false };
-    let is_date = is_right(every, every_nanos) && is_right(seconds, nanos) && (seconds, nanos) != (0, 0);
-    let timers = std::fs::read_to_string(format!("/proc/{}/timers", call.pid)).unwrap_or_default();
-    is_date && matches!(clock_of_timer(&timers, call.parameters[0] & 0xffff_ffff), Some(0 | 8))
+fn is_moment(pid: i32, at: u64) -> Result<bool, Hidden> {
+    Ok(words(pid, at)?.is_some_and(|[seconds, nanos]: [i64; 2]| is_right(seconds, nanos)))
+}
+
+/// Returns the clock of a timer that is set to a date, rather than to nothing.
+fn clock_of_date(call: &Call, at: u64) -> Result<Option<u64>, Hidden> {
+    let Some([every, every_nanos, seconds, nanos]) = words(call.pid, at)? else { return Ok(None) };
+    if !is_right(every, every_nanos) || !is_right(seconds, nanos) || (seconds, nanos) == (0, 0) {
+        return Ok(None);
+    }
+    match std::fs::read_to_string(format!("/proc/{}/timers", call.pid)) {
+        Ok(timers) => Ok(clock_of_timer(&timers, call.parameters[0] & 0xffff_ffff)),
+        // It is gone, or the kernel tells of no timers (`CONFIG_CHECKPOINT_RESTORE`).
+        Err(_) if Path::new("/proc/self/timers").exists() => Ok(None),
+        Err(_) => Err(Hidden::Timers),
+    }
 }
 
 /// Finds the clock of a timer in what the kernel tells of those of a process (`proc_pid_timers(5)`).
@@ -167,10 +191,10 @@ mod tests {
         let routine = Routine::look().unwrap();
         assert_eq!(routine.code[..4], [0xf3, 0x0f, 0x1e, 0xfa], "endbr64");
         let call = Call { id: 1, pid: std::process::id().cast_signed(), number: 202, parameters: [0; 6] };
-        assert!(routine.send(call).is_none(), "it waits for no moment");
+        assert!(routine.send(call).unwrap().is_none(), "it waits for no moment");
         let moment = [5_i64, 0];
         let at = std::ptr::from_ref(&moment) as u64;
         let call = Call { parameters: [0, 0, 0, at, 0, 0], ..call };
-        assert!(routine.send(call).is_none(), "this process is not on a clock");
+        assert!(routine.send(call).unwrap().is_none(), "this process is not on a clock");
     }
 }

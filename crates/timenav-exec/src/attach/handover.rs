@@ -8,9 +8,9 @@ use std::os::unix::fs::MetadataExt as _;
 
 use rustix::event::{PollFd, PollFlags, Timespec};
 use rustix::net::{SendAncillaryBuffer, SendAncillaryMessage, SendFlags, sendmsg};
-use rustix::process::{Pid, PidfdFlags, PidfdGetfdFlags, pidfd_getfd, pidfd_open};
+use rustix::process::{Pid, PidfdFlags, PidfdGetfdFlags, Resource, Rlimit, pidfd_getfd, pidfd_open, prlimit};
 
-use super::{Failed, Program, done};
+use super::{Failed, Program, Reason, done};
 use crate::kernel::process;
 use crate::kernel::ptrace::{self, Options};
 use crate::kernel::seccomp::{Answering as _, Call, Listener};
@@ -22,6 +22,8 @@ const HEADER: u64 = 64;
 const VECTOR: u64 = 128;
 const CONTROL: u64 = 192;
 const BYTE: u64 = 256;
+/// How many descriptors more a program may have while it is handed the page: one, or three that make it.
+const DESCRIPTORS_MORE: u64 = 64;
 /// The size of a control message with one descriptor, and with its padding (`CMSG_LEN`, `CMSG_SPACE`).
 const CONTROL_BYTES: u64 = 20;
 const CONTROL_ROOM: u64 = 24;
@@ -46,7 +48,23 @@ impl Handover<'_> {
 
 impl Program<'_> {
     /// Hands over a file, and returns its descriptor in the program, which has writable memory at `room`.
+    ///
+    /// Where no descriptor is free, the program may have more for that moment, as far as the kernel lets us.
     pub(super) fn receive(&mut self, file: BorrowedFd<'_>, room: u64) -> Result<u64, Failed> {
+        let received = self.receive_within_limit(file, room);
+        match received {
+            Err(Failed::NotOn(Reason::Refused { error: libc::EMFILE, .. })) => {}
+            _ => return received,
+        }
+        let Some(before) = allow_more(self.pid) else { return received };
+        let received = self.receive_within_limit(file, room);
+        if !matches!(received, Err(Failed::Gone(_))) {
+            let _ = prlimit(Pid::from_raw(self.pid), Resource::Nofile, before);
+        }
+        received
+    }
+
+    fn receive_within_limit(&mut self, file: BorrowedFd<'_>, room: u64) -> Result<u64, Failed> {
         if let Handover::Listener(..) = self.handover {
             self.heed_filters(true);
             let received = self.receive_by_listener(file);
@@ -162,6 +180,21 @@ impl<'a> Program<'a> {
             }
         }
     }
+}
+
+/// Lets a process have more descriptors, above what it may allow itself where we are root. Returns what it had.
+fn allow_more(pid: i32) -> Option<Rlimit> {
+    let process = Pid::from_raw(pid)?;
+    // What is asked for and what is set are one call: nothing is known until it was set. The process is stopped.
+    let text = std::fs::read_to_string(format!("/proc/{pid}/limits")).ok()?;
+    let mut words = text.lines().find_map(|line| line.strip_prefix("Max open files"))?.split_whitespace();
+    let mut number = || words.next()?.parse::<u64>().ok();
+    let (soft, hard) = (number()?, number()?);
+    let more = hard.saturating_add(DESCRIPTORS_MORE);
+    let allow = |current: u64, maximum: u64| {
+        prlimit(Some(process), Resource::Nofile, Rlimit { current: Some(current), maximum: Some(maximum) }).ok()
+    };
+    allow(more, more).or_else(|| (soft < hard).then(|| allow(hard, hard)).flatten())
 }
 
 /// Sends a file to a socket of a process that is stopped.

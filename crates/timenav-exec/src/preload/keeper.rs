@@ -63,19 +63,26 @@ impl<'a> Keeper<'a> {
             if self.report.is_over() && is_alone() {
                 return Ok(());
             }
-            let mut polled = [
+            let mut polled = vec![
                 PollFd::new(children, PollFlags::IN),
                 PollFd::from_borrowed_fd(self.board.changed(), PollFlags::IN),
                 PollFd::new(&self.socket, PollFlags::IN),
             ];
+            polled.extend(self.report.front().map(|front| PollFd::from_borrowed_fd(front, PollFlags::empty())));
             match rustix::event::poll(&mut polled, None) {
                 Ok(_) | Err(rustix::io::Errno::INTR) => {}
                 Err(error) => return Err(error.into()),
             }
-            if polled[1].revents().contains(PollFlags::IN) {
+            let is_changed = polled[1].revents().contains(PollFlags::IN);
+            if polled.get(3).is_some_and(|front| !front.revents().is_empty()) {
+                self.report.front_is_gone();
+            }
+            if is_changed {
                 let _ = rustix::io::read(self.board.changed(), &mut [0; 8]);
                 changes = self.board.changes();
-                self.timers.set_again(self.board);
+                if self.timers.set_again(self.board) {
+                    self.report.complain_of_timers();
+                }
             }
         }
     }
@@ -113,9 +120,9 @@ impl<'a> Keeper<'a> {
         let Some(sender) = sender.filter(is_ours).map(|it| it.pid) else { return true };
         match (Told::read(&bytes[..received.bytes]), file) {
             (Some(Told::Timer { until, interval, ends }), Some(file)) => {
-                if let Ok(process) = process_of(sender) {
-                    self.timers.keep(Timer::new((file, process), until, interval, ends), self.board);
-                }
+                // Whoever has told it may have ended, and left the timer to a child.
+                let process = process_of(sender).ok();
+                self.timers.keep(Timer::new((file, process), until, interval, ends), self.board);
             }
             (Some(Told::Program { reason, path }), None) => self.report.complain_of_program(&path, reason),
             _ => {}

@@ -3,12 +3,14 @@
 mod agreeing;
 mod builds;
 mod chromium;
+mod corners;
 mod databases;
 mod demo;
 mod ends;
 mod faults;
 mod following;
 mod host_time;
+mod killed;
 mod matrix;
 mod preloaded;
 mod rare_starts;

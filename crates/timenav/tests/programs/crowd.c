@@ -2,10 +2,13 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -87,10 +90,77 @@ static int threads(int count) {
     return 0;
 }
 
+/* Starts this program again and again, until it cannot. Half of what is started may be killed with the supervisor. */
+static int keep_starting(char *self, char *expected) {
+    char *arguments[] = {self, "look", expected, 0};
+    for (;;) {
+        int status;
+        pid_t pid = vfork();
+        if (!pid) { execv(self, arguments); _exit(errno == ENOSYS ? 9 : 8); }
+        if (waitpid(pid, &status, 0) != pid) return 1;
+        if (WIFSIGNALED(status)) return WTERMSIG(status) != SIGKILL;
+        if (WEXITSTATUS(status)) return WEXITSTATUS(status) != 9;
+        if (write(1, "started\n", 8) != 8) return 1;
+    }
+}
+
+/* Waits for moments, over and over. The C library ends a program in which it cannot. */
+static int keep_waiting(void) {
+    pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+    pthread_cond_t never = PTHREAD_COND_INITIALIZER;
+    struct rlimit none = {0, 0};
+    setrlimit(RLIMIT_CORE, &none);
+    pthread_mutex_lock(&mutex);
+    for (;;) {
+        struct timespec at;
+        clock_gettime(CLOCK_REALTIME, &at);
+        if (at.tv_sec != expected) return 1;
+        at.tv_nsec = 5000000;
+        if (pthread_cond_timedwait(&never, &mutex, &at) != ETIMEDOUT) return 1;
+    }
+}
+
+/* Asks the kernel, over and over. */
+static int keep_asking(void) {
+    for (;;) {
+        struct timespec at = {-1, 0};
+        if (syscall(SYS_clock_gettime, CLOCK_REALTIME, &at)) return errno != ENOSYS;
+        if (at.tv_sec != expected) return 1;
+    }
+}
+
+static int keep_sleeping(void) {
+    struct timespec at = {expected + 86400, 0};
+    return clock_nanosleep(CLOCK_REALTIME, TIMER_ABSTIME, &at, 0) != ENOSYS;
+}
+
+/* Does all of it in many processes, until nothing can be started any more, and says how they ended. */
+static int churn(char *self, char *expected) {
+    pid_t sleepers[2];
+    int ended = 0, wrong = 0, status;
+    for (int i = 0; i < 12; i++) {
+        pid_t pid = fork();
+        if (pid < 0) return 1;
+        if (pid && i >= 10) sleepers[i - 10] = pid;
+        if (pid) continue;
+        if (i < 6) _exit(keep_starting(self, expected));
+        _exit(i < 8 ? keep_waiting() : i < 10 ? keep_asking() : keep_sleeping());
+    }
+    while (wait(&status) > 0) {
+        ended++;
+        if (status && !(WIFSIGNALED(status) && (WTERMSIG(status) == SIGABRT || WTERMSIG(status) == SIGTERM))) wrong++;
+        /* Where they sleep by themselves, they sleep on. */
+        if (ended >= 10) for (int i = 0; i < 2; i++) kill(sleepers[i], SIGTERM);
+    }
+    printf("%d ended, %d wrong\n", ended, wrong);
+    return 3;
+}
+
 int main(int count, char **arguments) {
     if (count < 3) return 2;
     expected = atol(arguments[2]);
     if (!strcmp(arguments[1], "look")) return time(0) != expected;
+    if (!strcmp(arguments[1], "churn")) return churn(arguments[0], arguments[2]);
     if (count < 4) return 2;
     if (!strcmp(arguments[1], "starts")) return starts(arguments[0], arguments[2], atof(arguments[3]));
     if (!strcmp(arguments[1], "threads")) return threads(atoi(arguments[3]));

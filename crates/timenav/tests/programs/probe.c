@@ -43,6 +43,10 @@ static int readings(long expected) {
     memset(&x, 0, sizeof x);
     if (adjtimex(&x) >= 0) {
         check("adjtimex", x.time.tv_sec, expected);
+        struct ntptimeval n;
+        ntp_gettime(&n);
+        check("ntp_gettime", n.time.tv_sec, expected);
+        check("its offset of atomic time", n.tai, x.tai);
         clock_gettime(CLOCK_TAI, &t);
         check("atomic time", t.tv_sec, expected + x.tai);
         syscall(SYS_clock_gettime, CLOCK_TAI, &t);
@@ -133,6 +137,22 @@ int main(int count, char **arguments) {
         puts("sleeping");
         fflush(stdout);
         if (read(fd, &expirations, sizeof expirations) != sizeof expirations) return 1;
+        printf("0 at %ld\n", (long)(time(0) >= value ? value : time(0)));
+        return 0;
+    }
+    if (!strcmp(arguments[1], "inherited")) {
+        /* Whoever has set the timer ends, and a child waits for it, by another number. */
+        int fd = timerfd_create(CLOCK_REALTIME, 0), other = dup(fd);
+        struct itimerspec at = {{0, 0}, {value, 0}};
+        pid_t parent = getpid();
+        long expirations = 0;
+        check("timerfd_settime", timerfd_settime(fd, TFD_TIMER_ABSTIME, &at, 0), 0);
+        if (fork()) return 0;
+        close(fd);
+        while (getppid() == parent) usleep(1000);
+        puts("sleeping");
+        fflush(stdout);
+        if (read(other, &expirations, sizeof expirations) != sizeof expirations) return 1;
         printf("0 at %ld\n", (long)(time(0) >= value ? value : time(0)));
         return 0;
     }

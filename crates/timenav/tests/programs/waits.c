@@ -291,6 +291,14 @@ static void timer(long date) {
     sigwaitinfo(&set, 0);
     long shown = now(CLOCK_REALTIME) / NANOS;
     printf("at %ld\n", shown >= date ? date : shown);
+    /* One of atomic time, which is some seconds ahead, comes within the next second. */
+    timer_create(CLOCK_TAI, &event, &id);
+    clock_gettime(CLOCK_TAI, &at.it_value);
+    at.it_value.tv_sec++;
+    if (timer_settime(id, TIMER_ABSTIME, &at, 0)) puts("the timer of atomic time cannot be set");
+    sigwaitinfo(&set, 0);
+    long left = at.it_value.tv_sec * NANOS + at.it_value.tv_nsec - now(CLOCK_TAI);
+    if (left > 0) printf("the timer of atomic time came %ld ns too early\n", left);
 }
 
 int main(int count, char **arguments) {

@@ -16,7 +16,10 @@
 #include <sys/prctl.h>
 #include <sys/sendfile.h>
 #include <sys/stat.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
+#include <sys/time.h>
+#include <sys/timerfd.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -197,6 +200,93 @@ static int shut_in(long expected) {
     return 0;
 }
 
+/* Asks the kernel, waits, sleeps and sets timers where nobody but root may look into this process. What waits, waits for
+ * what its clock shows already, whichever that is. */
+static int hidden(long expected) {
+    prctl(PR_SET_DUMPABLE, 0);
+    struct timespec t = {-1, 0}, at = {expected, 0};
+    struct timeval day = {-1, 0};
+    struct itimerspec date = {{0, 0}, at};
+    check("clock_gettime by a system call", syscall(SYS_clock_gettime, CLOCK_REALTIME, &t), 0);
+    check("what it shows", t.tv_sec >= expected && t.tv_sec < expected + 600, 1);
+    check("gettimeofday by a system call", syscall(SYS_gettimeofday, &day, 0), 0);
+    check("what that shows", day.tv_sec >= expected && day.tv_sec < expected + 600, 1);
+    check("clock_nanosleep", clock_nanosleep(CLOCK_REALTIME, TIMER_ABSTIME, &at, 0), 0);
+    pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+    pthread_cond_t never = PTHREAD_COND_INITIALIZER;
+    pthread_mutex_lock(&mutex);
+    check("pthread_cond_timedwait", pthread_cond_timedwait(&never, &mutex, &at), ETIMEDOUT);
+    pthread_mutex_unlock(&mutex);
+    unsigned long count = 0;
+    int file = timerfd_create(CLOCK_REALTIME, 0);
+    check("timerfd_settime", timerfd_settime(file, TFD_TIMER_ABSTIME, &date, 0), 0);
+    check("a timerfd", read(file, &count, sizeof count), sizeof count);
+    sigset_t set;
+    timer_t timer;
+    struct sigevent event = {.sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGUSR2};
+    sigemptyset(&set);
+    sigaddset(&set, SIGUSR2);
+    sigprocmask(SIG_BLOCK, &set, 0);
+    check("timer_create", timer_create(CLOCK_REALTIME, &event, &timer), 0);
+    check("timer_settime", timer_settime(timer, TIMER_ABSTIME, &date, 0), 0);
+    check("a timer", sigwaitinfo(&set, 0), SIGUSR2);
+    puts("done");
+    return 0;
+}
+
+/* Executes this program where no descriptor is free. */
+static int full(char **arguments) {
+    struct rlimit limit = {64, 64};
+    getrlimit(RLIMIT_NOFILE, &limit);
+    limit.rlim_cur = 64;
+    setrlimit(RLIMIT_NOFILE, &limit);
+    while (open("/dev/null", O_RDONLY) >= 0);
+    execv(arguments[0], arguments);
+    return 9;
+}
+
+/* Looks at the clock, and says how many descriptors there may be. */
+static int bounded(long expected) {
+    struct rlimit limit;
+    getrlimit(RLIMIT_NOFILE, &limit);
+    check("descriptors", (long)limit.rlim_cur, 64);
+    check("the next descriptor", open("/dev/null", O_RDONLY), -1);
+    return look(expected);
+}
+
+static void interrupted(int signal) { (void)signal; }
+
+/* Makes the calls that a supervisor answers, while a signal comes each millisecond whose handler restarts nothing. Each may
+ * be interrupted, and does nothing else than it is to do. */
+static int shaken(char **arguments, long expected) {
+    struct sigaction action = {.sa_handler = interrupted};
+    struct itimerval often = {{0, 1000}, {0, 1000}};
+    struct itimerspec date = {{0, 0}, {expected + 3600, 0}};
+    unsigned long made = 0, broken = 0;
+    struct timespec t;
+    int file = timerfd_create(CLOCK_REALTIME, 0);
+    sigaction(SIGALRM, &action, 0);
+    setitimer(ITIMER_REAL, &often, 0);
+    for (int i = 0; i < 2000; i++) {
+        t.tv_sec = -1;
+        int asked = (int)syscall(SYS_clock_gettime, CLOCK_REALTIME, &t);
+        if (asked && errno != EINTR) printf("clock_gettime: %s\n", strerror(errno));
+        if (!asked) check("clock_gettime by a system call", t.tv_sec, expected);
+        int set = timerfd_settime(file, TFD_TIMER_ABSTIME, &date, 0);
+        if (set && errno != EINTR) printf("timerfd_settime: %s\n", strerror(errno));
+        made += 2, broken += !!asked + !!set;
+    }
+    fprintf(stderr, "%lu of %lu calls were interrupted\n", broken, made);
+    /* The timer ends with what is executed: signals that are handled do nothing there but end it. */
+    for (int i = 0; i < 1000; i++) {
+        execv("/nowhere", arguments);
+        if (errno != ENOENT && errno != EINTR) printf("execve: %s\n", strerror(errno));
+    }
+    setitimer(ITIMER_REAL, &(struct itimerval){{0, 0}, {0, 0}}, 0);
+    execv(arguments[0], arguments);
+    return 9;
+}
+
 int main(int count, char **arguments) {
     if (count < 3) return 2;
     char *way = arguments[1], *looks[] = {arguments[0], "look", arguments[2], 0};
@@ -206,6 +296,10 @@ int main(int count, char **arguments) {
     if (!strcmp(way, "sharing")) return sharing(looks);
     if (!strcmp(way, "starter")) return starter(looks);
     if (!strcmp(way, "shut-in")) return shut_in(before);
+    if (!strcmp(way, "hidden")) return hidden(before);
+    if (!strcmp(way, "shaken")) return shaken(looks, before);
+    if (!strcmp(way, "bounded")) return bounded(before);
+    if (!strcmp(way, "full")) return looks[1] = "bounded", full(looks);
     if (!strcmp(way, "threads") && count > 4) {
         after = atol(arguments[3]);
         return threads(atoi(arguments[4]));

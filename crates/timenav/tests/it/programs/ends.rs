@@ -7,7 +7,8 @@ use std::process::Stdio;
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::json;
 
-use super::{DAY, Teller, children, exec, file, processes, service, travel};
+use super::{DAY, PATH, Teller, children, exec, file, notice, processes, service, travel};
+use crate::cli::command;
 use crate::http::Request;
 use crate::service::run;
 use crate::waiting::until;
@@ -44,15 +45,43 @@ fn a_run_ends_as_its_program_does() {
 #[test]
 fn signals_are_passed_on() {
     let Some(service) = service() else { return };
-    let script = "trap 'echo caught; exit 9' TERM INT HUP USR1; echo ready; while :; do sleep 0.05; done";
+    // Among them what ends a web server gently, what stops a program and lets it go on, and one of realtime.
+    let all = ["TERM", "INT", "HUP", "QUIT", "USR1", "USR2", "ALRM", "WINCH", "IO", "SEGV", "RTMIN+1", "TSTP", "CONT"];
+    let script = format!("trap 'echo caught; exit 9' {}; echo ready; while :; do sleep 0.05; done", all.join(" "));
     // Whoever runs the tests may ignore some, as `nohup` does, and a shell cannot catch what was ignored before it.
-    let program = ["env", "--default-signal=TERM,INT,HUP,USR1", "sh", "-c", script];
-    for signal in [Signal::TERM, Signal::INT, Signal::HUP, Signal::USR1] {
+    let program = ["env", "--default-signal", "bash", "-c", &script];
+    for signal in all {
         let mut teller = Teller::of(&mut exec(&service, &program));
         assert_eq!(teller.line(), "ready\n");
-        kill_process(pid(teller.child.id()), signal).unwrap();
-        assert_eq!(teller.line(), "caught\n");
-        assert_eq!(teller.child.wait().unwrap().code(), Some(9), "{signal:?}");
+        let send = format!("kill -s {signal} {}", teller.child.id());
+        assert!(std::process::Command::new("bash").args(["-c", &send]).status().unwrap().success());
+        assert_eq!(teller.line(), "caught\n", "{signal}");
+        assert_eq!(teller.child.wait().unwrap().code(), Some(9), "{signal}");
+    }
+    service.audit();
+}
+
+/// It stands for the program, which ends with it; what that has started goes on, as natively.
+#[test]
+fn the_program_ends_with_the_process_that_was_called() {
+    let Some(service) = service() else { return };
+    let script = "sleep 3600 & echo $!; read -r word";
+    for via in ["exec", "trace", "preload"] {
+        if notice(&service, via).is_none() {
+            continue;
+        }
+        let mut command = command(&service, &["exec", "--via", via, "--", "bash", "-c", script]);
+        let mut teller = Teller::of(command.env("PATH", PATH).stderr(Stdio::null()));
+        let started: u32 = teller.line().trim_end().parse().unwrap();
+        let supervisor = children(teller.child.id())[0];
+        let program = processes().into_iter().find(|(pid, ..)| *pid == started).map(|(_, _, parent)| parent).unwrap();
+        kill_process(pid(teller.child.id()), Signal::KILL).unwrap();
+        assert_eq!(teller.child.wait().unwrap().signal(), Some(9));
+        let is_there = |of: u32| processes().iter().any(|(pid, ..)| *pid == of);
+        until(&format!("the end of a program by {via}"), || (!is_there(program)).then_some(()));
+        assert!(is_there(started) && is_there(supervisor), "{via}");
+        kill_process(pid(started), Signal::KILL).unwrap();
+        until(&format!("the end of a supervisor by {via}"), || (!is_there(supervisor)).then_some(()));
     }
     service.audit();
 }

@@ -112,6 +112,23 @@ fn programs_that_load_the_library_see_one_clock_whichever_way_they_ask() {
     bare.end();
 }
 
+/// It has no page itself where it is linked statically, and would go by a second clock inside of the first.
+#[test]
+fn a_run_inside_is_refused_that_did_not_load_the_library() {
+    let Some(bare) = Bare::start() else { return };
+    let page = file(&bare.place, "timenav-clock");
+    for (is_there, code) in [(false, 0), (true, 1)] {
+        if is_there {
+            std::fs::write(&page, "").unwrap();
+        }
+        let (found, _, stderr) = run(bare.exec(&["true"]).env("TIMENAV_CLOCK_PAGE", &page), "");
+        assert_eq!(found, Some(code), "{stderr}");
+        assert_eq!(stderr.contains("a program can be on one clock only"), is_there, "{stderr}");
+    }
+    std::fs::remove_file(page).unwrap();
+    bare.end();
+}
+
 #[test]
 fn what_no_library_reaches_is_said_and_with_strict_not_started() {
     let (Some(bare), Some((folder, fixed))) = (Bare::start(), compiled(TELLER, &["-static"])) else { return };

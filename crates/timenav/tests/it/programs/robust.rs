@@ -107,7 +107,9 @@ pub(super) fn unprivileged(
     // What is in the folder of the tests may be out of reach for others.
     let timenav = folder.path().join("timenav");
     if !timenav.exists() {
-        std::fs::copy(env!("CARGO_BIN_EXE_timenav"), &timenav).unwrap();
+        // By another process: what is open for writing here, a child of another test has open too, until it executes.
+        let copied = std::process::Command::new("cp").arg(env!("CARGO_BIN_EXE_timenav")).arg(&timenav).status();
+        assert!(copied.unwrap().success());
     }
     for path in [folder.path(), &timenav] {
         std::fs::set_permissions(path, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();

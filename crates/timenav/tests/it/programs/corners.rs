@@ -1,0 +1,112 @@
+//! Programs that nobody may look into, timers that outlive those who have set them, full tables of descriptors, and calls
+//! that are interrupted.
+
+use std::process::Stdio;
+
+use super::rare_starts::WAYS;
+use super::robust::unprivileged;
+use super::{DAY, PATH, Teller, compiled, file, notice, probe, service, travel};
+use crate::cli::command;
+use crate::service::{Service, run};
+
+const CAP_SYS_RESOURCE: u64 = 1 << 24;
+
+/// Runs a program by a way, and returns what it prints, and what is said beside what that way says of itself.
+fn shown(service: &Service, via: &str, program: &[&str]) -> (Option<i32>, String, String) {
+    let words = [&["exec", "--via", via, "--"], program].concat();
+    let (code, stdout, stderr) = run(command(service, &words).env("PATH", PATH), "");
+    let notice = notice(service, via).unwrap();
+    (code, stdout, stderr.strip_prefix(&notice).map_or_else(|| stderr.clone(), str::to_owned))
+}
+
+/// Without rights nobody may look into an undumpable program: it has host time for what the vDSO does not tell, which is
+/// said once, and no call of it fails for that.
+#[test]
+fn a_program_that_nobody_may_look_into_has_host_time_and_is_named() {
+    let (Some(service), Some((folder, ways))) = (service(), compiled(WAYS, &[])) else { return };
+    for via in ["exec", "trace"] {
+        if notice(&service, via).is_some() {
+            let all_is_virtual = (Some(0), "done\n".to_owned(), String::new());
+            assert_eq!(shown(&service, via, &[&ways, "hidden", &DAY.1.to_string()]), all_is_virtual, "{via}");
+        }
+    }
+    let made = std::fs::metadata(file(&folder, "program")).unwrap().modified().unwrap();
+    let host = made.duration_since(std::time::UNIX_EPOCH).unwrap().as_secs().to_string();
+    if let Some(mut command) = unprivileged(&service, &folder, &[], &[&ways, "hidden", &host]) {
+        let (code, stdout, stderr) = run(&mut command, "");
+        assert_eq!((code, stdout.as_str(), stderr.lines().count()), (Some(0), "done\n", 1), "{stderr}");
+        assert!(stderr.contains("goes by host time: only root may look into it"), "{stderr}");
+    }
+    service.audit();
+}
+
+/// A child still has the timer, by another number.
+#[test]
+fn a_timer_goes_on_when_its_first_process_has_ended() {
+    let (Some(service), Some((_folder, probe))) = (service(), probe(&[])) else { return };
+    for via in ["exec", "trace", "preload"] {
+        if notice(&service, via).is_none() {
+            continue;
+        }
+        travel(&service, DAY.0);
+        let later = (DAY.1 + 3600).to_string();
+        let mut command = command(&service, &["exec", "--via", via, "--", &probe, "inherited", &later]);
+        let mut sleeper = Teller::of(command.env("PATH", PATH).stderr(Stdio::null()));
+        assert_eq!(sleeper.line(), "sleeping\n", "{via}");
+        assert!(sleeper.child.wait().unwrap().success(), "{via}");
+        travel(&service, "2031-05-06T07:30:00Z");
+        travel(&service, "2031-05-06T09:08:09Z");
+        assert_eq!(sleeper.line(), format!("0 at {later}\n"), "{via}");
+    }
+    service.audit();
+}
+
+/// The page is handed over all the same, and the program has no more descriptors afterwards than it had.
+#[test]
+fn a_program_without_a_free_descriptor_is_on_the_clock() {
+    let (Some(service), Some((folder, ways))) = (service(), compiled(WAYS, &["-static"])) else { return };
+    let seconds = DAY.1.to_string();
+    for via in ["exec", "trace"] {
+        if notice(&service, via).is_some() {
+            let expected = (Some(0), "looked\n".to_owned(), String::new());
+            assert_eq!(shown(&service, via, &[&ways, "full", &seconds]), expected, "{via}");
+        }
+    }
+    // Only root may have more than the program may allow itself, and not each root.
+    let bound = |kind: &str| format!("ulimit {kind} 3; exec \"$0\" look {seconds}");
+    let status = std::fs::read_to_string("/proc/self/status").unwrap();
+    let rights = status.lines().find_map(|line| line.strip_prefix("CapEff:")).unwrap().trim();
+    if u64::from_str_radix(rights, 16).unwrap() & CAP_SYS_RESOURCE != 0 {
+        for via in ["exec", "trace"] {
+            if notice(&service, via).is_some() {
+                let expected = (Some(0), "looked\n".to_owned(), String::new());
+                assert_eq!(shown(&service, via, &["sh", "-c", &bound("-n"), &ways]), expected, "{via}");
+            }
+        }
+    }
+    for (kind, is_on) in [("-S -n", true), ("-n", false)] {
+        if let Some(mut command) = unprivileged(&service, &folder, &[], &["sh", "-c", &bound(kind), &ways]) {
+            let (_, stdout, stderr) = run(&mut command, "");
+            assert_eq!(stdout == "looked\n", is_on, "{kind}: {stdout}{stderr}");
+            let reason = "runs on host time: handing over the clock page failed: Too many open files";
+            assert_eq!(stderr.contains(reason), !is_on, "{kind}: {stderr}");
+        }
+    }
+    service.audit();
+}
+
+/// While the supervisor answers, a handler that restarts nothing ends a call, which natively is not ended. It does nothing
+/// else than it is to do.
+#[test]
+fn calls_that_are_interrupted_do_nothing_wrong() {
+    let (Some(service), Some((_folder, ways))) = (service(), compiled(WAYS, &[])) else { return };
+    for via in ["exec", "trace"] {
+        if notice(&service, via).is_some() {
+            let (code, stdout, stderr) = shown(&service, via, &[&ways, "shaken", &DAY.1.to_string()]);
+            assert_eq!((code, stdout.as_str()), (Some(0), "looked\n"), "{via}: {stderr}");
+            // A tracer is asked where nothing interrupts.
+            assert!(via == "exec" || stderr.starts_with("0 of "), "{via}: {stderr}");
+        }
+    }
+    service.audit();
+}
