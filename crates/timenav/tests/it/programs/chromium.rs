@@ -1,7 +1,14 @@
 //! A browser: many processes that shut themselves in, each with a clock.
 
+use std::process::Command;
+
+use super::robust::unprivileged;
 use super::{DAY, exec, is_installed, service};
 use crate::service::run;
+
+const PAGE: &str = "data:text/html,<script>document.write(Date.now())</script>";
+/// Somebody without rights.
+const NOBODY: u32 = 65_534;
 
 /// Scripts of a page ask a process of their own, which the browser has started by another one.
 #[test]
@@ -12,11 +19,34 @@ fn pages_see_the_clock() {
     }
     let folder = tempfile::tempdir().unwrap();
     let profile = format!("--user-data-dir={}", folder.path().display());
-    let page = "data:text/html,<script>document.write(Date.now())</script>";
     // Root has to leave out the sandbox, as in other tests with a browser.
     let words =
-        ["timeout", "120", "chromium", "--headless", "--no-sandbox", "--disable-gpu", &profile, "--dump-dom", page];
+        ["timeout", "120", "chromium", "--headless", "--no-sandbox", "--disable-gpu", &profile, "--dump-dom", PAGE];
     let (code, stdout, stderr) = run(&mut exec(&service, &words), "");
+    assert_eq!(code, Some(0), "{stderr}");
+    assert!(stdout.contains(&format!("<body>{}000</body>", DAY.1)), "{stdout}{stderr}");
+    assert!(!stderr.contains("host time"), "{stderr}");
+    service.audit();
+}
+
+/// Without rights a browser shuts its processes in by namespaces and filters of its own.
+#[test]
+fn pages_in_the_sandbox_of_a_browser_see_the_clock() {
+    let Some(service) = service() else { return };
+    let (folder, home) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let profile = format!("--user-data-dir={}/profile", home.path().display());
+    let words = ["timeout", "120", "chromium", "--headless", "--disable-gpu", &profile, "--dump-dom", PAGE];
+    let command = unprivileged(&service, &folder, &[], &words).filter(|_| is_installed("chromium"));
+    let Some(mut command) = command else { return service.audit() };
+    std::os::unix::fs::chown(home.path(), Some(NOBODY), Some(NOBODY)).unwrap();
+    let mut native = Command::new("setpriv");
+    native.args(["--reuid=65534", "--regid=65534", "--clear-groups", "--no-new-privs"]).args(words);
+    let (code, _, told) = run(native.current_dir("/").env("HOME", home.path()), "");
+    if code != Some(0) {
+        eprintln!("skipped: this system has no user namespaces for everybody: {told}");
+        return service.audit();
+    }
+    let (code, stdout, stderr) = run(command.env("HOME", home.path()), "");
     assert_eq!(code, Some(0), "{stderr}");
     assert!(stdout.contains(&format!("<body>{}000</body>", DAY.1)), "{stdout}{stderr}");
     assert!(!stderr.contains("host time"), "{stderr}");
