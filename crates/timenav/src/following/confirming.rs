@@ -34,7 +34,9 @@ pub(super) struct Applied {
 /// The system gives no thread.
 pub(super) fn begin(caller: Caller, shown: Arc<impl Shown>) -> std::io::Result<Sender<Applied>> {
     let (sender, applied) = mpsc::channel();
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    // Connections are shared with whoever reads the stream. One that is looked after only while something is asked here is
+    // not known to be gone, and what is asked by it is never answered.
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build()?;
     let confirming = move || run(&runtime, &caller, &*shown, &applied);
     std::thread::Builder::new().name("confirming".to_owned()).spawn(confirming)?;
     Ok(sender)

@@ -103,3 +103,24 @@ fn handlers_never_meet_a_program_at_an_earlier_instant() {
     teller.end();
     service.audit();
 }
+
+/// Also where the last word of the run was its confirmation, by a connection that nobody looked after from then on.
+#[test]
+fn a_run_with_a_name_comes_back_when_the_service_does() {
+    let Some(mut service) = service() else { return };
+    let script = "while read -r word; do printf '%(%s)T\\n' -1; done; exit 5";
+    let mut follower = command(&service, &["exec", "--follow", "shell", "--", "bash", "-c", script]);
+    let mut teller = Teller::of(follower.env("PATH", PATH).stderr(Stdio::inherit()));
+    assert_eq!(teller.ask(), DAY.1);
+    let words = ["clock", "travel", LATER.0, "--followers=shell", "--wait", "10m"];
+    let (code, stdout, stderr) = run(&mut command(&service, &words), "");
+    assert_eq!((code, stderr.as_str()), (Some(0), ""), "{stdout}");
+    let address = service.address().to_string();
+    service.arguments(&["--listen", &address]);
+    service.kill();
+    service.start_again();
+    service.post("/v1/travel", &json!({ "destination_time": LAST.0 }));
+    teller.ask_until("a run that follows again", |answer| answer == LAST.1);
+    teller.end();
+    service.audit();
+}
