@@ -6441,6 +6441,7 @@ export interface operations {
                      *         "root": "5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f",
                      *         "size": 1
                      *       },
+                     *       "let_go": 1,
                      *       "origin": "text",
                      *       "rotations_followed": 1,
                      *       "sealed": 1,

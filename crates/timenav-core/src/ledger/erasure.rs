@@ -15,8 +15,8 @@ pub const ERASE_EVENTS_ACTION: &str = "erase_events";
 /// The action of an entry that tells that single reads were erased.
 pub const ERASE_READS_ACTION: &str = "erase_reads";
 
-/// Returns whether an erasure of events may take away what entries of an action say: they tell of a version of an event,
-/// or quote one. Whatever else an entry says stays, or goes by retention.
+/// Returns whether an erasure of events may take away what entries of an action say: they tell of a version of an
+/// event, or quote one. Whatever else an entry says stays, or goes by retention.
 #[must_use]
 pub fn is_erasable(action: &str) -> bool {
     matches!(action, "record_event" | "correct_event" | "manipulate_event")
