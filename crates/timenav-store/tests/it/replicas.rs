@@ -12,6 +12,7 @@ mod protocol;
 mod repeated;
 mod rights;
 mod spread;
+mod taking_over;
 mod timers_again;
 mod upgrading;
 mod witnesses;

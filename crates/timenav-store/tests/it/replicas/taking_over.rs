@@ -1,0 +1,332 @@
+//! How a service takes over what others have written, as a small model: all of its interleavings are looked at, and real
+//! services do at each step what it says.
+//!
+//! Two services write to one timeline. The database is copied to a standby now and then, and the standby may take its
+//! place: what was written since is lost then. A service is stopped by what does not go on from what it has seen, and may
+//! be started again, with its folder or without. Somebody who owns the database may put old rows back in front of what
+//! another service went on with. The promise: no service ever vouches for two histories. Each of the rules has a model
+//! without it, in which that is broken.
+
+use stateright::{Checker as _, Model, Property};
+use timenav_engine::{Outside as _, Refusal};
+
+use super::{every_table, hour, remember, two};
+use crate::cluster::execute;
+use crate::house::{Home, House};
+
+/// Services.
+const SERVICES: usize = 2;
+/// Entries that are written where all interleavings are looked at.
+const WRITES: u8 = 4;
+/// How often the standby takes the place of the database there.
+const FAILOVERS: u8 = 2;
+
+/// The rules that may be left out, to see what they are good for.
+#[derive(Clone, Copy, Debug)]
+struct Rules {
+    /// What differs from memory is taken over only if it goes on from there.
+    compares_memory: bool,
+    /// A start compares with what is kept outside.
+    compares_kept: bool,
+    /// What goes on from what was seen is told by the tree that was signed, and not by the rows that are there.
+    goes_by_signed_tree: bool,
+    writes: u8,
+    failovers: u8,
+}
+
+const WHOLE: Rules = Rules {
+    compares_memory: true,
+    compares_kept: true,
+    goes_by_signed_tree: true,
+    writes: WRITES,
+    failovers: FAILOVERS,
+};
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Life {
+    Runs,
+    /// It has found that the ledger went back, and neither writes nor answers.
+    Stopped,
+    Down,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+struct Service {
+    life: Life,
+    /// What it has vouched for last, which is kept outside; `None` where its folder is empty.
+    seen: Option<Vec<u8>>,
+    /// Whether it has vouched for something that does not go on from that.
+    has_contradicted_itself: bool,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+struct State {
+    /// The entries of the timeline that were signed, each with a number of its own.
+    database: Vec<u8>,
+    /// What the rows of the first entries tell, where somebody has put back others.
+    shown: Option<Vec<u8>>,
+    standby: Vec<u8>,
+    services: [Service; SERVICES],
+    written: u8,
+    failovers: u8,
+    is_anything_lost: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Step {
+    Write(usize),
+    /// It hears of what others have written.
+    Hear(usize),
+    Start(usize),
+    Stop(usize),
+    /// Its folder is lost, so the next start takes the database as it is.
+    Forget(usize),
+    Copy,
+    Failover,
+    /// The rows of what a service has seen are put back.
+    PutBack(usize),
+}
+
+impl Service {
+    fn vouch(&mut self, history: &[u8]) {
+        let seen = self.seen.get_or_insert_default();
+        self.has_contradicted_itself |= !history.starts_with(seen);
+        seen.clear();
+        seen.extend_from_slice(history);
+    }
+}
+
+impl State {
+    /// Returns whether the ledger goes on from what a service has seen, as far as it can tell.
+    fn goes_on_from(&self, seen: &[u8], rules: Rules) -> bool {
+        if seen.len() > self.database.len() {
+            return false;
+        }
+        match &self.shown {
+            // The newest root is in the head, which no rows change.
+            Some(shown) if !rules.goes_by_signed_tree && seen.len() < self.database.len() => shown.starts_with(seen),
+            _ => self.database.starts_with(seen),
+        }
+    }
+
+    /// A running service catches up, or stops.
+    fn catch_up(&mut self, service: usize, rules: Rules) -> bool {
+        let seen = self.services[service].seen.clone().unwrap_or_default();
+        if rules.compares_memory && !self.goes_on_from(&seen, rules) {
+            self.services[service].life = Life::Stopped;
+            return false;
+        }
+        let history = self.database.clone();
+        self.services[service].vouch(&history);
+        true
+    }
+
+    fn take(&mut self, step: Step, rules: Rules) {
+        match step {
+            Step::Hear(service) => _ = self.catch_up(service, rules),
+            Step::Write(service) => {
+                if self.catch_up(service, rules) {
+                    self.database.push(self.written);
+                    self.written += 1;
+                    let history = self.database.clone();
+                    self.services[service].vouch(&history);
+                }
+            }
+            Step::Start(service) => {
+                let seen = self.services[service].seen.clone();
+                let compared = seen.filter(|_| rules.compares_kept);
+                if compared.is_none_or(|seen| self.goes_on_from(&seen, rules)) {
+                    let history = self.database.clone();
+                    self.services[service].vouch(&history);
+                    self.services[service].life = Life::Runs;
+                }
+            }
+            Step::Stop(service) => self.services[service].life = Life::Down,
+            Step::Forget(service) => self.services[service].seen = None,
+            Step::Copy => self.standby.clone_from(&self.database),
+            Step::Failover => {
+                self.is_anything_lost |= self.standby != self.database;
+                self.database.clone_from(&self.standby);
+                self.shown = None;
+                self.failovers += 1;
+            }
+            Step::PutBack(service) => self.shown.clone_from(&self.services[service].seen),
+        }
+    }
+}
+
+impl Model for Rules {
+    type State = State;
+    type Action = Step;
+
+    fn init_states(&self) -> Vec<State> {
+        let service = Service { life: Life::Runs, seen: Some(Vec::new()), has_contradicted_itself: false };
+        vec![State {
+            database: Vec::new(),
+            shown: None,
+            standby: Vec::new(),
+            services: [service.clone(), service],
+            written: 0,
+            failovers: 0,
+            is_anything_lost: false,
+        }]
+    }
+
+    fn actions(&self, state: &State, steps: &mut Vec<Step>) {
+        for (number, service) in state.services.iter().enumerate() {
+            match service.life {
+                Life::Runs => {
+                    steps.extend((state.written < self.writes).then_some(Step::Write(number)));
+                    steps.extend([Step::Hear(number), Step::Stop(number)]);
+                }
+                Life::Stopped => steps.push(Step::Stop(number)),
+                Life::Down => {
+                    steps.extend([Step::Start(number), Step::Forget(number)]);
+                }
+            }
+            if service.seen.is_some() && state.shown.is_none() && state.is_anything_lost {
+                steps.push(Step::PutBack(number));
+            }
+        }
+        steps.push(Step::Copy);
+        steps.extend((state.failovers < self.failovers).then_some(Step::Failover));
+    }
+
+    fn next_state(&self, before: &State, step: Step) -> Option<State> {
+        let mut state = before.clone();
+        state.take(step, *self);
+        (state != *before).then_some(state)
+    }
+
+    fn properties(&self) -> Vec<Property<Self>> {
+        vec![
+            Property::always(KEPT_PROMISE, |_, state: &State| {
+                !state.services.iter().any(|service| service.has_contradicted_itself)
+            }),
+            Property::always("where nothing is lost, nobody is stopped", |_, state: &State| {
+                state.is_anything_lost || !state.services.iter().any(|service| service.life == Life::Stopped)
+            }),
+            Property::sometimes("whoever has seen more stops", |_, state: &State| {
+                state.services.iter().any(|service| service.life == Life::Stopped)
+            }),
+            Property::sometimes("whoever has seen no more goes on after a loss", |_, state: &State| {
+                let [one, other] = &state.services;
+                let writes =
+                    |service: &Service| service.life == Life::Runs && service.seen == Some(state.database.clone());
+                state.is_anything_lost && state.database.len() > 1 && one.life == Life::Stopped && writes(other)
+            }),
+        ]
+    }
+}
+
+const KEPT_PROMISE: &str = "no service vouches for two histories";
+
+/// Looks at every interleaving. Returns how the promise is broken, if it is.
+fn broken(rules: Rules) -> Option<Vec<Step>> {
+    let checker = rules.checker().spawn_bfs().join();
+    assert!(checker.is_done() && checker.unique_state_count() > 100, "{}", checker.unique_state_count());
+    checker.discovery(KEPT_PROMISE).map(stateright::Path::into_actions)
+}
+
+#[test]
+fn no_interleaving_has_a_service_vouch_for_two_histories_and_each_rule_is_needed_for_that() {
+    WHOLE.checker().spawn_bfs().join().assert_properties();
+    let steps = broken(Rules { compares_memory: false, ..WHOLE }).expect("it takes over what lost an entry of its own");
+    assert!(steps.contains(&Step::Failover), "{steps:?}");
+    let steps = broken(Rules { compares_kept: false, ..WHOLE }).expect("a start forgets what was seen");
+    assert!(steps.iter().any(|step| matches!(step, Step::Start(_))), "{steps:?}");
+    let steps = broken(Rules { goes_by_signed_tree: false, ..WHOLE }).expect("old rows are put back");
+    assert!(steps.iter().any(|step| matches!(step, Step::PutBack(_))), "{steps:?}");
+}
+
+/// Draws a number below another one (SplitMix64, Steele, Lea and Flood 2014).
+fn draw(seed: &mut u64, below: usize) -> usize {
+    *seed = seed.wrapping_add(0x9E37_79B9_7F4A_7C15);
+    let mixed = (*seed ^ (*seed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+    let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+    usize::try_from((mixed ^ (mixed >> 31)) % below as u64).unwrap()
+}
+
+/// Does with a real service what a step says. Returns what becomes of it.
+async fn play<'h>(houses: &'h [House; SERVICES], homes: &mut [Option<Home<'h>>; SERVICES], step: Step) -> Option<Life> {
+    let url = houses[0].database();
+    let told = |refused: Result<(), Refusal>| match refused {
+        Ok(()) => Life::Runs,
+        Err(Refusal::Diverged(_)) => Life::Stopped,
+        Err(refusal) => panic!("{step:?}: {refusal:?}"),
+    };
+    match step {
+        Step::Write(service) => {
+            let home = homes[service].as_ref().unwrap();
+            let changed = home.engine.change_clock(&home.admin, None, hour(), None).await;
+            Some(told(changed.map(|_| ())))
+        }
+        Step::Hear(service) => Some(told(homes[service].as_ref().unwrap().engine.hear_of_all().await)),
+        Step::Start(service) => {
+            let house = &houses[service];
+            homes[service] = house.try_open(house.store()).await.ok();
+            Some(if homes[service].is_some() { Life::Runs } else { Life::Down })
+        }
+        Step::Stop(service) => {
+            homes[service].take().unwrap().engine.close().await;
+            Some(Life::Down)
+        }
+        Step::Forget(service) => {
+            houses[service].outside.replace(&[]).unwrap();
+            None
+        }
+        Step::Copy => {
+            execute(&url, "DROP SCHEMA IF EXISTS before CASCADE");
+            remember(&url, "before");
+            None
+        }
+        Step::Failover => {
+            every_table(&url, "", "TRUNCATE public.%1$I; INSERT INTO public.%1$I SELECT * FROM before.%1$I");
+            None
+        }
+        Step::PutBack(_) => unreachable!("`old_entries` has it"),
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn real_services_take_over_and_stop_as_the_model_does() {
+    const ROUNDS: u64 = 6;
+    const STEPS: usize = 24;
+    let (mut stopped, mut refused) = (0, 0);
+    for round in 0..ROUNDS {
+        let mut seed = round;
+        let first = House::on_postgres();
+        let mut second = two(&first).await;
+        second.options.joins = true;
+        let mut first = first;
+        first.options.joins = true;
+        let houses = [first, second];
+        let mut homes = [Some(houses[0].open().await), Some(houses[1].open().await)];
+        execute(&houses[0].database(), "DROP SCHEMA IF EXISTS before CASCADE");
+        remember(&houses[0].database(), "before");
+        let rules = Rules { writes: u8::MAX, failovers: u8::MAX, ..WHOLE };
+        let mut state = rules.init_states().remove(0);
+        let mut steps = Vec::new();
+        for _ in 0..STEPS {
+            let mut possible = Vec::new();
+            rules.actions(&state, &mut possible);
+            possible.retain(|step| !matches!(step, Step::PutBack(_)));
+            let step = possible[draw(&mut seed, possible.len())];
+            steps.push(step);
+            let life = play(&houses, &mut homes, step).await;
+            state.take(step, rules);
+            let (Some(life), Step::Write(service) | Step::Hear(service) | Step::Start(service) | Step::Stop(service)) =
+                (life, step)
+            else {
+                continue;
+            };
+            assert_eq!(life, state.services[service].life, "round {round}: {steps:?}");
+            stopped += usize::from(life == Life::Stopped);
+            refused += usize::from(life == Life::Down && matches!(step, Step::Start(_)));
+        }
+        for home in homes.into_iter().flatten() {
+            home.engine.close().await;
+        }
+    }
+    assert!(stopped > 0 && refused > 0, "nobody was stopped ({stopped}), or refused at the start ({refused})");
+}
