@@ -102,6 +102,7 @@ async fn kept_outcomes_are_answered_and_not_forgotten() {
     };
     record(&home, "job").await;
     let first = pause(&home, "first").await;
+    pause(&home, "third").await;
     home.engine.tend().await.unwrap();
     let meanwhile = async |home: &Home<'_>| {
         let again = pause(home, "first").await;
@@ -115,7 +116,7 @@ async fn kept_outcomes_are_answered_and_not_forgotten() {
     assert!(!pause(&home, "first").await.replayed, "a day is over");
     // What has expired is forgotten by a task of its own, and not where another one is kept.
     let kept = async || {
-        let wanted = Wanted { outcomes: ["first", "second"].map(digest).to_vec(), ..Wanted::default() };
+        let wanted = Wanted { outcomes: ["first", "third"].map(digest).to_vec(), ..Wanted::default() };
         let found = home.store.facts(wanted, Asker::Reader).await.unwrap().outcomes;
         found.iter().map(Option::is_some).collect::<Vec<_>>()
     };
