@@ -8,7 +8,6 @@ use crate::kernel::ptrace;
 use crate::kernel::seccomp::{Answering, Call, Listener};
 use crate::page::Moment;
 use crate::report::Hidden;
-use crate::timers::Answered;
 
 const REALTIME: u64 = 0;
 const TAI: u64 = 11;
@@ -39,6 +38,14 @@ pub(crate) enum Answer {
     Value(i64),
     /// What the kernel answers: host time.
     ByHost,
+}
+
+/// What became of a call.
+pub(crate) enum Answered {
+    /// It was answered, or is about a timer of another clock and went on.
+    Done,
+    /// It went on, and goes by host time.
+    ByHost(Hidden),
 }
 
 /// Reads the words at an address of a program.

@@ -8,7 +8,7 @@ use std::path::Path;
 
 use rustix::event::{PollFd, PollFlags, Timespec};
 
-use crate::answers::{Answer, Sleepers, told};
+use crate::answers::{Answer, Answered, Sleepers, told};
 use crate::attach::{Handover, Kernel, Reason, put_on};
 use crate::board::Board;
 use crate::kernel::process::{self, boot_now};
@@ -16,7 +16,7 @@ use crate::kernel::ptrace::{self, EVENT_STOP};
 use crate::kernel::seccomp::{Answering as _, Call, Listener};
 use crate::report::{Hidden, Report};
 use crate::rings::Rings;
-use crate::timers::{Answered, Timers};
+use crate::timers::Timers;
 use crate::waits::{self, Routine, Sent};
 
 /// How long the supervisor waits at most before it looks whether sleepers are still there.

@@ -11,7 +11,7 @@ use rustix::event::{PollFd, PollFlags, Timespec};
 use rustix::process::{Pid, PidfdFlags, PidfdGetfdFlags, pidfd_getfd, pidfd_open};
 use rustix::time::{Itimerspec, TimerfdTimerFlags, timerfd_gettime, timerfd_settime};
 
-use crate::answers::{Fault, read_words};
+use crate::answers::{Answered, Fault, read_words};
 use crate::board::Board;
 use crate::kernel::process::{boot_now, monotonic_now};
 use crate::kernel::ptrace;
@@ -45,14 +45,6 @@ pub(crate) struct Timer {
 pub(crate) struct Timers {
     all: Vec<Timer>,
     tidy_at: usize,
-}
-
-/// What became of a call.
-pub(crate) enum Answered {
-    /// It was answered, or is about a timer of another clock and went on.
-    Done,
-    /// It went on, and goes by host time.
-    ByHost(Hidden),
 }
 
 /// Who has a timer.

@@ -11,7 +11,7 @@ use std::os::fd::OwnedFd;
 
 use rustix::event::{PollFd, PollFlags};
 
-use crate::answers::{Answer, Fault, told};
+use crate::answers::{Answer, Answered, Fault, told};
 use crate::attach::{Handover, Kernel, WIDE_CODE, put_on};
 use crate::board::Board;
 use crate::filter::{I386, UNTRACED, Verdict, X86_64, filter_for_tracer, verdict};
@@ -22,7 +22,7 @@ use crate::report::{Hidden, Report, is_alone};
 use crate::rings::Rings;
 use crate::start::StartedTraced;
 use crate::supervisor::CALL_STOP;
-use crate::timers::{Answered, Timers};
+use crate::timers::Timers;
 use crate::waits::{self, Routine};
 
 /// No call: the kernel makes none, and changes no register.

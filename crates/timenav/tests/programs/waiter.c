@@ -1,5 +1,8 @@
 /* Reads dates, waits for each in the way that is named, and says what time it is then, or what has failed. */
+#define _GNU_SOURCE
 #include <errno.h>
+#include <fcntl.h>
+#include <mqueue.h>
 #include <pthread.h>
 #include <semaphore.h>
 #include <stdint.h>
@@ -26,6 +29,47 @@ static int semaphore(const struct timespec *until) {
     return sem_timedwait(&none, until) && errno != ETIMEDOUT ? errno : 0;
 }
 
+/* A message that nobody sends. */
+static int message(const struct timespec *until) {
+    static mqd_t queue = -1;
+    struct mq_attr attributes = {.mq_maxmsg = 1, .mq_msgsize = 64};
+    char name[64], text[64];
+    if (queue < 0) {
+        snprintf(name, sizeof name, "/timenav-waiter-%d", (int)getpid());
+        queue = mq_open(name, O_RDWR | O_CREAT | O_EXCL, 0600, &attributes);
+        mq_unlink(name);
+    }
+    return mq_timedreceive(queue, text, sizeof text, 0, until) < 0 && errno != ETIMEDOUT ? errno : 0;
+}
+
+static pthread_mutex_t held;
+
+static void *hold(void *is_held) {
+    pthread_mutex_lock(&held);
+    sem_post(is_held);
+    for (;;) pause();
+    return 0;
+}
+
+/* A mutex that inherits priorities, and that another thread keeps. */
+static int mutex(const struct timespec *until) {
+    static sem_t is_held;
+    static int is_made;
+    pthread_mutexattr_t kind;
+    pthread_t holder;
+    if (!is_made) {
+        is_made = 1;
+        pthread_mutexattr_init(&kind);
+        pthread_mutexattr_setprotocol(&kind, PTHREAD_PRIO_INHERIT);
+        pthread_mutex_init(&held, &kind);
+        sem_init(&is_held, 0, 0);
+        pthread_create(&holder, 0, hold, &is_held);
+        sem_wait(&is_held);
+    }
+    int error = pthread_mutex_timedlock(&held, until);
+    return error == ETIMEDOUT ? 0 : error;
+}
+
 static int sleep_until(const struct timespec *until) {
     return clock_nanosleep(CLOCK_REALTIME, TIMER_ABSTIME, until, 0);
 }
@@ -50,6 +94,8 @@ int main(int count, char **arguments) {
         fflush(stdout);
         if (!strcmp(way, "cond_timedwait")) error = condition(&until);
         if (!strcmp(way, "sem_timedwait")) error = semaphore(&until);
+        if (!strcmp(way, "mq_timedreceive")) error = message(&until);
+        if (!strcmp(way, "mutex_timedlock")) error = mutex(&until);
         if (!strcmp(way, "clock_nanosleep")) error = sleep_until(&until);
         if (!strcmp(way, "timerfd")) error = timer(&until);
         if (error) printf("error %d\n", error);

@@ -2,28 +2,44 @@
 
 use std::process::{Command, Stdio};
 
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 
-use super::{PRELOAD, UNFILTERED, check_page, compiled, denier, on_clock, owned, seconds_of};
+use super::{PRELOAD, UNFILTERED, check_page, compiled, denier, nested, on_clock, owned, seconds_of};
 use crate::programs::{DAY, Service, Teller, children, processes, service};
 use crate::waiting::{until, until_so};
 
 const C: &str = include_str!("../../../programs/waiter.c");
 const JAVA: &str = include_str!("../../../programs/Waiter.java");
-const HEAD: &str = "| program | waits by | way | a jump reaches the date | before 1970 | after 2038 | clock stands \
-                    | rate 3600 | service lost | supervisor killed |\n\
-                    | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |\n";
-const COLUMNS: usize = 7;
+const HEAD: &str = "| program | waits by | way | a jump reaches the date | before 1970 | after 2038 | a jump back | clock \
+                    stands | rate 3600 | rate 0.5 | service lost | supervisor killed | nested |\n\
+                    | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |\n";
+const COLUMNS: usize = 10;
 const HOUR: i64 = 3_600;
+const STATIC: &str = "C, glibc, static";
+const MUSL: &str = "C, musl";
+const LENGTH: &str = "ends after its length";
+const NOT_REACHED: &str = "does not, as natively";
+
+/// What ends a wait.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Ends {
+    /// The date, and nothing else.
+    ByDate,
+    /// The date, or as much host time as there was to wait for.
+    BySooner,
+    /// As much host time as there was to wait for.
+    ByLength,
+}
 
 /// A program that waits until a date, by one way on the clock.
 struct Waiter {
     program: &'static str,
     waits_by: &'static str,
     way: &'static str,
-    /// Whether it waits for the date and for nothing else. Others have a timeout, which is not to hang.
-    is_date: bool,
+    ends: Ends,
+    command: Option<Vec<String>>,
     teller: Option<Teller>,
     cells: Vec<String>,
 }
@@ -61,32 +77,62 @@ fn waiters(service: &Service, folder: &std::path::Path) -> Vec<Waiter> {
     let quiet = ["-XX:-CreateCoredumpOnCrash", "-XX:ErrorFile=/dev/null"];
     let java = java.is_ok_and(|status| status.success());
     let java = java.then(|| owned(&[&["java"], &quiet[..], &["-cp", folder.to_str().unwrap(), "Waiter"]].concat()));
-    let c = |word: &str| Some(vec![c.clone()?, word.to_owned()]);
+    let fixed = compiled(folder, "static-waiter", ("waiter.c", C), &["gcc", "-O1", "-pthread", "-static"], 5);
+    let musl = compiled(folder, "musl-waiter", ("waiter.c", C), &["musl-gcc", "-O1", "-pthread"], 5);
+    let of = |program: &Option<String>, word: &str| Some(vec![program.clone()?, word.to_owned()]);
     let programs = [
-        ("C, glibc", "`clock_nanosleep`", true, c("clock_nanosleep")),
-        ("C, glibc", "`timerfd_settime`", true, c("timerfd")),
-        ("C, glibc", "`pthread_cond_timedwait`", false, c("cond_timedwait")),
-        ("C, glibc", "`sem_timedwait`", false, c("sem_timedwait")),
-        ("Java", "`LockSupport.parkUntil`", false, java),
+        ("C, glibc", "`clock_nanosleep`", Ends::ByDate, of(&c, "clock_nanosleep")),
+        ("C, glibc", "`timerfd_settime`", Ends::ByDate, of(&c, "timerfd")),
+        ("C, glibc", "`pthread_cond_timedwait`", Ends::BySooner, of(&c, "cond_timedwait")),
+        ("C, glibc", "`sem_timedwait`", Ends::BySooner, of(&c, "sem_timedwait")),
+        ("C, glibc", "`pthread_mutex_timedlock` (`FUTEX_LOCK_PI`)", Ends::BySooner, of(&c, "mutex_timedlock")),
+        ("C, glibc", "`mq_timedreceive`", Ends::BySooner, of(&c, "mq_timedreceive")),
+        (STATIC, "`clock_nanosleep`", Ends::ByDate, of(&fixed, "clock_nanosleep")),
+        (STATIC, "`pthread_cond_timedwait`", Ends::BySooner, of(&fixed, "cond_timedwait")),
+        (MUSL, "`clock_nanosleep`", Ends::ByDate, of(&musl, "clock_nanosleep")),
+        (MUSL, "`pthread_cond_timedwait`", Ends::ByLength, of(&musl, "cond_timedwait")),
+        ("Java", "`LockSupport.parkUntil`", Ends::BySooner, java),
     ];
     let is_denied = denier(folder).is_some();
     let mut all = Vec::new();
     for way in ["exec", "trace", UNFILTERED, PRELOAD] {
-        for (program, waits_by, is_date, command) in &programs {
-            let command = command.as_ref().filter(|_| way != UNFILTERED || is_denied);
-            // Whoever changes the clock waits until they go by it.
-            let teller = command.map(|words| {
-                Teller::of(on_clock(service, folder, (way, &["--follow", "it"]), words).stderr(Stdio::null()))
-            });
-            all.push(Waiter { program, waits_by, way, is_date: *is_date, teller, cells: Vec::new() });
+        for (program, waits_by, ends, command) in &programs {
+            if way == PRELOAD && *program == STATIC {
+                continue;
+            }
+            let command = command.clone().filter(|_| way != UNFILTERED || is_denied);
+            let teller = command.as_ref().map(|words| started(service, folder, way, words));
+            // In the library it is the function that waits, and knows the date.
+            let ends = if way == PRELOAD && *ends == Ends::ByLength { Ends::BySooner } else { *ends };
+            all.push(Waiter { program, waits_by, way, ends, command, teller, cells: Vec::new() });
         }
     }
     all
 }
 
+/// Starts a program. Whoever changes the clock waits until it goes by that.
+fn started(service: &Service, folder: &std::path::Path, way: &'static str, words: &[String]) -> Teller {
+    Teller::of(on_clock(service, folder, (way, &["--follow", "it"]), words).stderr(Stdio::null()))
+}
+
+/// Waits until all programs follow the clock.
+fn all_follow(service: &Service, all: &[Waiter]) {
+    until_so("followers", || {
+        let listed = service.get("/v1/followers", &[]);
+        let followers = listed["followers"].as_array().unwrap();
+        followers.len() == all.iter().filter(|waiter| waiter.teller.is_some()).count()
+    });
+}
+
 /// Lets all begin to wait, changes the clock, and hands over each that has begun.
-fn wait_all(all: &mut [Waiter], until: i64, change: impl FnOnce(), mut look: impl FnMut(&mut Waiter) -> String) {
-    let begun: Vec<bool> = all.iter_mut().map(|waiter| waiter.begin(until)).collect();
+fn wait_all(
+    all: &mut [Waiter],
+    (now, ahead): (i64, i64),
+    change: impl FnOnce(),
+    mut look: impl FnMut(&mut Waiter) -> String,
+) {
+    let begin = |waiter: &mut Waiter| waiter.begin(now + if waiter.ends == Ends::ByLength { 1 } else { ahead });
+    let begun: Vec<bool> = all.iter_mut().map(begin).collect();
     change();
     for (waiter, _) in all.iter_mut().zip(begun).filter(|(_, begun)| *begun) {
         let cell = look(waiter);
@@ -115,12 +161,14 @@ fn a_jump_reaches_them(service: &Service, all: &mut [Waiter]) {
         jump(service, day);
         wait_all(
             all,
-            seconds + HOUR,
+            (seconds, HOUR),
             || jump(service, later),
             |waiter| match waiter.answer().as_str() {
                 // The kernel takes no date before 1970, and neither the C library nor Java waits for one.
-                "error 22" if seconds < 0 && waiter.is_date => "`EINVAL`, as natively".to_owned(),
-                _ if seconds < 0 && !waiter.is_date => "ends at once, as natively".to_owned(),
+                "error 22" if seconds < 0 => "`EINVAL`, as natively".to_owned(),
+                _ if seconds < 0 && waiter.ends != Ends::ByDate => "ends at once, as natively".to_owned(),
+                // It is looked at below.
+                _ if waiter.ends == Ends::ByLength => NOT_REACHED.to_owned(),
                 shown => {
                     assert_eq!(shown, (seconds + 2 * HOUR).to_string(), "{} {} {day}", waiter.waits_by, waiter.way);
                     "comes".to_owned()
@@ -130,28 +178,86 @@ fn a_jump_reaches_them(service: &Service, all: &mut [Waiter]) {
     }
 }
 
+/// After a jump back they wait on: until the clock shows the date after all.
+fn a_jump_back(service: &Service, all: &mut [Waiter]) {
+    jump(service, DAY.0);
+    let change = || {
+        jump(service, "2031-05-05T07:08:09Z");
+        jump(service, "2031-05-06T09:08:09Z");
+    };
+    wait_all(all, (DAY.1, HOUR), change, |waiter| {
+        if waiter.ends == Ends::ByLength {
+            waiter.seconds();
+            return LENGTH.to_owned();
+        }
+        assert_eq!(waiter.seconds(), DAY.1 + 2 * HOUR, "{} {}", waiter.waits_by, waiter.way);
+        "waits on".to_owned()
+    });
+}
+
+/// Whoever waits by a length is not reached by a jump that ends the wait of all others.
+fn no_jump_ends_a_length(service: &Service, folder: &std::path::Path, all: &mut [Waiter]) {
+    jump(service, DAY.0);
+    let others = all.iter_mut().filter(|waiter| waiter.ends == Ends::ByLength).filter_map(|waiter| {
+        let mut teller = started(service, folder, waiter.way, waiter.command.as_ref()?);
+        std::io::Write::write_all(&mut teller.questions, format!("{}\n", DAY.1 + HOUR).as_bytes()).unwrap();
+        assert_eq!(teller.line(), "waiting\n", "{}", waiter.way);
+        Some(teller)
+    });
+    let mut others: Vec<Teller> = others.collect();
+    wait_all(all, (DAY.1, HOUR), || jump(service, "2031-05-06T09:08:09Z"), |waiter| waiter.answer());
+    for waiter in all.iter_mut() {
+        waiter.cells.pop();
+    }
+    for teller in &mut others {
+        let now = Timespec { tv_sec: 0, tv_nsec: 0 };
+        let told = poll(&mut [PollFd::new(teller.answers.get_ref(), PollFlags::IN)], Some(&now)).unwrap();
+        assert_eq!(told, 0, "it waits for an hour");
+        kill_process(Pid::from_raw(teller.child.id().cast_signed()).unwrap(), Signal::TERM).unwrap();
+        teller.child.wait().unwrap();
+    }
+}
+
 /// A timeout is over when as much host time has passed, and a date comes when the clock shows it: it stands longer.
 fn they_stand(service: &Service, all: &mut [Waiter]) {
     jump(service, DAY.0);
     let begun: Vec<bool> = all.iter_mut().map(|waiter| waiter.begin(DAY.1 + 1)).collect();
     let begun = |waiters: &mut [Waiter], is_date: bool, cell: &str, expected: i64| {
-        for (waiter, _) in waiters.iter_mut().zip(&begun).filter(|(waiter, begun)| **begun && waiter.is_date == is_date)
-        {
+        let is_kind = |waiter: &Waiter| (waiter.ends == Ends::ByDate) == is_date;
+        for (waiter, _) in waiters.iter_mut().zip(&begun).filter(|(waiter, begun)| **begun && is_kind(waiter)) {
             assert_eq!(waiter.seconds(), expected, "{} {}", waiter.waits_by, waiter.way);
             waiter.cells.push(cell.to_owned());
         }
     };
-    begun(all, false, "ends after its length", DAY.1);
+    begun(all, false, LENGTH, DAY.1);
     jump(service, "2031-05-06T07:08:19Z");
     begun(all, true, "stays away", DAY.1 + 10);
 }
 
-/// Waits for an hour, which at this rate takes a second.
-fn an_hour_passes(all: &mut [Waiter], before: i64, change: impl FnOnce()) {
-    wait_all(all, before + HOUR, change, |waiter| {
-        assert!(waiter.seconds() >= before + HOUR, "{} {}", waiter.waits_by, waiter.way);
+/// Waits for some hours, each of which takes a second at this rate.
+fn an_hour_passes(all: &mut [Waiter], (before, ahead): (i64, i64), change: impl FnOnce()) {
+    wait_all(all, (before, ahead), change, |waiter| {
+        let seconds = waiter.seconds();
+        if waiter.ends == Ends::ByLength {
+            return LENGTH.to_owned();
+        }
+        assert!(seconds >= before + ahead, "{} {}", waiter.waits_by, waiter.way);
         "comes".to_owned()
     });
+}
+
+/// At half the rate as much host time has passed before a date comes that is a second away.
+fn they_are_slow(service: &Service, all: &mut [Waiter]) {
+    move_all(service, "/v1/set-rate", &json!({ "rate": 0.5 }));
+    let until = now(service) + 2;
+    let begun: Vec<bool> = all.iter_mut().map(|waiter| waiter.begin(until)).collect();
+    for (waiter, _) in all.iter_mut().zip(begun).filter(|(_, begun)| *begun) {
+        let seconds = waiter.seconds();
+        let is_date = waiter.ends == Ends::ByDate;
+        assert!(!is_date || seconds >= until, "{} {}", waiter.waits_by, waiter.way);
+        waiter.cells.push(if is_date { "comes" } else { LENGTH }.to_owned());
+    }
+    move_all(service, "/v1/set-rate", &json!({ "rate": 3600 }));
 }
 
 fn now(service: &Service) -> i64 {
@@ -171,10 +277,17 @@ fn the_supervisor_is_killed(all: &mut [Waiter], later: i64) {
             "ends"
         } else {
             // The page stays as it is, and so does the rate at which the clock runs.
+            let is_by_length = waiter.ends == Ends::ByLength;
+            // So many hours would be as many of the host.
+            let later = if is_by_length { DAY.1 } else { later };
             std::io::Write::write_all(&mut teller.questions, format!("{later}\n").as_bytes()).unwrap();
             assert_eq!(teller.line(), "waiting\n", "{} {}", waiter.program, waiter.way);
             let shown = teller.line();
-            if shown.trim_end().parse::<i64>().is_ok() { "comes" } else { "fails" }
+            match shown.trim_end().parse::<i64>() {
+                Ok(_) if is_by_length => LENGTH,
+                Ok(_) => "comes",
+                Err(_) => "fails",
+            }
         };
         waiter.cells.push(cell.to_owned());
     }
@@ -185,25 +298,31 @@ fn every_wait_until_a_date_ends_as_the_page_says() {
     let Some(mut service) = service() else { return };
     let folder = tempfile::tempdir().unwrap();
     let mut all = waiters(&service, folder.path());
-    until_so("followers", || {
-        let listed = service.get("/v1/followers", &[]);
-        listed["followers"].as_array().unwrap().len() == all.iter().filter(|waiter| waiter.teller.is_some()).count()
-    });
+    all_follow(&service, &all);
     a_jump_reaches_them(&service, &mut all);
+    no_jump_ends_a_length(&service, folder.path(), &mut all);
+    all_follow(&service, &all);
+    a_jump_back(&service, &mut all);
     they_stand(&service, &mut all);
     move_all(&service, "/v1/set-rate", &json!({ "rate": 3600 }));
     move_all(&service, "/v1/resume-time", &json!({}));
-    an_hour_passes(&mut all, now(&service), || ());
+    an_hour_passes(&mut all, (now(&service), HOUR), || ());
+    they_are_slow(&service, &mut all);
     let before = now(&service);
-    an_hour_passes(&mut all, before + HOUR, || service.kill());
+    an_hour_passes(&mut all, (before, 2 * HOUR), || service.kill());
     the_supervisor_is_killed(&mut all, before + 6 * HOUR);
+    service.start_again();
+    for Waiter { command, way, cells, .. } in &mut all {
+        if let Some(words) = command {
+            cells.push(nested(&service, folder.path(), way, words));
+        }
+    }
     let lines: Vec<String> = all.iter().map(Waiter::line).collect();
     let was_tried: Vec<bool> = all.iter().map(|waiter| waiter.teller.is_some()).collect();
     for Teller { mut child, questions, answers } in all.into_iter().filter_map(|waiter| waiter.teller) {
         drop((questions, answers));
         child.wait().unwrap();
     }
-    service.start_again();
     check_page(HEAD, &lines, &was_tried);
     service.audit();
 }
