@@ -83,14 +83,14 @@ impl Engine {
         let key = signer.ledger_key(service_name, timeline).map_err(|error| Refusal::Damaged(error.to_string()))?;
         // What was signed may be from before all of it was stated. In a rotation two keys have signed.
         let ed25519 = |key: &[u8; 32], text: &[u8], signature: &[u8; 64]| signer.verify(key, text, signature);
-        let signed = [Covers::All, Covers::Former].into_iter().find_map(|covers| {
+        let stated = [Covers::All, Covers::Former].into_iter().find_map(|covers| {
             let statement = statement(state, state.directory_root, service_name, covers);
             let mut signatures = signed_by(&state.head.statement).map(|signed| signed.signature);
             let signature = signatures.find(|signature| statement.verify(signature, &key, ed25519).is_ok())?;
             Some((statement.to_signed_text(signature), statement))
         });
         let missing = || Refusal::NotFound { what: "head statement", id: timeline.to_string() };
-        let (text, statement) = signed.ok_or_else(missing)?;
+        let (text, statement) = stated.ok_or_else(missing)?;
         Ok(SignedHead { statement, text, verifier_key: key.to_string() })
     }
 

@@ -63,7 +63,7 @@ pub(crate) fn statement(
     let forked = head.fork.zip(fork_of.as_ref()).zip(state.fork_root);
     let timers = timers_text(&head.timers);
     let origins: Vec<(u64, &str)> = head.origins.iter().map(|origin| (origin.end, origin.origin.as_str())).collect();
-    let held = Held { is_handed_over: head.is_handed_over, origins: &origins, retention: &head.retention };
+    let of_others = Held { is_handed_over: head.is_handed_over, origins: &origins, retention: &head.retention };
     let facts = TimelineFacts {
         clock: &head.clock,
         counts: TimelineCounts {
@@ -74,7 +74,7 @@ pub(crate) fn statement(
         },
         directory_root: directory_root.filter(|_| head.id.is_system()),
         fork: forked.map(|((fork, timeline_id), root)| ForkedFrom { timeline_id, size: fork.size, root }),
-        held: if covers == Covers::All { held } else { Held::NOTHING },
+        held: if covers == Covers::All { of_others } else { Held::NOTHING },
         permissions: &head.permissions,
         timers: &timers,
     };
