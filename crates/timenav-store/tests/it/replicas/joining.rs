@@ -21,7 +21,9 @@ async fn joined(house: &House, kept: Vec<KeptOutside>) -> Result<bool, OpenError
 /// Returns what somebody keeps of one timeline alone, without a seal: as a witness does, or a client.
 fn only(kept: &[KeptOutside], timeline: &TimelineId) -> Vec<KeptOutside> {
     let mut one: Vec<_> = kept.iter().filter(|kept| kept.timeline == *timeline).cloned().collect();
-    one.iter_mut().for_each(|kept| kept.seal = None);
+    for kept in &mut one {
+        kept.seal = None;
+    }
     assert_eq!(one.len(), 1);
     one
 }

@@ -239,7 +239,7 @@ fn no_interleaving_has_a_service_vouch_for_two_histories_and_each_rule_is_needed
     assert!(steps.iter().any(|step| matches!(step, Step::PutBack(_))), "{steps:?}");
 }
 
-/// Draws a number below another one (SplitMix64, Steele, Lea and Flood 2014).
+/// Draws a number below another one (`SplitMix64`, Steele, Lea and Flood 2014).
 fn draw(seed: &mut u64, below: usize) -> usize {
     *seed = seed.wrapping_add(0x9E37_79B9_7F4A_7C15);
     let mixed = (*seed ^ (*seed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);

@@ -62,7 +62,7 @@ const STARTED: &str = "started\n";
 fn killed(service: &Service, via: &str, crowd: &str, round: u64) -> Teller {
     let mut command = command(service, &["exec", "--via", via, "--", crowd, "churn", &DAY.1.to_string()]);
     let mut teller = Teller::of(command.env("PATH", PATH).stderr(Stdio::null()));
-    for _ in 0..1 + round * 7 % 24 {
+    for _ in 0..=round * 7 % 24 {
         assert_eq!(teller.line(), STARTED, "{via} {round}");
     }
     let supervisor = children(teller.child.id())[0];

@@ -26,11 +26,11 @@ const NOT_REACHED: &str = "does not, as natively";
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Ends {
     /// The date, and nothing else.
-    ByDate,
+    Date,
     /// The date, or as much host time as there was to wait for.
-    BySooner,
+    Sooner,
     /// As much host time as there was to wait for.
-    ByLength,
+    Length,
 }
 
 /// A program that waits until a date, by one way on the clock.
@@ -81,17 +81,17 @@ fn waiters(service: &Service, folder: &std::path::Path) -> Vec<Waiter> {
     let musl = compiled(folder, "musl-waiter", ("waiter.c", C), &["musl-gcc", "-O1", "-pthread"], 5);
     let of = |program: &Option<String>, word: &str| Some(vec![program.clone()?, word.to_owned()]);
     let programs = [
-        ("C, glibc", "`clock_nanosleep`", Ends::ByDate, of(&c, "clock_nanosleep")),
-        ("C, glibc", "`timerfd_settime`", Ends::ByDate, of(&c, "timerfd")),
-        ("C, glibc", "`pthread_cond_timedwait`", Ends::BySooner, of(&c, "cond_timedwait")),
-        ("C, glibc", "`sem_timedwait`", Ends::BySooner, of(&c, "sem_timedwait")),
-        ("C, glibc", "`pthread_mutex_timedlock` (`FUTEX_LOCK_PI`)", Ends::BySooner, of(&c, "mutex_timedlock")),
-        ("C, glibc", "`mq_timedreceive`", Ends::BySooner, of(&c, "mq_timedreceive")),
-        (STATIC, "`clock_nanosleep`", Ends::ByDate, of(&fixed, "clock_nanosleep")),
-        (STATIC, "`pthread_cond_timedwait`", Ends::BySooner, of(&fixed, "cond_timedwait")),
-        (MUSL, "`clock_nanosleep`", Ends::ByDate, of(&musl, "clock_nanosleep")),
-        (MUSL, "`pthread_cond_timedwait`", Ends::ByLength, of(&musl, "cond_timedwait")),
-        ("Java", "`LockSupport.parkUntil`", Ends::BySooner, java),
+        ("C, glibc", "`clock_nanosleep`", Ends::Date, of(&c, "clock_nanosleep")),
+        ("C, glibc", "`timerfd_settime`", Ends::Date, of(&c, "timerfd")),
+        ("C, glibc", "`pthread_cond_timedwait`", Ends::Sooner, of(&c, "cond_timedwait")),
+        ("C, glibc", "`sem_timedwait`", Ends::Sooner, of(&c, "sem_timedwait")),
+        ("C, glibc", "`pthread_mutex_timedlock` (`FUTEX_LOCK_PI`)", Ends::Sooner, of(&c, "mutex_timedlock")),
+        ("C, glibc", "`mq_timedreceive`", Ends::Sooner, of(&c, "mq_timedreceive")),
+        (STATIC, "`clock_nanosleep`", Ends::Date, of(&fixed, "clock_nanosleep")),
+        (STATIC, "`pthread_cond_timedwait`", Ends::Sooner, of(&fixed, "cond_timedwait")),
+        (MUSL, "`clock_nanosleep`", Ends::Date, of(&musl, "clock_nanosleep")),
+        (MUSL, "`pthread_cond_timedwait`", Ends::Length, of(&musl, "cond_timedwait")),
+        ("Java", "`LockSupport.parkUntil`", Ends::Sooner, java),
     ];
     let is_denied = denier(folder).is_some();
     let mut all = Vec::new();
@@ -103,7 +103,7 @@ fn waiters(service: &Service, folder: &std::path::Path) -> Vec<Waiter> {
             let command = command.clone().filter(|_| way != UNFILTERED || is_denied);
             let teller = command.as_ref().map(|words| started(service, folder, way, words));
             // In the library it is the function that waits, and knows the date.
-            let ends = if way == PRELOAD && *ends == Ends::ByLength { Ends::BySooner } else { *ends };
+            let ends = if way == PRELOAD && *ends == Ends::Length { Ends::Sooner } else { *ends };
             all.push(Waiter { program, waits_by, way, ends, command, teller, cells: Vec::new() });
         }
     }
@@ -131,8 +131,8 @@ fn wait_all(
     change: impl FnOnce(),
     mut look: impl FnMut(&mut Waiter) -> String,
 ) {
-    let begin = |waiter: &mut Waiter| waiter.begin(now + if waiter.ends == Ends::ByLength { 1 } else { ahead });
-    let begun: Vec<bool> = all.iter_mut().map(begin).collect();
+    let wait = |waiter: &mut Waiter| waiter.begin(now + if waiter.ends == Ends::Length { 1 } else { ahead });
+    let begun: Vec<bool> = all.iter_mut().map(wait).collect();
     change();
     for (waiter, _) in all.iter_mut().zip(begun).filter(|(_, begun)| *begun) {
         let cell = look(waiter);
@@ -166,9 +166,9 @@ fn a_jump_reaches_them(service: &Service, all: &mut [Waiter]) {
             |waiter| match waiter.answer().as_str() {
                 // The kernel takes no date before 1970, and neither the C library nor Java waits for one.
                 "error 22" if seconds < 0 => "`EINVAL`, as natively".to_owned(),
-                _ if seconds < 0 && waiter.ends != Ends::ByDate => "ends at once, as natively".to_owned(),
+                _ if seconds < 0 && waiter.ends != Ends::Date => "ends at once, as natively".to_owned(),
                 // It is looked at below.
-                _ if waiter.ends == Ends::ByLength => NOT_REACHED.to_owned(),
+                _ if waiter.ends == Ends::Length => NOT_REACHED.to_owned(),
                 shown => {
                     assert_eq!(shown, (seconds + 2 * HOUR).to_string(), "{} {} {day}", waiter.waits_by, waiter.way);
                     "comes".to_owned()
@@ -186,7 +186,7 @@ fn a_jump_back(service: &Service, all: &mut [Waiter]) {
         jump(service, "2031-05-06T09:08:09Z");
     };
     wait_all(all, (DAY.1, HOUR), change, |waiter| {
-        if waiter.ends == Ends::ByLength {
+        if waiter.ends == Ends::Length {
             waiter.seconds();
             return LENGTH.to_owned();
         }
@@ -198,14 +198,14 @@ fn a_jump_back(service: &Service, all: &mut [Waiter]) {
 /// Whoever waits by a length is not reached by a jump that ends the wait of all others.
 fn no_jump_ends_a_length(service: &Service, folder: &std::path::Path, all: &mut [Waiter]) {
     jump(service, DAY.0);
-    let others = all.iter_mut().filter(|waiter| waiter.ends == Ends::ByLength).filter_map(|waiter| {
+    let others = all.iter_mut().filter(|waiter| waiter.ends == Ends::Length).filter_map(|waiter| {
         let mut teller = started(service, folder, waiter.way, waiter.command.as_ref()?);
         std::io::Write::write_all(&mut teller.questions, format!("{}\n", DAY.1 + HOUR).as_bytes()).unwrap();
         assert_eq!(teller.line(), "waiting\n", "{}", waiter.way);
         Some(teller)
     });
     let mut others: Vec<Teller> = others.collect();
-    wait_all(all, (DAY.1, HOUR), || jump(service, "2031-05-06T09:08:09Z"), |waiter| waiter.answer());
+    wait_all(all, (DAY.1, HOUR), || jump(service, "2031-05-06T09:08:09Z"), Waiter::answer);
     for waiter in all.iter_mut() {
         waiter.cells.pop();
     }
@@ -223,7 +223,7 @@ fn they_stand(service: &Service, all: &mut [Waiter]) {
     jump(service, DAY.0);
     let begun: Vec<bool> = all.iter_mut().map(|waiter| waiter.begin(DAY.1 + 1)).collect();
     let begun = |waiters: &mut [Waiter], is_date: bool, cell: &str, expected: i64| {
-        let is_kind = |waiter: &Waiter| (waiter.ends == Ends::ByDate) == is_date;
+        let is_kind = |waiter: &Waiter| (waiter.ends == Ends::Date) == is_date;
         for (waiter, _) in waiters.iter_mut().zip(&begun).filter(|(waiter, begun)| **begun && is_kind(waiter)) {
             assert_eq!(waiter.seconds(), expected, "{} {}", waiter.waits_by, waiter.way);
             waiter.cells.push(cell.to_owned());
@@ -238,7 +238,7 @@ fn they_stand(service: &Service, all: &mut [Waiter]) {
 fn an_hour_passes(all: &mut [Waiter], (before, ahead): (i64, i64), change: impl FnOnce()) {
     wait_all(all, (before, ahead), change, |waiter| {
         let seconds = waiter.seconds();
-        if waiter.ends == Ends::ByLength {
+        if waiter.ends == Ends::Length {
             return LENGTH.to_owned();
         }
         assert!(seconds >= before + ahead, "{} {}", waiter.waits_by, waiter.way);
@@ -253,7 +253,7 @@ fn they_are_slow(service: &Service, all: &mut [Waiter]) {
     let begun: Vec<bool> = all.iter_mut().map(|waiter| waiter.begin(until)).collect();
     for (waiter, _) in all.iter_mut().zip(begun).filter(|(_, begun)| *begun) {
         let seconds = waiter.seconds();
-        let is_date = waiter.ends == Ends::ByDate;
+        let is_date = waiter.ends == Ends::Date;
         assert!(!is_date || seconds >= until, "{} {}", waiter.waits_by, waiter.way);
         waiter.cells.push(if is_date { "comes" } else { LENGTH }.to_owned());
     }
@@ -277,7 +277,7 @@ fn the_supervisor_is_killed(all: &mut [Waiter], later: i64) {
             "ends"
         } else {
             // The page stays as it is, and so does the rate at which the clock runs.
-            let is_by_length = waiter.ends == Ends::ByLength;
+            let is_by_length = waiter.ends == Ends::Length;
             // So many hours would be as many of the host.
             let later = if is_by_length { DAY.1 } else { later };
             std::io::Write::write_all(&mut teller.questions, format!("{later}\n").as_bytes()).unwrap();
