@@ -5,6 +5,7 @@ mod arrivals;
 mod fences;
 mod followers;
 mod joining;
+mod keeping;
 mod leases;
 mod looking_back;
 mod old_entries;
