@@ -1,6 +1,6 @@
 //! Whole lives of a service: everything that changes a timeline, drawn at random, with answers that are lost, commits that
 //! fail, kills, requests that are sent again, contents that are let go or erased, and ends; timers, and advances that are
-//! cut off; imports; users, their keys and their rights, and sealed data. After each life, every state there was is read
+//! cut off; imports; users, their keys, sessions and rights, and sealed data. After each life, every state there was is read
 //! and compared with the model, everybody looks at every timeline, and every ledger is audited.
 
 mod erasing;
@@ -111,6 +111,9 @@ fn chores() -> impl Strategy<Value = Chore> {
         2 => (user(), level).prop_map(|(user, level)| Chore::Restrict(user, level)),
         4 => (user(), scope).prop_map(|(user, scope)| Chore::GiveKey(user, scope)),
         2 => any::<Index>().prop_map(Chore::StopKey),
+        3 => user().prop_map(Chore::SetPassword),
+        4 => user().prop_map(Chore::LogIn),
+        1 => any::<Index>().prop_map(Chore::EndSession),
         4 => (0..=USERS, role, any::<bool>()).prop_map(|(user, role, expires)| Chore::Permit(user, role, expires)),
         3 => Just(Chore::Seal),
         2 => any::<Index>().prop_map(Chore::EraseData),
@@ -223,7 +226,9 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
 }
 
 async fn live(steps: Vec<Step>) {
-    let house = House::off_disk();
+    let mut house = House::off_disk();
+    // No session ends by itself in a life.
+    (house.options.session_idle_seconds, house.options.session_seconds) = (u32::MAX, u32::MAX);
     house.clock.stop();
     let mut world = World::open(&house).await;
     for step in steps {

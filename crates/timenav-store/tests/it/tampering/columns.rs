@@ -54,9 +54,11 @@ const UNNOTICED: &[(&str, &str, &str, &str)] = &[
         "first, last",
         "no entry tells it; deletion waits where it is far from the host's clock",
     ),
+    ("outcomes", "event_id", "null", ALONE),
     ("outcomes", "fingerprint", "first, last", ANSWER),
     ("outcomes", "key", "first, last", ANSWER),
     ("outcomes", "outcome", "first, last", ANSWER),
+    ("outcomes", "timeline_id", "null", ALONE),
     ("policies", "reads_until", "first, last", SWEPT),
     ("policies", "refusals_until", "first, last", SWEPT),
     ("room", "filling", "first, last", "nothing reads it"),
@@ -68,6 +70,7 @@ const UNNOTICED: &[(&str, &str, &str, &str)] = &[
     ("timelines", "fork_of", "null", "half a fork is none: both are read together"),
     ("timelines", "fork_size", "null", "half a fork is none: both are read together"),
 ];
+const ALONE: &str = "an erasure finds an answer by both, and nothing by one of them";
 const ANSWER: &str = "no entry tells with which key a request came, or what it was answered";
 const ARRIVALS: &str = "nothing arrives; what does is compared with the bundle's signatures when it stands";
 const LAYER: &str = "known gap: forks that continue it would read other events, which their own entries do not tell";

@@ -6,19 +6,24 @@ use std::collections::{BTreeMap, BTreeSet};
 use proptest::sample::Index;
 use timenav_core::access::{self, Demand, Permissions, RestrictionLevel, Role, Scope, Standing};
 use timenav_core::data::{EncryptionKey, Plaintext};
-use timenav_core::ids::{DataId, KeyId, TimelineId, UserId};
+use timenav_core::ids::{DataId, KeyId, SessionId, TimelineId, UserId};
 use timenav_core::permissions::End;
 use timenav_core::time::Instant;
 use timenav_engine::{
-    ApiKeyRequest, ErasureRequest, HorizonRequest, Idempotency, LedgerPosition, PermissionsChange, Refusal,
+    ApiKeyRequest, Caller, Engine, ErasureRequest, HorizonRequest, Idempotency, LedgerPosition, PasswordRequest,
+    PermissionsChange, Refusal,
 };
 use zeroize::Zeroizing;
 
+use super::world::Repetition;
 use crate::house::Home;
-use crate::sample::{timeline_id, user_id};
+use crate::sample::{password, timeline_id, user_id};
 
 /// How many users there can be beside the first operator.
 pub(super) const USERS: u8 = 3;
+
+/// The password of everybody who has one.
+const PASSWORD: &str = "correct horse battery staple";
 
 /// What somebody asks for about users and what is theirs.
 #[derive(Clone, Copy, Debug)]
@@ -32,6 +37,9 @@ pub(super) enum Chore {
     /// Gives a user a key, with a scope or with none.
     GiveKey(u8, Option<Scope>),
     StopKey(Index),
+    SetPassword(u8),
+    LogIn(u8),
+    EndSession(Index),
     /// Takes a user, or the first operator where it is the first number, off a timeline's lists, and puts them on one.
     /// Gives a user a role, for good or not, or takes all away.
     Permit(u8, Option<Role>, bool),
@@ -47,6 +55,9 @@ pub(super) enum Errand {
     Restrict(UserId, RestrictionLevel),
     GiveKey(UserId, Option<Scope>),
     StopKey(KeyId),
+    SetPassword(UserId),
+    LogIn(UserId),
+    EndSession(SessionId),
     Permit(Permissions),
     Seal(String),
     EraseData(DataId),
@@ -65,6 +76,7 @@ pub(super) enum Made {
     #[default]
     Nothing,
     Key(KeyId, Option<String>),
+    Session(SessionId, String),
     Data(DataId),
     /// A timer by its position.
     Timer(u64),
@@ -77,11 +89,12 @@ pub(super) enum Made {
     Undone((u64, u64)),
 }
 
-/// Somebody who asks in the place of the first operator.
+/// Somebody who asks in the place of the first operator, with a key or in a session.
 #[derive(Clone, Debug)]
 pub(super) struct Asker {
     pub(super) user: UserId,
-    pub(super) secret: String,
+    secret: String,
+    is_in_session: bool,
 }
 
 /// What is told to whoever shows a key that does not exist, or no longer works.
@@ -102,6 +115,13 @@ struct GivenKey {
     is_live: bool,
 }
 
+struct Session {
+    session_id: SessionId,
+    secret: String,
+    user: UserId,
+    is_live: bool,
+}
+
 struct Sealed {
     data_id: DataId,
     on: TimelineId,
@@ -113,14 +133,26 @@ struct Sealed {
 pub(super) struct Household {
     members: BTreeMap<UserId, Member>,
     keys: Vec<GivenKey>,
+    passwords: BTreeSet<UserId>,
+    /// Those whose secrets were told.
+    sessions: Vec<Session>,
     lists: BTreeMap<TimelineId, Permissions>,
     sealed: Vec<Sealed>,
 }
 
 impl Errand {
-    /// Whether it can be sent again with a key of its own.
-    pub(super) const fn is_repeatable(&self) -> bool {
-        !matches!(self, Self::Remove(_) | Self::StopKey(_))
+    /// What becomes of it if it is sent again.
+    pub(super) const fn repetition(&self) -> Repetition {
+        match self {
+            Self::Remove(_) | Self::StopKey(_) | Self::EndSession(_) => Repetition::NotFound,
+            Self::SetPassword(_) | Self::LogIn(_) => Repetition::Anew,
+            Self::Add { .. }
+            | Self::Restrict(..)
+            | Self::GiveKey(..)
+            | Self::Permit(_)
+            | Self::Seal(_)
+            | Self::EraseData(_) => Repetition::Answered,
+        }
     }
 
     pub(super) async fn send(
@@ -160,6 +192,22 @@ impl Errand {
                 let (key_id, ledger, replayed) = engine.revoke_api_key(admin, key_id.clone()).await?;
                 plain((key_id.to_string(), ledger, replayed))
             }
+            Self::SetPassword(user) => {
+                let user_id = Some(user.clone());
+                let request = PasswordRequest { user_id, password: password(PASSWORD), current: None };
+                engine.set_password(admin, request).await?;
+                untold(Made::Nothing)
+            }
+            Self::LogIn(user) => {
+                let begun = engine.log_in(user.clone(), password(PASSWORD), None).await?;
+                let begun = begun.ok_or(Refusal::WrongPassword)?;
+                let session_id = begun.caller.session_id().expect("it is one").clone();
+                untold(Made::Session(session_id, begun.secret.to_string()))
+            }
+            Self::EndSession(session_id) => {
+                engine.end_session(admin, session_id.clone()).await?;
+                untold(Made::Nothing)
+            }
             Self::Permit(set) => {
                 let Permissions { read, write, admin: admins, ends } = set;
                 let lists = [read, write, admins].map(|list| Some(list.clone()));
@@ -189,22 +237,51 @@ impl Errand {
     }
 }
 
+/// What tells no position.
+fn untold(made: Made) -> Came {
+    Came { told: String::new(), position: 0, replayed: false, made }
+}
+
+impl Asker {
+    /// Returns who the service takes them for.
+    pub(super) fn caller(&self, engine: &Engine) -> Option<Caller> {
+        if self.is_in_session {
+            engine.authenticate_session(&self.secret).ok()
+        } else {
+            engine.authenticate(&self.secret).ok()
+        }
+    }
+}
+
 impl Household {
-    /// Picks somebody who asks with a key of theirs, if there is one that anybody could show.
+    /// Picks somebody who asks with a key of theirs or in a session, if there is one that anybody could show.
     pub(super) fn asker(&self, which: Index) -> Option<Asker> {
-        let shown = |key: &GivenKey| Some(Asker { user: key.user.clone(), secret: key.secret.clone()? });
-        let shown: Vec<Asker> = self.keys.iter().filter_map(shown).collect();
+        let shown =
+            |key: &GivenKey| Some(Asker { user: key.user.clone(), secret: key.secret.clone()?, is_in_session: false });
+        let in_session = |session: &Session| Asker {
+            user: session.user.clone(),
+            secret: session.secret.clone(),
+            is_in_session: true,
+        };
+        let keys = self.keys.iter().filter_map(shown);
+        let shown: Vec<Asker> = keys.chain(self.sessions.iter().map(in_session)).collect();
         (!shown.is_empty()).then(|| which.get(&shown).clone())
     }
 
     /// Says why somebody may not do something on a timeline, if they may not: as it is told.
     pub(super) fn denied(&self, asker: &Asker, on: &TimelineId, demands: &[Demand]) -> Option<String> {
-        let key = self.keys.iter().find(|key| key.secret.as_ref() == Some(&asker.secret));
-        let key = key.expect("it was given");
-        if !key.is_live {
+        let (is_live, scope) = if asker.is_in_session {
+            let session = self.sessions.iter().find(|session| session.secret == asker.secret);
+            (session.expect("it was begun").is_live, None)
+        } else {
+            let key = self.keys.iter().find(|key| key.secret.as_ref() == Some(&asker.secret));
+            let key = key.expect("it was given");
+            (key.is_live, key.scope)
+        };
+        if !is_live {
             return Some(NO_KEY.to_owned());
         }
-        let scopes = key.scope.map(|scope| [scope]);
+        let scopes = scope.map(|scope| [scope]);
         let standing = self.standing(&asker.user, on, scopes.as_ref().map(<[Scope; 1]>::as_slice));
         let denied = demands.iter().find_map(|demand| access::decide(standing, *demand).err());
         denied.map(|denial| format!("{denial:?}"))
@@ -242,6 +319,10 @@ impl Household {
             Chore::GiveKey(user, scope) => everywhere(Errand::GiveKey(name(user), scope)),
             Chore::StopKey(_) if self.keys.is_empty() => None,
             Chore::StopKey(which) => everywhere(Errand::StopKey(which.get(&self.keys).key_id.clone())),
+            Chore::SetPassword(user) => everywhere(Errand::SetPassword(name(user))),
+            Chore::LogIn(user) => everywhere(Errand::LogIn(name(user))),
+            Chore::EndSession(_) if self.sessions.is_empty() => None,
+            Chore::EndSession(which) => everywhere(Errand::EndSession(which.get(&self.sessions).session_id.clone())),
             Chore::Permit(user, role, expires) => {
                 let user = if user == 0 { user_id("admin") } else { name(user - 1) };
                 let mut lists = self.lists[on].clone();
@@ -267,8 +348,12 @@ impl Household {
     pub(super) fn may(&self, errand: &Errand) -> bool {
         match errand {
             Errand::Add { user, .. } => !self.members.contains_key(user),
-            Errand::Remove(user) | Errand::Restrict(user, _) | Errand::GiveKey(user, _) => {
+            Errand::Remove(user) | Errand::Restrict(user, _) | Errand::GiveKey(user, _) | Errand::SetPassword(user) => {
                 self.members.contains_key(user)
+            }
+            Errand::LogIn(user) => self.passwords.contains(user),
+            Errand::EndSession(session_id) => {
+                self.sessions.iter().any(|session| session.session_id == *session_id && session.is_live)
             }
             Errand::StopKey(key_id) => self.keys.iter().any(|key| key.key_id == *key_id && key.is_live),
             Errand::Permit(lists) => lists.admin.len() > lists.ends.admin.len(),
@@ -289,6 +374,8 @@ impl Household {
                 for key in self.keys.iter_mut().filter(|key| key.user == *user) {
                     key.is_live = false;
                 }
+                self.passwords.remove(user);
+                self.end_sessions(user);
             }
             (Errand::Restrict(user, level), _) => self.members.get_mut(user).unwrap().level = *level,
             (Errand::GiveKey(user, scope), Made::Key(key_id, secret)) => {
@@ -298,6 +385,17 @@ impl Household {
             (Errand::StopKey(key_id), _) => {
                 self.keys.iter_mut().find(|key| key.key_id == *key_id).unwrap().is_live = false;
             }
+            (Errand::SetPassword(user), _) => {
+                self.passwords.insert(user.clone());
+                self.end_sessions(user);
+            }
+            (Errand::LogIn(user), Made::Session(session_id, secret)) => {
+                self.sessions.push(Session { session_id, secret, user: user.clone(), is_live: true });
+            }
+            (Errand::EndSession(session_id), _) => {
+                let session = self.sessions.iter_mut().find(|session| session.session_id == *session_id);
+                session.unwrap().is_live = false;
+            }
             (Errand::Permit(lists), _) => drop(self.lists.insert(on.clone(), lists.clone())),
             (Errand::Seal(text), Made::Data(data_id)) => {
                 self.sealed.push(Sealed { data_id, on: on.clone(), text: text.clone(), is_erased: false });
@@ -306,6 +404,12 @@ impl Household {
                 self.sealed.iter_mut().find(|one| one.data_id == *data_id).unwrap().is_erased = true;
             }
             (errand, made) => panic!("{errand:?} made {made:?}"),
+        }
+    }
+
+    fn end_sessions(&mut self, user: &UserId) {
+        for session in self.sessions.iter_mut().filter(|session| session.user == *user) {
+            session.is_live = false;
         }
     }
 
@@ -323,6 +427,13 @@ impl Household {
         }
         for key in &self.keys {
             self.check_key(home, key, standing).await;
+        }
+        for session in &self.sessions {
+            let shown = engine.authenticate_session(&session.secret);
+            assert_eq!(shown.is_ok(), session.is_live, "{} of {}", session.session_id, session.user);
+            if let Ok(caller) = shown {
+                self.check_looks(home, (&session.user, &caller), standing).await;
+            }
         }
         for sealed in &self.sealed {
             let opened = engine.decrypt_data(admin, None, sealed.data_id.clone(), own_key()).await;
@@ -348,12 +459,18 @@ impl Household {
         let Some(secret) = &key.secret else { return };
         let shown = engine.authenticate(secret);
         assert_eq!(shown.is_ok(), key.is_live, "{} of {}", key.key_id, key.user);
-        let (Ok(caller), Some(member)) = (shown, self.members.get(&key.user)) else { return };
+        if let Ok(caller) = shown {
+            self.check_looks(home, (&key.user, &caller), standing).await;
+        }
+    }
+
+    async fn check_looks(&self, home: &Home<'_>, (user, caller): (&UserId, &Caller), standing: &[&TimelineId]) {
+        let (engine, Some(member)) = (&home.engine, self.members.get(user)) else { return };
         for timeline in standing {
-            let has_role = self.lists[*timeline].role(&key.user, engine.now()).is_some();
+            let has_role = self.lists[*timeline].role(user, engine.now()).is_some();
             let may_look = (member.operator || has_role) && member.level != RestrictionLevel::NoAccess;
-            let read = engine.read_clock(&caller, Some((*timeline).clone())).await;
-            assert_eq!(read.is_ok(), may_look, "{} as {member:?} on {timeline}", key.user);
+            let read = engine.read_clock(caller, Some((*timeline).clone())).await;
+            assert_eq!(read.is_ok(), may_look, "{user} as {member:?} on {timeline}");
         }
     }
 }

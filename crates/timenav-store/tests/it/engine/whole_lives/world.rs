@@ -16,7 +16,8 @@ use timenav_core::ids::{AnchorId, TimelineId};
 use timenav_core::time::{Instant, Virtual, Wall};
 use timenav_engine::{ImportId, Refusal, ReturnScope, WallClock as _};
 
-use self::request::{Answer, Repetition, Request, What, id_of, plain};
+pub(super) use self::request::Repetition;
+use self::request::{Answer, Request, What, id_of, plain};
 use self::running::{HALF_A_DAY, open};
 use super::household::{Errand, Household, NO_KEY};
 use super::timers::{TimerErrand, Timings, UNHEARD_AFTER};
@@ -276,7 +277,7 @@ impl<'a> World<'a> {
 
     async fn send(&self, request: &Request) -> Result<Answer, Refusal> {
         let home = self.home();
-        let caller = request.by.as_ref().map(|asker| home.engine.authenticate(&asker.secret).expect("the key works"));
+        let caller = request.by.as_ref().map(|asker| asker.caller(&home.engine).expect("the key works"));
         request.send(home, caller.as_ref().unwrap_or(&home.admin)).await
     }
 
@@ -285,7 +286,7 @@ impl<'a> World<'a> {
         let Some(asker) = &request.by else { return false };
         let demands = request.what.demands().unwrap_or_default();
         let Some(denied) = self.household.denied(asker, &request.on, demands) else { return false };
-        let Ok(caller) = self.home().engine.authenticate(&asker.secret) else {
+        let Some(caller) = asker.caller(&self.home().engine) else {
             assert_eq!(denied, NO_KEY, "{request:?}");
             return true;
         };

@@ -68,7 +68,7 @@ pub(super) struct Answer {
 
 /// What becomes of a request that is sent once more after its answer was lost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Repetition {
+pub(in crate::engine::whole_lives) enum Repetition {
     /// It is answered as it was, by its key.
     Answered,
     /// It finds that what it takes away is not there.
@@ -104,7 +104,7 @@ impl Request {
     pub(super) const fn repetition(&self) -> Repetition {
         match &self.what {
             What::Import(_) => Repetition::Anew,
-            What::House(errand) if !errand.is_repeatable() => Repetition::NotFound,
+            What::House(errand) => errand.repetition(),
             _ => Repetition::Answered,
         }
     }
