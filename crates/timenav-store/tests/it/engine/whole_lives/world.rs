@@ -330,9 +330,7 @@ impl<'a> World<'a> {
             What::Fork { name, .. } => of_fork(name) || of_fork(&request.on),
             _ => of_fork(&request.on),
         };
-        if has_ended && matches!(request.what, What::House(Errand::EraseData(_))) {
-            assert!(matches!(again, Err(Refusal::NotFound { .. })), "{request:?}: {again:?}");
-        } else if has_ended {
+        if has_ended {
             assert!(matches!(again, Err(Refusal::Ended { .. })), "{request:?}: {again:?}");
         } else if about.is_some_and(|born| self.erased.contains(&born)) {
             assert!(matches!(again, Err(Refusal::AnswerErased { .. })), "{request:?}: {again:?}");
