@@ -46,14 +46,18 @@ impl FromStr for KeptFrom {
     }
 }
 
-/// Reads what others have kept, as the settings name it, and what the witnesses have cosigned.
+/// Reads what others have kept, as the settings name it, and what the witnesses have cosigned. These are asked only where
+/// nothing is kept in the service's own file yet: every other start waits for nobody.
 ///
-/// A witness that does not answer is told of, and not waited for: another one may, and without any the service says that it
-/// had nothing to compare with.
+/// A witness that does not answer is told of in the log: another one may, and without any the service says that it had
+/// nothing to compare with.
 ///
 /// # Errors
 /// What a setting names cannot be read, or is something else.
-pub(crate) async fn kept_by_others(settings: &Settings, service_name: &str) -> anyhow::Result<Vec<KeptOutside>> {
+pub(crate) async fn kept_by_others(
+    settings: &Settings,
+    (service_name, own): (&str, &Path),
+) -> anyhow::Result<Vec<KeptOutside>> {
     if !settings.join {
         return Ok(Vec::new());
     }
@@ -69,7 +73,9 @@ pub(crate) async fn kept_by_others(settings: &Settings, service_name: &str) -> a
         };
         kept.extend(read?);
     }
-    for witness in &settings.witnesses {
+    // One that cannot be read is told of where it is compared.
+    let is_known_here = CheckpointFile::read_only(own).is_ok_and(|kept| !kept.is_empty());
+    for witness in settings.witnesses.iter().filter(|_| !is_known_here) {
         match cosigned_by(witness, service_name).await {
             Ok(checkpoint) => kept.extend(checkpoint),
             Err(error) => tracing::warn!(

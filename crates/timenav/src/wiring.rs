@@ -99,7 +99,8 @@ pub(crate) async fn open(folder: &DataFolder, settings: &Settings) -> anyhow::Re
     };
     let next = next_signer(folder, &key)?;
     let mut parts = Parts::of(folder, settings, checkpoints, (key, next), postgres)?;
-    parts.options.kept_by_others = kept_by_others(settings, &parts.options.service_name).await?;
+    let here = (&*parts.options.service_name, &*parts.checkpoints.file);
+    parts.options.kept_by_others = kept_by_others(settings, here).await?;
     parts.open(folder).await
 }
 
