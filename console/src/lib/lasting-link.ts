@@ -4,8 +4,8 @@ import type { Scale } from './events/scale';
 import { format, type Micros } from './instant';
 
 /**
- * Returns the link to a timeline with these parameters, as it was known at a moment of host time. `view` is what the axis
- * shows where that goes by the clock.
+ * Returns the link to a timeline with these parameters, as it was known at a moment of host time. `view` is what the
+ * axis shows where that goes by the clock.
  */
 export function lastingLink(
   base: string,

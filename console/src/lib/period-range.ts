@@ -1,4 +1,4 @@
-/** Stretches of time that go by the clock, as the address of the axis has them: `24h` before now, `next-P1M` after it. */
+/** Stretches of time that go by the clock, as the address of the axis has them: `24h` before now, `next-P1M` after. */
 import { readDuration, shift } from './duration';
 import type { Micros } from './instant';
 import { PERIODS } from './periods';

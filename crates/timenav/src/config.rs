@@ -19,13 +19,13 @@ use timenav_core::limits::{
 };
 
 use crate::data_folder::DATA_DEFAULT;
-use crate::kept_from::KeptFrom;
 use crate::server::limits::{CONNECTION_IDLE_SECONDS_DEFAULT, HANDSHAKE_SECONDS_DEFAULT};
 use crate::telemetry::LogFormat;
 
 #[cfg(test)]
 mod tests;
 mod connections;
+mod kept_from;
 mod otlp_url;
 mod public_url;
 mod read_log;
@@ -37,6 +37,7 @@ mod webhook_to;
 mod witness_url;
 
 pub(crate) use connections::ConnectionSettings;
+pub(crate) use kept_from::KeptFrom;
 pub(crate) use otlp_url::OtlpUrl;
 pub(crate) use public_url::PublicUrl;
 pub(crate) use read_log::ReadLogChoice;

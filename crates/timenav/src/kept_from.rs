@@ -3,8 +3,7 @@
 //! database does not continue keeps it from starting.
 
 use std::io;
-use std::path::{Path, PathBuf};
-use std::str::FromStr;
+use std::path::Path;
 use std::time::Duration;
 
 use anyhow::{Context as _, bail};
@@ -15,36 +14,12 @@ use timenav_engine::KeptOutside;
 use timenav_store::CheckpointFile;
 
 use crate::client::{built, is_this_machine};
-use crate::config::{Settings, WitnessUrl};
+use crate::config::{KeptFrom, Settings, WitnessUrl};
 
 /// How long an answer may take. A start waits for it.
 const ANSWER_SECONDS_MAX: Duration = Duration::from_secs(10);
 /// Longest file of checkpoints that is fetched, in bytes: those of two hundred thousand timelines.
 const KEPT_BYTES_MAX: usize = 64 * 1024 * 1024;
-
-/// Where checkpoints are that somebody has kept.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum KeptFrom {
-    /// In a file.
-    File(PathBuf),
-    /// At an address.
-    Url(Box<Url>),
-}
-
-impl FromStr for KeptFrom {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        if !text.starts_with("http://") && !text.starts_with("https://") {
-            return Ok(Self::File(text.into()));
-        }
-        let url = Url::parse(text).map_err(|error| format!("it is no URL: {error}"))?;
-        if !url.username().is_empty() || url.password().is_some() {
-            return Err("it must have no password: what is kept is signed, and no secret".to_owned());
-        }
-        Ok(Self::Url(Box::new(url)))
-    }
-}
 
 /// Reads what others have kept, as the settings name it, and what the witnesses have cosigned. These are asked only where
 /// nothing is kept in the service's own file yet: every other start waits for nobody.
@@ -154,20 +129,6 @@ fn parse_kept(bytes: Vec<u8>) -> anyhow::Result<Vec<KeptOutside>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn addresses_are_told_from_files() {
-        let check = |text: &str, is_url: bool| {
-            assert_eq!(matches!(text.parse(), Ok(KeptFrom::Url(_))), is_url, "{text}");
-        };
-        check("https://kept.example/checkpoints.log", true);
-        check("http://127.0.0.1:1/x?newest", true);
-        check("/mnt/kept/checkpoints.log", false);
-        check("http", false);
-        for wrong in ["https://", "http://user:secret@kept.example/", "https://user@kept.example/"] {
-            assert!(wrong.parse::<KeptFrom>().is_err(), "{wrong}");
-        }
-    }
 
     #[test]
     fn what_is_no_checkpoint_is_refused() {

@@ -39,7 +39,7 @@ export interface CriticalPath {
   missing: readonly string[];
   /** Whether the chain was cut off, because it is longer than anybody reads. */
   isCut: boolean;
-  /** Whether events on the chain cause each other in a circle, or lie before their causes: those causes are left out. */
+  /** Whether events on the chain cause each other in a circle, or lie before their causes; these are left out. */
   hasWrong: boolean;
 }
 

@@ -4,8 +4,7 @@ use std::path::PathBuf;
 
 use anyhow::bail;
 
-use super::ServeOptions;
-use crate::kept_from::KeptFrom;
+use super::{KeptFrom, ServeOptions};
 
 /// How the service shares its database with others.
 pub(super) struct Shared {

@@ -19,6 +19,7 @@ const CRASHES: u8 = 1;
 
 /// The rules that may be left out, to see what they are good for.
 #[derive(Clone, Copy, Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a rule of its own")]
 struct Rules {
     /// What nobody told is written only by whoever keeps the time at that moment.
     compares_keeper: bool,

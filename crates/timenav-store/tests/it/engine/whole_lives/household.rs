@@ -115,7 +115,7 @@ struct GivenKey {
     is_live: bool,
 }
 
-struct Session {
+struct LoggedIn {
     session_id: SessionId,
     secret: String,
     user: UserId,
@@ -135,7 +135,7 @@ pub(super) struct Household {
     keys: Vec<GivenKey>,
     passwords: BTreeSet<UserId>,
     /// Those whose secrets were told.
-    sessions: Vec<Session>,
+    sessions: Vec<LoggedIn>,
     lists: BTreeMap<TimelineId, Permissions>,
     sealed: Vec<Sealed>,
 }
@@ -209,17 +209,7 @@ impl Errand {
                 untold(Made::Nothing)
             }
             Self::Permit(set) => {
-                let Permissions { read, write, admin: admins, ends } = set;
-                let lists = [read, write, admins].map(|list| Some(list.clone()));
-                let [read, write, admin_list] = lists;
-                // Who stays on a list keeps the end that they have, unless another one is named.
-                let end_of =
-                    |role: Role, user: &UserId| ends.of(role).get(user).map_or(End::Never, |end| End::At(*end));
-                let named =
-                    |role: Role| set.list(role).iter().map(move |user| ((role, user.clone()), end_of(role, user)));
-                let ends = Role::ALL.into_iter().flat_map(named).collect();
-                let change = PermissionsChange { read, write, admin: admin_list, ends, expected: None };
-                let set = engine.set_access_control(admin, on.clone(), change, key).await?;
+                let set = engine.set_access_control(admin, on.clone(), replacing(set), key).await?;
                 plain((set.tag, set.ledger, set.replayed))
             }
             Self::Seal(text) => {
@@ -235,6 +225,17 @@ impl Errand {
             }
         })
     }
+}
+
+/// Returns the change after which a timeline has these lists.
+fn replacing(set: &Permissions) -> PermissionsChange {
+    let Permissions { read, write, admin, ends } = set;
+    // Who stays on a list keeps the end that they have, unless another one is named.
+    let end_of = |role: Role, user: &UserId| ends.of(role).get(user).map_or(End::Never, |end| End::At(*end));
+    let named = |role: Role| set.list(role).iter().map(move |user| ((role, user.clone()), end_of(role, user)));
+    let ends = Role::ALL.into_iter().flat_map(named).collect();
+    let [read, write, admin] = [read, write, admin].map(|list| Some(list.clone()));
+    PermissionsChange { read, write, admin, ends, expected: None }
 }
 
 /// What tells no position.
@@ -258,7 +259,7 @@ impl Household {
     pub(super) fn asker(&self, which: Index) -> Option<Asker> {
         let shown =
             |key: &GivenKey| Some(Asker { user: key.user.clone(), secret: key.secret.clone()?, is_in_session: false });
-        let in_session = |session: &Session| Asker {
+        let in_session = |session: &LoggedIn| Asker {
             user: session.user.clone(),
             secret: session.secret.clone(),
             is_in_session: true,
@@ -390,7 +391,7 @@ impl Household {
                 self.end_sessions(user);
             }
             (Errand::LogIn(user), Made::Session(session_id, secret)) => {
-                self.sessions.push(Session { session_id, secret, user: user.clone(), is_live: true });
+                self.sessions.push(LoggedIn { session_id, secret, user: user.clone(), is_live: true });
             }
             (Errand::EndSession(session_id), _) => {
                 let session = self.sessions.iter_mut().find(|session| session.session_id == *session_id);

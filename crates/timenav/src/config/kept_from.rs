@@ -1,0 +1,49 @@
+//! Where checkpoints are that others have kept, as it is written in settings.
+
+use std::path::PathBuf;
+use std::str::FromStr;
+
+use reqwest::Url;
+
+/// Where checkpoints are that somebody has kept.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum KeptFrom {
+    /// In a file.
+    File(PathBuf),
+    /// At an address.
+    Url(Box<Url>),
+}
+
+impl FromStr for KeptFrom {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        if !text.starts_with("http://") && !text.starts_with("https://") {
+            return Ok(Self::File(text.into()));
+        }
+        let url = Url::parse(text).map_err(|error| format!("it is no URL: {error}"))?;
+        if !url.username().is_empty() || url.password().is_some() {
+            return Err("it must have no password: what is kept is signed, and no secret".to_owned());
+        }
+        Ok(Self::Url(Box::new(url)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn addresses_are_told_from_files() {
+        let check = |text: &str, is_url: bool| {
+            assert_eq!(matches!(text.parse(), Ok(KeptFrom::Url(_))), is_url, "{text}");
+        };
+        check("https://kept.example/checkpoints.log", true);
+        check("http://127.0.0.1:1/x?newest", true);
+        check("/mnt/kept/checkpoints.log", false);
+        check("http", false);
+        for wrong in ["https://", "http://user:secret@kept.example/", "https://user@kept.example/"] {
+            assert!(wrong.parse::<KeptFrom>().is_err(), "{wrong}");
+        }
+    }
+}
