@@ -24,8 +24,8 @@ const KEPT_BYTES_MAX: usize = 64 * 1024 * 1024;
 /// Reads what others have kept, as the settings name it, and what the witnesses have cosigned. These are asked only where
 /// nothing is kept in the service's own file yet: every other start waits for nobody.
 ///
-/// A witness that does not answer is told of in the log: another one may, and without any the service says that it had
-/// nothing to compare with.
+/// A witness that does not answer is logged: another one may, and without any the service says that it had nothing to
+/// compare with.
 ///
 /// # Errors
 /// What a setting names cannot be read, or is something else.
@@ -48,7 +48,7 @@ pub(crate) async fn kept_by_others(
         };
         kept.extend(read?);
     }
-    // One that cannot be read is told of where it is compared.
+    // A file that cannot be read is reported where it is compared.
     let is_known_here = CheckpointFile::read_only(own).is_ok_and(|kept| !kept.is_empty());
     for witness in settings.witnesses.iter().filter(|_| !is_known_here) {
         match cosigned_by(witness, service_name).await {
