@@ -9,12 +9,13 @@ use std::time::Duration;
 use anyhow::{Context as _, bail};
 use reqwest::{Client, Url};
 use timenav_core::ids::TimelineId;
-use timenav_core::ledger::{Checkpoint, Note, origin, sha256};
+use timenav_core::ledger::{Checkpoint, Note, VerifierKey, sha256};
 use timenav_engine::KeptOutside;
 use timenav_store::CheckpointFile;
 
 use crate::client::{built, is_this_machine};
 use crate::config::{KeptFrom, Settings, WitnessUrl};
+use crate::doors::verify_signature;
 
 /// How long an answer may take. A start waits for it.
 const ANSWER_SECONDS_MAX: Duration = Duration::from_secs(10);
@@ -31,7 +32,7 @@ const KEPT_BYTES_MAX: usize = 64 * 1024 * 1024;
 /// What a setting names cannot be read, or is something else.
 pub(crate) async fn kept_by_others(
     settings: &Settings,
-    (service_name, own): (&str, &Path),
+    (key, own): (&VerifierKey, &Path),
 ) -> anyhow::Result<Vec<KeptOutside>> {
     if !settings.join {
         return Ok(Vec::new());
@@ -51,7 +52,7 @@ pub(crate) async fn kept_by_others(
     // A file that cannot be read is reported where it is compared.
     let is_known_here = CheckpointFile::read_only(own).is_ok_and(|kept| !kept.is_empty());
     for witness in settings.witnesses.iter().filter(|_| !is_known_here) {
-        match cosigned_by(witness, service_name).await {
+        match cosigned_by(witness, key).await {
             Ok(checkpoint) => kept.extend(checkpoint),
             Err(error) => tracing::warn!(
                 witness = witness.key.name(),
@@ -63,15 +64,15 @@ pub(crate) async fn kept_by_others(
     Ok(kept)
 }
 
-/// Returns the checkpoint of `system` that a witness has cosigned last, if it has any.
-async fn cosigned_by(witness: &WitnessUrl, service_name: &str) -> anyhow::Result<Option<KeptOutside>> {
+/// Returns the checkpoint of `system` that a witness has cosigned last, if it has any. One that `key` of this service has not
+/// signed is an error: a witness that lies must not keep a service from starting.
+async fn cosigned_by(witness: &WitnessUrl, key: &VerifierKey) -> anyhow::Result<Option<KeptOutside>> {
     let system = TimelineId::system();
-    let log = sha256(&[origin(service_name, system.as_str()).as_bytes()]).to_hex();
+    let log = sha256(&[key.name().as_bytes()]).to_hex();
     let url = witness.below(&[&log, "checkpoint"]);
     let Some(bytes) = fetch_found(&url).await? else { return Ok(None) };
-    // Whether this service has signed it is found out where it is compared.
     let note = std::str::from_utf8(&bytes).context("it is no text")?;
-    Note::parse(note.as_bytes()).context("it is no signed note")?;
+    Checkpoint::open(note.as_bytes(), key, verify_signature).context("this service has not signed it")?;
     Ok(Some(KeptOutside { timeline: system, note: note.into(), seal: None }))
 }
 

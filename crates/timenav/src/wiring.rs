@@ -4,6 +4,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use anyhow::{Context as _, bail};
+use timenav_core::ids::TimelineId;
+use timenav_core::ledger::{VerifierKey, origin};
 use timenav_core::time::Span;
 use timenav_engine::{Acceptance, Doors, Engine, LONG_WORK_RUNNING_MAX, Options, Store, VIEWS_RUNNING_MAX};
 use timenav_store::{CheckpointFile, PostgresOptions, PostgresStore, SqliteStore};
@@ -99,8 +101,9 @@ pub(crate) async fn open(folder: &DataFolder, settings: &Settings) -> anyhow::Re
     };
     let next = next_signer(folder, &key)?;
     let mut parts = Parts::of(folder, settings, checkpoints, (key, next), postgres)?;
-    let here = (&*parts.options.service_name, &*parts.checkpoints.file);
-    parts.options.kept_by_others = kept_by_others(settings, here).await?;
+    let log = origin(&parts.options.service_name, TimelineId::SYSTEM);
+    let key = VerifierKey::new(&log, parts.doors.signer.public_key())?;
+    parts.options.kept_by_others = kept_by_others(settings, (&key, &parts.checkpoints.file)).await?;
     parts.open(folder).await
 }
 
