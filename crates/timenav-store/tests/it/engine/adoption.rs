@@ -46,6 +46,11 @@ pub(crate) fn another_house_on_postgres() -> House {
     another(House::on_postgres())
 }
 
+/// As [`another_house`], with its files in memory.
+pub(super) fn another_house_off_disk() -> House {
+    another(House::off_disk())
+}
+
 fn another(house: House) -> House {
     house.doors().entropy.fill(&mut vec![0; 32 * 100_000]);
     house
@@ -72,7 +77,7 @@ async fn export(home: &Home<'_>) -> String {
     export_named(home, NAME).await
 }
 
-async fn export_named(home: &Home<'_>, name: &str) -> String {
+pub(super) async fn export_named(home: &Home<'_>, name: &str) -> String {
     let mut export = home.engine.export_bundle(&home.admin, &timeline_id(name)).await.unwrap();
     let mut text = String::new();
     while let Some(part) = export.next_part().await.unwrap() {
@@ -98,7 +103,12 @@ pub(crate) async fn adopt(home: &Home<'_>, of: &House, text: &str) -> Result<Ado
     adopt_named(home, of, NAME, text).await
 }
 
-async fn adopt_named(home: &Home<'_>, of: &House, name: &str, text: &str) -> Result<AdoptedTimeline, Refusal> {
+pub(super) async fn adopt_named(
+    home: &Home<'_>,
+    of: &House,
+    name: &str,
+    text: &str,
+) -> Result<AdoptedTimeline, Refusal> {
     let key = VerifierKey::new(&format!("timenav.test/{name}"), of.signer.public_key()).unwrap();
     home.engine.admit_adoption(&home.admin, &key).await?;
     let request = AdoptRequest { key, map: BTreeMap::new(), rotations: Vec::new(), bytes_min: 0 };

@@ -10,7 +10,7 @@ use timenav_core::ids::{AnchorId, TimelineId};
 use timenav_core::intervention::Effect;
 use timenav_core::place::{Geo, LocationQuery, Point};
 use timenav_core::time::TimeRange;
-use timenav_engine::{EventPage, MonitorEvents};
+use timenav_engine::{Caller, EventPage, MonitorEvents};
 
 use crate::house::Home;
 use crate::sample::{event_id, moment};
@@ -123,6 +123,15 @@ pub(super) async fn page(
     as_of: Option<AsOf>,
     items_max: usize,
 ) -> Vec<EventPage> {
+    page_as((home, &home.admin), timeline, as_of, items_max).await
+}
+
+async fn page_as(
+    (home, caller): (&Home<'_>, &Caller),
+    timeline: &TimelineId,
+    as_of: Option<AsOf>,
+    items_max: usize,
+) -> Vec<EventPage> {
     let mut pages: Vec<EventPage> = Vec::new();
     loop {
         let cursor = pages.last().map(|page| page.next_cursor.clone());
@@ -139,12 +148,21 @@ pub(super) async fn page(
             items_max,
             cursor,
         };
-        pages.push(home.engine.monitor_events(&home.admin, request).await.unwrap());
+        pages.push(home.engine.monitor_events(caller, request).await.unwrap());
     }
 }
 
 pub(super) async fn found(home: &Home<'_>, timeline: &TimelineId, as_of: Option<AsOf>) -> Vec<(i64, String)> {
-    let pages = page(home, timeline, as_of, 2).await;
+    found_as((home, &home.admin), timeline, as_of).await
+}
+
+/// Returns the events that somebody finds, by their seconds and ids.
+pub(super) async fn found_as(
+    asker: (&Home<'_>, &Caller),
+    timeline: &TimelineId,
+    as_of: Option<AsOf>,
+) -> Vec<(i64, String)> {
+    let pages = page_as(asker, timeline, as_of, 2).await;
     let one = |content: &str| {
         let event: serde_json::Value = serde_json::from_str(content).unwrap();
         event["event_id"].as_str().unwrap().to_owned()

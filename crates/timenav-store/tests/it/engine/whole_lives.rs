@@ -1,7 +1,8 @@
 //! Whole lives of a service: everything that changes a timeline, drawn at random, with answers that are lost, commits that
 //! fail, kills, requests that are sent again, contents that are let go or erased, and ends; timers, and advances that are
-//! cut off; imports; users, their keys, sessions and rights, and sealed data. After each life, every state there was is read
-//! and compared with the model, everybody looks at every timeline, and every ledger is audited.
+//! cut off; webhooks; imports; users, their keys, sessions and rights, and sealed data. After each life, every state there
+//! was is read and compared with the model, everybody looks at every timeline, also with keys that see only so far, every
+//! timeline is adopted by another service, and every ledger is audited.
 
 mod erasing;
 mod household;
@@ -45,6 +46,8 @@ enum Deed {
     },
     Fork {
         at: Option<Index>,
+        /// It sends the webhooks of timers that it takes along.
+        sends: bool,
     },
     Retain {
         days: u32,
@@ -110,6 +113,8 @@ fn chores() -> impl Strategy<Value = Chore> {
         2 => user().prop_map(Chore::Remove),
         2 => (user(), level).prop_map(|(user, level)| Chore::Restrict(user, level)),
         4 => (user(), scope).prop_map(|(user, scope)| Chore::GiveKey(user, scope)),
+        3 => (user(), any::<Option<Index>>(), any::<bool>())
+            .prop_map(|(user, known_at, until_clock)| Chore::GiveSight(user, known_at, until_clock)),
         2 => any::<Index>().prop_map(Chore::StopKey),
         3 => user().prop_map(Chore::SetPassword),
         4 => user().prop_map(Chore::LogIn),
@@ -122,7 +127,7 @@ fn chores() -> impl Strategy<Value = Chore> {
 
 fn timer_deeds() -> impl Strategy<Value = TimerDeed> {
     let name = || 0..4_u8;
-    let target = || select(vec![Target::Queue, Target::Event]);
+    let target = || select(vec![Target::Queue, Target::Event, Target::Webhook]);
     let rule = (1..60_i64, 1..5_i64, select(Misfire::ALL.to_vec()), any::<bool>());
     let when = || (-4..60_i64, prop::option::of(rule.clone())).prop_map(|(first, rule)| Rough { first, rule });
     let change = prop::option::weighted(0.8, when());
@@ -205,7 +210,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
         7 => timer_deeds().prop_map(Deed::Timer),
         3 => Just(Deed::Anchor),
         3 => (any::<Index>(), any::<bool>()).prop_map(|(to, all)| Deed::Return { to, all }),
-        3 => any::<Option<Index>>().prop_map(|at| Deed::Fork { at }),
+        3 => (any::<Option<Index>>(), any::<bool>()).prop_map(|(at, sends)| Deed::Fork { at, sends }),
         1 => (1..4_u32).prop_map(|days| Deed::Retain { days }),
         2 => event().prop_map(Deed::Erase),
         3 => clearings().prop_map(Deed::Clear),

@@ -1,10 +1,13 @@
 //! Who lives with a service, what they may, and what they sealed, beside what should have become of it: users, their
 //! keys, restrictions, the lists of timelines, and sealed data.
 
+mod looking;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use proptest::sample::Index;
 use timenav_core::access::{self, Demand, Permissions, RestrictionLevel, Role, Scope, Standing};
+use timenav_core::as_of::AsOf;
 use timenav_core::data::{EncryptionKey, Plaintext};
 use timenav_core::ids::{DataId, KeyId, SessionId, TimelineId, UserId};
 use timenav_core::permissions::End;
@@ -36,6 +39,8 @@ pub(super) enum Chore {
     Restrict(u8, RestrictionLevel),
     /// Gives a user a key, with a scope or with none.
     GiveKey(u8, Option<Scope>),
+    /// Gives a user a key of a timeline that sees no further than its clock, or than a position, or both.
+    GiveSight(u8, Option<Index>, bool),
     StopKey(Index),
     SetPassword(u8),
     LogIn(u8),
@@ -54,6 +59,7 @@ pub(super) enum Errand {
     Remove(UserId),
     Restrict(UserId, RestrictionLevel),
     GiveKey(UserId, Option<Scope>),
+    GiveSight(UserId, Sight),
     StopKey(KeyId),
     SetPassword(UserId),
     LogIn(UserId),
@@ -61,6 +67,16 @@ pub(super) enum Errand {
     Permit(Permissions),
     Seal(String),
     EraseData(DataId),
+}
+
+/// How far a key sees.
+#[derive(Clone, Debug)]
+pub(super) struct Sight {
+    pub(super) on: TimelineId,
+    /// What was recorded later, it does not know.
+    pub(super) known_at: Option<u64>,
+    /// What is later than the clock shows, it does not see.
+    pub(super) until_clock: bool,
 }
 
 /// What came of an errand: what tells it from others, and what the model has to learn from it.
@@ -112,6 +128,7 @@ struct GivenKey {
     secret: Option<String>,
     user: UserId,
     scope: Option<Scope>,
+    sight: Option<Sight>,
     is_live: bool,
 }
 
@@ -149,9 +166,30 @@ impl Errand {
             Self::Add { .. }
             | Self::Restrict(..)
             | Self::GiveKey(..)
+            | Self::GiveSight(..)
             | Self::Permit(_)
             | Self::Seal(_)
             | Self::EraseData(_) => Repetition::Answered,
+        }
+    }
+
+    fn key_request(&self) -> ApiKeyRequest {
+        let (user, scope, sight) = match self {
+            Self::GiveKey(user, scope) => (user, *scope, None),
+            Self::GiveSight(user, sight) => (user, None, Some(sight)),
+            other => panic!("{other:?} asks for no key"),
+        };
+        let horizon = sight.map(|sight| HorizonRequest {
+            until_clock: sight.until_clock,
+            known_at: sight.known_at.map(AsOf::Position),
+        });
+        ApiKeyRequest {
+            user_id: Some(user.clone()),
+            timeline_id: sight.map(|sight| sight.on.clone()),
+            label: "of a life".to_owned(),
+            scopes: scope.map(|scope| vec![scope]),
+            horizon: horizon.unwrap_or_default(),
+            expires_at: None,
         }
     }
 
@@ -175,15 +213,8 @@ impl Errand {
             Self::Restrict(user, level) => {
                 of_user(engine.restrict_time_travel(admin, user.clone(), *level, key).await?)
             }
-            Self::GiveKey(user, scope) => {
-                let request = ApiKeyRequest {
-                    user_id: Some(user.clone()),
-                    timeline_id: None,
-                    label: "of a life".to_owned(),
-                    scopes: scope.map(|scope| vec![scope]),
-                    horizon: HorizonRequest::default(),
-                    expires_at: None,
-                };
+            Self::GiveKey(..) | Self::GiveSight(..) => {
+                let request = self.key_request();
                 let given = engine.create_api_key(admin, request, key).await?;
                 let came = plain((given.key_id.to_string(), given.ledger, given.replayed));
                 Came { made: Made::Key(given.key_id, given.secret), ..came }
@@ -264,7 +295,7 @@ impl Household {
             secret: session.secret.clone(),
             is_in_session: true,
         };
-        let keys = self.keys.iter().filter_map(shown);
+        let keys = self.keys.iter().filter(|key| key.sight.is_none()).filter_map(shown);
         let shown: Vec<Asker> = keys.chain(self.sessions.iter().map(in_session)).collect();
         (!shown.is_empty()).then(|| which.get(&shown).clone())
     }
@@ -311,13 +342,24 @@ impl Household {
     }
 
     /// Makes an errand of what was drawn, and says on which timeline, unless it can be none.
-    pub(super) fn draw(&self, on: &TimelineId, chore: Chore, number: usize) -> Option<(TimelineId, Errand)> {
+    pub(super) fn draw(
+        &self,
+        (on, positions): (&TimelineId, &[u64]),
+        chore: Chore,
+        number: usize,
+    ) -> Option<(TimelineId, Errand)> {
         let everywhere = |errand| Some((timeline_id("main"), errand));
         match chore {
             Chore::Add { user, operator } => everywhere(Errand::Add { user: name(user), operator }),
             Chore::Remove(user) => everywhere(Errand::Remove(name(user))),
             Chore::Restrict(user, level) => everywhere(Errand::Restrict(name(user), level)),
             Chore::GiveKey(user, scope) => everywhere(Errand::GiveKey(name(user), scope)),
+            Chore::GiveSight(user, known_at, until_clock) => {
+                let known_at = known_at.map(|which| *which.get(positions));
+                // A key without either is none with a horizon.
+                let sight = Sight { on: on.clone(), known_at, until_clock: until_clock || known_at.is_none() };
+                Some((on.clone(), Errand::GiveSight(name(user), sight)))
+            }
             Chore::StopKey(_) if self.keys.is_empty() => None,
             Chore::StopKey(which) => everywhere(Errand::StopKey(which.get(&self.keys).key_id.clone())),
             Chore::SetPassword(user) => everywhere(Errand::SetPassword(name(user))),
@@ -349,9 +391,11 @@ impl Household {
     pub(super) fn may(&self, errand: &Errand) -> bool {
         match errand {
             Errand::Add { user, .. } => !self.members.contains_key(user),
-            Errand::Remove(user) | Errand::Restrict(user, _) | Errand::GiveKey(user, _) | Errand::SetPassword(user) => {
-                self.members.contains_key(user)
-            }
+            Errand::Remove(user)
+            | Errand::Restrict(user, _)
+            | Errand::GiveKey(user, _)
+            | Errand::GiveSight(user, _)
+            | Errand::SetPassword(user) => self.members.contains_key(user),
             Errand::LogIn(user) => self.passwords.contains(user),
             Errand::EndSession(session_id) => {
                 self.sessions.iter().any(|session| session.session_id == *session_id && session.is_live)
@@ -381,7 +425,11 @@ impl Household {
             (Errand::Restrict(user, level), _) => self.members.get_mut(user).unwrap().level = *level,
             (Errand::GiveKey(user, scope), Made::Key(key_id, secret)) => {
                 let (user, scope) = (user.clone(), *scope);
-                self.keys.push(GivenKey { key_id, secret, user, scope, is_live: true });
+                self.keys.push(GivenKey { key_id, secret, user, scope, sight: None, is_live: true });
+            }
+            (Errand::GiveSight(user, sight), Made::Key(key_id, secret)) => {
+                let (user, sight) = (user.clone(), Some(sight.clone()));
+                self.keys.push(GivenKey { key_id, secret, user, scope: None, sight, is_live: true });
             }
             (Errand::StopKey(key_id), _) => {
                 self.keys.iter_mut().find(|key| key.key_id == *key_id).unwrap().is_live = false;
@@ -411,67 +459,6 @@ impl Household {
     fn end_sessions(&mut self, user: &UserId) {
         for session in self.sessions.iter_mut().filter(|session| session.user == *user) {
             session.is_live = false;
-        }
-    }
-
-    /// Reads all there is, and has everybody look at every timeline that stands.
-    pub(super) async fn check(&self, home: &Home<'_>, standing: &[&TimelineId]) {
-        let (engine, admin) = (&home.engine, &home.admin);
-        let (users, _) = engine.users(admin, 100, None).await.unwrap();
-        let others = users.into_iter().filter(|user| user.user_id != admin.user_id);
-        let members: BTreeMap<UserId, Member> =
-            others.map(|user| (user.user_id, Member { operator: user.operator, level: user.restriction })).collect();
-        assert_eq!(members, self.members);
-        for timeline in standing {
-            let (lists, _) = engine.access_control(admin, timeline).await.unwrap();
-            assert_eq!(lists, self.lists[*timeline], "{timeline}");
-        }
-        for key in &self.keys {
-            self.check_key(home, key, standing).await;
-        }
-        for session in &self.sessions {
-            let shown = engine.authenticate_session(&session.secret);
-            assert_eq!(shown.is_ok(), session.is_live, "{} of {}", session.session_id, session.user);
-            if let Ok(caller) = shown {
-                self.check_looks(home, (&session.user, &caller), standing).await;
-            }
-        }
-        for sealed in &self.sealed {
-            let opened = engine.decrypt_data(admin, None, sealed.data_id.clone(), own_key()).await;
-            if !standing.contains(&&sealed.on) {
-                // It is gone with its timeline, and nothing tells of which one it was.
-                assert!(matches!(opened, Err(Refusal::NotFound { .. })), "{} of {}", sealed.data_id, sealed.on);
-                let on = Some(sealed.on.clone());
-                let named = engine.decrypt_data(admin, on, sealed.data_id.clone(), own_key()).await;
-                assert!(matches!(named, Err(Refusal::Ended { .. })), "{} of {}", sealed.data_id, sealed.on);
-            } else if sealed.is_erased {
-                assert!(matches!(opened, Err(Refusal::NotFound { .. })), "{}", sealed.data_id);
-            } else {
-                assert_eq!(opened.unwrap().as_str(), sealed.text, "{}", sealed.data_id);
-            }
-        }
-    }
-
-    async fn check_key(&self, home: &Home<'_>, key: &GivenKey, standing: &[&TimelineId]) {
-        let (engine, admin) = (&home.engine, &home.admin);
-        let (listed, _) = engine.api_keys(admin, Some(key.user.clone()), 1_000, None).await.unwrap();
-        let listed = listed.iter().find(|listed| listed.key_id == key.key_id).expect("the key is listed");
-        assert_eq!(listed.revoked_at.is_none(), key.is_live, "{} of {}", key.key_id, key.user);
-        let Some(secret) = &key.secret else { return };
-        let shown = engine.authenticate(secret);
-        assert_eq!(shown.is_ok(), key.is_live, "{} of {}", key.key_id, key.user);
-        if let Ok(caller) = shown {
-            self.check_looks(home, (&key.user, &caller), standing).await;
-        }
-    }
-
-    async fn check_looks(&self, home: &Home<'_>, (user, caller): (&UserId, &Caller), standing: &[&TimelineId]) {
-        let (engine, Some(member)) = (&home.engine, self.members.get(user)) else { return };
-        for timeline in standing {
-            let has_role = self.lists[*timeline].role(user, engine.now()).is_some();
-            let may_look = (member.operator || has_role) && member.level != RestrictionLevel::NoAccess;
-            let read = engine.read_clock(caller, Some((*timeline).clone())).await;
-            assert_eq!(read.is_ok(), may_look, "{user} as {member:?} on {timeline}");
         }
     }
 }

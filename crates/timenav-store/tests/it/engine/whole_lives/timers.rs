@@ -9,7 +9,7 @@ use timenav_core::time::{Instant, Span, Virtual};
 use timenav_core::timers::{FiringState, Misfire, Repeating, RuleSource, Schedule};
 use timenav_engine::{
     Caller, Claim, Delivery, Engine, FiringRow, FiringsRequest, Idempotency, Refusal, ScheduleChange, TimelineKey,
-    TimerChangeRequest, TimerRequest, TimerRow, TimerSetStep, TimersWanted,
+    TimerChangeRequest, TimerRequest, TimerRow, TimerSetStep, TimersWanted, WebhookTarget,
 };
 
 use super::household::{Came, Made};
@@ -144,7 +144,7 @@ impl TimerErrand {
         };
         Ok(match self {
             Self::Set(name, Plan { when, target, number, .. }) => {
-                let payload = (*target == Target::Queue).then(|| number.to_string().into());
+                let payload = (*target != Target::Event).then(|| number.to_string().into());
                 let (schedule, deliver) = (Some(schedule(when)), Some(delivery(*target, Some(*number))));
                 let request = TimerRequest { schedule, deliver, payload, order_key: None };
                 came(engine.set_timer(caller, named, (Some(timer_id(name)), request), key).await?)
@@ -274,6 +274,7 @@ fn schedule(when: &When) -> Schedule {
 fn delivery(target: Target, number: Option<usize>) -> Delivery {
     match target {
         Target::Queue => Delivery::Queue(QueueId::unnamed()),
+        Target::Webhook => Delivery::Webhook(WebhookTarget { url: "https://shop.test/hook".to_owned(), secret: None }),
         Target::Event => {
             let event = EventDraft::at(Instant::EPOCH, format!("the timer fired {number:?}"));
             Delivery::Timeline(Arc::new(event))

@@ -32,6 +32,8 @@ pub(super) enum Target {
     Queue,
     /// Each is an event of the timeline.
     Event,
+    /// Each is sent, and taken at once.
+    Webhook,
 }
 
 /// What a timer is; the number tells it from others that are like it.
@@ -63,6 +65,16 @@ pub(super) struct Timing {
     pub(super) firings: BTreeMap<Fired, FiringState>,
     /// Timers before this position came along with a fork, and record by the right of whoever forked.
     pub(super) base: u64,
+    /// What timers before this position have for webhooks is not sent.
+    pub(super) sends_from: u64,
+}
+
+/// Who may have timers do what, at the moment when they fall due.
+pub(super) struct Leave {
+    /// Who may record events.
+    pub(super) recorders: BTreeSet<UserId>,
+    /// Firings of timers before this position are not sent.
+    pub(super) sends_from: u64,
 }
 
 /// How a clock comes to moments.
@@ -157,14 +169,8 @@ impl Timing {
         timer.is_cancelled |= timer.next.take().is_some();
     }
 
-    /// Lets fall due what a clock has come to. Returns the firings that record an event, which only those may who are
-    /// named.
-    pub(super) fn fall_due(
-        &mut self,
-        now: Instant<Virtual>,
-        coming: Coming,
-        recorders: &BTreeSet<UserId>,
-    ) -> Vec<Fired> {
+    /// Lets fall due what a clock has come to. Returns the firings that record an event.
+    pub(super) fn fall_due(&mut self, now: Instant<Virtual>, coming: Coming, leave: &Leave) -> Vec<Fired> {
         let mut recorded = Vec::new();
         for (position, timer) in &mut self.timers {
             let Some(next) = timer.next.filter(|next| has_come(*next, now)) else { continue };
@@ -173,11 +179,15 @@ impl Timing {
                 let set_by = timer.plan.set_by.as_ref().filter(|_| *position >= self.base);
                 let state = match timer.plan.target {
                     Target::Queue => FiringState::Pending,
-                    Target::Event if set_by.is_none_or(|user| recorders.contains(user)) => FiringState::Acknowledged,
-                    Target::Event => FiringState::Failed,
+                    Target::Event if set_by.is_none_or(|user| leave.recorders.contains(user)) => {
+                        FiringState::Acknowledged
+                    }
+                    Target::Webhook if *position >= leave.sends_from => FiringState::Acknowledged,
+                    Target::Event | Target::Webhook => FiringState::Failed,
                 };
                 assert_eq!(self.firings.insert(fired, state), None, "{fired:?} is another one");
-                recorded.extend((state == FiringState::Acknowledged).then_some(fired));
+                let is_recorded = timer.plan.target == Target::Event && state == FiringState::Acknowledged;
+                recorded.extend(is_recorded.then_some(fired));
             }
             timer.next = timer.plan.when.all().into_iter().find(|due| *due >= next && !has_come(*due, now));
         }
@@ -242,6 +252,7 @@ impl Timing {
             timers: timers.map(|(position, timer)| (*position, timer.clone())).collect(),
             firings: in_flight.iter().map(|fired| (*fired, FiringState::Pending)).collect(),
             base: self.base,
+            sends_from: self.sends_from,
         }
     }
 

@@ -2,8 +2,11 @@
 
 mod becoming;
 mod clearing;
+mod moving;
 mod request;
 mod running;
+mod sending;
+mod sights;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -131,7 +134,9 @@ impl<'a> World<'a> {
         let clock = view.clock.expect("the first operator sees it").clock;
         self.clocks.insert(name.as_str(), clock, self.house.clock.now());
         self.household.begin(&name);
-        self.timings.begin(&name, Timing { base, ..timing });
+        // Its own are sent in any case.
+        let sends_from = timing.sends_from.min(base);
+        self.timings.begin(&name, Timing { base, sends_from, ..timing });
         self.lives.push(Life { name, past: BTreeMap::from([(0, now.clone())]), now, anchors });
     }
 
@@ -159,10 +164,10 @@ impl<'a> World<'a> {
                 What::Return(to.get(&life.anchors).anchor_id.clone(), scope)
             }
             Deed::Fork { .. } if self.lives.len() == LIVES_MAX => return None,
-            Deed::Fork { at } => {
+            Deed::Fork { at, sends } => {
                 let positions: Vec<u64> = life.past.keys().copied().collect();
                 let name = timeline_id(&format!("fork{}", self.lives.len()));
-                What::Fork { name, at: at.map(|at| *at.get(&positions)) }
+                What::Fork { name, at: at.map(|at| *at.get(&positions)), sends }
             }
             Deed::Retain { days } => What::Retain(days),
             Deed::Erase(event) => {
@@ -179,9 +184,16 @@ impl<'a> World<'a> {
                 What::Timer(TimerErrand::draw(&deed, (self.home(), &on), (self.timings.of(&on), now), asked).await?)
             }
             Deed::House(chore) => {
-                let (aim, errand) = self.household.draw(&on, chore, self.requests_count)?;
-                // What was sealed is gone with its timeline.
-                if matches!(errand, Errand::EraseData(_)) && self.ended.contains(&aim) {
+                let positions: Vec<u64> = life.past.keys().copied().collect();
+                let (aim, errand) = self.household.draw((&on, &positions), chore, self.requests_count)?;
+                let is_none = match &errand {
+                    // What was sealed is gone with its timeline.
+                    Errand::EraseData(_) => true,
+                    // That there is no such user is told before that the timeline has ended.
+                    Errand::GiveSight(..) => !self.household.may(&errand),
+                    _ => false,
+                };
+                if is_none && self.ended.contains(&aim) {
                     return None;
                 }
                 on = aim;
@@ -392,6 +404,10 @@ impl<'a> World<'a> {
         let standing: Vec<&TimelineId> =
             self.lives.iter().map(|life| &life.name).filter(|name| !self.ended.contains(name)).collect();
         self.household.check(self.home(), &standing).await;
+        for life in self.lives.iter().filter(|life| standing.contains(&&life.name)) {
+            self.check_sights(life).await;
+            self.check_bundle(life).await;
+        }
         let (_, home) = self.open.take().expect("the service runs");
         home.close().await;
     }

@@ -14,7 +14,7 @@ use super::{Import, Imported, World};
 use crate::engine::life::{Known, Mark, is_free};
 use crate::engine::whole_lives::Passing;
 use crate::engine::whole_lives::household::Made;
-use crate::engine::whole_lives::timing::{Fired, firing_id};
+use crate::engine::whole_lives::timing::{Fired, Timing, firing_id};
 
 impl World<'_> {
     /// Whether the model says that it is done.
@@ -88,7 +88,7 @@ impl World<'_> {
                 life.anchors.push(Mark { anchor_id, own: Some(answer.position), state: life.now.clone() });
             }
             What::Return(anchor_id, scope) => self.return_to(name, (anchor_id, *scope), answer).await,
-            What::Fork { name: fork, at } => self.fork(name, fork, *at).await,
+            What::Fork { name: fork, at, sends } => self.fork(name, fork, (*at, *sends)).await,
             What::Retain(_) => {}
             What::Erase(event) => {
                 let born = self.born(name, *event).expect("it was drawn");
@@ -128,7 +128,7 @@ impl World<'_> {
         self.timings.take_back(home, name, to).await;
     }
 
-    async fn fork(&mut self, name: &TimelineId, fork: &TimelineId, at: Option<u64>) {
+    async fn fork(&mut self, name: &TimelineId, fork: &TimelineId, (at, sends): (Option<u64>, bool)) {
         let parent = self.life(name);
         let now = at.map_or(&parent.now, |position| parent.at(position)).clone();
         // Anchors that were set later are not the fork's.
@@ -141,6 +141,8 @@ impl World<'_> {
         }
         self.parents.push(name.clone());
         let timing = self.timings.forked(name, at);
+        let sends_from = if sends { timing.sends_from } else { u64::MAX };
+        let timing = Timing { sends_from, ..timing };
         self.begin(fork.clone(), now, anchors, timing).await;
     }
 

@@ -10,7 +10,7 @@ use timenav_core::ledger::Retention;
 use timenav_core::time::{Instant, Virtual};
 use timenav_engine::{
     AnchorRequest, Caller, ClockChange, ClockStep, Engine, EventErasure, Idempotency, ImportId, InterventionRequest,
-    KeptFor, Refusal, RetentionRequest, ReturnScope, WhichEvents,
+    KeptFor, NewTimeline, Refusal, RetentionRequest, ReturnScope, WhichEvents,
 };
 
 use crate::engine::whole_lives::Passing;
@@ -46,6 +46,8 @@ pub(super) enum What {
     Fork {
         name: TimelineId,
         at: Option<u64>,
+        /// It sends the webhooks of timers that it takes along.
+        sends: bool,
     },
     Retain(u32),
     Erase(u8),
@@ -152,9 +154,10 @@ impl Request {
             What::Return(anchor_id, scope) => {
                 stepped(engine.return_to_anchor(caller, named, anchor_id, *scope, key).await?)
             }
-            What::Fork { name, at } => {
+            What::Fork { name, at, sends } => {
                 let at = at.map(AsOf::Position);
-                let made = engine.fork_timeline(caller, name.clone(), &on, at.as_ref(), key).await?;
+                let fork = NewTimeline { deliver_webhooks: *sends, ..name.clone().into() };
+                let made = engine.fork_timeline(caller, fork, &on, at.as_ref(), key).await?;
                 plain(format!("{:?} {:?}", made.expires_at, made.ledger), made.replayed, made.ledger.position)
             }
             What::Retain(days) => {

@@ -10,7 +10,7 @@ use timenav_engine::WallClock as _;
 
 use super::World;
 use crate::engine::whole_lives::Cut;
-use crate::engine::whole_lives::timing::Coming;
+use crate::engine::whole_lives::timing::{Coming, Leave};
 use crate::faulty_store::{FaultyStore, OPEN_PERMITS};
 use crate::house::{Home, House};
 
@@ -40,6 +40,9 @@ impl World<'_> {
         }
         for _ in 0..JOURNEYS_MAX {
             self.home().engine.keep_time().await;
+            if self.send_webhooks().await.unwrap() > 0 {
+                continue;
+            }
             if self.nothing_is_left().await {
                 self.arrive(began).await;
                 self.remember().await;
@@ -56,10 +59,12 @@ impl World<'_> {
             Cut::NotWritten { commits, is_killed } => {
                 self.store().fail_after(commits);
                 self.home().engine.keep_time().await;
+                // What is being sent is nobody else's for a while, unless the service ends.
+                let is_cut_off = self.send_webhooks().await.is_err();
                 self.store().fail_after(OPEN_PERMITS);
                 let later = self.house.clock.now().checked_add(Span::from_micros(LATER)).unwrap();
                 // What falls due together depends on when the service looks again.
-                if is_killed || self.falls_due_until(later) {
+                if is_killed || is_cut_off || self.falls_due_until(later) {
                     self.kill_and_open().await;
                 }
             }
@@ -98,8 +103,8 @@ impl World<'_> {
             let head = heads.iter().find(|head| head.id == name).expect("it stands");
             let (arrived, _) = head.clock.origin();
             assert!(began <= arrived && arrived <= now, "{name}: {arrived}");
-            let recorders = self.household.recorders(&name);
-            let recorded = self.timings.of_mut(&name).fall_due(to.at, Coming::OneByOne, &recorders);
+            let leave = self.leave(&name);
+            let recorded = self.timings.of_mut(&name).fall_due(to.at, Coming::OneByOne, &leave);
             let moved = ClockMoved { host: arrived, moment: to };
             let (clock, ..) = self.clocks.apply(name.as_str(), Some(&moved), arrived);
             assert_eq!(head.clock, clock, "{name}");
@@ -107,11 +112,32 @@ impl World<'_> {
         }
         for name in self.standing() {
             let shown = self.clocks.read(name.as_str(), now).expect("it stands");
-            let recorders = self.household.recorders(&name);
-            let recorded = self.timings.of_mut(&name).fall_due(shown, Coming::Together, &recorders);
+            let leave = self.leave(&name);
+            let recorded = self.timings.of_mut(&name).fall_due(shown, Coming::Together, &leave);
             self.record(&name, recorded);
             self.note_changes(&name);
         }
+    }
+
+    /// Returns who may have the timers of a timeline do what. A fork sends what it took along only while the timeline
+    /// stands that it was taken from.
+    fn leave(&self, name: &TimelineId) -> Leave {
+        let timing = self.timings.of(name);
+        let forks = std::iter::once(name).chain(self.ancestors(name));
+        let of_ended = forks.zip(self.ancestors(name)).find(|(_, forked)| self.ended.contains(*forked));
+        let sends_from =
+            of_ended.map_or(timing.sends_from, |(fork, _)| self.timings.of(fork).base.max(timing.sends_from));
+        Leave { recorders: self.household.recorders(name), sends_from }
+    }
+
+    /// Returns the timelines that a timeline goes on from, the nearest first.
+    pub(super) fn ancestors(&self, name: &TimelineId) -> impl Iterator<Item = &TimelineId> {
+        let parent = |name: &TimelineId| {
+            let number = self.lives.iter().position(|life| life.name == *name).expect("the model has it");
+            // The first two are no forks.
+            number.checked_sub(2).map(|number| &self.parents[number])
+        };
+        std::iter::successors(parent(name), move |name| parent(name))
     }
 
     fn standing(&self) -> Vec<TimelineId> {

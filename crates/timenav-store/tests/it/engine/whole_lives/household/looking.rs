@@ -1,0 +1,90 @@
+//! What everybody sees who lives with a service.
+
+use std::collections::BTreeMap;
+
+use timenav_core::access::{self, Demand};
+use timenav_core::ids::{TimelineId, UserId};
+use timenav_engine::{Caller, Refusal};
+
+use super::{GivenKey, Household, Member, Sight, own_key};
+use crate::house::Home;
+
+impl Household {
+    /// Reads all there is, and has everybody look at every timeline that stands.
+    pub(in crate::engine::whole_lives) async fn check(&self, home: &Home<'_>, standing: &[&TimelineId]) {
+        let (engine, admin) = (&home.engine, &home.admin);
+        let (users, _) = engine.users(admin, 100, None).await.unwrap();
+        let others = users.into_iter().filter(|user| user.user_id != admin.user_id);
+        let members: BTreeMap<UserId, Member> =
+            others.map(|user| (user.user_id, Member { operator: user.operator, level: user.restriction })).collect();
+        assert_eq!(members, self.members);
+        for timeline in standing {
+            let (lists, _) = engine.access_control(admin, timeline).await.unwrap();
+            assert_eq!(lists, self.lists[*timeline], "{timeline}");
+        }
+        for key in &self.keys {
+            self.check_key(home, key, standing).await;
+        }
+        for session in &self.sessions {
+            let shown = engine.authenticate_session(&session.secret);
+            assert_eq!(shown.is_ok(), session.is_live, "{} of {}", session.session_id, session.user);
+            if let Ok(caller) = shown {
+                self.check_looks(home, (&session.user, &caller), standing, |_| true).await;
+            }
+        }
+        for sealed in &self.sealed {
+            let opened = engine.decrypt_data(admin, None, sealed.data_id.clone(), own_key()).await;
+            if !standing.contains(&&sealed.on) {
+                // It is gone with its timeline, and nothing tells of which one it was.
+                assert!(matches!(opened, Err(Refusal::NotFound { .. })), "{} of {}", sealed.data_id, sealed.on);
+                let on = Some(sealed.on.clone());
+                let named = engine.decrypt_data(admin, on, sealed.data_id.clone(), own_key()).await;
+                assert!(matches!(named, Err(Refusal::Ended { .. })), "{} of {}", sealed.data_id, sealed.on);
+            } else if sealed.is_erased {
+                assert!(matches!(opened, Err(Refusal::NotFound { .. })), "{}", sealed.data_id);
+            } else {
+                assert_eq!(opened.unwrap().as_str(), sealed.text, "{}", sealed.data_id);
+            }
+        }
+    }
+
+    async fn check_key(&self, home: &Home<'_>, key: &GivenKey, standing: &[&TimelineId]) {
+        let (engine, admin) = (&home.engine, &home.admin);
+        let (listed, _) = engine.api_keys(admin, Some(key.user.clone()), 1_000, None).await.unwrap();
+        let listed = listed.iter().find(|listed| listed.key_id == key.key_id).expect("the key is listed");
+        assert_eq!(listed.revoked_at.is_none(), key.is_live, "{} of {}", key.key_id, key.user);
+        let Some(secret) = &key.secret else { return };
+        let shown = engine.authenticate(secret);
+        assert_eq!(shown.is_ok(), key.is_live, "{} of {}", key.key_id, key.user);
+        if let Ok(caller) = shown {
+            let sight = key.sight.as_ref();
+            let is_bound_to = |timeline: &TimelineId| sight.is_none_or(|sight| sight.on == *timeline);
+            self.check_looks(home, (&key.user, &caller), standing, is_bound_to).await;
+        }
+    }
+
+    async fn check_looks(
+        &self,
+        home: &Home<'_>,
+        (user, caller): (&UserId, &Caller),
+        standing: &[&TimelineId],
+        is_bound_to: impl Fn(&TimelineId) -> bool,
+    ) {
+        for timeline in standing {
+            let may_look = is_bound_to(timeline) && self.may_look(user, timeline);
+            let read = home.engine.read_clock(caller, Some((*timeline).clone())).await;
+            assert_eq!(read.is_ok(), may_look, "{user} as {:?} on {timeline}", self.members.get(user));
+        }
+    }
+
+    pub(super) fn may_look(&self, user: &UserId, on: &TimelineId) -> bool {
+        access::decide(self.standing(user, on, None), Demand::Look).is_ok()
+    }
+
+    /// Returns the keys that see only so far on a timeline and can be shown, with whom they are of.
+    pub(in crate::engine::whole_lives) fn sights(&self, on: &TimelineId) -> Vec<(&UserId, &Sight, &str)> {
+        let of_it = |key: &'_ GivenKey| key.is_live && key.sight.as_ref().is_some_and(|sight| sight.on == *on);
+        let shown = self.keys.iter().filter(|key| of_it(key) && self.may_look(&key.user, on));
+        shown.filter_map(|key| Some((&key.user, key.sight.as_ref()?, key.secret.as_deref()?))).collect()
+    }
+}
