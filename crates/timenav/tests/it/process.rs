@@ -14,6 +14,7 @@ mod rollback;
 mod settings;
 mod signals;
 mod signing_key;
+mod starts;
 mod tls;
 mod traces;
 

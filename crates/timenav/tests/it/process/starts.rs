@@ -1,0 +1,57 @@
+//! What a start reads: the directory, and not the history.
+
+use std::fmt::Write as _;
+
+use serde_json::json;
+
+use crate::http::Request;
+use crate::service::Service;
+
+/// Events that are recorded before the first start that is looked at, and before the second one.
+const EVENTS: [usize; 2] = [100, 20_000];
+/// Bytes of the history that the second start has and the first has not, at the very least: of each event its entry, its
+/// leaf and its row.
+const HISTORY_BYTES_MIN: u64 = EVENTS[1] as u64 * 500;
+/// By how much more may be read: the way down into higher trees, and a checkpoint of the database's log.
+const MORE_BYTES_MAX: u64 = HISTORY_BYTES_MIN / 20;
+
+/// Records events, and reads each page of them, so that the ledger has reads, too.
+fn live(service: &Service, first: usize, count: usize) {
+    let mut lines = String::new();
+    for number in first..first + count {
+        let second = number % 60;
+        writeln!(lines, r#"{{"event_id":"e{number}","time":"2001-01-01T00:00:{second:02}Z","location":"Paris"}}"#)
+            .unwrap();
+    }
+    let import = Request::post("/v1/import-events?timeline_id=main").body("application/x-ndjson", lines.as_bytes());
+    service.send(import).expect(200);
+    for _ in 0..count / 100 {
+        service.get("/v1/clock", &[]);
+    }
+    service.post("/v1/set-anchor", &json!({ "description": "an anchor" }));
+}
+
+/// Returns how many bytes a start reads from files until the service is ready.
+fn read_at_start(service: &mut Service) -> u64 {
+    assert!(service.stop().success());
+    service.start_again();
+    assert_eq!(service.send(Request::get("/readyz")).status, 200);
+    let text = std::fs::read_to_string(format!("/proc/{}/io", service.pid())).unwrap();
+    text.lines().find_map(|line| line.strip_prefix("rchar: ")?.parse().ok()).unwrap()
+}
+
+#[test]
+fn a_start_reads_as_much_after_a_long_history_as_after_a_short_one() {
+    let mut service = Service::start();
+    live(&service, 0, EVENTS[0]);
+    let short = read_at_start(&mut service);
+    live(&service, EVENTS[0], EVENTS[1]);
+    let file = std::fs::metadata(service.data().join("timenav.db")).unwrap().len();
+    assert!(file > HISTORY_BYTES_MIN, "the history has only {file} bytes");
+    let long = read_at_start(&mut service);
+    assert!(
+        long < short + MORE_BYTES_MAX,
+        "{long} bytes were read after {file} bytes of history, and {short} before it"
+    );
+    service.audit();
+}
