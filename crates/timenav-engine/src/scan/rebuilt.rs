@@ -57,8 +57,10 @@ pub(crate) struct Rebuilding {
     standing: Option<u64>,
     /// Interventions whose payloads are gone.
     erased: BTreeSet<u64>,
-    /// Events whose recording is gone, by the position of it.
+    /// Events whose recording is gone, by the position of it, until an erasure tells of it.
     recorded: BTreeSet<u64>,
+    /// Those of them, by their ids: where they were recorded, and the last of their interventions that are gone.
+    gone: HashMap<EventHash, (u64, Option<u64>)>,
     /// How many events stand after each entry, as far as was known there.
     counts: Vec<i64>,
     /// By how many fewer from an entry on, as an erasure told later.
@@ -120,6 +122,7 @@ impl Rebuilding {
             standing: None,
             erased: BTreeSet::new(),
             recorded: BTreeSet::new(),
+            gone: HashMap::new(),
             counts: Vec::new(),
             fewer: BTreeMap::new(),
             data_erased: BTreeMap::new(),
@@ -216,8 +219,8 @@ impl Rebuilding {
             self.replay.data_is_gone(erased.position, by);
         }
         self.replay.told_again(&erased, by);
-        if erased.is_event() && erased.cancelled {
-            self.cancelled_before(&erased);
+        if erased.is_event() {
+            self.erased_alone(&erased);
         }
         self.later.push(ToldLater { recorded_at, told: Told::Erasure(erased) });
         Ok(())
@@ -256,9 +259,9 @@ impl Rebuilding {
             Some(Recorded::Data(_)) | None => {}
         }
         if action == Action::EraseData
-            && let Some(erased) = read::<DataErased>(payload).filter(|erased| erased.is_event() && erased.cancelled)
+            && let Some(erased) = read::<DataErased>(payload).filter(DataErased::is_event)
         {
-            self.cancelled_before(&erased);
+            self.erased_alone(&erased);
         }
         if let Some(erased) = (action == Action::EraseEvents).then(|| EventsErased::decode(payload).ok()).flatten() {
             self.erased_before(position, &erased);
@@ -268,11 +271,8 @@ impl Rebuilding {
             let mark = SweepMark { policy: sweep.policy, class: sweep.class, until: sweep.policy + 1 };
             self.rows.sweeps.push(SweepRow { position, mark });
         }
-        if action == Action::ManipulateEvent && is_gone {
-            self.erased.insert(position);
-        }
-        if action == Action::RecordEvent && is_gone {
-            self.recorded.insert(position);
+        if matches!(action, Action::RecordEvent | Action::ManipulateEvent) {
+            self.count_unread((action, position), &record.subject, is_gone);
         }
         if let Some(anchor) = self.replay.take_anchor() {
             self.check_anchor(&anchor).map_err(|what| at(&what))?;
@@ -349,7 +349,7 @@ impl Rebuilding {
             let event_id = event_id.clone();
             self.rows.interventions.push(InterventionRow { position, event_id, intervention_id });
         }
-        let name = event_hash(&event_id);
+        let name = event_hash(event_id.as_str());
         let before = self.versions.get(&name).copied();
         self.check_inherited(&event_id, before, (inherited, &made))?;
         if ends {
@@ -402,17 +402,43 @@ impl Rebuilding {
         let draft = draft.ok_or_else(|| format!("it does not mention the event `{event_id}`"))?;
         draft.check().map_err(|error| format!("the event `{event_id}`: {}: {}", error.field, error.detail))?;
         let columns = columns_of(self.gazetteer.as_deref(), &draft);
-        self.versions.insert(event_hash(&event_id), Newest { position: Some(position), stands: true });
+        self.versions.insert(event_hash(event_id.as_str()), Newest { position: Some(position), stands: true });
         let content = content.into();
         self.rows.events.push(EventRow { position, is_tombstone: false, event_id, columns, content });
         Ok(())
     }
 
+    /// Takes what can be told of how many events stand without payloads. An id is recorded again only once the event that
+    /// had it does not stand any more: of one that is gone, the last intervention before that has taken it away.
+    fn count_unread(&mut self, (action, position): (Action, u64), event_id: &str, is_gone: bool) {
+        let event = event_hash(event_id);
+        if action == Action::ManipulateEvent {
+            if is_gone {
+                self.erased.insert(position);
+                self.gone.entry(event).and_modify(|(_, changed)| *changed = Some(position));
+            }
+            return;
+        }
+        if let Some((recorded, Some(taken_away))) = self.gone.remove(&event)
+            && self.recorded.remove(&recorded)
+        {
+            *self.fewer.entry(taken_away).or_default() += 1;
+        }
+        if is_gone {
+            self.recorded.insert(position);
+            self.gone.insert(event, (position, None));
+        }
+    }
+
     /// The last of an event's interventions that are gone has cancelled it, if it did not stand when it was erased.
-    fn cancelled_before(&mut self, erased: &DataErased) {
+    fn erased_alone(&mut self, erased: &DataErased) {
         let positions = std::iter::once(&erased.position).chain(&erased.also);
-        if let Some(last) = positions.filter(|position| self.erased.contains(position)).max() {
+        let last = positions.clone().filter(|position| self.erased.contains(position)).max();
+        if let Some(last) = last.filter(|_| erased.cancelled) {
             *self.fewer.entry(*last).or_default() += 1;
+        }
+        for position in positions {
+            self.recorded.remove(position);
         }
     }
 
@@ -487,9 +513,9 @@ fn count_events(counts: &[i64], fewer: &BTreeMap<u64, i64>) -> Result<Option<u64
 }
 
 /// Returns what stands for the id of an event.
-fn event_hash(event_id: &EventId) -> EventHash {
+fn event_hash(event_id: &str) -> EventHash {
     let mut short = EventHash::default();
-    short.copy_from_slice(&sha256(&[event_id.as_str().as_bytes()]).as_bytes()[..size_of::<EventHash>()]);
+    short.copy_from_slice(&sha256(&[event_id.as_bytes()]).as_bytes()[..size_of::<EventHash>()]);
     short
 }
 

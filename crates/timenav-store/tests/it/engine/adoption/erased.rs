@@ -5,7 +5,7 @@ use timenav_core::as_of::AsOf;
 use timenav_core::event::EventDraft;
 use timenav_core::ids::DataId;
 use timenav_core::scan::Depth;
-use timenav_engine::{ErasureRequest, EventErasure, ReadErasure, WhichEvents, WhichReads};
+use timenav_engine::{ErasureRequest, EventErasure, ImportId, ReadErasure, WhichEvents, WhichReads};
 
 use super::forks::{bundle, lines, standing};
 use super::{NAME, adopt, adopt_named, another_house, export, export_named, make, seal};
@@ -184,5 +184,41 @@ async fn nothing_else_of_such_a_layer_can_be_taken_away() {
         attack(&here, in_sqlite, in_postgres);
         let (found, _) = scan(&here, NAME).await;
         assert!(found.iter().any(|found| found.contains("gone")), "{in_sqlite}: {found:#?}");
+    }
+}
+
+/// Records an event, takes it back, records its id again, and erases it in one of the ways there are.
+async fn erase_what_was_recorded_twice(home: &Home<'_>, name: &str, is_alone: bool) {
+    let (on, draft) =
+        (timeline_id(name), EventDraft { event_id: Some(event_id("a")), ..EventDraft::at(moment(1), SECRET) });
+    home.engine.create_timeline(&home.admin, on.clone(), None).await.unwrap();
+    let made = home.engine.import_events(&home.admin, &on, vec![draft.clone()]).await.unwrap();
+    let first = made.ledger.position;
+    let import = ImportId::new(first, first + 1, 1).unwrap();
+    home.engine.undo_import(&home.admin, Some(on.clone()), import, None).await.unwrap();
+    home.engine.import_events(&home.admin, &on, vec![draft]).await.unwrap();
+    if is_alone {
+        let erasure = ErasureRequest::Event(Some(on), event_id("a"));
+        home.engine.erase_data(&home.admin, erasure, None).await.unwrap();
+    } else {
+        let which = WhichEvents::Ids(vec![event_id("a")]);
+        let erasure = EventErasure { timeline: Some(on), which, include_forks: true, evaluated_at: None };
+        home.engine.erase_events(&home.admin, erasure, None).await.unwrap();
+    }
+    record(home, name, "b", "stays").await;
+}
+
+#[tokio::test]
+async fn an_id_that_was_recorded_again_before_it_was_erased_counts_once() {
+    for (name, is_alone) in [("together", false), ("alone", true)] {
+        let (there, here) = (House::new(), another_house());
+        let (far, home) = (there.open().await, here.open().await);
+        erase_what_was_recorded_twice(&far, name, is_alone).await;
+        adopt_named(&home, &there, name, &export_named(&far, name).await).await.unwrap();
+        let view = home.engine.timeline(&home.admin, &timeline_id(name)).await.unwrap();
+        assert_eq!(view.state.head.events_count, 1, "{name}");
+        far.close().await;
+        home.close().await;
+        assert_eq!(scan(&here, name).await, (Vec::new(), 0), "{name}");
     }
 }
