@@ -3,6 +3,7 @@
 
 use std::net::SocketAddr;
 
+use data_encoding::BASE64;
 use serde_json::{Value, json};
 
 use super::super::postgres::Cluster;
@@ -12,6 +13,7 @@ use crate::ledger::verifier_key;
 use crate::service::{run, timenav};
 use crate::waiting::until;
 use crate::witness::Witness;
+use crate::witness::stand_in::StandIn;
 
 /// Records an event on `main` and returns the cosigned checkpoint that each service proves it with.
 fn proven(asked: SocketAddr, admin: &str, event_id: &str, shown_by: &[SocketAddr]) -> Vec<String> {
@@ -125,6 +127,34 @@ fn one_service_asks_the_witness_for_both_and_either_goes_on_without_the_other() 
     second = Replica { process: Replica::start(folder.path(), &arguments), folder, admin };
     proven(first.address(), &first.admin, "again", &[first.address(), second.process.address]);
     drop(second);
+    first.audit();
+}
+
+/// A witness that shows another history, which the service has never signed, keeps no replica from starting.
+#[test]
+fn one_that_joins_does_not_believe_a_witness_that_lies() {
+    let cluster = Cluster::start();
+    let (mut first, Replica { folder, process, admin: _ }) = two(&cluster);
+    let witness = StandIn::start("witness.test/liar", |signer, (path, _)| {
+        if !path.ends_with("/checkpoint") {
+            return Some((404, "text/plain", String::new()));
+        }
+        let text = format!("timenav.local/system\n1000000\n{}\n", BASE64.encode(&[7; 32]));
+        let forged = BASE64.encode(&[7; 4 + 64]);
+        let note = format!("{text}\n— timenav.local/system {forged}\n{}", signer.line(&text, 1_800_000_000));
+        Some((200, "text/plain; charset=utf-8", note))
+    });
+    let option = witness.option();
+    process.kill();
+    std::fs::remove_file(folder.path().join("data/checkpoints.log")).unwrap();
+    let arguments = ["--store", &cluster.url, "--replicas", "--witness", &option, "--witness-interval-secs", "86400"];
+    let joins: Vec<&str> = arguments.iter().copied().chain(["--join"]).collect();
+    let second = Replica::start(folder.path(), &joins);
+    send(second.address, &Request::get("/readyz").anonymous()).unwrap().expect(200);
+    assert!(witness.asked() > 0, "nobody asked the witness");
+    let log = std::fs::read_to_string(folder.path().join("log")).unwrap();
+    assert!(log.contains("this service has not signed it"), "{log}");
+    second.kill();
     first.audit();
 }
 
