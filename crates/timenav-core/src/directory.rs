@@ -126,6 +126,27 @@ pub enum DirectoryChange<P, T> {
 }
 
 impl<P, T> DirectoryChange<P, T> {
+    /// Returns the same change with something else known of a password, and of a timeline that ends.
+    ///
+    /// # Errors
+    /// One of these does not return it.
+    pub fn try_with<Q, U, E>(
+        self,
+        password: impl FnOnce(P) -> Result<Q, E>,
+        ended: impl FnOnce(T) -> Result<U, E>,
+    ) -> Result<DirectoryChange<Q, U>, E> {
+        Ok(match self {
+            Self::PutUser(user) => DirectoryChange::PutUser(user),
+            Self::DeleteUser(user_id) => DirectoryChange::DeleteUser(user_id),
+            Self::PutKey(key) => DirectoryChange::PutKey(key),
+            Self::RevokeKey { key_id, at } => DirectoryChange::RevokeKey { key_id, at },
+            Self::PutPassword(told) => DirectoryChange::PutPassword(password(told)?),
+            Self::PutSession(session) => DirectoryChange::PutSession(session),
+            Self::EndSession(session_id) => DirectoryChange::EndSession(session_id),
+            Self::EndTimeline(told) => DirectoryChange::EndTimeline(ended(told)?),
+        })
+    }
+
     /// Returns the timeline that ends by it, if one does.
     #[must_use]
     pub const fn ended(&self) -> Option<&T> {
@@ -154,9 +175,10 @@ pub struct Times {
 }
 
 impl<P: PasswordRow> Directory<P> {
-    /// Returns what becomes of the rows by what happened, in order.
+    /// Returns what becomes of the rows by what happened, in order. What is known of a password there may be more than here,
+    /// or less.
     #[must_use]
-    pub fn changes<T>(&self, happened: &Happened<P>) -> Vec<DirectoryChange<P, T>> {
+    pub fn changes<Q: Clone, T>(&self, happened: &Happened<Q>) -> Vec<DirectoryChange<Q, T>> {
         match happened {
             Happened::UserMade(user) | Happened::UserRestricted(user) => vec![DirectoryChange::PutUser(user.clone())],
             // Every session ends, one by one, and then they are gone.

@@ -24,7 +24,8 @@ use crate::heads::Heads;
 use crate::lingering::{LINGER, collect};
 use crate::locking::{is_nothing, to_lock};
 use crate::notes::keep_both;
-use crate::opening::moved::{Moved, heads_moved, some_moved};
+use crate::opening::moved::{Moved, SomeMoved, heads_moved, some_moved};
+use crate::opening::told::Untold;
 use crate::refusal::Refusal;
 use crate::sealing::{Sealed, keep_newest, seal_all, seal_together};
 use crate::seldom::Seldom;
@@ -194,7 +195,7 @@ impl Committer {
         }
         let (directory, rows) = (Arc::clone(&finished.directory), Arc::clone(&finished.rows));
         self.heads.take_over(finished.states.iter().cloned(), directory, rows);
-        self.heads.end(finished.ended.iter().map(|ended| &ended.id));
+        self.heads.end(&finished.ended);
         Ok(finished)
     }
 
@@ -277,15 +278,17 @@ impl Committer {
         let is_written = submissions.iter().any(|submission| submission.asked.asking().catches_up().is_none());
         let to_grow: BTreeSet<TimelineKey> = asked.iter().copied().filter(|_| is_written).collect();
         let taken =
-            if moved.is_empty() { Ok(()) } else { self.take_over(&moved.into_iter().collect::<Vec<_>>(), &to_grow) };
+            if moved.is_empty() { Ok(None) } else { self.take_over(&moved.into_iter().collect::<Vec<_>>(), &to_grow) };
         // What others have made or ended is to be locked too, or not any more.
         let is_locked = |heads: &Heads| to_lock(heads, submissions, also).keys().eq(&asked);
-        match taken {
-            Ok(()) if is_locked(&self.heads) => Ok(Some(asked.into_iter().collect())),
-            ended => {
-                self.runtime.block_on(self.store.release());
-                Err(ended.err().unwrap_or(NotCommitted::Moved))
-            }
+        if matches!(taken, Ok(None)) && is_locked(&self.heads) {
+            return Ok(Some(asked.into_iter().collect()));
+        }
+        self.runtime.block_on(self.store.release());
+        match taken? {
+            // Nobody waits for a lock meanwhile.
+            Some(untold) => Err(self.load(untold).err().unwrap_or(NotCommitted::Moved)),
+            None => Err(NotCommitted::Moved),
         }
     }
 
@@ -302,7 +305,7 @@ impl Committer {
             let aimed = aimed.flat_map(|submission| [&submission.timeline, &system]);
             let keys: BTreeSet<TimelineKey> = aimed.filter_map(|id| Some(self.heads.get(id)?.head.key)).collect();
             if !keys.is_empty() {
-                self.take_over(&keys.into_iter().collect::<Vec<_>>(), &BTreeSet::new())?;
+                self.take_over_or_load(&keys.into_iter().collect::<Vec<_>>())?;
             }
         }
         Ok(is_all)
@@ -317,18 +320,43 @@ impl Committer {
         let is_moved = |state: &&Arc<TimelineState>| sizes.get(&state.head.key) != Some(&state.head.frontier.size());
         let moved: Vec<TimelineKey> = self.heads.all().filter(is_moved).map(|state| state.head.key).collect();
         if !moved.is_empty() || sizes.keys().any(|key| !self.heads.knows(*key)) {
-            self.take_over(&moved, &BTreeSet::new())?;
+            self.take_over_or_load(&moved)?;
         }
         self.shared.following.caught_up(now);
         Ok(())
     }
 
-    /// Takes over what others have committed on some timelines, and those that they have made.
-    fn take_over(&mut self, moved: &[TimelineKey], to_grow: &BTreeSet<TimelineKey>) -> Result<(), NotCommitted> {
+    /// Takes over what others have committed on some timelines, and those that they have made. Returns why that cannot be told
+    /// without looking at all of them, if so.
+    fn take_over(
+        &mut self,
+        moved: &[TimelineKey],
+        to_grow: &BTreeSet<TimelineKey>,
+    ) -> Result<Option<Untold>, NotCommitted> {
         let shared = &self.shared;
         let moving = some_moved(&*self.store, &self.heads, moved, &shared.doors, &shared.options);
-        let moved = self.runtime.block_on(moving);
-        self.go_on(moved, to_grow)
+        match self.runtime.block_on(moving) {
+            Ok(SomeMoved::Moved(moved)) => self.go_on(Ok(moved), to_grow).map(|()| None),
+            Ok(SomeMoved::Untold(untold)) => Ok(Some(untold)),
+            Err(refusal) => self.go_on(Err(refusal), to_grow).map(|()| None),
+        }
+    }
+
+    /// As above, where nothing is locked.
+    fn take_over_or_load(&mut self, moved: &[TimelineKey]) -> Result<(), NotCommitted> {
+        match self.take_over(moved, &BTreeSet::new())? {
+            Some(untold) => self.load(untold),
+            None => Ok(()),
+        }
+    }
+
+    /// Takes over whatever others have committed, by looking at all timelines. Long where there are many.
+    fn load(&mut self, untold: Untold) -> Result<(), NotCommitted> {
+        let shared = Arc::clone(&self.shared);
+        shared.following.loads.fetch_add(1, Ordering::Relaxed);
+        tracing::info!(reason = %untold, "all timelines are read again, to take over what others have written");
+        let moved = self.runtime.block_on(heads_moved(&*self.store, &self.heads, &shared.doors, &shared.options));
+        self.go_on(moved, &BTreeSet::new())
     }
 
     /// Takes over what others have committed, where others may. Otherwise another hand has written to the store, and
@@ -349,7 +377,7 @@ impl Committer {
     /// those of timelines that are known and are about to grow.
     fn go_on(&mut self, moved: Result<Moved, Refusal>, to_grow: &BTreeSet<TimelineKey>) -> Result<(), NotCommitted> {
         let shared = Arc::clone(&self.shared);
-        let Moved { heads, states, ended } = match moved {
+        let Moved { heads, directory, states, ended } = match moved {
             Ok(moved) => moved,
             Err(refusal @ (Refusal::Unavailable(_) | Refusal::OutcomeUnknown(_))) => return Err(refusal.into()),
             Err(refusal) => {
@@ -384,17 +412,24 @@ impl Committer {
             return Err(Refusal::Unavailable(reason).into());
         }
         self.forget_views(&states);
+        let is_told = directory.is_some();
         if let Some(heads) = heads {
             self.heads = heads;
         } else {
-            let (directory, rows) = (Arc::clone(self.heads.directory()), Arc::clone(self.heads.rows()));
+            let known = || (Arc::clone(self.heads.directory()), Arc::clone(self.heads.rows()));
+            let (directory, rows) = directory.unwrap_or_else(known);
             self.heads.take_over(states.iter().cloned(), directory, rows);
+            self.heads.end(&ended);
         }
         let sizes = states.iter().map(|state| (state.head.id.clone(), state.head.frontier.size()));
         let sizes: Vec<(TimelineId, u64)> = sizes.collect();
         let (directory, rows) = (Arc::clone(self.heads.directory()), Arc::clone(self.heads.rows()));
         shared.publish(Committed { states, directory, rows, ended, entries_count: 0 });
         shared.live.grow(&sizes);
+        if is_told {
+            // Its rows were not looked at.
+            shared.following.rows_moved.notify_one();
+        }
         Ok(())
     }
 

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
 
 use timenav_core::time::{Instant, Wall};
+use tokio::sync::Notify;
 
 use crate::head::TimelineKey;
 use crate::heads::Heads;
@@ -17,6 +18,10 @@ pub(crate) struct Following {
     pub(crate) lag_positions: AtomicU64,
     /// How often a group was decided again.
     pub(crate) retries: AtomicU64,
+    /// How often all timelines were read again.
+    pub(crate) loads: AtomicU64,
+    /// Is notified where the directory was brought forward by entries, so that its rows are to be compared.
+    pub(crate) rows_moved: Notify,
     /// How often it could not be told whether a group was committed.
     pub(crate) outcomes_unknown: AtomicU64,
     /// The number of the last timeline that was looked back at.
@@ -33,6 +38,8 @@ impl Following {
             caught_up_at: AtomicI64::new(now.micros()),
             lag_positions: AtomicU64::new(0),
             retries: AtomicU64::new(0),
+            loads: AtomicU64::new(0),
+            rows_moved: Notify::new(),
             outcomes_unknown: AtomicU64::new(0),
             looked_back_to: AtomicI64::new(i64::MIN),
             is_unseen: AtomicBool::new(false),

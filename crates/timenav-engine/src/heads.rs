@@ -35,10 +35,9 @@ impl Heads {
         ended: &[EndedTimeline],
     ) -> Self {
         let mut heads = Self::default();
+        // Before those that stand: one that was put back is found by being there.
+        heads.end(ended);
         heads.take_over(timelines.into_values(), directory, rows);
-        // Numbers are never used again either: entries stay under them.
-        heads.last_key = ended.iter().map(|ended| ended.key.0).fold(heads.last_key, i64::max);
-        heads.arrived.extend(ended.iter().map(|ended| ended.key).filter(|key| is_of_arrival(*key)));
         heads
     }
 
@@ -62,10 +61,13 @@ impl Heads {
         }
     }
 
-    /// Takes timelines out that have ended: who made them may make others.
-    pub(crate) fn end<'a>(&mut self, ended: impl IntoIterator<Item = &'a TimelineId>) {
-        for timeline in ended {
-            let Some(state) = self.timelines.remove(timeline) else { continue };
+    /// Takes timelines out that have ended: who made them may make others. Numbers are never used again: entries stay under
+    /// them.
+    pub(crate) fn end(&mut self, ended: &[EndedTimeline]) {
+        for EndedTimeline { key, id, .. } in ended {
+            self.last_key = self.last_key.max(key.0);
+            self.arrived.extend(Some(*key).filter(|key| is_of_arrival(*key)));
+            let Some(state) = self.timelines.remove(id) else { continue };
             let (created_by, counted) = (&state.head.created_by, state.counted());
             self.counted -= counted;
             if let Some(count) = self.made_by.get_mut(created_by) {

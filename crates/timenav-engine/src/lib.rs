@@ -59,6 +59,7 @@ mod seals;
 mod becoming;
 mod tree;
 mod directory_rows;
+mod directory_told;
 mod stated;
 mod statement;
 mod notes;
@@ -288,7 +289,7 @@ pub use spool::Spool;
 pub use stats::EngineStats;
 pub use store::{
     ArrivalCommit, CarriedSeals, Commit, ConnectionsUse, EventPlace, EventQuery, EventsPassing, Health, Locked, Opened,
-    Overridden, Pattern, RotationNote, Store, StoredTree, TimelineCommit, Upkeep,
+    Overridden, Pattern, RotationNote, Store, StoredTree, TimelineCommit, ToldRows, Upkeep,
 };
 pub use store_error::StoreError;
 pub use sweeping::{ForeseenSweep, Pruned, RetentionRequest, SWEEP_ENTRIES_READ_MAX, SWEEP_POSITIONS_MAX};

@@ -6,13 +6,17 @@ use std::sync::atomic::Ordering;
 
 use timenav_core::ids::TimelineId;
 
+use crate::directory_rows::{DirectoryRows, ended_row};
 use crate::divergence::{Divergence, DivergenceKind, SeenTree};
 use crate::engine::Engine;
 use crate::head::{TimelineKey, TimelineState};
 use crate::notes::keep_both;
+use crate::opening::moved::refused;
+use crate::opening::signed::{check_current, check_signed};
+use crate::opening::states_of;
 use crate::refusal::Refusal;
 use crate::stated::signed_text;
-use crate::store::StoredTree;
+use crate::store::{Opened, StoredTree};
 
 /// Timelines that are looked at each time, beside `system`. The next time, those that come after them.
 pub(crate) const TREES_LOOKED_AT_MAX: usize = 256;
@@ -45,6 +49,45 @@ impl Engine {
         }
         self.stop_writing(refusal.clone());
         Err(refusal)
+    }
+
+    /// Waits until the directory was brought forward by what entries tell, so that nobody has looked at its rows.
+    pub async fn directory_moved(&self) {
+        self.following().rows_moved.notified().await;
+    }
+
+    /// Looks whether the rows of the directory are those that were signed, beside whoever writes. If not, another hand has
+    /// changed them, and nothing is written any more. Costs as much as there are rows.
+    ///
+    /// # Errors
+    /// The store does not answer, or the rows are others.
+    pub async fn compare_directory(&self) -> Result<(), Refusal> {
+        if let Some(failure) = self.failure() {
+            return Err(failure);
+        }
+        let opened = self.store().open_directory().await;
+        // It is still to be done where the store does not answer.
+        let opened = opened.inspect_err(|_| self.following().rows_moved.notify_one());
+        let Opened { heads, ended, directory, .. } = opened?;
+        let Some(system) = states_of(heads, &[]).into_values().next() else { return Ok(()) };
+        if check_current(&system, self.doors(), self.options()).is_err() {
+            // Whoever writes next finds that.
+            return Ok(());
+        }
+        let rows = tokio::task::spawn_blocking(move || {
+            let ended = ended.iter().map(|ended| ended_row(&ended.id, ended.size, ended.root));
+            DirectoryRows::of(&directory, ended).root()
+        });
+        let root = rows.await.map_err(|error| Refusal::Unavailable(error.to_string()))?;
+        let checked = check_signed(self.store(), &system, root, self.doors(), self.options()).await.map_err(refused);
+        let Err(refusal @ Refusal::Damaged(_)) = checked else { return checked };
+        if let Some(refusal) = self.shared().misread(self.store(), &refusal).await {
+            return Err(refusal);
+        }
+        tracing::error!(%refusal, "nothing is written until a restart");
+        let told = Refusal::Unavailable(refusal.to_string());
+        self.stop_writing(told.clone());
+        Err(told)
     }
 
     /// Returns what is known of `system`, and of the timelines whose turn it is.

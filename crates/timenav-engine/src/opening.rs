@@ -38,6 +38,7 @@ pub(crate) mod loaded;
 pub(crate) mod moved;
 pub(crate) mod signed;
 pub(crate) mod strays;
+pub(crate) mod told;
 
 /// Why the engine does not start.
 #[derive(Debug, thiserror::Error)]

@@ -25,6 +25,8 @@ pub struct ReplicaStats {
     pub lag: Option<Lag>,
     /// How often a group was decided anew since the start, because others had written or a transaction had lost.
     pub retries: u64,
+    /// How often since the start all timelines were read again, to take over what others had written.
+    pub loads: u64,
     /// Changes since the start of which it could not be told whether they happened.
     pub outcomes_unknown: u64,
     /// How far the host's clock is from the database's; `None` where that is not compared.
@@ -77,6 +79,7 @@ impl Engine {
             connections,
             lag,
             retries: following.retries.load(Ordering::Relaxed) + connections.retries,
+            loads: following.loads.load(Ordering::Relaxed),
             outcomes_unknown: following.outcomes_unknown.load(Ordering::Relaxed),
             clock_offset: self.host_clock().offset(),
             timekeeping: self.timing().sharing().map(|sharing| {

@@ -18,7 +18,6 @@ mod ended;
 mod events;
 mod facts;
 mod hashing;
-mod told;
 mod powers;
 mod rebuilt;
 mod let_go;

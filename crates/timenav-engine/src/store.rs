@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use std::ops::{Range, RangeInclusive};
 use std::sync::Arc;
 use timenav_core::anchor::Anchor;
-use timenav_core::directory::{ApiKey, Directory};
+use timenav_core::directory::{ApiKey, Directory, KeptPassword};
 use timenav_core::ids::{EventId, KeyId, SessionId, TimelineId, UserId};
 use timenav_core::ledger::{Frontier, Hash, Retention, TileId};
 use timenav_core::place::LocationQuery;
@@ -197,6 +197,15 @@ pub struct StoredTree {
     pub statement: Arc<[u8]>,
 }
 
+/// Rows that entries of `system` tell of by their hashes alone.
+#[derive(Clone, Debug, Default)]
+pub struct ToldRows {
+    /// What is kept of passwords.
+    pub passwords: Vec<KeptPassword>,
+    /// Timelines that have ended.
+    pub ended: Vec<EndedTimeline>,
+}
+
 /// How the connections to a database are used.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ConnectionsUse {
@@ -286,6 +295,21 @@ pub trait Store: ScanSource + Upkeep + SharedLeases + SharedFollowers + Arrivals
         heads.retain(|head| !known.contains(&head.key) || timelines.contains(&head.key));
         heads.sort_unstable_by_key(|head| head.key);
         Ok(heads)
+    }
+
+    /// Returns what is kept of the passwords of some users, and of some timelines that have ended.
+    async fn told_rows(&self, users: Vec<UserId>, ended: Vec<TimelineId>) -> Result<ToldRows, StoreError> {
+        let Opened { directory, ended: mut all_ended, .. } = self.open().await?;
+        all_ended.retain(|one| ended.contains(&one.id));
+        let passwords = users.iter().filter_map(|user_id| directory.passwords.get(user_id));
+        Ok(ToldRows { passwords: passwords.map(|password| (**password).clone()).collect(), ended: all_ended })
+    }
+
+    /// Returns what [`Store::open`] does, of all timelines that stand with `system` alone.
+    async fn open_directory(&self) -> Result<Opened, StoreError> {
+        let mut opened = self.open().await?;
+        opened.heads.retain(|head| head.id.is_system());
+        Ok(opened)
     }
 
     /// Returns the trees of those of some timelines that stand.

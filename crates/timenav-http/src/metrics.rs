@@ -181,6 +181,7 @@ fn write_replica(text: &mut String, replica: &ReplicaStats) {
         ("database_connections_in_use", "gauge", "Connections to the database in use", "", connections.in_use),
         ("database_connections_waiting", "gauge", "Requests waiting for a connection", "", connections.waiting),
         ("database_connections_made", "counter", "Connections made since start", "_total", connections.made),
+        ("replica_loads", "counter", "Times that all timelines were read again", "_total", replica.loads),
         ("replica_retries", "counter", "Decisions made again because others wrote first", "_total", replica.retries),
         ("replica_commits_unanswered", "counter", "Commits whose answer was lost", "_total", connections.unanswered),
         ("replica_outcomes_unknown", "counter", "Groups answered outcome_unknown", "_total", replica.outcomes_unknown),

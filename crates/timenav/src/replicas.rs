@@ -20,6 +20,12 @@ const APART_MAX: Duration = Duration::from_secs(10);
 /// How often the host's clock is compared with the database's, and what is there with what was seen.
 const COMPARE_EVERY: Duration = Duration::from_secs(10);
 
+/// How much longer than a comparison of rows took the next one waits at least, so that large directories are not read all the
+/// time where they change all the time.
+const ROWS_SHARE: u32 = 20;
+/// Shortest time between two of them.
+const ROWS_APART_MIN: Duration = Duration::from_secs(1);
+
 /// Compares the host's clock with that of the database, where that is another machine's, and looks whether what is there
 /// went back while nobody asked for anything.
 pub(crate) async fn compare(engine: Engine, closing: CancellationToken) {
@@ -40,6 +46,33 @@ pub(crate) async fn compare(engine: Engine, closing: CancellationToken) {
             () = closing.cancelled() => return,
             // What it finds it has logged, and while the store does not answer there are others to say so.
             _ = async { tokio::join!(engine.look_back(), engine.look_at_snapshots()) } => {}
+        }
+    }
+}
+
+/// Compares the rows of the directory each time that it was taken over by what entries tell: no other look at them finds what
+/// another hand has written there.
+pub(crate) async fn compare_rows(engine: Engine, closing: CancellationToken) {
+    let failures = Seldom::default();
+    while !closing.is_cancelled() {
+        let began = tokio::select! {
+            biased;
+            () = closing.cancelled() => return,
+            () = engine.directory_moved() => engine.now(),
+        };
+        let compared = tokio::select! {
+            biased;
+            () = closing.cancelled() => return,
+            compared = engine.compare_directory() => compared,
+        };
+        if let Err(refusal) = compared
+            && let Some(untold) = failures.tell(engine.now())
+        {
+            tracing::warn!(%refusal, untold, "the rows of the directory cannot be compared; it will be tried again");
+        }
+        let took = engine.now().micros().saturating_sub(began.micros());
+        if timeout(rows_apart(took), closing.cancelled()).await.is_ok() {
+            return;
         }
     }
 }
@@ -80,6 +113,12 @@ fn apart(timelines: u64, each: Duration) -> Duration {
     each.saturating_mul(u32::try_from(timelines).unwrap_or(u32::MAX)).min(APART_MAX)
 }
 
+/// Returns how long the next comparison of rows waits after one that took so many microseconds.
+fn rows_apart(took_micros: i64) -> Duration {
+    let took = Duration::from_micros(u64::try_from(took_micros).unwrap_or(0));
+    took.saturating_mul(ROWS_SHARE).max(ROWS_APART_MIN)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -91,5 +130,12 @@ mod tests {
         assert!(apart(5_000, APART_EACH_UNTOLD) <= LOOK_EVERY, "as often as ever with a few thousand");
         assert_eq!(apart(100_000, APART_EACH_UNTOLD), Duration::from_secs(5));
         assert_eq!(apart(u64::MAX, APART_EACH), APART_MAX);
+    }
+
+    #[test]
+    fn comparisons_of_rows_take_a_small_part_of_the_time() {
+        assert_eq!(rows_apart(3_000), ROWS_APART_MIN);
+        assert_eq!(rows_apart(500_000), Duration::from_secs(10));
+        assert_eq!(rows_apart(-1), ROWS_APART_MIN, "host time may go back");
     }
 }

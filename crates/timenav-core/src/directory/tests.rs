@@ -80,12 +80,12 @@ impl Both {
 
     fn happen(&mut self, happened: &[Happened]) {
         // All that is decided at once is decided on what was before.
-        let changes: Vec<_> = happened.iter().flat_map(|one| self.decides.changes::<()>(one)).collect();
+        let changes: Vec<_> = happened.iter().flat_map(|one| self.decides.changes::<_, ()>(one)).collect();
         for change in &changes {
             self.decides.apply(change);
         }
         for one in happened {
-            for change in &self.told.changes::<()>(&told(one)) {
+            for change in &self.told.changes::<_, ()>(&told(one)) {
                 self.told.apply(change);
             }
         }

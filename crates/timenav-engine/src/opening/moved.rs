@@ -1,12 +1,17 @@
 //! What other writers have committed, taken over.
 
+use std::collections::BTreeSet;
 use std::sync::{Arc, OnceLock};
 
+use timenav_core::directory::Directory;
 use timenav_core::ids::TimelineId;
 use timenav_core::ledger::{Frontier, Hash};
+use timenav_core::limits::FORK_DEPTH_MAX;
 
-use super::signed::{check_current, check_signed};
+use super::signed::{check_current, check_signed, rows_of};
+use super::told::{NotTold, Untold, directory_after};
 use super::{OpenError, heads_of};
+use crate::directory_rows::DirectoryRows;
 use crate::divergence::{Divergence, DivergenceKind, SeenTree};
 use crate::doors::Doors;
 use crate::head::{EndedTimeline, Head, Layer, TimelineKey, TimelineState};
@@ -14,13 +19,19 @@ use crate::heads::Heads;
 use crate::options::Options;
 use crate::refusal::Refusal;
 use crate::stated::signed_text;
+use crate::statement::HowStated;
 use crate::store::Store;
 use crate::tree::{SignedTree, root_at};
+
+/// How often heads are read, where another one turns out to be needed or rows were read too late.
+const READ_AGAIN_MAX: usize = 4;
 
 /// What other writers have committed.
 pub(crate) struct Moved {
     /// All heads and the directory anew, where that was needed.
     pub(crate) heads: Option<Heads>,
+    /// The directory alone and its rows, where they were brought forward.
+    pub(crate) directory: Option<(Arc<Directory>, Arc<DirectoryRows>)>,
     /// The timelines that are new, or have grown.
     pub(crate) states: Vec<Arc<TimelineState>>,
     /// Timelines that have ended.
@@ -51,7 +62,7 @@ pub(crate) async fn heads_moved(
             continue;
         }
         check_current(state, doors, options)?;
-        check_signed(store, state, &heads, doors, options).await.map_err(refused)?;
+        check_signed(store, state, heads.rows().root(), doors, options).await.map_err(refused)?;
         if let Some(known) = known {
             check_continued(store, known, state).await?;
         }
@@ -69,11 +80,19 @@ pub(crate) async fn heads_moved(
     let now = if has_system_moved { &heads } else { before };
     let (directory, rows) = (Arc::clone(now.directory()), Arc::clone(now.rows()));
     heads.take_over(unmoved, directory, rows);
-    Ok(Moved { heads: Some(heads), states, ended })
+    Ok(Moved { heads: Some(heads), directory: None, states, ended })
 }
 
-/// As [`heads_moved`], of some timelines that are known to have moved, and of all that are new. Costs no more than these,
-/// as long as the directory is the same.
+/// What others have committed on some timelines.
+pub(crate) enum SomeMoved {
+    /// This.
+    Moved(Moved),
+    /// That cannot be told without looking at all: [`heads_moved`] does.
+    Untold(Untold),
+}
+
+/// As [`heads_moved`], of some timelines that are known to have moved, and of all that are new. Costs no more than these, and
+/// the entries that tell of the directory where that has changed.
 ///
 /// # Errors
 /// As those of [`heads_moved`].
@@ -83,31 +102,157 @@ pub(crate) async fn some_moved(
     moved: &[TimelineKey],
     doors: &Doors,
     options: &Options,
-) -> Result<Moved, Refusal> {
-    let found = store.newest(moved, before.known_keys()).await?;
-    let is_same = |head: &Head| !head.id.is_system() || head.directory == before.directory().version;
-    let is_found = |key: &TimelineKey| found.iter().any(|head| head.key == *key);
-    if !found.iter().all(is_same) || !moved.iter().all(is_found) {
-        return heads_moved(store, before, doors, options).await;
-    }
-    let mut states: Vec<Arc<TimelineState>> = Vec::with_capacity(found.len());
-    for head in found {
-        let known = before.get(&head.id).map(|known| &**known);
-        if known.is_some_and(|known| known.root == head.frontier.root()) {
-            continue;
+) -> Result<SomeMoved, Refusal> {
+    let mut asked: BTreeSet<TimelineKey> = moved.iter().copied().collect();
+    let (mut untold, taking) = (Untold::Moving, Taking { store, before, doors, options });
+    for _ in 0..READ_AGAIN_MAX {
+        match taking.take(&asked).await {
+            Ok(moved) => return Ok(SomeMoved::Moved(moved)),
+            Err(NotTaken::Also(timeline)) => {
+                asked.insert(timeline);
+                untold = Untold::Moving;
+            }
+            // Rows may have been read a moment later than the entries.
+            Err(NotTaken::Not(NotTold::Untold(Untold::Otherwise))) => untold = Untold::Otherwise,
+            Err(NotTaken::Not(NotTold::Untold(untold))) => return Ok(SomeMoved::Untold(untold)),
+            Err(NotTaken::Not(NotTold::Refused(refusal))) => return Err(refusal),
         }
-        let Some(origin) = origin_of(store, &head, known, (before, &states)).await? else {
-            return heads_moved(store, before, doors, options).await;
+    }
+    Ok(SomeMoved::Untold(untold))
+}
+
+/// Why timelines were not taken over.
+enum NotTaken {
+    /// Another one is to be looked at together with them.
+    Also(TimelineKey),
+    Not(NotTold),
+}
+
+impl<E: Into<NotTold>> From<E> for NotTaken {
+    fn from(error: E) -> Self {
+        Self::Not(error.into())
+    }
+}
+
+/// Takes over what others have committed on some timelines.
+struct Taking<'a> {
+    store: &'a dyn Store,
+    before: &'a Heads,
+    doors: &'a Doors,
+    options: &'a Options,
+}
+
+impl Taking<'_> {
+    async fn take(&self, asked: &BTreeSet<TimelineKey>) -> Result<Moved, NotTaken> {
+        let (store, before) = (self.store, self.before);
+        let keys: Vec<TimelineKey> = asked.iter().copied().collect();
+        let found = store.newest(&keys, before.known_keys()).await?;
+        let has_changed = |head: &&Head| head.id.is_system() && head.directory != before.directory().version;
+        let told = match found.iter().find(has_changed) {
+            Some(system) => Some(directory_after(store, before, system).await?),
+            None => None,
         };
-        let state = state_of(head, origin, before);
-        check_current(&state, doors, options)?;
-        check_signed(store, &state, before, doors, options).await.map_err(refused)?;
-        if let Some(known) = known {
-            check_continued(store, known, &state).await?;
+        let ended = told.as_ref().map_or_else(Vec::new, |told| told.ended.clone());
+        self.check_missing(asked, &found, &ended)?;
+        let rows = told.as_ref().map_or_else(|| before.rows(), |told| &told.rows);
+        let mut states: Vec<Arc<TimelineState>> = Vec::with_capacity(found.len());
+        for head in found {
+            let known = before.get(&head.id).map(|known| &**known);
+            if known.is_some_and(|known| known.root == head.frontier.root()) {
+                continue;
+            }
+            let origin = self.origin_of(&head, known, (&states, &ended)).await?;
+            let state = state_of(head, origin, rows.root());
+            self.check(known, &state, (rows.root(), told.is_some())).await?;
+            states.push(Arc::new(state));
         }
-        states.push(Arc::new(state));
+        let directory = told.map(|told| (told.directory, told.rows));
+        Ok(Moved { heads: None, directory, states, ended })
     }
-    Ok(Moved { heads: None, states, ended: Vec::new() })
+
+    /// Makes sure that what is not there any more has ended.
+    fn check_missing(
+        &self,
+        asked: &BTreeSet<TimelineKey>,
+        found: &[Head],
+        ended: &[EndedTimeline],
+    ) -> Result<(), NotTaken> {
+        let is_told = |key: &TimelineKey| {
+            found.iter().any(|head| head.key == *key) || ended.iter().any(|ended| ended.key == *key)
+        };
+        let missing: BTreeSet<TimelineKey> = asked.iter().copied().filter(|key| !is_told(key)).collect();
+        // What was never known may have come and gone.
+        if missing.is_empty() || !self.before.all().any(|state| missing.contains(&state.head.key)) {
+            return Ok(());
+        }
+        match self.before.get(&TimelineId::system()) {
+            Some(system) if !asked.contains(&system.head.key) => Err(NotTaken::Also(system.head.key)),
+            Some(_) | None => Err(Untold::Missing.into()),
+        }
+    }
+
+    /// Makes sure that a timeline was signed as it is and goes on from what is known of it. The rows of a directory that
+    /// entries tell have to be those that were signed with it.
+    async fn check(
+        &self,
+        known: Option<&TimelineState>,
+        state: &TimelineState,
+        (directory_root, is_told): (Hash, bool),
+    ) -> Result<(), NotTaken> {
+        let Self { store, doors, options, .. } = *self;
+        check_current(state, doors, options)?;
+        let is_signed = || rows_of(state, directory_root, doors, options) != HowStated::Not;
+        if is_told && state.head.id.is_system() && !is_signed() {
+            return Err(Untold::Otherwise.into());
+        }
+        check_signed(store, state, directory_root, doors, options).await.map_err(refused)?;
+        match known {
+            Some(known) => Ok(check_continued(store, known, state).await?),
+            None => Ok(()),
+        }
+    }
+
+    /// Returns what a timeline goes on from: others that stand or have ended, which may be new too.
+    async fn origin_of(
+        &self,
+        head: &Head,
+        known: Option<&TimelineState>,
+        (new, ended): (&[Arc<TimelineState>], &[EndedTimeline]),
+    ) -> Result<Origin, NotTaken> {
+        if let Some(known) = known {
+            let (ancestors, lineage) = (Arc::clone(&known.ancestors), Arc::clone(&known.lineage));
+            return Ok(Origin { ancestors, lineage, fork_root: known.fork_root });
+        }
+        let Some(first) = head.fork else {
+            return Ok(Origin { ancestors: Arc::from([]), lineage: Arc::from([]), fork_root: None });
+        };
+        let (mut ancestors, mut lineage, mut over) = (Vec::new(), Vec::new(), Vec::new());
+        let mut next = Some(first);
+        while let Some(fork) = next.take() {
+            if let Some(parent) =
+                ended.iter().find(|ended| ended.key == fork.of).filter(|_| over.len() < FORK_DEPTH_MAX)
+            {
+                let layer = Layer { timeline: fork.of, as_of: fork.size, overrides: parent.overrides };
+                over.push((layer, parent.id.clone()));
+                next = parent.fork;
+                continue;
+            }
+            let mut standing = new.iter().chain(self.before.all());
+            let parent = standing.find(|state| state.head.key == fork.of).ok_or(Untold::Missing)?;
+            // Whether events were changed there before the fork is told by a head that has come as far.
+            if parent.head.frontier.size() < fork.size {
+                return Err(NotTaken::Also(fork.of));
+            }
+            ancestors.extend_from_slice(&parent.layers(fork.size));
+            lineage = parent.names_of(&ancestors);
+        }
+        for (layer, name) in over.into_iter().rev() {
+            ancestors.push(layer);
+            lineage.push(name);
+        }
+        let fork_root = Some(root_at(self.store, first.of, first.size).await?);
+        Ok(Origin { ancestors: ancestors.into(), lineage: lineage.into(), fork_root })
+    }
 }
 
 /// Makes sure that a timeline goes on from what is known of it: that the tree which was signed begins with the known one.
@@ -142,29 +287,9 @@ struct Origin {
     fork_root: Option<Hash>,
 }
 
-/// Returns what a timeline goes on from; `None` where that is no timeline that stands.
-async fn origin_of(
-    store: &dyn Store,
-    head: &Head,
-    known: Option<&TimelineState>,
-    (before, new): (&Heads, &[Arc<TimelineState>]),
-) -> Result<Option<Origin>, Refusal> {
-    if let Some(known) = known {
-        let (ancestors, lineage) = (Arc::clone(&known.ancestors), Arc::clone(&known.lineage));
-        return Ok(Some(Origin { ancestors, lineage, fork_root: known.fork_root }));
-    }
-    let Some(fork) = head.fork else {
-        return Ok(Some(Origin { ancestors: Arc::from([]), lineage: Arc::from([]), fork_root: None }));
-    };
-    let Some(parent) = new.iter().chain(before.all()).find(|state| state.head.key == fork.of) else { return Ok(None) };
-    let ancestors = parent.layers(fork.size);
-    let lineage = parent.names_of(&ancestors).into();
-    Ok(Some(Origin { ancestors, lineage, fork_root: Some(root_at(store, fork.of, fork.size).await?) }))
-}
-
-fn state_of(head: Head, origin: Origin, before: &Heads) -> TimelineState {
+fn state_of(head: Head, origin: Origin, directory_root: Hash) -> TimelineState {
     let Origin { ancestors, lineage, fork_root } = origin;
-    let directory_root = head.id.is_system().then(|| before.rows().root());
+    let directory_root = head.id.is_system().then_some(directory_root);
     TimelineState {
         root: head.frontier.root(),
         fork_root,
@@ -178,7 +303,8 @@ fn state_of(head: Head, origin: Origin, before: &Heads) -> TimelineState {
     }
 }
 
-fn refused(error: OpenError) -> Refusal {
+/// Returns what everybody is told of what a start would say.
+pub(crate) fn refused(error: OpenError) -> Refusal {
     match error {
         OpenError::Store(error) => error.into(),
         error => Refusal::Damaged(error.to_string()),

@@ -183,11 +183,11 @@ fn compare_one(
 pub(crate) async fn check_signed(
     store: &dyn Store,
     state: &TimelineState,
-    heads: &Heads,
+    directory_root: Hash,
     doors: &Doors,
     options: &Options,
 ) -> Result<(), OpenError> {
-    match rows_of(state, heads.rows().root(), doors, options) {
+    match rows_of(state, directory_root, doors, options) {
         HowStated::Whole => Ok(()),
         HowStated::AsFormerly => check_held(store, state).await,
         HowStated::Not => {
@@ -259,7 +259,8 @@ fn is_by_known_key(state: &TimelineState, doors: &Doors, options: &Options) -> b
     known.any(|key| key.id() == last)
 }
 
-fn rows_of(state: &TimelineState, directory_root: Hash, doors: &Doors, options: &Options) -> HowStated {
+/// Returns how a timeline stands to what was stated of it, with these rows of the directory.
+pub(crate) fn rows_of(state: &TimelineState, directory_root: Hash, doors: &Doors, options: &Options) -> HowStated {
     how_stated(state, directory_root, &signers(doors), &options.service_name)
 }
 

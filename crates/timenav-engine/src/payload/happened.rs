@@ -1,6 +1,6 @@
 //! The entries that tell what happened to users, keys, sessions and passwords: what is written, and what is read of it.
 
-use timenav_core::directory::{ApiKey, Directory, Happened, PasswordTold};
+use timenav_core::directory::{ApiKey, Directory, Happened, PasswordRow, PasswordTold};
 use timenav_core::ids::{SessionId, UserId};
 use timenav_core::ledger::Hash;
 use timenav_core::time::{Instant, Wall};
@@ -40,8 +40,8 @@ pub(crate) fn entry_of(happened: &Happened) -> (Action, &str, String) {
 /// Returns what an entry says happened to a directory, which was recorded at a host instant: `None` where it tells of
 /// something else, and an error where it cannot be read.
 #[expect(clippy::too_many_lines, reason = "an arm for each action")]
-pub(crate) fn happened_in(
-    directory: &Directory<PasswordTold>,
+pub(crate) fn happened_in<P: PasswordRow>(
+    directory: &Directory<P>,
     action: Action,
     at: Instant<Wall>,
     payload: Option<&[u8]>,
@@ -65,7 +65,7 @@ pub(crate) fn happened_in(
                 Some(text) => {
                     let sha256 = Hash::from_hex(text).ok_or(Unreadable)?;
                     let known = directory.passwords.get(&session.user_id);
-                    known.map(|known| PasswordTold { sha256, ..(**known).clone() })
+                    known.map(|known| PasswordTold { user_id: known.user_id().clone(), sha256, set_at: known.set_at() })
                 }
                 None => None,
             };

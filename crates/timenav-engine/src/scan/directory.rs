@@ -4,16 +4,15 @@ use std::collections::BTreeMap;
 
 use timenav_core::directory::{ApiKey, Directory, PasswordTold, Secret, Secrets, Shelves, User};
 use timenav_core::ids::{KeyId, TimelineId, UserId};
-use timenav_core::ledger::{Adopted, AdoptedLayer, Hash, LeafRecord, TimelineEnded};
+use timenav_core::ledger::{Hash, LeafRecord};
 use timenav_core::scan::Findings;
 use timenav_core::time::{Instant, Wall};
 
 use super::powers::Powers;
 use super::tables::compare_rows;
-use super::told::{Change, EndTold};
 use crate::action::Action;
 use crate::directory_rows::{DirectoryRows, ended_row};
-use crate::payload::happened_in;
+use crate::directory_told::{Change, EndTold, changes_told};
 
 /// Users, and what shows who they are, as far as the entries of `system` read so far tell.
 #[derive(Default)]
@@ -69,17 +68,7 @@ impl DirectoryTold {
         if let Some(authority) = &record.authority {
             self.submission = (authority.directory, action == Action::RevokeApiKey);
         }
-        let changes = match action {
-            Action::EndTimeline => {
-                let TimelineEnded { timeline_id, size, root, .. } = TimelineEnded::decode(payload?).ok()?;
-                vec![Change::EndTimeline(EndTold { timeline_id, size, root })]
-            }
-            Action::Adopt => came_with(&TimelineId::new(&record.subject).ok()?, payload?)?,
-            action => {
-                let happened = happened_in(&self.directory, action, recorded_at, payload).ok()?;
-                happened.map_or_else(Vec::new, |happened| self.directory.changes(&happened))
-            }
-        };
+        let changes = changes_told(&self.directory, action, record, recorded_at, payload)?;
         for change in &changes {
             self.apply(change, record.authority.is_some());
         }
@@ -130,12 +119,4 @@ impl DirectoryTold {
 
 fn by_name<T: Secret + Clone>(secrets: &Secrets<T>) -> BTreeMap<T::Id, T> {
     secrets.values().map(|one| (one.id().clone(), (**one).clone())).collect()
-}
-
-/// Returns the rows of the layers that a fork came with: they are among what has ended from the start.
-fn came_with(fork: &TimelineId, adopted: &[u8]) -> Option<Vec<Change>> {
-    let ended = |AdoptedLayer { root, size, timeline_id, .. }| {
-        Change::EndTimeline(EndTold { timeline_id: TimelineId::layer_of(fork, &timeline_id), size, root })
-    };
-    Some(Adopted::decode(adopted).ok()?.layers.into_iter().map(ended).collect())
 }

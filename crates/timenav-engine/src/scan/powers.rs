@@ -11,7 +11,7 @@ use timenav_core::ids::{TimelineId, UserId};
 use timenav_core::time::{Instant, Wall};
 use tokio::sync::Mutex;
 
-use super::told::Change;
+use crate::directory_told::Change;
 
 /// What a user is, from some version on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -16,7 +16,7 @@ const DELETE: [&str; 2] = ["DELETE FROM timelines WHERE timeline = $1", "DELETE 
 const INSERT: &str = "INSERT INTO ended_timelines (timeline_id, timeline, size, root, ended_at, fork_of, fork_size,
     overrides, due_at, is_let_go) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)";
 const SELECT: &str = "SELECT timeline_id, timeline, size, root, ended_at, fork_of, fork_size, overrides, due_at,
-    is_let_go FROM ended_timelines WHERE $1::text IS NULL OR timeline_id = $1";
+    is_let_go FROM ended_timelines WHERE $1::text[] IS NULL OR timeline_id = ANY($1)";
 /// Whoever wrote the row of a timeline that stands among those that have ended must not have it emptied.
 const SELECT_STANDING: &str = "SELECT 1 FROM timelines WHERE timeline = $1 OR timeline_id = $2";
 /// Each takes away some rows of a table.
@@ -66,9 +66,10 @@ pub(super) fn end<'a>(batch: &mut Batch<'a>, ended: &'a EndedTimeline) {
     );
 }
 
-/// Returns all of them, or the one of a name.
-pub(super) async fn select(on: &Object, named: Option<&TimelineId>) -> Result<Vec<EndedTimeline>, Failed> {
-    let found = rows(on, SELECT, &[&named.map(TimelineId::as_str)]).await?;
+/// Returns all of them, or those of some names.
+pub(super) async fn select(on: &Object, named: Option<&[TimelineId]>) -> Result<Vec<EndedTimeline>, Failed> {
+    let named = named.map(|named| named.iter().map(TimelineId::as_str).collect::<Vec<_>>());
+    let found = rows(on, SELECT, &[&named]).await?;
     found.iter().map(ended).collect()
 }
 

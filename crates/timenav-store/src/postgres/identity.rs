@@ -40,6 +40,7 @@ const SELECT_KEYS_OF: &str = "SELECT key_id, hash, user_id, timeline_id, label, 
         OR (created_at, key_id) < (SELECT created_at, key_id FROM api_keys WHERE key_id = $2))
     ORDER BY created_at DESC, key_id DESC LIMIT $3";
 const SELECT_PASSWORDS: &str = "SELECT user_id, phc, set_at FROM passwords";
+const SELECT_PASSWORDS_OF: &str = "SELECT user_id, phc, set_at FROM passwords WHERE user_id = ANY($1)";
 const SELECT_SESSIONS: &str = "SELECT session_id, hash, user_id, created_at, renewed_at, expires_at FROM sessions";
 
 pub(super) fn change<'a>(batch: &mut Batch<'a>, change: &'a DirectoryChange) {
@@ -120,6 +121,13 @@ pub(super) async fn directory(on: &Object, with_stopped_keys: bool) -> Result<Di
     }
     let (users, keys) = (Arc::new(users), Arc::new(keys));
     Ok(Directory { users, keys, passwords: Arc::new(passwords), sessions: Arc::new(sessions), version: 0 })
+}
+
+/// Returns what is kept of the passwords of some users.
+pub(super) async fn passwords_of(on: &Object, users: &[UserId]) -> Result<Vec<KeptPassword>, Failed> {
+    let users: Vec<&str> = users.iter().map(UserId::as_str).collect();
+    let found = rows(on, SELECT_PASSWORDS_OF, &[&users]).await?;
+    found.iter().map(password).collect()
 }
 
 /// Returns each of these keys.

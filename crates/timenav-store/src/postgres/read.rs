@@ -5,14 +5,14 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use deadpool_postgres::Object;
-use futures_util::FutureExt as _;
-use timenav_core::ids::{EventId, KeyId, UserId};
+use futures_util::{FutureExt as _, try_join};
+use timenav_core::ids::{EventId, KeyId, TimelineId, UserId};
 use timenav_core::ledger::{Hash, LeafRecord, TileId};
 use timenav_core::time::{Instant, Wall, parse_timestamp};
 use timenav_engine::{
     ApiKey, Asker, CarriedSeals, Commit, ConnectionsUse, Described, EndedTimeline, EventFilter, EventQuery, EventSpot,
     EventsPassing, Facts, Head, Health, Layer, Locked, LogRow, Opened, Overridden, RotationNote, Store, StoreError,
-    StoredEvent, SweepMark, TimelineKey, Upkeep, Wanted,
+    StoredEvent, SweepMark, TimelineKey, ToldRows, Upkeep, Wanted,
 };
 
 use super::batch::{Batch, rows};
@@ -93,6 +93,17 @@ impl Store for PostgresStore {
     ) -> Result<Vec<Head>, StoreError> {
         let (timelines, known) = (Arc::<[TimelineKey]>::from(timelines), Arc::new(known));
         Ok(self.heads_of_a_moment(|on| newest(on, Arc::clone(&timelines), Arc::clone(&known)).boxed()).await?)
+    }
+
+    async fn told_rows(&self, users: Vec<UserId>, ended: Vec<TimelineId>) -> Result<ToldRows, StoreError> {
+        let reader = self.reader().await?;
+        let found = try_join!(identity::passwords_of(&reader, &users), ends::select(&reader, Some(&ended)));
+        let (passwords, ended) = found?;
+        Ok(ToldRows { passwords, ended })
+    }
+
+    async fn open_directory(&self) -> Result<Opened, StoreError> {
+        Ok(self.heads_of_a_moment(|on| opened_directory(on).boxed()).await?)
     }
 
     async fn hint(&self) {
@@ -324,7 +335,15 @@ impl Upkeep for PostgresStore {
 }
 
 async fn opened(on: &Object) -> Result<Opened, Failed> {
-    let (heads, ended) = (heads::select_finished(on, heads::Which::All).await?, ends::select(on, None).await?);
+    opened_with(on, heads::Which::All).await
+}
+
+async fn opened_directory(on: &Object) -> Result<Opened, Failed> {
+    opened_with(on, heads::Which::Named(&TimelineId::system())).await
+}
+
+async fn opened_with(on: &Object, which: heads::Which<'_>) -> Result<Opened, Failed> {
+    let (heads, ended) = (heads::select_finished(on, which).await?, ends::select(on, None).await?);
     let directory = identity::directory(on, false).await?;
     Ok(Opened { heads, ended, directory, seals: CarriedSeals::default() })
 }

@@ -90,7 +90,7 @@ impl ScanSource for PostgresStore {
     }
 
     async fn ended(&self, timeline: &TimelineId) -> Result<Option<EndedTimeline>, StoreError> {
-        Ok(ends::select(&self.reader().await?, Some(timeline)).await?.pop())
+        Ok(ends::select(&self.reader().await?, Some(std::slice::from_ref(timeline))).await?.pop())
     }
 
     async fn entry_rows(&self, key: TimelineKey, first: u64, end: u64) -> Result<EntryRows, StoreError> {

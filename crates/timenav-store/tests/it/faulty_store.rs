@@ -10,14 +10,14 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use async_trait::async_trait;
 use parking_lot::Mutex;
 use timenav_core::followers::Confirmed;
-use timenav_core::ids::{EventId, FollowerId, KeyId, UserId};
+use timenav_core::ids::{EventId, FollowerId, KeyId, TimelineId, UserId};
 use timenav_core::ledger::{Hash, TileId};
 use timenav_core::time::{Instant, Wall};
 use timenav_engine::{
     ApiKey, Asker, AtWork, AtWorkWanted, ChangeLeases, Commit, Described, EndedTimeline, EventFilter, EventQuery,
     EventSpot, EventsPassing, Facts, FollowerRow, Head, Health, Layer, LeasesWanted, Locked, LogRow, Opened,
     Overridden, Presence, RotationNote, SharedFollowers, SharedLeases, Store, StoreError, StoredEvent, StoredTree,
-    SweepMark, TimelineKey, Upkeep, Wanted,
+    SweepMark, TimelineKey, ToldRows, Upkeep, Wanted,
 };
 use tokio::sync::Semaphore;
 use tokio::task::JoinHandle;
@@ -63,6 +63,11 @@ pub(crate) struct FaultyStore {
     pub(crate) scanned_bytes: AtomicUsize,
     /// How many events a scan has looked up by their ids.
     pub(crate) looked_up: AtomicUsize,
+    /// Rows of heads, of the directory and of entries that were handed over.
+    pub(crate) handed_over: AtomicUsize,
+    /// How often everything was, and how often while heads were locked.
+    pub(crate) opened: AtomicUsize,
+    pub(crate) opened_locked: AtomicUsize,
 }
 
 /// More than any test commits.
@@ -85,6 +90,9 @@ impl FaultyStore {
             at_versions_gate: Semaphore::new(0),
             scanned_bytes: AtomicUsize::new(0),
             looked_up: AtomicUsize::new(0),
+            handed_over: AtomicUsize::new(0),
+            opened: AtomicUsize::new(0),
+            opened_locked: AtomicUsize::new(0),
             shared: false,
             locks: false,
             is_locked: AtomicBool::new(false),
@@ -190,6 +198,10 @@ impl FaultyStore {
         self.scan_gate.acquire().await.unwrap().forget();
     }
 
+    fn hand_over(&self, rows: usize) {
+        self.handed_over.fetch_add(rows, Ordering::SeqCst);
+    }
+
     fn reading(&self) -> Result<&dyn Store, StoreError> {
         if self.reads_fail.load(Ordering::SeqCst) {
             return Err(StoreError::Unavailable("reading fails".to_owned()));
@@ -201,7 +213,11 @@ impl FaultyStore {
 #[async_trait]
 impl Store for FaultyStore {
     async fn open(&self) -> Result<Opened, StoreError> {
-        self.reading()?.open().await
+        self.opened.fetch_add(1, Ordering::SeqCst);
+        self.opened_locked.fetch_add(usize::from(self.is_locked.load(Ordering::SeqCst)), Ordering::SeqCst);
+        let opened = self.reading()?.open().await?;
+        self.hand_over(opened.heads.len() + opened.ended.len() + opened.directory.users.len());
+        Ok(opened)
     }
 
     fn is_shared(&self) -> bool {
@@ -236,7 +252,9 @@ impl Store for FaultyStore {
     }
 
     async fn sizes(&self) -> Result<Vec<(TimelineKey, u64)>, StoreError> {
-        self.inner.sizes().await
+        let sizes = self.inner.sizes().await?;
+        self.hand_over(sizes.len());
+        Ok(sizes)
     }
 
     async fn newest(
@@ -244,7 +262,19 @@ impl Store for FaultyStore {
         timelines: &[TimelineKey],
         known: RangeInclusive<TimelineKey>,
     ) -> Result<Vec<Head>, StoreError> {
-        self.inner.newest(timelines, known).await
+        let heads = self.inner.newest(timelines, known).await?;
+        self.hand_over(heads.len());
+        Ok(heads)
+    }
+
+    async fn told_rows(&self, users: Vec<UserId>, ended: Vec<TimelineId>) -> Result<ToldRows, StoreError> {
+        let told = self.inner.told_rows(users, ended).await?;
+        self.hand_over(told.passwords.len() + told.ended.len());
+        Ok(told)
+    }
+
+    async fn open_directory(&self) -> Result<Opened, StoreError> {
+        self.reading()?.open_directory().await
     }
 
     async fn trees(&self, timelines: Vec<TimelineKey>) -> Result<Vec<StoredTree>, StoreError> {

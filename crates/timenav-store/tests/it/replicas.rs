@@ -2,6 +2,7 @@
 //! seen by whatever is asked of the other afterwards.
 
 mod arrivals;
+mod directory;
 mod fences;
 mod followers;
 mod joining;

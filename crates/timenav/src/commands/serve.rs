@@ -107,6 +107,7 @@ async fn serve(settings: &Settings) -> Result<(), Failure> {
     witnesses::start(&wired.engine, settings, (wired.cosigned_file(), &spans), &closing)?;
     webhooks::start(&wired.engine, wired.webhooks.clone(), (settings, spans), &closing)?;
     tokio::spawn(replicas::compare(wired.engine.clone(), closing.clone()));
+    tokio::spawn(replicas::compare_rows(wired.engine.clone(), closing.clone()));
     tokio::spawn(timekeeper::tell_presence(wired.engine.clone(), closing.clone()));
     tokio::spawn(timekeeper::keep_time(wired.engine.clone(), closing.clone()));
     let scheme = if tls.is_some() { "https" } else { "http" };

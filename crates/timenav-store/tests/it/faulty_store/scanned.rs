@@ -35,6 +35,7 @@ impl ScanSource for FaultyStore {
         let read = self.reading()?.entry_rows(timeline, first, end).await?;
         let bytes = read.rows.iter().map(|row| row.leaf.len() + row.payload.len()).sum();
         self.scanned_bytes.fetch_max(bytes, Ordering::SeqCst);
+        self.hand_over(read.rows.len());
         Ok(read)
     }
 

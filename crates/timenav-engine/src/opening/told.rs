@@ -1,0 +1,224 @@
+//! The directory, brought forward by the entries of `system` that others have written since.
+
+use std::collections::{BTreeSet, HashMap};
+use std::convert::Infallible;
+use std::sync::Arc;
+
+use timenav_core::directory::{Directory, KeptPassword, PasswordRow as _, PasswordTold};
+use timenav_core::ids::{TimelineId, UserId};
+use timenav_core::ledger::{Frontier, LeafRecord, Salt, leaf_hash, payload_hash};
+use timenav_core::time::{Instant, Wall, parse_timestamp};
+
+use crate::action::Action;
+use crate::archive::{EntryRow, EntryRows};
+use crate::directory::DirectoryChange;
+use crate::directory_rows::DirectoryRows;
+use crate::directory_told::{Change, EndTold, changes_told};
+use crate::head::{EndedTimeline, Head};
+use crate::heads::Heads;
+use crate::refusal::Refusal;
+use crate::store::{Store, ToldRows};
+use crate::store_error::StoreError;
+
+/// Most entries by which the directory is brought forward. It is done while heads are locked, and the server takes locks
+/// back after two seconds.
+pub(crate) const ENTRIES_TOLD_MAX: u64 = 4_096;
+
+/// The directory after what entries of `system` tell.
+#[derive(Debug)]
+pub(crate) struct DirectoryAfter {
+    pub(crate) directory: Arc<Directory>,
+    pub(crate) rows: Arc<DirectoryRows>,
+    /// The timelines that have ended by these entries.
+    pub(crate) ended: Vec<EndedTimeline>,
+}
+
+/// Why entries do not tell what others have done, so that all heads and the directory are loaded anew. Beside the start
+/// this is the only reason to do so, and it is done without a lock.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum Untold {
+    /// The ledger went back or is another one. To say which, all of them are looked at.
+    #[error("`system` has {found} entries with another directory, and {known} were known")]
+    WentBack {
+        /// Entries there are.
+        found: u64,
+        /// Entries that were known.
+        known: u64,
+    },
+    /// The service was not heard of for long. A load costs less by then, and no lock is held for it.
+    #[error("`system` has grown by {0} entries")]
+    TooMany(u64),
+    /// An entry is missing, does not belong to the tree that was signed, or cannot be read; or it is of version 1, which
+    /// counts no changes of the directory.
+    #[error("entry {0} of `system` does not tell it")]
+    Entry(u64),
+    /// The entries lead to other rows than those that were signed, also where they are read again: rows of passwords and of
+    /// ended timelines, which entries tell by their hashes alone, may have been read a moment later.
+    #[error("the entries of `system` do not lead to the rows that were signed")]
+    Otherwise,
+    /// A timeline is not there any more, or one goes on from another that is not, and no entry tells that it has ended. To
+    /// name what is missing, all of them are looked at.
+    #[error("a timeline is missing that has not ended")]
+    Missing,
+    /// Others were faster each time that something had to be read again.
+    #[error("others write all the time")]
+    Moving,
+}
+
+/// Why the directory was not brought forward.
+#[derive(Debug)]
+pub(crate) enum NotTold {
+    /// Entries do not tell it.
+    Untold(Untold),
+    /// The store cannot be read, or what is in it must not be gone on from.
+    Refused(Refusal),
+}
+
+impl From<Refusal> for NotTold {
+    fn from(refusal: Refusal) -> Self {
+        Self::Refused(refusal)
+    }
+}
+
+impl From<StoreError> for NotTold {
+    fn from(error: StoreError) -> Self {
+        Self::Refused(error.into())
+    }
+}
+
+impl From<Untold> for NotTold {
+    fn from(untold: Untold) -> Self {
+        Self::Untold(untold)
+    }
+}
+
+/// Returns the directory as it is by a newer head of `system`: what is known, and what the entries since tell, made by the
+/// functions by which a replay makes it. That it is the signed one is for the caller to compare. Costs as much as there are
+/// such entries.
+///
+/// # Errors
+/// The store cannot be read, or the entries do not tell it.
+pub(crate) async fn directory_after(
+    store: &dyn Store,
+    before: &Heads,
+    system: &Head,
+) -> Result<DirectoryAfter, NotTold> {
+    let known = before.get(&TimelineId::system()).map(|known| known.head.frontier.clone()).unwrap_or_default();
+    let (first, size) = (known.size(), system.frontier.size());
+    if size <= first || system.directory < before.directory().version {
+        return Err(Untold::WentBack { found: size, known: first }.into());
+    }
+    if size - first > ENTRIES_TOLD_MAX {
+        return Err(Untold::TooMany(size - first).into());
+    }
+    let told = read_changes(store, (before.directory(), known), system).await?;
+    let found = look_up(store, &told).await?;
+    let mut changes = Vec::with_capacity(told.len());
+    for change in told {
+        changes.push(resolved(change, &found)?);
+    }
+    let mut directory = Directory::clone(before.directory());
+    changes.iter().for_each(|change| directory.apply(change));
+    if directory.version != system.directory {
+        return Err(Untold::Otherwise.into());
+    }
+    let rows = Arc::new(before.rows().after(&changes));
+    let ended = changes.iter().filter_map(DirectoryChange::ended).cloned().collect();
+    Ok(DirectoryAfter { directory: Arc::new(directory), rows, ended })
+}
+
+/// Reads what the entries since change. Each of them has to be in the tree that is signed with the head.
+async fn read_changes(
+    store: &dyn Store,
+    (directory, mut frontier): (&Directory, Frontier),
+    system: &Head,
+) -> Result<Vec<Change>, NotTold> {
+    let (first, size) = (frontier.size(), system.frontier.size());
+    let (mut directory, mut told) = (directory.clone(), Vec::new());
+    let mut at = first;
+    while at < size {
+        let EntryRows { rows, end } = store.entry_rows(system.key, at, size).await?;
+        let is_whole = rows.iter().map(|entry| entry.position).eq(at..end);
+        if !is_whole || end <= at {
+            return Err(Untold::Entry(at).into());
+        }
+        for entry in &rows {
+            frontier.push(leaf_hash(&entry.leaf));
+            let changes = told_by(&directory, entry).ok_or(Untold::Entry(entry.position))?;
+            for change in changes {
+                // What is kept of a password nobody needs to know for what comes next.
+                let Ok(known) = change.clone().try_with(|told| Ok::<_, Infallible>(unknown(&told)), Ok);
+                directory.apply(&known);
+                told.push(change);
+            }
+        }
+        at = end;
+    }
+    if frontier.root() == system.frontier.root() { Ok(told) } else { Err(Untold::Entry(first).into()) }
+}
+
+/// Returns what an entry changes; `None` where that cannot be told.
+fn told_by(directory: &Directory, entry: &EntryRow) -> Option<Vec<Change>> {
+    let record = LeafRecord::decode(&entry.leaf).ok()?;
+    let action = Action::of(&record)?;
+    record.authority.as_ref()?;
+    let recorded_at: Instant<Wall> = parse_timestamp(&record.recorded_at).ok()?;
+    let changes = changes_told(directory, action, &record, recorded_at, Some(&entry.payload))?;
+    // Contents of others may be gone, and are not asked for.
+    let is_hashed = || {
+        let salt = entry.salt.as_slice().try_into().ok().map(Salt::from_bytes);
+        salt.is_some_and(|salt| payload_hash(&salt, &entry.payload) == record.payload_hash)
+    };
+    (changes.is_empty() || is_hashed()).then_some(changes)
+}
+
+/// A password of which it is only known that it is there. It lets nobody in.
+fn unknown(told: &PasswordTold) -> KeptPassword {
+    KeptPassword { user_id: told.user_id.clone(), phc: Arc::from(""), set_at: told.set_at }
+}
+
+/// Rows that entries tell by their hashes alone.
+#[derive(Default)]
+struct LookedUp {
+    passwords: HashMap<UserId, KeptPassword>,
+    ended: HashMap<TimelineId, EndedTimeline>,
+}
+
+async fn look_up(store: &dyn Store, told: &[Change]) -> Result<LookedUp, StoreError> {
+    let password = |change: &Change| match change {
+        Change::PutPassword(told) => Some(told.user_id.clone()),
+        Change::PutUser(_)
+        | Change::DeleteUser(_)
+        | Change::PutKey(_)
+        | Change::RevokeKey { .. }
+        | Change::PutSession(_)
+        | Change::EndSession(_)
+        | Change::EndTimeline(_) => None,
+    };
+    let users: BTreeSet<UserId> = told.iter().filter_map(password).collect();
+    let ended: BTreeSet<TimelineId> =
+        told.iter().filter_map(Change::ended).map(|ended| ended.timeline_id.clone()).collect();
+    if users.is_empty() && ended.is_empty() {
+        return Ok(LookedUp::default());
+    }
+    let ToldRows { passwords, ended } =
+        store.told_rows(users.into_iter().collect(), ended.into_iter().collect()).await?;
+    Ok(LookedUp {
+        passwords: passwords.into_iter().map(|password| (password.user_id.clone(), password)).collect(),
+        ended: ended.into_iter().map(|ended| (ended.id.clone(), ended)).collect(),
+    })
+}
+
+/// Returns a change with the rows that it tells of by their hashes. Of a password that another one took the place of there
+/// is none any more; were it the last one, the signed rows would be others.
+fn resolved(change: Change, found: &LookedUp) -> Result<DirectoryChange, Untold> {
+    let password = |told: PasswordTold| {
+        let kept = found.passwords.get(&told.user_id).filter(|kept| kept.sha256() == told.sha256);
+        Ok(kept.map_or_else(|| unknown(&told), |kept| KeptPassword { set_at: told.set_at, ..kept.clone() }))
+    };
+    let ended = |EndTold { timeline_id, size, root }| {
+        let kept = found.ended.get(&timeline_id).filter(|kept| (kept.size, kept.root) == (size, root));
+        kept.cloned().ok_or(Untold::Otherwise)
+    };
+    change.try_with(password, ended)
+}

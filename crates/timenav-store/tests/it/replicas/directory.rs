@@ -1,0 +1,355 @@
+//! The directory of one service, brought forward by the entries that others have written: as it would be loaded, whatever
+//! happened, and at a cost that does not grow with what there is.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use timenav_core::access::RestrictionLevel;
+use timenav_core::event::EventDraft;
+use timenav_core::ids::TimelineId;
+use timenav_engine::{Caller, PasswordRequest, Refusal};
+
+use super::{draft, end, hour, key_of, names, read_list, two};
+use crate::cluster::execute;
+use crate::faulty_store::FaultyStore;
+use crate::house::{Home, House};
+use crate::sample::{key_id, password, timeline_id, user_id};
+
+const SECRET: &str = "correct horse battery staple";
+
+async fn set_password(home: &Home<'_>, name: &str, secret: &str) -> Result<(), Refusal> {
+    let request = PasswordRequest { user_id: Some(user_id(name)), password: password(secret), current: None };
+    home.engine.set_password(&home.admin, request).await.map(drop)
+}
+
+/// Makes many timelines, which share what can be shared.
+async fn make_many(home: &Home<'_>, count: usize) {
+    let made = (0..count).map(|number| {
+        let (engine, admin) = (home.engine.clone(), home.admin.clone());
+        let timeline = timeline_id(&format!("one-of-many-{number}"));
+        tokio::spawn(async move { engine.create_timeline(&admin, timeline, None).await.map(drop) })
+    });
+    for made in made.collect::<Vec<_>>() {
+        made.await.unwrap().unwrap();
+    }
+}
+
+/// Returns how many rows a service is handed for each change of the directory that another one makes, where there are so
+/// many timelines; and how often it read all of them before.
+async fn rows_for_each_change(timelines: usize) -> (Vec<usize>, usize) {
+    let house = House::on_postgres();
+    let other = two(&house).await;
+    let left = house.open().await;
+    let store = Arc::new(FaultyStore::locking(other.store()));
+    let right = other.try_open(Arc::clone(&store) as _).await.unwrap();
+    store.opened.store(0, Ordering::SeqCst);
+    make_many(&left, timelines).await;
+    left.engine.create_user(&left.admin, user_id("ada"), false, None).await.unwrap();
+    right.engine.change_clock(&right.admin, None, hour(), None).await.unwrap();
+    assert_eq!(store.opened_locked.load(Ordering::SeqCst), 0, "everything was read while others waited");
+    let loads = store.opened.swap(0, Ordering::SeqCst);
+    let mut rows = Vec::new();
+    for change in 0..6 {
+        let (engine, admin) = (&left.engine, &left.admin);
+        match change {
+            0 => drop(key_of(&left, "ada").await),
+            1 => drop(engine.create_user(admin, user_id("bob"), true, None).await.unwrap()),
+            2 => drop(
+                engine.restrict_time_travel(admin, user_id("bob"), RestrictionLevel::NoAccess, None).await.unwrap(),
+            ),
+            3 => set_password(&left, "bob", SECRET).await.unwrap(),
+            4 => drop(engine.end_timeline(admin, timeline_id("one-of-many-3"), None).await.unwrap()),
+            _ => drop(engine.delete_user(admin, user_id("bob")).await.unwrap()),
+        }
+        store.handed_over.store(0, Ordering::SeqCst);
+        if change % 2 == 0 {
+            right.engine.hear_of(&TimelineId::system()).await.unwrap();
+        } else {
+            // With heads that are locked.
+            right.engine.change_clock(&right.admin, None, hour(), None).await.unwrap();
+        }
+        rows.push(store.handed_over.swap(0, Ordering::SeqCst));
+    }
+    assert_eq!(store.opened.load(Ordering::SeqCst), 0);
+    right.engine.close().await;
+    left.engine.close().await;
+    (rows, loads)
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn a_change_costs_as_many_rows_with_ten_timelines_as_with_ten_thousand() {
+    let (few, loads) = rows_for_each_change(10).await;
+    assert_eq!(loads, 0);
+    assert!(few.iter().all(|rows| (1..10).contains(rows)), "{few:?}");
+    let (many, loads) = rows_for_each_change(10_000).await;
+    assert_eq!(loads, 1, "so many entries are more than are read with a lock");
+    assert_eq!(few, many);
+}
+
+/// What one service shows of the directory to whoever asks.
+#[derive(Debug, PartialEq, Eq)]
+struct Shown {
+    users: Vec<String>,
+    let_in: Vec<bool>,
+    sessions: Vec<bool>,
+    timelines: Vec<String>,
+}
+
+/// What was handed out so far.
+#[derive(Default)]
+struct HandedOut {
+    keys: Vec<String>,
+    callers: Vec<Caller>,
+    sessions: Vec<(String, Caller)>,
+    timelines: usize,
+}
+
+async fn shown(home: &Home<'_>, out: &HandedOut) -> Shown {
+    let (users, _) = home.engine.users(&home.admin, 100, None).await.unwrap();
+    Shown {
+        users: users.iter().map(|user| format!("{user:?}")).collect(),
+        let_in: out.keys.iter().map(|key| home.engine.authenticate(key).is_ok()).collect(),
+        sessions: out.sessions.iter().map(|(key, _)| home.engine.authenticate_session(key).is_ok()).collect(),
+        timelines: names(home, &home.admin).await,
+    }
+}
+
+/// Draws a number below another one (`SplitMix64`, Steele, Lea and Flood 2014).
+fn draw(seed: &mut u64, below: usize) -> usize {
+    *seed = seed.wrapping_add(0x9E37_79B9_7F4A_7C15);
+    let mixed = (*seed ^ (*seed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+    let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+    usize::try_from((mixed ^ (mixed >> 31)) % below as u64).unwrap()
+}
+
+/// Changes something through one service. What is refused is as good as anything else.
+async fn step(home: &Home<'_>, out: &mut HandedOut, seed: &mut u64) {
+    let (engine, admin) = (&home.engine, &home.admin);
+    let name = format!("user{}", draw(seed, 5));
+    let user = || user_id(&name);
+    match draw(seed, 14) {
+        0 | 1 => drop(engine.create_user(admin, user(), draw(seed, 2) == 0, None).await),
+        2 => drop(engine.delete_user(admin, user()).await),
+        3 => {
+            let level = [RestrictionLevel::NoAccess, RestrictionLevel::LimitedAccess][draw(seed, 2)];
+            drop(engine.restrict_time_travel(admin, user(), level, None).await);
+        }
+        4 | 5 if engine.users(admin, 100, None).await.unwrap().0.iter().any(|one| one.user_id == user()) => {
+            let key = key_of(home, &name).await;
+            out.callers.extend(engine.authenticate(&key).ok());
+            out.keys.push(key);
+        }
+        6 if !out.callers.is_empty() => {
+            let caller = &out.callers[draw(seed, out.callers.len())];
+            drop(engine.revoke_api_key(admin, key_id(caller)).await);
+        }
+        7 => drop(set_password(home, &name, &format!("{SECRET} {}", draw(seed, 3))).await),
+        8 | 9 => {
+            let secret = password(&format!("{SECRET} {}", draw(seed, 3)));
+            if let Ok(Some(session)) = engine.log_in(user(), secret, None).await {
+                out.sessions.push((session.secret.to_string(), session.caller));
+            }
+        }
+        10 if !out.sessions.is_empty() => {
+            let (_, caller) = &out.sessions[draw(seed, out.sessions.len())];
+            home.house.clock.advance(3_600_000_000);
+            drop(engine.renew_session(caller).await);
+        }
+        11 if !out.sessions.is_empty() => {
+            let (_, caller) = &out.sessions[draw(seed, out.sessions.len())];
+            drop(engine.log_out(caller, draw(seed, 2) == 0).await);
+        }
+        12 => {
+            out.timelines += 1;
+            drop(engine.create_timeline(admin, timeline_id(&format!("t{}", out.timelines)), None).await);
+        }
+        _ => {
+            let timeline = timeline_id(&format!("t{}", draw(seed, out.timelines + 1)));
+            drop(engine.end_timeline(admin, timeline, None).await);
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn a_directory_that_was_brought_forward_is_the_one_that_is_loaded() {
+    const ROUNDS: u64 = 6;
+    const STEPS: usize = 60;
+    for round in 0..ROUNDS {
+        let mut seed = round;
+        let house = House::on_postgres();
+        let other = two(&house).await;
+        let homes = [house.open().await, other.open().await];
+        let mut out = HandedOut::default();
+        for _ in 0..STEPS {
+            step(&homes[draw(&mut seed, 2)], &mut out, &mut seed).await;
+            if draw(&mut seed, 3) == 0 {
+                homes[1].engine.hear_of(&TimelineId::system()).await.unwrap();
+            }
+            homes[1].engine.compare_directory().await.unwrap();
+        }
+        let mut third = house.replica();
+        third.options.joins = true;
+        // Reads are entries too, and bring everybody to the same place.
+        let fresh = third.open().await;
+        let loaded = shown(&fresh, &out).await;
+        for home in &homes {
+            home.engine.hear_of_all().await.unwrap();
+            assert_eq!(shown(home, &out).await, loaded, "{round}");
+            assert_eq!(home.engine.replica().unwrap().loads, 0, "{round}");
+        }
+        fresh.engine.close().await;
+        // Numbers of timelines that came and went meanwhile are not used again, and names neither.
+        for (number, home) in homes.iter().enumerate() {
+            let last = timeline_id(&format!("last{number}"));
+            home.engine.create_timeline(&home.admin, last.clone(), None).await.unwrap();
+            home.engine.end_timeline(&home.admin, last, None).await.unwrap();
+        }
+        let again = homes[0].engine.create_timeline(&homes[0].admin, timeline_id("last1"), None).await.map(drop);
+        assert!(matches!(again, Err(Refusal::NameEnded { .. })), "{again:?}");
+        end(&house, homes).await;
+    }
+}
+
+/// Whoever owns the database changes a row beside a change that is honest: nobody is let in by it, and it is found.
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn a_row_that_was_written_beside_an_honest_change_is_found() {
+    for attack in [
+        "UPDATE users SET operator = true WHERE user_id = 'ada'",
+        "UPDATE users SET operator = true WHERE user_id = 'new'",
+        "DELETE FROM users WHERE user_id = 'bob'",
+        "UPDATE api_keys SET user_id = 'admin' WHERE user_id = 'ada'",
+        "UPDATE api_keys SET label = 'mine' WHERE user_id = 'ada'",
+        "UPDATE passwords SET phc = phc || 'x' WHERE user_id = 'bob'",
+        "INSERT INTO passwords SELECT 'ada', phc, set_at FROM passwords WHERE user_id = 'bob'",
+        "UPDATE sessions SET user_id = 'admin'",
+        "DELETE FROM ended_timelines WHERE timeline_id = 'over'",
+        "UPDATE ended_timelines SET size = size + 1 WHERE timeline_id = 'over'",
+    ] {
+        let house = House::on_postgres();
+        let other = two(&house).await;
+        let (left, right) = (house.open().await, other.open().await);
+        for name in ["ada", "bob"] {
+            left.engine.create_user(&left.admin, user_id(name), false, None).await.unwrap();
+        }
+        let ada = key_of(&left, "ada").await;
+        set_password(&left, "bob", SECRET).await.unwrap();
+        left.engine.log_in(user_id("bob"), password(SECRET), None).await.unwrap().unwrap();
+        left.engine.create_timeline(&left.admin, timeline_id("over"), None).await.unwrap();
+        left.engine.end_timeline(&left.admin, timeline_id("over"), None).await.unwrap();
+        right.engine.hear_of_all().await.unwrap();
+        right.engine.compare_directory().await.unwrap();
+        left.engine.create_user(&left.admin, user_id("new"), false, None).await.unwrap();
+        execute(&house.database(), attack);
+        right.engine.hear_of(&TimelineId::system()).await.unwrap();
+        let ada = right.engine.authenticate(&ada).unwrap();
+        assert!(right.engine.users(&ada, 9, None).await.is_err(), "{attack}");
+        right.engine.directory_moved().await;
+        let compared = right.engine.compare_directory().await;
+        assert!(matches!(&compared, Err(Refusal::Unavailable(why)) if why.contains("outside timenav")), "{compared:?}");
+        assert!(right.engine.ready().await.is_err(), "{attack}");
+        let changed = right.engine.change_clock(&right.admin, None, hour(), None).await.map(drop);
+        assert!(matches!(changed, Err(Refusal::Unavailable(_))), "{attack}: {changed:?}");
+        right.engine.close().await;
+        left.engine.close().await;
+    }
+}
+
+/// What entries tell by its hash alone is read, and is taken for what they tell only if it is that.
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn a_row_of_the_change_itself_is_compared_with_its_entry() {
+    for attack in [
+        "UPDATE passwords SET phc = phc || 'x' WHERE user_id = 'ada'",
+        "DELETE FROM passwords WHERE user_id = 'ada'",
+        "UPDATE ended_timelines SET root = sha256(root) WHERE timeline_id = 'over'",
+        "DELETE FROM ended_timelines WHERE timeline_id = 'over'",
+    ] {
+        let house = House::on_postgres();
+        let other = two(&house).await;
+        let (left, right) = (house.open().await, other.open().await);
+        left.engine.create_user(&left.admin, user_id("ada"), false, None).await.unwrap();
+        left.engine.create_timeline(&left.admin, timeline_id("over"), None).await.unwrap();
+        right.engine.hear_of_all().await.unwrap();
+        set_password(&left, "ada", SECRET).await.unwrap();
+        left.engine.end_timeline(&left.admin, timeline_id("over"), None).await.unwrap();
+        execute(&house.database(), attack);
+        let heard = right.engine.hear_of(&TimelineId::system()).await;
+        assert!(matches!(heard, Err(Refusal::Unavailable(_))), "{attack}: {heard:?}");
+        assert!(right.engine.ready().await.is_err(), "{attack}");
+        right.engine.close().await;
+        left.engine.close().await;
+    }
+}
+
+/// A password that was set twice meanwhile is the last one.
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn what_is_in_no_entry_is_read_as_it_is_by_now() {
+    let house = House::on_postgres();
+    let other = two(&house).await;
+    let (left, right) = (house.open().await, other.open().await);
+    left.engine.create_user(&left.admin, user_id("ada"), false, None).await.unwrap();
+    for secret in ["one correct horse battery", "another correct horse battery"] {
+        set_password(&left, "ada", secret).await.unwrap();
+    }
+    right.engine.hear_of(&TimelineId::system()).await.unwrap();
+    let first = right.engine.log_in(user_id("ada"), password("one correct horse battery"), None).await.unwrap();
+    assert!(first.is_none());
+    let second = right.engine.log_in(user_id("ada"), password("another correct horse battery"), None).await.unwrap();
+    assert!(second.is_some());
+    assert_eq!(right.engine.replica().unwrap().loads, 0);
+    end(&house, [left, right]).await;
+}
+
+/// A timeline that was forked from one that has ended since, before anybody here knew of either.
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn a_fork_of_what_has_come_and_gone_is_read_through_it() {
+    let house = House::on_postgres();
+    let other = two(&house).await;
+    let (left, right) = (house.open().await, other.open().await);
+    for name in ["parent", "child", "grandchild"] {
+        let timeline = timeline_id(name);
+        match name {
+            "parent" => drop(left.engine.create_timeline(&left.admin, timeline.clone(), None).await.unwrap()),
+            name => {
+                let of = timeline_id(if name == "child" { "parent" } else { "child" });
+                _ = left.engine.fork_timeline(&left.admin, timeline.clone(), &of, None, None).await.unwrap();
+            }
+        }
+        let drafts = vec![draft(&format!("of-{name}"))];
+        left.engine.record_events(&left.admin, Some(timeline), drafts, None).await.unwrap();
+    }
+    for name in ["parent", "child"] {
+        left.engine.end_timeline(&left.admin, timeline_id(name), None).await.unwrap();
+    }
+    read_list(&left, "grandchild", &[]).await;
+    right.engine.hear_of_all().await.unwrap();
+    assert_eq!(right.engine.replica().unwrap().loads, 0);
+    let lineage = async |home: &Home<'_>| {
+        let seen = home.engine.timeline(&home.admin, &timeline_id("grandchild")).await.unwrap();
+        (seen.state.ancestors.to_vec(), seen.state.lineage.to_vec())
+    };
+    let (here, there) = (lineage(&right).await, lineage(&left).await);
+    assert_eq!(here, there);
+    assert_eq!(here.1, [timeline_id("parent"), timeline_id("child")]);
+    end(&house, [left, right]).await;
+}
+
+/// Events of `main` are changed on a fork of it, which another service knows as it was before.
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn a_fork_goes_on_from_what_its_parent_had_changed_by_then() {
+    let house = House::on_postgres();
+    let other = two(&house).await;
+    let (left, right) = (house.open().await, other.open().await);
+    let (parent, child) = (timeline_id("parent"), timeline_id("child"));
+    left.engine.record_events(&left.admin, None, vec![draft("launch")], None).await.unwrap();
+    left.engine.fork_timeline(&left.admin, parent.clone(), &timeline_id("main"), None, None).await.unwrap();
+    right.engine.hear_of_all().await.unwrap();
+    let corrected = EventDraft { description: "put off".to_owned(), ..draft("launch") };
+    left.engine.correct_event(&left.admin, Some(parent.clone()), corrected, None, None).await.unwrap();
+    left.engine.fork_timeline(&left.admin, child.clone(), &parent, None, None).await.unwrap();
+    right.engine.hear_of(&TimelineId::system()).await.unwrap();
+    let layers =
+        async |home: &Home<'_>| home.engine.timeline(&home.admin, &child).await.unwrap().state.ancestors.to_vec();
+    assert_eq!(layers(&right).await, layers(&left).await);
+    assert!(layers(&right).await.iter().any(|layer| layer.overrides));
+    end(&house, [left, right]).await;
+}
