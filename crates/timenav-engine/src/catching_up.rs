@@ -10,6 +10,7 @@ use timenav_core::ids::TimelineId;
 use crate::caller::{AuthFailure, Caller};
 use crate::deciding::catching_up::CatchUp;
 use crate::engine::Engine;
+use crate::hint::Hint;
 use crate::options::ReadLog;
 use crate::refusal::Refusal;
 
@@ -55,9 +56,21 @@ impl Engine {
         self.store().has_others()
     }
 
-    /// Waits until another service may have written something. It is a hint, which may get lost.
-    pub async fn hint(&self) {
-        self.store().hint().await;
+    /// Waits until another service may have written something, and returns where. It is a hint, which may get lost.
+    pub async fn hint(&self) -> Hint {
+        self.store().hint().await
+    }
+
+    /// As [`Engine::hear_of`], on the timelines that a hint names, and on those that are new.
+    ///
+    /// # Errors
+    /// As those of [`Engine::hear_of`].
+    pub async fn hear_of_hinted(&self, hint: Hint) -> Result<(), Refusal> {
+        match hint {
+            Hint::All => self.hear_of_all().await,
+            Hint::Some(named) if named.is_empty() => Ok(()),
+            Hint::Some(named) => self.hear(&TimelineId::system(), CatchUp::Some(named.into_iter().collect())).await,
+        }
     }
 
     /// As [`Engine::authenticate`], also of a key that another service has made.

@@ -299,14 +299,21 @@ impl Committer {
         if submissions.iter().any(|submission| wanted(submission) == Some(CatchUp::All)) {
             self.catch_up_with_all()?;
         }
+        let mut keys = BTreeSet::new();
+        for wanted in submissions.iter().filter_map(wanted) {
+            match wanted {
+                CatchUp::Some(named) => keys.extend(named.iter().copied()),
+                CatchUp::Aimed | CatchUp::All => {}
+            }
+        }
         if is_all {
             let aimed = submissions.iter().filter(|submission| wanted(submission) == Some(CatchUp::Aimed));
             let system = TimelineId::system();
             let aimed = aimed.flat_map(|submission| [&submission.timeline, &system]);
-            let keys: BTreeSet<TimelineKey> = aimed.filter_map(|id| Some(self.heads.get(id)?.head.key)).collect();
-            if !keys.is_empty() {
-                self.take_over_or_load(&keys.into_iter().collect::<Vec<_>>())?;
-            }
+            keys.extend(aimed.filter_map(|id| Some(self.heads.get(id)?.head.key)));
+        }
+        if !keys.is_empty() {
+            self.take_over_or_load(&keys.into_iter().collect::<Vec<_>>())?;
         }
         Ok(is_all)
     }

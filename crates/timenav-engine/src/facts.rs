@@ -4,10 +4,10 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use timenav_core::anchor::Anchor;
-use timenav_core::directory::ApiKey;
+use timenav_core::directory::{ApiKey, KeptPassword};
 use timenav_core::ids::{AnchorId, DataId, EventId, KeyId, TimelineId};
 
-use crate::head::{Layer, TimelineKey};
+use crate::head::{EndedTimeline, Layer, TimelineKey};
 use crate::leasing_door::{AtWork, AtWorkWanted};
 use crate::rows::{DataRecord, IdempotencyRecord, KnownEvent, StoredEntry};
 use crate::timer_rows::{TimersFound, TimersWanted};
@@ -90,4 +90,13 @@ impl Wanted {
             && timers.is_empty()
             && at_work.is_empty()
     }
+}
+
+/// Rows that entries of `system` tell of by their hashes alone.
+#[derive(Clone, Debug, Default)]
+pub struct ToldRows {
+    /// What is kept of passwords.
+    pub passwords: Vec<KeptPassword>,
+    /// Timelines that have ended.
+    pub ended: Vec<EndedTimeline>,
 }

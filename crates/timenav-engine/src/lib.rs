@@ -24,6 +24,7 @@ mod webhook_door;
 mod spool;
 mod doors;
 mod head;
+mod hint;
 mod directory;
 mod background;
 mod options;
@@ -225,7 +226,7 @@ pub use event_filter::{EventFilter, FilterError, FilterTexts};
 pub use events::{EventPage, ImportBatch, MonitorEvents, Recorded, RefusedRecord};
 pub use expected::Expected;
 pub use export::{EventExport, ExportEvents};
-pub use facts::{Asker, Facts, Wanted};
+pub use facts::{Asker, Facts, ToldRows, Wanted};
 pub use faults::{FaultRequest, FaultStep};
 pub use firing_list::{FiringFilter, FiringPage};
 pub use firings::{Claim, ClaimedFiring, FiringAnswer, FiringsRequest};
@@ -234,6 +235,7 @@ pub use followers_door::{FollowerRow, SharedFollowers};
 pub use foresight::{FirstOf, ForeseenAgain, ForeseenEnd, ForeseenFiring, ForeseenTimer, Foresight};
 pub use gazetteer::{Gazetteer, KnownPlace};
 pub use head::{EndedTimeline, Fork, Head, Layer, Origin, TimelineKey, TimelineState};
+pub use hint::{HINTED_TIMELINES_MAX, Hint};
 pub use history::{CorrectedEvent, EventHistory, IntervenedEvent, InterventionRequest, ToldIntervention};
 pub use holding::HoldRequest;
 pub use horizon::{HorizonRequest, HorizonUse};
@@ -289,7 +291,7 @@ pub use spool::Spool;
 pub use stats::EngineStats;
 pub use store::{
     ArrivalCommit, CarriedSeals, Commit, ConnectionsUse, EventPlace, EventQuery, EventsPassing, Health, Locked, Opened,
-    Overridden, Pattern, RotationNote, Store, StoredTree, TimelineCommit, ToldRows, Upkeep,
+    Overridden, Pattern, RotationNote, Store, StoredTree, TimelineCommit, Upkeep,
 };
 pub use store_error::StoreError;
 pub use sweeping::{ForeseenSweep, Pruned, RetentionRequest, SWEEP_ENTRIES_READ_MAX, SWEEP_POSITIONS_MAX};

@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use std::ops::{Range, RangeInclusive};
 use std::sync::Arc;
 use timenav_core::anchor::Anchor;
-use timenav_core::directory::{ApiKey, Directory, KeptPassword};
+use timenav_core::directory::{ApiKey, Directory};
 use timenav_core::ids::{EventId, KeyId, SessionId, TimelineId, UserId};
 use timenav_core::ledger::{Frontier, Hash, Retention, TileId};
 use timenav_core::place::LocationQuery;
@@ -15,9 +15,10 @@ use crate::archive::ScanSource;
 use crate::arriving_door::Arrivals;
 use crate::directory::DirectoryChange;
 use crate::event_filter::EventFilter;
-use crate::facts::{Asker, Facts, Wanted};
+use crate::facts::{Asker, Facts, ToldRows, Wanted};
 use crate::followers_door::SharedFollowers;
 use crate::head::{EndedTimeline, Head, Layer, TimelineKey};
+use crate::hint::Hint;
 use crate::leasing_door::SharedLeases;
 use crate::options::FEATURE_LEVEL;
 use crate::rows::{
@@ -197,15 +198,6 @@ pub struct StoredTree {
     pub statement: Arc<[u8]>,
 }
 
-/// Rows that entries of `system` tell of by their hashes alone.
-#[derive(Clone, Debug, Default)]
-pub struct ToldRows {
-    /// What is kept of passwords.
-    pub passwords: Vec<KeptPassword>,
-    /// Timelines that have ended.
-    pub ended: Vec<EndedTimeline>,
-}
-
 /// How the connections to a database are used.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ConnectionsUse {
@@ -320,9 +312,9 @@ pub trait Store: ScanSource + Upkeep + SharedLeases + SharedFollowers + Arrivals
         Ok(heads.map(tree).collect())
     }
 
-    /// Waits until another service may have written something. It is a hint, which may get lost.
-    async fn hint(&self) {
-        std::future::pending::<()>().await;
+    /// Waits until another service may have written something, and returns where. It is a hint, which may get lost.
+    async fn hint(&self) -> Hint {
+        std::future::pending().await
     }
 
     /// Returns what the clock of the machine shows that keeps the store; `None` where that is this one.

@@ -2,15 +2,16 @@
 
 use std::time::Duration;
 
-use timenav_engine::{Engine, Seldom};
+use timenav_core::time::{Instant, Wall};
+use timenav_engine::{Engine, Hint, Seldom};
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
 /// How long it is not looked for what others have written where no hint comes. Whoever asks for something sees it at once;
 /// this is for those who listen.
 const LOOK_EVERY: Duration = Duration::from_millis(250);
-/// How long the next look waits for each timeline that there is, however many hints come: a look reads the size of each, and
-/// with very many of them a busy service would do nothing else.
+/// How long the next look at all timelines waits for each that there is, whatever hints come: it reads the size of each, and
+/// with very many of them a busy service would do nothing else. A hint that names timelines does not wait.
 const APART_EACH: Duration = Duration::from_micros(4);
 /// The same where no hint comes, which then is only to be sure.
 const APART_EACH_UNTOLD: Duration = Duration::from_micros(50);
@@ -82,21 +83,28 @@ pub(crate) async fn follow(engine: Engine, closing: CancellationToken) {
     if !engine.has_others() {
         return;
     }
-    let failures = Seldom::default();
+    let (failures, mut looked_at) = (Seldom::default(), None);
     while !closing.is_cancelled() {
         let timelines = engine.stats().timelines;
-        // What comes meanwhile is one hint, which is kept.
-        if timeout(apart(timelines, APART_EACH), closing.cancelled()).await.is_ok() {
-            return;
+        let every = apart(timelines, APART_EACH_UNTOLD).max(LOOK_EVERY);
+        let passed = || looked_at.map_or(Duration::MAX, |at| since(at, engine.now()));
+        let rest = every.saturating_sub(passed());
+        // A hint may get lost, so all are looked at once in a while, however many hints come.
+        let hint = if rest.is_zero() { Hint::All } else { timeout(rest, engine.hint()).await.unwrap_or(Hint::All) };
+        if hint == Hint::All {
+            // What comes meanwhile is one hint, which is kept.
+            let early = apart(timelines, APART_EACH).saturating_sub(passed());
+            if timeout(early, closing.cancelled()).await.is_ok() {
+                return;
+            }
+            looked_at = Some(engine.now());
         }
-        // A hint may get lost.
-        let _ = timeout(apart(timelines, APART_EACH_UNTOLD).max(LOOK_EVERY), engine.hint()).await;
         let heard = tokio::select! {
             // A service that ends refuses, and that is no failure.
             biased;
             () = closing.cancelled() => return,
             heard = async {
-                engine.hear_of_all().await?;
+                engine.hear_of_hinted(hint).await?;
                 engine.hear_of_awaited_followers().await
             } => heard,
         };
@@ -106,6 +114,11 @@ pub(crate) async fn follow(engine: Engine, closing: CancellationToken) {
             tracing::error!(%refusal, untold, "what other services write cannot be followed; it will be tried again");
         }
     }
+}
+
+/// Returns how long ago something was.
+fn since(at: Instant<Wall>, now: Instant<Wall>) -> Duration {
+    Duration::from_micros(u64::try_from(now.micros().saturating_sub(at.micros())).unwrap_or(0))
 }
 
 /// Returns how long the next look waits where there are so many timelines.

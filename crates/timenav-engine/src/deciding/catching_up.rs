@@ -1,18 +1,23 @@
 //! What other services have written, for those that are about to look into memory.
 
+use std::sync::Arc;
+
 use timenav_core::access::Demand;
 
 use super::{Aim, Asking, Deciding};
 use crate::action::Action;
 use crate::changes::Logged;
 use crate::draft::{Done, Draft};
+use crate::head::TimelineKey;
 use crate::refusal::Refusal;
 
 /// Have readers see what was committed before this was asked, and change nothing.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum CatchUp {
     /// On the timeline that is aimed at, and of the directory.
     Aimed,
+    /// On these timelines, and on all that are new.
+    Some(Arc<[TimelineKey]>),
     /// On every timeline.
     All,
 }
@@ -32,7 +37,7 @@ impl Asking for CatchUp {
     }
 
     fn catches_up(&self) -> Option<Self> {
-        Some(*self)
+        Some(self.clone())
     }
 }
 

@@ -14,10 +14,11 @@ use crate::archive::{EntryRow, EntryRows};
 use crate::directory::DirectoryChange;
 use crate::directory_rows::DirectoryRows;
 use crate::directory_told::{Change, EndTold, changes_told};
+use crate::facts::ToldRows;
 use crate::head::{EndedTimeline, Head};
 use crate::heads::Heads;
 use crate::refusal::Refusal;
-use crate::store::{Store, ToldRows};
+use crate::store::Store;
 use crate::store_error::StoreError;
 
 /// Most entries by which the directory is brought forward. It is done while heads are locked, and the server takes locks
@@ -118,7 +119,9 @@ pub(crate) async fn directory_after(
         changes.push(resolved(change, &found)?);
     }
     let mut directory = Directory::clone(before.directory());
-    changes.iter().for_each(|change| directory.apply(change));
+    for change in &changes {
+        directory.apply(change);
+    }
     if directory.version != system.directory {
         return Err(Untold::Otherwise.into());
     }

@@ -7,7 +7,7 @@ use async_trait::async_trait;
 use timenav_core::followers::{Confirmed, Step};
 use timenav_core::ids::{FollowerId, FollowerName, UserId};
 use timenav_core::time::Instant;
-use timenav_engine::{FollowerRow, SERVICE_LASTS_MICROS, SharedFollowers, StoreError, TimelineKey};
+use timenav_engine::{FollowerRow, Hint, SERVICE_LASTS_MICROS, SharedFollowers, StoreError, TimelineKey};
 use tokio_postgres::Row;
 use tokio_postgres::types::ToSql;
 
@@ -103,7 +103,7 @@ impl SharedFollowers for PostgresStore {
             batch.add(FORGET, values![gone.iter().map(FollowerId::as_str).collect::<Vec<_>>()]);
         }
         batch.run(&on).await?;
-        self.hints.tell();
+        self.hints.tell(Hint::of([]));
         Ok(())
     }
 
@@ -119,7 +119,7 @@ impl SharedFollowers for PostgresStore {
         let asked: [&(dyn ToSql + Sync); 7] =
             [&follower_id, &timeline.0, &user_id, &generation, &number, &at, &SERVICE_LASTS_MICROS];
         let confirmed = rows(&on, CONFIRM, &asked).await?;
-        self.hints.tell();
+        self.hints.tell(Hint::of([]));
         Ok(confirmed.first().map(follower).transpose()?.flatten())
     }
 

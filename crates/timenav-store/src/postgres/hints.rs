@@ -2,11 +2,17 @@
 //!
 //! They are sent after the commit, on a connection of their own, and several at once as one: within a transaction each
 //! would take a lock of the whole server until it is committed. They may get lost, so nobody relies on them.
+//!
+//! A hint names the numbers of the timelines that have moved. One without a text, as versions before sent it, says that any
+//! may have, and so does one that cannot be read.
 
+use std::fmt::Write as _;
 use std::sync::atomic::{AtomicI32, Ordering};
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
+use parking_lot::Mutex;
+use timenav_engine::{Hint, TimelineKey};
 use tokio::sync::Notify;
 use tokio::task::JoinHandle;
 use tokio_postgres::{AsyncMessage, Client};
@@ -14,16 +20,47 @@ use tokio_postgres::{AsyncMessage, Client};
 use super::connection::Connections;
 
 const LISTEN: &str = "LISTEN timenav";
-const NOTIFY: &str = "NOTIFY timenav";
+/// What a hint says that is about no ledger.
+const NO_LEDGER: &str = "-";
 /// How long the next hint waits after one, for those that come meanwhile to be one with it.
 const APART: Duration = Duration::from_millis(5);
 /// How long it is waited after a connection was lost.
 const RETRY: Duration = Duration::from_secs(1);
 
+/// Hints that wait to be one.
+#[derive(Default)]
+struct Waiting {
+    hint: Mutex<Option<Hint>>,
+    come: Notify,
+}
+
+impl Waiting {
+    fn add(&self, hint: Hint) {
+        let mut waiting = self.hint.lock();
+        *waiting = Some(match waiting.take() {
+            Some(before) => before.and(hint),
+            None => hint,
+        });
+        drop(waiting);
+        self.come.notify_one();
+    }
+
+    /// Waits for one, and takes it.
+    async fn next(&self) -> Hint {
+        loop {
+            let waiting = self.hint.lock().take();
+            if let Some(hint) = waiting {
+                return hint;
+            }
+            self.come.notified().await;
+        }
+    }
+}
+
 /// Tells other services that something was written, and hears when they did. Ends when it is dropped.
 pub(super) struct Hints {
-    written: Arc<Notify>,
-    heard: Arc<Notify>,
+    written: Arc<Waiting>,
+    heard: Arc<Waiting>,
     task: Option<JoinHandle<()>>,
 }
 
@@ -34,19 +71,21 @@ impl Hints {
     }
 
     pub(super) fn start(connections: &Arc<Connections>) -> Self {
-        let (written, heard) = (Arc::<Notify>::default(), Arc::<Notify>::default());
+        let (written, heard) = (Arc::<Waiting>::default(), Arc::<Waiting>::default());
         let carrying = carry(Arc::downgrade(connections), Arc::clone(&written), Arc::clone(&heard));
         Self { written, heard, task: Some(tokio::spawn(carrying)) }
     }
 
-    /// Has the others told that something was written.
-    pub(super) fn tell(&self) {
-        self.written.notify_one();
+    /// Has the others told where something was written.
+    pub(super) fn tell(&self, hint: Hint) {
+        if self.task.is_some() {
+            self.written.add(hint);
+        }
     }
 
     /// Waits for a hint.
-    pub(super) async fn wait(&self) {
-        self.heard.notified().await;
+    pub(super) async fn wait(&self) -> Hint {
+        self.heard.next().await
     }
 }
 
@@ -58,13 +97,13 @@ impl Drop for Hints {
     }
 }
 
-async fn carry(connections: Weak<Connections>, written: Arc<Notify>, heard: Arc<Notify>) {
+async fn carry(connections: Weak<Connections>, written: Arc<Waiting>, heard: Arc<Waiting>) {
     while let Some(connections) = connections.upgrade() {
         let (hear, own) = (Arc::clone(&heard), Arc::<AtomicI32>::default());
         let is_own = Arc::clone(&own);
         let listening = connections.listen(move |told| match told {
             AsyncMessage::Notification(hint) if hint.process_id() != is_own.load(Ordering::Acquire) => {
-                hear.notify_one();
+                hear.add(read(hint.payload()));
             }
             _ => {}
         });
@@ -73,7 +112,7 @@ async fn carry(connections: Weak<Connections>, written: Arc<Notify>, heard: Arc<
         if let Ok((client, driven)) = made {
             if begin(&client, &own).await.is_ok() {
                 // What was written while nobody listened.
-                heard.notify_one();
+                heard.add(Hint::All);
                 send(&client, &written).await;
             }
             driven.abort();
@@ -90,14 +129,40 @@ async fn begin(client: &Client, own: &AtomicI32) -> Result<(), tokio_postgres::E
 }
 
 /// Sends hints until the connection is lost.
-async fn send(client: &Client, written: &Notify) {
+async fn send(client: &Client, written: &Waiting) {
     loop {
-        written.notified().await;
-        if client.batch_execute(NOTIFY).await.is_err() {
+        let hint = written.next().await;
+        if client.batch_execute(&format!("NOTIFY timenav, '{}'", text(&hint))).await.is_err() {
+            written.add(hint);
             return;
         }
         pause(APART).await;
     }
+}
+
+/// Returns a hint as it is sent: numbers, apart by spaces. The server takes no more than 8 000 bytes.
+fn text(hint: &Hint) -> String {
+    let mut text = String::new();
+    match hint {
+        Hint::All => {}
+        Hint::Some(named) if named.is_empty() => text.push_str(NO_LEDGER),
+        Hint::Some(named) => {
+            for TimelineKey(number) in named {
+                // Writing to a string cannot fail.
+                let _ = write!(text, "{}{number}", if text.is_empty() { "" } else { " " });
+            }
+        }
+    }
+    text
+}
+
+/// Reads a hint. Anybody may send one who may connect to the database.
+fn read(text: &str) -> Hint {
+    if text == NO_LEDGER {
+        return Hint::of([]);
+    }
+    let numbers = text.split(' ').map(|number| number.parse().map(TimelineKey));
+    numbers.collect::<Result<Vec<_>, _>>().map_or(Hint::All, Hint::of)
 }
 
 #[expect(
@@ -106,4 +171,29 @@ async fn send(client: &Client, written: &Notify) {
 )]
 async fn pause(duration: Duration) {
     tokio::time::sleep(duration).await;
+}
+
+#[cfg(test)]
+mod tests {
+    use timenav_engine::HINTED_TIMELINES_MAX;
+
+    use super::*;
+
+    #[test]
+    fn a_hint_is_read_as_it_was_sent_and_any_other_says_that_all_may_have_moved() {
+        let most = i64::try_from(HINTED_TIMELINES_MAX).unwrap();
+        let longest = Hint::of((0..most).map(|number| TimelineKey(i64::MIN + number)));
+        for hint in
+            [Hint::All, Hint::of([]), Hint::of([TimelineKey(7)]), Hint::of([-3, 0, 12].map(TimelineKey)), longest]
+        {
+            let sent = text(&hint);
+            assert!(sent.len() < 8_000, "{}", sent.len());
+            assert_eq!(read(&sent), hint, "{sent}");
+        }
+        for other in ["", "main", "1,2", "1  2", "9223372036854775808", "1 2 x"] {
+            assert_eq!(read(other), Hint::All, "{other}");
+        }
+        let many: Vec<String> = (0..=most).map(|number| number.to_string()).collect();
+        assert_eq!(read(&many.join(" ")), Hint::All);
+    }
 }

@@ -11,8 +11,8 @@ use timenav_core::ledger::{Hash, LeafRecord, TileId};
 use timenav_core::time::{Instant, Wall, parse_timestamp};
 use timenav_engine::{
     ApiKey, Asker, CarriedSeals, Commit, ConnectionsUse, Described, EndedTimeline, EventFilter, EventQuery, EventSpot,
-    EventsPassing, Facts, Head, Health, Layer, Locked, LogRow, Opened, Overridden, RotationNote, Store, StoreError,
-    StoredEvent, SweepMark, TimelineKey, ToldRows, Upkeep, Wanted,
+    EventsPassing, Facts, Head, Health, Hint, Layer, Locked, LogRow, Opened, Overridden, RotationNote, Store,
+    StoreError, StoredEvent, SweepMark, TimelineKey, ToldRows, Upkeep, Wanted,
 };
 
 use super::batch::{Batch, rows};
@@ -106,8 +106,8 @@ impl Store for PostgresStore {
         Ok(self.heads_of_a_moment(|on| opened_directory(on).boxed()).await?)
     }
 
-    async fn hint(&self) {
-        self.hints.wait().await;
+    async fn hint(&self) -> Hint {
+        self.hints.wait().await
     }
 
     async fn database_clock(&self) -> Result<Option<Instant<Wall>>, StoreError> {
@@ -138,7 +138,10 @@ impl Store for PostgresStore {
             Some(held) => locking::commit(&self.connections, held, &step).await?,
             None => commit::commit(&self.connections, &step).await?,
         }
-        self.hints.tell();
+        // An end is told by `system`. Where there is nothing in a ledger, there is nothing to hear of.
+        if !step.timelines.is_empty() {
+            self.hints.tell(Hint::of(step.timelines.iter().map(|one| one.head.key)));
+        }
         Ok(())
     }
 

@@ -15,7 +15,7 @@ use timenav_core::ledger::{Hash, TileId};
 use timenav_core::time::{Instant, Wall};
 use timenav_engine::{
     ApiKey, Asker, AtWork, AtWorkWanted, ChangeLeases, Commit, Described, EndedTimeline, EventFilter, EventQuery,
-    EventSpot, EventsPassing, Facts, FollowerRow, Head, Health, Layer, LeasesWanted, Locked, LogRow, Opened,
+    EventSpot, EventsPassing, Facts, FollowerRow, Head, Health, Hint, Layer, LeasesWanted, Locked, LogRow, Opened,
     Overridden, Presence, RotationNote, SharedFollowers, SharedLeases, Store, StoreError, StoredEvent, StoredTree,
     SweepMark, TimelineKey, ToldRows, Upkeep, Wanted,
 };
@@ -275,6 +275,10 @@ impl Store for FaultyStore {
 
     async fn open_directory(&self) -> Result<Opened, StoreError> {
         self.reading()?.open_directory().await
+    }
+
+    async fn hint(&self) -> Hint {
+        self.inner.hint().await
     }
 
     async fn trees(&self, timelines: Vec<TimelineKey>) -> Result<Vec<StoredTree>, StoreError> {

@@ -5,6 +5,7 @@ mod arrivals;
 mod directory;
 mod fences;
 mod followers;
+mod hints;
 mod joining;
 mod keeping;
 mod leases;

@@ -1,0 +1,97 @@
+//! Hints that name the timelines that have moved: whoever listens here looks at those, however many there are.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use timenav_engine::{Hint, News, TimelineKey, Topic, WatchLedger};
+
+use super::{draft, end, two};
+use crate::cluster::execute;
+use crate::faulty_store::FaultyStore;
+use crate::house::{Home, House, watch};
+use crate::sample::timeline_id;
+
+const TIMELINES: usize = 300;
+
+/// Returns the next hint that names some timelines. The first one, of a connection that is new, names none.
+async fn named(home: &Home<'_>) -> BTreeSet<TimelineKey> {
+    loop {
+        if let Hint::Some(named) = home.engine.hint().await {
+            return named;
+        }
+        home.engine.hear_of_all().await.unwrap();
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn a_stream_is_told_of_what_a_hint_names_and_nothing_else_is_looked_at() {
+    let house = House::on_postgres();
+    let other = two(&house).await;
+    let left = house.open().await;
+    for number in 0..TIMELINES {
+        let timeline = timeline_id(&format!("one-of-many-{number}"));
+        left.engine.create_timeline(&left.admin, timeline, None).await.unwrap();
+    }
+    let store = Arc::new(FaultyStore::locking(other.store()));
+    let right = other.try_open(Arc::clone(&store) as _).await.unwrap();
+    let busy = timeline_id("one-of-many-7");
+    let asked = WatchLedger { timeline: Some(busy.clone()), ..watch(&[Topic::Events], None) };
+    let mut stream = right.engine.watch_ledger(&right.admin, asked).await.unwrap();
+    assert_eq!(stream.next().await.unwrap().what, News::Mark, "where it begins");
+    // What came with the connection.
+    assert_eq!(right.engine.hint().await, Hint::All);
+    let heads = left.store.open().await.unwrap().heads;
+    let key = heads.iter().find(|head| head.id == busy).unwrap().key;
+    for number in 0..3 {
+        let drafts = vec![draft(&format!("event{number}"))];
+        let recorded = left.engine.record_events(&left.admin, Some(busy.clone()), drafts, None).await.unwrap();
+        let hinted = named(&right).await;
+        assert_eq!(hinted, BTreeSet::from([key]));
+        store.handed_over.store(0, Ordering::SeqCst);
+        right.engine.hear_of_hinted(Hint::Some(hinted)).await.unwrap();
+        assert_eq!(store.handed_over.swap(0, Ordering::SeqCst), 1);
+        let told = loop {
+            let told = stream.next().await.unwrap();
+            if told.what != News::Mark {
+                break told;
+            }
+        };
+        assert_eq!(told.position, recorded.ledger.position);
+    }
+    drop(stream);
+    end(&house, [left, right]).await;
+}
+
+/// Anybody who may connect to the database may send a hint.
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn a_hint_of_what_is_not_there_does_no_harm() {
+    let house = House::on_postgres();
+    let other = two(&house).await;
+    let (left, right) = (house.open().await, other.open().await);
+    assert_eq!(right.engine.hint().await, Hint::All);
+    for (sent, hint) in [
+        ("NOTIFY timenav", Hint::All),
+        ("NOTIFY timenav, 'drop everything'", Hint::All),
+        ("NOTIFY timenav, '-9223372036854775808 5000 9223372036854775807'", {
+            Hint::of([i64::MIN, 5_000, i64::MAX].map(TimelineKey))
+        }),
+        ("NOTIFY timenav, '-'", Hint::of([])),
+    ] {
+        execute(&house.database(), sent);
+        let heard = right.engine.hint().await;
+        assert_eq!(heard, hint);
+        right.engine.hear_of_hinted(heard).await.unwrap();
+    }
+    // A timeline that has come and gone, and one that is new, in the hint of what moved with it.
+    right.engine.hear_of_all().await.unwrap();
+    let (gone, new) = (timeline_id("gone"), timeline_id("new"));
+    left.engine.create_timeline(&left.admin, gone.clone(), None).await.unwrap();
+    let key = left.store.open().await.unwrap().heads.iter().find(|head| head.id == gone).unwrap().key;
+    left.engine.end_timeline(&left.admin, gone, None).await.unwrap();
+    left.engine.create_timeline(&left.admin, new.clone(), None).await.unwrap();
+    right.engine.hear_of_hinted(Hint::of([key])).await.unwrap();
+    assert!(right.engine.timeline(&right.admin, &new).await.is_ok());
+    assert_eq!(right.engine.replica().unwrap().loads, 0);
+    end(&house, [left, right]).await;
+}
