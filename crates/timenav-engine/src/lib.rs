@@ -154,6 +154,7 @@ mod diff;
 mod proofs;
 mod vouching;
 mod witnessing;
+mod recalling;
 mod evidence;
 mod shared_witnessing;
 mod certificates;

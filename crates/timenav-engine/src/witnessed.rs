@@ -133,6 +133,15 @@ impl Told {
         }
     }
 
+    /// Takes what an entry says of a timeline, which may be the newest that does.
+    pub(crate) fn insert_walked(&mut self, key: TimelineKey, at: HeadAt, cosigned_size: u64) {
+        if self.newest(key).is_some_and(|known| known.position > at.position) {
+            self.insert_earlier(key, at, cosigned_size);
+        } else {
+            self.insert(key, at, cosigned_size);
+        }
+    }
+
     /// Returns what was committed to last of a timeline.
     pub(crate) fn newest(&self, key: TimelineKey) -> Option<HeadAt> {
         self.heads.get(&key).map(|(newest, _)| *newest)
@@ -144,6 +153,19 @@ impl Told {
         let all = [Some(*newest), *before];
         all.into_iter().flatten().find(|at| at.position < system_size)
     }
+}
+
+/// How far back entries `heads` were looked at.
+#[derive(Debug)]
+pub(crate) struct HeadsWalk {
+    /// The position of the next.
+    pub(crate) next: Option<u64>,
+    /// Timelines that none of them has named so far.
+    pub(crate) missing: HashSet<TimelineKey>,
+    /// Whether an operator has accepted since that the database was taken back.
+    pub(crate) is_accepted: bool,
+    /// Whether those that are too new to be named were taken out.
+    pub(crate) has_forgotten: bool,
 }
 
 /// What was found where services on one database share what witnesses have cosigned.
@@ -169,6 +191,8 @@ pub(crate) struct Witnessed {
     /// Held by whoever commits to heads.
     pub(crate) committing: tokio::sync::Mutex<()>,
     pub(crate) board: Mutex<BTreeMap<String, WitnessStatus>>,
+    /// Where the comparison of the start goes on.
+    pub(crate) walk: Mutex<Option<HeadsWalk>>,
     /// How what is kept here contradicts what `system` was committed to, or what was cosigned.
     pub(crate) contradiction: Mutex<Option<String>>,
     /// Trees of which an operator has accepted that they were lost, once somebody asked.

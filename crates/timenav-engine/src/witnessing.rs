@@ -2,7 +2,7 @@
 //!
 //! Nothing here asks a witness: that is for whoever runs the engine, which also says when.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use timenav_core::access::Demand;
@@ -30,8 +30,6 @@ const HEADS_ENTRIES_MAX: usize = 64;
 /// Entries of `system` that are looked through at the start for the newest entry `heads`. Where it is not among them,
 /// every timeline is committed to again.
 pub(crate) const RECALLED_ENTRIES_MAX: u64 = 65_536;
-/// Entries `heads` that are read at the start. Timelines that none of them names are committed to again.
-const RECALLED_HEADS_MAX: usize = 4_096;
 /// Entries read at a time.
 pub(crate) const BLOCK_ENTRIES: u64 = 256;
 
@@ -122,79 +120,8 @@ impl Engine {
         moved.into_iter().map(|(_, state)| (state.head.key, head(state))).collect()
     }
 
-    /// Learns at the start what `system` was committed to, and compares it with what the timelines are now. A
-    /// contradiction is found by [`Engine::ready`] from then on, and returned.
-    ///
-    /// # Errors
-    /// The store does not answer.
-    pub async fn recall_heads(&self) -> Result<Option<String>, Refusal> {
-        let _one_at_a_time = self.witnessed().committing.lock().await;
-        let system = self.system_state()?;
-        let Recall { newest, is_accepted } = self.newest_heads(&system).await?;
-        {
-            let mut told = self.witnessed().told.lock();
-            (told.last, told.looked_to) = (told.last.max(newest), told.looked_to.max(system.head.frontier.size()));
-        }
-        let mut missing: HashSet<TimelineKey> = self.states().iter().map(|state| state.head.key).collect();
-        missing.remove(&system.head.key);
-        let (mut next, mut contradiction) = (newest, None);
-        for _ in 0..RECALLED_HEADS_MAX {
-            let Some(position) = next else { break };
-            let heads = match self.heads_at(&system, position).await {
-                Ok((heads, _)) => heads,
-                Err(Refusal::Damaged(what)) => {
-                    contradiction.get_or_insert(what);
-                    break;
-                }
-                Err(refusal) => return Err(refusal),
-            };
-            for (index, head) in heads.as_slice().iter().enumerate() {
-                let Some(state) = self.state_even_expired(&head.timeline_id) else {
-                    if !self.has_ended(&head.timeline_id) && !is_accepted {
-                        contradiction.get_or_insert_with(|| lost(head, "there is no such timeline any more"));
-                    }
-                    continue;
-                };
-                let cosigned_size = self.witnessed().size();
-                let key = state.head.key;
-                if missing.remove(&key) {
-                    match self.compare_head(&state, head).await? {
-                        Some(why) if is_accepted => tracing::warn!("accepted by an operator: {why}"),
-                        Some(why) => drop(contradiction.get_or_insert(why)),
-                        None => {
-                            let at = HeadAt { position, index, size: head.size };
-                            self.witnessed().told.lock().insert(key, at, cosigned_size);
-                        }
-                    }
-                } else {
-                    let at = HeadAt { position, index, size: head.size };
-                    self.witnessed().told.lock().insert_earlier(key, at, cosigned_size);
-                }
-            }
-            next = heads.previous.filter(|_| !missing.is_empty());
-        }
-        if contradiction.is_some() {
-            (*self.witnessed().contradiction.lock()).clone_from(&contradiction);
-        }
-        Ok(contradiction)
-    }
-
-    /// Compares a timeline with the tree that `system` was committed to. Returns what is wrong.
-    async fn compare_head(&self, state: &TimelineState, head: &CommittedHead) -> Result<Option<String>, Refusal> {
-        let size = state.head.frontier.size();
-        if size < head.size {
-            return Ok(Some(lost(head, &format!("the timeline has {size}"))));
-        }
-        match SignedTree::of(state).begins_with(self.store(), (head.size, head.root)).await {
-            Ok(true) => Ok(None),
-            Ok(false) => Ok(Some(lost(head, "they are others now"))),
-            Err(Refusal::Damaged(what)) => Ok(Some(lost(head, &what))),
-            Err(refusal) => Err(refusal),
-        }
-    }
-
     /// Finds the newest entry `heads`, and whether an operator has accepted since that the database was taken back.
-    async fn newest_heads(&self, system: &TimelineState) -> Result<Recall, Refusal> {
+    pub(crate) async fn newest_heads(&self, system: &TimelineState) -> Result<Recall, Refusal> {
         let size = system.head.frontier.size();
         let (mut end, mut is_accepted) = (size, false);
         while end > size.saturating_sub(RECALLED_ENTRIES_MAX) {
@@ -476,15 +403,9 @@ impl WitnessedProof {
 const NO_COSIGNATURE: &str = "proving an entry with cosignatures of witnesses, of which there are none yet,";
 
 /// What is found of entries `heads` at the start.
-struct Recall {
+pub(crate) struct Recall {
     /// The position of the newest.
-    newest: Option<u64>,
+    pub(crate) newest: Option<u64>,
     /// Whether an operator has accepted since that the database was taken back.
-    is_accepted: bool,
-}
-
-/// Says that what `system` was committed to is not there.
-fn lost(head: &CommittedHead, how: &str) -> String {
-    let CommittedHead { size, timeline_id, .. } = head;
-    format!("rollback: `system` was committed to {size} entries of `{timeline_id}`, but {how}")
+    pub(crate) is_accepted: bool,
 }

@@ -33,6 +33,8 @@ const GATHERING: Duration = Duration::from_millis(20);
 const LISTEN_EVERY: Duration = Duration::from_secs(1);
 /// How often those who wait for witnesses look whether they have waited too long.
 const LOOK: Duration = Duration::from_millis(250);
+/// How long the comparison with what was committed to before the start waits where the store does not answer.
+const RECALL_AGAIN: Duration = Duration::from_secs(10);
 
 /// Begins to ask witnesses, if there are any.
 ///
@@ -82,6 +84,7 @@ async fn wake(engine: Engine, closing: CancellationToken) {
 async fn run(engine: Engine, asked: Vec<AskedWitness>, pace: Pace, file: PathBuf, closing: CancellationToken) {
     let keys: Vec<WitnessKey> = asked.iter().map(|witness| witness.key().clone()).collect();
     let cosigned = recall(&engine, &file, &keys).await;
+    tokio::spawn(recall_more(engine.clone(), closing.clone()));
     let (tips, tip) = watch::channel(None);
     let newest = tokio::sync::Mutex::new(cosigned.as_ref().map(|one| (one.size, Arc::clone(&one.note))));
     let kept = Arc::new(Kept { file, newest });
@@ -197,6 +200,33 @@ async fn recall(engine: &Engine, file: &Path, keys: &[WitnessKey]) -> Option<Arc
         Err(refusal) => tracing::error!(%refusal, "what was committed to cannot be read: {refusal}"),
     }
     cosigned
+}
+
+/// Compares the rest of what was committed to before the start, beside everything else: there may be years of it.
+async fn recall_more(engine: Engine, closing: CancellationToken) {
+    let (failures, was_right) = (Seldom::default(), !engine.contradicts_itself());
+    loop {
+        let recalled = tokio::select! {
+            biased;
+            () = closing.cancelled() => return,
+            recalled = engine.recall_more_heads() => recalled,
+        };
+        match recalled {
+            Ok(true) => continue,
+            Ok(false) => break,
+            Err(refusal) => {
+                if let Some(untold) = failures.tell(engine.now()) {
+                    tracing::warn!(%refusal, untold, "what was committed to cannot be read; it will be tried again");
+                }
+            }
+        }
+        if timeout(RECALL_AGAIN, closing.cancelled()).await.is_ok() {
+            return;
+        }
+    }
+    if was_right && engine.contradicts_itself() {
+        tracing::error!("a timeline is not what `system` was committed to long ago; `/readyz` says which");
+    }
 }
 
 /// The file of the newest cosigned checkpoint.

@@ -51,6 +51,36 @@ async fn what_is_committed_to_is_what_is_there() {
     home.close().await;
 }
 
+/// A timeline that nobody has written to for long is named far back.
+#[tokio::test]
+async fn what_is_named_before_thousands_of_entries_is_recalled_too() {
+    const ENTRIES: usize = 4_100;
+    let house = House::off_disk();
+    let home = house.open().await;
+    let quiet = timeline_id("quiet");
+    home.engine.create_timeline(&home.admin, quiet.clone(), None).await.unwrap();
+    assert_eq!(home.engine.commit_heads().await.unwrap(), 2);
+    for number in 0..ENTRIES {
+        let command = if number % 2 == 0 { ClockCommand::Pause } else { ClockCommand::Resume };
+        home.engine.change_clock(&home.admin, None, command, None).await.unwrap();
+        assert_eq!(home.engine.commit_heads().await.unwrap(), 1);
+    }
+    // Nothing names it yet, and it is not looked for.
+    home.engine.create_timeline(&home.admin, timeline_id("new"), None).await.unwrap();
+    home.engine.close().await;
+    drop(home);
+    let home = house.open().await;
+    assert_eq!(home.engine.recall_heads().await.unwrap(), None);
+    let mut pages = 1;
+    while home.engine.recall_more_heads().await.unwrap() {
+        pages += 1;
+    }
+    assert!(pages > 3, "{pages}");
+    assert_eq!(home.engine.commit_heads().await.unwrap(), 1, "the new one alone");
+    home.engine.ready().await.unwrap();
+    home.engine.close().await;
+}
+
 #[tokio::test]
 async fn a_timeline_that_was_taken_back_or_rewritten_is_found() {
     let house = committed().await;
