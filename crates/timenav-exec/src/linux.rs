@@ -41,6 +41,8 @@ pub struct Plan<'a> {
     pub chosen: Chosen,
     /// Why a library does not reach the program, if it does not.
     pub out_of_reach: Option<OutOfReach>,
+    /// Waits until the clock is followed as it is to be when the program begins, for a while at most.
+    pub until_followed: &'a dyn Fn(),
     /// Where sentences for people go.
     pub report: &'a dyn Fn(&str),
 }
@@ -136,7 +138,7 @@ impl Run {
     /// The program cannot be started under a filter, or the supervisor cannot go on.
     pub fn supervise(self, plan: Plan<'_>, follow: impl FnOnce(Arc<Board>) + Send + 'static) -> Result<(), Refused> {
         // The folder is there until the last program has ended.
-        let Plan { command, board, chosen, out_of_reach, report } = plan;
+        let Plan { command, board, chosen, out_of_reach, until_followed, report } = plan;
         let Chosen { allowed, via, way, folder, is_strict } = chosen;
         if let Some(sentence) = allowed.sentence(way, via) {
             report(&sentence);
@@ -162,6 +164,7 @@ impl Run {
                 let started = start(command, self.mask)?;
                 detach_and_follow(&board, follow)?;
                 let report = Report::begin(started.pid, front, is_strict, report);
+                until_followed();
                 Supervisor::new(started.listener, kernel, &board, report).run(&children)?;
             }
             (Way::Trace, _) => {
@@ -169,6 +172,7 @@ impl Run {
                 let started = start_traced(command, self.mask)?;
                 detach_and_follow(&board, follow)?;
                 let report = Report::begin(started.pid, front, is_strict, report);
+                until_followed();
                 Tracer::new(&started, kernel, &board, report).run(&children)?;
             }
             (Way::Preload, None) => return Err(refused(Obstacle::Folder(libc::ENOENT))),
@@ -177,6 +181,7 @@ impl Run {
                 let held = start_with(command, &folder.environment()?, self.mask)?;
                 detach_and_follow(&board, follow)?;
                 let report = Report::begin(held.pid, front, is_strict, report);
+                until_followed();
                 // A signal that comes as soon as the program does something is for it: the front knows of it by then.
                 held.let_go()?;
                 Keeper::new(socket, &board, report).run(&children)?;

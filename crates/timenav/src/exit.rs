@@ -289,6 +289,11 @@ impl Problem {
         Some(format!("{reason} (HTTP {}); {advice}", self.http_status))
     }
 
+    /// Returns whether the caller may not have what it asks for, and asking again does not change that.
+    pub(crate) const fn is_refusal(&self) -> bool {
+        matches!(self.http_status, 401 | 403 | 404)
+    }
+
     /// Returns whether what was to be changed is not what it was (RFC 9110 §15.5.13).
     pub(crate) const fn is_outdated(&self) -> bool {
         self.http_status == 412

@@ -2,6 +2,7 @@
 
 mod confirming;
 pub(crate) mod faults;
+mod opening;
 mod told;
 
 use std::sync::{Arc, mpsc};
@@ -19,6 +20,7 @@ use crate::doors::counted;
 use crate::exit::Failure;
 use crate::output;
 use confirming::Applied;
+pub(crate) use opening::Opening;
 use told::{HostClock, Told};
 
 /// How long the service may say nothing before it counts as lost. It says something every 15 seconds.
@@ -83,6 +85,9 @@ pub(crate) trait Shown: Send + Sync + 'static {
 
     /// The service cannot be reached, until it is heard of.
     fn lost(&self);
+
+    /// The service is there, and does not let this one read the clock, until it is heard of.
+    fn refused(&self) {}
 
     /// Waits until whatever goes by the clock has seen its last change. Returns whether it has, in time.
     fn settle(&self) -> bool {
@@ -196,13 +201,14 @@ fn measure(client: &Client, timeline: &TimelineOptions, kernel: Option<&Kernel>,
 
 /// Follows the clock until the process ends. A lost connection is told once, and so are a denial and the return.
 ///
-/// A stream that has ended tells nothing: whoever revoked a key ended it too. So it is opened again first.
+/// A stream that has ended tells nothing: whoever revoked a key ended it too. So it is opened again first. The opening is
+/// over once what the first stream told is shown, or the service could not be asked.
 ///
 /// # Errors
 /// There is no thread for confirming changes.
 pub(crate) fn follow(
     client: &Client,
-    (timeline, name): (&TimelineOptions, &FollowOption),
+    (timeline, name, opening): (&TimelineOptions, &FollowOption, &Opening),
     shown: &Arc<impl Shown>,
     words: &Words,
     mut known: Known,
@@ -223,9 +229,12 @@ pub(crate) fn follow(
         // In a container that was moved it may be another one.
         let kernel = Kernel::here();
         let asked = boot_now();
-        let mut news = Said::Lost;
+        let (mut news, mut is_refused) = (Said::Lost, false);
         match open(client, &query, &place) {
-            Err(failure) => news = Said::of(&failure),
+            Err(failure) => {
+                is_refused = matches!(&failure, Failure::Problem(problem) if problem.is_refusal());
+                news = Said::of(&failure);
+            }
             Ok(mut stream) => {
                 let mut first = Some(asked);
                 loop {
@@ -246,17 +255,15 @@ pub(crate) fn follow(
                             if name.is_named() {
                                 shown.fault(faults::told(&data));
                             }
-                            if let (Some(confirming), Some(follower_id)) = (&confirming, data["follower_id"].as_str()) {
-                                let (follower_id, generation) = (follower_id.to_owned(), known.clock.generation);
-                                let step = data["advance"]["step"].as_u64();
-                                let timeline = timeline.timeline.clone();
-                                let applied = Applied { follower_id, generation, step, timeline };
+                            let applied = Applied::of(&data, &known, timeline);
+                            if let (Some(confirming), Some(applied)) = (&confirming, applied) {
                                 // It ends with the process.
                                 let _ = confirming.send(applied);
                             }
                             news = Said::There;
                             Said::There.say(&mut said, words);
                             shown.heard();
+                            opening.is_over();
                         }
                         Sign::Alive => {
                             retry = RETRY_MIN;
@@ -268,6 +275,10 @@ pub(crate) fn follow(
             }
         }
         shown.lost();
+        if is_refused {
+            shown.refused();
+        }
+        opening.is_over();
         let wait = if matches!(news, Said::Denied(_)) { DENIED_RETRY } else { retry };
         if news != Said::There {
             news.say(&mut said, words);

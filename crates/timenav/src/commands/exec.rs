@@ -100,6 +100,7 @@ fn start(command: &ExecCommand, surroundings: &Surroundings) -> Result<(), Failu
     use timenav_exec::{Half, Plan};
 
     use crate::client::Client;
+    use crate::following::Opening;
     use crate::following::faults::{Wrong, show};
     use crate::{following, output};
 
@@ -118,14 +119,23 @@ fn start(command: &ExecCommand, surroundings: &Surroundings) -> Result<(), Failu
     let begun = following::begin(&client, &command.timeline)?;
     let clock = Wrong::new(command.fault.fault(), &begun);
     let board = board::create(&client, &begun, &clock.shown(), &mut chosen)?;
-    let plan = Plan { command: &command.command, board, chosen, out_of_reach: program.out_of_reach(), report: &report };
     let (timeline, name) = (command.timeline.clone(), command.follow.clone());
+    let opening = Opening::of(&name);
+    let opened = opening.clone();
     let follow = move |board: Arc<timenav_exec::Board>| {
         let page = show(clock, board::Page(board), name.is_named());
-        let followed =
-            page.and_then(|page| following::follow(&client, (&timeline, &name), &page, &board::WORDS, begun.known));
-        let Err(error) = followed;
+        let whose = (&timeline, &name, &opened);
+        let Err(error) = page.and_then(|page| following::follow(&client, whose, &page, &board::WORDS, begun.known));
         output::note(&format!("timenav exec: the clock is not followed: {error}"));
+        opened.is_over();
+    };
+    let plan = Plan {
+        command: &command.command,
+        board,
+        chosen,
+        out_of_reach: program.out_of_reach(),
+        until_followed: &|| opening.wait(),
+        report: &report,
     };
     run.supervise(plan, follow).map_err(anyhow::Error::new)?;
     Ok(())

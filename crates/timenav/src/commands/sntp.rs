@@ -16,10 +16,10 @@ use crate::client::{Client, ServiceOptions, TimelineOptions};
 use crate::doors::counted;
 use crate::exit::Failure;
 use crate::following::faults::{FaultOptions, Wrong, show};
-use crate::following::{self, FollowOption, Known, Shown, Words};
+use crate::following::{self, FollowOption, Known, Opening, Shown, Words};
 use crate::output;
 use crate::surroundings::Surroundings;
-use packet::{Kiss, Reading, Request};
+use packet::{Kiss, Reading, Request, Trust};
 use rates::{Rates, Verdict};
 
 /// Ports that one command serves.
@@ -34,7 +34,7 @@ const ERA_SECONDS_MAX: u64 = 1 << 31;
 const BY_FIRST_BIT: std::ops::Range<i64> = -61_505_152..4_233_462_144;
 const WORDS: Words = Words {
     lost: "timenav sntp: the service cannot be reached; answers say that the clock is not to be used",
-    denied: "timenav sntp: the service denies access to the clock; answers say that the clock is not to be used",
+    denied: "timenav sntp: the service denies access to the clock; answers tell no time that could be used",
     back: "timenav sntp: the service is back; answers tell the time again",
 };
 
@@ -106,13 +106,17 @@ pub(crate) fn run(command: &SntpCommand, surroundings: &Surroundings) -> Result<
         let face = Arc::new(Face::new(wrong.shown()));
         let answering = Arc::clone(&face);
         let shown = show(wrong, face, command.follow.is_named()).context("the clock cannot be turned")?;
-        output::write(&format!("serving SNTP on {address}: timeline {}\n", begun.timeline))?;
         let name = command.follow.clone();
-        threads.push(thread::spawn(move || answer_all(&socket, &answering)));
+        let opening = Opening::of(&name);
+        let opened = opening.clone();
         threads.push(thread::spawn(move || {
-            let Err(error) = following::follow(&client, (&timeline, &name), &shown, &WORDS, begun.known);
+            let whose = (&timeline, &name, &opened);
+            let Err(error) = following::follow(&client, whose, &shown, &WORDS, begun.known);
             output::note(&format!("timenav sntp: the clock is not followed: {error}"));
         }));
+        opening.wait();
+        output::write(&format!("serving SNTP on {address}: timeline {}\n", begun.timeline))?;
+        threads.push(thread::spawn(move || answer_all(&socket, &answering)));
     }
     for thread in threads {
         // Neither ends by itself.
@@ -159,12 +163,21 @@ struct Face(Mutex<State>);
 
 struct State {
     known: Known,
-    is_lost: bool,
+    service: Service,
+}
+
+/// What was heard of the service last.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Service {
+    There,
+    Lost,
+    /// It does not let this command read the clock.
+    Refuses,
 }
 
 impl Face {
     const fn new(known: Known) -> Self {
-        Self(Mutex::new(State { known, is_lost: false }))
+        Self(Mutex::new(State { known, service: Service::There }))
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -174,15 +187,22 @@ impl Face {
 
     fn answer(&self, request: &Request) -> [u8; packet::PACKET_BYTES] {
         let state = self.state();
+        if state.service == Service::Refuses {
+            return request.refuse(Kiss::Deny);
+        }
         let host = state.known.host_now();
         let clock = &state.known.clock;
         let received = clock.now(host);
         if !is_understood(received, host) {
             return request.refuse(Kiss::Era);
         }
-        let is_current = clock.is_running() && !state.is_lost;
+        let trust = match state.service {
+            Service::There if clock.is_running() => Trust::Current,
+            Service::There => Trust::Stands,
+            Service::Lost | Service::Refuses => Trust::Unheard,
+        };
         let sent = clock.now(state.known.host_now()).max(received);
-        request.answer(&Reading { set: clock.origin().1, received, sent, is_current })
+        request.answer(&Reading { set: clock.origin().1, received, sent, trust })
     }
 }
 
@@ -192,11 +212,19 @@ impl Shown for Arc<Face> {
     }
 
     fn heard(&self) {
-        self.state().is_lost = false;
+        self.state().service = Service::There;
     }
 
     fn lost(&self) {
-        self.state().is_lost = true;
+        let mut state = self.state();
+        // What refuses is there: while it is asked again, nothing else is known.
+        if state.service == Service::There {
+            state.service = Service::Lost;
+        }
+    }
+
+    fn refused(&self) {
+        self.state().service = Service::Refuses;
     }
 }
 

@@ -15,7 +15,7 @@ use self::row::Row;
 use crate::client::{Client, ServiceOptions, TimelineOptions};
 use crate::config::StoreUrl;
 use crate::exit::Failure;
-use crate::following::{self, FollowOption, Known, Shown, Words};
+use crate::following::{self, FollowOption, Known, Opening, Shown, Words};
 use crate::output;
 use crate::surroundings::Surroundings;
 
@@ -83,18 +83,21 @@ pub(crate) fn run(command: &SqlClockCommand, surroundings: &Surroundings) -> Res
     };
     let Some(database) = client.unless(&mut interrupt, clock.begin()) else { return Ok(()) };
     let mut database = Some(database?);
+    let (tell, mut news) = unbounded_channel();
+    let (following, timeline) = (Client::new(&command.service, surroundings)?, command.timeline.clone());
+    let (name, desk) = (command.follow.clone(), Arc::new(Desk(tell)));
+    let opening = Opening::of(&name);
+    let opened = opening.clone();
+    thread::spawn(move || {
+        let Err(error) = following::follow(&following, (&timeline, &name, &opened), &desk, &WORDS, begun.known);
+        output::note(&format!("timenav sql-clock: the clock is not followed: {error}"));
+    });
+    opening.wait();
     let (place, timeline) = (&clock.place, &clock.names.1);
     output::write(&format!(
         "keeping timenav_now() in schema {} of {}: timeline {timeline}\n",
         place.schema, place.url
     ))?;
-    let (tell, mut news) = unbounded_channel();
-    let (following, timeline) = (Client::new(&command.service, surroundings)?, command.timeline.clone());
-    let (name, desk) = (command.follow.clone(), Arc::new(Desk(tell)));
-    thread::spawn(move || {
-        let Err(error) = following::follow(&following, (&timeline, &name), &desk, &WORDS, begun.known);
-        output::note(&format!("timenav sql-clock: the clock is not followed: {error}"));
-    });
     if let Some(never) = client.unless(&mut interrupt, clock.keep(&mut database, &mut news)) {
         match never {}
     }

@@ -4,11 +4,11 @@ use std::sync::Arc;
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::time::Duration;
 
-use serde_json::json;
+use serde_json::{Value, json};
 use tokio::runtime::Runtime;
 
-use super::Shown;
-use crate::client::{Asked, Caller};
+use super::{Known, Shown};
+use crate::client::{Asked, Caller, TimelineOptions};
 use crate::exit::Failure;
 
 /// How long to wait before a confirmation is sent again, unless there is something newer to confirm.
@@ -26,6 +26,18 @@ pub(super) struct Applied {
     pub(super) step: Option<u64>,
     /// The timeline, where a request has to name it.
     pub(super) timeline: Option<String>,
+}
+
+impl Applied {
+    /// Returns what a message has applied that is known by now; `None` if its stream has no name.
+    pub(super) fn of(message: &Value, known: &Known, timeline: &TimelineOptions) -> Option<Self> {
+        Some(Self {
+            follower_id: message["follower_id"].as_str()?.to_owned(),
+            generation: known.clock.generation,
+            step: message["advance"]["step"].as_u64(),
+            timeline: timeline.timeline.clone(),
+        })
+    }
 }
 
 /// Starts a thread that confirms what is sent to it, the newest only.

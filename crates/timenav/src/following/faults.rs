@@ -224,6 +224,10 @@ impl<S: Shown> Shown for Faulty<S> {
         self.inner.lost();
     }
 
+    fn refused(&self) {
+        self.inner.refused();
+    }
+
     fn settle(&self) -> bool {
         self.inner.settle()
     }

@@ -28,6 +28,8 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use serde_json::json;
 use tempfile::TempDir;
 
+pub(crate) use agreeing::between;
+
 use crate::cli::command;
 use crate::service::{Service, run};
 use crate::waiting::until;

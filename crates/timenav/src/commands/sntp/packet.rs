@@ -13,6 +13,8 @@ const MICROS: i64 = 1_000_000;
 const PRECISION: i8 = -20;
 /// The server has no clock above it.
 const STRATUM_PRIMARY: u8 = 1;
+/// The server does not know what time it is (RFC 5905, section 7.3, figure 11).
+const STRATUM_UNSYNCHRONIZED: u8 = 16;
 /// Who gives the time. Names that begin with X are for whoever wants one.
 const REFERENCE: [u8; 4] = *b"XTNV";
 /// That the clock cannot be set by what this says.
@@ -41,8 +43,19 @@ pub(super) struct Reading {
     pub(super) received: Instant<Virtual>,
     /// When the answer is sent.
     pub(super) sent: Instant<Virtual>,
-    /// Whether it runs, and the service has been heard of lately.
-    pub(super) is_current: bool,
+    /// Whether others may set theirs by it.
+    pub(super) trust: Trust,
+}
+
+/// Whether others may set their clocks by one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Trust {
+    /// It runs, and the service has been heard of lately.
+    Current,
+    /// It stands: whoever went by it would go wrong from the next moment on.
+    Stands,
+    /// The service has not been heard of lately, so that nobody vouches for it.
+    Unheard,
 }
 
 /// Why no time is told.
@@ -52,6 +65,8 @@ pub(super) enum Kiss {
     Rate,
     /// The clock shows a time that the client would take for another.
     Era,
+    /// The service does not let this server read the clock.
+    Deny,
 }
 
 impl Request {
@@ -66,8 +81,12 @@ impl Request {
 
     /// Answers with the time.
     pub(super) fn answer(&self, reading: &Reading) -> [u8; PACKET_BYTES] {
-        let leap = if reading.is_current { leap_ahead(reading.sent) } else { LEAP_UNKNOWN };
-        let mut packet = self.begun(leap, STRATUM_PRIMARY, REFERENCE);
+        let (leap, stratum) = match reading.trust {
+            Trust::Current => (leap_ahead(reading.sent), STRATUM_PRIMARY),
+            Trust::Stands => (LEAP_UNKNOWN, STRATUM_PRIMARY),
+            Trust::Unheard => (LEAP_UNKNOWN, STRATUM_UNSYNCHRONIZED),
+        };
+        let mut packet = self.begun(leap, stratum, REFERENCE);
         packet[16..24].copy_from_slice(&timestamp(reading.set));
         packet[32..40].copy_from_slice(&timestamp(reading.received));
         packet[40..].copy_from_slice(&timestamp(reading.sent));
@@ -79,6 +98,7 @@ impl Request {
         let code = match kiss {
             Kiss::Rate => *b"RATE",
             Kiss::Era => *b"XERA",
+            Kiss::Deny => *b"DENY",
         };
         self.begun(LEAP_UNKNOWN, 0, code)
     }
@@ -127,7 +147,7 @@ mod tests {
     }
 
     fn reading(unix: i64) -> Reading {
-        Reading { set: at(unix - 5, 0), received: at(unix, 0), sent: at(unix, 1), is_current: true }
+        Reading { set: at(unix - 5, 0), received: at(unix, 0), sent: at(unix, 1), trust: Trust::Current }
     }
 
     #[test]
@@ -174,11 +194,13 @@ mod tests {
     #[test]
     fn a_clock_that_nobody_should_set_theirs_by_says_so() {
         let request = Request::read(&asked(4 << 3 | MODE_CLIENT)).unwrap();
-        let stale = Reading { is_current: false, ..reading(0) };
-        assert_eq!(request.answer(&stale)[0] >> 6, LEAP_UNKNOWN);
+        for (trust, stratum) in [(Trust::Stands, 1), (Trust::Unheard, 16)] {
+            let answer = request.answer(&Reading { trust, ..reading(0) });
+            assert_eq!((answer[0] >> 6, answer[1]), (LEAP_UNKNOWN, stratum), "{trust:?}");
+        }
         // 2016-12-31 was the last day that had a leap second.
         assert_eq!(request.answer(&reading(1_483_228_799))[0] >> 6, 1);
-        for (kiss, code) in [(Kiss::Rate, b"RATE"), (Kiss::Era, b"XERA")] {
+        for (kiss, code) in [(Kiss::Rate, b"RATE"), (Kiss::Era, b"XERA"), (Kiss::Deny, b"DENY")] {
             let answer = request.refuse(kiss);
             assert_eq!((answer[0] >> 6, answer[1], &answer[12..16]), (LEAP_UNKNOWN, 0, &code[..]));
             assert_eq!(answer[24..32], asked(0)[40..]);

@@ -10,7 +10,9 @@ use serde_json::{Value, json};
 
 use super::command;
 use crate::dice::Dice;
+use crate::http::Request;
 use crate::instant::micros;
+use crate::programs::between;
 use crate::service::{Service, run};
 use crate::waiting::until;
 
@@ -27,10 +29,14 @@ struct Sntp {
 
 impl Sntp {
     fn start(service: &Service, arguments: &[&str]) -> Self {
-        let mut command = command(service, &[&["sntp"], arguments].concat());
+        let count = arguments.iter().filter(|port| port.starts_with("127.")).count();
+        Self::of(&mut command(service, &[&["sntp"], arguments].concat()), count)
+    }
+
+    /// Starts one that serves so many ports.
+    fn of(command: &mut Command, count: usize) -> Self {
         let mut child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
         let stdout = BufReader::new(child.stdout.take().unwrap());
-        let count = arguments.iter().filter(|port| port.starts_with("127.")).count();
         let said = stdout.lines().take(count).map(|line| {
             let line = line.unwrap();
             let said = line.strip_prefix("serving SNTP on ").expect("it says where it listens");
@@ -147,6 +153,54 @@ fn what_cannot_be_served_is_refused_at_once() {
         let (code, stdout, stderr) = run(&mut command(&service, &["sntp", port]), "");
         assert!(code != Some(0) && stdout.is_empty() && stderr.contains(said), "{port}: {stderr}");
     }
+    service.audit();
+}
+
+/// Nobody vouches for a clock whose service is gone, and one whose service refuses is not told.
+#[test]
+fn a_service_that_is_gone_or_refuses_is_told() {
+    let mut service = Service::start();
+    travel(&service, "2031-05-06T07:08:09Z");
+    service.post("/v1/users", &json!({ "user_id": "ada" }));
+    let permissions = json!({ "admin": ["admin"], "read": ["ada"] });
+    service.post("/v1/set-access-control", &json!({ "timeline_id": "main", "permissions": permissions }));
+    let made = service.post("/v1/api-keys", &json!({ "user_id": "ada" }));
+    let address = service.address().to_string();
+    service.arguments(&["--listen", &address]);
+    let with_key = |arguments: &[&str]| {
+        let mut command = command(&service, &[&["sntp"], arguments].concat());
+        command.env("TIMENAV_API_KEY", made["api_key"].as_str().unwrap());
+        Sntp::of(&mut command, 1)
+    };
+    let (sntp, refused) = (Sntp::start(&service, &["127.0.0.1:0=main"]), with_key(&["127.0.0.1:0=main"]));
+    assert_eq!([sntp.ask(), refused.ask()].map(|answer| (answer[0] >> 6, answer[1])), [(0, 1); 2]);
+    let path = format!("/v1/api-keys/{}", made["key_id"].as_str().unwrap());
+    service.send(Request::new("DELETE", &path)).expect(200);
+    let denied = refused.ask_until("a refusal", |answer| answer[1] == 0);
+    assert_eq!((denied[0] >> 6, &denied[12..16], &denied[32..]), (3, &b"DENY"[..], &[0; 16][..]));
+    service.kill();
+    let stale = sntp.ask_until("a service that is gone", |answer| answer[1] == 16);
+    assert!(stale[0] >> 6 == 3 && told(&stale, 0) >= 1_935_817_689, "{stale:?}");
+    service.start_again();
+    sntp.ask_until("a service that is back", |answer| (answer[0] >> 6, answer[1]) == (0, 1));
+    service.audit();
+}
+
+/// Whoever has read that it serves may change the clock: it is waited for. Its stream is asked for late here.
+#[test]
+fn a_port_is_served_once_the_service_knows_that_it_follows() {
+    let service = Service::start();
+    let late = |asked: &mut [u8]| {
+        if asked.starts_with(b"GET /v1/clock/stream") {
+            // As on a busy machine; nothing else is there to wait for.
+            let (_never, told) = std::sync::mpsc::channel::<()>();
+            let _ = told.recv_timeout(Duration::from_millis(300));
+        }
+    };
+    let elsewhere = between(&service, late, |_| {});
+    let mut serving = command(&service, &["sntp", "--follow", "devices", "127.0.0.1:0=main"]);
+    let _sntp = Sntp::of(serving.env("TIMENAV_URL", &elsewhere), 1);
+    assert_eq!(service.get("/v1/followers", &[])["followers"][0]["name"], "devices");
     service.audit();
 }
 

@@ -109,7 +109,11 @@ fn two_runs_on_the_kernel_of_the_service_agree_to_the_nanosecond() {
 
 /// Passes on what clients and a service say, and changes what is asked and what is told. Returns the address at which the
 /// service seems to be.
-pub(super) fn between(service: &Service, asked: fn(&mut [u8]), told: fn(&mut [u8])) -> String {
+pub(crate) fn between(
+    service: &Service,
+    asked: impl Fn(&mut [u8]) + Clone + Send + 'static,
+    told: impl Fn(&mut [u8]) + Clone + Send + 'static,
+) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let (address, to) = (listener.local_addr().unwrap(), service.address());
     // It ends with the test.
@@ -117,6 +121,7 @@ pub(super) fn between(service: &Service, asked: fn(&mut [u8]), told: fn(&mut [u8
         for client in listener.incoming() {
             let (client, service) = (client.unwrap(), TcpStream::connect(to).unwrap());
             let (from, into) = (client.try_clone().unwrap(), service.try_clone().unwrap());
+            let (asked, told) = (asked.clone(), told.clone());
             thread::spawn(move || pass(from, into, asked));
             thread::spawn(move || pass(service, client, told));
         }
@@ -124,7 +129,7 @@ pub(super) fn between(service: &Service, asked: fn(&mut [u8]), told: fn(&mut [u8
     format!("http://{address}")
 }
 
-fn pass(mut from: TcpStream, mut to: TcpStream, change: fn(&mut [u8])) {
+fn pass(mut from: TcpStream, mut to: TcpStream, change: impl Fn(&mut [u8])) {
     let mut buffer = [0; 16_384];
     while let Ok(length @ 1..) = from.read(&mut buffer) {
         change(&mut buffer[..length]);

@@ -1,19 +1,24 @@
 //! A run that follows the clock under a name: whoever changes the clock may wait until its programs are there.
 
 use std::process::Stdio;
+use std::sync::{Arc, Mutex, mpsc};
 use std::time::Duration;
 
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::json;
 use timenav_client::Client;
 
-use super::{DAY, PATH, Teller, children, service};
+use super::agreeing::between;
+use super::{DAY, PATH, Teller, children, notice, service};
 use crate::cli::command;
-use crate::service::run;
+use crate::service::{Service, run};
 use crate::waiting::{Patience, until};
 
 /// Firings of an instant wait for followers for longer than this.
 const STEP_WAIT: Duration = Duration::from_secs(4);
+/// How long a request for a stream is on its way at most: longer than a program takes to begin.
+const SLOW: Duration = Duration::from_millis(500);
+const SHELL: &str = "while read -r word; do printf '%(%s)T\\n' -1; done; exit 5";
 const LATER: (&str, i64) = ("2041-01-01T00:00:00Z", 2_240_611_200);
 const LAST: (&str, i64) = ("2000-02-29T12:00:00Z", 951_825_600);
 
@@ -23,8 +28,7 @@ fn a_change_waits_for_programs_and_clients_and_names_who_has_not_confirmed() {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
     let client = Client::builder().url(service.url()).key(service.admin.as_str()).timeline("main").build().unwrap();
     let clock = runtime.block_on(client.follow_clock("client")).unwrap();
-    let script = "while read -r word; do printf '%(%s)T\\n' -1; done; exit 5";
-    let mut follower = command(&service, &["exec", "--follow", "shell", "--", "bash", "-c", script]);
+    let mut follower = command(&service, &["exec", "--follow", "shell", "--", "bash", "-c", SHELL]);
     let mut teller = Teller::of(follower.env("PATH", PATH).stderr(Stdio::inherit()));
     assert_eq!(teller.ask(), DAY.1);
     // Both are waited for by their names, even if the stream of one is only about to open.
@@ -73,12 +77,49 @@ fn a_change_waits_for_programs_and_clients_and_names_who_has_not_confirmed() {
     service.audit();
 }
 
+/// Returns the states of all followers.
+fn states(service: &Service) -> Vec<String> {
+    let listed = service.get("/v1/followers", &[]);
+    let state = |follower: &serde_json::Value| follower["state"].as_str().unwrap().to_owned();
+    listed["followers"].as_array().unwrap().iter().map(state).collect()
+}
+
+/// Whoever has seen anything of the program may change the clock: the run is waited for. Its stream is asked for late here,
+/// as on a busy machine.
+#[test]
+fn a_program_begins_once_the_service_knows_that_its_run_follows() {
+    let Some(service) = service() else { return };
+    for via in ["exec", "trace", "preload"] {
+        if notice(&service, via).is_none() {
+            continue;
+        }
+        let (looked, is_looked) = mpsc::channel::<()>();
+        let is_looked = Arc::new(Mutex::new(is_looked));
+        let late = move |asked: &mut [u8]| {
+            if asked.starts_with(b"GET /v1/clock/stream") {
+                // Until somebody has looked, or surely would have.
+                let _ = is_looked.lock().unwrap().recv_timeout(SLOW);
+            }
+        };
+        let elsewhere = between(&service, late, |_| {});
+        let mut follower = command(&service, &["exec", "--via", via, "--follow", "shell", "--", "bash", "-c", SHELL]);
+        follower.env("PATH", PATH).env("TIMENAV_URL", &elsewhere);
+        let mut teller = Teller::of(follower.stderr(Stdio::null()));
+        assert_eq!(teller.ask(), DAY.1);
+        let there = states(&service).into_iter().filter(|state| state != "away").count();
+        let _ = looked.send(());
+        assert_eq!(there, 1, "by {via}");
+        teller.end();
+        until("a stream that has ended", || states(&service).iter().all(|state| state == "away").then_some(()));
+    }
+    service.audit();
+}
+
 /// Whoever handles a firing and asks a program for the time is told the instant of the firing, every time.
 #[test]
 fn handlers_never_meet_a_program_at_an_earlier_instant() {
     let Some(service) = service() else { return };
-    let script = "while read -r word; do printf '%(%s)T\\n' -1; done; exit 5";
-    let mut follower = command(&service, &["exec", "--follow", "shell", "--", "bash", "-c", script]);
+    let mut follower = command(&service, &["exec", "--follow", "shell", "--", "bash", "-c", SHELL]);
     let mut teller = Teller::of(follower.env("PATH", PATH).stderr(Stdio::inherit()));
     assert_eq!(teller.ask(), DAY.1);
     let every = json!({ "rule": "FREQ=MINUTELY;COUNT=60", "starts": DAY.0 });
@@ -86,15 +127,20 @@ fn handlers_never_meet_a_program_at_an_earlier_instant() {
     let claim = |wait: &str| service.post("/v1/queues/default/claim", &json!({ "max": 1, "wait": wait }));
     assert_eq!(claim("0s")["firings"], json!([]), "from here on somebody listens");
     std::thread::scope(|scope| {
+        // It begins before the instant that is waited for.
+        let mut patience = Patience::of(STEP_WAIT);
         let moving = scope.spawn(|| service.post("/v1/fast-forward", &json!({ "duration": "2h", "wait": "10m" })));
         for minute in 1..60 {
-            let patience = Patience::of(STEP_WAIT);
             let firing = claim("60s")["firings"][0].clone();
             let told = teller.ask();
-            // Where the machine stood still for so long, nobody was waited for.
             if patience.lasts() {
                 assert_eq!(told, DAY.1 + 60 * minute, "{firing}");
+            } else {
+                // Where the machine stood still for so long, nobody was waited for, nor is until it has confirmed something.
+                until("a run that goes on", || (states(&service) == ["current"]).then_some(()));
+                teller.ask_until("the instant", |answer| answer == DAY.1 + 60 * minute);
             }
+            patience = Patience::of(STEP_WAIT);
             service.post("/v1/firings/ack", &json!({ "firing_ids": [firing["firing_id"]] }));
         }
         let settled = moving.join().unwrap()["settled"].clone();
@@ -108,8 +154,7 @@ fn handlers_never_meet_a_program_at_an_earlier_instant() {
 #[test]
 fn a_run_with_a_name_comes_back_when_the_service_does() {
     let Some(mut service) = service() else { return };
-    let script = "while read -r word; do printf '%(%s)T\\n' -1; done; exit 5";
-    let mut follower = command(&service, &["exec", "--follow", "shell", "--", "bash", "-c", script]);
+    let mut follower = command(&service, &["exec", "--follow", "shell", "--", "bash", "-c", SHELL]);
     let mut teller = Teller::of(follower.env("PATH", PATH).stderr(Stdio::inherit()));
     assert_eq!(teller.ask(), DAY.1);
     let words = ["clock", "travel", LATER.0, "--followers=shell", "--wait", "10m"];
