@@ -24,8 +24,8 @@ use crate::surroundings::Surroundings;
 /// Checks whether a service is well, or how safely it is run, and says what to improve.
 ///
 /// Without --security it checks whether the service of the data folder runs and has this version, who can read the
-/// folder, the database, the clock of the machine, the free space, and the age of the checkpoints. With --store it looks at
-/// that database and its server.
+/// folder, the database, the clock of the machine, the free space, the age of the checkpoints, and how `timenav exec` can
+/// put programs on a clock here. With --store it looks at that database and its server.
 ///
 /// With --security it checks the data folder and the settings that `serve` would use with the same flags, environment and
 /// file. With --url it also checks a running service, as a stranger and, with a key in `TIMENAV_API_KEY`, as its owner.
@@ -57,6 +57,7 @@ pub(crate) struct DoctorCommand {
 /// # Errors
 /// Something fails, or the settings cannot be read.
 pub(crate) fn run(command: DoctorCommand, surroundings: &Surroundings) -> Result<(), Failure> {
+    let allowed = timenav_exec::ways::allowed();
     let settings = Settings::resolve(command.options)?;
     let mut checks = if command.security { settings::look_at(&settings) } else { Vec::new() };
     checks.extend(folder::look_at(&settings));
@@ -66,7 +67,7 @@ pub(crate) fn run(command: DoctorCommand, surroundings: &Surroundings) -> Result
     });
     if !command.security {
         checks.retain(|check| health::OF_HEALTH.contains(&check.name));
-        checks.extend(health::look_at(&settings, surroundings));
+        checks.extend(health::look_at(&settings, surroundings, allowed));
     } else if let Some(url) = &command.url {
         checks.extend(network::look_at(url, command.ca.as_deref(), surroundings)?);
     }

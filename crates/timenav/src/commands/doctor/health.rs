@@ -4,6 +4,8 @@ use std::io;
 use std::path::Path;
 use std::time::{Duration, SystemTime};
 
+use timenav_exec::ways::{Allowed, Via, Way};
+
 use super::check::Check;
 use crate::client::{Client, ServiceOptions};
 use crate::config::Settings;
@@ -29,8 +31,9 @@ pub(super) const OF_HEALTH: [&str; 12] = [
 const CHECKPOINT_BEHIND_MAX: Duration = Duration::from_mins(1);
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 
-pub(super) fn look_at(settings: &Settings, surroundings: &Surroundings) -> Vec<Check> {
-    let mut checks = Vec::new();
+/// `allowed`: how this system lets programs be put on a clock, which was tried before there were threads.
+pub(super) fn look_at(settings: &Settings, surroundings: &Surroundings, allowed: io::Result<Allowed>) -> Vec<Check> {
+    let mut checks: Vec<Check> = programs(allowed).into_iter().collect();
     match listening(&settings.data) {
         Ok(Listening::At(url)) => {
             checks.push(Check::ok("service", format!("the service runs, and listens at {url}")));
@@ -52,6 +55,28 @@ pub(super) fn look_at(settings: &Settings, surroundings: &Surroundings) -> Vec<C
     let checkpoints = settings.checkpoints.as_deref().unwrap_or(&settings.data).join(CHECKPOINTS_FILE);
     checks.extend(checkpoint_age(changed_at(&checkpoints), written_at(&settings.data)));
     checks
+}
+
+/// Says how programs would be put on a clock here; nothing on systems where none can be.
+fn programs(allowed: io::Result<Allowed>) -> Option<Check> {
+    const NAME: &str = "programs";
+    const ADVICE: &str = "docs/programs.md says what each way needs, and what it does not reach";
+    let allowed = match allowed {
+        Ok(allowed) => allowed,
+        Err(error) if error.kind() == io::ErrorKind::Unsupported => return None,
+        Err(error) => {
+            let seen = format!("how programs can be put on a clock cannot be tried: {error}");
+            return Some(Check::warn(NAME, seen, ADVICE));
+        }
+    };
+    Some(match allowed.choose(Via::Auto) {
+        Ok(Way::Exec) => Check::ok(NAME, "timenav exec can put programs on a clock here, by the best way"),
+        Ok(way) => {
+            let why = allowed.sentence(way, Via::Auto).unwrap_or_default();
+            Check::warn(NAME, format!("timenav exec puts programs on a clock by --via {}: {why}", way.name()), ADVICE)
+        }
+        Err(obstacle) => Check::warn(NAME, format!("timenav exec cannot put programs on a clock: {obstacle}"), ADVICE),
+    })
 }
 
 /// Compares the version of the service that runs with this one.

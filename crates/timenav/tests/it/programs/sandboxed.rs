@@ -3,6 +3,8 @@
 use std::os::unix::process::ExitStatusExt as _;
 use std::process::{Command, Stdio};
 
+use serde_json::Value;
+
 use super::rare_starts::WAYS;
 use super::robust::unprivileged;
 use super::{DAY, PATH, compiled, done, is_installed, notice, service, under};
@@ -138,6 +140,31 @@ fn programs_in_namespaces_of_their_own_are_on_the_clock() {
             continue;
         }
         assert_eq!(done(&service, &program), expected, "{program:?}");
+    }
+    service.audit();
+}
+
+/// `timenav doctor` tries the same ways.
+#[test]
+fn the_doctor_says_how_programs_get_a_clock() {
+    let Some(service) = service() else { return };
+    let examined = |denied: &[&str], deny: &str| {
+        let mut inner = command(&service, &["doctor", "--json", "--data"]);
+        inner.arg(service.data());
+        let (_, stdout, stderr) = run(&mut under(deny, denied, &inner), "");
+        let told: Value = serde_json::from_str(&stdout).unwrap_or_else(|error| panic!("{error}: {stdout}{stderr}"));
+        let check = told["checks"].as_array().unwrap().iter().find(|check| check["name"] == "programs");
+        let check = check.unwrap_or_else(|| panic!("{stdout}"));
+        (check["outcome"].as_str().unwrap().to_owned(), check["seen"].as_str().unwrap().to_owned())
+    };
+    let Some((_folder, deny)) = compiled(DENY, &[]) else { return service.audit() };
+    for (denied, outcome, seen) in [
+        (&[][..], "ok", "can put programs on a clock"),
+        (&["listeners"], "warn", "--via trace"),
+        (&["ptrace"], "warn", "--via preload"),
+    ] {
+        let (found, told) = examined(denied, &deny);
+        assert_eq!((found.as_str(), told.contains(seen)), (outcome, true), "{denied:?}: {told}");
     }
     service.audit();
 }
