@@ -1,7 +1,7 @@
 //! Programs that nobody may look into, timers that outlive those who have set them, full tables of descriptors, and calls
 //! that are interrupted.
 
-use std::process::Stdio;
+use std::process::{Command, Stdio};
 
 use super::rare_starts::WAYS;
 use super::robust::unprivileged;
@@ -61,6 +61,19 @@ fn a_timer_goes_on_when_its_first_process_has_ended() {
     service.audit();
 }
 
+/// Returns the same run, that starts nothing which cannot be put on the clock.
+fn strictly(run: &Command) -> Command {
+    let mut strict = Command::new(run.get_program());
+    for argument in run.get_args() {
+        strict.arg(argument).args((argument == "exec").then_some("--strict"));
+    }
+    for (name, value) in run.get_envs() {
+        strict.env(name, value.unwrap_or_default());
+    }
+    strict.current_dir("/");
+    strict
+}
+
 /// The page is handed over all the same, and the program has no more descriptors afterwards than it had.
 #[test]
 fn a_program_without_a_free_descriptor_is_on_the_clock() {
@@ -90,6 +103,12 @@ fn a_program_without_a_free_descriptor_is_on_the_clock() {
             assert_eq!(stdout == "looked\n", is_on, "{kind}: {stdout}{stderr}");
             let reason = "runs on host time: handing over the clock page failed: Too many open files";
             assert_eq!(stderr.contains(reason), !is_on, "{kind}: {stderr}");
+        }
+        if let Some(command) = unprivileged(&service, &folder, &[], &["sh", "-c", &bound(kind), &ways]) {
+            let (code, stdout, stderr) = run(&mut strictly(&command), "");
+            assert_eq!(stdout == "looked\n", is_on, "{kind}: {stdout}{stderr}");
+            let reason = "was not started: handing over the clock page failed: Too many open files";
+            assert_eq!((code == Some(0), stderr.contains(reason)), (is_on, !is_on), "{kind}: {code:?} {stderr}");
         }
     }
     service.audit();
