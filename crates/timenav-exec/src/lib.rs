@@ -9,6 +9,10 @@
 //!
 //! It works on Linux, on x86-64. Elsewhere there is [`page`] alone, and a refusal.
 
+#[cfg_attr(
+    not(all(target_os = "linux", target_arch = "x86_64")),
+    expect(dead_code, reason = "a page is written only where programs can be put on its clock")
+)]
 pub mod page;
 pub mod inspect;
 pub mod ways;

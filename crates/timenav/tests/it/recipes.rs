@@ -177,9 +177,16 @@ fn provide_what_files_name(recipe: &mut Recipe, folder: &Path, service: &Service
     }
 }
 
-/// Puts PostgreSQL's programs where the commands of a page find them. They refuse to run as root, so root runs them as
-/// somebody else, who may write into the folder.
-pub(crate) fn provide_postgres(folder: &Path) {
+/// Returns the folder with PostgreSQL's programs: the one that `PG_BIN` names, or the newest one that Debian's packages have
+/// installed.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "whoever runs the tests says here where they are, as for those of the store"
+)]
+pub(crate) fn postgres() -> Option<PathBuf> {
+    if let Some(named) = std::env::var_os("PG_BIN") {
+        return Some(PathBuf::from(named));
+    }
     let mut found: Vec<PathBuf> = std::fs::read_dir("/usr/lib/postgresql")
         .into_iter()
         .flatten()
@@ -188,10 +195,18 @@ pub(crate) fn provide_postgres(folder: &Path) {
         .collect();
     // The newest by its number, as the tests of the store have it.
     found.sort_by_key(|bin| bin.parent().and_then(|version| version.file_name()?.to_str()?.parse::<u32>().ok()));
-    let bin = found.pop().expect("PostgreSQL is installed");
+    found.pop()
+}
+
+/// Puts PostgreSQL's programs where the commands of a page find them. They refuse to run as root, so root runs them as
+/// somebody else, who may write into the folder.
+pub(crate) fn provide_postgres(folder: &Path) {
+    let bin = postgres().expect("PostgreSQL is installed");
     let is_root = rustix::process::geteuid().is_root();
     let user = if is_root { "setpriv --reuid=nobody --regid=\"$(id -g nobody)\" --clear-groups " } else { "" };
-    for program in ["initdb", "postgres"] {
+    // Whoever asks a server may be anybody.
+    let programs = [("initdb", user), ("postgres", user), ("psql", "")];
+    for (program, user) in programs.into_iter().filter(|(program, _)| bin.join(program).exists()) {
         let path = folder.join("bin").join(program);
         std::fs::write(&path, format!("#!/bin/sh\nexec {user}{}/{program} \"$@\"\n", bin.display())).unwrap();
         std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).unwrap();

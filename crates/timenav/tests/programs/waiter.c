@@ -5,6 +5,7 @@
 #include <mqueue.h>
 #include <pthread.h>
 #include <semaphore.h>
+#include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -84,6 +85,23 @@ static int timer(const struct timespec *until) {
     return error;
 }
 
+/* A timer of the kernel, which says by a signal that it has expired. */
+static int kernel_timer(const struct timespec *until) {
+    struct sigevent event = {.sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGUSR1};
+    struct itimerspec at = {{0, 0}, *until};
+    sigset_t signals;
+    timer_t timer;
+    int number, error = 0;
+    sigemptyset(&signals);
+    sigaddset(&signals, SIGUSR1);
+    sigprocmask(SIG_BLOCK, &signals, 0);
+    if (timer_create(CLOCK_REALTIME, &event, &timer)) return errno;
+    if (timer_settime(timer, TIMER_ABSTIME, &at, 0)) error = errno;
+    else error = sigwait(&signals, &number);
+    timer_delete(timer);
+    return error;
+}
+
 int main(int count, char **arguments) {
     const char *way = count > 1 ? arguments[1] : "";
     char line[64];
@@ -98,6 +116,7 @@ int main(int count, char **arguments) {
         if (!strcmp(way, "mutex_timedlock")) error = mutex(&until);
         if (!strcmp(way, "clock_nanosleep")) error = sleep_until(&until);
         if (!strcmp(way, "timerfd")) error = timer(&until);
+        if (!strcmp(way, "timer_settime")) error = kernel_timer(&until);
         if (error) printf("error %d\n", error);
         else printf("%ld\n", (long)time(0));
         fflush(stdout);

@@ -8,7 +8,7 @@ use std::time::Duration;
 use serde_json::json;
 
 use super::{DAY, Teller, exec, service};
-use crate::recipes::provide_postgres;
+use crate::recipes::{postgres, provide_postgres};
 use crate::waiting::Patience;
 
 /// Gives a script data of its own: `$0` is the folder of a test, and `$own` what the script may write to.
@@ -20,7 +20,7 @@ const END: &str = "kill -INT $server; wait $server; exit 5";
 
 /// Makes data in a folder, beside the programs that use it. Returns whether there are any.
 pub(super) fn make_data(folder: &Path) -> bool {
-    if !Path::new("/usr/lib/postgresql").exists() {
+    if postgres().is_none() {
         eprintln!("skipped for PostgreSQL: it is not installed");
         return false;
     }

@@ -13,14 +13,16 @@ use crate::waiting::{until, until_so};
 const C: &str = include_str!("../../../programs/waiter.c");
 const JAVA: &str = include_str!("../../../programs/Waiter.java");
 const HEAD: &str = "| program | waits by | way | a jump reaches the date | before 1970 | after 2038 | a jump back | clock \
-                    stands | rate 3600 | rate 0.5 | service lost | supervisor killed | nested |\n\
-                    | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |\n";
-const COLUMNS: usize = 10;
+                    stands | rate 3600 | rate 0.5 | service lost | service back | supervisor killed | nested |\n\
+                    | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |\n";
+const COLUMNS: usize = 11;
 const HOUR: i64 = 3_600;
 const STATIC: &str = "C, glibc, static";
 const MUSL: &str = "C, musl";
 const LENGTH: &str = "ends after its length";
-const NOT_REACHED: &str = "does not, as natively";
+const NOT_REACHED: &str = "does not";
+/// How far the date is ahead for which the service comes back in time.
+const WEEKS: i64 = 1_000 * HOUR;
 
 /// What ends a wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,8 +31,32 @@ enum Ends {
     Date,
     /// The date, or as much host time as there was to wait for.
     Sooner,
-    /// As much host time as there was to wait for.
+    /// As much host time as there was to wait for: the C library makes a length of the date.
     Length,
+    /// As much host time as was left when it was set: a timer of the kernel, which nothing moves, and which never expires
+    /// if the clock stood then.
+    Armed,
+}
+
+impl Ends {
+    /// Returns whether no jump ends it.
+    fn is_by_length(self) -> bool {
+        matches!(self, Self::Length | Self::Armed)
+    }
+
+    /// Returns until when it is to wait where others wait for a jump: something that comes without one.
+    fn without_a_jump(self, now: i64, until: i64) -> i64 {
+        match self {
+            Self::Date | Self::Sooner => until,
+            Self::Length => now + 1,
+            Self::Armed => now - 1,
+        }
+    }
+
+    /// Returns what is on the page where a jump ends the waits of others. That it does not end these is tried once.
+    fn where_a_jump_comes(self) -> &'static str {
+        if self == Self::Armed { NOT_REACHED } else { LENGTH }
+    }
 }
 
 /// A program that waits until a date, by one way on the clock.
@@ -87,6 +113,7 @@ fn waiters(service: &Service, folder: &std::path::Path) -> Vec<Waiter> {
         ("C, glibc", "`sem_timedwait`", Ends::Sooner, of(&c, "sem_timedwait")),
         ("C, glibc", "`pthread_mutex_timedlock` (`FUTEX_LOCK_PI`)", Ends::Sooner, of(&c, "mutex_timedlock")),
         ("C, glibc", "`mq_timedreceive`", Ends::Sooner, of(&c, "mq_timedreceive")),
+        ("C, glibc", "`timer_settime`", Ends::Armed, of(&c, "timer_settime")),
         (STATIC, "`clock_nanosleep`", Ends::Date, of(&fixed, "clock_nanosleep")),
         (STATIC, "`pthread_cond_timedwait`", Ends::Sooner, of(&fixed, "cond_timedwait")),
         (MUSL, "`clock_nanosleep`", Ends::Date, of(&musl, "clock_nanosleep")),
@@ -115,13 +142,16 @@ fn started(service: &Service, folder: &std::path::Path, way: &'static str, words
     Teller::of(on_clock(service, folder, (way, &["--follow", "it"]), words).stderr(Stdio::null()))
 }
 
-/// Waits until all programs follow the clock.
-fn all_follow(service: &Service, all: &[Waiter]) {
+/// Waits until so many programs follow the clock.
+fn all_follow(service: &Service, count: usize) {
     until_so("followers", || {
         let listed = service.get("/v1/followers", &[]);
-        let followers = listed["followers"].as_array().unwrap();
-        followers.len() == all.iter().filter(|waiter| waiter.teller.is_some()).count()
+        listed["followers"].as_array().unwrap().len() == count
     });
+}
+
+fn running(all: &[Waiter]) -> usize {
+    all.iter().filter(|waiter| waiter.teller.is_some()).count()
 }
 
 /// Lets all begin to wait, changes the clock, and hands over each that has begun.
@@ -131,7 +161,7 @@ fn wait_all(
     change: impl FnOnce(),
     mut look: impl FnMut(&mut Waiter) -> String,
 ) {
-    let wait = |waiter: &mut Waiter| waiter.begin(now + if waiter.ends == Ends::Length { 1 } else { ahead });
+    let wait = |waiter: &mut Waiter| waiter.begin(waiter.ends.without_a_jump(now, now + ahead));
     let begun: Vec<bool> = all.iter_mut().map(wait).collect();
     change();
     for (waiter, _) in all.iter_mut().zip(begun).filter(|(_, begun)| *begun) {
@@ -167,8 +197,9 @@ fn a_jump_reaches_them(service: &Service, all: &mut [Waiter]) {
                 // The kernel takes no date before 1970, and neither the C library nor Java waits for one.
                 "error 22" if seconds < 0 => "`EINVAL`, as natively".to_owned(),
                 _ if seconds < 0 && waiter.ends != Ends::Date => "ends at once, as natively".to_owned(),
-                // It is looked at below.
-                _ if waiter.ends == Ends::Length => NOT_REACHED.to_owned(),
+                // They are looked at below.
+                _ if waiter.ends == Ends::Length => "does not, as natively".to_owned(),
+                _ if waiter.ends == Ends::Armed => NOT_REACHED.to_owned(),
                 shown => {
                     assert_eq!(shown, (seconds + 2 * HOUR).to_string(), "{} {} {day}", waiter.waits_by, waiter.way);
                     "comes".to_owned()
@@ -186,9 +217,9 @@ fn a_jump_back(service: &Service, all: &mut [Waiter]) {
         jump(service, "2031-05-06T09:08:09Z");
     };
     wait_all(all, (DAY.1, HOUR), change, |waiter| {
-        if waiter.ends == Ends::Length {
+        if waiter.ends.is_by_length() {
             waiter.seconds();
-            return LENGTH.to_owned();
+            return waiter.ends.where_a_jump_comes().to_owned();
         }
         assert_eq!(waiter.seconds(), DAY.1 + 2 * HOUR, "{} {}", waiter.waits_by, waiter.way);
         "waits on".to_owned()
@@ -198,7 +229,7 @@ fn a_jump_back(service: &Service, all: &mut [Waiter]) {
 /// Whoever waits by a length is not reached by a jump that ends the wait of all others.
 fn no_jump_ends_a_length(service: &Service, folder: &std::path::Path, all: &mut [Waiter]) {
     jump(service, DAY.0);
-    let others = all.iter_mut().filter(|waiter| waiter.ends == Ends::Length).filter_map(|waiter| {
+    let others = all.iter_mut().filter(|waiter| waiter.ends.is_by_length()).filter_map(|waiter| {
         let mut teller = started(service, folder, waiter.way, waiter.command.as_ref()?);
         std::io::Write::write_all(&mut teller.questions, format!("{}\n", DAY.1 + HOUR).as_bytes()).unwrap();
         assert_eq!(teller.line(), "waiting\n", "{}", waiter.way);
@@ -221,7 +252,8 @@ fn no_jump_ends_a_length(service: &Service, folder: &std::path::Path, all: &mut 
 /// A timeout is over when as much host time has passed, and a date comes when the clock shows it: it stands longer.
 fn they_stand(service: &Service, all: &mut [Waiter]) {
     jump(service, DAY.0);
-    let begun: Vec<bool> = all.iter_mut().map(|waiter| waiter.begin(DAY.1 + 1)).collect();
+    let stands = |waiter: &mut Waiter| waiter.ends != Ends::Armed && waiter.begin(DAY.1 + 1);
+    let begun: Vec<bool> = all.iter_mut().map(stands).collect();
     let begun = |waiters: &mut [Waiter], is_date: bool, cell: &str, expected: i64| {
         let is_kind = |waiter: &Waiter| (waiter.ends == Ends::Date) == is_date;
         for (waiter, _) in waiters.iter_mut().zip(&begun).filter(|(waiter, begun)| **begun && is_kind(waiter)) {
@@ -232,18 +264,23 @@ fn they_stand(service: &Service, all: &mut [Waiter]) {
     begun(all, false, LENGTH, DAY.1);
     jump(service, "2031-05-06T07:08:19Z");
     begun(all, true, "stays away", DAY.1 + 10);
+    // They were begun beside those that no jump ends.
+    for waiter in all.iter_mut().filter(|waiter| waiter.ends == Ends::Armed && waiter.teller.is_some()) {
+        waiter.cells.push("never expires".to_owned());
+    }
 }
 
 /// Waits for some hours, each of which takes a second at this rate.
 fn an_hour_passes(all: &mut [Waiter], (before, ahead): (i64, i64), change: impl FnOnce()) {
-    wait_all(all, (before, ahead), change, |waiter| {
+    let until = |ends: Ends| before + if ends == Ends::Length { 1 } else { ahead };
+    let begun: Vec<bool> = all.iter_mut().map(|waiter| waiter.begin(until(waiter.ends))).collect();
+    change();
+    for (waiter, _) in all.iter_mut().zip(begun).filter(|(_, begun)| *begun) {
         let seconds = waiter.seconds();
-        if waiter.ends == Ends::Length {
-            return LENGTH.to_owned();
-        }
-        assert!(seconds >= before + ahead, "{} {}", waiter.waits_by, waiter.way);
-        "comes".to_owned()
-    });
+        let is_by_length = waiter.ends == Ends::Length;
+        assert!(is_by_length || seconds >= before + ahead, "{} {}", waiter.waits_by, waiter.way);
+        waiter.cells.push(if is_by_length { LENGTH } else { "comes" }.to_owned());
+    }
 }
 
 /// At half the rate as much host time has passed before a date comes that is a second away.
@@ -253,7 +290,7 @@ fn they_are_slow(service: &Service, all: &mut [Waiter]) {
     let begun: Vec<bool> = all.iter_mut().map(|waiter| waiter.begin(until)).collect();
     for (waiter, _) in all.iter_mut().zip(begun).filter(|(_, begun)| *begun) {
         let seconds = waiter.seconds();
-        let is_date = waiter.ends == Ends::Date;
+        let is_date = matches!(waiter.ends, Ends::Date | Ends::Armed);
         assert!(!is_date || seconds >= until, "{} {}", waiter.waits_by, waiter.way);
         waiter.cells.push(if is_date { "comes" } else { LENGTH }.to_owned());
     }
@@ -263,6 +300,24 @@ fn they_are_slow(service: &Service, all: &mut [Waiter]) {
 fn now(service: &Service) -> i64 {
     let shown = service.get("/v1/clock", &[])["current_time"].as_str().unwrap().to_owned();
     seconds_of(&shown)
+}
+
+/// Programs that have begun to wait while the service was away follow it once it is back, and a jump reaches them.
+fn it_comes_back(service: &mut Service, all: &mut [Waiter], before: i64) {
+    let count = running(all);
+    let come_back = || {
+        service.start_again();
+        all_follow(service, count);
+        jump(service, "2032-01-01T00:00:00Z");
+    };
+    wait_all(all, (before, WEEKS), come_back, |waiter| {
+        let seconds = waiter.seconds();
+        if waiter.ends.is_by_length() {
+            return waiter.ends.where_a_jump_comes().to_owned();
+        }
+        assert!(seconds >= 1_956_528_000, "{} {}: {seconds}", waiter.waits_by, waiter.way);
+        "comes".to_owned()
+    });
 }
 
 fn the_supervisor_is_killed(all: &mut [Waiter], later: i64) {
@@ -298,10 +353,10 @@ fn every_wait_until_a_date_ends_as_the_page_says() {
     let Some(mut service) = service() else { return };
     let folder = tempfile::tempdir().unwrap();
     let mut all = waiters(&service, folder.path());
-    all_follow(&service, &all);
+    all_follow(&service, running(&all));
     a_jump_reaches_them(&service, &mut all);
     no_jump_ends_a_length(&service, folder.path(), &mut all);
-    all_follow(&service, &all);
+    all_follow(&service, running(&all));
     a_jump_back(&service, &mut all);
     they_stand(&service, &mut all);
     move_all(&service, "/v1/set-rate", &json!({ "rate": 3600 }));
@@ -309,9 +364,11 @@ fn every_wait_until_a_date_ends_as_the_page_says() {
     an_hour_passes(&mut all, (now(&service), HOUR), || ());
     they_are_slow(&service, &mut all);
     let before = now(&service);
+    let address = service.address().to_string();
+    service.arguments(&["--listen", &address]);
     an_hour_passes(&mut all, (before, 2 * HOUR), || service.kill());
-    the_supervisor_is_killed(&mut all, before + 6 * HOUR);
-    service.start_again();
+    it_comes_back(&mut service, &mut all, before);
+    the_supervisor_is_killed(&mut all, now(&service) + 6 * HOUR);
     for Waiter { command, way, cells, .. } in &mut all {
         if let Some(words) = command {
             cells.push(nested(&service, folder.path(), way, words));
