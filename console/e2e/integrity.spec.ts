@@ -7,6 +7,9 @@ import { REFUSED, UNREACHABLE, expectAccessible, expectNoSidewaysScroll, stage }
 
 const on = stage().anewWhenRepeated();
 
+/** Who writes without pause stops there. */
+const WRITTEN_MAX = 20_000;
+
 interface Checkpoint {
   checkpoint: string;
   size: number;
@@ -112,6 +115,49 @@ describe('the head', () => {
     await on.service.call('POST', 'v1/set-anchor', { timeline_id: 'demo', description: 'after the head' });
     await page.getByRole('button', { name: 'Read the newest' }).click();
     await panel.getByText(/^The checkpoint continues it by/).waitFor();
+  });
+
+  it('is verified while somebody writes without pause', async () => {
+    await on.service.call('POST', 'timelines', { timeline_id: 'busy' });
+    let isDone = false;
+    let written = 0;
+    const write = async (): Promise<void> => {
+      written += 1;
+      const event = { event_id: `event-${written}`, time: '2001-01-01T00:00:00Z' };
+      await on.service.call('POST', 'v1/events?timeline_id=busy', event);
+    };
+    const writeOn = async (): Promise<void> => {
+      while (!isDone && written < WRITTEN_MAX) await write();
+    };
+    const page = await on.loggedIn('clock?timeline=busy');
+    // However fast the service is, no two of its answers are of one moment.
+    let turn: Promise<unknown> = Promise.resolve();
+    await page.route(/\/timeline\/busy\/(proof|tile\/\d)/, (route) => {
+      turn = turn.then(async () => {
+        await write();
+        await route.continue();
+        await route.request().response();
+      });
+      return turn;
+    });
+    const writers = Array.from({ length: 4 }, writeOn);
+    try {
+      await page.goto(`${on.service.url}/#/integrity?timeline=busy`);
+      const panel = page.getByRole('region', { name: 'Head' });
+      const size = panel.getByText(/^[\d,]+ entr(y|ies)$/).first();
+      let before = '';
+      for (let reading = 0; reading < 8; reading += 1) {
+        await expect.poll(() => size.innerText()).not.toBe(before);
+        before = await size.innerText();
+        await panel.getByText('The same history, passed').waitFor();
+        await panel.getByText(/^(It|The checkpoint) continues (the checkpoint|it) by/).waitFor();
+        await page.getByRole('button', { name: 'Read the newest' }).click();
+      }
+    } finally {
+      isDone = true;
+      await Promise.all(writers);
+    }
+    expect(written).toBeGreaterThan(100);
   });
 
   it('is told where it is not what was signed, or not of this history', async () => {

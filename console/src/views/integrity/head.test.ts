@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { readHead, type HeadStatement } from '../../lib/head';
-import { fromHex, toHex } from '../../lib/merkle';
-import { checkHead, checkTree, type Continuation, type Tree } from './head';
+import { fromHex, toHex, type Bytes } from '../../lib/merkle';
+import { checkHead, checkTree, type Shown, type Tree } from './head';
 
 const read = (name: string): unknown =>
   JSON.parse(readFileSync(resolve(import.meta.dirname, '../../../../test-data', name), 'utf8'));
@@ -94,39 +94,38 @@ describe('head and checkpoint', () => {
     size,
     root: fromHex(v1.checkpoints.find((each) => each.size === size)!.root)!,
   });
-  const to5 = (from: number): Continuation => ({
-    size: 5,
-    root: toHex(tree(5).root),
-    hashes: from === 5 ? [] : v1.consistency.find((each) => each.old === from && each.new === 5)!.proof,
-  });
+  const to5 = (from: number): Shown => {
+    const { proof } = v1.consistency.find((each) => each.old === from && each.new === 5)!;
+    return { proof: proof.map((hash) => fromHex(hash)!), left: null };
+  };
+  const NONE: Shown = { proof: [], left: null };
 
   it('are of one history', async () => {
-    expect(await checkTree(tree(5), tree(5), [])).toMatchObject({ state: 'good' });
-    expect(await checkTree(tree(5), tree(3), [to5(3), to5(5)])).toMatchObject({
+    expect(await checkTree(tree(5), tree(5), NONE)).toMatchObject({ state: 'good' });
+    expect(await checkTree(tree(5), tree(3), to5(3))).toMatchObject({
       state: 'good',
       told: 'It continues the checkpoint by 2 entries.',
     });
-    expect(await checkTree(tree(3), tree(5), [to5(3), to5(5)])).toMatchObject({
+    expect(await checkTree(tree(3), tree(5), to5(3))).toMatchObject({
       state: 'good',
       told: 'The checkpoint continues it by 2 entries.',
     });
   });
 
   it('are told where they are not', async () => {
-    const told = async (head: Tree, checkpoint: Tree, proofs: Continuation[]): Promise<string> => {
-      const check = await checkTree(head, checkpoint, proofs);
+    const told = async (head: Tree, checkpoint: Tree, shown: Shown): Promise<string> => {
+      const check = await checkTree(head, checkpoint, shown);
       return `${check.state}: ${check.told}`;
     };
     const forged = { size: 3, root: tree(5).root };
-    expect(await told({ size: 5, root: tree(3).root }, tree(5), [])).toMatch(/^bad: It has the size .* another root/);
-    expect(await told(tree(5), forged, [to5(3), to5(5)])).toMatch(/^bad: Head and checkpoint are not of one history/);
-    expect(await told(forged, tree(5), [to5(3), to5(5)])).toMatch(/^bad: Head and checkpoint are not of one history/);
-    const other = { ...to5(5), root: toHex(tree(3).root) };
-    expect(await told(tree(5), tree(3), [{ ...other, hashes: to5(3).hashes }, other])).toMatch(/^bad: Head and/);
-    expect(await told(tree(5), tree(3), [{ ...to5(3), hashes: ['zz'] }, to5(5)])).toMatch(/^bad: Head and/);
-    expect(await told(tree(5), tree(3), [{ size: 4, root: '', hashes: [] }])).toBe(
+    expect(await told({ size: 5, root: tree(3).root }, tree(5), NONE)).toMatch(/^bad: It has the size .* another root/);
+    expect(await told(tree(5), forged, to5(3))).toMatch(/^bad: Head and checkpoint are not of one history/);
+    expect(await told(forged, tree(5), to5(3))).toMatch(/^bad: Head and checkpoint are not of one history/);
+    const [first, ...others] = to5(3).proof as [Bytes, ...Bytes[]];
+    for (const proof of [[], others, [tree(3).root, ...others], [first, ...others, first]])
+      expect(await told(tree(5), tree(3), { proof, left: null })).toMatch(/^bad: Head and/);
+    expect(await told(tree(5), tree(3), { proof: [], left: 4 })).toBe(
       'bad: The ledger has 4 entries, and 5 entries were signed: it was rolled back.',
     );
-    expect(await told(tree(5), tree(3), [to5(3), { ...to5(5), size: 6 }])).toMatch(/^unknown: The ledger grew/);
   });
 });

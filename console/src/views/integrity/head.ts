@@ -1,6 +1,6 @@
 /** A head statement, verified in the browser beside the checkpoint. Nothing here asks the service. */
 import { readHead, type HeadStatement } from '../../lib/head';
-import { equal, fromHex, isConsistent, type Bytes } from '../../lib/merkle';
+import { equal, isConsistent, type Bytes } from '../../lib/merkle';
 import { isSignedBy, readKey, timelineOf } from '../../lib/note';
 import { entries, type Check } from './check';
 
@@ -10,11 +10,12 @@ export interface Tree {
   root: Bytes;
 }
 
-/** What shows that a ledger continues one of its trees, as the service answers it. */
-export interface Continuation {
-  size: number;
-  root: string;
-  hashes: readonly string[];
+/** What shows of two trees that they are of one history. */
+export interface Shown {
+  /** The hashes that lead from the smaller tree to the larger one. */
+  proof: readonly Bytes[];
+  /** How many entries the ledger has, where these are fewer than were signed; null otherwise. */
+  left: number | null;
 }
 
 /**
@@ -62,11 +63,8 @@ function signedBy(name: string, isSigned: boolean | null): Check {
       };
 }
 
-/**
- * Checks that head and checkpoint are of one history. `proofs` shows of the smaller one, and then of the larger one,
- * that the ledger continues it: both are then the beginning of one tree. Where both have one size, none is needed.
- */
-export async function checkTree(head: Tree, checkpoint: Tree, proofs: readonly Continuation[]): Promise<Check> {
+/** Checks that head and checkpoint are of one history. Where both have one size, nothing needs to show it. */
+export async function checkTree(head: Tree, checkpoint: Tree, { proof, left }: Shown): Promise<Check> {
   const what = 'The same history';
   const bad = (told: string): Check => ({ what, told, state: 'bad' });
   if (head.size === checkpoint.size) {
@@ -75,21 +73,12 @@ export async function checkTree(head: Tree, checkpoint: Tree, proofs: readonly C
       : bad('It has the size of the checkpoint, but another root: what was written was changed before it was signed.');
   }
   const [older, newer] = head.size < checkpoint.size ? [head, checkpoint] : [checkpoint, head];
-  const [first, last] = proofs;
-  if (first !== undefined && first.size < newer.size)
-    return bad(`The ledger has ${entries(first.size)}, and ${entries(newer.size)} were signed: it was rolled back.`);
-  if (!first || first.size !== last?.size || first.root !== last.root)
-    return { what, told: 'The ledger grew while it was compared. Read the newest again.', state: 'unknown' };
-  if (!(await isContinued(older, first)) || !(await isContinued(newer, last)))
+  if (left !== null)
+    return bad(`The ledger has ${entries(left)}, and ${entries(newer.size)} were signed: it was rolled back.`);
+  if (!(await isConsistent(older.size, older.root, newer.size, newer.root, proof)))
     return bad('Head and checkpoint are not of one history: history was changed or forked. Keep both as evidence.');
   const between = entries(newer.size - older.size);
   const told =
     newer === head ? `It continues the checkpoint by ${between}.` : `The checkpoint continues it by ${between}.`;
   return { what, told, state: 'good' };
-}
-
-/** Tells whether a proof leads from a tree to the one that it names. */
-async function isContinued(tree: Tree, { size, root, hashes }: Continuation): Promise<boolean> {
-  const [end, proof] = [fromHex(root), hashes.map(fromHex)];
-  return end !== null && !proof.includes(null) && isConsistent(tree.size, tree.root, size, end, proof as Bytes[]);
 }
