@@ -1,17 +1,19 @@
 /**
- * Takes a picture of every view of the console on a timeline, light and dark, on a phone, a laptop and a wide screen:
+ * Takes a picture of every view of the console on a timeline, and of what people open in them, light and dark, on a
+ * phone, a laptop and a wide screen:
  *
  *   TIMENAV_API_KEY=… node bench/looks.mjs http://127.0.0.1:8080 demo FOLDER
  *     [--against FORK] [--only VIEW] [--width 1440]
  *
- * Files are called `VIEW-SCHEME-WIDTH.png`, and `sheet-SCHEME-WIDTH.png` has all views of one kind beside each other. A
- * view that does not get ready, is wider than its page, or says something on the console of the browser, is named, and
- * the script fails in the end. The key is an operator's; CHROMIUM_BIN names the browser.
+ * Files are called `VIEW-SCHEME-WIDTH.png`, and `sheet-SCHEME-WIDTH-NUMBER.png` have some of one kind beside each other,
+ * as large as one can read them. A view that does not get ready, is wider than its page, or says something on the
+ * console of the browser, is named, and the script fails in the end. The key is an operator's; CHROMIUM_BIN names the
+ * browser.
  */
 import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { chromium } from 'playwright-core';
-import { viewsOf } from './view-list.mjs';
+import { statesOf, viewsOf } from './view-list.mjs';
 import { Site, launch } from './visit.mjs';
 
 const READY_MAX_MS = 60_000;
@@ -22,6 +24,10 @@ const SIZES = [
   { width: 1440, height: 900 },
   { width: 2560, height: 1440 },
 ];
+/** How wide each is shown on a sheet, and how many are on one, so that words can be read there. */
+const SHOWN = { 390: 360, 1440: 720, 2560: 1440 };
+const EACH = { 390: 8, 1440: 4, 2560: 1 };
+const SHEET_WIDTH = 1460;
 const [base, timeline, folder, ...options] = process.argv.slice(2);
 const key = process.env.TIMENAV_API_KEY;
 if (!base || !timeline || !folder || !key) {
@@ -32,7 +38,8 @@ if (!base || !timeline || !folder || !key) {
 }
 const option = (name) => (options.includes(name) ? options[options.indexOf(name) + 1] : null);
 const against = option('--against');
-const views = viewsOf(against).filter(({ name }) => option('--only') === null || name === option('--only'));
+const only = option('--only');
+const views = [...viewsOf(against), ...statesOf(timeline)].filter(({ name }) => only === null || name.startsWith(only));
 const file = (name, scheme, width) =>
   join(folder, `${name.toLowerCase().replace(/[^a-z]+/g, '-')}-${scheme}-${width}.png`);
 const faults = [];
@@ -57,17 +64,21 @@ async function look(context, view, path) {
 
 /** Puts pictures beside each other, so that one look sees all. */
 async function sheet(browser, pictures, width, path) {
-  const shown = width < 600 ? 300 : 620;
+  const shown = SHOWN[width];
   const image = (picture) =>
     `<img width=${shown} src="data:image/png;base64,${readFileSync(picture).toString('base64')}">`;
-  const page = await browser.newPage({ viewport: { width: (shown + 12) * (width < 600 ? 6 : 3), height: 600 } });
+  const page = await browser.newPage({ viewport: { width: Math.max(shown, SHEET_WIDTH) + 12, height: 600 } });
   await page.setContent(`<body style="margin:6px;background:#888">${pictures.map(image).join(' ')}</body>`);
   await page.screenshot({ path, fullPage: true });
   await page.close();
 }
 
 const site = new Site(base, key);
-const password = await site.makeUser(against === null ? [timeline] : [timeline, against], ['read', 'write']);
+const password = await site.makeUser(
+  against === null ? [timeline] : [timeline, against],
+  ['read', 'write', 'admin'],
+  true,
+);
 mkdirSync(folder, { recursive: true });
 const server = await launch();
 const browser = await chromium.connect(server.wsEndpoint());
@@ -83,7 +94,14 @@ try {
         await look(context, view, pictures.at(-1));
       }
       await context.close();
-      await sheet(browser, pictures, viewport.width, file('sheet', colorScheme, viewport.width));
+      const each = EACH[viewport.width];
+      for (let first = 0; first < pictures.length; first += each)
+        await sheet(
+          browser,
+          pictures.slice(first, first + each),
+          viewport.width,
+          join(folder, `sheet-${colorScheme}-${viewport.width}-${String(first / each + 1).padStart(2, '0')}.png`),
+        );
     }
   }
 } finally {

@@ -1,4 +1,4 @@
-/** The views of the console, and when each of them is ready. */
+/** The views of the console, what people open in them, and when each of them is ready. */
 
 /** Returns the views, each with what is there once it shows what it is for. */
 export const viewsOf = (against) => [
@@ -29,3 +29,31 @@ export const viewsOf = (against) => [
   { name: 'Timelines', at: 'timelines', ready: (page) => page.locator('tbody tr').first() },
   { name: 'Explorer', at: 'explorer', ready: (page) => page.getByRole('button', { name: 'Send' }).first() },
 ];
+
+/** An event that `demo` has, and one of the hurricanes: each with its card, its causes and its attributes. */
+const EVENTS = { demo: 'fall-of-constantinople-1453', hurricanes: 'AL122005:2005-08-28T18:00:00Z' };
+/** By what the events of either are told apart, and which number they have. */
+const KEYS = { demo: ['attribute.topic', null], hurricanes: ['attribute.status', 'max_wind_kt'] };
+const TABS = ['log', 'retention', 'settings', 'users', 'restrictions', 'keys', 'sessions'];
+
+/** Returns what is opened in the views, of which there are pictures too. */
+export const statesOf = (timeline) => {
+  const [by, value] = KEYS[timeline] ?? ['source', null];
+  const bars = (page) => page.getByText(/[\d,]+ events$/).first();
+  const dialog = (page) => page.getByRole('dialog');
+  const at = (view, name, params, ready) => ({ name, at: view, params, ready });
+  return [
+    at('timeline', 'Timeline, event', `&event=${EVENTS[timeline] ?? ''}`, (page) => page.getByRole('article')),
+    at('timeline', 'Timeline, lanes', `&by=${by}&lanes=1`, bars),
+    ...(value === null ? [] : [at('timeline', 'Timeline, values', `&by=${by}&value=${value}`, bars)]),
+    at('timeline', 'Timeline, heat', '&heat=events', (page) => page.getByText(/^events per [\d,]+ km²/)),
+    at('timeline', 'Timeline, record', '&do=record', dialog),
+    at('timeline', 'Timeline, import', '&do=import', dialog),
+    at('timeline', 'Timeline, export', '&do=export', dialog),
+    at('timeline', 'Timeline, as of', '&do=as-of', (page) => page.getByText('As known at')),
+    at('clock', 'Clock, travel', '&do=travel', dialog),
+    at('timers', 'Timers, set', '&do=set', dialog),
+    at('integrity', 'Integrity, entry', '&position=3', (page) => page.getByText('This browser verified it.')),
+    ...TABS.map((tab) => at('access', `Access, ${tab}`, `&tab=${tab}`, (page) => page.locator('h2').first())),
+  ];
+};

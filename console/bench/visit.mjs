@@ -37,10 +37,10 @@ export class Site {
   }
 
   /** Makes a user with rights on some timelines, and returns the password. Who administers them keeps doing so. */
-  async makeUser(timelines, rights = ['read']) {
+  async makeUser(timelines, rights = ['read'], operator = false) {
     await this.removeUser();
     const password = randomBytes(18).toString('base64url');
-    await this.call('POST', 'v1/users', { user_id: USER });
+    await this.call('POST', 'v1/users', { user_id: USER, operator });
     for (const name of timelines) {
       const { permissions } = await this.call('GET', `v1/access-control?timeline_id=${name}`);
       const granted = Object.fromEntries(rights.map((right) => [right, [...new Set([...permissions[right], USER])]]));
