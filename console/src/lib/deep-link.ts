@@ -58,6 +58,7 @@ const UNDERSTOOD: Record<string, Record<string, Check>> = {
     range,
     box,
     map,
+    heat: oneOf('events', 'mean', 'highest'),
     as_of: time,
     do: oneOf('as-of', 'tree', 'record', 'import', 'export', 'save'),
     view: oneOf('list'),

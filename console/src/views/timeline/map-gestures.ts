@@ -1,5 +1,5 @@
 /** What fingers, mouse and wheel do to the map. */
-import { bounded, unit, zoomedAt, type MapView, type Size } from './map';
+import { WORLD, bounded, unit, zoomedAt, type MapView, type Size } from './map';
 
 interface Point {
   x: number;
@@ -95,5 +95,33 @@ export function mapGestures(target: MapTarget): (element: HTMLElement) => () => 
     element.addEventListener('dblclick', double, { signal });
     element.addEventListener('wheel', wheel, { passive: false, signal });
     return () => ended.abort();
+  };
+}
+
+/** Returns what moves the map by keys. */
+export function mapKeys(map: {
+  view: () => MapView;
+  size: () => Size;
+  look: (view: MapView) => void;
+  zoom: (factor: number) => void;
+}): (event: KeyboardEvent) => void {
+  return (event) => {
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    const view = map.view();
+    const step = 60 / unit(map.size(), view.zoom);
+    const keys: Record<string, () => void> = {
+      ArrowLeft: () => map.look(bounded({ ...view, x: view.x - step })),
+      ArrowRight: () => map.look(bounded({ ...view, x: view.x + step })),
+      ArrowUp: () => map.look(bounded({ ...view, y: view.y - step })),
+      ArrowDown: () => map.look(bounded({ ...view, y: view.y + step })),
+      '+': () => map.zoom(1.6),
+      '=': () => map.zoom(1.6),
+      '-': () => map.zoom(1 / 1.6),
+      Home: () => map.look(WORLD),
+    };
+    const act = keys[event.key];
+    if (act === undefined) return;
+    event.preventDefault();
+    act();
   };
 }

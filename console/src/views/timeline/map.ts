@@ -78,7 +78,7 @@ export function parseMap(text: string | null): MapView | null {
 }
 
 /** Returns latitude and longitude of a pixel, or null outside of the world. */
-function located(view: MapView, size: Size, x: number, y: number): { lat: number; lon: number } | null {
+export function located(view: MapView, size: Size, x: number, y: number): { lat: number; lon: number } | null {
   const scale = unit(size, view.zoom);
   const found = projection.invert?.([(x - size.width / 2) / scale + view.x, (y - size.height / 2) / scale + view.y]);
   if (!found || !(Math.abs(found[0]) <= 180) || !(Math.abs(found[1]) <= 90)) return null;
@@ -175,6 +175,15 @@ export class Places {
       lon: lons[first + index]!,
     })).filter(({ lat }) => !Number.isNaN(lat));
   }
+}
+
+/** Returns the outline of the world on the screen. */
+export function outline(view: MapView, size: Size): Path2D {
+  const scale = unit(size, view.zoom);
+  const [left, top] = [size.width / 2 - view.x * scale, size.height / 2 - view.y * scale];
+  const path = new Path2D();
+  path.addPath(SPHERE, new DOMMatrix([scale, 0, 0, scale, left, top]));
+  return path;
 }
 
 export interface MapScene {

@@ -1,0 +1,107 @@
+/** The heat layer of the map: where events are dense, and what their numbers are there. */
+import { beforeAll, describe, expect, it } from 'vitest';
+import type { Locator, Page } from 'playwright-core';
+import { expectAccessible, expectNoSidewaysScroll, fresh } from './harness';
+import { WIDTHS, on, open, param, region, timeline } from './timeline-page';
+
+const layer = (page: Page): Locator => page.getByLabel('Layer of the map');
+const legend = (page: Page, name: RegExp): Locator => region(page, 'Map').getByRole('img', { name });
+/** How many pixels of the map have neither the color of land or sea nor are empty. */
+const colored = (page: Page): Promise<number> =>
+  region(page, 'Map')
+    .locator('.map canvas')
+    .evaluate((canvas: HTMLCanvasElement) => {
+      const { data } = canvas.getContext('2d')!.getImageData(0, 0, canvas.width, canvas.height);
+      let count = 0;
+      for (let at = 0; at < data.length; at += 4) {
+        const [red = 0, green = 0, blue = 0] = data.subarray(at, at + 3);
+        if (Math.max(red, green, blue) - Math.min(red, green, blue) > 40) count += 1;
+      }
+      return count;
+    });
+
+describe('heat', () => {
+  let name = '';
+  beforeAll(async () => {
+    name = fresh('storms');
+    await timeline(
+      name,
+      ...Array.from({ length: 40 }, (_, index) => ({
+        event_id: `fix-${index}`,
+        time: `2001-01-01T00:${String(index).padStart(2, '0')}:00Z`,
+        geo: { lat: index < 30 ? 20.5 : 41, lon: index < 30 ? -60.5 : -30 },
+        attributes: { wind: index < 30 ? 40 + index : 100 },
+      })),
+    );
+  });
+
+  it('is chosen beside the dots, in the address, with numbers', async () => {
+    const page = await open();
+    await expect.poll(() => colored(page)).toBeGreaterThan(100);
+    const before = await colored(page);
+    await layer(page).selectOption('Heat map');
+    expect(param(page, 'heat')).toBe('events');
+    await legend(page, /^events per [\d,]+ km² · logarithmic: (\d[\d.,]*, ){2,}\d+$/).waitFor();
+    await expect.poll(() => colored(page)).toBeGreaterThan(before * 2);
+    await page.getByRole('application', { name: /^World map with 4\d\d events/ }).waitFor();
+    await page.reload();
+    await legend(page, /^events per/).waitFor();
+    await expect.poll(() => colored(page)).toBeGreaterThan(before * 2);
+    await layer(page).selectOption('Dots');
+    expect(param(page, 'heat')).toBeNull();
+    await legend(page, /^events per/).waitFor({ state: 'detached' });
+    await expect.poll(() => colored(page)).toBe(before);
+  });
+
+  it('tells how many events a place has, and leaves out what a filter leaves out', async () => {
+    const page = await on.loggedIn(`timeline?timeline=${name}&heat=events&map=20.5,-60.5,4`);
+    await legend(page, /^events per/).waitFor();
+    const map = region(page, 'Map').locator('.map canvas');
+    const told = region(page, 'Map').getByText('30 events');
+    await expect
+      .poll(async () => {
+        const { width, height } = (await map.boundingBox())!;
+        await map.hover({ position: { x: width / 2, y: height / 2 } });
+        return told.count();
+      })
+      .toBe(1);
+    await page.getByText(/^in this cell of [\d.]+°$/).waitFor();
+    const words = (await legend(page, /^events per/).getAttribute('aria-label'))!;
+    await page.goto(page.url().replace('&map=', '&attribute.wind=41&map='));
+    await expect.poll(() => legend(page, /^events per/).getAttribute('aria-label')).not.toBe(words);
+  });
+
+  it('is of a number of the events too', async () => {
+    const page = await on.loggedIn(`timeline?timeline=${name}&value=wind`);
+    await layer(page).selectOption('Highest wind');
+    expect(param(page, 'heat')).toBe('highest');
+    // 69 in the one place, and 100 in the other one.
+    await legend(page, /^highest wind per [\d.]+°: 60, 80, 100$/).waitFor();
+    await layer(page).selectOption('Mean wind');
+    await legend(page, /^mean wind per [\d.]+°: 40, 70, 100$/).waitFor();
+    await page.getByRole('button', { name: 'Hide the values' }).click();
+    await page.getByText('Choose a number under “Values” to see it here.').waitFor();
+  });
+
+  it('is told where a link names another layer', async () => {
+    const page = await on.loggedIn('timeline?timeline=demo&heat=most');
+    await page.getByText('“heat” must be one of events, mean, highest.').waitFor();
+  });
+
+  it('fits every width and can be used by everybody, light and dark', async () => {
+    for (const colorScheme of ['light', 'dark'] as const) {
+      const page = await open('&heat=events', { colorScheme });
+      await legend(page, /^events per/).waitFor();
+      for (const width of WIDTHS) {
+        await page.setViewportSize({ width, height: 800 });
+        await expectNoSidewaysScroll(page);
+        const [around, own] = await Promise.all([
+          region(page, 'Map').boundingBox(),
+          region(page, 'Map').locator('.tools').boundingBox(),
+        ]);
+        expect(own!.x, `the tools at ${width}`).toBeGreaterThanOrEqual(around!.x);
+      }
+      await expectAccessible(page);
+    }
+  });
+});
