@@ -16,7 +16,8 @@ const OWN: &str = "PATH=$0/bin:$PATH; own=$(mktemp -d -p \"$0\"); chmod 777 \"$o
 const START: &str = "postgres -D \"$own/data\" -c listen_addresses= -c unix_socket_directories=\"$own\" </dev/null \
                      >/dev/null 2>&1 & server=$!; ask() { psql -h \"$own\" -U postgres -Atq template1; }; \
                      until echo | ask >/dev/null 2>&1; do sleep 0.05; done; ";
-const END: &str = "kill -INT $server; wait $server; exit 5";
+/// What it had of its own goes with it: many are started.
+const END: &str = "kill -INT $server; wait $server; rm -rf \"$own\"; exit 5";
 
 /// Makes data in a folder, beside the programs that use it. Returns whether there are any.
 pub(super) fn make_data(folder: &Path) -> bool {
@@ -34,7 +35,7 @@ pub(super) fn make_data(folder: &Path) -> bool {
 
 /// Returns a script for `bash` that hands statements to a database without a server.
 pub(super) fn single(statements: &str, rest: &str) -> String {
-    format!("{OWN}{statements} | postgres --single -D \"$own/data\" template1 {rest}; exit 5")
+    format!("{OWN}{statements} | postgres --single -D \"$own/data\" template1 {rest}; rm -rf \"$own\"; exit 5")
 }
 
 /// Returns a script for `bash` that starts a server, and hands statements to one connection.
@@ -91,7 +92,10 @@ fn jobs_in_a_server_wait_for_the_clock() {
     assert_eq!(database.line(), "NOTICE:  waiting\n");
     let patience = Patience::of(Duration::from_secs(2));
     service.post("/v1/fast-forward", &json!({ "duration": "1h" }));
-    assert_eq!(database.line(), "NOTICE:  t\n");
+    let is_in_time = patience.lasts();
+    let told = database.line();
+    // Where the machine stood still for so long, the sleep may have been over before the jump.
+    assert!(!is_in_time || told == "NOTICE:  t\n", "{told}");
     assert!(!patience.lasts(), "the jump has ended it");
     drop(database.questions);
     assert_eq!(database.child.wait().unwrap().code(), Some(5));
