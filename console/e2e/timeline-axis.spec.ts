@@ -1,7 +1,7 @@
 /** The axis of the timeline, and what it reads. */
 import { describe, expect, it } from 'vitest';
 import { parse } from '../src/lib/instant';
-import { REFUSED, expectAccessible } from './harness';
+import { REFUSED, expectAccessible, expectNoSidewaysScroll } from './harness';
 import {
   on,
   LANDING,
@@ -388,4 +388,18 @@ describe('reading', () => {
     await counted(page, '493 events');
     expect(await page.getByRole('alert').count()).toBe(0);
   });
+});
+
+it('has room for events above its forks, also below the bar of what was known when', async () => {
+  const page = await open('&do=as-of');
+  await page.getByText('As known at').waitFor();
+  for (const width of [390, 1440]) {
+    await page.setViewportSize({ width, height: 844 });
+    const fork = region(page, 'Axis').getByText('demo-no-sarajevo').first();
+    // Ruler and flags take 70 pixels; bars and a name want as much again.
+    const room = async (): Promise<number> =>
+      (await fork.boundingBox())!.y - (await axis(page).locator('canvas').first().boundingBox())!.y;
+    await expect.poll(room, { message: `at ${width}` }).toBeGreaterThan(140);
+    await expectNoSidewaysScroll(page);
+  }
 });

@@ -48,6 +48,10 @@ const PRECISION_MICROS: Record<string, number> = {
   second: 1e6,
 };
 
+/** Returns how much later than its time an event may have happened, in microseconds. */
+export const softnessOf = ({ precision }: Pick<EventBody, 'precision'>): number =>
+  PRECISION_MICROS[precision ?? ''] ?? 0;
+
 const PRECISIONS = new Map(Object.entries(PRECISION_MICROS).map(([precision, micros]) => [micros, precision]));
 
 export class EventStore {
@@ -81,7 +85,7 @@ export class EventStore {
     this.seconds[row] = parts.seconds;
     this.micros[row] = parts.micros;
     this.lengths[row] = length;
-    this.softness[row] = PRECISION_MICROS[event.precision ?? ''] ?? 0;
+    this.softness[row] = softnessOf(event);
     this.lats[row] = event.geo?.lat ?? NaN;
     this.lons[row] = event.geo?.lon ?? NaN;
     this.ids.push(event.event_id);

@@ -8,6 +8,7 @@ import { stepBegin, stepEnd, stepOf } from '../../lib/events/steps';
 import type { EventBody } from '../../lib/events/store';
 import { parse, type Micros } from '../../lib/instant';
 import { Stream } from '../../lib/stream.svelte';
+import { spanOf } from './span';
 
 export type Change = 'only_in_a' | 'only_in_b' | 'differs';
 
@@ -146,10 +147,9 @@ export class Comparison {
 
   /** Brings all differences into sight; all events where there is no difference. */
   async fit(): Promise<void> {
-    const times = this.differences.flatMap(({ at }) => [at.a, at.b]).filter((time) => time !== null);
-    if (times.length > 0) {
-      const [from, to] = [times.reduce(min), times.reduce(max)];
-      this.view = fitted(from, to, this.view.width, 0.12);
+    const span = spanOf(this.differences);
+    if (span !== null) {
+      this.view = fitted(span.from, span.to, this.view.width, 0.12);
     } else {
       this.#extent ??= await this.#readExtent();
       if (this.#extent) this.view = fitted(this.#extent.from, this.#extent.to, this.view.width);

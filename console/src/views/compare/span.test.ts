@@ -1,0 +1,24 @@
+import { expect, test } from 'vitest';
+import { parse, type Micros } from '../../lib/instant';
+import { spanOf } from './span';
+
+const at = (text: string): Micros => parse(text)!;
+const one = (time: string, precision: string | null = null) => ({
+  a: { event_id: 'one', time, precision, description: '' },
+  b: null,
+  at: { a: at(time), b: null },
+});
+
+test('differences take the time from the first to the last', () => {
+  expect(spanOf([])).toBeNull();
+  expect(spanOf([one('2001-01-02T00:00:00Z'), one('2001-01-01T00:00:00Z')])).toEqual({
+    from: at('2001-01-01T00:00:00Z'),
+    to: at('2001-01-02T00:00:00Z'),
+  });
+});
+
+test('one whose year alone is known takes a year, and not a moment of it', () => {
+  const { from, to } = spanOf([one('-000030-01-01T00:00:00Z', 'year')])!;
+  expect(from).toBe(at('-000030-01-01T00:00:00Z'));
+  expect(Number(to - from) / 86_400e6).toBeCloseTo(365.24, 1);
+});
