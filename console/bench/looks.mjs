@@ -5,10 +5,10 @@
  *   TIMENAV_API_KEY=… node bench/looks.mjs http://127.0.0.1:8080 demo FOLDER
  *     [--against FORK] [--only VIEW] [--width 1440]
  *
- * Files are called `VIEW-SCHEME-WIDTH.png`, and `sheet-SCHEME-WIDTH-NUMBER.png` have some of one kind beside each other,
- * as large as one can read them. A view that does not get ready, is wider than its page, or says something on the
- * console of the browser, is named, and the script fails in the end. The key is an operator's; CHROMIUM_BIN names the
- * browser.
+ * Files are called `VIEW-SCHEME-WIDTH.png`, and `sheet-SCHEME-WIDTH-NUMBER.png` have some of one kind beside each
+ * other, as large as one can read them. A view that does not get ready, is wider than its page, or says something on
+ * the console of the browser, is named, and the script fails in the end. The key is an operator's; CHROMIUM_BIN names
+ * the browser.
  */
 import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
