@@ -2,16 +2,19 @@
 //!
 //! They are made by the replay that a scan compares rows with. As rows are believed, what no service wrote is refused.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+mod unread;
+
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::mem;
 use std::sync::Arc;
 
 use timenav_core::anchor::Anchor;
 use timenav_core::ids::{AnchorId, DataId, EventId, InterventionId, TimelineId};
-use timenav_core::ledger::{EventsErased, Frontier, LeafRecord, LetGoClass, Salt, Sweep, leaf_hash, sha256};
+use timenav_core::ledger::{EventsErased, Frontier, LeafRecord, LetGoClass, Salt, Sweep, leaf_hash};
 use timenav_core::limits::{ANCHORS_PER_TIMELINE_MAX, DESCRIPTION_BYTES_MAX, LOCATION_BYTES_MAX};
 use timenav_core::time::parse_timestamp;
 
+use self::unread::{EventHash, Unread, event_hash};
 use super::replay::{Beside, Made, Marked, Recorded, RecordedEvent, Replay};
 use crate::action::Action;
 use crate::arriving_door::ArrivingRows;
@@ -55,16 +58,10 @@ pub(crate) struct Rebuilding {
     erased_events: HashSet<EventId>,
     /// How many events stand in the end; known once the entries were read.
     standing: Option<u64>,
-    /// Interventions whose payloads are gone.
-    erased: BTreeSet<u64>,
-    /// Events whose recording is gone, by the position of it, until an erasure tells of it.
-    recorded: BTreeSet<u64>,
-    /// Those of them, by their ids: where they were recorded, and the last of their interventions that are gone.
-    gone: HashMap<EventHash, (u64, Option<u64>)>,
+    /// What can be told of events whose payloads are gone.
+    unread: Unread,
     /// How many events stand after each entry, as far as was known there.
     counts: Vec<i64>,
-    /// By how many fewer from an entry on, as an erasure told later.
-    fewer: BTreeMap<u64, i64>,
     /// Sealed records that an entry erased which is told again.
     data_erased: BTreeMap<u64, u64>,
     data_ids: HashSet<DataId>,
@@ -72,9 +69,6 @@ pub(crate) struct Rebuilding {
     inherited_data_ids: HashSet<DataId>,
     is_fork: bool,
 }
-
-/// What stands for the id of an event: sixteen bytes of its hash.
-type EventHash = [u8; 16];
 
 /// The newest version of an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -120,11 +114,8 @@ impl Rebuilding {
             versions,
             erased_events,
             standing: None,
-            erased: BTreeSet::new(),
-            recorded: BTreeSet::new(),
-            gone: HashMap::new(),
+            unread: Unread::default(),
             counts: Vec::new(),
-            fewer: BTreeMap::new(),
             data_erased: BTreeMap::new(),
             data_ids: HashSet::new(),
             inherited_data_ids: data_ids,
@@ -220,7 +211,7 @@ impl Rebuilding {
         }
         self.replay.told_again(&erased, by);
         if erased.is_event() {
-            self.erased_alone(&erased);
+            self.unread.erased_alone(&erased);
         }
         self.later.push(ToldLater { recorded_at, told: Told::Erasure(erased) });
         Ok(())
@@ -261,10 +252,10 @@ impl Rebuilding {
         if action == Action::EraseData
             && let Some(erased) = read::<DataErased>(payload).filter(DataErased::is_event)
         {
-            self.erased_alone(&erased);
+            self.unread.erased_alone(&erased);
         }
         if let Some(erased) = (action == Action::EraseEvents).then(|| EventsErased::decode(payload).ok()).flatten() {
-            self.erased_before(position, &erased);
+            self.unread.erased_together(position, &erased);
         }
         if let Some(sweep) = (action == Action::Sweep).then(|| Sweep::decode(payload).ok()).flatten() {
             // Nothing is known to be swept, so that the next sweep looks at all of it.
@@ -272,7 +263,7 @@ impl Rebuilding {
             self.rows.sweeps.push(SweepRow { position, mark });
         }
         if matches!(action, Action::RecordEvent | Action::ManipulateEvent) {
-            self.count_unread((action, position), &record.subject, is_gone);
+            self.unread.entry((action, position), &record.subject, is_gone);
         }
         if let Some(anchor) = self.replay.take_anchor() {
             self.check_anchor(&anchor).map_err(|what| at(&what))?;
@@ -408,58 +399,13 @@ impl Rebuilding {
         Ok(())
     }
 
-    /// Takes what can be told of how many events stand without payloads. An id is recorded again only once the event that
-    /// had it does not stand any more: of one that is gone, the last intervention before that has taken it away.
-    fn count_unread(&mut self, (action, position): (Action, u64), event_id: &str, is_gone: bool) {
-        let event = event_hash(event_id);
-        if action == Action::ManipulateEvent {
-            if is_gone {
-                self.erased.insert(position);
-                self.gone.entry(event).and_modify(|(_, changed)| *changed = Some(position));
-            }
-            return;
-        }
-        if let Some((recorded, Some(taken_away))) = self.gone.remove(&event)
-            && self.recorded.remove(&recorded)
-        {
-            *self.fewer.entry(taken_away).or_default() += 1;
-        }
-        if is_gone {
-            self.recorded.insert(position);
-            self.gone.insert(event, (position, None));
-        }
-    }
-
-    /// The last of an event's interventions that are gone has cancelled it, if it did not stand when it was erased.
-    fn erased_alone(&mut self, erased: &DataErased) {
-        let positions = std::iter::once(&erased.position).chain(&erased.also);
-        let last = positions.clone().filter(|position| self.erased.contains(position)).max();
-        if let Some(last) = last.filter(|_| erased.cancelled) {
-            *self.fewer.entry(*last).or_default() += 1;
-        }
-        for position in positions {
-            self.recorded.remove(position);
-        }
-    }
-
-    /// Of events that were erased together, it is not told which stood. All of them are taken to have, until then.
-    fn erased_before(&mut self, position: u64, erased: &EventsErased<'_>) {
-        for (first, last) in erased.versions.as_slice() {
-            let named: Vec<u64> = self.recorded.range(*first..=*last).copied().collect();
-            for recorded in named {
-                self.recorded.remove(&recorded);
-                *self.fewer.entry(position).or_default() += 1;
-            }
-        }
-    }
-
     /// Returns what the timeline is after its last entry, and its name. `is_known`: whether all that it goes on from is there.
     ///
     /// # Errors
     /// The entries contradict each other, or tell of what no service keeps.
     pub(crate) fn finish(self, is_known: bool) -> Result<(TimelineId, Ready), String> {
         let standing = self.standing.unwrap_or_else(|| self.stand());
-        let Self { mut replay, counts, fewer, timeline, later, erased_later, is_erased_later, .. } = self;
+        let Self { mut replay, counts, unread, timeline, later, erased_later, is_erased_later, .. } = self;
         replay.compare_erasures(0);
         if let Some(finding) = replay.findings.first() {
             let at = finding.position.map_or_else(String::new, |position| format!("entry {position}: "));
@@ -473,6 +419,7 @@ impl Rebuilding {
         }
         let events_count = u64::try_from(state.events_count).map_err(|_| "the count of events is below zero")?;
         check_location(state.clock.location.as_deref())?;
+        let fewer = unread.fewer();
         let last_count = count_events(&counts, &fewer)?;
         let stood = later.iter().filter(|later| later.took_an_event()).count() as u64;
         if is_known && last_count.is_some_and(|last| last != standing + stood) {
@@ -510,13 +457,6 @@ fn count_events(counts: &[i64], fewer: &BTreeMap<u64, i64>) -> Result<Option<u64
         last = Some(stand.map_err(|_| format!("entry {position}: the count of events is below zero"))?);
     }
     Ok(last)
-}
-
-/// Returns what stands for the id of an event.
-fn event_hash(event_id: &str) -> EventHash {
-    let mut short = EventHash::default();
-    short.copy_from_slice(&sha256(&[event_id.as_bytes()]).as_bytes()[..size_of::<EventHash>()]);
-    short
 }
 
 fn check_location(location: Option<&str>) -> Result<(), String> {

@@ -134,7 +134,7 @@ fn one_service_asks_the_witness_for_both_and_either_goes_on_without_the_other() 
 #[test]
 fn one_that_joins_does_not_believe_a_witness_that_lies() {
     let cluster = Cluster::start();
-    let (mut first, Replica { folder, process, admin: _ }) = two(&cluster);
+    let (first, Replica { folder, process, admin: _ }) = two(&cluster);
     let witness = StandIn::start("witness.test/liar", |signer, (path, _)| {
         if !path.ends_with("/checkpoint") {
             return Some((404, "text/plain", String::new()));
