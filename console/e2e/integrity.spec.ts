@@ -28,6 +28,9 @@ const checkpointOf = async (timeline: string): Promise<Checkpoint> => {
   return (await answer.json()) as Checkpoint;
 };
 
+/** The key of a witness that nobody has asked. */
+const WITNESS = 'witness.example/w1+aa4a09d1+BOpKbGPinFIKvvVQexMuxfmVR3auvr57kkIe6mkURtIs';
+
 describe('the checkpoint', () => {
   it('is told in words, verified here, and can be kept', async () => {
     const page = await on.loggedIn('integrity?timeline=demo');
@@ -60,6 +63,11 @@ describe('the checkpoint', () => {
     await panel.getByText('The retired key is invalid').waitFor();
     await panel.getByLabel('Retired key').fill(kept.verifier_key);
     await panel.getByText('History matches what was signed.').waitFor();
+    await panel.getByLabel('Key of a witness').fill(kept.verifier_key);
+    await panel.getByText('The key of the witness is invalid').waitFor();
+    await panel.getByLabel('Key of a witness').fill(WITNESS);
+    await panel.getByText('witness.example/w1 has not cosigned it').waitFor();
+    await panel.getByText('This does not match.').waitFor();
   });
 
   it('is evidence where it does not fit', async () => {

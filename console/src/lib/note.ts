@@ -22,17 +22,28 @@ export interface Checkpoint {
 
 const NOTE_BYTES_MAX = 1_048_576;
 const SIGNATURES_MAX = 64;
+/** What the first byte of a key says that it makes: signatures, or cosignatures. */
 const ED25519 = 1;
+const COSIGNATURE = 4;
 export const SIGNATURE_BYTES = 64;
 
 /**
  * Reads `<name>+<id>+<key>`, as a public key is handed around. Returns null where it is none, or its id is not its own.
  */
-export async function readKey(text: string): Promise<VerifierKey | null> {
+export function readKey(text: string): Promise<VerifierKey | null> {
+  return readKeyOf(ED25519, text);
+}
+
+/** As `readKey`, of a witness. */
+export function readWitnessKey(text: string): Promise<VerifierKey | null> {
+  return readKeyOf(COSIGNATURE, text);
+}
+
+async function readKeyOf(kind: number, text: string): Promise<VerifierKey | null> {
   const [, name = '', idHex = '', base64 = ''] = /^([^+\s]+)\+([0-9a-f]{8})\+(.+)$/.exec(text.trim()) ?? [];
   const id = fromHex(idHex);
   const typed = fromBase64(base64);
-  if (name === '' || id === null || typed?.length !== 33 || typed[0] !== ED25519) return null;
+  if (name === '' || id === null || typed?.length !== 33 || typed[0] !== kind) return null;
   const own = (await sha256(utf8(name), Uint8Array.of(0x0a), typed)).slice(0, 4);
   return equal(own, id) ? { name, id, publicKey: typed.slice(1) } : null;
 }
@@ -87,6 +98,26 @@ export function cosigners({ origin, signatures }: Checkpoint): { name: string; a
     })
     .filter(({ seconds }) => seconds <= SECONDS_MAX)
     .map(({ name, seconds }) => ({ name, at: seconds * 1_000_000n }));
+}
+
+/** When a witness cosigned a checkpoint, or why that cannot be said. */
+export type Cosigned = { at: Micros } | 'not cosigned' | 'wrong signature' | 'unsupported';
+
+/** Verifies the cosignatures of a witness on a checkpoint. Each has to be right; the newest counts. */
+export async function verifyCosigned(checkpoint: Checkpoint, witness: VerifierKey): Promise<Cosigned> {
+  const own = checkpoint.signatures.filter((each) => each.name === witness.name && equal(each.id, witness.id));
+  let newest: bigint | null = null;
+  for (const { signature } of own) {
+    if (signature.length !== COSIGNATURE_BYTES) return 'wrong signature';
+    const seconds = new DataView(signature.buffer, signature.byteOffset, 8).getBigUint64(0);
+    const text = `cosignature/v1\ntime ${seconds}\n${checkpoint.text}`;
+    const isSigned = await isSignedBy(witness, text, signature.slice(8));
+    if (isSigned === null) return 'unsupported';
+    // A time that no clock shows is none that a witness may sign.
+    if (!isSigned || seconds === 0n || seconds > SECONDS_MAX) return 'wrong signature';
+    newest = newest === null || seconds > newest ? seconds : newest;
+  }
+  return newest === null ? 'not cosigned' : { at: newest * 1_000_000n };
 }
 
 export type Verdict = 'signed' | 'wrong signature' | 'other key' | 'other origin' | 'unsupported';

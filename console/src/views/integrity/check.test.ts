@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { concat, sha256, toBase64, toHex, utf8 } from '../../lib/merkle';
 import { readNote, type Checkpoint } from '../../lib/note';
-import { checkCheckpoint, checkContinuation, checkInclusion, verdictOf, type ProofBody } from './check';
+import { checkCheckpoint, checkContinuation, checkCosigned, checkInclusion, verdictOf, type ProofBody } from './check';
 import { bytesText } from '../../lib/files';
 import { pageOf } from './ledger';
 
@@ -132,6 +132,29 @@ describe('a checkpoint', () => {
       state: 'bad',
       told: expect.stringContaining('different roots') as string,
     });
+  });
+});
+
+describe('a witness', () => {
+  // As in note.test.ts.
+  const key = 'witness.example/w1+aa4a09d1+BOpKbGPinFIKvvVQexMuxfmVR3auvr57kkIe6mkURtIs';
+  const line =
+    'qkoJ0QAAAABkGFDLidJzIo+es0hpJ/NUV6bfCYPinYL0jBmN2/YnRe9P9QEW/FSK7aInBu9K12GjjfSKqr2SHH+a1PE8K+mfJuwVAQ==';
+  const text = 'log.example/system\n20\nPAb5plclr2BSYfY2ZyyWINQJcx2JpFHXRV/pxK4WeCk=\n';
+  const cosigned = readNote(`${text}\n— witness.example/w1 ${line}\n`) as Checkpoint;
+
+  it('vouches for what it has cosigned, and for nothing else', async () => {
+    const good = await checkCosigned(cosigned, key);
+    expect(good).toEqual({
+      what: 'Witness',
+      told: 'witness.example/w1 cosigned it at 2023-03-20T12:25:47Z, by its own clock.',
+      state: 'good',
+    });
+    const other = { ...cosigned, text: cosigned.text.replace('20', '21') };
+    expect(await checkCosigned(other, key)).toMatchObject({ state: 'bad' });
+    const told = (await checkCosigned(at(5), key)).told;
+    expect(told).toContain('witnesses cosign the checkpoints of system');
+    expect(await checkCosigned(cosigned, vectors.key.verifier_key)).toMatchObject({ state: 'bad' });
   });
 });
 

@@ -1,10 +1,13 @@
 /** What is verified in the browser, check by check, so that the page can show each. Nothing here asks the service. */
+import { format } from '../../lib/instant';
 import { climb, equal, fromHex, isConsistent, leafHash, utf8, type Bytes, type Step } from '../../lib/merkle';
 import {
   readKey,
   readNote,
+  readWitnessKey,
   timelineOf,
   verifyByAny,
+  verifyCosigned,
   type Checkpoint,
   type Verdict,
   type VerifierKey,
@@ -102,6 +105,31 @@ export async function checkCheckpoint(
       { what: 'Signature', told: words(signer.name, signer !== key), state },
     ],
   };
+}
+
+/** Checks that a witness has cosigned a checkpoint, by a key that was handed over by another way. */
+export async function checkCosigned(checkpoint: Checkpoint, keyText: string): Promise<Check> {
+  const what = 'Witness';
+  const key = await readWitnessKey(keyText);
+  if (key === null) return { what, told: 'The key of the witness is invalid: its parts do not match.', state: 'bad' };
+  const cosigned = await verifyCosigned(checkpoint, key);
+  switch (cosigned) {
+    case 'not cosigned': {
+      const told =
+        timelineOf(checkpoint.origin) === 'system'
+          ? `${key.name} has not cosigned it.`
+          : `${key.name} has not cosigned it: witnesses cosign the checkpoints of system, for all timelines.`;
+      return { what, told, state: 'bad' };
+    }
+    case 'wrong signature': {
+      const told = `It claims to be cosigned by ${key.name}, but the signature is invalid.`;
+      return { what, told, state: 'bad' };
+    }
+    case 'unsupported':
+      return { what, told: 'This browser has no Ed25519, so the cosignature was not verified.', state: 'unknown' };
+    default:
+      return { what, told: `${key.name} cosigned it at ${format(cosigned.at)}, by its own clock.`, state: 'good' };
+  }
 }
 
 /** Checks that an entry is in a ledger: the hash of what was sent, the way up, the root that was signed. */
