@@ -164,6 +164,8 @@ describe('the head', () => {
     } finally {
       isDone = true;
       await Promise.all(writers);
+      // What is still asked for is answered before the page closes.
+      await page.unrouteAll({ behavior: 'wait' });
     }
     expect(written).toBeGreaterThan(100);
   });

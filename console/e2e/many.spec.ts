@@ -1,4 +1,5 @@
 /** More timelines, and more events, than are read at once. */
+import type { Page } from 'playwright-core';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { fresh, stage } from './harness';
 
@@ -89,6 +90,23 @@ describe('five thousand timelines', () => {
   });
 });
 
+/** How many pixels of the map have the color of what is chosen. */
+const chosenOn = (page: Page): Promise<number> =>
+  page
+    .getByRole('region', { name: 'Map' })
+    .locator('canvas')
+    .evaluate((canvas: HTMLCanvasElement) => {
+      const probe = document.body.appendChild(document.createElement('i'));
+      probe.style.color = 'var(--now)';
+      const [red, green, blue] = getComputedStyle(probe).color.match(/\d+/g)!.map(Number);
+      probe.remove();
+      const { data } = canvas.getContext('2d')!.getImageData(0, 0, canvas.width, canvas.height);
+      let count = 0;
+      for (let at = 0; at < data.length; at += 4)
+        count += Number(data[at] === red && data[at + 1] === green && data[at + 2] === blue);
+      return count;
+    });
+
 describe('more events than are shown one by one', () => {
   it('are listed, searched and mapped as the service has them', async () => {
     // A year of the demo's events does not fit into forty.
@@ -103,12 +121,15 @@ describe('more events than are shown one by one', () => {
     await page.getByText(/^1 to 50 of 493 events in view/).waitFor();
     const events = page.getByRole('region', { name: 'Events in view' }).locator('tbody').getByRole('button');
     const first = await events.first().innerText();
+    expect(await chosenOn(page)).toBe(0);
     await page.getByRole('button', { name: 'Next page' }).click();
     await page.getByText(/^51 to 100 of 493 events in view/).waitFor();
     await expect.poll(() => events.first().innerText()).not.toBe(first);
     await page.getByRole('button', { name: 'Page before' }).click();
     await page.getByRole('region', { name: 'Events in view' }).getByRole('button', { name: first }).first().click();
     await page.getByRole('region', { name: 'Chosen event' }).getByText('Recorded').first().waitFor();
+    // It is one of those that are only counted, and is marked on the map all the same.
+    await expect.poll(() => chosenOn(page)).toBeGreaterThan(40);
     const search = page.getByRole('combobox', { name: 'Find events by name, text, id or place' });
     await search.fill('land moon');
     await page.getByRole('option', { name: /First people land on the Moon/ }).waitFor();

@@ -59,7 +59,7 @@ export function zoomedAt(view: MapView, size: Size, factor: number, x: number, y
   return bounded({ zoom, x: view.x + dx / before - dx / after, y: view.y + dy / before - dy / after });
 }
 
-function projected(lat: number, lon: number): [number, number] {
+export function projected(lat: number, lon: number): [number, number] {
   return projection([lon, lat]) ?? [NaN, NaN];
 }
 
@@ -194,7 +194,8 @@ export interface MapScene {
   first: number;
   last: number;
   box: Box | null;
-  selected: number;
+  /** Where the selected event is; null where there is none, or where it is not known. */
+  selectedAt: { lat: number; lon: number } | null;
   /** The color of a row; null where all have one. */
   colors: ((row: number) => string) | null;
   /** Whether a line joins the events, in the order of their times. */
@@ -246,10 +247,11 @@ export const CLASS_ALPHAS = [0.2, 0.4, 0.6, 0.8, 1] as const;
 export function paintCells(
   context: CanvasRenderingContext2D,
   palette: Palette,
-  { view, size, box }: Pick<MapScene, 'view' | 'size' | 'box'>,
+  scene: MapScene,
   { cells, classes }: Cells,
   groups: CellGroups | null,
 ): void {
+  const { view, size, box } = scene;
   const scale = unit(size, view.zoom);
   const at = (lat: number, lon: number): [number, number] => {
     const [x, y] = projected(lat, lon);
@@ -272,7 +274,8 @@ export function paintCells(
     context.fill();
   }
   context.globalAlpha = 1;
-  if (box !== null) paintBox(context, palette, { view, size }, box);
+  if (box !== null) paintBox(context, palette, scene, box);
+  paintSelected(context, palette, scene);
 }
 
 /** Returns the cell under a pixel, or null. */
@@ -316,7 +319,7 @@ export function paintPlaces(
     context.stroke();
   }
   if (box !== null) paintBox(context, palette, scene, box);
-  paintSelected(context, palette, scene, scale, left, top);
+  paintSelected(context, palette, scene);
   return { placed, dots };
 }
 
@@ -376,14 +379,13 @@ function paintBox(
 function paintSelected(
   context: CanvasRenderingContext2D,
   palette: Palette,
-  { places, selected, linked }: MapScene,
-  scale: number,
-  left: number,
-  top: number,
+  { view, size, places, selectedAt, linked }: MapScene,
 ): void {
-  if (selected < 0 || Number.isNaN(places.xs[selected]!)) return;
-  const x = places.xs[selected]! * scale + left;
-  const y = places.ys[selected]! * scale + top;
+  if (selectedAt === null) return;
+  const scale = unit(size, view.zoom);
+  const [left, top] = [size.width / 2 - view.x * scale, size.height / 2 - view.y * scale];
+  const [atX, atY] = projected(selectedAt.lat, selectedAt.lon);
+  const [x, y] = [atX * scale + left, atY * scale + top];
   context.strokeStyle = palette.muted;
   context.lineWidth = 1.2;
   context.setLineDash([3, 3]);

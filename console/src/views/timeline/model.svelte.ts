@@ -45,6 +45,8 @@ export class TimelineModel {
   /** The attribute whose numbers are shown. */
   measure = $state<string | null>(null);
   selected = $state<string | null>(null);
+  /** Where an event happened, as its card tells: it may be one of many that are only counted. */
+  told = $state.raw<{ event_id: string; lat: number; lon: number } | null>(null);
   /** Up to where time is played; null where it is not. */
   playhead = $state<Micros | null>(null);
   phase = $state<'loading' | 'ready' | 'canceled' | 'failed'>('loading');
@@ -276,6 +278,15 @@ export class TimelineModel {
     this.phase = 'loading';
     this.error = null;
     this.#listen();
+  }
+
+  /** Where the selected event happened, as far as that is known. */
+  get selectedAt(): { lat: number; lon: number } | null {
+    const { selected, shown, told } = this;
+    const row = selected === null ? -1 : shown.row(selected);
+    if (row < 0) return selected !== null && told?.event_id === selected ? told : null;
+    const [lat, lon] = [shown.lats[row]!, shown.lons[row]!];
+    return Number.isNaN(lat) ? null : { lat, lon };
   }
 
   /** Tells events apart by something else, or gives other groups colors. */
