@@ -109,8 +109,8 @@ const chosenOn = (page: Page): Promise<number> =>
 
 describe('more events than are shown one by one', () => {
   it('are listed, searched and mapped as the service has them', async () => {
-    // A year of the demo's events does not fit into forty.
-    const page = await on.loggedIn('timeline?timeline=demo&most=40');
+    // A year of the demo's events does not fit into sixty.
+    const page = await on.loggedIn('timeline?timeline=demo&most=60');
     await page.getByRole('application', { name: /^World map with 4\d\d events/ }).waitFor();
     await page
       .getByText('events per 8°')
@@ -199,7 +199,8 @@ describe('more events than are shown one by one', () => {
     await on.service.timeline(name, ...Array.from({ length: 130 }, (_, index) => event(index)));
     const record = (recorded: unknown): Promise<unknown> =>
       on.service.call('POST', `v1/events?timeline_id=${name}`, recorded);
-    const page = await on.loggedIn(`timeline?timeline=${name}&most=40&view=list`);
+    // More than a page: the list may begin with what was read for the axis.
+    const page = await on.loggedIn(`timeline?timeline=${name}&most=60&view=list`);
     await page.getByText(/^1 to 50 of 130 events in view/).waitFor();
     await page.getByRole('button', { name: 'Next page' }).click();
     await page.getByText(/^51 to 100 of 130 events in view/).waitFor();
