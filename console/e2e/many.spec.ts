@@ -183,7 +183,7 @@ describe('more events than are shown one by one', () => {
       const url = new URL(sent.url());
       if (url.pathname === '/v1/monitor-events' && url.searchParams.get('limit') === '50') asked.push(url.search);
     });
-    await page.goto(`${on.service.url}/#/timeline?timeline=demo&most=40&view=list`);
+    await page.goto(`${on.service.url}/#/timeline?timeline=demo&most=60&view=list`);
     await page.getByText(/^1 to 50 of 493 events in view/).waitFor();
     await page.getByRole('application', { name: /^World map with 4\d\d events/ }).waitFor();
     expect(asked).toHaveLength(1);

@@ -281,7 +281,7 @@ it('postpones many events as a What-if, and leaves the timeline as it is', async
   }));
   await on.service.timeline('runs', ...events);
   // More than are shown one by one, so that the list has pages.
-  const page = await on.loggedIn('timeline?timeline=runs&view=list&most=20');
+  const page = await on.loggedIn('timeline?timeline=runs&view=list&most=55');
   await page.getByText('1 to 50 of 60 events in view').waitFor();
   const bar = page.getByRole('toolbar', { name: 'Selected events' });
   await page.getByRole('checkbox', { name: 'Select Run 0' }).check();
