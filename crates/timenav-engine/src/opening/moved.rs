@@ -303,7 +303,7 @@ fn state_of(head: Head, origin: Origin, directory_root: Hash) -> TimelineState {
     }
 }
 
-/// Returns what everybody is told of what a start would say.
+/// Turns what would keep a service from starting into what its callers are told.
 pub(crate) fn refused(error: OpenError) -> Refusal {
     match error {
         OpenError::Store(error) => error.into(),
