@@ -149,7 +149,7 @@ impl Engine {
         let damaged = |error: &dyn std::fmt::Display| Refusal::Damaged(format!("it cannot be signed: {error}"));
         let signer = &self.doors().signer;
         let name = signer.ledger_key(&self.options().service_name, timeline).map_err(|error| damaged(&error))?;
-        let note = Note::sign(certificate.to_text(), &name, |message| signer.sign(message));
+        let note = signer.lend(|sign| Note::sign(certificate.to_text(), &name, sign))?;
         Ok(note.map_err(|error| damaged(&error))?.to_string())
     }
 

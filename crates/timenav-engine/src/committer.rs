@@ -224,11 +224,8 @@ impl Committer {
         let outside = (&shared.doors, &shared.options, shared.level.load(Ordering::Relaxed));
         let mut group = Group::new(&self.heads, &known, outside, &shared.host_clock, salts);
         group.decide_all(submissions);
-        let finished = group.finish(submissions).inspect_err(|refusal| {
-            // Only an invalid key or origin leads here, and opening has checked both.
-            tracing::error!(%refusal, "a group could not be signed");
-            shared.fail(&refusal.to_string());
-        })?;
+        let finished = group.finish(submissions).inspect_err(|refusal| self.not_signed(refusal))?;
+        shared.is_unsigned.store(false, Ordering::Release);
         if let Some(locked) = locked {
             let written = finished.commit.timelines.iter().filter(|one| one.expected_size.is_some());
             let unlocked = written.filter(|one| !locked.contains(&one.head.key)).map(|one| one.head.id.clone());
@@ -239,6 +236,20 @@ impl Committer {
             }
         }
         Ok(finished)
+    }
+
+    /// Remembers that the key cannot sign, until it can again. Nothing else keeps a group from being signed but a key or an
+    /// origin that is none, and opening has checked both.
+    fn not_signed(&self, refusal: &Refusal) {
+        let Refusal::Unavailable(reason) = refusal else {
+            tracing::error!(%refusal, "a group could not be signed");
+            self.shared.fail(&refusal.to_string());
+            return;
+        };
+        self.shared.is_unsigned.store(true, Ordering::Release);
+        if let Some(untold) = self.failures.tell(self.shared.doors.clock.now()) {
+            tracing::error!(reason, untold, "a group could not be signed");
+        }
     }
 
     fn not_read(&self, error: StoreError) -> Refusal {

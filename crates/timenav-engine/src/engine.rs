@@ -39,6 +39,7 @@ use crate::roll::Roll;
 use crate::scan_places::ScanPlaces;
 use crate::seldom::Seldom;
 use crate::shared::Shared;
+use crate::signer::TRIAL;
 use crate::stats::{EngineStats, behind_seconds};
 use crate::store::{Health, Store};
 use crate::store_error::StoreError;
@@ -129,6 +130,12 @@ impl Engine {
         }
         if let Some(offset) = shared.host_clock.apart() {
             return Err(Refusal::Unavailable(offset.to_string()));
+        }
+        if shared.is_unsigned.load(Ordering::Acquire) {
+            let signer = Arc::clone(&shared.doors.signer);
+            let trial = tokio::task::spawn_blocking(move || signer.sign(TRIAL)).await;
+            trial.map_err(|error| Refusal::Unavailable(error.to_string()))??;
+            shared.is_unsigned.store(false, Ordering::Release);
         }
         if shared.is_refused.load(Ordering::Acquire) {
             self.0.store.health(Health::Writes).await?;

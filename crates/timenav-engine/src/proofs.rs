@@ -151,7 +151,7 @@ impl Engine {
         let key = key.map_err(|error| Refusal::Damaged(error.to_string()))?;
         let InclusionProof { leaf, hashes, checkpoint: SignedCheckpoint { size, root, .. }, .. } = &proof;
         let tree = (*size, root, hashes.clone());
-        let receipt = Receipt::sign(&key, (position, leaf.clone()), tree, |message| signer.sign(message));
+        let receipt = signer.lend(|sign| Receipt::sign(&key, (position, leaf.clone()), tree, sign))?;
         let differs = |error| Refusal::Damaged(format!("entry {position} of `{timeline}` cannot be proven: {error}"));
         let receipt = receipt.map_err(differs)?;
         Ok((proof, receipt))
@@ -202,7 +202,7 @@ impl Engine {
         let key = key.map_err(|error| Refusal::Damaged(error.to_string()))?;
         let ConsistencyProof { from_root, hashes, checkpoint: SignedCheckpoint { size, root, .. }, .. } = &proof;
         let tree = (*size, root, hashes.clone());
-        let receipt = ConsistencyReceipt::sign(&key, (from, *from_root), tree, |message| signer.sign(message));
+        let receipt = signer.lend(|sign| ConsistencyReceipt::sign(&key, (from, *from_root), tree, sign))?;
         let receipt = receipt.map_err(|error| match error {
             ReceiptError::NoGrowth { .. } => Refusal::invalid("from", error.to_string()),
             _ => Refusal::Damaged(format!("the growth of `{timeline}` since {from} cannot be proven: {error}")),

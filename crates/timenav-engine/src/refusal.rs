@@ -15,6 +15,7 @@ use timenav_core::timers::leases::HeldByOther;
 use crate::caller::{AuthFailure, Caller};
 use crate::divergence::Divergence;
 use crate::horizon::{HorizonUse, instead};
+use crate::signer::SignFailure;
 use crate::store_error::StoreError;
 
 /// Why a use case did not happen. Nothing was changed, except that a denial is in the ledger.
@@ -384,6 +385,12 @@ impl From<StoreError> for Refusal {
             StoreError::Unknown(reason) => Self::OutcomeUnknown(reason),
             StoreError::Damaged(detail) => Self::Damaged(detail),
         }
+    }
+}
+
+impl From<SignFailure> for Refusal {
+    fn from(failure: SignFailure) -> Self {
+        Self::Unavailable(failure.to_string())
     }
 }
 

@@ -65,6 +65,8 @@ pub(crate) struct Shared {
     failure: Mutex<Option<Refusal>>,
     /// Whether the last group could not be committed.
     pub(crate) is_refused: AtomicBool,
+    /// Whether the key could not sign the last group.
+    pub(crate) is_unsigned: AtomicBool,
     pub(crate) entries: AtomicU64,
     pub(crate) groups: AtomicU64,
     /// Host time of the newest entry when the engine opened.
@@ -141,6 +143,7 @@ impl Shared {
             directory: ArcSwap::new(Arc::clone(heads.directory())),
             failure: Mutex::new(None),
             is_refused: AtomicBool::new(false),
+            is_unsigned: AtomicBool::new(false),
             entries: AtomicU64::new(0),
             groups: AtomicU64::new(0),
             newest_at_start,

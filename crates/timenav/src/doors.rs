@@ -9,7 +9,7 @@ use aws_lc_rs::hmac::{self, HMAC_SHA256};
 use aws_lc_rs::signature::{ED25519, Ed25519KeyPair, KeyPair as _, UnparsedPublicKey};
 use rustix::time::{ClockId, clock_gettime};
 use timenav_core::time::{Instant, Wall};
-use timenav_engine::{BootClock, Entropy, Signer, WallClock};
+use timenav_engine::{BootClock, Entropy, SignFailure, Signer, WallClock};
 
 use crate::boot::Kernel;
 
@@ -100,12 +100,29 @@ impl Entropy for OsEntropy {
     }
 }
 
+/// The secret from which the keys of [`Signer::authenticate`] are made (RFC 5869).
+pub(crate) struct Seals(Prk);
+
+impl Seals {
+    /// Takes what is needed from a secret.
+    pub(crate) fn of(secret: &[u8; 32]) -> Self {
+        Self(Salt::new(HKDF_SHA256, b"timenav authenticate v1").extract(secret))
+    }
+
+    /// Returns the code of a message under the key of that label.
+    pub(crate) fn authenticate(&self, label: &str, message: &[u8]) -> [u8; 32] {
+        let info = [label.as_bytes()];
+        let key = self.0.expand(&info, HMAC_SHA256).expect("HKDF gives a key of 32 bytes");
+        let tag = hmac::sign(&hmac::Key::from(key), message);
+        tag.as_ref().try_into().expect("a tag of HMAC-SHA-256 has 32 bytes")
+    }
+}
+
 /// Signs with the key of the data folder. Holds no more of its seed than signing needs.
 pub(crate) struct FileSigner {
     pair: Ed25519KeyPair,
     public_key: [u8; 32],
-    /// The key from which those of [`Signer::authenticate`] are made (RFC 5869 §2.2).
-    root: Prk,
+    seals: Seals,
 }
 
 impl FileSigner {
@@ -113,8 +130,7 @@ impl FileSigner {
     pub(crate) fn new(seed: &[u8; 32]) -> Option<Self> {
         let pair = Ed25519KeyPair::from_seed_unchecked(seed).ok()?;
         let public_key = pair.public_key().as_ref().try_into().ok()?;
-        let root = Salt::new(HKDF_SHA256, b"timenav authenticate v1").extract(seed);
-        Some(Self { pair, public_key, root })
+        Some(Self { pair, public_key, seals: Seals::of(seed) })
     }
 }
 
@@ -128,9 +144,9 @@ impl Signer for FileSigner {
         self.public_key
     }
 
-    fn sign(&self, message: &[u8]) -> [u8; 64] {
+    fn sign(&self, message: &[u8]) -> Result<[u8; 64], SignFailure> {
         let signature = self.pair.sign(message);
-        signature.as_ref().try_into().expect("an Ed25519 signature has 64 bytes")
+        Ok(signature.as_ref().try_into().expect("an Ed25519 signature has 64 bytes"))
     }
 
     fn verify(&self, public_key: &[u8; 32], message: &[u8], signature: &[u8; 64]) -> bool {
@@ -138,10 +154,7 @@ impl Signer for FileSigner {
     }
 
     fn authenticate(&self, label: &str, message: &[u8]) -> [u8; 32] {
-        let info = [label.as_bytes()];
-        let key = self.root.expand(&info, HMAC_SHA256).expect("HKDF gives a key of 32 bytes");
-        let tag = hmac::sign(&hmac::Key::from(key), message);
-        tag.as_ref().try_into().expect("a tag of HMAC-SHA-256 has 32 bytes")
+        self.seals.authenticate(label, message)
     }
 }
 
@@ -226,7 +239,7 @@ mod tests {
         let seed = HEXLOWER.decode(seed.as_bytes()).unwrap().try_into().unwrap();
         let signer = FileSigner::new(&seed).unwrap();
         assert_eq!(HEXLOWER.encode(&signer.public_key()), public_key);
-        let made = signer.sign(&[0x72]);
+        let made = signer.sign(&[0x72]).unwrap();
         assert_eq!(HEXLOWER.encode(&made), signature);
         assert!(signer.verify(&signer.public_key(), &[0x72], &made));
         assert!(!signer.verify(&signer.public_key(), &[0x73], &made));

@@ -1,20 +1,22 @@
 //! The secrets in the data folder: the key that signs checkpoints, the first API key, and for a while the key that takes
 //! the place of the one that signs.
 
+mod key_text;
 mod next_key;
 
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 use anyhow::{Context as _, bail};
-use timenav_core::ledger::{SignerKey, VerifierKey};
-use timenav_engine::{Entropy, Signer as _};
+use timenav_engine::{Entropy, Signer, TRIAL};
 use zeroize::Zeroizing;
 
 use crate::data_folder::{DataFolder, is_open_to_others, replace_secret, sync_folder_of, write_secret};
-use crate::doors::FileSigner;
+use crate::doors::counted;
 
+pub(crate) use key_text::KeyText;
 pub(crate) use next_key::{NextKey, NextKeyFile};
 
 /// The service name where none is chosen on the first start.
@@ -24,9 +26,48 @@ pub(crate) const SERVICE_NAME_DEFAULT: &str = "timenav.local";
 #[derive(Clone)]
 pub(crate) struct ServiceKey {
     /// Signs with it.
-    pub(crate) signer: Arc<FileSigner>,
+    pub(crate) signer: Arc<dyn Signer>,
     /// Stands in every checkpoint, so it can never change.
     pub(crate) service_name: String,
+    /// Where the agent listens that holds the key, if one does.
+    pub(crate) agent: Option<PathBuf>,
+}
+
+impl ServiceKey {
+    /// Returns the key that a line tells of.
+    ///
+    /// # Errors
+    /// It is damaged.
+    pub(crate) fn of(text: &KeyText) -> anyhow::Result<Self> {
+        let agent = text.agent().map(Path::to_owned);
+        Ok(Self { signer: text.signer()?, service_name: text.name().to_owned(), agent })
+    }
+
+    /// Has an agent that holds the key sign something, and tells how long that takes: each group of writes does. A key of a
+    /// file needs no trial.
+    ///
+    /// # Errors
+    /// It does not sign, or signs the same in two ways: checkpoints that are made again must be the same.
+    pub(crate) fn try_agent(&self) -> anyhow::Result<Option<Duration>> {
+        let Some(agent) = &self.agent else { return Ok(None) };
+        let advice = || {
+            let path = agent.display();
+            format!("start the agent at {path} and add the key to it, or correct the path at the end of the key file")
+        };
+        let first = self.signer.sign(TRIAL).with_context(advice)?;
+        // The first one had to connect.
+        let began = counted();
+        let second = self.signer.sign(TRIAL).with_context(advice)?;
+        let took = counted().saturating_sub(began);
+        if first != second {
+            bail!(
+                "the agent at {} signs the same text differently each time, which no Ed25519 of RFC 8032 does: the \
+                 ledgers cannot be signed with such a key",
+                agent.display()
+            );
+        }
+        Ok(Some(took))
+    }
 }
 
 /// Reads the signing key, or makes one on the very first start.
@@ -81,12 +122,15 @@ pub(crate) fn kept_service_key(folder: &DataFolder, wanted: Option<&str>) -> any
 /// # Errors
 /// There is such a file, it cannot be written, or the name is none.
 pub(crate) fn make_signing_key(path: &Path, service_name: &str, entropy: &dyn Entropy) -> anyhow::Result<()> {
-    let mut seed = Zeroizing::new([0; 32]);
-    entropy.fill(&mut *seed);
-    let signer = FileSigner::new(&seed).context("no signing key can be created")?;
-    let public = VerifierKey::new(service_name, signer.public_key())
-        .with_context(|| format!("`{service_name}` cannot be the service name"))?;
-    let text = Zeroizing::new(SignerKey::new(*seed, &public).to_secret_text() + "\n");
+    write_signing_key(path, &KeyText::make(service_name, entropy)?)
+}
+
+/// Writes what is known of a signing key into a new file.
+///
+/// # Errors
+/// There is such a file, or it cannot be written.
+pub(crate) fn write_signing_key(path: &Path, key: &KeyText) -> anyhow::Result<()> {
+    let text = Zeroizing::new(format!("{}\n", &*key.to_secret_text()));
     write_secret(path, &text).with_context(|| format!("{} cannot be written", path.display()))
 }
 
@@ -99,11 +143,7 @@ pub(crate) fn read_signing_key(path: &Path) -> anyhow::Result<ServiceKey> {
         tracing::warn!(path = %path.display(), "users other than its owner can read the signing key; run chmod 600 on it");
     }
     let text = Zeroizing::new(std::fs::read_to_string(path)?);
-    let key = SignerKey::parse(text.trim_end())?;
-    let seed = Zeroizing::new(*key.seed());
-    let signer = FileSigner::new(&seed).context("is not accepted")?;
-    key.verifier_key(signer.public_key()).context("is damaged")?;
-    Ok(ServiceKey { signer: Arc::new(signer), service_name: key.name().to_owned() })
+    ServiceKey::of(&KeyText::parse(text.trim_end())?)
 }
 
 /// Reads the service name, and the public half of the key that signs. Nothing of the secret half is

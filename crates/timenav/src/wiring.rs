@@ -7,14 +7,14 @@ use anyhow::{Context as _, bail};
 use timenav_core::ids::TimelineId;
 use timenav_core::ledger::{VerifierKey, origin};
 use timenav_core::time::Span;
-use timenav_engine::{Acceptance, Doors, Engine, LONG_WORK_RUNNING_MAX, Options, Store, VIEWS_RUNNING_MAX};
+use timenav_engine::{Acceptance, Doors, Engine, LONG_WORK_RUNNING_MAX, Options, Signer, Store, VIEWS_RUNNING_MAX};
 use timenav_store::{CheckpointFile, PostgresOptions, PostgresStore, SqliteStore};
 use timenav_vault::{AesVault, Argon2Passwords, Turns};
 use tokio::runtime::{Handle, Runtime};
 
 use crate::config::{Settings, StoreUrl};
 use crate::data_folder::{COSIGNED_FILE, CheckpointPlace, DataFolder, make_private};
-use crate::doors::{FileSigner, HostClock, OsEntropy};
+use crate::doors::{HostClock, OsEntropy};
 use crate::kept_from::kept_by_others;
 use crate::key_files::{NextKeyFile, ServiceKey, keep_first_key, kept_service_key, service_key, settle_first_key};
 use crate::places::Places;
@@ -154,7 +154,7 @@ pub(crate) async fn open_to_rotate(
     folder: &DataFolder,
     settings: &Settings,
     key: ServiceKey,
-    next: Arc<FileSigner>,
+    next: Arc<dyn Signer>,
 ) -> anyhow::Result<Wired> {
     let checkpoints = folder.checkpoints(settings.checkpoints.as_deref())?;
     let postgres = match &settings.store {
@@ -198,7 +198,7 @@ async fn put_together(
     folder: &DataFolder,
     settings: &Settings,
     checkpoints: CheckpointPlace,
-    keys: (ServiceKey, Option<Arc<FileSigner>>),
+    keys: (ServiceKey, Option<Arc<dyn Signer>>),
     postgres: Option<Arc<dyn Store>>,
 ) -> anyhow::Result<Wired> {
     Parts::of(folder, settings, checkpoints, keys, postgres)?.open(folder).await
@@ -219,9 +219,13 @@ impl Parts {
         folder: &DataFolder,
         settings: &Settings,
         checkpoints: CheckpointPlace,
-        (key, next): (ServiceKey, Option<Arc<FileSigner>>),
+        (key, next): (ServiceKey, Option<Arc<dyn Signer>>),
         postgres: Option<Arc<dyn Store>>,
     ) -> anyhow::Result<Self> {
+        if let (Some(took), Some(agent)) = (key.try_agent()?, &key.agent) {
+            let (agent, micros) = (agent.display(), took.as_micros());
+            tracing::info!(%agent, micros, "an agent holds the signing key; each group of writes waits so long for it");
+        }
         let entropy = Arc::new(OsEntropy);
         let store = postgres.map_or_else(|| open_sqlite(folder), Ok)?;
         let named = || format!("the checkpoints {}", checkpoints.file.display());
@@ -234,7 +238,7 @@ impl Parts {
         let spool = FolderSpool::open(folder.path().to_owned(), folder.spool());
         let spool = spool.with_context(|| format!("{} cannot be removed", folder.spool().display()))?;
         let sends_webhooks = !settings.webhook_to.is_empty();
-        let gate = || Arc::new(Gate::new(settings.webhook_to.clone(), Arc::clone(&key.signer) as _));
+        let gate = || Arc::new(Gate::new(settings.webhook_to.clone(), Arc::clone(&key.signer)));
         let webhooks = sends_webhooks.then(gate);
         let doors = Doors {
             webhooks: webhooks.clone().map(|gate| gate as _),
@@ -242,7 +246,7 @@ impl Parts {
             clock: Arc::new(HostClock::start()),
             entropy,
             signer: key.signer,
-            next_signer: next.map(|next| next as _),
+            next_signer: next,
             outside: Arc::new(outside),
             spool: Arc::new(spool),
             vault: vault.map(|vault| Arc::new(vault) as _),
@@ -283,7 +287,7 @@ impl Parts {
 
 /// Returns the next key, where a rotation was cut off: it may have sealed passwords already. The service runs as before,
 /// whatever became of the rotation.
-fn next_signer(folder: &DataFolder, key: &ServiceKey) -> anyhow::Result<Option<Arc<FileSigner>>> {
+fn next_signer(folder: &DataFolder, key: &ServiceKey) -> anyhow::Result<Option<Arc<dyn Signer>>> {
     match NextKeyFile::read(folder, key) {
         Ok(NextKeyFile::None) => Ok(None),
         Ok(NextKeyFile::Begun(next)) => {
@@ -292,7 +296,7 @@ fn next_signer(folder: &DataFolder, key: &ServiceKey) -> anyhow::Result<Option<A
                 "a rotation of the signing key was started but not finished, so the old key still signs; stop the \
                  service and run timenav rotate-signing-key to finish it"
             );
-            Ok(Some(next.signer))
+            Ok(Some(next.key.signer))
         }
         Ok(NextKeyFile::Left) => NextKeyFile::clear(folder).map(|()| None),
         Err(error) => {

@@ -24,9 +24,9 @@ use timenav_core::ledger::{
     AddCheckpoint, Note, NoteSignature, VerifierKey, WitnessKey, WitnessRefusal, Witnessed, decide_witnessing, sha256,
 };
 use timenav_core::time::{Instant, Wall};
-use timenav_engine::{Signer as _, WallClock};
+use timenav_engine::{SignFailure, Signer, WallClock};
 
-use crate::doors::{FileSigner, HostClock, verify_signature};
+use crate::doors::{HostClock, verify_signature};
 
 pub(crate) use folder::WitnessFolder;
 pub(crate) use server::router;
@@ -102,7 +102,7 @@ struct Last {
 /// A witness, and what it has cosigned.
 pub(crate) struct Witness {
     key: WitnessKey,
-    signer: FileSigner,
+    signer: Arc<dyn Signer>,
     clock: Arc<HostClock>,
     folder: WitnessFolder,
     logs: HashMap<String, Log>,
@@ -122,6 +122,9 @@ pub(crate) enum Unwitnessed {
     /// The log asks too often.
     #[error("this log asks more than {LOG_CHECKPOINTS_PER_MINUTE_MAX} times a minute")]
     TooOften,
+    /// Nothing is cosigned now.
+    #[error(transparent)]
+    NotSigned(SignFailure),
     /// It could not be kept.
     #[error("what is cosigned cannot be kept: {0}")]
     NotKept(String),
@@ -209,8 +212,8 @@ impl Witness {
         log.pace.check().map_err(|_| Unwitnessed::TooOften)?;
         let not_kept = |error: &dyn std::fmt::Display| Unwitnessed::NotKept(error.to_string());
         let seconds = u64::try_from(self.clock.now().micros() / 1_000_000).unwrap_or(0);
-        let line = self.key.cosign(note.text(), seconds, |message| self.signer.sign(message));
-        let line = line.map_err(|error| not_kept(&error))?;
+        let line = self.signer.lend(|sign| self.key.cosign(note.text(), seconds, sign));
+        let line = line.map_err(Unwitnessed::NotSigned)?.map_err(|error| not_kept(&error))?;
         let note = only_of(note, &log.keys).with_signature(line.clone()).map_err(|error| not_kept(&error))?.to_string();
         if let Err(error) = self.folder.keep_checkpoint(&hash_of(origin), &note) {
             last.is_unknown = true;

@@ -5,7 +5,6 @@ use std::fmt::Write as _;
 use anyhow::{Context as _, bail};
 use timenav_core::ids::TimelineId;
 use timenav_core::ledger::{Note, VerifierKey, origin};
-use timenav_engine::Signer as _;
 
 use crate::doors::verify_signature;
 use crate::key_files::ServiceKey;
@@ -55,7 +54,7 @@ impl Manifest {
     /// # Errors
     /// A text in it has control characters.
     pub(super) fn sign(&self, key: &ServiceKey) -> anyhow::Result<String> {
-        let note = Note::sign(self.text(), &self.key, |message| key.signer.sign(message))?;
+        let note = key.signer.lend(|sign| Note::sign(self.text(), &self.key, sign))??;
         Ok(note.to_string())
     }
 

@@ -2,7 +2,6 @@ use std::path::{Path, PathBuf};
 
 use tar::{Builder, EntryType, Header};
 use timenav_core::ledger::VerifierKey;
-use timenav_engine::Signer as _;
 
 use super::*;
 use crate::data_folder::DataFolder;

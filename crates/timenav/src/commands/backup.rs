@@ -9,7 +9,7 @@ use serde_json::json;
 use timenav_core::ledger::VerifierKey;
 use timenav_core::scan::Depth;
 use timenav_core::time::{Instant, Wall};
-use timenav_engine::{Signer as _, WallClock as _};
+use timenav_engine::WallClock as _;
 use tokio::signal::unix::{SignalKind, signal};
 
 use super::checked_copy::CheckedCopy;

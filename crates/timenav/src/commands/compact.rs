@@ -7,7 +7,6 @@ use indicatif::HumanBytes;
 use serde_json::json;
 use timenav_core::ledger::VerifierKey;
 use timenav_core::scan::Depth;
-use timenav_engine::Signer as _;
 use timenav_store::{SqliteArchive, fold_log};
 use tokio::signal::unix::{SignalKind, signal};
 

@@ -8,7 +8,7 @@ use indicatif::{HumanCount, ProgressBar};
 use serde_json::json;
 use timenav_core::ledger::VerifierKey;
 use timenav_core::scan::Depth;
-use timenav_engine::{Scan, Signer as _};
+use timenav_engine::Scan;
 use timenav_store::{Copied, Moved, PostgresOptions, fold_log, to_postgres, to_sqlite};
 
 use super::checked_copy::CheckedCopy;

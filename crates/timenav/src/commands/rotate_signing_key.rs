@@ -5,17 +5,18 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use anyhow::{Context as _, anyhow};
+use anyhow::{Context as _, anyhow, bail};
 use serde_json::{Value, json};
 use timenav_core::ids::TimelineId;
 use timenav_core::ledger::{TlogProof, VerifierKey, origin};
-use timenav_engine::{Engine, InclusionProof, Rotation, Signer as _};
+use timenav_engine::{Engine, InclusionProof, Rotation};
 
+use super::signing_key::AgentArguments;
 use crate::config::{ServeOptions, Settings, StoreUrl};
 use crate::data_folder::{DATABASE_FILE, DataFolder, check_replaceable};
 use crate::doors::OsEntropy;
 use crate::exit::Failure;
-use crate::key_files::{NextKey, NextKeyFile, ServiceKey, kept_service_key, service_key};
+use crate::key_files::{KeyText, NextKey, NextKeyFile, ServiceKey, kept_service_key, service_key};
 use crate::{output, telemetry, wiring};
 
 const UNFINISHED: &str = "the rotation is not finished; run the command again";
@@ -50,6 +51,11 @@ pub(crate) struct RotateSigningKeyCommand {
     /// the old one. You cannot get it later.
     #[arg(long, value_name = "DIR")]
     save: Option<PathBuf>,
+    #[command(flatten)]
+    agent: AgentArguments,
+    /// Go over to a key in a file, although an agent holds the key that signs.
+    #[arg(long, conflicts_with = "agent")]
+    in_file: bool,
     /// Print the result as JSON, with the size at which the key of each ledger changed.
     #[arg(long)]
     json: bool,
@@ -60,7 +66,7 @@ pub(crate) struct RotateSigningKeyCommand {
 /// # Errors
 /// A service uses the folder, it is not as it was signed, or something cannot be written.
 pub(crate) fn run(command: RotateSigningKeyCommand) -> Result<(), Failure> {
-    let RotateSigningKeyCommand { data, checkpoints, store, signing_key, config, save, json } = command;
+    let RotateSigningKeyCommand { data, checkpoints, store, signing_key, config, save, agent, in_file, json } = command;
     let settings =
         Settings::resolve(ServeOptions { data, store, signing_key, config, checkpoints, ..ServeOptions::default() })?;
     telemetry::start(settings.log_format, &settings.log_filter)?;
@@ -79,7 +85,7 @@ pub(crate) fn run(command: RotateSigningKeyCommand) -> Result<(), Failure> {
         None => service_key(&folder, name, &entropy)?,
     };
     let (next, is_begun) = match NextKeyFile::read(&folder, &current)? {
-        NextKeyFile::None => (NextKey::make(&current, &entropy)?, false),
+        NextKeyFile::None => (NextKey::new(&next_key(&current, &agent, in_file)?)?, false),
         NextKeyFile::Begun(next) => (next, true),
         NextKeyFile::Left => {
             NextKeyFile::clear(&folder)?;
@@ -101,10 +107,29 @@ pub(crate) fn run(command: RotateSigningKeyCommand) -> Result<(), Failure> {
     next.take_place(&folder).context(UNFINISHED)?;
     let rotated = Rotated {
         retired: Some(verifier_key(&current.service_name, current.signer.public_key())?),
-        new: verifier_key(&current.service_name, next.signer.public_key())?,
+        new: verifier_key(&current.service_name, next.key.signer.public_key())?,
         ledgers: rotation.ledgers,
     };
     show(&rotated, json)
+}
+
+/// Returns the key to go over to.
+fn next_key(current: &ServiceKey, agent: &AgentArguments, in_file: bool) -> anyhow::Result<KeyText> {
+    if let Some(held) = agent.held(&current.service_name, &OsEntropy)? {
+        if held.signer()?.public_key() == current.signer.public_key() {
+            bail!("that key of the agent signs already: add another one to the agent, and name it with --agent-key");
+        }
+        ServiceKey::of(&held)?.try_agent()?;
+        return Ok(held);
+    }
+    if let Some(holds) = current.agent.as_deref().filter(|_| !in_file) {
+        bail!(
+            "the agent at {} holds the key that signs: name the agent that holds the next one with --agent, or put the \
+             next one into a file with --in-file",
+            holds.display()
+        );
+    }
+    KeyText::make(&current.service_name, &OsEntropy)
 }
 
 /// What was done.
@@ -127,7 +152,7 @@ async fn rotate(
     is_begun: bool,
     save: Option<&Path>,
 ) -> anyhow::Result<Rotation> {
-    let wired = wiring::open_to_rotate(folder, settings, current.clone(), Arc::clone(&next.signer)).await?;
+    let wired = wiring::open_to_rotate(folder, settings, current.clone(), Arc::clone(&next.key.signer)).await?;
     let rotation = async {
         if !is_begun {
             next.keep(folder, current)?;

@@ -5,13 +5,17 @@ use std::io;
 use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context as _, anyhow};
+use anyhow::{Context as _, anyhow, bail};
 use serde_json::json;
+use timenav_engine::Entropy;
 
 use super::rotate_signing_key::verifier_key;
+use crate::agent::{Agent, Identity};
 use crate::doors::OsEntropy;
 use crate::exit::Failure;
-use crate::key_files::{SERVICE_NAME_DEFAULT, make_signing_key, read_public_key};
+use crate::key_files::{
+    KeyText, SERVICE_NAME_DEFAULT, ServiceKey, make_signing_key, read_public_key, write_signing_key,
+};
 use crate::output;
 
 /// Creates the key that signs the ledgers.
@@ -43,9 +47,49 @@ struct NewCommand {
     /// Use a domain name that you own, to keep it unique.
     #[arg(long, env = "TIMENAV_SERVICE_NAME", value_name = "NAME")]
     service_name: Option<String>,
+    #[command(flatten)]
+    agent: AgentArguments,
     /// Print the result as JSON.
     #[arg(long)]
     json: bool,
+}
+
+/// Which agent holds a key, if one does.
+#[derive(Debug, Default, clap::Args)]
+pub(super) struct AgentArguments {
+    /// Use a key that an SSH agent holds, which listens on this socket. The file then says where the agent is, and no key.
+    ///
+    /// The key must be an Ed25519 key. It never leaves the agent, or the hardware behind it.
+    #[arg(long, value_name = "SOCKET")]
+    agent: Option<PathBuf>,
+    /// Which key of the agent, by its fingerprint or comment as `ssh-add -l` shows them, if it holds several.
+    #[arg(long, value_name = "KEY", requires = "agent")]
+    agent_key: Option<String>,
+}
+
+impl AgentArguments {
+    /// Returns the key that is meant, with a new secret for what the service seals; `None` where no agent is named.
+    ///
+    /// # Errors
+    /// The agent does not answer, or does not hold that key.
+    pub(super) fn held(&self, service_name: &str, entropy: &dyn Entropy) -> anyhow::Result<Option<KeyText>> {
+        let Some(socket) = &self.agent else { return Ok(None) };
+        let identities = Agent::at(socket).identities()?;
+        let is_meant = |one: &&Identity| {
+            self.agent_key.as_ref().is_none_or(|meant| *meant == one.comment || *meant == one.fingerprint())
+        };
+        let meant: Vec<&Identity> = identities.iter().filter(is_meant).collect();
+        let [one] = meant[..] else {
+            let listed: Vec<String> =
+                identities.iter().map(|one| format!("{} {}", one.fingerprint(), one.comment)).collect();
+            if listed.is_empty() {
+                bail!("the agent at {} holds no Ed25519 key: add one with ssh-add", socket.display());
+            }
+            let (socket, listed) = (socket.display(), listed.join(", "));
+            bail!("name one of the Ed25519 keys of the agent at {socket} with --agent-key: {listed}");
+        };
+        Ok(Some(KeyText::hold(service_name, one.public_key, socket, entropy)?))
+    }
 }
 
 /// Makes a key.
@@ -59,19 +103,28 @@ pub(crate) fn run(command: SigningKeyCommand) -> Result<(), Failure> {
 }
 
 fn new(command: &NewCommand) -> Result<(), Failure> {
-    let NewCommand { file, service_name, json } = command;
+    let NewCommand { file, service_name, agent, json } = command;
     let name = service_name.as_deref().unwrap_or(SERVICE_NAME_DEFAULT);
     if file.try_exists().with_context(|| format!("{} cannot be read", file.display()))? {
         let what = "already exists, and a signing key is never overwritten; choose another file";
         return Err(anyhow!("{} {what}", file.display()).into());
     }
+    let held = agent.held(name, &OsEntropy)?;
+    let took = held.as_ref().map(|held| ServiceKey::of(held)?.try_agent()).transpose()?.flatten();
     make_folder_of(file).with_context(|| format!("the folder of {} cannot be created", file.display()))?;
-    make_signing_key(file, name, &OsEntropy)?;
+    match &held {
+        Some(held) => write_signing_key(file, held)?,
+        None => make_signing_key(file, name, &OsEntropy)?,
+    }
     let (_, public) = read_public_key(file).with_context(|| format!("{} cannot be read", file.display()))?;
     let public = verifier_key(name, public)?.to_string();
     if *json {
         let made = json!({ "file": file, "service_name": name, "verifier_key": public });
         return output::write(&output::pretty(&made.to_string()));
+    }
+    if let Some(took) = took {
+        let micros = took.as_micros();
+        output::note(&format!("The agent signs within {micros} µs. Each group of writes waits so long for it."));
     }
     output::note(&format!("Created {} for the service `{name}`. Its public key:", file.display()));
     output::write(&format!("{public}\n"))
@@ -94,7 +147,9 @@ mod tests {
     fn a_key_is_made_once_and_is_private() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("data/signing.key");
-        let command = NewCommand { file: file.clone(), service_name: Some("clock.example".to_owned()), json: true };
+        let agent = AgentArguments::default();
+        let command =
+            NewCommand { file: file.clone(), service_name: Some("clock.example".to_owned()), agent, json: true };
         new(&command).unwrap();
         assert!(!is_open_to_others(&file).unwrap() && !is_open_to_others(file.parent().unwrap()).unwrap());
         let before = std::fs::read(&file).unwrap();

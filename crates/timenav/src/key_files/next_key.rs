@@ -3,25 +3,19 @@
 //! Its file has two lines: the key, and a code over it that only the holder of the key that signs can make. So nobody
 //! who can write into the folder, and not read it, has the service go over to a key of theirs.
 
-use std::path::Path;
-use std::sync::Arc;
-
 use anyhow::{Context as _, bail};
 use data_encoding::BASE64;
-use timenav_core::ledger::{SignerKey, VerifierKey};
-use timenav_engine::{Entropy, Signer as _};
 use zeroize::Zeroizing;
 
-use super::ServiceKey;
+use super::{KeyText, ServiceKey};
 use crate::data_folder::{DataFolder, is_open_to_others, replace_secret, sync_folder_of, write_secret};
-use crate::doors::FileSigner;
 
 const LABEL: &str = "next signing key";
 
 /// The next key, as it was made or read.
 pub(crate) struct NextKey {
-    /// Signs with it.
-    pub(crate) signer: Arc<FileSigner>,
+    /// The key, of this service.
+    pub(crate) key: ServiceKey,
     /// The key as it will stand in the file of the one that signs.
     text: Zeroizing<String>,
 }
@@ -37,17 +31,12 @@ pub(crate) enum NextKeyFile {
 }
 
 impl NextKey {
-    /// Returns a new key, which is in no file yet.
+    /// Takes a new key, which is in no file yet.
     ///
     /// # Errors
-    /// No key can be made of what the entropy gives.
-    pub(crate) fn make(current: &ServiceKey, entropy: &dyn Entropy) -> anyhow::Result<Self> {
-        let mut seed = Zeroizing::new([0; 32]);
-        entropy.fill(&mut *seed);
-        let signer = FileSigner::new(&seed).context("no signing key can be created")?;
-        let public = VerifierKey::new(&current.service_name, signer.public_key())?;
-        let text = Zeroizing::new(SignerKey::new(*seed, &public).to_secret_text());
-        Ok(Self { signer: Arc::new(signer), text })
+    /// It cannot sign.
+    pub(crate) fn new(text: &KeyText) -> anyhow::Result<Self> {
+        Ok(Self { key: ServiceKey::of(text)?, text: text.to_secret_text() })
     }
 
     /// Keeps it beside the key that signs.
@@ -107,21 +96,19 @@ impl NextKeyFile {
 
 fn parse(lines: &str, current: &ServiceKey) -> anyhow::Result<NextKeyFile> {
     let (text, told) = lines.split_once('\n').context("it does not have two lines")?;
-    let key = SignerKey::parse(text)?;
-    let seed = Zeroizing::new(*key.seed());
-    let signer = FileSigner::new(&seed).context("is not accepted")?;
-    key.verifier_key(signer.public_key()).context("is damaged")?;
-    if key.name() != current.service_name {
-        bail!("it belongs to the service `{}`, but this one is `{}`", key.name(), current.service_name);
+    let next = NextKey::new(&KeyText::parse(text)?)?;
+    let name = &next.key.service_name;
+    if *name != current.service_name {
+        bail!("it belongs to the service `{name}`, but this one is `{}`", current.service_name);
     }
-    if signer.public_key() == current.signer.public_key() {
+    if next.key.signer.public_key() == current.signer.public_key() {
         return Ok(NextKeyFile::Left);
     }
     // Who can try codes against a file in this folder can write the key itself.
     if told.trim_end() != code(current, text) {
         bail!("it was not created with the current signing key");
     }
-    Ok(NextKeyFile::Begun(NextKey { signer: Arc::new(signer), text: Zeroizing::new(text.to_owned()) }))
+    Ok(NextKeyFile::Begun(next))
 }
 
 /// Returns the code over a next key that only the holder of the key that signs can make.
@@ -129,7 +116,7 @@ fn code(current: &ServiceKey, text: &str) -> String {
     BASE64.encode(&current.signer.authenticate(LABEL, text.as_bytes()))
 }
 
-fn remove(path: &Path) -> anyhow::Result<()> {
+fn remove(path: &std::path::Path) -> anyhow::Result<()> {
     std::fs::remove_file(path)
         .and_then(|()| sync_folder_of(path))
         .with_context(|| format!("{} cannot be removed", path.display()))
@@ -152,16 +139,16 @@ mod tests {
         let entropy = OsEntropy;
         let current = service_key(&folder, None, &entropy).unwrap();
         assert!(matches!(read(&folder, &current), Ok(NextKeyFile::None)));
-        let next = NextKey::make(&current, &entropy).unwrap();
+        let next = NextKey::new(&KeyText::make(&current.service_name, &entropy).unwrap()).unwrap();
         assert!(matches!(read(&folder, &current), Ok(NextKeyFile::None)), "made, and not kept");
         next.keep(&folder, &current).unwrap();
         assert!(!is_open_to_others(&folder.next_signing_key()).unwrap());
         let Ok(NextKeyFile::Begun(again)) = read(&folder, &current) else { panic!("it was begun") };
-        assert_eq!(again.signer.public_key(), next.signer.public_key());
+        assert_eq!(again.key.signer.public_key(), next.key.signer.public_key());
         let left = std::fs::read_to_string(folder.next_signing_key()).unwrap();
         again.take_place(&folder).unwrap();
         let after = service_key(&folder, None, &entropy).unwrap();
-        assert_eq!(after.signer.public_key(), next.signer.public_key());
+        assert_eq!(after.signer.public_key(), next.key.signer.public_key());
         assert!(matches!(read(&folder, &after), Ok(NextKeyFile::None)));
         assert!(!is_open_to_others(&folder.signing_key()).unwrap());
         // Cut off between the two steps of the end.
@@ -181,10 +168,13 @@ mod tests {
         let current = service_key(&folder, None, &entropy).unwrap();
         // Of the same name, and made by somebody who does not hold the key that signs here.
         let other = service_key(&other_folder, None, &entropy).unwrap();
-        NextKey::make(&other, &entropy).unwrap().keep(&folder, &other).unwrap();
+        NextKey::new(&KeyText::make(&other.service_name, &entropy).unwrap()).unwrap().keep(&folder, &other).unwrap();
         let planted = std::fs::read_to_string(folder.next_signing_key()).unwrap();
         NextKeyFile::clear(&folder).unwrap();
-        NextKey::make(&current, &entropy).unwrap().keep(&folder, &current).unwrap();
+        NextKey::new(&KeyText::make(&current.service_name, &entropy).unwrap())
+            .unwrap()
+            .keep(&folder, &current)
+            .unwrap();
         let right = std::fs::read_to_string(folder.next_signing_key()).unwrap();
         for wrong in [
             planted,

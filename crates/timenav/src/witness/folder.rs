@@ -3,16 +3,16 @@
 use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use anyhow::{Context as _, anyhow, bail};
 use parking_lot::Mutex;
-use timenav_core::ledger::{SignerKey, VerifierKey, WitnessKey};
-use timenav_engine::{Entropy as _, Signer as _};
-use zeroize::Zeroizing;
+use timenav_core::ledger::WitnessKey;
+use timenav_engine::Signer;
 
 use crate::data_folder::{LOCK_FILE, hold, replace_secret, write_secret};
-use crate::doors::{FileSigner, OsEntropy};
-use crate::key_files::read_signing_key;
+use crate::doors::OsEntropy;
+use crate::key_files::{make_signing_key, read_signing_key};
 
 /// The witness's key.
 const KEY_FILE: &str = "witness.key";
@@ -53,22 +53,23 @@ impl WitnessFolder {
     ///
     /// # Errors
     /// It cannot be read or written, is missing although something was cosigned, or has another name.
-    pub(super) fn key(&self, name: Option<&str>) -> anyhow::Result<(WitnessKey, FileSigner)> {
+    pub(super) fn key(&self, name: Option<&str>) -> anyhow::Result<(WitnessKey, Arc<dyn Signer>)> {
         let path = self.path.join(KEY_FILE);
         let named = || format!("the key of the witness, {}", path.display());
         if !path.try_exists().with_context(named)? {
             if !self.known.lock().is_empty() {
                 bail!("{} is missing: put it back; another key could not vouch for what was cosigned", named());
             }
-            make_key(&path, name.unwrap_or(NAME_DEFAULT)).with_context(named)?;
+            let name = name.unwrap_or(NAME_DEFAULT);
+            make_signing_key(&path, name, &OsEntropy).with_context(|| format!("{} for `{name}`", named()))?;
         }
         let key = read_signing_key(&path).with_context(named)?;
         if let Some(name) = name.filter(|name| *name != key.service_name) {
             bail!("the witness is called `{}`, and cannot be renamed to `{name}`", key.service_name);
         }
         let public = WitnessKey::new(&key.service_name, key.signer.public_key())?;
-        let signer = std::sync::Arc::into_inner(key.signer).context("the key is in use")?;
-        Ok((public, signer))
+        key.try_agent()?;
+        Ok((public, key.signer))
     }
 
     /// Returns the checkpoint that was cosigned last of a log.
@@ -133,14 +134,4 @@ impl WitnessFolder {
     fn checkpoint_file(&self, log: &str) -> PathBuf {
         self.path.join(format!("{log}.checkpoint"))
     }
-}
-
-fn make_key(path: &Path, name: &str) -> anyhow::Result<()> {
-    let mut seed = Zeroizing::new([0; 32]);
-    OsEntropy.fill(&mut *seed);
-    let signer = FileSigner::new(&seed).context("no key can be created")?;
-    let public = VerifierKey::new(name, signer.public_key())
-        .with_context(|| format!("`{name}` cannot be the name of a witness"))?;
-    let text = Zeroizing::new(SignerKey::new(*seed, &public).to_secret_text() + "\n");
-    Ok(write_secret(path, &text)?)
 }

@@ -56,7 +56,7 @@ fn refused(refusal: &Unwitnessed) -> Response {
     let status = match refusal {
         Unwitnessed::UnknownLog => StatusCode::NOT_FOUND,
         Unwitnessed::TooOften => StatusCode::TOO_MANY_REQUESTS,
-        Unwitnessed::NotKept(_) => StatusCode::SERVICE_UNAVAILABLE,
+        Unwitnessed::NotKept(_) | Unwitnessed::NotSigned(_) => StatusCode::SERVICE_UNAVAILABLE,
         Unwitnessed::Refused(WitnessRefusal::Conflict { recorded, .. }) => {
             return (StatusCode::CONFLICT, [(header::CONTENT_TYPE, SIZE_TYPE)], format!("{recorded}\n"))
                 .into_response();

@@ -1,5 +1,6 @@
 //! The process: how it starts, what it leaves on the disk, how it ends.
 
+mod agent;
 mod backup;
 mod compact;
 mod deploy;

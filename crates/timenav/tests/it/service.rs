@@ -53,10 +53,17 @@ impl Service {
 
     /// Starts a service on an empty folder with more arguments.
     pub(crate) fn with(arguments: &[&str]) -> Self {
+        Self::prepared(arguments, |data| {
+            if arguments.contains(&"--store") {
+                make_signing_key(data);
+            }
+        })
+    }
+
+    /// As [`Service::with`], on a folder into which something is put before.
+    pub(crate) fn prepared(arguments: &[&str], prepare: impl FnOnce(&Path)) -> Self {
         let folder = tempfile::tempdir().expect("a folder can be made");
-        if arguments.contains(&"--store") {
-            make_signing_key(&folder.path().join("data"));
-        }
+        prepare(&folder.path().join("data"));
         let process = Process::start(&folder.path().join("data"), &folder.path().join("log"), arguments);
         let data = folder.path().join("data");
         let read = |name: &str| std::fs::read_to_string(data.join(name)).unwrap_or_else(|e| panic!("{name}: {e}"));
@@ -87,8 +94,15 @@ impl Service {
 
     /// Rotates the signing key while the process does not run. Returns what is printed.
     pub(crate) fn rotate_signing_key(&mut self) -> String {
+        self.rotate_signing_key_with(&[])
+    }
+
+    /// As [`Service::rotate_signing_key`], with more arguments.
+    pub(crate) fn rotate_signing_key_with(&mut self, arguments: &[&str]) -> String {
         assert!(self.process.is_none(), "the process runs");
-        let (code, stdout, stderr) = run(timenav().arg("rotate-signing-key").arg("--data").arg(self.data()), "");
+        let mut rotate = timenav();
+        rotate.arg("rotate-signing-key").arg("--data").arg(self.data()).args(arguments);
+        let (code, stdout, stderr) = run(&mut rotate, "");
         assert_eq!((code, stderr.as_str()), (Some(0), ""), "{stdout}");
         let text = std::fs::read_to_string(self.data().join("signing.key")).expect("there is a key");
         self.public_key = crate::ledger::public_key(&text);

@@ -329,9 +329,8 @@ fn forge(house: &House, position: u64, change: impl FnOnce(&mut Sweep<'static>))
     });
     let frontier = rebuild(&connection, MAIN);
     let (name, signer) = (format!("{}/main", house.options.service_name), &house.signer);
-    sign(&connection, MAIN, &frontier, &name, timenav_engine::Signer::public_key(&**signer), |message| {
-        timenav_engine::Signer::sign(&**signer, message)
-    });
+    let public_key = timenav_engine::Signer::public_key(&**signer);
+    sign(&connection, MAIN, &frontier, &name, public_key, |message| signer.sign(message));
 }
 
 #[tokio::test]
