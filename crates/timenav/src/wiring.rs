@@ -99,6 +99,10 @@ pub(crate) async fn open(folder: &DataFolder, settings: &Settings) -> anyhow::Re
     } else {
         service_key(folder, name, &OsEntropy)?
     };
+    if let (Some(took), Some(agent)) = (key.try_agent()?, &key.agent) {
+        let (agent, micros) = (agent.display(), took.as_micros());
+        tracing::info!(%agent, micros, "an agent holds the signing key; each group of writes waits so long for it twice");
+    }
     let next = next_signer(folder, &key)?;
     let mut parts = Parts::of(folder, settings, checkpoints, (key, next), postgres)?;
     let log = origin(&parts.options.service_name, TimelineId::SYSTEM);
@@ -161,6 +165,7 @@ pub(crate) async fn open_to_rotate(
         Some(url) => Some(open_postgres(folder, url, true).await?),
         None => None,
     };
+    key.try_agent()?;
     put_together(folder, settings, checkpoints, (key, Some(next)), postgres).await
 }
 
@@ -181,6 +186,7 @@ pub(crate) async fn accept_rollback(
         None => None,
     };
     let key = kept_service_key(folder, settings.service_name.as_deref())?;
+    key.try_agent()?;
     let next = next_signer(folder, &key)?;
     let mut parts = Parts::of(folder, settings, checkpoints, (key, next), postgres)?;
     parts.options.accept_rollback = Some(acceptance);
@@ -222,10 +228,6 @@ impl Parts {
         (key, next): (ServiceKey, Option<Arc<dyn Signer>>),
         postgres: Option<Arc<dyn Store>>,
     ) -> anyhow::Result<Self> {
-        if let (Some(took), Some(agent)) = (key.try_agent()?, &key.agent) {
-            let (agent, micros) = (agent.display(), took.as_micros());
-            tracing::info!(%agent, micros, "an agent holds the signing key; each group of writes waits so long for it");
-        }
         let entropy = Arc::new(OsEntropy);
         let store = postgres.map_or_else(|| open_sqlite(folder), Ok)?;
         let named = || format!("the checkpoints {}", checkpoints.file.display());

@@ -124,7 +124,7 @@ fn new(command: &NewCommand) -> Result<(), Failure> {
     }
     if let Some(took) = took {
         let micros = took.as_micros();
-        output::note(&format!("The agent signs within {micros} µs. Each group of writes waits so long for it."));
+        output::note(&format!("The agent signs within {micros} µs. Each group of writes waits so long for it twice."));
     }
     output::note(&format!("Created {} for the service `{name}`. Its public key:", file.display()));
     output::write(&format!("{public}\n"))

@@ -160,7 +160,7 @@ fn a_service_signs_by_an_agent_and_waits_for_it() {
     assert_eq!(answer["user_id"], "ada");
     let backup = agent.path("backup.tar");
     let mut command = timenav();
-    command.arg("backup").arg(&backup).arg("--data").arg(service.data());
+    command.arg("backup").arg("--to").arg(&backup).arg("--data").arg(service.data());
     let (code, stdout, stderr) = run(&mut command, "");
     assert_eq!(code, Some(0), "{stdout}{stderr}");
     service.audit();
