@@ -39,7 +39,6 @@ if (!base || !timeline || !folder || !key) {
 const option = (name) => (options.includes(name) ? options[options.indexOf(name) + 1] : null);
 const against = option('--against');
 const only = option('--only');
-const views = [...viewsOf(against), ...statesOf(timeline)].filter(({ name }) => only === null || name.startsWith(only));
 const file = (name, scheme, width) =>
   join(folder, `${name.toLowerCase().replace(/[^a-z]+/g, '-')}-${scheme}-${width}.png`);
 const faults = [];
@@ -74,6 +73,10 @@ async function sheet(browser, pictures, width, path) {
 }
 
 const site = new Site(base, key);
+const { event_id: first } = await site.firstEvent(timeline);
+const views = [...viewsOf(against), ...statesOf(timeline, first)].filter(
+  ({ name }) => only === null || name.startsWith(only),
+);
 const password = await site.makeUser(
   against === null ? [timeline] : [timeline, against],
   ['read', 'write', 'admin'],

@@ -30,20 +30,29 @@ export const viewsOf = (against) => [
   { name: 'Explorer', at: 'explorer', ready: (page) => page.getByRole('button', { name: 'Send' }).first() },
 ];
 
-/** An event that `demo` has, and one of the hurricanes: each with its card, its causes and its attributes. */
-const EVENTS = { demo: 'fall-of-constantinople-1453', hurricanes: 'AL122005:2005-08-28T18:00:00Z' };
+/** Events with much on their cards: causes, attributes, places. */
+const EVENTS = {
+  demo: 'fall-of-constantinople-1453',
+  hurricanes: 'AL122005:2005-08-28T18:00:00Z',
+  made: 'reading-05000000',
+};
 /** By what the events of either are told apart, and which number they have. */
-const KEYS = { demo: ['attribute.topic', null], hurricanes: ['attribute.status', 'max_wind_kt'] };
+const KEYS = {
+  demo: ['attribute.topic', null],
+  hurricanes: ['attribute.status', 'max_wind_kt'],
+  flights: ['location', null],
+};
 const TABS = ['log', 'retention', 'settings', 'users', 'restrictions', 'keys', 'sessions'];
 
-/** Returns what is opened in the views, of which there are pictures too. */
-export const statesOf = (timeline) => {
+/** Returns what is opened in the views, of which there are pictures too. `first` is an event of the timeline. */
+export const statesOf = (timeline, first) => {
+  const event = EVENTS[timeline] ?? first;
   const [by, value] = KEYS[timeline] ?? ['source', null];
   const bars = (page) => page.getByText(/[\d,]+ events$/).first();
   const dialog = (page) => page.getByRole('dialog');
   const at = (view, name, params, ready) => ({ name, at: view, params, ready });
   return [
-    at('timeline', 'Timeline, event', `&event=${EVENTS[timeline] ?? ''}`, (page) => page.getByRole('article')),
+    at('timeline', 'Timeline, event', `&event=${encodeURIComponent(event)}`, (page) => page.getByRole('article')),
     at('timeline', 'Timeline, lanes', `&by=${by}&lanes=1`, bars),
     ...(value === null ? [] : [at('timeline', 'Timeline, values', `&by=${by}&value=${value}`, bars)]),
     at('timeline', 'Timeline, heat', '&heat=events', (page) => page.getByText(/^events per [\d,]+ km²/)),

@@ -36,6 +36,12 @@ export class Site {
     return JSON.parse(text);
   }
 
+  /** Returns the first event of a timeline that has some. */
+  async firstEvent(timeline) {
+    const query = new URLSearchParams({ timeline_id: timeline, location: '*', time_range: '../..', limit: '1' });
+    return (await this.call('GET', `v1/monitor-events?${query}`)).events[0];
+  }
+
   /** Makes a user with rights on some timelines, and returns the password. Who administers them keeps doing so. */
   async makeUser(timelines, rights = ['read'], operator = false) {
     await this.removeUser();
