@@ -69,11 +69,12 @@ export type LaneHeights = (lane: number) => Heights;
 
 /**
  * Makes the scales of lanes: one for all that have a name, so that they compare, and one for the last where it is what
- * is left over, often so much more that all others would be flat beside it.
+ * is left over, and more than they have: often so much more that all others would be flat beside it.
  */
 export function laneHeights(named: readonly number[], rest: number | null, isLog: boolean, room: number): LaneHeights {
-  const ofNamed = heights(Math.max(...named, 1), isLog, room);
-  const ofRest = rest === null ? ofNamed : heights(Math.max(rest, 1), isLog, room);
+  const most = Math.max(...named, 1);
+  const ofNamed = heights(most, isLog, room);
+  const ofRest = heights(Math.max(rest ?? 1, most), isLog, room);
   return (lane) => (lane < named.length ? ofNamed : ofRest);
 }
 

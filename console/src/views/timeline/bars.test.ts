@@ -51,6 +51,11 @@ describe('the scales of lanes', () => {
     expect([0, 1, 2, 3].map((lane) => scales(lane).max)).toEqual([90, 90, 90, 60_000]);
   });
 
+  it('is the same for the rest where that is not more than the others', () => {
+    const scales = laneHeights([12, 90, 31], 3, false, 26);
+    expect([0, 1, 2, 3].map((lane) => scales(lane).max)).toEqual([90, 90, 90, 90]);
+  });
+
   it('is the same for all where nothing is left over', () => {
     const scales = laneHeights([907, 4], null, false, 150);
     expect([0, 1, 2].map((lane) => scales(lane).max)).toEqual([1_000, 1_000, 1_000]);
