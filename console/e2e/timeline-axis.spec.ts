@@ -390,6 +390,26 @@ describe('reading', () => {
   });
 });
 
+it('tells what is under the pointer within its width, also on a phone', async () => {
+  const page = await open('&most=40', { viewport: { width: 390, height: 844 } });
+  await page.getByRole('button', { name: /^events per/ }).waitFor();
+  const told = region(page, 'Axis').getByText('click to zoom in');
+  const canvas = axis(page).locator('canvas').first();
+  const { width, height } = (await canvas.boundingBox())!;
+  let x = width * 0.42;
+  // Where a bar is.
+  await expect
+    .poll(async () => {
+      x = x > width * 0.32 ? x - 6 : width * 0.42;
+      await canvas.hover({ position: { x, y: height * 0.55 }, force: true });
+      return told.count();
+    })
+    .toBe(1);
+  const [around, own] = await Promise.all([axis(page).boundingBox(), told.locator('..').boundingBox()]);
+  expect(own!.x).toBeGreaterThanOrEqual(around!.x);
+  expect(own!.x + own!.width).toBeLessThanOrEqual(around!.x + around!.width);
+});
+
 it('has room for events above its forks, also below the bar of what was known when', async () => {
   const page = await open('&do=as-of');
   await page.getByText('As known at').waitFor();

@@ -20,6 +20,16 @@ const colored = (page: Page): Promise<number> =>
       return count;
     });
 
+/** By how many pixels one thing is on another. */
+async function overlap(one: Locator, other: Locator): Promise<number> {
+  const [a, b] = await Promise.all([one.boundingBox(), other.boundingBox()]);
+  if (a === null || b === null) return NaN;
+  return Math.min(
+    Math.min(a.x + a.width, b.x + b.width) - Math.max(a.x, b.x),
+    Math.min(a.y + a.height, b.y + b.height) - Math.max(a.y, b.y),
+  );
+}
+
 describe('heat', () => {
   let name = '';
   beforeAll(async () => {
@@ -95,6 +105,10 @@ describe('heat', () => {
       for (const width of WIDTHS) {
         await page.setViewportSize({ width, height: 800 });
         await expectNoSidewaysScroll(page);
+        // Neither the tools nor the legend are on what they are about.
+        const map = region(page, 'Map').getByRole('application');
+        for (const beside of [region(page, 'Map').locator('.tools'), legend(page, /^events per/)])
+          await expect.poll(() => overlap(map, beside), { message: `at ${width}` }).toBeLessThanOrEqual(1);
         const [around, own] = await Promise.all([
           region(page, 'Map').boundingBox(),
           region(page, 'Map').locator('.tools').boundingBox(),
