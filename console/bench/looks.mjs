@@ -55,6 +55,10 @@ async function look(context, view, path) {
     .waitFor({ timeout: READY_MAX_MS })
     .catch(() => fault('is not ready'));
   await page.waitForTimeout(REST_MS);
+  // What is counted takes as long as it takes: nobody judges a view whose wheels turn.
+  await page
+    .waitForFunction(() => document.querySelector('main .spinner') === null, null, { timeout: READY_MAX_MS })
+    .catch(() => fault('does not come to rest'));
   const beyond = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
   if (beyond > 0) fault(`is ${beyond} pixels wider than its page`);
   await page.screenshot({ path });

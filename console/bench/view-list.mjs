@@ -40,7 +40,7 @@ const EVENTS = {
 const KEYS = {
   demo: ['attribute.topic', null],
   hurricanes: ['attribute.status', 'max_wind_kt'],
-  flights: ['location', null],
+  flights: ['attribute.carrier', 'dep_delay'],
 };
 const TABS = ['log', 'retention', 'settings', 'users', 'restrictions', 'keys', 'sessions'];
 

@@ -7,6 +7,7 @@ import {
   densities,
   densityScale,
   heatOf,
+  roomyTicks,
   shareOf,
   unitOf,
   valueAt,
@@ -130,6 +131,14 @@ describe('a scale', () => {
     expect(valueScale(gridOf(882, 1_021))).toEqual({ low: 850, high: 1_050, isLog: false, ticks: [850, 950, 1_050] });
     expect(valueScale(gridOf(-4, -4))?.ticks).toHaveLength(2);
     expect(valueScale(gridOf())).toBeNull();
+  });
+
+  it('has the numbers that there is room for', () => {
+    const wide = densityScale(gridOf(0.3, 900))!;
+    expect(roomyTicks(wide, 220)).toEqual(wide.ticks);
+    expect(roomyTicks(wide, 104)).toEqual([0.1, 10, 1_000]);
+    expect(roomyTicks(densityScale(gridOf(0.3, 180_000))!, 104)).toEqual([100, 200_000]);
+    expect(roomyTicks(densityScale(gridOf(0.3, 3))!, 104)).toEqual([0, 2.5, 5]);
   });
 
   it('says where a value is on it', () => {

@@ -7,7 +7,7 @@ import type { EventStore } from '../../lib/events/store';
 import { niceStep, trimmed } from '../../lib/nice';
 import type { Cell } from './cells';
 import { member } from './groups';
-import { numberOf } from './numbers';
+import { numberOf, numberText } from './numbers';
 
 /** What the layer shows: how many events, or what a number of theirs is on average or at its highest. */
 export const HEATS = ['events', 'mean', 'highest'] as const;
@@ -158,6 +158,25 @@ export function valueScale({ values }: Grid): HeatScale | null {
   const [low, high] = [trimmed(Math.floor(least / step) * step), trimmed(Math.ceil(most / step) * step)];
   if (low === high) return { low, high: trimmed(low + step), isLog: false, ticks: [low, trimmed(low + step)] };
   return { low, high, isLog: false, ticks: [low, trimmed((low + high) / 2), high] };
+}
+
+/** What a digit takes, and what is between two numbers, in pixels. */
+const [DIGIT, BETWEEN] = [6.5, 5];
+
+/** Returns the ticks that have room on a scale so wide: its ends, and of the others those that are not on another. */
+export function roomyTicks(scale: HeatScale, pixels: number): readonly number[] {
+  const wide = (tick: number): number => numberText(tick).length * DIGIT;
+  const { ticks } = scale;
+  const [first, last] = [ticks[0]!, ticks.at(-1)!];
+  let free = pixels - wide(last) - BETWEEN;
+  // The larger ones first: these tell more.
+  const kept = ticks.slice(1, -1).reduceRight<number[]>((found, tick) => {
+    const [middle, half] = [shareOf(scale, tick) * pixels, wide(tick) / 2];
+    if (middle + half > free || middle - half < wide(first) + BETWEEN) return found;
+    free = middle - half - BETWEEN;
+    return [tick, ...found];
+  }, []);
+  return [first, ...kept, last];
 }
 
 /** Returns where a value is on a scale, from 0 to 1. */
