@@ -34,7 +34,7 @@ export const viewsOf = (against) => [
 const EVENTS = {
   demo: 'fall-of-constantinople-1453',
   hurricanes: 'AL122005:2005-08-28T18:00:00Z',
-  made: 'reading-05000000',
+  made: 'reading-00500000',
 };
 /** By what the events of either are told apart, and which number they have. */
 const KEYS = {

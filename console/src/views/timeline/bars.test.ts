@@ -79,7 +79,9 @@ describe('cells of the earth', () => {
     check([1, 9_000_000], [1, 5_000, 50_000, 500_000, 5_000_000]);
     // Not all of one shade where all have many.
     const many = classesOf([23_000, 99_000]);
-    expect([23_000, 99_000].map((count) => classOf(count, many))).toEqual([3, 4]);
+    expect([23_000, 40_000, 99_000].map((count) => classOf(count, many))).toEqual([0, 1, 3]);
+    check([1_900, 2_200, 4_200], [1_500, 2_000, 2_500, 3_000, 3_500]);
+    check([327_346], [10_000, 20_000, 50_000, 100_000, 200_000]);
     expect([1, 9, 10, 999].map((count) => classOf(count, [5, 10, 20, 50, 100]))).toEqual([0, 0, 1, 4]);
   });
 

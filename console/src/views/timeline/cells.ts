@@ -3,6 +3,7 @@ import type { Box } from '../../lib/ranges';
 import type { Micros } from '../../lib/instant';
 import { aggregate, GROUPS_MAX } from '../../lib/events/counts';
 import type { Question } from '../../lib/events/filter';
+import { niceStep } from '../../lib/nice';
 
 export interface Cell extends Box {
   /** As the service calls it. */
@@ -98,6 +99,8 @@ async function readCells(
 const CLASSES_COUNT = 5;
 /** How many steps of 1, 2, 5, 10, 20 and so on there may be from a class to the next one; three are a power of ten. */
 const STRIDES = [1, 2, 3];
+/** Counts from such a one on that are less than so many times apart have classes of one size: else most are in one. */
+const [EVEN_MIN, EVEN_MAX] = [10, 10];
 
 /** Returns the number of a step: 1, 2, 5, 10, 20, 50, 100 and so on, from 0. */
 const stepAt = (index: number): number => [1, 2, 5][index % 3]! * 10 ** Math.floor(index / 3);
@@ -111,6 +114,11 @@ export function classesOf(counts: readonly number[]): number[] {
     ([low, high], count) => [Math.min(low, count), Math.max(high, count)],
     [counts[0] ?? 1, 1],
   );
+  if (least >= EVEN_MIN && most > least && most < least * EVEN_MAX) {
+    const size = niceStep(Math.max(1, (most - least) / CLASSES_COUNT));
+    const begin = Math.floor(least / size) * size;
+    return Array.from({ length: CLASSES_COUNT }, (_, index) => Math.max(1, begin + index * size));
+  }
   const stepBelow = (count: number): number => {
     let index = 0;
     while (stepAt(index + 1) <= count) index += 1;

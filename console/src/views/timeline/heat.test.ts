@@ -136,7 +136,7 @@ describe('a scale', () => {
   it('has the numbers that there is room for', () => {
     const wide = densityScale(gridOf(0.3, 900))!;
     expect(roomyTicks(wide, 220)).toEqual(wide.ticks);
-    expect(roomyTicks(wide, 104)).toEqual([0.1, 10, 1_000]);
+    expect(roomyTicks(wide, 104)).toEqual([0.1, 1, 10, 1_000]);
     expect(roomyTicks(densityScale(gridOf(0.3, 180_000))!, 104)).toEqual([100, 200_000]);
     expect(roomyTicks(densityScale(gridOf(0.3, 3))!, 104)).toEqual([0, 2.5, 5]);
   });

@@ -160,12 +160,13 @@ export function valueScale({ values }: Grid): HeatScale | null {
   return { low, high, isLog: false, ticks: [low, trimmed((low + high) / 2), high] };
 }
 
-/** What a digit takes, and what is between two numbers, in pixels. */
-const [DIGIT, BETWEEN] = [6.5, 5];
+/** What a digit takes, what a comma or a point takes, and what is between two numbers, in pixels. */
+const [DIGIT, POINT, BETWEEN] = [7, 3.2, 5];
 
 /** Returns the ticks that have room on a scale so wide: its ends, and of the others those that are not on another. */
 export function roomyTicks(scale: HeatScale, pixels: number): readonly number[] {
-  const wide = (tick: number): number => numberText(tick).length * DIGIT;
+  const wide = (tick: number): number =>
+    [...numberText(tick)].reduce((sum, sign) => sum + (/[.,]/.test(sign) ? POINT : DIGIT), 0);
   const { ticks } = scale;
   const [first, last] = [ticks[0]!, ticks.at(-1)!];
   let free = pixels - wide(last) - BETWEEN;
