@@ -165,8 +165,11 @@ const [DIGIT, POINT, BETWEEN] = [7, 3.2, 5];
 
 /** Returns the ticks that have room on a scale so wide: its ends, and of the others those that are not on another. */
 export function roomyTicks(scale: HeatScale, pixels: number): readonly number[] {
-  const wide = (tick: number): number =>
-    [...numberText(tick)].reduce((sum, sign) => sum + (/[.,]/.test(sign) ? POINT : DIGIT), 0);
+  const wide = (tick: number): number => {
+    const text = numberText(tick);
+    const digits = text.replace(/[.,]/g, '').length;
+    return digits * DIGIT + (text.length - digits) * POINT;
+  };
   const { ticks } = scale;
   const [first, last] = [ticks[0]!, ticks.at(-1)!];
   let free = pixels - wide(last) - BETWEEN;
