@@ -4,12 +4,17 @@ import { fitted, scale, xOf } from '../../lib/events/scale';
 import { stepOf } from '../../lib/events/steps';
 import type { Palette } from '../../lib/palette';
 import type { Difference } from './compare.svelte';
-import { paint, pick } from './paint';
+import { cut, paint, pick } from './paint';
 
 const at = (event_id: string, a: bigint | null, b: bigint | null): Difference => ({
   event_id,
   change: a === null ? 'only_in_b' : b === null ? 'only_in_a' : 'differs',
   at: { a, b },
+});
+
+it('has as much of its name beside it as there is room for', () => {
+  const named = (room: number): string => cut('Battle of Actium', room, (text) => 10 * text.length);
+  expect([160, 159, 80, 20, 10].map(named)).toEqual(['Battle of Actium', 'Battle of Acti…', 'Battle…', 'B…', '']);
 });
 
 describe('a mark of a difference', () => {

@@ -46,6 +46,16 @@ export function paint(context: CanvasRenderingContext2D, palette: Palette, pictu
 const NAMED_MAX = 60;
 const NAME_WIDTH_MAX = 220;
 
+/** Returns as much of a name as there is room for; nothing where that is not one letter. */
+export function cut(name: string, room: number, widthOf: (text: string) => number): string {
+  if (widthOf(name) <= room) return name;
+  for (let length = name.length - 1; length > 0; length -= 1) {
+    const text = `${name.slice(0, length).trimEnd()}…`;
+    if (widthOf(text) <= room) return text;
+  }
+  return '';
+}
+
 /** Writes beside marks what they are, as far as there is room. The chosen one comes first. */
 function names(
   context: CanvasRenderingContext2D,
@@ -60,6 +70,7 @@ function names(
   context.lineJoin = 'round';
   context.strokeStyle = palette.surface;
   context.fillStyle = palette.ink;
+  const widthOf = (text: string): number => context.measureText(text).width;
   const taken: { left: number; right: number; y: number }[] = [];
   const ordered = [...differences].sort((a, b) => Number(b.event_id === chosen) - Number(a.event_id === chosen));
   for (const difference of ordered) {
@@ -72,14 +83,17 @@ function names(
       const name = shorten(plain((event?.name ?? '') || (event?.description ?? '') || difference.event_id));
       const x = xOf(view, time);
       if (x < 0 || x > view.width) continue;
-      const wide = Math.min(context.measureText(name).width, NAME_WIDTH_MAX);
-      const isLeft = x + REACH + wide > view.width - 4 && x - REACH - wide > 4;
+      const [before, after] = [x - REACH - 4, view.width - x - REACH - 4];
+      const isLeft = widthOf(name) > after && before > after;
+      const text = cut(name, Math.min(NAME_WIDTH_MAX, isLeft ? before : after), widthOf);
+      if (text === '') continue;
+      const wide = widthOf(text);
       const left = isLeft ? x - REACH - wide : x + REACH;
       const right = left + wide;
       if (taken.some((other) => other.y === y && left < other.right + REACH && right > other.left - REACH)) continue;
       taken.push({ left: Math.min(left, x - REACH), right: Math.max(right, x + REACH), y });
-      context.strokeText(name, left, y, NAME_WIDTH_MAX);
-      context.fillText(name, left, y, NAME_WIDTH_MAX);
+      context.strokeText(text, left, y);
+      context.fillText(text, left, y);
     }
   }
 }
