@@ -6,6 +6,7 @@ pub(crate) mod travel;
 pub(crate) mod writes;
 pub(crate) mod peers;
 pub(crate) mod on_postgresql;
+pub(crate) mod replicas;
 pub(crate) mod year;
 pub(crate) mod monitor;
 pub(crate) mod places;

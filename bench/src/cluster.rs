@@ -21,6 +21,8 @@ const SERVER_USER: &str = "postgres";
 const FIRST: &str = "postgres";
 /// The database that the service writes into.
 pub(crate) const SERVED: &str = "served";
+/// What the service's signing key is called in its folder of data.
+const SIGNING_KEY: &str = "signing.key";
 /// How much longer than it counts pgbench runs, in seconds: its clients connect first.
 const CONNECT_SECS: u64 = 2;
 
@@ -64,10 +66,21 @@ impl<'a> Cluster<'a> {
     pub(crate) fn serve(&self, address: SocketAddr, arguments: &[&str]) -> anyhow::Result<Service<'a>> {
         self.renew(SERVED, "template1")?;
         let data = self.setting.empty_folder("on-postgresql-data")?;
-        let key = data.join("signing.key");
+        let key = data.join(SIGNING_KEY);
         output_of(Command::new(&self.setting.service).args(["signing-key", "new"]).arg(&key))?;
+        self.serve_from(&data, address, arguments)
+    }
+
+    /// Starts another service on the same database, with the same signing key and a folder of its own.
+    pub(crate) fn serve_beside(&self, first: &Service<'_>, name: &str) -> anyhow::Result<Service<'a>> {
+        let data = self.setting.empty_folder(&format!("on-postgresql-data-{name}"))?;
+        fs::copy(first.data().join(SIGNING_KEY), data.join(SIGNING_KEY)).context("the signing key cannot be copied")?;
+        self.serve_from(&data, self.address, &["--replicas", "--join", "--replica-name", name])
+    }
+
+    fn serve_from(&self, data: &Path, address: SocketAddr, arguments: &[&str]) -> anyhow::Result<Service<'a>> {
         let url = format!("postgres://{SERVER_USER}@{address}/{SERVED}?sslmode=disable");
-        Service::start(self.setting, &data, &[&["--store", &url][..], arguments].concat())
+        Service::start(self.setting, data, &[&["--store", &url][..], arguments].concat())
     }
 
     /// Makes a database anew, as a copy of another one.

@@ -23,7 +23,7 @@ use crate::wall_clock::Stopwatch;
 const REQUESTS_MAX: usize = 20_000_000;
 /// Different requests that are made before the measurement begins.
 const REQUESTS_PREPARED: u64 = 4_096;
-/// Among how many timelines writes are spread.
+/// Among how many timelines writes are spread where nobody says.
 pub(crate) const SPREAD_TIMELINES: u64 = 16;
 /// How long requests are sent before they count.
 const WARM_TIME: Duration = Duration::from_millis(300);
@@ -41,7 +41,7 @@ pub(crate) enum Plan {
     Travel,
     /// `POST /v1/events`, one event each.
     Event,
-    /// The same, each on the next of [`SPREAD_TIMELINES`] timelines.
+    /// The same, each on the next of so many timelines.
     SpreadEvents,
     /// `POST /v1/encrypt-data`, with a passphrase.
     Passphrase,
@@ -62,15 +62,18 @@ enum Wire {
 /// Sends requests for a while.
 #[derive(Args)]
 pub(crate) struct Load {
-    /// Where to.
-    #[arg(long)]
-    address: SocketAddr,
+    /// Where to. Where there are several, connections are divided evenly among them.
+    #[arg(long, required = true)]
+    address: Vec<SocketAddr>,
     /// The API key. Other servers than the service take none here.
     #[arg(long)]
     key_file: Option<PathBuf>,
     /// What is sent.
     #[arg(long, value_enum)]
     plan: Plan,
+    /// Among how many timelines writes are spread.
+    #[arg(long, default_value_t = SPREAD_TIMELINES)]
+    timelines: u64,
     /// How many connections send, each one request at a time.
     #[arg(long)]
     connections: usize,
@@ -137,7 +140,7 @@ impl Load {
 
     async fn send(self) -> anyhow::Result<Outcome> {
         let key = self.key_file.as_deref().map(read_key).transpose()?.unwrap_or_default();
-        let requests = (0..REQUESTS_PREPARED).map(|number| self.plan.request(number, &key)).collect();
+        let requests = (0..REQUESTS_PREPARED).map(|number| self.plan.request(number, &key, self.timelines)).collect();
         let time = Duration::from_millis(self.millis);
         let shared = Rc::new(Shared {
             requests,
@@ -146,8 +149,9 @@ impl Load {
             end: WARM_TIME + time,
             micros: RefCell::default(),
         });
-        let senders: Vec<_> = (0..self.connections)
-            .map(|_| tokio::task::spawn_local(send_until_end(Rc::clone(&shared), self.plan, self.address)))
+        let addresses = self.address.iter().copied().cycle().take(self.connections);
+        let senders: Vec<_> = addresses
+            .map(|address| tokio::task::spawn_local(send_until_end(Rc::clone(&shared), self.plan, address)))
             .collect();
         let all = async {
             for sender in senders {
@@ -229,7 +233,7 @@ impl Plan {
         })
     }
 
-    fn request(self, number: u64, key: &str) -> Bytes {
+    fn request(self, number: u64, key: &str, timelines: u64) -> Bytes {
         Bytes::from(match self {
             Self::EtcdPut => grpc::etcd_put(&event_key(number), &History { named: false }.json(number)),
             Self::UmadbAppend => {
@@ -247,7 +251,7 @@ impl Plan {
             }
             Self::SpreadEvents => {
                 let event = History { named: false }.json(number);
-                let path = format!("/v1/events?timeline_id=spread-{}", number % SPREAD_TIMELINES);
+                let path = format!("/v1/events?timeline_id=spread-{}", number % timelines);
                 request("POST", &path, key, Some(&event))
             }
             Self::Passphrase => {
@@ -303,11 +307,11 @@ fn read_key(path: &std::path::Path) -> anyhow::Result<String> {
     Ok(text.trim().to_owned())
 }
 
-/// Sends requests to any server for so long, from a process of its own.
+/// Sends requests to any server for so long, from a process of its own, which takes further arguments.
 pub(crate) fn send(
     setting: &Setting,
     address: SocketAddr,
-    key: &[&str],
+    further: &[&str],
     plan: Plan,
     connections: usize,
     time: Duration,
@@ -315,7 +319,7 @@ pub(crate) fn send(
     let plan = plan.to_possible_value().context("a plan has no name")?;
     let (address, connections, millis) = (address.to_string(), connections.to_string(), time.as_millis().to_string());
     let counts = ["--connections", &connections, "--millis", &millis];
-    let arguments = [&["load", "--address", &address, "--plan", plan.get_name()], key, &counts].concat();
+    let arguments = [&["load", "--address", &address, "--plan", plan.get_name()], further, &counts].concat();
     generate(setting, &arguments)
 }
 

@@ -18,6 +18,7 @@ mod results;
 mod service;
 mod peers;
 mod cluster;
+mod inserts;
 mod starting;
 mod turns;
 mod history;

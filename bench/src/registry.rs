@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::benches::{
     clock, console, counts, forks, growth, import, many_forks, memory, monitor, on_postgresql, online, paradox,
-    passphrases, peers, places, programs, reads, room, scan, sealing, start, timers, travel, writes, year,
+    passphrases, peers, places, programs, reads, replicas, room, scan, sealing, start, timers, travel, writes, year,
 };
 use crate::interrupt;
 use crate::report::Finding;
@@ -23,7 +23,7 @@ struct Bench {
     run: fn(&Setting) -> anyhow::Result<Vec<Finding>>,
 }
 
-const BENCHES: [Bench; 26] = [
+const BENCHES: [Bench; 27] = [
     Bench { name: "clock", about: "GET /v1/clock against a bare handler with the same answer", run: clock::run },
     Bench { name: "reads", about: "reads whose entry is durable first, against a buffered log", run: reads::run },
     Bench { name: "travel", about: "POST /v1/travel, one client, against one SQLite commit", run: travel::run },
@@ -37,6 +37,11 @@ const BENCHES: [Bench; 26] = [
         name: "on-postgresql",
         about: "durable writes on PostgreSQL against pgbench, and round trips a group",
         run: on_postgresql::run,
+    },
+    Bench {
+        name: "replicas",
+        about: "durable writes through several services on one PostgreSQL, against pgbench",
+        run: replicas::run,
     },
     Bench { name: "monitor", about: "events by place and time, against the bare SQL statement", run: monitor::run },
     Bench {

@@ -68,7 +68,8 @@ impl<'a> Service<'a> {
         if !arguments.contains(&"--requests-per-minute") {
             command.args(["--requests-per-minute", "0"]);
         }
-        let log = setting.folder.join("service.log");
+        // Several may run at once.
+        let log = data.with_added_extension("log");
         let running = Running::start(&mut command, core, &log)?;
         let address =
             running.wait_for_line("listening on http://").with_context(|| format!("{} tells more", log.display()))?;
@@ -79,6 +80,16 @@ impl<'a> Service<'a> {
     /// Sends requests for as long as the setting says, and returns what came of it.
     pub(crate) fn load(&self, plan: Plan, connections: usize) -> anyhow::Result<Outcome> {
         send(self.setting, self.address, &self.data, plan, connections)
+    }
+
+    /// As [`Service::load`], evenly to this service and others on the same database, with events on so many timelines.
+    pub(crate) fn load_beside(&self, others: &[Self], timelines: u64, connections: usize) -> anyhow::Result<Outcome> {
+        let (key, timelines) = (self.key_file().display().to_string(), timelines.to_string());
+        let others: Vec<String> = others.iter().map(|other| other.address.to_string()).collect();
+        let mut further = vec!["--key-file", &key, "--timelines", &timelines];
+        further.extend(others.iter().flat_map(|address| ["--address", address]));
+        let time = self.setting.measure_time;
+        load::send(self.setting, self.address, &further, Plan::SpreadEvents, connections, time)
     }
 
     /// Returns something that sends requests for so long, from any thread, and returns what came of it.
@@ -137,6 +148,11 @@ impl<'a> Service<'a> {
     pub(crate) fn key(&self) -> anyhow::Result<String> {
         let key = std::fs::read_to_string(self.key_file()).context("the service made no key")?;
         Ok(key.trim().to_owned())
+    }
+
+    /// Returns the folder of its data.
+    pub(crate) fn data(&self) -> &Path {
+        &self.data
     }
 
     /// Returns where the service listens.
