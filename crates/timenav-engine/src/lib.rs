@@ -259,6 +259,7 @@ pub use notes::newest_checkpoints;
 pub use observing::KEPT_FIRINGS_MAX;
 pub use one_fact::OneFact;
 pub use opening::OpenError;
+pub use opening::later::UnknownEntry;
 pub use options::{Acceptance, FEATURE_LEVEL, OLDEST_FEATURE_LEVEL, Options, ReadLog};
 pub use outside::{KeptOutside, Outside, OutsideError};
 pub use pace::Pace;

@@ -34,11 +34,14 @@ use crate::store_error::StoreError;
 use crate::tree::root_at;
 
 pub(crate) mod accepted;
+pub(crate) mod later;
 pub(crate) mod loaded;
 pub(crate) mod moved;
 pub(crate) mod signed;
 pub(crate) mod strays;
 pub(crate) mod told;
+
+use later::UnknownEntry;
 
 /// Why the engine does not start.
 #[derive(Debug, thiserror::Error)]
@@ -159,6 +162,9 @@ pub enum OpenError {
         /// Which timeline.
         timeline: TimelineId,
     },
+    /// A later version has written what this one does not know.
+    #[error(transparent)]
+    UnknownEntry(#[from] UnknownEntry),
     /// The first start failed.
     #[error("the first start failed: {0}")]
     Bootstrap(String),
@@ -362,9 +368,12 @@ impl OpenError {
             | Self::Ended { timeline }
             | Self::OtherKey { timeline }
             | Self::Fork { timeline, .. } => Some(timeline),
-            Self::OutsideMissing { .. } | Self::Store(_) | Self::Outside(_) | Self::Bootstrap(_) | Self::Thread(_) => {
-                None
-            }
+            Self::OutsideMissing { .. }
+            | Self::Store(_)
+            | Self::Outside(_)
+            | Self::UnknownEntry(_)
+            | Self::Bootstrap(_)
+            | Self::Thread(_) => None,
         }
     }
 
@@ -387,6 +396,8 @@ impl OpenError {
             | Self::Ended { .. }
             | Self::Store(_)
             | Self::Outside(_)
+            // It is history, and right: another version goes on with it.
+            | Self::UnknownEntry(_)
             | Self::Bootstrap(_)
             | Self::Thread(_) => false,
         }

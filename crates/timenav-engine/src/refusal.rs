@@ -16,6 +16,7 @@ use crate::caller::{AuthFailure, Caller};
 use crate::divergence::Divergence;
 use crate::horizon::{HorizonUse, instead};
 use crate::signer::SignFailure;
+use crate::opening::later::UnknownEntry;
 use crate::store_error::StoreError;
 
 /// Why a use case did not happen. Nothing was changed, except that a denial is in the ledger.
@@ -296,6 +297,9 @@ pub enum Refusal {
         /// The timeline.
         timeline_id: String,
     },
+    /// A later version has written what this one does not know, so nothing is done any more.
+    #[error(transparent)]
+    UnknownEntry(#[from] UnknownEntry),
     /// What is kept does not make sense.
     #[error("stored data is inconsistent: {0}")]
     Damaged(String),

@@ -215,7 +215,7 @@ impl Shared {
 
     /// As [`Shared::left_behind`], where what others have written looks damaged: it may be that it is newer.
     pub(crate) async fn misread(&self, store: &dyn Store, refusal: &Refusal) -> Option<Refusal> {
-        let Refusal::Damaged(_) = refusal else { return None };
+        let (Refusal::Damaged(_) | Refusal::UnknownEntry(_)) = refusal else { return None };
         self.left_behind(store.feature_level().await.ok()?)
     }
 

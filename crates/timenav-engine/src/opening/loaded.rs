@@ -7,6 +7,7 @@ use timenav_core::ids::TimelineId;
 use timenav_core::time::{Instant, Wall};
 
 use super::accepted::Accepted;
+use super::later::{first_unseen, later_entry};
 use super::signed::{compare_with_signed, joins_unseen};
 use super::{OpenError, bootstrap, heads_of, strays, warn_of_host_clock};
 use crate::clock_offset::ClockOffset;
@@ -70,6 +71,12 @@ pub(crate) async fn load(store: &dyn Store, doors: &Doors, options: &Options) ->
     let kept = kept.await.map_err(|error| StoreError::Unavailable(error.to_string()))??;
     let is_anything_kept = !kept.is_empty();
     let (heads, ended) = heads_of(store, opened, doors).await?;
+    // What is not known must not look as if another hand had written it.
+    if let Some(system) = heads.get(&TimelineId::system())
+        && let Some(later) = later_entry(store, &system.head, first_unseen(&kept, &system.head)).await?
+    {
+        return Err(later.into());
+    }
     let findings = compare_with_signed(store, (&heads, &ended), kept, doors, options).await?;
     let newest_at_start = warn_of_host_clock(&heads, doors);
     let is_unseen = joins_unseen(is_anything_kept, &heads, options);

@@ -8,6 +8,7 @@ use timenav_core::ids::TimelineId;
 use timenav_core::ledger::{Frontier, Hash};
 use timenav_core::limits::FORK_DEPTH_MAX;
 
+use super::later::{check_since, later_entry};
 use super::signed::{check_current, check_signed, rows_of};
 use super::told::{NotTold, Untold, directory_after};
 use super::{OpenError, heads_of};
@@ -51,6 +52,13 @@ pub(crate) async fn heads_moved(
 ) -> Result<Moved, Refusal> {
     let opened = heads_of(store, store.open().await?, doors).await;
     let (mut heads, mut ended) = opened.map_err(refused)?;
+    if let Some(system) = heads.get(&TimelineId::system()) {
+        let known = before.get(&TimelineId::system()).map_or(0, |known| known.head.frontier.size());
+        // What is not known must not look as if another hand had written it.
+        if let Some(later) = later_entry(store, &system.head, known).await? {
+            return Err(later.into());
+        }
+    }
     let is_over = |id: &TimelineId| heads.get(id).is_none() && heads.rows().has_ended(id);
     ended.retain(|ended| before.get(&ended.id).is_some_and(|known| known.head.key == ended.key) && is_over(&ended.id));
     let is_gone = |known: &&Arc<TimelineState>| heads.get(&known.head.id).is_none() && !is_over(&known.head.id);
@@ -147,9 +155,14 @@ impl Taking<'_> {
         let (store, before) = (self.store, self.before);
         let keys: Vec<TimelineKey> = asked.iter().copied().collect();
         let found = store.newest(&keys, before.known_keys()).await?;
-        let has_changed = |head: &&Head| head.id.is_system() && head.directory != before.directory().version;
-        let told = match found.iter().find(has_changed) {
-            Some(system) => Some(directory_after(store, before, system).await?),
+        let told = match found.iter().find(|head| head.id.is_system()) {
+            Some(system) if system.directory != before.directory().version => {
+                Some(directory_after(store, before, system).await?)
+            }
+            Some(system) => {
+                check_since(store, before, system).await?;
+                None
+            }
             None => None,
         };
         let ended = told.as_ref().map_or_else(Vec::new, |told| told.ended.clone());

@@ -116,7 +116,7 @@ pub(super) fn of_refusal(refusal: &Refusal) -> Code {
         Refusal::RateLimited { .. } => Code::RateLimited,
         Refusal::KeyReused => Code::IdempotencyKeyReused,
         // For clients it is the same: another replica may answer.
-        Refusal::Unavailable(_) | Refusal::OtherKey { .. } => Code::Unavailable,
+        Refusal::Unavailable(_) | Refusal::OtherKey { .. } | Refusal::UnknownEntry(_) => Code::Unavailable,
         Refusal::OutcomeUnknown(_) => Code::OutcomeUnknown,
         Refusal::Diverged(divergence) => match divergence.kind {
             DivergenceKind::Rollback => Code::Rollback,

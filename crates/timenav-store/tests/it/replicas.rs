@@ -8,6 +8,7 @@ mod followers;
 mod hints;
 mod joining;
 mod keeping;
+mod later_versions;
 mod leases;
 mod looking_back;
 mod old_entries;

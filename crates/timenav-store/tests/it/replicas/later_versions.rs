@@ -1,0 +1,134 @@
+//! What a later version has written to `system`, whatever feature level the database has.
+
+use timenav_core::ledger::{HeadStatement, LeafRecord, Salt, leaf_hash};
+use timenav_engine::{FEATURE_LEVEL, Signer as _, Store, StoredEntry, TimelineCommit};
+
+use super::{hour, two};
+use crate::cluster::execute;
+use crate::house::{Home, House, is_unavailable, told};
+use crate::sample::{Ledger, commit_of};
+
+/// Bytes of the id of a key, before what it has made of a statement.
+const ID_BYTES: usize = 4;
+
+/// Writes an entry as a later version does: of an action that this one does not know, in the tree, and signed. It may change
+/// the directory, of which no row is known here.
+async fn write_later(house: &House, store: &dyn Store, changes_directory: bool) -> u64 {
+    let heads = store.open().await.unwrap().heads;
+    let mut head = heads.into_iter().find(|head| head.id.is_system()).unwrap();
+    let size = head.frontier.size();
+    let last = store.entry_row(head.key, size - 1).await.unwrap().unwrap();
+    let mut record = LeafRecord::decode(&last.leaf).unwrap();
+    (record.seq, record.action) = (size, "grant_wish".into());
+    let leaf = record.encode();
+    head.frontier.push(leaf_hash(&leaf));
+    head.directory += u64::from(changes_directory);
+    let (text, signed) = head.statement.split_at(statement_bytes(&head.statement).unwrap());
+    let mut statement = HeadStatement::parse(std::str::from_utf8(text).unwrap()).unwrap();
+    (statement.size, statement.root) = (size + 1, head.frontier.root());
+    let text = statement.to_text();
+    let (signature, seal) =
+        (house.signer.sign(text.as_bytes()), house.signer.authenticate("head statement", text.as_bytes()));
+    head.statement = [text.as_bytes(), &signed[..ID_BYTES], &signature, &seal].concat().into();
+    let entry = StoredEntry {
+        seq: size,
+        leaf,
+        salt: Salt::from_bytes(last.salt.as_slice().try_into().unwrap()),
+        payload: last.payload.clone(),
+        events_count: head.events_count,
+        clock_entry: head.clock_entry,
+    };
+    let step =
+        TimelineCommit { expected_size: Some(size), head, entries: vec![entry], ..Ledger::new(0, "system").grow(0) };
+    store.commit(commit_of(vec![TimelineCommit { permissions_changed: false, ..step }])).await.unwrap();
+    size
+}
+
+/// Returns how many bytes of what is kept are the text: six lines.
+fn statement_bytes(kept: &[u8]) -> Option<usize> {
+    kept.iter().enumerate().filter(|(_, byte)| **byte == b'\n').nth(5).map(|(at, _)| at + 1)
+}
+
+fn sentence(position: u64) -> String {
+    format!(
+        "a later version of timenav has written to the database: entry {position} of `system` has the action \
+         `grant_wish`, which this version does not know; start the version that has written it, or a newer one"
+    )
+}
+
+/// Makes sure that nothing is done any more and everybody is told why.
+async fn check_stopped(home: &Home<'_>, expected: &str) {
+    let refused = home.engine.ready().await.unwrap_err().to_string();
+    assert!(refused.ends_with(expected), "{refused}");
+    let changed = home.engine.change_clock(&home.admin, None, hour(), None).await;
+    assert!(is_unavailable(&changed), "{}", told(&changed));
+    assert!(told(&changed).contains("later version") || !expected.contains("later version"), "{}", told(&changed));
+    let read = home.engine.read_clock(&home.admin, None).await;
+    assert!(is_unavailable(&read), "{}", told(&read));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn one_that_meets_what_it_does_not_know_takes_nothing_over_and_stops() {
+    for changes_directory in [false, true] {
+        let house = House::on_postgres();
+        let other = two(&house).await;
+        let (left, right) = (house.open().await, other.open().await);
+        left.engine.change_clock(&left.admin, None, hour(), None).await.unwrap();
+        right.engine.hear_of_all().await.unwrap();
+        let position = write_later(&house, &*house.store(), changes_directory).await;
+        let expected = sentence(position);
+        let before = left.size("main").await;
+        // One is asked for something, and the other one follows.
+        let refused = left.engine.change_clock(&left.admin, None, hour(), None).await;
+        assert!(is_unavailable(&refused), "{changes_directory}: {}", told(&refused));
+        let refused = right.engine.hear_of_all().await;
+        assert!(is_unavailable(&refused), "{changes_directory}: {}", told(&refused));
+        for home in [&left, &right] {
+            check_stopped(home, &expected).await;
+        }
+        assert_eq!(left.size("main").await, before, "nothing was written");
+        assert_eq!(left.size("system").await, position + 1, "nothing was written");
+        left.engine.close().await;
+        right.engine.close().await;
+        drop((left, right));
+        // Neither does it start again, with what it has kept or without.
+        let mut joining = house.replica();
+        joining.options.joins = true;
+        for house in [&house, &joining] {
+            let refused = house.try_open(house.store()).await.err().expect("it is refused").to_string();
+            assert_eq!(refused, expected, "{changes_directory}");
+        }
+    }
+}
+
+/// Where the level was raised as well, it says so.
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn where_the_level_was_raised_that_is_told_as_well() {
+    let house = House::on_postgres();
+    let other = two(&house).await;
+    let right = other.open().await;
+    write_later(&house, &*house.store(), true).await;
+    execute(&house.database(), &format!("UPDATE feature_level SET level = {}", FEATURE_LEVEL + 1));
+    let refused = right.engine.hear_of_all().await;
+    assert!(is_unavailable(&refused), "{}", told(&refused));
+    check_stopped(&right, "start the version that the others have").await;
+    right.engine.close().await;
+}
+
+/// What another hand has put among the entries without signing it is none of a later version.
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn an_unknown_action_that_was_not_signed_is_told_as_what_it_is() {
+    let house = House::on_postgres();
+    let other = two(&house).await;
+    let (left, right) = (house.open().await, other.open().await);
+    left.user("ada", false).await;
+    execute(
+        &house.database(),
+        "UPDATE entries SET leaf = convert_to(replace(convert_from(leaf, 'UTF8'), 'create_user', 'grant_wish'), 'UTF8')
+        WHERE timeline = (SELECT timeline FROM timelines WHERE timeline_id = 'system')",
+    );
+    let refused = right.engine.hear_of_all().await;
+    assert!(!told(&refused).contains("later version"), "{}", told(&refused));
+    left.engine.close().await;
+    right.engine.close().await;
+}
