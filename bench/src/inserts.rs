@@ -58,8 +58,8 @@ impl Positions {
 }
 
 impl<'a> Inserts<'a> {
-    /// Makes the database to begin with from the one that the service has written events into: its tables, empty. Samples
-    /// the rows that are repeated.
+    /// Makes the database to begin with from the one that the service has written events into: its tables, empty.
+    /// Samples the rows that are repeated.
     pub(crate) fn sample(
         setting: &Setting,
         cluster: &'a Cluster<'a>,

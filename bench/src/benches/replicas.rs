@@ -1,6 +1,6 @@
 //! Durable writes of many clients through one, two or four services on one PostgreSQL, on one timeline, 16 or 256:
-//! against its own pgbench, which inserts the same rows into the same tables of the same server, and takes each position
-//! from the head of its timeline.
+//! against its own pgbench, which inserts the same rows into the same tables of the same server, and takes each
+//! position from the head of its timeline.
 //!
 //! All services and the server share one core, so several are not faster than one here: figures show what it costs that
 //! they agree on one order.
@@ -26,14 +26,10 @@ pub(crate) fn run(setting: &Setting) -> anyhow::Result<Vec<Finding>> {
             findings.push(Finding {
                 name: format!("replicas-{services}-timelines-{timelines}"),
                 unit: Unit::RowsPerSecond,
-                rounds: Rounds::measure(
-                    setting,
-                    || inserts.rate(CLIENTS),
-                    || rate(&cluster, timelines, services),
-                )?,
+                rounds: Rounds::measure(setting, || inserts.rate(CLIENTS), || rate(&cluster, timelines, services))?,
                 ratio_goal: Goal::AtLeast(0.6),
                 own_goal: None,
-                floor: "pgbench, 64 clients, each UPDATE of a head and INSERT of the same rows a commit, in the same server",
+                floor: "pgbench, 64 clients, each UPDATE of a head and INSERT of the same rows a commit, same server",
             });
         }
     }
