@@ -32,6 +32,7 @@ use crate::secrets::{key_digest, new_key_text};
 use crate::store::{Opened, Store};
 use crate::store_error::StoreError;
 use crate::tree::root_at;
+use crate::unknown_entry::UnknownEntry;
 
 pub(crate) mod accepted;
 pub(crate) mod later;
@@ -40,8 +41,6 @@ pub(crate) mod moved;
 pub(crate) mod signed;
 pub(crate) mod strays;
 pub(crate) mod told;
-
-use later::UnknownEntry;
 
 /// Why the engine does not start.
 #[derive(Debug, thiserror::Error)]

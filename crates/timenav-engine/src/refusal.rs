@@ -16,8 +16,8 @@ use crate::caller::{AuthFailure, Caller};
 use crate::divergence::Divergence;
 use crate::horizon::{HorizonUse, instead};
 use crate::signer::SignFailure;
-use crate::opening::later::UnknownEntry;
 use crate::store_error::StoreError;
+use crate::unknown_entry::UnknownEntry;
 
 /// Why a use case did not happen. Nothing was changed, except that a denial is in the ledger.
 #[derive(Clone, Debug, thiserror::Error)]

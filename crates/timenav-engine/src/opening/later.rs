@@ -14,23 +14,11 @@ use crate::refusal::Refusal;
 use crate::store::Store;
 use crate::store_error::StoreError;
 use crate::tree::SignedTree;
+use crate::unknown_entry::UnknownEntry;
 
 /// Newest entries of `system` that each start looks at, whatever is kept outside. All would be too many: a large service
 /// has a million. A later version that has served from the same folder has kept a newer checkpoint there.
 const LOOKED_AT_MIN: u64 = 4_096;
-
-/// An entry of `system` that this version does not know.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error(
-    "a later version of timenav has written to the database: entry {position} of `system` has {what}, which this \
-     version does not know; start the version that has written it, or a newer one"
-)]
-pub struct UnknownEntry {
-    /// Which entry.
-    pub position: u64,
-    /// What of it is not known: its action or its format.
-    pub what: String,
-}
 
 /// Returns the first entry of `system` from a position on that is not known, if there is one.
 ///
