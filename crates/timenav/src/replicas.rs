@@ -90,7 +90,8 @@ pub(crate) async fn follow(engine: Engine, closing: CancellationToken) {
         let passed = || looked_at.map_or(Duration::MAX, |at| since(at, engine.now()));
         let rest = every.saturating_sub(passed());
         // A hint may get lost, so all are looked at once in a while, however many hints come.
-        let hint = if rest.is_zero() { Hint::All } else { timeout(rest, engine.hint()).await.unwrap_or(Hint::All) };
+        let hint = if rest.is_zero() { Some(Hint::All) } else { next_hint(rest, engine.hint(), &closing).await };
+        let Some(hint) = hint else { return };
         if hint == Hint::All {
             // What comes meanwhile is one hint, which is kept.
             let early = apart(timelines, APART_EACH).saturating_sub(passed());
@@ -113,6 +114,15 @@ pub(crate) async fn follow(engine: Engine, closing: CancellationToken) {
         {
             tracing::error!(%refusal, untold, "what other services write cannot be followed; it will be tried again");
         }
+    }
+}
+
+/// Waits so long for a hint; without one, all are to be looked at. Returns `None` once the service ends.
+async fn next_hint(rest: Duration, hint: impl Future<Output = Hint>, closing: &CancellationToken) -> Option<Hint> {
+    tokio::select! {
+        biased;
+        () = closing.cancelled() => None,
+        hint = timeout(rest, hint) => Some(hint.unwrap_or(Hint::All)),
     }
 }
 
@@ -143,6 +153,18 @@ mod tests {
         assert!(apart(5_000, APART_EACH_UNTOLD) <= LOOK_EVERY, "as often as ever with a few thousand");
         assert_eq!(apart(100_000, APART_EACH_UNTOLD), Duration::from_secs(5));
         assert_eq!(apart(u64::MAX, APART_EACH), APART_MAX);
+    }
+
+    /// With very many timelines a hint is waited for so long that whoever stops the service would notice.
+    #[tokio::test]
+    async fn a_service_that_ends_waits_for_no_hint() {
+        let closing = CancellationToken::new();
+        let waits = next_hint(APART_MAX.saturating_mul(1_000), std::future::pending(), &closing);
+        let (hint, ()) = tokio::join!(waits, async { closing.cancel() });
+        assert_eq!(hint, None);
+        let closing = CancellationToken::new();
+        assert_eq!(next_hint(APART_MAX, std::future::ready(Hint::All), &closing).await, Some(Hint::All));
+        assert_eq!(next_hint(Duration::ZERO, std::future::pending(), &closing).await, Some(Hint::All));
     }
 
     #[test]

@@ -101,7 +101,7 @@ pub(crate) async fn open(folder: &DataFolder, settings: &Settings) -> anyhow::Re
     };
     if let (Some(took), Some(agent)) = (key.try_agent()?, &key.agent) {
         let (agent, micros) = (agent.display(), took.as_micros());
-        tracing::info!(%agent, micros, "an agent holds the signing key; each group of writes waits so long for it twice");
+        tracing::info!(%agent, micros, "an agent holds the signing key; a group of writes waits for two signatures for each timeline");
     }
     let next = next_signer(folder, &key)?;
     let mut parts = Parts::of(folder, settings, checkpoints, (key, next), postgres)?;

@@ -11,7 +11,7 @@ use timenav_core::ids::TimelineId;
 use timenav_core::ledger::{TlogProof, VerifierKey, origin};
 use timenav_engine::{Engine, InclusionProof, Rotation};
 
-use super::signing_key::AgentArguments;
+use super::agent_arguments::AgentArguments;
 use crate::config::{ServeOptions, Settings, StoreUrl};
 use crate::data_folder::{DATABASE_FILE, DataFolder, check_replaceable};
 use crate::doors::OsEntropy;

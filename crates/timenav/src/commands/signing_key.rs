@@ -5,17 +5,14 @@ use std::io;
 use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context as _, anyhow, bail};
+use anyhow::{Context as _, anyhow};
 use serde_json::json;
-use timenav_engine::Entropy;
 
+use super::agent_arguments::AgentArguments;
 use super::rotate_signing_key::verifier_key;
-use crate::agent::{Agent, Identity};
 use crate::doors::OsEntropy;
 use crate::exit::Failure;
-use crate::key_files::{
-    KeyText, SERVICE_NAME_DEFAULT, ServiceKey, make_signing_key, read_public_key, write_signing_key,
-};
+use crate::key_files::{SERVICE_NAME_DEFAULT, ServiceKey, make_signing_key, read_public_key, write_signing_key};
 use crate::output;
 
 /// Creates the key that signs the ledgers.
@@ -54,44 +51,6 @@ struct NewCommand {
     json: bool,
 }
 
-/// Which agent holds a key, if one does.
-#[derive(Debug, Default, clap::Args)]
-pub(super) struct AgentArguments {
-    /// Use a key that an SSH agent holds, which listens on this socket. The file then says where the agent is, and no key.
-    ///
-    /// The key must be an Ed25519 key. It never leaves the agent, or the hardware behind it.
-    #[arg(long, value_name = "SOCKET")]
-    agent: Option<PathBuf>,
-    /// Which key of the agent, by its fingerprint or comment as `ssh-add -l` shows them, if it holds several.
-    #[arg(long, value_name = "KEY", requires = "agent")]
-    agent_key: Option<String>,
-}
-
-impl AgentArguments {
-    /// Returns the key that is meant, with a new secret for what the service seals; `None` where no agent is named.
-    ///
-    /// # Errors
-    /// The agent does not answer, or does not hold that key.
-    pub(super) fn held(&self, service_name: &str, entropy: &dyn Entropy) -> anyhow::Result<Option<KeyText>> {
-        let Some(socket) = &self.agent else { return Ok(None) };
-        let identities = Agent::at(socket).identities()?;
-        let is_meant = |one: &&Identity| {
-            self.agent_key.as_ref().is_none_or(|meant| *meant == one.comment || *meant == one.fingerprint())
-        };
-        let meant: Vec<&Identity> = identities.iter().filter(is_meant).collect();
-        let [one] = meant[..] else {
-            let listed: Vec<String> =
-                identities.iter().map(|one| format!("{} {}", one.fingerprint(), one.comment)).collect();
-            if listed.is_empty() {
-                bail!("the agent at {} holds no Ed25519 key: add one with ssh-add", socket.display());
-            }
-            let (socket, listed) = (socket.display(), listed.join(", "));
-            bail!("name one of the Ed25519 keys of the agent at {socket} with --agent-key: {listed}");
-        };
-        Ok(Some(KeyText::hold(service_name, one.public_key, socket, entropy)?))
-    }
-}
-
 /// Makes a key.
 ///
 /// # Errors
@@ -124,7 +83,9 @@ fn new(command: &NewCommand) -> Result<(), Failure> {
     }
     if let Some(took) = took {
         let micros = took.as_micros();
-        output::note(&format!("The agent signs within {micros} µs. Each group of writes waits so long for it twice."));
+        output::note(&format!(
+            "The agent signs within {micros} µs. A group of writes waits for two signatures for each timeline."
+        ));
     }
     output::note(&format!("Created {} for the service `{name}`. Its public key:", file.display()));
     output::write(&format!("{public}\n"))
