@@ -267,14 +267,17 @@ impl Signer for AgentSigner {
 
     #[expect(clippy::disallowed_methods, reason = "an agent that is away tells nobody when it is there again")]
     fn sign_in_the_end(&self, message: &[u8]) -> Result<[u8; 64], SignFailure> {
-        let began = counted();
+        let (began, mut is_told) = (counted(), false);
         loop {
             let signed = self.sign(message);
             let Err(failure) = &signed else { return signed };
             if counted().saturating_sub(began) >= SIGN_AGAIN_TIME_MAX {
                 return signed;
             }
-            tracing::warn!(%failure, "what is committed waits for its signature");
+            if !is_told {
+                tracing::warn!(%failure, "what is committed waits for its signature");
+                is_told = true;
+            }
             std::thread::sleep(AWAY_TIME);
         }
     }
