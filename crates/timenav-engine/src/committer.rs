@@ -238,8 +238,8 @@ impl Committer {
         Ok(finished)
     }
 
-    /// Remembers that the key cannot sign, until it can again. Nothing else keeps a group from being signed but a key or an
-    /// origin that is none, and opening has checked both.
+    /// Remembers that the key cannot sign, until it can again. Otherwise only an invalid key or origin leads here, and opening
+    /// has checked both.
     fn not_signed(&self, refusal: &Refusal) {
         let Refusal::Unavailable(reason) = refusal else {
             tracing::error!(%refusal, "a group could not be signed");
