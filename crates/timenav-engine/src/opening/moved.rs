@@ -1,11 +1,11 @@
 //! What other writers have committed, taken over.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::{Arc, OnceLock};
 
 use timenav_core::directory::Directory;
 use timenav_core::ids::TimelineId;
-use timenav_core::ledger::{Frontier, Hash};
+use timenav_core::ledger::{Frontier, Hash, leaf_hash};
 use timenav_core::limits::FORK_DEPTH_MAX;
 
 use super::later::{check_since, later_entry};
@@ -26,6 +26,8 @@ use crate::tree::{SignedTree, root_at};
 
 /// How often heads are read, where another one turns out to be needed or rows were read too late.
 const READ_AGAIN_MAX: usize = 4;
+/// How many entries of a timeline are read at most to tell that it goes on from what is known. A proof is shorter than more.
+const LEAVES_READ_MAX: u64 = 64;
 
 /// What other writers have committed.
 pub(crate) struct Moved {
@@ -168,6 +170,7 @@ impl Taking<'_> {
         let ended = told.as_ref().map_or_else(Vec::new, |told| told.ended.clone());
         self.check_missing(asked, &found, &ended)?;
         let rows = told.as_ref().map_or_else(|| before.rows(), |told| &told.rows);
+        let grown = self.grown(&found).await?;
         let mut states: Vec<Arc<TimelineState>> = Vec::with_capacity(found.len());
         for head in found {
             let known = before.get(&head.id).map(|known| &**known);
@@ -176,11 +179,38 @@ impl Taking<'_> {
             }
             let origin = self.origin_of(&head, known, (&states, &ended)).await?;
             let state = state_of(head, origin, rows.root());
-            self.check(known, &state, (rows.root(), told.is_some())).await?;
+            self.check(&state, (rows.root(), told.is_some())).await?;
+            if let Some(known) = known.filter(|_| !grown.contains(&state.head.key)) {
+                check_continued(store, known, &state).await?;
+            }
             states.push(Arc::new(state));
         }
         let directory = told.map(|told| (told.directory, told.rows));
         Ok(Moved { heads: None, directory, states, ended })
+    }
+
+    /// Returns the timelines whose new entries, added to what is known of them, make the tree that was found: so it goes on
+    /// from the known one. They are read of all timelines together, as whoever asks may hold their locks. Of the others a
+    /// proof has to tell.
+    async fn grown(&self, found: &[Head]) -> Result<BTreeSet<TimelineKey>, Refusal> {
+        let known = |head: &Head| self.before.get(&head.id).filter(|known| known.head.key == head.key);
+        let added = |head: &Head| {
+            let (before, after) = (known(head)?.head.frontier.size(), head.frontier.size());
+            (before < after && after - before <= LEAVES_READ_MAX).then_some((head.key, before..after))
+        };
+        let asked: Vec<_> = found.iter().filter_map(added).collect();
+        if asked.is_empty() {
+            return Ok(BTreeSet::new());
+        }
+        let keys: Vec<TimelineKey> = asked.iter().map(|(key, _)| *key).collect();
+        let leaves: HashMap<_, _> = keys.into_iter().zip(self.store.leaves_of(asked).await?).collect();
+        let is_grown = |head: &&Head| {
+            let Some((known, leaves)) = known(head).zip(leaves.get(&head.key)) else { return false };
+            let mut frontier = known.head.frontier.clone();
+            leaves.iter().for_each(|leaf| frontier.push(leaf_hash(leaf)));
+            frontier == head.frontier
+        };
+        Ok(found.iter().filter(is_grown).map(|head| head.key).collect())
     }
 
     /// Makes sure that what is not there any more has ended.
@@ -204,25 +234,16 @@ impl Taking<'_> {
         }
     }
 
-    /// Makes sure that a timeline was signed as it is and goes on from what is known of it. The rows of a directory that
-    /// entries tell have to be those that were signed with it.
-    async fn check(
-        &self,
-        known: Option<&TimelineState>,
-        state: &TimelineState,
-        (directory_root, is_told): (Hash, bool),
-    ) -> Result<(), NotTaken> {
+    /// Makes sure that a timeline was signed as it is. The rows of a directory that entries tell have to be those that were
+    /// signed with it.
+    async fn check(&self, state: &TimelineState, (directory_root, is_told): (Hash, bool)) -> Result<(), NotTaken> {
         let Self { store, doors, options, .. } = *self;
         check_current(state, doors, options)?;
         let is_signed = || rows_of(state, directory_root, doors, options) != HowStated::Not;
         if is_told && state.head.id.is_system() && !is_signed() {
             return Err(Untold::Otherwise.into());
         }
-        check_signed(store, state, directory_root, doors, options).await.map_err(refused)?;
-        match known {
-            Some(known) => Ok(check_continued(store, known, state).await?),
-            None => Ok(()),
-        }
+        Ok(check_signed(store, state, directory_root, doors, options).await.map_err(refused)?)
     }
 
     /// Returns what a timeline goes on from: others that stand or have ended, which may be new too.

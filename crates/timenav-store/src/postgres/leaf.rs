@@ -13,6 +13,10 @@ use crate::kept::leaf;
 pub(super) const SELECT_NAME: &str = "SELECT timeline_id FROM timelines WHERE timeline = $1
     UNION ALL SELECT timeline_id FROM ended_timelines WHERE timeline = $1
     UNION ALL SELECT timeline_id FROM arrivals WHERE timeline = $1";
+/// The names of some timelines, and which they are of.
+pub(super) const SELECT_NAMES: &str = "SELECT timeline_id, timeline FROM timelines WHERE timeline = ANY($1)
+    UNION ALL SELECT timeline_id, timeline FROM ended_timelines WHERE timeline = ANY($1)
+    UNION ALL SELECT timeline_id, timeline FROM arrivals WHERE timeline = ANY($1)";
 
 /// Makes leaves whole in their place. The name of the timeline is read where one of them needs it.
 pub(super) async fn make_whole(
@@ -28,7 +32,7 @@ pub(super) async fn make_whole(
     make_whole_by(found.first(), leaves)
 }
 
-/// Makes leaves whole in their place, with the row that [`SELECT_NAME`] finds.
+/// Makes leaves whole in their place, with the row that [`SELECT_NAME`] or [`SELECT_NAMES`] finds.
 pub(super) fn make_whole_by<'l>(
     name: Option<&Row>,
     leaves: impl IntoIterator<Item = (u64, &'l mut Vec<u8>)>,

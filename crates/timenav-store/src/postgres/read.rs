@@ -258,6 +258,10 @@ impl Store for PostgresStore {
         Ok(tiles::leaves(&self.reader().await?, timeline, first, items_max).await?)
     }
 
+    async fn leaves_of(&self, of: Vec<(TimelineKey, Range<u64>)>) -> Result<Vec<Vec<Vec<u8>>>, StoreError> {
+        Ok(tiles::leaves_of(&self.reader().await?, &of).await?)
+    }
+
     async fn log_rows(
         &self,
         timeline: TimelineKey,

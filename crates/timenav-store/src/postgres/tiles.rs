@@ -1,5 +1,8 @@
 //! The trees' hashes, 256 at a time.
 
+use std::collections::HashMap;
+use std::ops::Range;
+
 use deadpool_postgres::Object;
 use timenav_core::ledger::{Hash, TILE_WIDTH, TileId, leaf_hash, tree_root};
 use timenav_engine::{StoreError, StoredEntry, TimelineKey};
@@ -17,6 +20,9 @@ const UPSERT: &str = "INSERT INTO tiles (timeline, level, tile, hashes)
     ON CONFLICT (timeline, level, tile) DO UPDATE SET hashes = excluded.hashes";
 const LEAVES: &str = "SELECT position, leaf FROM entries WHERE timeline = $1 AND position BETWEEN $2 AND $3
     ORDER BY position";
+const LEAVES_OF_SOME: &str = "SELECT number, position, leaf
+    FROM unnest($1::bigint[], $2::bigint[], $3::bigint[]) WITH ORDINALITY AS w (timeline, first, last, number)
+    JOIN entries e ON e.timeline = w.timeline AND e.position BETWEEN w.first AND w.last ORDER BY number, position";
 
 /// Returns the first `width` hashes of a tile.
 pub(super) async fn read(on: &Object, timeline: TimelineKey, tile: TileId, width: usize) -> Result<Vec<Hash>, Failed> {
@@ -200,6 +206,28 @@ pub(super) async fn leaves(
     let mut kept = kept_leaves(&found)?;
     make_whole(on, timeline, kept.iter_mut().map(|(position, leaf)| (*position, leaf)).collect()).await?;
     Ok(kept.into_iter().map(|(_, leaf)| leaf).collect())
+}
+
+/// As [`leaves`], at some positions of several timelines: in one journey.
+pub(super) async fn leaves_of(on: &Object, of: &[(TimelineKey, Range<u64>)]) -> Result<Vec<Vec<Vec<u8>>>, Failed> {
+    let keys: Vec<i64> = of.iter().map(|(key, _)| key.0).collect();
+    let firsts: Vec<i64> = of.iter().map(|(_, at)| sql(at.start)).collect();
+    let lasts: Vec<i64> = of.iter().map(|(_, at)| sql(at.end) - 1).collect();
+    let mut batch = Batch::default();
+    batch.add(leaf::SELECT_NAMES, values![keys.clone()]);
+    batch.add(LEAVES_OF_SOME, values![keys, firsts, lasts]);
+    let mut found = batch.run(on).await?;
+    let (kept, names) = (found.pop().unwrap_or_default(), found.pop().unwrap_or_default());
+    let names: HashMap<i64, &Row> = names.iter().map(|row| Ok((get(row, 1)?, row))).collect::<Result<_, Failed>>()?;
+    let mut all = vec![Vec::new(); of.len()];
+    for row in &kept {
+        let number = usize::try_from(get::<i64>(row, 0)? - 1).unwrap_or(usize::MAX);
+        let (Some(leaves), Some((key, _))) = (all.get_mut(number), of.get(number)) else { continue };
+        let (position, mut leaf) = (self::number(row, 1)?, get(row, 2)?);
+        leaf::make_whole_by(names.get(&key.0).copied(), [(position, &mut leaf)])?;
+        leaves.push(leaf);
+    }
+    Ok(all)
 }
 
 fn kept_leaves(found: &[Row]) -> Result<Vec<(u64, Vec<u8>)>, Failed> {

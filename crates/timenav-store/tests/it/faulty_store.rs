@@ -411,6 +411,13 @@ impl Store for FaultyStore {
         self.reading()?.leaves(timeline, first, items_max).await
     }
 
+    async fn leaves_of(&self, of: Vec<(TimelineKey, Range<u64>)>) -> Result<Vec<Vec<Vec<u8>>>, StoreError> {
+        for (timeline, _) in &of {
+            self.pass_scan_gate(*timeline).await;
+        }
+        self.reading()?.leaves_of(of).await
+    }
+
     async fn log_rows(
         &self,
         timeline: TimelineKey,

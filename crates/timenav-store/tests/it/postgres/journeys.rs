@@ -2,13 +2,15 @@
 
 use std::sync::mpsc;
 
+use timenav_core::event::EventDraft;
 use timenav_core::ids::{FiringId, LeaseId, QueueId};
 use timenav_core::time::Instant;
 use timenav_engine::{LeaseChanges, LeaseRow, LeasesFound, LeasesWanted, SharedLeases as _, Store as _, TimelineKey};
 
 use super::proxy::Proxy;
 use crate::cluster::{database, open, wait_for};
-use crate::sample::{Ledger, commit_of};
+use crate::house::House;
+use crate::sample::{Ledger, commit_of, moment, timeline_id};
 
 /// To lock, to write, to commit; and one more where trees fill tiles, however many do.
 #[test]
@@ -100,4 +102,37 @@ fn a_start_after_a_rotation_asks_for_all_timelines_together() {
     assert!(one > 0, "nothing was counted");
     // What is sent together may be counted twice on a machine that is busy. One by one, it would be forty more.
     assert!(forty < one + 20, "{forty} instead of {one}");
+}
+
+/// What others wrote is taken over under the locks of all timelines of a group. One by one, everybody would wait for as many
+/// journeys as there are timelines.
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn what_others_wrote_to_many_timelines_is_read_together() {
+    const MANY: usize = 12;
+    let house = House::on_postgres();
+    let left = house.open().await;
+    let proxy = Proxy::start(&house.database());
+    let mut other = house.replica();
+    other.database = Some(proxy.url());
+    let right = other.open().await;
+    let write = async |timelines: usize| {
+        for number in 0..timelines {
+            let timeline = timeline_id(&format!("t{number}"));
+            let draft = EventDraft::at(moment(1), "one");
+            left.engine.record_events(&left.admin, Some(timeline), vec![draft], None).await.unwrap();
+        }
+        proxy.journeys_to_read();
+        right.engine.hear_of_all().await.unwrap();
+        proxy.journeys_to_read()
+    };
+    // Timelines are made, and statements prepared once.
+    write(MANY).await;
+    write(MANY).await;
+    proxy.count_journeys();
+    let (one, many) = (write(1).await, write(MANY).await);
+    assert!(one > 0, "nothing was counted");
+    // What is sent together may be counted twice on a machine that is busy.
+    assert!(many < one + MANY / 2, "{many} instead of {one}");
+    right.close().await;
+    left.close().await;
 }
