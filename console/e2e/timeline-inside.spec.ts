@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { expectAccessible, expectNoSidewaysScroll, fresh } from './harness';
 import { WIDTHS, card, counted, landing, launch, on, param, region, timeline } from './timeline-page';
 
-const inside = (page: Page): Locator => region(page, 'What is in it');
+const inside = (page: Page): Locator => region(page, 'What differs');
 const facets = (page: Page): Promise<string[]> => inside(page).locator('h3').allInnerTexts();
 
 /** Eight observations of a storm, and then four of a hurricane. */
@@ -19,19 +19,22 @@ async function storms(): Promise<string> {
       description: 'One of many.',
       source: 'best track',
       location: index < 8 ? 'Bahamas' : 'Gulf of Mexico',
+      geo: index < 8 ? { lat: 25, lon: -77 } : { lat: 27, lon: -90 },
       attributes: { status: index < 8 ? 'TS' : 'HU', wind: 30 + index * 10 },
     })),
   );
   return name;
 }
 const HURRICANE = '2005-08-17T12:00:00Z/2005-08-22T00:00:00Z';
+/** Where the events of the box are not all that is in view. */
+const ALL_IN_VIEW = 'center=2005-08-15T12:00:00Z&zoom=1500000000';
 
 describe('a time that is selected', () => {
   it('says what its events have that the others do not, and makes it a filter', async () => {
     const name = await storms();
     const page = await on.loggedIn(`timeline?timeline=${name}&range=${HURRICANE}`);
     await counted(page, '12 events');
-    await page.getByRole('button', { name: 'What is in it' }).click();
+    await page.getByRole('button', { name: 'What differs?' }).click();
     await inside(page)
       .getByText('Of all 4 events in the selected time, beside all 8 events in view that are not selected.')
       .waitFor();
@@ -53,15 +56,35 @@ describe('a time that is selected', () => {
     await counted(page, '12 events');
   });
 
-  it('says of how many events that is, where there are too many to read each', async () => {
-    const page = await on.loggedIn(
-      'timeline?timeline=demo&most=40&inside=1&range=1900-01-01T00:00:00Z/2000-01-01T00:00:00Z',
-    );
+  it('compares by counts of the service, where there are too many events to read each', async () => {
+    const name = await storms();
+    const page = await on.loggedIn(`timeline?timeline=${name}&most=5&inside=1&range=${HURRICANE}`);
     await inside(page)
-      .getByText(/^Of \d+ of (about )?[\d,]+ events in the selected time, spread evenly, beside \d+ of /)
+      .getByText('Of all 4 events in the selected time, beside all 8 events in view that are not selected.')
       .waitFor();
-    // The sum of some says nothing.
-    expect(await inside(page).getByRole('row', { name: /^Sum/ }).count()).toBe(0);
+    const status = inside(page).getByRole('region', { name: 'status' });
+    await status.getByRole('row', { name: 'HU 100% 0%' }).waitFor();
+    await status.getByRole('row', { name: 'TS 0% 100%' }).waitFor();
+    await inside(page).getByRole('region', { name: 'wind' }).getByRole('row', { name: 'Sum 500 520' }).waitFor();
+    await status.getByRole('button', { name: 'TS' }).click();
+    await counted(page, '8 events');
+  });
+
+  it('is compared within a box on the map with elsewhere', async () => {
+    const name = await storms();
+    const page = await on.loggedIn(`timeline?timeline=${name}&box=-95,20,-85,30&${ALL_IN_VIEW}`);
+    await counted(page, '4 events in the box');
+    await page.getByRole('button', { name: 'What differs?' }).click();
+    await inside(page)
+      .getByText('Of all 4 events in the box, beside all 8 events elsewhere at the same time.')
+      .waitFor();
+    const status = inside(page).getByRole('region', { name: 'status' });
+    await status.getByRole('row', { name: 'HU 100% 0%' }).waitFor();
+    await inside(page)
+      .getByRole('region', { name: 'source' })
+      .getByRole('row', { name: 'best track 100% 100%' })
+      .waitFor();
+    await expectAccessible(page);
   });
 
   it('fits every width, light and dark', async () => {
@@ -88,8 +111,8 @@ it('says the same of events that are selected in the list', async () => {
   });
   const page = await on.loggedIn(`timeline?timeline=${name}&view=list`);
   for (const index of [8, 9]) await page.getByRole('checkbox', { name: `Select Observation ${index}` }).check();
-  await page.getByRole('button', { name: 'What is in it' }).click();
-  const dialog = page.getByRole('dialog', { name: 'What is in 2 events' });
+  await page.getByRole('button', { name: 'What differs?' }).click();
+  const dialog = page.getByRole('dialog', { name: 'What differs in 2 events' });
   await dialog.getByText('Of all 2 events selected, beside all 11 events in view that are not selected.').waitFor();
   await expectAccessible(page);
   await dialog.getByRole('button', { name: 'Gulf of Mexico' }).click();

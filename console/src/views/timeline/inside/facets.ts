@@ -48,24 +48,42 @@ const SHARES_MAX = 5;
 /** Numbers of so few different values, such as the codes of an answer, are listed as well. */
 const LISTED_NUMBERS_MAX = 12;
 
+/** How many events have something, and how many each of its values. */
+export interface Tally {
+  count: number;
+  values: ReadonlyMap<string, number>;
+}
+
+/** What is known of some events by one of the things that they are told apart by. */
+export interface Tallied {
+  tally: Tally;
+  /** How many events there are, also those that have no value. */
+  events: number;
+}
+
 /** Returns what there is to say of some events beside others; first what sets them apart the most. */
 export function facetsOf(selected: readonly EventBody[], others: readonly EventBody[]): Facet[] {
   const [own, rest] = [tally(selected), tally(others)];
   const found = [...new Set([...own.keys(), ...rest.keys()])].map((by) =>
-    facetOf(by, own.get(by) ?? NONE, rest.get(by) ?? NONE, selected.length, others.length),
+    facetOf(
+      by,
+      { tally: own.get(by) ?? NONE, events: selected.length },
+      { tally: rest.get(by) ?? NONE, events: others.length },
+    ),
   );
-  return found.sort((a, b) => b.difference - a.difference || b.count - a.count || (a.name < b.name ? -1 : 1));
+  return inOrder(found);
 }
 
-/** How many events have something, and how many each of its values. */
-interface Tally {
-  count: number;
-  values: ReadonlyMap<string, number>;
+/** Puts first what sets the selected events apart the most. */
+export function inOrder(facets: readonly Facet[]): Facet[] {
+  return [...facets].sort((a, b) => b.difference - a.difference || b.count - a.count || (a.name < b.name ? -1 : 1));
 }
-const NONE: Tally = { count: 0, values: new Map() };
+
+export const NONE: Tally = { count: 0, values: new Map() };
 const PLACE = 'place';
 
-function tally(events: readonly EventBody[]): ReadonlyMap<string, Tally> {
+/** Counts the values that events have, of each thing that they are told apart by. */
+export function tally(events: readonly EventBody[]): ReadonlyMap<string, Tally> {
   const found = new Map<string, { count: number; values: Map<string, number> }>();
   for (const event of events)
     for (const [by, values] of facts(event)) {
@@ -89,7 +107,14 @@ function facts({ source, actors, location, attributes }: EventBody): [by: string
 
 const nameOf = (by: string): string => by.replace(/^attribute[.]/, '');
 
-function facetOf(by: string, own: Tally, rest: Tally, ownEvents: number, restEvents: number): Facet {
+/**
+ * Returns how two sets of events differ in one thing: by the largest difference between the shares that a value has in
+ * both, which is the Chebyshev distance of the two distributions (Deza and Deza, Encyclopedia of Distances, "Distances
+ * in Probability Theory"), and for numbers no less than the statistic of Kolmogorov and Smirnov (Massey, JASA 46, 1951).
+ * Both are from 0 to 1, and the first can be read off the bars.
+ */
+export function facetOf(by: string, selected: Tallied, others: Tallied): Facet {
+  const [own, rest, ownEvents, restEvents] = [selected.tally, others.tally, selected.events, others.events];
   const shares = [...new Set([...own.values.keys(), ...rest.values.keys()])].map((value): Share => {
     const count = own.values.get(value) ?? 0;
     return {

@@ -38,11 +38,7 @@ it('spreads moments over events, not over time', () => {
 });
 
 it('says of how many events something is', () => {
-  const bodies = Array.from({ length: 3 }, (_, index) => ({ event_id: `${index}`, time: '', description: '' }));
-  const part = { bodies, count: 3, isExact: true, isAll: true };
-  expect(partText(part, 'selected')).toBe('all 3 events selected');
-  expect(partText({ ...part, bodies: bodies.slice(1, 2) }, 'selected')).toBe('the one event selected');
-  expect(partText({ ...part, count: 1_200, isExact: false, isAll: false }, 'selected')).toBe(
-    '3 of about 1,200 events selected, spread evenly',
-  );
+  expect(partText({ count: 3, isAll: true }, 'selected')).toBe('all 3 events selected');
+  expect(partText({ count: 1, isAll: true }, 'selected')).toBe('the one event selected');
+  expect(partText({ count: 380_000, isAll: false }, 'selected')).toBe('380,000 events selected, spread evenly');
 });

@@ -1,26 +1,22 @@
-/** Reads events of some stretches of time: all of them where they are few, else some that are spread evenly. */
-import { firstAfter, type Counts } from '../../../lib/events/counts';
-import type { Question } from '../../../lib/events/filter';
+/** Asks the service for what a selection is compared by. */
+import { service } from '../../../lib/api';
+import { firstAfter, GROUPS_MAX, type Counts } from '../../../lib/events/counts';
+import { queryOf, type GroupBy, type Question } from '../../../lib/events/filter';
 import { readPage } from '../../../lib/events/pages';
 import type { EventBody } from '../../../lib/events/store';
 import { countText } from '../../../lib/events/words';
-import type { Micros } from '../../../lib/instant';
+import { format, parse, type Micros } from '../../../lib/instant';
+import { groupings } from '../attributes';
 import type { TimelineModel } from '../model.svelte';
 import type { Range } from '../sight.svelte';
+import type { Answer, Compared } from './counted';
 
-/**
- * Of many events, those are read that follow on so many moments. Each is a question, and an entry of the ledger.
- */
-const MOMENTS = 10;
-/** A browser has six connections to a service, and needs some for what is looked at meanwhile. */
-const AT_ONCE = 3;
+/** So many events of each side are read, to see which attributes there are. */
+const NAMES_OF = 50;
 
 /** Some events of a time. */
 export interface Part {
-  bodies: readonly EventBody[];
-  /** How many there are in that time. */
   count: number;
-  isExact: boolean;
   /** Whether these are all of them. */
   isAll: boolean;
 }
@@ -48,7 +44,7 @@ export function spread(counts: Counts, spans: readonly Range[], moments: number)
 }
 
 /** Returns the counted stretches of a time, with about as many events as are in the part of each that is in it. */
-function piecesOf(counts: Counts, { from, to }: Range): (Range & { count: number })[] {
+export function piecesOf(counts: Counts, { from, to }: Range): (Range & { count: number })[] {
   const pieces: (Range & { count: number })[] = [];
   for (let index = firstAfter(counts, from); index < counts.buckets.length; index += 1) {
     const bucket = counts.buckets[index]!;
@@ -61,62 +57,51 @@ function piecesOf(counts: Counts, { from, to }: Range): (Range & { count: number
   return pieces;
 }
 
-/** Reads events that begin in stretches of time, without some of them. */
-export async function readPart(
-  model: TimelineModel,
-  spans: readonly Range[],
-  without: ReadonlySet<string>,
-  signal: AbortSignal,
-): Promise<Part> {
-  const counted = spans.map(({ from, to }) => model.countIn(from, to));
-  const count = Math.max(0, counted.reduce((sum, one) => sum + one.count, 0) - without.size);
-  const isExact = counted.every((one) => one.isExact);
-  const { question, singlesMax, counts, shown } = model;
-  const others = (bodies: readonly EventBody[]): EventBody[] => bodies.filter(({ event_id }) => !without.has(event_id));
-  if (!model.isFar) {
-    const bodies = spans.flatMap(({ from, to }) =>
-      shown.bodies.slice(shown.lowerBound(from), shown.lowerBound(to + 1n)),
-    );
-    return { bodies: others(bodies), count: others(bodies).length, isExact: true, isAll: true };
-  }
-  if (count <= singlesMax) {
-    const pages = await Promise.all(
-      spans.map(({ from, to }) => readPage(question, { from, to, limit: singlesMax, signal })),
-    );
-    const bodies = others(pages.flatMap(({ store }) => store.bodies));
-    if (pages.every(({ next }) => next === null)) return { bodies, count: bodies.length, isExact: true, isAll: true };
-  }
-  const moments = counts === null ? [] : spread(counts, spans, MOMENTS);
-  const each = Math.max(1, Math.floor(singlesMax / MOMENTS));
-  const bodies = others(await readFrom(question, spans, moments, each, signal));
-  return { bodies, count, isExact, isAll: isExact && bodies.length >= count };
-}
-
-/** Reads the events that follow on some moments, as far as the stretch of time reaches that each is in. */
-async function readFrom(
-  question: Question,
-  spans: readonly Range[],
-  moments: readonly Micros[],
-  limit: number,
-  signal: AbortSignal,
-): Promise<EventBody[]> {
-  const rest = moments.flatMap((from) =>
-    spans.filter((span) => from >= span.from && from <= span.to).map(({ to }) => ({ from, to })),
+/** Returns how many events of some time have each value, as far as one answer counts. */
+export async function ask(question: Question, by: GroupBy, range: Range, signal: AbortSignal): Promise<Answer> {
+  const body = await service.aggregateEvents(
+    { ...queryOf(question), by, limit: GROUPS_MAX, time_range: `${format(range.from)}/${format(range.to)}` },
+    { signal },
   );
-  const found = new Map<string, EventBody>();
-  const work = async (): Promise<void> => {
-    for (let part = rest.shift(); part !== undefined; part = rest.shift()) {
-      const { store } = await readPage(question, { ...part, limit, signal });
-      for (const body of store.bodies) found.set(body.event_id, body);
-    }
+  const stop = body.next_cursor && body.counted_to ? parse(body.counted_to) : null;
+  return {
+    tally: {
+      count: body.count - body.without_count,
+      values: new Map(body.groups.map(({ key, count }) => [key, count])),
+    },
+    events: body.count,
+    isCut: body.is_groups_cut || body.groups_count > body.groups.length,
+    // Other events of the moment in which it stopped were not counted.
+    until: body.next_cursor ? (stop ?? range.from) - 1n : null,
   };
-  await Promise.all(Array.from({ length: AT_ONCE }, work));
-  return [...found.values()];
 }
 
-/** Says of how many events something is: "All 34 events", "1,000 of about 120,000 events, spread evenly". */
-export function partText({ bodies, count, isExact, isAll }: Part, what: string): string {
-  if (isAll) return bodies.length === 1 ? `the one event ${what}` : `all ${countText(bodies.length, 'event')} ${what}`;
-  const some = bodies.length.toLocaleString('en');
-  return `${some} of ${isExact ? '' : 'about '}${countText(count, 'event')} ${what}, spread evenly`;
+/** Returns the events that are read already, which begin in some time. */
+export function bodiesIn({ shown }: TimelineModel, spans: readonly Range[]): EventBody[] {
+  return spans.flatMap(({ from, to }) => shown.bodies.slice(shown.lowerBound(from), shown.lowerBound(to + 1n)));
+}
+
+/** Reads a few events of both sides, and returns by what they are told apart: what most have comes first. */
+export async function readNames(
+  compared: Compared,
+  question: Question,
+  sight: Range,
+  signal: AbortSignal,
+): Promise<GroupBy[]> {
+  const own = compared.kind === 'times' ? (compared.selected[0] ?? sight) : sight;
+  const [first, last] = await Promise.all([
+    compared.kind === 'events'
+      ? compared.selected.slice(0, NAMES_OF)
+      : readPage(question, { ...own, limit: NAMES_OF, signal }).then(({ store }) => store.bodies),
+    readPage({ ...question, box: null }, { ...sight, limit: NAMES_OF, order: 'newest', signal }).then(
+      ({ store }) => store.bodies,
+    ),
+  ]);
+  return groupings([...first, ...last]);
+}
+
+/** Says of how many events something is: "all 34 events", "380,000 events, spread evenly". */
+export function partText({ count, isAll }: Part, what: string): string {
+  if (isAll) return count === 1 ? `the one event ${what}` : `all ${countText(count, 'event')} ${what}`;
+  return `${countText(count, 'event')} ${what}, spread evenly`;
 }

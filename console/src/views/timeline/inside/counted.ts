@@ -1,0 +1,166 @@
+/**
+ * Compares events by what the service counts, where they are not all read: so many millions cost no more than a few
+ * thousand, and no event is fetched that nobody looks at.
+ */
+import type { Counts } from '../../../lib/events/counts';
+import type { GroupBy } from '../../../lib/events/filter';
+import type { EventBody } from '../../../lib/events/store';
+import type { Micros } from '../../../lib/instant';
+import type { Range } from '../sight.svelte';
+import { facetOf, inOrder, NONE, tally, type Facet, type Tallied, type Tally } from './facets';
+import { piecesOf, spread, type Part } from './read';
+
+/** So many things that events are told apart by are compared, those that most events have. */
+export const COMPARED_MAX = 12;
+
+/** A long time is counted in so many stretches, and one more where it is interrupted. */
+export const STRETCHES_MAX = 5;
+
+/** Each has fewer events than one answer counts (`aggregate_events_read_max`), as far as that is known before. */
+const STRETCH_EVENTS_MAX = 80_000;
+
+/** So many questions one comparison asks at most: each is an entry of the ledger. */
+export const REQUESTS_MAX = COMPARED_MAX * 2 * (STRETCHES_MAX + 1);
+
+/** A browser has six connections to a service, and needs some for what is looked at meanwhile. */
+const AT_ONCE = 3;
+
+/** What is compared: two times, a box and what is around it, or events one by one and all that there are. */
+export type Compared =
+  | { kind: 'times'; selected: readonly Range[]; others: readonly Range[] }
+  | { kind: 'box'; at: readonly Range[] }
+  | { kind: 'events'; selected: readonly EventBody[]; all: readonly Range[] };
+
+/** What one answer of the service has. */
+export interface Answer extends Tallied {
+  /** Whether there are more values than it tells. */
+  isCut: boolean;
+  /** The last moment that it counted completely; null where it counted all. */
+  until: Micros | null;
+}
+
+/** Asks the service how many events of a time have each value, in the box or everywhere. */
+export type Ask = (by: GroupBy, range: Range, isInBox: boolean) => Promise<Answer>;
+
+export interface Comparison {
+  facets: readonly Facet[];
+  /** What has too many values to be compared. */
+  cut: readonly GroupBy[];
+  selected: Part;
+  others: Part;
+}
+
+/** Returns the stretches of some time that are counted: all of it, or some that are spread evenly over its events. */
+export function stretches(counts: Counts, spans: readonly Range[]): { ranges: Range[]; isAll: boolean } {
+  const all = spans.flatMap((span) => piecesOf(counts, span)).reduce((sum, { count }) => sum + count, 0);
+  if (all <= STRETCH_EVENTS_MAX) return { ranges: [...spans], isAll: true };
+  const moments = spread(counts, spans, STRETCHES_MAX);
+  const isAll = all <= STRETCH_EVENTS_MAX * STRETCHES_MAX;
+  const ranges = spans.flatMap(({ from, to }) => {
+    const within = moments.filter((moment) => moment > from && moment <= to);
+    const begins = isAll || moments.includes(from) ? [from, ...within] : within;
+    return begins.map((begin, index) => ({ from: begin, to: (begins[index + 1] ?? to + 1n) - 1n }));
+  });
+  return { ranges: isAll ? ranges : ranges.map((range) => shortened(counts, range)), isAll };
+}
+
+/** Returns as much of a time from its beginning as has few enough events for one answer. */
+function shortened(counts: Counts, range: Range): Range {
+  let before = 0;
+  for (const { from, to, count } of piecesOf(counts, range)) {
+    if (before + count >= STRETCH_EVENTS_MAX) {
+      const part = (STRETCH_EVENTS_MAX - before) / count;
+      return { from: range.from, to: from + BigInt(Math.floor(Number(to - from) * part)) };
+    }
+    before += count;
+  }
+  return range;
+}
+
+/** Compares events by each of some things, and tells after each how many are done. */
+export async function compare(
+  ask: Ask,
+  names: readonly GroupBy[],
+  compared: Compared,
+  isAll: { selected: boolean; others: boolean },
+  onprogress: (done: number) => void,
+): Promise<Comparison> {
+  const own = compared.kind === 'events' ? tally(compared.selected) : new Map<string, Tally>();
+  const facets: Facet[] = [];
+  const cut: GroupBy[] = [];
+  const [selected, others] = [new Least(isAll.selected), new Least(isAll.others)];
+  const rest = names.slice(0, COMPARED_MAX);
+  const work = async (): Promise<void> => {
+    for (let by = rest.shift(); by !== undefined; by = rest.shift()) {
+      const sides = await sidesOf(ask, by, compared, own.get(by) ?? NONE);
+      selected.add(sides.selected);
+      others.add(sides.others);
+      if (sides.selected.isCut || sides.others.isCut) cut.push(by);
+      else facets.push(facetOf(by, sides.selected, sides.others));
+      onprogress(facets.length + cut.length);
+    }
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, work));
+  return { facets: inOrder(facets), cut: cut.sort(), selected: selected.part, others: others.part };
+}
+
+/** Of how many events everything that is compared tells. */
+class Least {
+  #count = Infinity;
+
+  constructor(private isAll: boolean) {}
+
+  add({ events, until }: Answer): void {
+    this.#count = Math.min(this.#count, events);
+    if (until !== null) this.isAll = false;
+  }
+
+  get part(): Part {
+    return { count: this.#count === Infinity ? 0 : this.#count, isAll: this.isAll };
+  }
+}
+
+const NOTHING: Answer = { tally: NONE, events: 0, isCut: false, until: null };
+
+/** Returns what the service counts of both sides. */
+async function sidesOf(
+  ask: Ask,
+  by: GroupBy,
+  compared: Compared,
+  own: Tally,
+): Promise<{ selected: Answer; others: Answer }> {
+  const sum = async (ranges: readonly Range[]): Promise<Answer> => {
+    let all = NOTHING;
+    for (const range of ranges) all = together(all, await ask(by, range, true), 1);
+    return all;
+  };
+  if (compared.kind === 'times') return { selected: await sum(compared.selected), others: await sum(compared.others) };
+  if (compared.kind === 'events') {
+    const selected = { ...NOTHING, tally: own, events: compared.selected.length };
+    return { selected, others: together(await sum(compared.all), selected, -1) };
+  }
+  let [selected, whole] = [NOTHING, NOTHING];
+  for (const range of compared.at) {
+    const everywhere = await ask(by, range, false);
+    // Of the same time only, or there could be more in the box than anywhere.
+    const inBox = await ask(by, { from: range.from, to: everywhere.until ?? range.to }, true);
+    [selected, whole] = [together(selected, inBox, 1), together(whole, everywhere, 1)];
+  }
+  return { selected, others: together(whole, selected, -1) };
+}
+
+/** Returns the sum of two answers, or what is left of one without the other. */
+function together(one: Answer, other: Answer, sign: 1 | -1): Answer {
+  const values = new Map(one.tally.values);
+  for (const [value, count] of other.tally.values) {
+    const left = (values.get(value) ?? 0) + sign * count;
+    if (left > 0) values.set(value, left);
+    else values.delete(value);
+  }
+  return {
+    tally: { count: Math.max(0, one.tally.count + sign * other.tally.count), values },
+    events: Math.max(0, one.events + sign * other.events),
+    isCut: one.isCut || other.isCut,
+    until: one.until ?? other.until,
+  };
+}
