@@ -193,6 +193,82 @@ describe('what a move would do', () => {
   });
 });
 
+describe('what changed by a move', () => {
+  it('is the timers that fired, and the events and anchors that it passed, and stays in a list of moves', async () => {
+    const timeline = await standing('moved');
+    const query = `timeline_id=${timeline}`;
+    for (const [day, name] of [
+      ['2028-03-01', 'First of March'],
+      ['2028-03-02', 'Second of March'],
+      ['2028-04-02', 'A month later'],
+    ] as const)
+      await on.service.call('POST', `v1/events?${query}`, {
+        event_id: day,
+        time: `${day}T00:00:00Z`,
+        name,
+        description: '',
+      });
+    await on.service.call('POST', 'v1/timers', {
+      timeline_id: timeline,
+      timer_id: 'backup',
+      at: '2028-03-01T12:00:00Z',
+      deliver: { to: 'queue', queue: 'jobs' },
+    });
+    await on.service.call('POST', 'v1/set-anchor', {
+      timeline_id: timeline,
+      timestamp: '2028-03-02T12:00:00Z',
+      description: 'Before the release',
+    });
+    const page = await on.loggedIn(`clock?timeline=${timeline}`);
+    const changed = page.getByRole('region', { name: 'What changed' });
+    await page.getByRole('button', { name: '1 week', exact: true }).click();
+    await page.getByRole('button', { name: /^Fast-forward/ }).click();
+    await changed.getByText('7 days on').waitFor();
+    await page.getByRole('button', { name: 'What changed', exact: true }).click();
+    await expect
+      .poll(() => changed.getByRole('heading').evaluate((title) => title === document.activeElement))
+      .toBe(true);
+    await changed.getByText('Settled').waitFor();
+    await changed.getByText('1 firing at 1 instant: 1 not acknowledged yet.').waitFor();
+    await changed.getByRole('link', { name: 'backup' }).waitFor();
+    await changed.getByText('2 events passed.').waitFor();
+    await changed.getByRole('link', { name: 'Before the release' }).waitFor();
+    expect(await changed.getByRole('link', { name: /of March/ }).allInnerTexts()).toEqual([
+      'First of March',
+      'Second of March',
+    ]);
+    await expectAccessible(page);
+    // A link, or the same page loaded again, tells the same.
+    await page.reload();
+    await changed.getByText('1 firing at 1 instant: 1 not acknowledged yet.').waitFor();
+    await changed.getByText('2 events passed.').waitFor();
+    await page.getByRole('button', { name: '1 day', exact: true }).click();
+    await page.getByRole('button', { name: /^Rewind/ }).click();
+    await changed.getByText('1 day back', { exact: true }).waitFor();
+    await changed.getByText('A move back fires none.').waitFor();
+    await changed.getByText('None passed.').waitFor();
+    await changed.getByLabel('Which move').selectOption({ index: 1 });
+    await changed.getByText('2 events passed.').waitFor();
+    await changed.getByRole('link', { name: 'See them on the axis' }).click();
+    const glance = page.getByRole('region', { name: 'In view' });
+    await glance.getByText('In the selected time').waitFor();
+    await glance.getByText('2 events', { exact: true }).waitFor();
+    await page.goBack();
+    await changed.getByRole('button', { name: 'Close what changed' }).click();
+    await changed.waitFor({ state: 'detached' });
+    expect(new URL(page.url()).hash).not.toContain('passed');
+  });
+
+  it('fits every width', async () => {
+    const page = await on.loggedIn('clock?timeline=demo&passed=1969-07-01T00:00:00Z/1969-08-01T00:00:00Z');
+    await page.getByText(/events? passed[.]$/).waitFor();
+    for (const width of [320, 390, 768, 1280, 2560]) {
+      await page.setViewportSize({ width, height: 900 });
+      await expectNoSidewaysScroll(page);
+    }
+  });
+});
+
 describe('travel', () => {
   it('understands what is typed before anything is done', async () => {
     const timeline = await standing('typed');

@@ -47,6 +47,11 @@ const UNDERSTOOD: Record<string, Record<string, Check>> = {
     anchor: anything,
     zone: oneOf('local'),
     scale: oneOf('log'),
+    passed: (text) =>
+      /^[^/]+[/][^/]+$/.test(text) && text.split('/').every((one) => parse(one) !== null)
+        ? null
+        : 'must be two times, from where the clock was moved to where, such as 2005-08-01T00:00:00Z/2005-08-04T00:00:00Z',
+    advance: (text) => (/^advance_[0-9a-z]{1,64}$/.test(text) ? null : 'must be the id of an advance'),
   },
   timeline: {
     most: above,

@@ -4,6 +4,7 @@ import type { ClockBody, LiveClock } from '../../lib/clock.svelte';
 import { format, type Micros } from '../../lib/instant';
 import type { Settled } from '../../lib/timers/timers';
 import { toasts } from '../../lib/toast.svelte';
+import { moveOfReceipt, moveTo, type Move } from './moves';
 
 /** Where the clock was before it was moved. */
 export interface Before {
@@ -62,6 +63,8 @@ export class Desk {
     private readonly clock: () => LiveClock | null,
     /** Told what fired on the way of a move, or that the clock is still on its way. */
     private readonly onsettled: (settled: Settled) => void,
+    /** Told from where to where a move took the clock. */
+    private readonly onmoved: (move: Move) => void = () => {},
   ) {}
 
   /** The way back of the last move, as long as nobody changed the clock since. */
@@ -126,6 +129,8 @@ export class Desk {
         // The end of an advance is a generation of its own.
         const generation = body.generation + (body.advance ? 1 : 0);
         this.before = was && { ...was, generation, told: body.status };
+        const move = body.settled ? moveOfReceipt(body.settled) : was && moveTo(was.instant, body.origin_virtual);
+        if (move) this.onmoved(move);
       } else {
         this.before = null;
         toasts.say(body.status);
