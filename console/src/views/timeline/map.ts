@@ -238,7 +238,13 @@ export function paintWorld(
 }
 
 /** How much of the color each class of counts has. */
-export const CLASS_ALPHAS = [0.2, 0.4, 0.6, 0.8, 1] as const;
+const CLASS_ALPHAS = [0.2, 0.4, 0.6, 0.8, 1] as const;
+
+/** Returns how much of its color a class has: few classes reach from the lightest to the darkest too. */
+export function alphaOf(index: number, classes: number): number {
+  const last = CLASS_ALPHAS.length - 1;
+  return CLASS_ALPHAS[classes <= 1 ? last : Math.round((index * last) / (classes - 1))]!;
+}
 
 /**
  * Draws cells, the darker the more events there are in them: each in the color of the group that most of them are in,
@@ -268,7 +274,7 @@ export function paintCells(
     const shares = groups?.byCell.get(cell.key) ?? [];
     const named = groups?.legend.groups.length ?? 0;
     context.fillStyle = groups === null ? palette.accent : hue(palette, leading(cell, shares, named), named);
-    context.globalAlpha = CLASS_ALPHAS[classOf(cell.count, classes)]!;
+    context.globalAlpha = alphaOf(classOf(cell.count, classes), classes.length);
     context.beginPath();
     for (const [x, y] of corners) context.lineTo(x, y);
     context.fill();

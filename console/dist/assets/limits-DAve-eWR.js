@@ -1,1 +1,0 @@
-import{H as e}from"./common-80ji8b3E.js";async function t(){return(await e.limits()).limits}export{t};

@@ -1,0 +1,50 @@
+/** The cells of the map, where events are counted: by which scale their counts become shades. */
+import type { Locator, Page } from 'playwright-core';
+import { expect, it } from 'vitest';
+import { expectAccessible, expectNoSidewaysScroll, fresh } from './harness';
+import { WIDTHS, on, param, region, timeline } from './timeline-page';
+
+const scale = (page: Page): Locator => region(page, 'Map').getByLabel('Color scale of the cells');
+const classes = (page: Page): Promise<string[]> => region(page, 'Map').locator('.classes .class').allInnerTexts();
+
+/** Places with 1, 2, 8 and 40 events. */
+async function places(): Promise<string> {
+  const name = fresh('cells');
+  const counts = [1, 2, 8, 40];
+  await timeline(
+    name,
+    ...counts.flatMap((count, place) =>
+      Array.from({ length: count }, (_, index) => ({
+        event_id: `e${place}-${index}`,
+        time: `2001-01-01T00:${String(index).padStart(2, '0')}:00Z`,
+        geo: { lat: 10 + place * 12, lon: -100 + place * 50 },
+      })),
+    ),
+  );
+  return name;
+}
+
+it('has a legend of the classes that are used, by the scale that one chooses', async () => {
+  const page = await on.loggedIn(`timeline?timeline=${await places()}&most=5`);
+  await expect.poll(() => classes(page)).toEqual(['1', '2–4', '5–9', '20–40']);
+  await scale(page).selectOption('Linear');
+  expect(param(page, 'shades')).toBe('linear');
+  await expect.poll(() => classes(page)).toEqual(['1–9', '40']);
+  await scale(page).selectOption('Quantiles');
+  await expect.poll(() => classes(page)).toEqual(['1', '2–7', '8–39', '40']);
+  await page.reload();
+  await expect.poll(() => classes(page)).toEqual(['1', '2–7', '8–39', '40']);
+  await expectAccessible(page);
+  for (const width of WIDTHS) {
+    await page.setViewportSize({ width, height: 800 });
+    await expectNoSidewaysScroll(page);
+  }
+  await scale(page).selectOption('Automatic');
+  expect(param(page, 'shades')).toBeNull();
+  await expect.poll(() => classes(page)).toEqual(['1', '2–4', '5–9', '20–40']);
+});
+
+it('is told where a link names another scale', async () => {
+  const page = await on.loggedIn('timeline?timeline=demo&shades=best');
+  await page.getByText('“shades” must be one of linear, sqrt, log, quantiles.').waitFor();
+});
