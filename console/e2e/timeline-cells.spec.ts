@@ -7,6 +7,16 @@ import { WIDTHS, on, param, region, timeline } from './timeline-page';
 const scale = (page: Page): Locator => region(page, 'Map').getByLabel('Color scale of the cells');
 const classes = (page: Page): Promise<string[]> => region(page, 'Map').locator('.classes .class').allInnerTexts();
 
+/** By how many pixels one thing is on another. */
+async function overlap(one: Locator, other: Locator): Promise<number> {
+  const [a, b] = await Promise.all([one.boundingBox(), other.boundingBox()]);
+  if (a === null || b === null) return NaN;
+  return Math.min(
+    Math.min(a.x + a.width, b.x + b.width) - Math.max(a.x, b.x),
+    Math.min(a.y + a.height, b.y + b.height) - Math.max(a.y, b.y),
+  );
+}
+
 /** Places with 1, 2, 8 and 40 events. */
 async function places(): Promise<string> {
   const name = fresh('cells');
@@ -38,6 +48,10 @@ it('has a legend of the classes that are used, by the scale that one chooses', a
   for (const width of WIDTHS) {
     await page.setViewportSize({ width, height: 800 });
     await expectNoSidewaysScroll(page);
+    // Neither is on the other.
+    const map = region(page, 'Map').getByRole('application');
+    const legend = region(page, 'Map').locator('.classes');
+    await expect.poll(() => overlap(map, legend), { message: `at ${width}` }).toBeLessThanOrEqual(1);
   }
   await scale(page).selectOption('Automatic');
   expect(param(page, 'shades')).toBeNull();
