@@ -181,3 +181,12 @@ describe('a fork and its parent', () => {
     }
   });
 });
+
+it('has all four columns in sight on a narrow page', async () => {
+  const page = await on.loggedIn('compare?timeline=after&with=before', { viewport: { width: 390, height: 844 } });
+  const differences = region(page, 'Differences as a table');
+  await expect.poll(() => table(page).then((rows) => rows.length)).toBe(3);
+  expect(await differences.evaluate((box) => box.scrollWidth - box.clientWidth)).toBe(0);
+  const { x, width } = (await differences.getByText('What differs').boundingBox())!;
+  expect(x + width).toBeLessThanOrEqual(390);
+});

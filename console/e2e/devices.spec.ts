@@ -75,6 +75,8 @@ describe('a narrow page', () => {
       }),
     );
     for (const { seen } of boxes) expect(seen).toBeGreaterThan(130);
+    const list = page.getByRole('region', { name: 'Events on the axis' });
+    expect(await list.evaluate((box) => box.scrollWidth - box.clientWidth)).toBe(0);
     // The last row has no line below it.
     expect(Math.abs(boxes[0]!.height - boxes[1]!.height)).toBeLessThan(1);
   });

@@ -70,6 +70,7 @@ export function eventColumns(store: EventStore, asked: readonly string[], isAll:
     extra('source', 'Source'),
     extra('id', 'Id'),
     ...attributes.slice(0, ATTRIBUTES_MAX).map((key) => extra(key, plain(key.slice(ATTRIBUTE.length)))),
-    { id: 'marks', title: 'Marks' },
+    // On a narrow page they are dots before the name.
+    { id: 'marks', title: 'Marks', isWide: true },
   ];
 }

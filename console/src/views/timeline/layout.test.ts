@@ -72,6 +72,25 @@ describe('the layout', () => {
     expect(overlaps).toEqual([]);
   });
 
+  it('keeps names off the lines of now and of forks, where the other side of their moment has room', () => {
+    const view = fitted(0n, 100n * DAY, WIDTH, 0);
+    const store = days([40, 50, 60]);
+    const sides = (crossings: [number, number][]): boolean[] => {
+      const input = { store, scale: view, strips: LINE, below: 120, margin: 0, measure: () => 60, selected: -1 };
+      const { labels } = layOut({ ...input, crossings });
+      return labels.sort((a, b) => a.row - b.row).map(({ isLeft }) => isLeft);
+    };
+    expect(sides([])).toEqual([false, false, false]);
+    // Just right of the one in the middle.
+    expect(sides([[10, 30]])).toEqual([false, true, false]);
+    // Where both sides are crossed, it stands as always; the first makes way for the second line.
+    const both: [number, number][] = [
+      [10, 30],
+      [-30, -10],
+    ];
+    expect(sides(both)).toEqual([true, false, false]);
+  });
+
   it('gives the chosen event its label before all others', () => {
     const store = days(Array.from({ length: 2_000 }, (_, index) => 50 + index / 2_000));
     const view = fitted(0n, 100n * DAY, WIDTH, 0);

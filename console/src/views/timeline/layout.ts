@@ -84,7 +84,11 @@ export interface LayoutInput {
   measure: (text: string) => number;
   /** A row that gets its label before all others, or −1. */
   selected: number;
+  /** Where lines run down through the labels, from the middle. A label keeps clear of them where it has a choice. */
+  crossings?: readonly Crossing[] | undefined;
 }
+/** From where to where one runs, sideways. */
+export type Crossing = readonly [from: number, to: number];
 
 export function offset(
   store: EventStore,
@@ -191,13 +195,16 @@ function place(input: LayoutInput, xs: (row: number) => number, first: number, l
 }
 
 /** Returns what a label says and on which side of its moment: where there is no room for all of it, less of it. */
-function written({ scale, measure }: LayoutInput, whole: string, start: number, bar: number) {
+function written({ scale, measure, crossings }: LayoutInput, whole: string, start: number, bar: number) {
   const half = scale.width / 2;
   const wide = (text: string): number => Math.min(measure(text), LABEL_MAX) + LABEL_ROOM;
   const width = wide(whole);
   const slack = bar >= BAR_MIN ? Math.max(0, bar - width) : 0;
   const isOnScreen = start >= -half && start <= half;
-  if (bar >= BAR_MIN || !isOnScreen || start + width <= half)
+  const isClear = (from: number, to: number): boolean => !crossings?.some((one) => one[0] < to && one[1] > from);
+  const isRight =
+    start + width <= half && (isClear(start, start + width) || start - width < -half || !isClear(start - width, start));
+  if (bar >= BAR_MIN || !isOnScreen || isRight)
     return { text: whole, width: Math.max(width, bar), slack, isLeft: false };
   if (start - width > -half) return { text: whole, width, slack, isLeft: true };
   // Neither side has room for all of it.

@@ -2,8 +2,10 @@
  * What is drawn over the events, or beside them: forks, anchors, what was searched for, what is chosen, and what is
  * left out. The first picture does without.
  */
-import { xOf } from '../../lib/events/scale';
+import type { Micros } from '../../lib/instant';
+import { xOf, type Scale } from '../../lib/events/scale';
 import type { Lane } from './lanes';
+import type { Crossing } from './layout';
 import { FLAGS, RULER, box, type Frame } from './paint';
 import type { Scene } from './surface';
 
@@ -30,6 +32,29 @@ export function paintForks(frame: Frame, lanes: readonly Lane[], laneY: (index: 
     }
     context.globalAlpha = 1;
   });
+}
+
+/** Names make way for the line of now anew when it has come so far, in pixels. */
+const NOW_STEP = 64;
+
+/** Returns how far now has come, in steps; 0 where its line is far from the screen. */
+export function nowStep({ now, scale }: Scene): number {
+  if (now === null || Math.abs(xOf(scale, now)) > scale.width * 2) return 0;
+  return Math.round(Number(now) / scale.pixel / NOW_STEP);
+}
+
+/** As wide as what marks now, and as the curve in which a fork leaves its line, with some room beside it. */
+const [NOW_WIDE, BRANCH_WIDE, BESIDE] = [2, 26, 3];
+
+/** Returns where the lines of now and of forks run through what is written, in pixels from the middle. */
+export function crossings(scale: Scale, lanes: readonly Lane[], now: Micros | null): Crossing[] {
+  const at = (time: Micros, wide: number): Crossing => {
+    const x = xOf(scale, time) - scale.width / 2;
+    return [x - BESIDE, x + wide + BESIDE];
+  };
+  // What a fork left is above the events, and so is the line to it.
+  const forks = lanes.flatMap((lane) => (lane.isParent || lane.at === null ? [] : [at(lane.at, BRANCH_WIDE)]));
+  return now === null ? forks : [...forks, at(now, NOW_WIDE)];
 }
 
 function line(context: CanvasRenderingContext2D, from: number, to: number, y: number, dash: number[]): void {

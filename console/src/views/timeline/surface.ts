@@ -244,7 +244,8 @@ export class Surface {
       legend,
       palette,
       this.height,
-      scene.lanes.length,
+      scene.lanes,
+      scene.over?.nowStep(scene),
       this.hasTimers,
       this.ratio,
     ];
@@ -267,6 +268,7 @@ export class Surface {
       strips: this.#strips(scene, base),
       below: isSplit ? 0 : this.#floor - base - this.#lanes(scene).below * LANE - 6,
       measure: (text) => this.#measure(text, palette),
+      crossings: scene.over?.crossings(scale, scene.lanes, scene.now),
     });
     this.#made = made;
     this.#sheet.width = Math.ceil((this.layout.to - this.layout.from) * this.ratio);
