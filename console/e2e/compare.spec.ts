@@ -103,7 +103,7 @@ describe('a fork and its parent', () => {
     const page = await on.loggedIn('compare?timeline=much-b&with=much-a');
     await page.getByRole('button', { name: 'at least 2,000 only in much-b' }).waitFor();
     await page.getByRole('application', { name: /at least 2,000 differences/ }).waitFor();
-    await page.getByRole('button', { name: 'at least 0 changed' }).click();
+    await page.getByRole('button', { name: '0 so far changed' }).click();
     await page.getByText('None among the first 2,000 differences.').waitFor();
     await page.getByRole('button', { name: 'Read more differences' }).click();
     await page.getByRole('button', { name: '2,100 only in much-b', exact: true }).waitFor();
@@ -189,4 +189,10 @@ it('has all four columns in sight on a narrow page', async () => {
   expect(await differences.evaluate((box) => box.scrollWidth - box.clientWidth)).toBe(0);
   const { x, width } = (await differences.getByText('What differs').boundingBox())!;
   expect(x + width).toBeLessThanOrEqual(390);
+  // In full, or with three points: only a block has these.
+  const titles = differences.getByRole('button', { name: /^On / });
+  expect(await titles.evaluateAll((all) => all.map((title) => getComputedStyle(title).display))).toEqual([
+    'block',
+    'block',
+  ]);
 });
