@@ -5,6 +5,7 @@
 //! forget that.
 
 mod folder;
+mod prefix;
 mod server;
 #[cfg(test)]
 mod tests;
@@ -19,7 +20,7 @@ use governor::clock::Clock;
 use governor::middleware::NoOpMiddleware;
 use governor::state::{InMemoryState, NotKeyed};
 use governor::{Quota, RateLimiter};
-use parking_lot::Mutex;
+use parking_lot::{Mutex, RwLock};
 use timenav_core::ledger::{
     AddCheckpoint, Note, NoteSignature, VerifierKey, WitnessKey, WitnessRefusal, Witnessed, decide_witnessing, sha256,
 };
@@ -29,14 +30,17 @@ use timenav_engine::{SignFailure, Signer, WallClock};
 use crate::doors::{HostClock, verify_signature};
 
 pub(crate) use folder::WitnessFolder;
+pub(crate) use prefix::KnownPrefix;
 pub(crate) use server::router;
+
+use prefix::{PREFIX_NOTE_BYTES_MAX, PREFIXES_MAX, Prefix, PrefixLimits};
 
 /// Checkpoints of one log that are cosigned in a minute. A log that asks more often gains nothing: each is a write to the
 /// disk.
 pub(crate) const LOG_CHECKPOINTS_PER_MINUTE_MAX: NonZeroU32 = NonZeroU32::new(60).expect("sixty is not zero");
-/// Most logs of one witness.
+/// Most logs of one witness that are named.
 pub(crate) const LOGS_MAX: usize = 10_000;
-/// Most keys of one log: the one that signs today, and those before it.
+/// Most keys of one log or prefix: the one that signs today, and those before it.
 const KEYS_PER_LOG_MAX: usize = 16;
 
 /// A key of a log that a witness is told of.
@@ -83,6 +87,9 @@ type Pace = RateLimiter<NotKeyed, InMemoryState, HostTime, NoOpMiddleware<Durati
 
 /// One log.
 struct Log {
+    origin: String,
+    /// What brought it, if it is not named.
+    prefix: Option<Arc<Prefix>>,
     keys: Vec<VerifierKey>,
     pace: Pace,
     /// Held from the comparison until what was cosigned is kept.
@@ -105,9 +112,10 @@ pub(crate) struct Witness {
     signer: Arc<dyn Signer>,
     clock: Arc<HostClock>,
     folder: WitnessFolder,
-    logs: HashMap<String, Log>,
-    /// The names of the logs by the SHA-256 of each in hexadecimal digits.
-    names: HashMap<String, String>,
+    /// By the SHA-256 of each origin in hexadecimal digits.
+    logs: RwLock<HashMap<String, Arc<Log>>>,
+    /// The longest one first: it decides.
+    prefixes: Vec<Arc<Prefix>>,
 }
 
 /// Why a checkpoint is not cosigned.
@@ -122,6 +130,27 @@ pub(crate) enum Unwitnessed {
     /// The log asks too often.
     #[error("this log asks more than {LOG_CHECKPOINTS_PER_MINUTE_MAX} times a minute")]
     TooOften,
+    /// The logs of its prefix ask too often.
+    #[error("the logs under `{prefix}` ask more than {max} times a minute")]
+    PrefixTooOften {
+        /// The prefix.
+        prefix: String,
+        /// How often they may ask.
+        max: NonZeroU32,
+    },
+    /// The prefix has brought as many logs as it may.
+    #[error("this witness has {max} logs under `{prefix}`, and takes no more")]
+    PrefixFull {
+        /// The prefix.
+        prefix: String,
+        /// How many it may bring.
+        max: usize,
+    },
+    /// The checkpoint of a log under a prefix is too long.
+    #[error(
+        "a checkpoint of a log that is not named can have at most {PREFIX_NOTE_BYTES_MAX} bytes with its signatures"
+    )]
+    TooLong,
     /// Nothing is cosigned now.
     #[error(transparent)]
     NotSigned(SignFailure),
@@ -135,33 +164,93 @@ impl Witness {
     ///
     /// # Errors
     /// What is kept of one is missing, damaged, or not what this witness has cosigned.
-    pub(crate) fn open(folder: WitnessFolder, name: Option<&str>, logs: Vec<KnownLog>) -> anyhow::Result<Self> {
+    pub(crate) fn open(
+        folder: WitnessFolder,
+        name: Option<&str>,
+        logs: Vec<KnownLog>,
+        prefixes: Vec<KnownPrefix>,
+    ) -> anyhow::Result<Self> {
+        Self::open_within(PrefixLimits::default(), folder, name, (logs, prefixes))
+    }
+
+    fn open_within(
+        limits: PrefixLimits,
+        folder: WitnessFolder,
+        name: Option<&str>,
+        (logs, prefixes): (Vec<KnownLog>, Vec<KnownPrefix>),
+    ) -> anyhow::Result<Self> {
         let (key, signer) = folder.key(name)?;
         let clock = Arc::new(HostClock::start());
-        let mut keys: HashMap<String, Vec<VerifierKey>> = HashMap::new();
-        for KnownLog { key, origin } in logs {
-            let of_log = keys.entry(origin).or_default();
-            if !of_log.contains(&key) {
-                of_log.push(key);
-            }
+        let logs = together(logs.into_iter().map(|log| (log.origin, log.key)), "log")?;
+        if logs.len() > LOGS_MAX {
+            bail!("a witness can have at most {LOGS_MAX} logs, not {}", logs.len());
         }
-        if keys.len() > LOGS_MAX {
-            bail!("a witness can have at most {LOGS_MAX} logs, not {}", keys.len());
+        let prefixes = together(prefixes.into_iter().map(|known| (known.prefix, known.public_key)), "prefix")?;
+        if prefixes.len() > PREFIXES_MAX {
+            bail!("a witness can have at most {PREFIXES_MAX} prefixes, not {}", prefixes.len());
         }
-        let mut witness =
-            Self { key, signer, clock, folder, logs: HashMap::with_capacity(keys.len()), names: HashMap::new() };
-        for (origin, keys) in keys {
-            if keys.len() > KEYS_PER_LOG_MAX {
-                bail!("the log `{origin}` can have at most {KEYS_PER_LOG_MAX} keys, not {}", keys.len());
-            }
+        let mut witness = Self { key, signer, clock, folder, logs: RwLock::default(), prefixes: Vec::new() };
+        for (text, public_keys) in prefixes {
+            let pace = witness.pace(limits.checkpoints_per_minute_max);
+            witness.prefixes.push(Arc::new(Prefix { text, public_keys, pace, limits, logs: Mutex::new(0) }));
+        }
+        witness.prefixes.sort_by_key(|prefix| std::cmp::Reverse(prefix.text.len()));
+        for (origin, keys) in logs {
             let last = witness.kept(&origin).with_context(|| format!("what was cosigned of the log `{origin}`"))?;
-            let quota = Quota::per_minute(LOG_CHECKPOINTS_PER_MINUTE_MAX);
-            let clock = HostTime { clock: Arc::clone(&witness.clock), began: witness.clock.now() };
-            let log = Log { keys, pace: RateLimiter::direct_with_clock(quota, clock), last: Mutex::new(last) };
-            witness.names.insert(hash_of(&origin), origin.clone());
-            witness.logs.insert(origin, log);
+            witness.take_in(witness.log(origin, None, keys, last));
         }
+        witness.take_in_under_prefixes()?;
         Ok(witness)
+    }
+
+    /// Takes in the logs that prefixes have brought before.
+    ///
+    /// # Errors
+    /// A checkpoint is missing, of any log: a file that is gone cannot say under which prefix its log was.
+    fn take_in_under_prefixes(&self) -> anyhow::Result<()> {
+        if self.prefixes.is_empty() {
+            return Ok(());
+        }
+        for hash in self.folder.kept()? {
+            if self.logs.read().contains_key(&hash) {
+                continue;
+            }
+            let Some(text) = self.folder.checkpoint(&hash)? else { continue };
+            let origin = text.lines().next().unwrap_or_default();
+            if hash_of(origin) != hash {
+                bail!("what was cosigned of a log, {hash}.checkpoint, is not of the log that the file is named after");
+            }
+            let Some((prefix, keys)) = self.prefix_of(origin) else { continue };
+            let last = self.kept(origin).with_context(|| format!("what was cosigned of the log `{origin}`"))?;
+            *prefix.logs.lock() += 1;
+            self.take_in(self.log(origin.to_owned(), Some(prefix), keys, last));
+        }
+        Ok(())
+    }
+
+    fn pace(&self, per_minute_max: NonZeroU32) -> Pace {
+        let clock = HostTime { clock: Arc::clone(&self.clock), began: self.clock.now() };
+        RateLimiter::direct_with_clock(Quota::per_minute(per_minute_max), clock)
+    }
+
+    fn log(&self, origin: String, prefix: Option<Arc<Prefix>>, keys: Vec<VerifierKey>, last: Last) -> Arc<Log> {
+        let pace = self.pace(LOG_CHECKPOINTS_PER_MINUTE_MAX);
+        Arc::new(Log { origin, prefix, keys, pace, last: Mutex::new(last) })
+    }
+
+    fn take_in(&self, log: Arc<Log>) {
+        self.logs.write().insert(hash_of(&log.origin), log);
+    }
+
+    /// Returns a log. The map is free again on return, so a slow disk holds up no other log.
+    fn found(&self, origin: &str) -> Option<Arc<Log>> {
+        self.logs.read().get(&hash_of(origin)).cloned()
+    }
+
+    /// Returns the prefix that brings a log, and the log's keys.
+    fn prefix_of(&self, origin: &str) -> Option<(Arc<Prefix>, Vec<VerifierKey>)> {
+        let prefix = self.prefixes.iter().find(|prefix| origin.starts_with(&prefix.text))?;
+        Some((Arc::clone(prefix), prefix.keys_of(origin)?))
     }
 
     /// Reads what was cosigned last of a log. The witness's own cosignature says that it is what it was.
@@ -182,9 +271,14 @@ impl Witness {
         &self.key
     }
 
-    /// Returns how many logs it is told of.
+    /// Returns how many logs it has: those that are named, and those that prefixes have brought.
     pub(crate) fn logs_count(&self) -> usize {
-        self.logs.len()
+        self.logs.read().len()
+    }
+
+    /// Returns how many prefixes it is told of.
+    pub(crate) fn prefixes_count(&self) -> usize {
+        self.prefixes.len()
     }
 
     /// Cosigns a checkpoint, if it continues what was cosigned last. It is kept when this returns. Writes to the disk.
@@ -193,7 +287,48 @@ impl Witness {
     /// Why it is not cosigned.
     pub(crate) fn add_checkpoint(&self, request: &AddCheckpoint) -> Result<NoteSignature, Unwitnessed> {
         let origin = request.origin();
-        let log = self.logs.get(origin).ok_or(Unwitnessed::UnknownLog)?;
+        if let Some(log) = self.found(origin) {
+            return self.cosign(&log, request);
+        }
+        let (prefix, keys) = self.prefix_of(origin).ok_or(Unwitnessed::UnknownLog)?;
+        // Whoever cannot sign takes no place, waits for nobody, and leaves nothing on the disk.
+        decide_witnessing(request, &keys, Witnessed::default(), verify_signature)?;
+        self.cosign_first(prefix, keys, request)
+    }
+
+    /// Cosigns the first checkpoint of a log under a prefix. From then on it is a log as those that are named.
+    fn cosign_first(
+        &self,
+        prefix: Arc<Prefix>,
+        keys: Vec<VerifierKey>,
+        request: &AddCheckpoint,
+    ) -> Result<NoteSignature, Unwitnessed> {
+        let origin = request.origin();
+        let mut count = prefix.logs.lock();
+        if let Some(log) = self.found(origin) {
+            // Another request was faster.
+            drop(count);
+            return self.cosign(&log, request);
+        }
+        let max = prefix.limits.logs_max;
+        if *count >= max {
+            return Err(Unwitnessed::PrefixFull { prefix: prefix.text.clone(), max });
+        }
+        let log = self.log(origin.to_owned(), Some(Arc::clone(&prefix)), keys, Last::default());
+        let cosigned = self.cosign(&log, request);
+        if cosigned.is_ok() || log.last.lock().is_unknown {
+            *count += 1;
+            self.take_in(log);
+            if *count == max {
+                let prefix = &prefix.text;
+                tracing::warn!(prefix, "the prefix has brought {max} logs; no further one is cosigned");
+            }
+        }
+        cosigned
+    }
+
+    fn cosign(&self, log: &Log, request: &AddCheckpoint) -> Result<NoteSignature, Unwitnessed> {
+        let origin = log.origin.as_str();
         let mut last = log.last.lock();
         if last.is_unknown {
             return Err(Unwitnessed::NotKept("it failed before; restart the witness".to_owned()));
@@ -209,12 +344,15 @@ impl Witness {
             }
         };
         // After the signature: whoever cannot sign cannot use up what the log may ask for.
-        log.pace.check().map_err(|_| Unwitnessed::TooOften)?;
+        log.check_pace()?;
         let not_kept = |error: &dyn std::fmt::Display| Unwitnessed::NotKept(error.to_string());
         let seconds = u64::try_from(self.clock.now().micros() / 1_000_000).unwrap_or(0);
         let line = self.signer.lend(|sign| self.key.cosign(note.text(), seconds, sign));
         let line = line.map_err(Unwitnessed::NotSigned)?.map_err(|error| not_kept(&error))?;
         let note = only_of(note, &log.keys).with_signature(line.clone()).map_err(|error| not_kept(&error))?.to_string();
+        if log.prefix.is_some() && note.len() > PREFIX_NOTE_BYTES_MAX {
+            return Err(Unwitnessed::TooLong);
+        }
         if let Err(error) = self.folder.keep_checkpoint(&hash_of(origin), &note) {
             last.is_unknown = true;
             tracing::error!(origin, %error, "a checkpoint could not be kept; nothing of this log is cosigned until a restart");
@@ -227,8 +365,36 @@ impl Witness {
 
     /// Returns the newest checkpoint that was cosigned of the log whose name has this hash, in hexadecimal digits.
     pub(crate) fn checkpoint(&self, origin_hash: &str) -> Option<Arc<str>> {
-        let log = self.logs.get(self.names.get(origin_hash)?)?;
+        let log = self.logs.read().get(origin_hash).cloned()?;
         log.last.lock().note.clone()
+    }
+}
+
+impl Log {
+    /// Counts a checkpoint that is about to be cosigned.
+    fn check_pace(&self) -> Result<(), Unwitnessed> {
+        self.pace.check().map_err(|_| Unwitnessed::TooOften)?;
+        let Some(prefix) = &self.prefix else { return Ok(()) };
+        let max = prefix.limits.checkpoints_per_minute_max;
+        prefix.pace.check().map_err(|_| Unwitnessed::PrefixTooOften { prefix: prefix.text.clone(), max })
+    }
+}
+
+/// Puts the keys of the same log or prefix together, each once.
+fn together<K: PartialEq>(
+    pairs: impl Iterator<Item = (String, K)>,
+    what: &str,
+) -> anyhow::Result<HashMap<String, Vec<K>>> {
+    let mut keys: HashMap<String, Vec<K>> = HashMap::new();
+    for (name, key) in pairs {
+        let of_one = keys.entry(name).or_default();
+        if !of_one.contains(&key) {
+            of_one.push(key);
+        }
+    }
+    match keys.iter().find(|(_, keys)| keys.len() > KEYS_PER_LOG_MAX) {
+        Some((name, keys)) => bail!("the {what} `{name}` can have at most {KEYS_PER_LOG_MAX} keys, not {}", keys.len()),
+        None => Ok(keys),
     }
 }
 

@@ -16,7 +16,7 @@ use crate::output;
 use crate::server::limits::{CONNECTION_IDLE_SECONDS_DEFAULT, HANDSHAKE_SECONDS_DEFAULT};
 use crate::server::{self, Bounds, Server};
 use crate::telemetry::{self, LogFormat};
-use crate::witness::{KnownLog, Witness, WitnessFolder, router};
+use crate::witness::{KnownLog, KnownPrefix, Witness, WitnessFolder, router};
 
 /// Connections at the same time: a log needs one.
 const CONNECTIONS_MAX: u32 = 1_024;
@@ -42,8 +42,15 @@ pub(crate) struct WitnessCommand {
     ///
     /// For a service it is the `verifier_key` that `timenav api GET /timeline/system/checkpoint -H 'Accept:
     /// application/json'` prints. After a rotation of the service's signing key, give the new one too.
-    #[arg(long, required = true, value_name = "KEY[=ORIGIN]")]
+    #[arg(long, required_unless_present = "log_prefix", value_name = "KEY[=ORIGIN]")]
     log: Vec<KnownLog>,
+    /// All logs whose origin begins with this prefix, which ends in a slash, and which this key signs. Give it once for each.
+    ///
+    /// For a service the prefix is its name and a slash, and the key is that of any of its timelines: `clock.example.com/`
+    /// is written as `clock.example.com/=clock.example.com/system+…`. A prefix brings at most 1000 logs. A log that `--log`
+    /// names has the keys that are given there, and no others.
+    #[arg(long, value_name = "PREFIX/=KEY")]
+    log_prefix: Vec<KnownPrefix>,
     /// What the witness is called, set on the first start. [default: timenav.local/witness]
     ///
     /// Use a domain name that you own, to keep it unique, such as `witness.example.com/w1`.
@@ -85,7 +92,7 @@ async fn witness(command: WitnessCommand) -> Result<(), Failure> {
         (None, _) | (_, None) => None,
     };
     let folder = WitnessFolder::open(&command.data)?;
-    let witness = Arc::new(Witness::open(folder, command.name.as_deref(), command.log)?);
+    let witness = Arc::new(Witness::open(folder, command.name.as_deref(), command.log, command.log_prefix)?);
     let mut signals = Signals::listen().context("signals cannot be received")?;
     let listener = TcpListener::bind(command.listen).await.map_err(|error| no_listener(command.listen, error))?;
     let address = listener.local_addr().context("the address cannot be read")?;
@@ -102,7 +109,8 @@ async fn witness(command: WitnessCommand) -> Result<(), Failure> {
         Err(failure) => return Err(failure),
     }
     say_listening(scheme, address)?;
-    tracing::info!(logs = witness.logs_count(), "witnessing {} logs", witness.logs_count());
+    let (logs, prefixes) = (witness.logs_count(), witness.prefixes_count());
+    tracing::info!(logs, prefixes, "witnessing {logs} logs, and what comes under {prefixes} prefixes");
     let name = signals.next().await;
     tracing::info!(signal = name, "{name} received; finishing requests in flight");
     server.stop().await;

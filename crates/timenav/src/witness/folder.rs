@@ -1,5 +1,6 @@
 //! What a witness keeps: its key, and the last checkpoint of each log.
 
+use std::collections::BTreeSet;
 use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -7,7 +8,7 @@ use std::sync::Arc;
 
 use anyhow::{Context as _, anyhow, bail};
 use parking_lot::Mutex;
-use timenav_core::ledger::WitnessKey;
+use timenav_core::ledger::{Hash, WitnessKey};
 use timenav_engine::Signer;
 
 use crate::data_folder::{LOCK_FILE, hold, replace_secret, write_secret};
@@ -18,13 +19,15 @@ use crate::key_files::{make_signing_key, read_signing_key};
 const KEY_FILE: &str = "witness.key";
 /// The logs of which something was cosigned, a line each, so that a file that is gone is missed.
 const KNOWN_FILE: &str = "logs";
+/// How the name of the file with a log's last checkpoint ends.
+const CHECKPOINT_ENDING: &str = ".checkpoint";
 /// What a witness is called that was given no name.
 pub(crate) const NAME_DEFAULT: &str = "timenav.local/witness";
 
 /// The folder of a witness, which this process alone uses.
 pub(crate) struct WitnessFolder {
     path: PathBuf,
-    known: Mutex<Vec<String>>,
+    known: Mutex<BTreeSet<String>>,
     _lock: File,
 }
 
@@ -42,8 +45,8 @@ impl WitnessFolder {
         }
         let lock = hold(path, LOCK_FILE).map_err(|error| anyhow!("the folder {} {error:#}", path.display()))?;
         let known = match std::fs::read_to_string(path.join(KNOWN_FILE)) {
-            Ok(text) => text.lines().map(str::to_owned).collect(),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Vec::new(),
+            Ok(text) => text.lines().filter(|line| !line.is_empty()).map(str::to_owned).collect(),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => BTreeSet::new(),
             Err(error) => return Err(error).with_context(|| format!("{} cannot be read", path.display())),
         };
         Ok(Self { path: path.to_owned(), known: Mutex::new(known), _lock: lock })
@@ -85,7 +88,7 @@ impl WitnessFolder {
                 Ok(Some(text))
             }
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                if self.known.lock().iter().any(|known| known == log) {
+                if self.known.lock().contains(log) {
                     bail!(
                         "{} is missing, so the log could take back what was cosigned: restore it from a backup, or, to \
                          begin again with this log, remove its line from {}",
@@ -97,6 +100,24 @@ impl WitnessFolder {
             }
             Err(error) => Err(error).with_context(|| format!("{} cannot be read", path.display())),
         }
+    }
+
+    /// Returns the logs of which something was cosigned, or is said to have been.
+    ///
+    /// # Errors
+    /// The folder cannot be read.
+    pub(super) fn kept(&self) -> anyhow::Result<BTreeSet<String>> {
+        let mut logs = self.known.lock().clone();
+        let cannot = || format!("{} cannot be read", self.path.display());
+        // A crash may have come before a log was in the list.
+        for file in std::fs::read_dir(&self.path).with_context(cannot)? {
+            let name = file.with_context(cannot)?.file_name();
+            let log = name.to_str().and_then(|name| name.strip_suffix(CHECKPOINT_ENDING));
+            if let Some(log) = log.filter(|log| Hash::from_hex(log).is_some()) {
+                logs.insert(log.to_owned());
+            }
+        }
+        Ok(logs)
     }
 
     /// Keeps the checkpoint that is cosigned of a log. It is durable on return.
@@ -124,14 +145,16 @@ impl WitnessFolder {
 
     fn know(&self, log: &str) -> io::Result<()> {
         let mut known = self.known.lock();
-        if known.iter().any(|known| known == log) {
+        if known.contains(log) {
             return Ok(());
         }
-        known.push(log.to_owned());
-        replace_secret(&self.path.join(KNOWN_FILE), &(known.join("\n") + "\n"))
+        let text: String = known.iter().map(String::as_str).chain([log]).map(|known| format!("{known}\n")).collect();
+        replace_secret(&self.path.join(KNOWN_FILE), &text)?;
+        known.insert(log.to_owned());
+        Ok(())
     }
 
     fn checkpoint_file(&self, log: &str) -> PathBuf {
-        self.path.join(format!("{log}.checkpoint"))
+        self.path.join(format!("{log}{CHECKPOINT_ENDING}"))
     }
 }

@@ -55,7 +55,9 @@ async fn add_checkpoint(State(witness): State<Arc<Witness>>, body: Body) -> Resp
 fn refused(refusal: &Unwitnessed) -> Response {
     let status = match refusal {
         Unwitnessed::UnknownLog => StatusCode::NOT_FOUND,
-        Unwitnessed::TooOften => StatusCode::TOO_MANY_REQUESTS,
+        Unwitnessed::TooOften | Unwitnessed::PrefixTooOften { .. } => StatusCode::TOO_MANY_REQUESTS,
+        Unwitnessed::PrefixFull { .. } => StatusCode::FORBIDDEN,
+        Unwitnessed::TooLong => StatusCode::PAYLOAD_TOO_LARGE,
         Unwitnessed::NotKept(_) | Unwitnessed::NotSigned(_) => StatusCode::SERVICE_UNAVAILABLE,
         Unwitnessed::Refused(WitnessRefusal::Conflict { recorded, .. }) => {
             return (StatusCode::CONFLICT, [(header::CONTENT_TYPE, SIZE_TYPE)], format!("{recorded}\n"))

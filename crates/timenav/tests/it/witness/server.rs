@@ -3,6 +3,7 @@
 use std::io::Write as _;
 use std::net::TcpStream;
 
+use aws_lc_rs::signature::Ed25519KeyPair;
 use data_encoding::{BASE64, HEXLOWER};
 
 use super::Witness;
@@ -167,4 +168,45 @@ fn a_folder_is_held_once_and_nothing_of_it_may_be_missing() {
     std::fs::write(&key, secret).unwrap();
     witness.start_again();
     cosigned(&witness, &log, 7, 8);
+}
+
+#[test]
+fn a_prefix_lets_in_all_logs_of_one_key() {
+    let [system, apollo, elsewhere] = ["log.test/system", "log.test/apollo", "log.tests/apollo"].map(Log::new);
+    let mut witness = Witness::told(&["--log-prefix", &format!("log.test/={}", system.key())]);
+    let file =
+        |log: &Log| witness.data().join(format!("{}.checkpoint", HEXLOWER.encode(&sha256(&[log.origin.as_bytes()]))));
+    let files = [file(&system), file(&apollo)];
+    for log in [&system, &apollo] {
+        cosigned(&witness, log, 0, 7);
+        cosigned(&witness, log, 7, 20);
+    }
+    // Another prefix, another key of the same name, and a log that takes everything back.
+    assert_eq!(witness.add_checkpoint(&elsewhere.body(0, 7)).status, 404);
+    let pair = Ed25519KeyPair::from_seed_unchecked(&[6; 32]).unwrap();
+    let thief = Log { pair, ..Log::new("log.test/gemini") };
+    assert_eq!(witness.add_checkpoint(&thief.body(0, 7)).status, 403);
+    let again = |witness: &Witness| {
+        let conflict = witness.add_checkpoint(&apollo.body(0, 0));
+        assert_eq!((conflict.status, conflict.text().as_str()), (409, "20\n"));
+    };
+    again(&witness);
+    witness.kill();
+    witness.start_again();
+    again(&witness);
+    let kept = witness.send(&Request::get(&address(apollo.origin)).anonymous()).text();
+    assert!(kept.starts_with(&apollo.note(20)), "{kept}");
+    witness.kill();
+    for file in files {
+        let text = std::fs::read_to_string(&file).unwrap();
+        std::fs::remove_file(&file).unwrap();
+        let mut command = timenav();
+        command.args(["witness", "--listen", "127.0.0.1:0", "--data"]).arg(witness.data());
+        let (code, _, stderr) = run(command.args(["--log-prefix", &format!("log.test/={}", system.key())]), "");
+        assert_eq!(code, Some(1), "{stderr}");
+        assert!(stderr.contains("is missing, so the log could take back what was cosigned"), "{stderr}");
+        std::fs::write(&file, text).unwrap();
+    }
+    witness.start_again();
+    cosigned(&witness, &apollo, 20, 21);
 }

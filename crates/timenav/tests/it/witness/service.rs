@@ -110,6 +110,18 @@ fn one_cosignature_covers_every_timeline() {
     service.audit();
 }
 
+#[test]
+fn a_witness_that_knows_the_service_by_its_prefix_cosigns() {
+    let mut service = Service::start();
+    let prefix = format!("timenav.local/={}", verifier_key("timenav.local/main", &service.public_key));
+    let witness = Witness::told(&["--log-prefix", &prefix]);
+    with_witnesses(&mut service, &[&witness.option()]);
+    let position = record(&service, "apollo", "eagle");
+    cosigned_at(proof(&service, "apollo", position)["checkpoint"].as_str().unwrap(), &witness.key);
+    wait_for_state(&service, "witness.test/w1", "cosigning");
+    service.audit();
+}
+
 /// Returns the proof with a digit of each hash changed, the entry, the sizes, and the note.
 fn wrong_ones(proof: &Value, position: u64) -> Vec<(&'static str, Value)> {
     let mut wrong = Vec::new();
