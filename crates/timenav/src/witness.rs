@@ -293,13 +293,13 @@ impl Witness {
         let (prefix, keys) = self.prefix_of(origin).ok_or(Unwitnessed::UnknownLog)?;
         // Whoever cannot sign takes no place, waits for nobody, and leaves nothing on the disk.
         decide_witnessing(request, &keys, Witnessed::default(), verify_signature)?;
-        self.cosign_first(prefix, keys, request)
+        self.cosign_first(&prefix, keys, request)
     }
 
     /// Cosigns the first checkpoint of a log under a prefix. From then on it is a log as those that are named.
     fn cosign_first(
         &self,
-        prefix: Arc<Prefix>,
+        prefix: &Arc<Prefix>,
         keys: Vec<VerifierKey>,
         request: &AddCheckpoint,
     ) -> Result<NoteSignature, Unwitnessed> {
@@ -314,7 +314,7 @@ impl Witness {
         if *count >= max {
             return Err(Unwitnessed::PrefixFull { prefix: prefix.text.clone(), max });
         }
-        let log = self.log(origin.to_owned(), Some(Arc::clone(&prefix)), keys, Last::default());
+        let log = self.log(origin.to_owned(), Some(Arc::clone(prefix)), keys, Last::default());
         let cosigned = self.cosign(&log, request);
         if cosigned.is_ok() || log.last.lock().is_unknown {
             *count += 1;

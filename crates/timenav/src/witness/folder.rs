@@ -148,8 +148,8 @@ impl WitnessFolder {
         if known.contains(log) {
             return Ok(());
         }
-        let text: String = known.iter().map(String::as_str).chain([log]).map(|known| format!("{known}\n")).collect();
-        replace_secret(&self.path.join(KNOWN_FILE), &text)?;
+        let lines: Vec<&str> = known.iter().map(String::as_str).chain([log]).collect();
+        replace_secret(&self.path.join(KNOWN_FILE), &(lines.join("\n") + "\n"))?;
         known.insert(log.to_owned());
         Ok(())
     }

@@ -56,7 +56,6 @@ fn refused(refusal: &Unwitnessed) -> Response {
     let status = match refusal {
         Unwitnessed::UnknownLog => StatusCode::NOT_FOUND,
         Unwitnessed::TooOften | Unwitnessed::PrefixTooOften { .. } => StatusCode::TOO_MANY_REQUESTS,
-        Unwitnessed::PrefixFull { .. } => StatusCode::FORBIDDEN,
         Unwitnessed::TooLong => StatusCode::PAYLOAD_TOO_LARGE,
         Unwitnessed::NotKept(_) | Unwitnessed::NotSigned(_) => StatusCode::SERVICE_UNAVAILABLE,
         Unwitnessed::Refused(WitnessRefusal::Conflict { recorded, .. }) => {
@@ -64,7 +63,7 @@ fn refused(refusal: &Unwitnessed) -> Response {
                 .into_response();
         }
         Unwitnessed::Refused(WitnessRefusal::Malformed(_) | WitnessRefusal::Reversed { .. }) => StatusCode::BAD_REQUEST,
-        Unwitnessed::Refused(WitnessRefusal::Unsigned(_)) => StatusCode::FORBIDDEN,
+        Unwitnessed::PrefixFull { .. } | Unwitnessed::Refused(WitnessRefusal::Unsigned(_)) => StatusCode::FORBIDDEN,
         Unwitnessed::Refused(WitnessRefusal::NotEmpty | WitnessRefusal::Inconsistent(_)) => {
             StatusCode::UNPROCESSABLE_ENTITY
         }

@@ -130,9 +130,8 @@ fn a_prefix_brings_as_many_logs_as_it_may_and_remembers_them() {
     let list = folder.path().join("logs");
     let lines = std::fs::read_to_string(&list).unwrap();
     assert_eq!(lines.lines().count(), 3);
-    let others: String =
-        lines.lines().filter(|line| *line != hash_of("clock.test/main")).map(|line| format!("{line}\n")).collect();
-    std::fs::write(&list, others).unwrap();
+    let others: Vec<_> = lines.lines().filter(|line| *line != hash_of("clock.test/main")).collect();
+    std::fs::write(&list, others.join("\n")).unwrap();
     let witness = with_prefix(folder.path(), few(3), Vec::new()).unwrap();
     conflict(witness.add_checkpoint(&grown("clock.test/main")));
     full(witness.add_checkpoint(&grown("clock.test/fourth")));
