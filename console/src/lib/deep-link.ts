@@ -50,7 +50,7 @@ const UNDERSTOOD: Record<string, Record<string, Check>> = {
     passed: (text) =>
       /^[^/]+[/][^/]+$/.test(text) && text.split('/').every((one) => parse(one) !== null)
         ? null
-        : 'must be two times, from where the clock was moved to where, such as 2005-08-01T00:00:00Z/2005-08-04T00:00:00Z',
+        : 'must be two times between which the clock was moved, such as 2005-08-01T00:00:00Z/2005-08-04T00:00:00Z',
     advance: (text) => (/^advance_[0-9a-z]{1,64}$/.test(text) ? null : 'must be the id of an advance'),
   },
   timeline: {

@@ -433,14 +433,7 @@ pub trait Store: ScanSource + Upkeep + SharedLeases + SharedFollowers + Arrivals
     async fn leaves(&self, timeline: TimelineKey, first: u64, items_max: usize) -> Result<Vec<Vec<u8>>, StoreError>;
 
     /// Returns the leaves there are at these positions of some timelines, those of each in order.
-    async fn leaves_of(&self, of: Vec<(TimelineKey, Range<u64>)>) -> Result<Vec<Vec<Vec<u8>>>, StoreError> {
-        let mut found = Vec::with_capacity(of.len());
-        for (timeline, Range { start, end }) in of {
-            let items_max = usize::try_from(end.saturating_sub(start)).unwrap_or(usize::MAX);
-            found.push(self.leaves(timeline, start, items_max).await?);
-        }
-        Ok(found)
-    }
+    async fn leaves_of(&self, of: Vec<(TimelineKey, Range<u64>)>) -> Result<Vec<Vec<Vec<u8>>>, StoreError>;
 
     /// Returns what entries in a range of positions tell of who did what, in the order of positions or the other way
     /// round: at least one, if there is one, and no more once those that tell of reads have so many bytes.

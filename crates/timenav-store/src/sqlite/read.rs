@@ -170,6 +170,14 @@ impl Store for SqliteStore {
         self.read(move |connection| leaves(connection, timeline, first, items_max)).await
     }
 
+    async fn leaves_of(&self, of: Vec<(TimelineKey, Range<u64>)>) -> Result<Vec<Vec<Vec<u8>>>, StoreError> {
+        let count = |at: &Range<u64>| usize::try_from(at.end.saturating_sub(at.start)).unwrap_or(usize::MAX);
+        let some = move |connection: &Connection| {
+            of.iter().map(|(timeline, at)| leaves(connection, *timeline, at.start, count(at))).collect()
+        };
+        self.read(some).await
+    }
+
     async fn log_rows(
         &self,
         timeline: TimelineKey,

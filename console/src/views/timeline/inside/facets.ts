@@ -110,8 +110,8 @@ const nameOf = (by: string): string => by.replace(/^attribute[.]/, '');
 /**
  * Returns how two sets of events differ in one thing: by the largest difference between the shares that a value has in
  * both, which is the Chebyshev distance of the two distributions (Deza and Deza, Encyclopedia of Distances, "Distances
- * in Probability Theory"), and for numbers no less than the statistic of Kolmogorov and Smirnov (Massey, JASA 46, 1951).
- * Both are from 0 to 1, and the first can be read off the bars.
+ * in Probability Theory"), and for numbers no less than the statistic of Kolmogorov and Smirnov (Massey, JASA 46,
+ * 1951). Both are from 0 to 1, and the first can be read off the bars.
  */
 export function facetOf(by: string, selected: Tallied, others: Tallied): Facet {
   const [own, rest, ownEvents, restEvents] = [selected.tally, others.tally, selected.events, others.events];

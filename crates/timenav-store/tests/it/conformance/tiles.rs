@@ -1,7 +1,7 @@
 //! The trees' hashes are those that follow from all leaves.
 
 use proptest::prelude::*;
-use timenav_core::ledger::{Hash, TILE_WIDTH, TileId, tree_root};
+use timenav_core::ledger::{Hash, TILE_WIDTH, TileId, leaf_hash, tree_root};
 use timenav_engine::{Store, TimelineKey};
 
 use crate::backend::{Backend, on_each_backend};
@@ -43,6 +43,18 @@ async fn check_tiles(store: &dyn Store, ledger: &Ledger, widths: impl Fn(usize) 
     levels.len()
 }
 
+/// Compares the leaves of several ledgers, from a position on and past the end.
+async fn check_leaves_of_all(store: &dyn Store, ledgers: &[Ledger], first: u64) {
+    let asked = ledgers.iter().map(|ledger| (ledger.head.key, first..ledger.leaves.len() as u64 + 9));
+    let found = store.leaves_of(asked.collect()).await.unwrap();
+    assert_eq!(found.len(), ledgers.len());
+    for (ledger, leaves) in ledgers.iter().zip(found) {
+        let hashes: Vec<Hash> = leaves.iter().map(|leaf| leaf_hash(leaf)).collect();
+        let expected = ledger.leaves.iter().skip(usize::try_from(first).unwrap());
+        assert!(expected.eq(&hashes), "{:?} from {first}", ledger.head.key);
+    }
+}
+
 async fn check_tiles_after_random_commits(backend: &dyn Backend) {
     let store = backend.open();
     let last_key = std::sync::atomic::AtomicI64::new(0);
@@ -63,6 +75,7 @@ async fn check_tiles_after_random_commits(backend: &dyn Backend) {
         for ledger in &ledgers {
             check_tiles(&*store, ledger, |width| vec![1, some.min(width)]).await;
         }
+        check_leaves_of_all(&*store, &ledgers, some as u64).await;
     });
 }
 
