@@ -207,7 +207,9 @@ impl Taking<'_> {
         let is_grown = |head: &&Head| {
             let Some((known, leaves)) = known(head).zip(leaves.get(&head.key)) else { return false };
             let mut frontier = known.head.frontier.clone();
-            leaves.iter().for_each(|leaf| frontier.push(leaf_hash(leaf)));
+            for leaf in leaves {
+                frontier.push(leaf_hash(leaf));
+            }
             frontier == head.frontier
         };
         Ok(found.iter().filter(is_grown).map(|head| head.key).collect())

@@ -108,6 +108,11 @@ impl Proxy {
         self.state.counts.store(true, Ordering::SeqCst);
     }
 
+    /// Holds back no answer any more.
+    pub(super) fn count_no_more(&self) {
+        self.state.counts.store(false, Ordering::SeqCst);
+    }
+
     /// Returns how many journeys there were since it was last asked, of transactions that write.
     pub(super) fn journeys(&self) -> usize {
         self.state.journeys.swap(0, Ordering::SeqCst)
