@@ -78,9 +78,12 @@ async function sheet(browser, pictures, width, path) {
 
 const site = new Site(base, key);
 const { event_id: first } = await site.firstEvent(timeline);
-const views = [...viewsOf(against), ...statesOf(timeline, first)].filter(
-  ({ name }) => only === null || name.startsWith(only),
-);
+const all = [...viewsOf(against), ...statesOf(timeline, first)];
+const views = all.filter(({ name }) => only === null || name.toLowerCase().startsWith(only.toLowerCase()));
+if (views.length === 0) {
+  console.error(`no view begins with ${only}; there are: ${all.map(({ name }) => name).join('; ')}`);
+  process.exit(2);
+}
 const password = await site.makeUser(
   against === null ? [timeline] : [timeline, against],
   ['read', 'write', 'admin'],
