@@ -187,7 +187,9 @@ describe('more events than are shown one by one', () => {
       geo: { lat: index % 60, lon: index },
     });
     await on.service.timeline(name, ...Array.from({ length: 130 }, (_, index) => event(index)));
-    const page = await on.loggedIn('clock?timeline=demo');
+    // Its stream is open before the list is: what comes when it opens is no reason to read again.
+    const page = await on.loggedIn(`clock?timeline=${name}`);
+    await page.getByRole('timer').waitFor();
     const asked: string[] = [];
     page.on('request', (sent) => {
       const url = new URL(sent.url());
@@ -196,7 +198,7 @@ describe('more events than are shown one by one', () => {
     await page.goto(`${on.service.url}/#/timeline?timeline=${name}&most=60&view=list`);
     await page.getByText(/^1 to 50 of 130 events in view/).waitFor();
     await page.getByRole('application', { name: 'World map with 130 events' }).waitFor();
-    expect(asked).toHaveLength(1);
+    expect(asked).toEqual([asked[0]]);
   });
 
   it('stay on the page that somebody reads when others are recorded, and are read again on request', async () => {
