@@ -28,6 +28,8 @@ use crate::tree::{SignedTree, root_at};
 const READ_AGAIN_MAX: usize = 4;
 /// How many entries of a timeline are read at most to tell that it goes on from what is known. A proof is shorter than more.
 const LEAVES_READ_MAX: u64 = 64;
+/// How many entries of all timelines together. Of further timelines a proof tells, one after the other.
+const LEAVES_READ_TOGETHER_MAX: u64 = 16_384;
 
 /// What other writers have committed.
 pub(crate) struct Moved {
@@ -198,7 +200,12 @@ impl Taking<'_> {
             let (before, after) = (known(head)?.head.frontier.size(), head.frontier.size());
             (before < after && after - before <= LEAVES_READ_MAX).then_some((head.key, before..after))
         };
-        let asked: Vec<_> = found.iter().filter_map(added).collect();
+        let mut room = LEAVES_READ_TOGETHER_MAX;
+        let has_room = |(_, at): &(TimelineKey, std::ops::Range<u64>)| {
+            room = room.saturating_sub(at.end - at.start);
+            room > 0
+        };
+        let asked: Vec<_> = found.iter().filter_map(added).take_while(has_room).collect();
         if asked.is_empty() {
             return Ok(BTreeSet::new());
         }
