@@ -1,6 +1,7 @@
 //! What other writers have committed, taken over.
 
 use std::collections::{BTreeSet, HashMap};
+use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
 use timenav_core::directory::Directory;
@@ -28,7 +29,7 @@ use crate::tree::{SignedTree, root_at};
 const READ_AGAIN_MAX: usize = 4;
 /// How many entries of a timeline are read at most to tell that it goes on from what is known. A proof is shorter than more.
 const LEAVES_READ_MAX: u64 = 64;
-/// How many entries of all timelines together. Of further timelines a proof tells, one after the other.
+/// How many entries of several timelines are read at once, so that memory does not grow with how many have moved.
 const LEAVES_READ_TOGETHER_MAX: u64 = 16_384;
 
 /// What other writers have committed.
@@ -200,26 +201,21 @@ impl Taking<'_> {
             let (before, after) = (known(head)?.head.frontier.size(), head.frontier.size());
             (before < after && after - before <= LEAVES_READ_MAX).then_some((head.key, before..after))
         };
-        let mut room = LEAVES_READ_TOGETHER_MAX;
-        let has_room = |(_, at): &(TimelineKey, std::ops::Range<u64>)| {
-            room = room.saturating_sub(at.end - at.start);
-            room > 0
-        };
-        let asked: Vec<_> = found.iter().filter_map(added).take_while(has_room).collect();
-        if asked.is_empty() {
-            return Ok(BTreeSet::new());
+        let mut grown = BTreeSet::new();
+        for asked in read_together(found.iter().filter_map(added), LEAVES_READ_TOGETHER_MAX) {
+            let keys: Vec<TimelineKey> = asked.iter().map(|(key, _)| *key).collect();
+            let leaves: HashMap<_, _> = keys.into_iter().zip(self.store.leaves_of(asked).await?).collect();
+            let is_grown = |head: &&Head| {
+                let Some((known, leaves)) = known(head).zip(leaves.get(&head.key)) else { return false };
+                let mut frontier = known.head.frontier.clone();
+                for leaf in leaves {
+                    frontier.push(leaf_hash(leaf));
+                }
+                frontier == head.frontier
+            };
+            grown.extend(found.iter().filter(is_grown).map(|head| head.key));
         }
-        let keys: Vec<TimelineKey> = asked.iter().map(|(key, _)| *key).collect();
-        let leaves: HashMap<_, _> = keys.into_iter().zip(self.store.leaves_of(asked).await?).collect();
-        let is_grown = |head: &&Head| {
-            let Some((known, leaves)) = known(head).zip(leaves.get(&head.key)) else { return false };
-            let mut frontier = known.head.frontier.clone();
-            for leaf in leaves {
-                frontier.push(leaf_hash(leaf));
-            }
-            frontier == head.frontier
-        };
-        Ok(found.iter().filter(is_grown).map(|head| head.key).collect())
+        Ok(grown)
     }
 
     /// Makes sure that what is not there any more has ended.
@@ -298,6 +294,28 @@ impl Taking<'_> {
     }
 }
 
+/// Entries of a timeline.
+type Entries = (TimelineKey, Range<u64>);
+
+/// Divides entries of timelines into groups of no more than so many, in which each timeline stays whole.
+fn read_together(of: impl Iterator<Item = Entries>, entries_max: u64) -> Vec<Vec<Entries>> {
+    let (mut groups, mut room) = (Vec::<Vec<Entries>>::new(), 0);
+    for (timeline, entries) in of {
+        let count = entries.end - entries.start;
+        match groups.last_mut().filter(|_| count <= room) {
+            Some(group) => {
+                room -= count;
+                group.push((timeline, entries));
+            }
+            None => {
+                room = entries_max.saturating_sub(count);
+                groups.push(vec![(timeline, entries)]);
+            }
+        }
+    }
+    groups
+}
+
 /// Makes sure that a timeline goes on from what is known of it: that the tree which was signed begins with the known one.
 async fn check_continued(store: &dyn Store, known: &TimelineState, state: &TimelineState) -> Result<(), Refusal> {
     let (size, found) = (known.head.frontier.size(), state.head.frontier.size());
@@ -351,5 +369,22 @@ pub(crate) fn refused(error: OpenError) -> Refusal {
     match error {
         OpenError::Store(error) => error.into(),
         error => Refusal::Damaged(error.to_string()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn entries_read_together_are_no_more_than_fit_and_none_is_left_out() {
+        let counts = [3, 3, 3, 10, 12, 1, 9, 1];
+        let of: Vec<Entries> = (1..).zip(counts).map(|(key, count)| (TimelineKey(key), 5..5 + count)).collect();
+        let groups = read_together(of.iter().cloned(), 10);
+        let sizes: Vec<Vec<u64>> =
+            groups.iter().map(|group| group.iter().map(|(_, at)| at.end - at.start).collect()).collect();
+        // What is too large alone is read alone.
+        assert_eq!(sizes, [vec![3, 3, 3], vec![10], vec![12], vec![1, 9], vec![1]]);
+        assert_eq!(groups.concat(), of);
     }
 }
