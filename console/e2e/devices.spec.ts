@@ -57,6 +57,25 @@ describe('fingers', () => {
 });
 
 describe('a narrow page', () => {
+  it('has the parts of Access in one row, each in its group', async () => {
+    const page = await on.loggedIn('access?timeline=demo', { viewport: { width: 390, height: 844 }, hasTouch: true });
+    const part = page.getByRole('combobox', { name: 'Part of Access' });
+    await expect.poll(() => part.inputValue()).toBe('permissions');
+    expect(await page.getByRole('navigation', { name: 'Access' }).isVisible()).toBe(false);
+    expect((await part.boundingBox())!.height).toBeLessThan(60);
+    expect(await part.locator('optgroup').evaluateAll((all) => all.map((each) => each.getAttribute('label')))).toEqual([
+      'demo',
+      'Service',
+      'You',
+    ]);
+    await part.selectOption('Sessions');
+    await page.getByRole('region', { name: 'Sessions', exact: true }).waitFor();
+    await expect.poll(() => new URL(page.url()).hash).toMatch(/^#\/access.*tab=sessions/);
+    await page.goBack();
+    await expect.poll(() => part.inputValue()).toBe('permissions');
+    await page.getByRole('heading', { name: 'Who may do what' }).waitFor();
+  });
+
   it('lists what happened beside a time of many figures', async () => {
     await on.service.timeline(
       'figures',

@@ -3,9 +3,9 @@
  * to this browser's clock is kept for when it stands.
  */
 import type { LiveClock } from '../../lib/clock.svelte';
-import { parse, type Micros } from '../../lib/instant';
+import { SECOND, floorDiv, parse, type Micros } from '../../lib/instant';
 
-/** How often the shown host time steps: it is a fact beside the clock, not a clock. */
+/** How often the shown host time steps beside a clock that stands: it is a fact beside the clock, not a clock. */
 const STEP_MS = 1_000;
 
 export class HostTime {
@@ -22,10 +22,20 @@ export class HostTime {
         const passed = Number(shown - origin) / body.rate;
         this.#ahead = host + BigInt(Math.round(passed)) - browserNow();
       }
+    });
+    const second = $derived(floorDiv(clock()?.now ?? 0n, SECOND));
+    // A clock that shows a second after the other takes host time along: a picture of its own would cost as much again.
+    const isAlong = $derived(clock()?.body?.state === 'running' && (clock()?.body?.rate ?? 0) >= 1);
+    $effect(() => {
+      if (clock()?.body == null) return;
       const step = (): void => {
         this.now = browserNow() + this.#ahead;
       };
       step();
+      if (isAlong) {
+        void second;
+        return;
+      }
       const timer = setInterval(step, STEP_MS);
       return () => clearInterval(timer);
     });
