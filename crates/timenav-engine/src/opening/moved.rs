@@ -302,15 +302,12 @@ fn read_together(of: impl Iterator<Item = Entries>, entries_max: u64) -> Vec<Vec
     let (mut groups, mut room) = (Vec::<Vec<Entries>>::new(), 0);
     for (timeline, entries) in of {
         let count = entries.end - entries.start;
-        match groups.last_mut().filter(|_| count <= room) {
-            Some(group) => {
-                room -= count;
-                group.push((timeline, entries));
-            }
-            None => {
-                room = entries_max.saturating_sub(count);
-                groups.push(vec![(timeline, entries)]);
-            }
+        if let Some(group) = groups.last_mut().filter(|_| count <= room) {
+            room -= count;
+            group.push((timeline, entries));
+        } else {
+            room = entries_max.saturating_sub(count);
+            groups.push(vec![(timeline, entries)]);
         }
     }
     groups
