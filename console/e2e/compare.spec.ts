@@ -35,6 +35,30 @@ const table = (page: Page): Promise<string[]> =>
     .then((rows) => rows.slice(1).map((row) => row.replace(/\s+/g, ' ').trim()));
 
 describe('a fork and its parent', () => {
+  it('are gray where they are not counted yet, and say why', async () => {
+    const page = await on.loggedIn('clock?timeline=after', { expected: REFUSED });
+    let release: () => void = () => {};
+    const released = new Promise<void>((done) => (release = done));
+    let isWell = true;
+    await page.route('**/v1/aggregate-events*', async (route) => {
+      await released;
+      return isWell
+        ? route.continue()
+        : route.fulfill({ status: 400, json: { title: 'Bad request', status: 400, detail: 'no' } });
+    });
+    await page.goto(`${on.service.url}/#/compare?timeline=after&with=before`);
+    const pending = page.getByText('Gray is being counted');
+    await pending.waitFor();
+    release();
+    await pending.waitFor({ state: 'hidden' });
+    expect(await page.getByText('Gray could not be counted').isVisible()).toBe(false);
+    isWell = false;
+    // Beyond what is counted around what is in sight.
+    for (let press = 0; press < 3; press += 1)
+      await page.getByRole('application', { name: /^Both timelines on one axis/ }).press('-');
+    await page.getByText('Gray could not be counted').waitFor();
+  });
+
   it('are compared from the page of the fork: what only one has, and what changed', async () => {
     const page = await on.loggedIn('timeline?timeline=after');
     await page.getByRole('link', { name: 'Compare with before' }).click();

@@ -48,6 +48,8 @@ export class Comparison {
   error = $state.raw<unknown>(null);
   view = $state.raw<Scale>(scale(0n, 0, 1e9, 1_000));
   counts = $state.raw<{ a: Counts; b: Counts } | null>(null);
+  /** Whether what is not counted will not be. */
+  isCountOver = $state(false);
   /** How often both were compared. */
   stamp = $state(0);
   /** Whether what is in sight was chosen, and not only by what there is. */
@@ -178,6 +180,7 @@ export class Comparison {
     this.#counting.abort();
     this.#counting = new AbortController();
     const { signal } = this.#counting;
+    this.isCountOver = false;
     const { view } = this;
     const step = stepOf(view.pixel * BAR_PIXELS);
     const half = view.width / 2;
@@ -198,8 +201,9 @@ export class Comparison {
     try {
       await Promise.all([count('a'), count('b')]);
       this.counts = found;
-    } catch {
+    } catch (error) {
       // The differences are there; what is not counted stays covered.
+      if (!isAborted(error)) this.isCountOver = true;
     }
   }
 
