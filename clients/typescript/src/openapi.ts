@@ -6029,8 +6029,8 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description Whether to return the very latest checkpoint of `system`. Defaults to false: the latest one that a witness has
-                 *     cosigned, if any has. Other timelines have no cosigned checkpoints of their own.
+                 * @description Whether to return the very latest checkpoint. Defaults to false: of `system`, and of timelines that the operator has
+                 *     named to witnesses, the latest one that a witness has cosigned, if any has.
                  */
                 newest?: boolean;
             };

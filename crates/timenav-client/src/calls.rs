@@ -95,8 +95,8 @@ pub struct CheckpointCall<'a> {
 }
 
 impl<'a> CheckpointCall<'a> {
-    /// Whether to return the very latest checkpoint of `system`. Defaults to false: the latest one that a witness has
-    /// cosigned, if any has. Other timelines have no cosigned checkpoints of their own.
+    /// Whether to return the very latest checkpoint. Defaults to false: of `system`, and of timelines that the
+    /// operator has named to witnesses, the latest one that a witness has cosigned, if any has.
     pub fn newest(mut self, newest: bool) -> Self {
         self.call.query("newest", newest);
         self

@@ -1,4 +1,4 @@
-//! Checkpoints of `system` that this service has signed once, and that are not of what is here: what is here was taken back.
+//! Checkpoints that this service has signed once, and that are not of what is here: what is here was taken back.
 //!
 //! Nobody else can make one. So whoever shows it, a witness, a file or a row, nothing is written any more from then on: each
 //! further signature would be over a second history.
@@ -17,33 +17,33 @@ use crate::witnessed::Evidence;
 use crate::witnessing::ComparedCheckpoint;
 
 impl Engine {
-    /// Judges what a witness shows, which says that what is here was taken back. If it proves that, and no operator has
+    /// Judges what a witness shows of a timeline, which says that what is here was taken back. If it proves that, and no operator has
     /// accepted it, nothing is written any more.
     ///
     /// # Errors
     /// The store does not answer.
-    pub async fn judge_evidence(&self, note: &str) -> Result<Evidence, Refusal> {
-        let mut compared = self.compare_with_system(note).await?;
+    pub async fn judge_evidence(&self, timeline: &TimelineId, note: &str) -> Result<Evidence, Refusal> {
+        let mut compared = self.compare_signed(timeline, note).await?;
         let contradicts = compared.as_ref().is_some_and(|compared| compared.contradiction.is_some());
         if contradicts && self.failure().is_none() {
             // What it is over may have been written by another service just now.
-            self.hear_of(&TimelineId::system()).await?;
-            compared = self.compare_with_system(note).await?;
+            self.hear_of(timeline).await?;
+            compared = self.compare_signed(timeline, note).await?;
         }
         Ok(match compared {
             Some(ComparedCheckpoint { contradiction: Some(_), is_accepted: true, .. }) => Evidence::Accepted,
             Some(ComparedCheckpoint { contradiction: Some(_), checkpoint, .. }) => {
-                self.stop_as_taken_back(&checkpoint, note);
+                self.stop_as_taken_back(timeline, &checkpoint, note);
                 Evidence::Proven
             }
             Some(ComparedCheckpoint { contradiction: None, .. }) | None => Evidence::None,
         })
     }
 
-    /// Stops all writing, because this service has signed a checkpoint of `system` that is not of what is here. Keeps both.
-    pub(crate) fn stop_as_taken_back(&self, signed: &Checkpoint, note: &str) {
-        let Some(system) = self.state(&TimelineId::system()).filter(|_| self.failure().is_none()) else { return };
-        let divergence = Arc::new(divergence(signed, &system));
+    /// Stops all writing, because this service has signed a checkpoint that is not of what is here. Keeps both.
+    pub(crate) fn stop_as_taken_back(&self, timeline: &TimelineId, signed: &Checkpoint, note: &str) {
+        let Some(state) = self.state_even_expired(timeline).filter(|_| self.failure().is_none()) else { return };
+        let divergence = Arc::new(divergence(signed, &state));
         let refusal = Refusal::Diverged(Arc::clone(&divergence));
         tracing::error!(%refusal, "nothing is written until a restart");
         if let Err(error) = self.doors().outside.keep_divergence(&divergence, note) {
@@ -55,13 +55,13 @@ impl Engine {
     }
 }
 
-fn divergence(signed: &Checkpoint, system: &TimelineState) -> Divergence {
-    let here = system.head.frontier.size();
+fn divergence(signed: &Checkpoint, state: &TimelineState) -> Divergence {
+    let here = state.head.frontier.size();
     Divergence {
-        timeline: system.head.id.clone(),
+        timeline: state.head.id.clone(),
         kind: if signed.size > here { DivergenceKind::Rollback } else { DivergenceKind::Fork },
         seen: SeenTree { size: signed.size, root: signed.root },
-        found: SeenTree { size: here, root: system.root },
-        found_statement: signed_text(&system.head.statement),
+        found: SeenTree { size: here, root: state.root },
+        found_statement: signed_text(&state.head.statement),
     }
 }

@@ -94,8 +94,8 @@ impl Engine {
         Ok(SignedHead { statement, text, verifier_key: key.to_string() })
     }
 
-    /// Returns a timeline's newest checkpoint; of `system` the newest one that a witness has cosigned, where there is one
-    /// and the very newest is not asked for.
+    /// Returns a timeline's newest checkpoint; of `system`, and of a timeline that was named to witnesses, the newest one
+    /// that a witness has cosigned, where there is one and the very newest is not asked for.
     ///
     /// # Errors
     /// The caller may not read the timeline, or the ledger cannot be written.
@@ -107,11 +107,13 @@ impl Engine {
     ) -> Result<SignedCheckpoint, Refusal> {
         let look = self.look(caller, timeline.clone(), Demand::Inspect, Reading::Checkpoint {}).await?;
         let signed = self.newest_checkpoint(&look.state)?;
-        let is_cosigned = timeline.is_system() && !newest;
-        if is_cosigned {
+        if newest {
+            return Ok(signed);
+        }
+        if timeline.is_system() {
             self.hear_cosigned().await?;
         }
-        let cosigned = self.cosigned().filter(|_| is_cosigned);
+        let cosigned = self.cosigned(timeline);
         Ok(cosigned.map_or(signed.clone(), |cosigned| SignedCheckpoint {
             size: cosigned.size,
             root: cosigned.root,

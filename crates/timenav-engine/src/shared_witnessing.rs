@@ -12,7 +12,7 @@ use crate::action::Action;
 use crate::engine::Engine;
 use crate::proofs::SignedCheckpoint;
 use crate::refusal::Refusal;
-use crate::witnessed::{Evidence, HeadAt, SharedCosigned, WitnessState, WitnessStatus};
+use crate::witnessed::{Evidence, HeadAt, SharedCosigned, WitnessState, WitnessStatus, WitnessedLog};
 use crate::witnessing::{BLOCK_ENTRIES, ComparedCheckpoint, RECALLED_ENTRIES_MAX};
 
 /// How often the row is written at once, where others write it too.
@@ -33,6 +33,12 @@ impl Engine {
     /// called once, before requests are answered.
     pub fn trust_witnesses(&self, keys: Vec<WitnessKey>) {
         let _ = self.witnessed().trusted.set(keys);
+    }
+
+    /// Has witnesses be shown these timelines by themselves, beside `system`. To be called once, before requests are answered.
+    pub fn name_to_witnesses(&self, timelines: impl IntoIterator<Item = TimelineId>) {
+        let named = timelines.into_iter().map(|timeline| (timeline, WitnessedLog::default())).collect();
+        let _ = self.witnessed().named.set(named);
     }
 
     /// Takes what other services on the database have had cosigned, so that whatever is answered from here on rests on
@@ -58,7 +64,7 @@ impl Engine {
         let mut shared = self.witnessed().shared.lock().await;
         for _ in 0..SHARE_TRIES_MAX {
             self.read_cosigned(&mut shared).await?;
-            let Some(newest) = self.cosigned() else { return Ok(()) };
+            let Some(newest) = self.cosigned(&TimelineId::system()) else { return Ok(()) };
             let held = (newest.size, newest.by.clone());
             if shared.holds.as_ref() == Some(&held) {
                 return Ok(());
@@ -138,7 +144,7 @@ impl Engine {
                 return ignored(&format!("an operator has accepted that it was lost: {contradiction}"));
             }
             Ok(Some(ComparedCheckpoint { contradiction: Some(contradiction), checkpoint, .. })) => {
-                self.stop_as_taken_back(&checkpoint, text);
+                self.stop_as_taken_back(&TimelineId::system(), &checkpoint, text);
                 return Ok(Judged::Contradiction(contradiction));
             }
             Ok(Some(ComparedCheckpoint { checkpoint, contradiction: None, .. })) => checkpoint,
@@ -167,9 +173,9 @@ impl Engine {
         Ok(Judged::Good { checkpoint, lines })
     }
 
-    /// As [`Engine::compare_with_system`], with what is damaged as a text.
+    /// As [`Engine::compare_signed`] of `system`, with what is damaged as a text.
     async fn compare_cosigned(&self, note: &str) -> Result<Result<Option<ComparedCheckpoint>, String>, Refusal> {
-        match self.compare_with_system(note).await {
+        match self.compare_signed(&TimelineId::system(), note).await {
             Ok(compared) => Ok(Ok(compared)),
             Err(Refusal::Damaged(damage)) => Ok(Err(damage)),
             Err(refusal) => Err(refusal),
@@ -187,20 +193,21 @@ impl Engine {
         checkpoint: &SignedCheckpoint,
         (witness, line, time): (&WitnessKey, NoteSignature, u64),
     ) {
-        let is_known = self.cosigned().is_some_and(|known| {
+        let system = TimelineId::system();
+        let is_known = self.cosigned(&system).is_some_and(|known| {
             known.size == checkpoint.size && known.by.get(witness.name()).is_some_and(|known| *known >= time)
         });
-        if !is_known && let Err(refusal) = self.add_cosignature(checkpoint, (witness, line, time)) {
+        if !is_known && let Err(refusal) = self.add_cosignature(&system, checkpoint, (witness, line, time)) {
             tracing::warn!(%refusal, "a cosignature that another service asked for cannot be taken: {refusal}");
             return;
         }
-        let status = self.witnesses().remove(witness.name()).unwrap_or_default();
+        let status = self.witnesses(&system).remove(witness.name()).unwrap_or_default();
         // What it told this service of another history is not outweighed by what it told another one.
         let is_at_odds = matches!(status.state, WitnessState::Rollback | WitnessState::Fork);
         if !is_at_odds && status.size <= checkpoint.size {
             let (state, size) = (WitnessState::Cosigning, checkpoint.size);
             let status = WitnessStatus { state, size, time, detail: String::new(), evidence: Evidence::None };
-            self.note_witness(witness.name(), status);
+            self.note_witness(&system, witness.name(), status);
         }
     }
 

@@ -11,10 +11,10 @@ use tokio::sync::Notify;
 
 use crate::head::TimelineKey;
 
-/// A checkpoint of `system` with the cosignatures of witnesses.
+/// A checkpoint with the cosignatures of witnesses: of `system`, or of a timeline that was named to them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Cosigned {
-    /// Entries of `system`.
+    /// Entries of the timeline.
     pub size: u64,
     /// The root over them.
     pub root: Hash,
@@ -65,7 +65,7 @@ impl WitnessState {
 pub struct WitnessStatus {
     /// How it stands to the service.
     pub state: WitnessState,
-    /// The size of `system` that it cosigned last, as far as is known.
+    /// The size that it cosigned last, as far as is known.
     pub size: u64,
     /// When it did, by its own clock, in seconds since 1970; 0 where it has not.
     pub time: u64,
@@ -179,18 +179,27 @@ pub(crate) struct SharedCosigned {
     pub(crate) holds: Option<(u64, BTreeMap<String, u64>)>,
 }
 
+/// What witnesses have cosigned of one timeline, and what they said of it.
+#[derive(Default)]
+pub(crate) struct WitnessedLog {
+    pub(crate) cosigned: ArcSwapOption<Cosigned>,
+    pub(crate) board: Mutex<BTreeMap<String, WitnessStatus>>,
+}
+
 /// What witnesses have cosigned, and what they said.
 #[derive(Default)]
 pub(crate) struct Witnessed {
+    /// Of `system`, which is committed to all others.
+    pub(crate) system: WitnessedLog,
+    /// Of the timelines that witnesses are shown by themselves.
+    pub(crate) named: OnceLock<BTreeMap<TimelineId, WitnessedLog>>,
     /// Whose cosignatures count.
     pub(crate) trusted: OnceLock<Vec<WitnessKey>>,
     /// What services share of it. Held by who reads or writes that.
     pub(crate) shared: tokio::sync::Mutex<SharedCosigned>,
-    pub(crate) cosigned: ArcSwapOption<Cosigned>,
     pub(crate) told: Mutex<Told>,
     /// Held by whoever commits to heads.
     pub(crate) committing: tokio::sync::Mutex<()>,
-    pub(crate) board: Mutex<BTreeMap<String, WitnessStatus>>,
     /// Where the comparison of the start goes on.
     pub(crate) walk: Mutex<Option<HeadsWalk>>,
     /// How what is kept here contradicts what `system` was committed to, or what was cosigned.
@@ -204,15 +213,20 @@ pub(crate) struct Witnessed {
 }
 
 impl Witnessed {
+    /// Returns what witnesses are shown of a timeline, if they are shown it by itself.
+    pub(crate) fn log(&self, timeline: &TimelineId) -> Option<&WitnessedLog> {
+        if timeline.is_system() { Some(&self.system) } else { self.named.get()?.get(timeline) }
+    }
+
     /// Returns how many entries of `system` are under a cosignature.
     pub(crate) fn size(&self) -> u64 {
-        self.cosigned.load().as_ref().map_or(0, |cosigned| cosigned.size)
+        self.system.cosigned.load().as_ref().map_or(0, |cosigned| cosigned.size)
     }
 
     /// Returns how many entries of `system` at least so many witnesses vouch for, each of which counts once. One that has
     /// seen another history vouches for nothing.
     pub(crate) fn vouched_size(&self, witnesses: usize) -> u64 {
-        let board = self.board.lock();
+        let board = self.system.board.lock();
         let is_good = |status: &&WitnessStatus| !matches!(status.state, WitnessState::Rollback | WitnessState::Fork);
         let mut sizes: Vec<u64> = board.values().filter(is_good).map(|status| status.size).collect();
         sizes.sort_unstable_by_key(|size| std::cmp::Reverse(*size));
@@ -226,6 +240,13 @@ impl Witnessed {
         if let Some(contradiction) = self.contradiction.lock().clone() {
             return Some(contradiction);
         }
+        let named = self.named.get().into_iter().flat_map(BTreeMap::values);
+        std::iter::once(&self.system).chain(named).find_map(WitnessedLog::alarm)
+    }
+}
+
+impl WitnessedLog {
+    fn alarm(&self) -> Option<String> {
         let board = self.board.lock();
         let is_vouched_for = board.values().any(|status| status.state == WitnessState::Cosigning);
         let is_believed = |evidence| match evidence {
@@ -271,7 +292,7 @@ mod tests {
         let witnessed = Witnessed::default();
         let put = |name: &str, state, size| {
             let status = WitnessStatus { state, size, ..WitnessStatus::default() };
-            witnessed.board.lock().insert(name.to_owned(), status);
+            witnessed.system.board.lock().insert(name.to_owned(), status);
         };
         assert_eq!(witnessed.vouched_size(1), 0);
         put("one", WitnessState::Cosigning, 7);
@@ -287,7 +308,7 @@ mod tests {
         let witnessed = Witnessed::default();
         let put = |name: &str, state, evidence| {
             let status = WitnessStatus { state, evidence, detail: name.to_owned(), ..WitnessStatus::default() };
-            witnessed.board.lock().insert(name.to_owned(), status);
+            witnessed.system.board.lock().insert(name.to_owned(), status);
         };
         put("one", WitnessState::Rollback, Evidence::None);
         assert_eq!(witnessed.alarm().as_deref(), Some("one"));
@@ -303,5 +324,23 @@ mod tests {
         }
         *witnessed.contradiction.lock() = Some("here".to_owned());
         assert_eq!(witnessed.alarm().as_deref(), Some("here"));
+    }
+
+    #[test]
+    fn one_that_cosigns_system_does_not_outweigh_what_was_said_of_a_named_timeline() {
+        let (witnessed, named) = (Witnessed::default(), TimelineId::new("books").unwrap());
+        assert!(witnessed.named.set(BTreeMap::from([(named.clone(), WitnessedLog::default())])).is_ok());
+        let status = |state| WitnessStatus { state, detail: "of books".to_owned(), ..WitnessStatus::default() };
+        let put = |timeline: &TimelineId, state| {
+            let log = witnessed.log(timeline).unwrap();
+            log.board.lock().insert("one".to_owned(), status(state));
+        };
+        put(&TimelineId::system(), WitnessState::Cosigning);
+        assert_eq!(witnessed.alarm(), None);
+        put(&named, WitnessState::Rollback);
+        assert_eq!(witnessed.alarm().as_deref(), Some("of books"));
+        put(&named, WitnessState::Cosigning);
+        assert_eq!(witnessed.alarm(), None);
+        assert!(witnessed.log(&TimelineId::main()).is_none(), "nobody named it");
     }
 }

@@ -23,7 +23,7 @@ use crate::payload::Reading;
 use crate::proofs::SignedCheckpoint;
 use crate::refusal::Refusal;
 use crate::tree::{SignedTree, node_hashes, root_at};
-use crate::witnessed::{Cosigned, HeadAt, WitnessStatus};
+use crate::witnessed::{Cosigned, HeadAt, WitnessStatus, WitnessedLog};
 
 /// Entries `heads` that are written in one interval. What grew beyond them is committed to in the next one.
 const HEADS_ENTRIES_MAX: usize = 64;
@@ -52,7 +52,7 @@ pub struct WitnessedProof {
     pub verifier_key: String,
 }
 
-/// A checkpoint of `system` that this service has signed, compared with what is here.
+/// A checkpoint that this service has signed, compared with what is here.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ComparedCheckpoint {
     /// What it says.
@@ -167,42 +167,50 @@ impl Engine {
         self.published().read().get(timeline).cloned()
     }
 
-    /// Returns the newest checkpoint of `system`, to be shown to witnesses.
+    /// Returns the newest checkpoint of a timeline, to be shown to witnesses; `None` where it is not there any more, or not
+    /// yet.
     ///
     /// # Errors
     /// It cannot be signed.
-    pub fn system_checkpoint(&self) -> Result<SignedCheckpoint, Refusal> {
-        self.newest_checkpoint(&*self.system_state()?)
+    pub fn witness_checkpoint(&self, timeline: &TimelineId) -> Result<Option<SignedCheckpoint>, Refusal> {
+        self.state(timeline).map(|state| self.newest_checkpoint(&state)).transpose()
     }
 
-    /// Shows that a checkpoint of `system` continues the tree of an earlier size.
+    /// Shows that a checkpoint of a timeline continues the tree of an earlier size.
     ///
     /// # Errors
     /// What is kept does not show it.
-    pub async fn system_consistency(&self, from: u64, to: &SignedCheckpoint) -> Result<Vec<Hash>, Refusal> {
-        let key = self.system_state()?.head.key;
-        let damaged = |error: &dyn std::fmt::Display| Refusal::Damaged(format!("`system` from {from} on: {error}"));
+    pub async fn witness_consistency(
+        &self,
+        timeline: &TimelineId,
+        from: u64,
+        to: &SignedCheckpoint,
+    ) -> Result<Vec<Hash>, Refusal> {
+        let damaged = |error: &dyn std::fmt::Display| Refusal::Damaged(format!("`{timeline}` from {from} on: {error}"));
+        let state = self.state(timeline).ok_or_else(|| damaged(&"there is no such timeline any more"))?;
         let nodes = consistency_nodes(from, to.size).map_err(|error| damaged(&error))?;
-        let hashes = node_hashes(self.store(), key, &nodes).await?;
-        let root = root_at(self.store(), key, from).await?;
+        let hashes = node_hashes(self.store(), state.head.key, &nodes).await?;
+        let root = root_at(self.store(), state.head.key, from).await?;
         // Else a tile that somebody damaged would look like another history.
         verify_consistency(from, &root, to.size, &to.root, &hashes).map_err(|error| damaged(&error))?;
         Ok(hashes)
     }
 
-    /// Takes the cosigned checkpoint that was kept when the service ran last. What it says is compared with what is here:
-    /// if it contradicts that, nothing is written any more, and why is returned as the text of the refusal. Returns the
-    /// checkpoint with those of the given witnesses that have cosigned it; `None` where none has, or another key signed it.
+    /// Takes the cosigned checkpoint of a timeline that was kept when the service ran last. What it says is compared with
+    /// what is here: if it contradicts that, nothing is written any more, and why is returned as the text of the refusal.
+    /// Returns the checkpoint with those of the given witnesses that have cosigned it; `None` where none has, or another
+    /// key signed it.
     ///
     /// # Errors
     /// It is no checkpoint of what is here, or the store does not answer.
     pub async fn recall_cosigned(
         &self,
+        timeline: &TimelineId,
         note: &str,
         witnesses: &[WitnessKey],
     ) -> Result<Option<Arc<Cosigned>>, Refusal> {
         let Some(ComparedCheckpoint { checkpoint, contradiction, is_accepted }) =
-            self.compare_with_system(note).await?
+            self.compare_signed(timeline, note).await?
         else {
             return Ok(None);
         };
@@ -213,8 +221,9 @@ impl Engine {
                 );
                 return Ok(None);
             }
-            *self.witnessed().contradiction.lock() = Some(contradiction.clone());
-            self.stop_as_taken_back(&checkpoint, note);
+            // First all writing is stopped: else the reason would be another one at first.
+            self.stop_as_taken_back(timeline, &checkpoint, note);
+            self.witnessed().contradiction.lock().get_or_insert_with(|| contradiction.clone());
             return Err(Refusal::Damaged(contradiction));
         }
         let signer = &self.doors().signer;
@@ -231,37 +240,60 @@ impl Engine {
         let (size, root) = (checkpoint.size, checkpoint.root);
         let cosigned = Arc::new(Cosigned { size, root, note: note.into(), by });
         // A request may have found a newer one where services share it.
-        self.witnessed().cosigned.rcu(|known| match known {
+        self.witnessed_log(timeline)?.cosigned.rcu(|known| match known {
             Some(known) if known.size >= size => Some(Arc::clone(known)),
             Some(_) | None => Some(Arc::clone(&cosigned)),
         });
         Ok(Some(cosigned))
     }
 
-    /// Reads a checkpoint of `system` that this service is said to have signed, and says how it contradicts what is here.
-    /// `None` where this service has not signed it.
+    /// Reads a checkpoint of a timeline that this service is said to have signed, and says how it contradicts what is here.
+    /// `None` where this service has not signed it, or where the timeline has ended: `system` tells of its last tree.
     ///
     /// # Errors
     /// The store does not answer.
-    pub async fn compare_with_system(&self, note: &str) -> Result<Option<ComparedCheckpoint>, Refusal> {
-        let system = self.system_state()?;
+    pub async fn compare_signed(
+        &self,
+        timeline: &TimelineId,
+        note: &str,
+    ) -> Result<Option<ComparedCheckpoint>, Refusal> {
         let signer = &self.doors().signer;
         let verify = |key: &[u8; 32], message: &[u8], signature: &[u8; 64]| signer.verify(key, message, signature);
-        let key = signer.ledger_key(&self.options().service_name, &system.head.id);
+        let key = signer.ledger_key(&self.options().service_name, timeline);
         let key = key.map_err(|error| Refusal::Damaged(error.to_string()))?;
         let Ok(checkpoint) = Checkpoint::open(note.as_bytes(), &key, verify) else { return Ok(None) };
-        let (size, here) = (checkpoint.size, system.head.frontier.size());
-        let contradiction = if size > here {
-            Some(format!("rollback: a checkpoint of `system` with {size} entries was cosigned, and it has {here} now"))
-        } else {
-            let continues = SignedTree::of(&system).begins_with(self.store(), (size, checkpoint.root)).await?;
-            (!continues).then(|| format!("fork: the first {size} entries of `system` are not those that were cosigned"))
+        let contradiction = match self.state_even_expired(timeline) {
+            Some(state) => self.contradiction_of(&state, &checkpoint).await?,
+            None if self.has_ended(timeline) => return Ok(None),
+            None => Some(format!(
+                "rollback: a checkpoint of `{timeline}` with {} entries was cosigned, and there is no such timeline any more",
+                checkpoint.size
+            )),
         };
         let is_accepted = contradiction.is_some() && {
+            let system = self.system_state()?;
             let losses = self.witnessed().accepted.get_or_try_init(|| accepted_losses(self.store(), &system)).await?;
-            losses.contains(&(TimelineId::system(), size, checkpoint.root))
+            losses.contains(&(timeline.clone(), checkpoint.size, checkpoint.root))
         };
         Ok(Some(ComparedCheckpoint { checkpoint, contradiction, is_accepted }))
+    }
+
+    /// Returns how a signed checkpoint contradicts what is here of its timeline, if it does.
+    async fn contradiction_of(&self, state: &TimelineState, signed: &Checkpoint) -> Result<Option<String>, Refusal> {
+        let (timeline, size, here) = (&state.head.id, signed.size, state.head.frontier.size());
+        if size > here {
+            let detail =
+                format!("a checkpoint of `{timeline}` with {size} entries was cosigned, and it has {here} now");
+            return Ok(Some(format!("rollback: {detail}")));
+        }
+        let continues = SignedTree::of(state).begins_with(self.store(), (size, signed.root)).await?;
+        Ok((!continues)
+            .then(|| format!("fork: the first {size} entries of `{timeline}` are not those that were cosigned")))
+    }
+
+    fn witnessed_log(&self, timeline: &TimelineId) -> Result<&WitnessedLog, Refusal> {
+        let unknown = || Refusal::Damaged(format!("witnesses are not shown `{timeline}` by itself"));
+        self.witnessed().log(timeline).ok_or_else(unknown)
     }
 
     /// Takes a cosignature that was verified. Returns the newest cosigned checkpoint where this made another one, to be
@@ -271,13 +303,14 @@ impl Engine {
     /// The checkpoint cannot take it.
     pub fn add_cosignature(
         &self,
+        timeline: &TimelineId,
         checkpoint: &SignedCheckpoint,
         (witness, line, time): (&WitnessKey, NoteSignature, u64),
     ) -> Result<Option<Arc<Cosigned>>, Refusal> {
         let damaged = |error: &dyn std::fmt::Display| Refusal::Damaged(error.to_string());
         let mut newer = None;
         let mut failure = None;
-        self.witnessed().cosigned.rcu(|before| {
+        self.witnessed_log(timeline)?.cosigned.rcu(|before| {
             failure = None;
             let before = before.as_ref();
             if before.is_some_and(|before| before.size > checkpoint.size) {
@@ -310,22 +343,29 @@ impl Engine {
         self.witnessed().contradiction.lock().is_some()
     }
 
-    /// Remembers how a witness stands to the service.
-    pub fn note_witness(&self, name: &str, status: WitnessStatus) {
-        self.witnessed().board.lock().insert(name.to_owned(), status);
+    /// Remembers how a witness stands to a timeline that it is shown by itself.
+    pub fn note_witness(&self, timeline: &TimelineId, name: &str, status: WitnessStatus) {
+        if let Some(log) = self.witnessed().log(timeline) {
+            log.board.lock().insert(name.to_owned(), status);
+        }
         self.witnesses_moved();
     }
 
-    /// Returns how witnesses stand to the service, by name.
+    /// Returns how witnesses stand to a timeline that they are shown by itself, by name.
     #[must_use]
-    pub fn witnesses(&self) -> BTreeMap<String, WitnessStatus> {
-        self.witnessed().board.lock().clone()
+    pub fn witnesses(&self, timeline: &TimelineId) -> BTreeMap<String, WitnessStatus> {
+        self.witnessed().log(timeline).map(|log| log.board.lock().clone()).unwrap_or_default()
     }
 
-    /// Returns the newest checkpoint of `system` that a witness has cosigned.
+    /// Returns the timelines that witnesses are shown by themselves, beside `system`.
+    pub fn named_to_witnesses(&self) -> impl Iterator<Item = &TimelineId> {
+        self.witnessed().named.get().into_iter().flat_map(BTreeMap::keys)
+    }
+
+    /// Returns the newest checkpoint of a timeline that a witness has cosigned.
     #[must_use]
-    pub fn cosigned(&self) -> Option<Arc<Cosigned>> {
-        self.witnessed().cosigned.load_full()
+    pub fn cosigned(&self, timeline: &TimelineId) -> Option<Arc<Cosigned>> {
+        self.witnessed().log(timeline)?.cosigned.load_full()
     }
 
     /// Shows that an entry is in a tree that witnesses vouch for.
@@ -340,7 +380,7 @@ impl Engine {
     ) -> Result<WitnessedProof, Refusal> {
         let look = self.look(caller, timeline.clone(), Demand::Look, Reading::InclusionProof { position }).await?;
         self.hear_cosigned().await?;
-        let cosigned = self.cosigned().ok_or(Refusal::FeatureDisabled { what: NO_COSIGNATURE })?;
+        let cosigned = self.cosigned(&TimelineId::system()).ok_or(Refusal::FeatureDisabled { what: NO_COSIGNATURE })?;
         let (head, system) = (&look.state.head, self.system_state()?);
         let key = self.doors().signer.ledger_key(&self.options().service_name, &system.head.id);
         let verifier_key = key.map_err(|error| Refusal::Damaged(error.to_string()))?.to_string();

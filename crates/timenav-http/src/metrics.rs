@@ -1,6 +1,5 @@
 //! What is counted, for `/metrics`.
 
-use std::collections::BTreeMap;
 use std::fmt::{Display, Write as _};
 
 use prometheus_client::encoding::EncodeLabelSet;
@@ -9,6 +8,7 @@ use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::histogram::{Histogram, exponential_buckets};
 use prometheus_client::registry::{Registry, Unit};
+use timenav_core::ids::TimelineId;
 use timenav_core::time::Span;
 use timenav_engine::{Engine, ReplicaStats, WitnessState, WitnessStatus};
 
@@ -105,7 +105,7 @@ impl Metrics {
             let lost = "Spans of requests that the collector was not there for, or too slow";
             write_metric(&mut text, ("trace_spans_dropped", "counter", lost, "_total"), dropped);
         }
-        write_witnesses(&mut text, &service.witnesses());
+        write_witnesses(&mut text, service);
         if let Some(replica) = &service.replica() {
             write_replica(&mut text, replica);
         }
@@ -128,28 +128,45 @@ fn write_connections(text: &mut String, connections: &ConnectionCounts) {
     }
 }
 
-fn write_witnesses(text: &mut String, witnesses: &BTreeMap<String, WitnessStatus>) {
-    if witnesses.is_empty() {
+fn write_witnesses(text: &mut String, service: &Engine) {
+    let of = |timeline: &TimelineId, label: &str| {
+        let label = label.to_owned();
+        let stands = service.witnesses(timeline).into_iter();
+        stands.map(move |(witness, status)| (format!("witness={}{label}", quoted(&witness)), status))
+    };
+    let of_system: Vec<_> = of(&TimelineId::system(), "").collect();
+    write_stands(text, ("witness", "system", "the service"), &of_system);
+    let named = service.named_to_witnesses();
+    let of_named: Vec<_> =
+        named.flat_map(|timeline| of(timeline, &format!(",timeline={}", quoted(timeline.as_str())))).collect();
+    write_stands(text, ("witness_timeline", "the timeline", "a timeline that was named to it"), &of_named);
+}
+
+/// Writes how witnesses stand to what they are shown: the labels of each, and how it stands.
+fn write_stands(
+    text: &mut String,
+    (name, entries_of, stands_to): (&str, &str, &str),
+    stands: &[(String, WitnessStatus)],
+) {
+    if stands.is_empty() {
         return;
     }
-    let mut write_number = |name: &str, help: &str, value: fn(&WitnessStatus) -> u64| {
-        let _ = write!(text, "# HELP timenav_{name} {help}.\n# TYPE timenav_{name} gauge\n");
-        for (witness, status) in witnesses {
-            let _ = writeln!(text, "timenav_{name}{{witness={}}} {}", quoted(witness), value(status));
+    let mut write_number = |what: &str, help: &str, value: fn(&WitnessStatus) -> u64| {
+        let _ = write!(text, "# HELP timenav_{name}_{what} {help}.\n# TYPE timenav_{name}_{what} gauge\n");
+        for (labels, status) in stands {
+            let _ = writeln!(text, "timenav_{name}_{what}{{{labels}}} {}", value(status));
         }
     };
-    write_number("witness_cosigned_entries", "Entries of system that the witness last cosigned", |status| status.size);
-    write_number("witness_cosigned_seconds", "When it did by its own clock, in seconds since 1970", |status| {
-        status.time
-    });
-    text.push_str("# HELP timenav_witness_state How the witness stands to the service.\n");
-    text.push_str("# TYPE timenav_witness_state stateset\n");
-    for (witness, status) in witnesses {
+    let entries = format!("Entries of {entries_of} that the witness last cosigned");
+    write_number("cosigned_entries", &entries, |status| status.size);
+    let seconds = "When it did by its own clock, in seconds since 1970";
+    write_number("cosigned_seconds", seconds, |status| status.time);
+    let _ = writeln!(text, "# HELP timenav_{name}_state How the witness stands to {stands_to}.");
+    let _ = writeln!(text, "# TYPE timenav_{name}_state stateset");
+    for (labels, status) in stands {
         for state in WitnessState::ALL {
             let (word, is_it) = (state.as_str(), u8::from(state == status.state));
-            let witness = quoted(witness);
-            let _ =
-                writeln!(text, "timenav_witness_state{{witness={witness},timenav_witness_state=\"{word}\"}} {is_it}");
+            let _ = writeln!(text, "timenav_{name}_state{{{labels},timenav_{name}_state=\"{word}\"}} {is_it}");
         }
     }
 }

@@ -15,7 +15,7 @@ use serde::Deserialize;
 use timenav_core::limits::{
     ENDED_GRACE_DAYS_DEFAULT, ENDED_GRACE_DAYS_MAX, HOST_CLOCK_OFFSET_MILLIS_MAX_DEFAULT,
     LIMITED_ACCESS_WINDOW_DAYS_DEFAULT, RETENTION_FLOOR_SECONDS_DEFAULT, SESSION_IDLE_SECONDS_DEFAULT,
-    SESSION_SECONDS_DEFAULT, TIMELINES_PER_USER_MAX_DEFAULT, WITNESS_WAIT_SECONDS_DEFAULT,
+    SESSION_SECONDS_DEFAULT, TIMELINES_PER_USER_MAX_DEFAULT,
 };
 
 use crate::data_folder::DATA_DEFAULT;
@@ -35,6 +35,7 @@ mod store_url;
 mod unknown_key;
 mod webhook_to;
 mod witness_url;
+mod witnesses;
 
 pub(crate) use connections::ConnectionSettings;
 pub(crate) use kept_from::KeptFrom;
@@ -47,6 +48,7 @@ pub(crate) use store_url::StoreUrl;
 use unknown_key::unknown_key;
 pub(crate) use webhook_to::WebhookTo;
 pub(crate) use witness_url::WitnessUrl;
+pub(crate) use witnesses::{WitnessSettings, WitnessTimeline};
 
 /// Where the service listens unless told otherwise.
 const LISTEN_DEFAULT: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(Ipv4Addr::LOCALHOST), 8080);
@@ -55,8 +57,6 @@ const LISTEN_DEFAULT: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(Ipv4Addr
 const REQUESTS_PER_MINUTE_DEFAULT: u32 = 60_000;
 /// How long requests in flight may take after the signal to stop, in seconds.
 const SHUTDOWN_DEADLINE_SECS_DEFAULT: u64 = 10;
-/// How often witnesses are asked unless told otherwise, in seconds.
-const WITNESS_INTERVAL_SECS_DEFAULT: u32 = 60;
 /// What is logged unless told otherwise.
 const LOG_FILTER_DEFAULT: &str = "info";
 /// Options that the file cannot set: where it is, short forms, and what is for one start.
@@ -233,6 +233,13 @@ pub(crate) struct ServeOptions {
     #[arg(long, env = "TIMENAV_WITNESS", value_name = "KEY=URL", value_delimiter = ',')]
     #[serde(default)]
     pub(crate) witness: Vec<WitnessUrl>,
+    /// A timeline that witnesses are shown by itself as well; give it once for each.
+    ///
+    /// What witnesses cosign of `system` covers every timeline. Name one here if somebody checks its own checkpoints. In
+    /// the environment, separate timelines by commas.
+    #[arg(long, env = "TIMENAV_WITNESS_TIMELINE", value_name = "TIMELINE", value_delimiter = ',')]
+    #[serde(default)]
+    pub(crate) witness_timeline: Vec<WitnessTimeline>,
     /// How often witnesses are asked, in seconds, if anything was written. [default: 60]
     #[arg(long, env = "TIMENAV_WITNESS_INTERVAL_SECS", value_name = "SECONDS")]
     pub(crate) witness_interval_secs: Option<WitnessSecs>,
@@ -379,13 +386,7 @@ pub(crate) struct Settings {
     /// The folder of the checkpoints, where it is not the data folder.
     pub(crate) checkpoints: Option<PathBuf>,
     /// The witnesses that are asked to cosign.
-    pub(crate) witnesses: Vec<WitnessUrl>,
-    /// How often they are asked.
-    pub(crate) witness_interval: Duration,
-    /// How many of them must vouch for a change before it is answered.
-    pub(crate) witness_required: usize,
-    /// How long that is waited for.
-    pub(crate) witness_wait_secs: WitnessSecs,
+    pub(crate) witnesses: WitnessSettings,
     /// Where webhooks may go.
     pub(crate) webhook_to: Vec<WebhookTo>,
     /// Whether names among these may lead to addresses of a private network.
@@ -421,6 +422,7 @@ impl Settings {
     /// # Errors
     /// There is a certificate without a key, or a key without a certificate.
     fn layer(options: ServeOptions, file: ServeOptions) -> anyhow::Result<Self> {
+        let witnesses = WitnessSettings::of(&options, &file)?;
         let Shared { replicas, join, kept_from, accept_rollback, signing_key } = Shared::of(&options, &file)?;
         let tls = match (options.tls_cert.or(file.tls_cert), options.tls_key.or(file.tls_key)) {
             (Some(cert), Some(key)) => Some(TlsFiles { cert, key }),
@@ -443,7 +445,6 @@ impl Settings {
             handshake: (options.handshake_secs.or(file.handshake_secs)).unwrap_or(Secs::of(HANDSHAKE_SECONDS_DEFAULT)),
         };
         let store = options.store.or(file.store);
-        let witnesses = witness_url::settled(options.witness, file.witness)?;
         let listen = options.listen.or(file.listen).unwrap_or(LISTEN_DEFAULT);
         Ok(Self {
             tls,
@@ -474,13 +475,7 @@ impl Settings {
             retention_floor_secs: (options.retention_floor_secs.or(file.retention_floor_secs))
                 .unwrap_or(RETENTION_FLOOR_SECONDS_DEFAULT),
             checkpoints: options.checkpoints.or(file.checkpoints),
-            witness_required: witness_url::required(options.witness_required.or(file.witness_required), &witnesses)?,
-            witness_wait_secs: (options.witness_wait_secs.or(file.witness_wait_secs))
-                .unwrap_or(WitnessSecs::of(WITNESS_WAIT_SECONDS_DEFAULT)),
             witnesses,
-            witness_interval: (options.witness_interval_secs.or(file.witness_interval_secs))
-                .unwrap_or(WitnessSecs::of(WITNESS_INTERVAL_SECS_DEFAULT))
-                .duration(),
             webhook_to: webhook_to::settled(options.webhook_to, file.webhook_to, listen)?,
             webhook_to_private: options.webhook_to_private.or(file.webhook_to_private).unwrap_or(false),
             webhook_ca: options.webhook_ca.or(file.webhook_ca),

@@ -2,12 +2,14 @@
 
 mod address;
 
+use std::ffi::OsStr;
 use std::fs::{DirBuilder, File, OpenOptions, TryLockError};
 use std::io::{self, Write as _};
 use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, anyhow, bail};
+use timenav_core::ids::TimelineId;
 
 pub(crate) use self::address::{KeptAddress, Listening, listening};
 
@@ -27,7 +29,10 @@ pub(crate) const NEXT_SIGNING_KEY_FILE: &str = "signing.key.next";
 /// The checkpoints outside the database.
 pub(crate) const CHECKPOINTS_FILE: &str = "checkpoints.log";
 /// The newest checkpoint of `system` that witnesses have cosigned, beside the others.
-pub(crate) const COSIGNED_FILE: &str = "cosigned.checkpoint";
+const COSIGNED_FILE: &str = "cosigned.checkpoint";
+/// The same of a timeline that was named to them: this, its id, and [`COSIGNED_OF_ENDS`].
+const COSIGNED_OF_BEGINS: &str = "cosigned.";
+const COSIGNED_OF_ENDS: &str = ".checkpoint";
 /// Held by the process that keeps checkpoints in the folder.
 pub(crate) const CHECKPOINTS_LOCK_FILE: &str = "checkpoints.lock";
 
@@ -52,6 +57,37 @@ pub(crate) struct CheckpointPlace {
     /// The file that holds them.
     pub(crate) file: PathBuf,
     _lock: File,
+}
+
+impl CheckpointPlace {
+    /// Returns the file of the newest checkpoint of a timeline that witnesses have cosigned, beside the other checkpoints.
+    pub(crate) fn cosigned_file(&self, timeline: &TimelineId) -> PathBuf {
+        let name = if timeline.is_system() {
+            COSIGNED_FILE.to_owned()
+        } else {
+            format!("{COSIGNED_OF_BEGINS}{timeline}{COSIGNED_OF_ENDS}")
+        };
+        self.file.with_file_name(name)
+    }
+}
+
+/// Returns the files of checkpoints in a folder that witnesses have cosigned.
+///
+/// # Errors
+/// The folder cannot be read.
+pub(crate) fn cosigned_files(folder: &Path) -> anyhow::Result<Vec<PathBuf>> {
+    let unreadable = || format!("{} cannot be read", folder.display());
+    let mut files = Vec::new();
+    for entry in std::fs::read_dir(folder).with_context(unreadable)? {
+        let path = entry.with_context(unreadable)?.path();
+        let name = path.file_name().and_then(OsStr::to_str).unwrap_or_default();
+        let of_named = || name.strip_prefix(COSIGNED_OF_BEGINS)?.strip_suffix(COSIGNED_OF_ENDS);
+        if name == COSIGNED_FILE || of_named().is_some_and(|id| TimelineId::new(id).is_ok()) {
+            files.push(path);
+        }
+    }
+    files.sort();
+    Ok(files)
 }
 
 impl DataFolder {

@@ -51,7 +51,7 @@ pub(crate) async fn kept_by_others(
     }
     // A file that cannot be read is reported where it is compared.
     let is_known_here = CheckpointFile::read_only(own).is_ok_and(|kept| !kept.is_empty());
-    for witness in settings.witnesses.iter().filter(|_| !is_known_here) {
+    for witness in settings.witnesses.asked.iter().filter(|_| !is_known_here) {
         match cosigned_by(witness, key).await {
             Ok(checkpoint) => kept.extend(checkpoint),
             Err(error) => tracing::warn!(

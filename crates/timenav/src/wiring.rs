@@ -1,6 +1,5 @@
 //! Puts the service together: the data folder, the store, the doors, the engine.
 
-use std::path::PathBuf;
 use std::sync::Arc;
 
 use anyhow::{Context as _, bail};
@@ -13,7 +12,7 @@ use timenav_vault::{AesVault, Argon2Passwords, Turns};
 use tokio::runtime::{Handle, Runtime};
 
 use crate::config::{Settings, StoreUrl};
-use crate::data_folder::{COSIGNED_FILE, CheckpointPlace, DataFolder, make_private};
+use crate::data_folder::{CheckpointPlace, DataFolder, make_private};
 use crate::doors::{HostClock, OsEntropy};
 use crate::kept_from::kept_by_others;
 use crate::key_files::{NextKeyFile, ServiceKey, keep_first_key, kept_service_key, service_key, settle_first_key};
@@ -34,15 +33,9 @@ pub(crate) struct Wired {
     pub(crate) engine: Engine,
     /// Lets webhooks go where they may; `None` where the service sends none.
     pub(crate) webhooks: Option<Arc<Gate>>,
-    checkpoints: CheckpointPlace,
+    /// Where its checkpoints are kept.
+    pub(crate) checkpoints: CheckpointPlace,
     _long_work: LongWorkThreads,
-}
-
-impl Wired {
-    /// Returns the file of the newest checkpoint that witnesses have cosigned, beside the other checkpoints.
-    pub(crate) fn cosigned_file(&self) -> PathBuf {
-        self.checkpoints.file.with_file_name(COSIGNED_FILE)
-    }
 }
 
 /// Threads for work that takes long, as many as may work at a time and some that wait for the disk.
@@ -270,8 +263,8 @@ impl Parts {
             host_clock_offset_millis_max: settings.host_clock_offset_max_millis,
             replica_name: settings.replica_name.clone(),
             version: env!("CARGO_PKG_VERSION").to_owned(),
-            witnesses_required: settings.witness_required,
-            witness_wait: Span::from_micros(i64::from(settings.witness_wait_secs.get()) * 1_000_000),
+            witnesses_required: settings.witnesses.required,
+            witness_wait: Span::from_micros(i64::from(settings.witnesses.wait.get()) * 1_000_000),
             ..Options::default()
         };
         Ok(Self { store, doors, webhooks, options, checkpoints, long_work })

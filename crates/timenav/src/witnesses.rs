@@ -1,14 +1,17 @@
 //! What a service does that has witnesses: it commits `system` to what moved, and shows them its checkpoint.
 //!
 //! One task does the first, at each interval. Each witness has a task of its own, so that none waits for another, and
-//! nobody who reads or writes waits for any of them. Of several services on one database one does it for all.
+//! nobody who reads or writes waits for any of them. Of several services on one database one does it for all. Timelines that
+//! were named to witnesses are shown to them beside `system`, by each service.
 
 mod asking;
+mod named;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use timenav_core::ids::TimelineId;
 use timenav_core::ledger::WitnessKey;
 use timenav_engine::{Cosigned, Engine, Evidence, Refusal, Seldom, SignedCheckpoint, WitnessState, WitnessStatus};
 use tokio::sync::watch;
@@ -17,7 +20,7 @@ use tokio_util::sync::CancellationToken;
 
 use self::asking::{Asked, AskedWitness};
 use crate::config::Settings;
-use crate::data_folder::replace_secret;
+use crate::data_folder::{CheckpointPlace, replace_secret};
 use crate::traces::Spans;
 
 /// How long a witness is left alone after it did not answer, at first. It doubles with each further time.
@@ -43,24 +46,33 @@ const RECALL_AGAIN: Duration = Duration::from_secs(10);
 pub(crate) fn start(
     engine: &Engine,
     settings: &Settings,
-    (file, spans): (PathBuf, &Spans),
+    (checkpoints, spans): (&CheckpointPlace, &Spans),
     closing: &CancellationToken,
 ) -> anyhow::Result<()> {
-    if settings.witnesses.is_empty() {
+    let witnesses = &settings.witnesses;
+    if witnesses.asked.is_empty() {
         return Ok(());
     }
-    let asked = |witness| AskedWitness::new(witness, spans.clone());
-    let asked = settings.witnesses.iter().map(asked).collect::<anyhow::Result<Vec<_>>>()?;
-    engine.trust_witnesses(settings.witnesses.iter().map(|witness| witness.key.clone()).collect());
-    for witness in &settings.witnesses {
-        engine.note_witness(witness.key.name(), WitnessStatus::default());
+    let asked = |witness| Ok(Arc::new(AskedWitness::new(witness, spans.clone())?));
+    let asked = witnesses.asked.iter().map(asked).collect::<anyhow::Result<Vec<_>>>()?;
+    engine.trust_witnesses(witnesses.asked.iter().map(|witness| witness.key.clone()).collect());
+    engine.name_to_witnesses(witnesses.timelines.iter().cloned());
+    for timeline in std::iter::once(&TimelineId::system()).chain(&witnesses.timelines) {
+        for witness in &witnesses.asked {
+            engine.note_witness(timeline, witness.key.name(), WitnessStatus::default());
+        }
     }
-    let is_required = settings.witness_required > 0;
+    let is_required = witnesses.required > 0;
     if is_required {
         tokio::spawn(wake(engine.clone(), closing.clone()));
     }
     let pause_max = if is_required { PAUSE_REQUIRED_MAX } else { PAUSE_MAX };
-    let pace = Pace { interval: settings.witness_interval, pause_max };
+    let pace = Pace { interval: witnesses.interval, pause_max };
+    for timeline in &witnesses.timelines {
+        let log = (timeline.clone(), checkpoints.cosigned_file(timeline));
+        tokio::spawn(named::run(engine.clone(), asked.clone(), pace, log, closing.clone()));
+    }
+    let file = checkpoints.cosigned_file(&TimelineId::system());
     tokio::spawn(run(engine.clone(), asked, pace, file, closing.clone()));
     Ok(())
 }
@@ -81,22 +93,16 @@ async fn wake(engine: Engine, closing: CancellationToken) {
     }
 }
 
-async fn run(engine: Engine, asked: Vec<AskedWitness>, pace: Pace, file: PathBuf, closing: CancellationToken) {
-    let keys: Vec<WitnessKey> = asked.iter().map(|witness| witness.key().clone()).collect();
-    let cosigned = recall(&engine, &file, &keys).await;
+async fn run(engine: Engine, asked: Vec<Arc<AskedWitness>>, pace: Pace, file: PathBuf, closing: CancellationToken) {
+    let system = TimelineId::system();
+    let cosigned = recall_cosigned(&engine, (&system, &file), &asked).await;
+    recall_heads(&engine).await;
     tokio::spawn(recall_more(engine.clone(), closing.clone()));
-    let (tips, tip) = watch::channel(None);
-    let newest = tokio::sync::Mutex::new(cosigned.as_ref().map(|one| (one.size, Arc::clone(&one.note))));
-    let kept = Arc::new(Kept { file, newest });
+    let kept = Arc::new(Kept::new(system, file, cosigned.as_deref()));
     if engine.has_others() {
         tokio::spawn(listen(engine.clone(), Arc::clone(&kept), closing.clone()));
     }
-    for witness in asked {
-        let known = cosigned.as_ref().filter(|one| one.by.contains_key(witness.key().name())).map_or(0, |one| one.size);
-        let follower = Follower { engine: engine.clone(), witness, kept: Arc::clone(&kept), known, pace, paused: 0 };
-        tokio::spawn(follower.follow(tip.clone(), closing.clone()));
-    }
-    drop(tip);
+    let tips = follow(&engine, asked, pace, (&kept, cosigned.as_deref()), &closing);
     let failures = Seldom::default();
     // First what is there, before anything is added to it: if it was taken back, they know. Each service asks that by itself.
     let (mut commits, mut is_wanted) = (false, true);
@@ -125,18 +131,44 @@ async fn run(engine: Engine, asked: Vec<AskedWitness>, pace: Pace, file: PathBuf
 
 type Tips = watch::Sender<Option<Arc<SignedCheckpoint>>>;
 
-/// Has witnesses shown the newest checkpoint of `system`, if somebody waits for that or this service asks them for all.
-async fn show(engine: &Engine, tips: &Tips, commits: bool, is_wanted: bool) -> Result<(), Refusal> {
-    if !is_wanted && !engine.asks_witnesses().await? {
-        return Ok(());
+/// Has each witness shown what is said to be the newest checkpoint of a timeline.
+fn follow(
+    engine: &Engine,
+    asked: Vec<Arc<AskedWitness>>,
+    pace: Pace,
+    (kept, cosigned): (&Arc<Kept>, Option<&Cosigned>),
+    closing: &CancellationToken,
+) -> Tips {
+    let (tips, tip) = watch::channel(None);
+    for witness in asked {
+        let known = cosigned.filter(|one| one.by.contains_key(witness.key().name())).map_or(0, |one| one.size);
+        let follower = Follower { engine: engine.clone(), witness, kept: Arc::clone(kept), known, pace, paused: 0 };
+        tokio::spawn(follower.follow(tip.clone(), closing.clone()));
     }
-    let tip = next_tip(engine, commits).await?;
+    tips
+}
+
+fn show_tip(tips: &Tips, tip: SignedCheckpoint) {
     let size = tip.size;
     tips.send_if_modified(|before: &mut Option<Arc<SignedCheckpoint>>| {
         let is_new = before.as_ref().is_none_or(|before| before.size != size);
         *before = Some(Arc::new(tip));
         is_new
     });
+}
+
+/// Has witnesses shown the newest checkpoint of `system`, if somebody waits for that or this service asks them for all.
+async fn show(engine: &Engine, tips: &Tips, commits: bool, is_wanted: bool) -> Result<(), Refusal> {
+    if !is_wanted && !engine.asks_witnesses().await? {
+        return Ok(());
+    }
+    // Where what is here contradicts itself, nothing is said that would look as if it were right.
+    if commits && !engine.contradicts_itself() {
+        engine.commit_heads().await?;
+    }
+    if let Some(tip) = engine.witness_checkpoint(&TimelineId::system())? {
+        show_tip(tips, tip);
+    }
     // If it was lost or damaged there, it is put right.
     engine.share_cosigned().await
 }
@@ -155,27 +187,23 @@ async fn listen(engine: Engine, kept: Arc<Kept>, closing: CancellationToken) {
         {
             tracing::warn!(%refusal, untold, "what another service has had cosigned cannot be read; it will be tried again");
         }
-        if let Some(cosigned) = engine.cosigned() {
+        if let Some(cosigned) = engine.cosigned(&kept.timeline) {
             kept.keep(&cosigned).await;
         }
     }
 }
 
-/// Commits `system` to what moved, and returns its checkpoint.
-async fn next_tip(engine: &Engine, commits: bool) -> Result<SignedCheckpoint, Refusal> {
-    // Where what is here contradicts itself, nothing is said that would look as if it were right.
-    if commits && !engine.contradicts_itself() {
-        engine.commit_heads().await?;
-    }
-    engine.system_checkpoint()
-}
-
-/// Takes what was cosigned and committed to before the start, and compares it with what is here.
-async fn recall(engine: &Engine, file: &Path, keys: &[WitnessKey]) -> Option<Arc<Cosigned>> {
+/// Takes what was cosigned of a timeline before the start, and compares it with what is here.
+async fn recall_cosigned(
+    engine: &Engine,
+    (timeline, file): (&TimelineId, &Path),
+    asked: &[Arc<AskedWitness>],
+) -> Option<Arc<Cosigned>> {
     let path = file.to_owned();
     let text = tokio::task::spawn_blocking(move || std::fs::read_to_string(&path)).await;
-    let cosigned = match text {
-        Ok(Ok(note)) => match engine.recall_cosigned(&note, keys).await {
+    let keys: Vec<WitnessKey> = asked.iter().map(|witness| witness.key().clone()).collect();
+    match text {
+        Ok(Ok(note)) => match engine.recall_cosigned(timeline, &note, &keys).await {
             Ok(cosigned) => {
                 if cosigned.is_none() {
                     tracing::warn!(path = %file.display(), "the kept checkpoint was cosigned by none of the witnesses, or signed by another key");
@@ -193,13 +221,16 @@ async fn recall(engine: &Engine, file: &Path, keys: &[WitnessKey]) -> Option<Arc
             None
         }
         Err(_) => None,
-    };
+    }
+}
+
+/// Compares what was committed to last before the start with what is here.
+async fn recall_heads(engine: &Engine) {
     match engine.recall_heads().await {
         Ok(None) => {}
         Ok(Some(contradiction)) => tracing::error!("what is here is not what was committed to: {contradiction}"),
         Err(refusal) => tracing::error!(%refusal, "what was committed to cannot be read: {refusal}"),
     }
-    cosigned
 }
 
 /// Compares the rest of what was committed to before the start, beside everything else: there may be years of it.
@@ -229,14 +260,20 @@ async fn recall_more(engine: Engine, closing: CancellationToken) {
     }
 }
 
-/// The file of the newest cosigned checkpoint.
+/// The file of the newest cosigned checkpoint of a timeline.
 struct Kept {
+    timeline: TimelineId,
     file: PathBuf,
     /// The one that is there, and its size.
     newest: tokio::sync::Mutex<Option<(u64, Arc<str>)>>,
 }
 
 impl Kept {
+    fn new(timeline: TimelineId, file: PathBuf, cosigned: Option<&Cosigned>) -> Self {
+        let newest = tokio::sync::Mutex::new(cosigned.map(|one| (one.size, Arc::clone(&one.note))));
+        Self { timeline, file, newest }
+    }
+
     async fn keep(&self, cosigned: &Cosigned) {
         let mut newest = self.newest.lock().await;
         if newest.as_ref().is_some_and(|(size, note)| cosigned.size < *size || cosigned.note == *note) {
@@ -254,10 +291,10 @@ impl Kept {
     }
 }
 
-/// Shows one witness what it has not cosigned yet.
+/// Shows one witness what it has not cosigned yet of a timeline.
 struct Follower {
     engine: Engine,
-    witness: AskedWitness,
+    witness: Arc<AskedWitness>,
     kept: Arc<Kept>,
     /// The size that it cosigned last, as far as is known.
     known: u64,
@@ -269,6 +306,8 @@ struct Follower {
 impl Follower {
     async fn follow(mut self, mut tips: watch::Receiver<Option<Arc<SignedCheckpoint>>>, closing: CancellationToken) {
         let mut status = WitnessStatus::default();
+        let (witness, kept) = (Arc::clone(&self.witness), Arc::clone(&self.kept));
+        let (name, timeline) = (witness.key().name(), &kept.timeline);
         loop {
             let tip = tips.borrow_and_update().clone();
             let is_done = match &tip {
@@ -277,11 +316,11 @@ impl Follower {
                     let asked = tokio::select! {
                         biased;
                         () = closing.cancelled() => return,
-                        asked = self.witness.ask(&self.engine, self.known, tip) => asked,
+                        asked = witness.ask(&self.engine, timeline, (self.known, tip)) => asked,
                     };
                     let next = self.take(asked, &status).await;
-                    tell(self.witness.key().name(), &status, &next);
-                    self.engine.note_witness(self.witness.key().name(), next.clone());
+                    tell((name, timeline), &status, &next);
+                    self.engine.note_witness(timeline, name, next.clone());
                     status = next;
                     status.state == WitnessState::Cosigning
                 }
@@ -308,11 +347,14 @@ impl Follower {
         match asked {
             Asked::Cosigned { checkpoint, line, time } => {
                 self.known = checkpoint.size;
-                match self.engine.add_cosignature(&checkpoint, (self.witness.key(), line, time)) {
+                let timeline = &self.kept.timeline;
+                match self.engine.add_cosignature(timeline, &checkpoint, (self.witness.key(), line, time)) {
                     Ok(newest) => {
                         if let Some(newest) = newest {
                             self.kept.keep(&newest).await;
-                            if let Err(refusal) = self.engine.share_cosigned().await {
+                            if timeline.is_system()
+                                && let Err(refusal) = self.engine.share_cosigned().await
+                            {
                                 // At the next interval it is tried again.
                                 tracing::debug!(%refusal, "the others do not know yet what was cosigned");
                             }
@@ -331,24 +373,40 @@ impl Follower {
     }
 }
 
-/// Says in the log how a witness stands to the service, where that has changed.
-fn tell(name: &str, before: &WitnessStatus, now: &WitnessStatus) {
+/// Says in the log how a witness stands to a timeline, where that has changed.
+fn tell((name, timeline): (&str, &TimelineId), before: &WitnessStatus, now: &WitnessStatus) {
     if before.state == now.state && before.detail == now.detail {
         return;
     }
     let WitnessStatus { state, size, detail, evidence, .. } = now;
+    let log = timeline.as_str();
     match state {
         WitnessState::Waiting => {}
         WitnessState::Cosigning if before.state == WitnessState::Cosigning => {}
-        WitnessState::Cosigning => tracing::info!(witness = name, size, "the witness `{name}` cosigns"),
+        WitnessState::Cosigning => {
+            tracing::info!(witness = name, timeline = log, size, "the witness `{name}` cosigns `{timeline}`");
+        }
         WitnessState::Unreachable | WitnessState::Refusing => {
-            tracing::warn!(witness = name, "the witness `{name}` does not cosign: {detail}");
+            tracing::warn!(
+                witness = name,
+                timeline = log,
+                "the witness `{name}` does not cosign `{timeline}`: {detail}"
+            );
         }
         WitnessState::Rollback | WitnessState::Fork if *evidence == Evidence::Accepted => {
-            tracing::warn!(witness = name, "the witness `{name}` does not cosign, as an operator accepted: {detail}");
+            tracing::warn!(
+                witness = name,
+                timeline = log,
+                "the witness `{name}` does not cosign `{timeline}`, as an operator accepted: {detail}"
+            );
         }
         WitnessState::Rollback | WitnessState::Fork => {
-            tracing::error!(witness = name, kind = state.as_str(), "the witness `{name}` does not cosign: {detail}");
+            tracing::error!(
+                witness = name,
+                timeline = log,
+                kind = state.as_str(),
+                "the witness `{name}` does not cosign `{timeline}`: {detail}"
+            );
         }
     }
 }

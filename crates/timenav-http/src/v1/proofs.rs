@@ -84,8 +84,8 @@ pub(crate) fn routes() -> Vec<Route> {
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct CheckpointRequest {
-    /// Whether to return the very latest checkpoint of `system`. Defaults to false: the latest one that a witness has
-    /// cosigned, if any has. Other timelines have no cosigned checkpoints of their own.
+    /// Whether to return the very latest checkpoint. Defaults to false: of `system`, and of timelines that the operator has
+    /// named to witnesses, the latest one that a witness has cosigned, if any has.
     #[schema(example = true)]
     #[serde(default, deserialize_with = "wire::truth")]
     newest: Option<bool>,

@@ -8,7 +8,7 @@ use serde_json::json;
 use timenav_engine::Acceptance;
 
 use crate::config::{ServeOptions, Settings, StoreUrl};
-use crate::data_folder::{COSIGNED_FILE, DATABASE_FILE, DataFolder};
+use crate::data_folder::{DATABASE_FILE, DataFolder, cosigned_files};
 use crate::exit::Failure;
 use crate::kept_from::read_kept;
 use crate::{output, telemetry, wiring};
@@ -83,8 +83,7 @@ pub(crate) fn run(command: AcceptRollbackCommand) -> Result<(), Failure> {
         of_others.extend(read_kept(file)?);
     }
     let folder = DataFolder::open_with_key(&settings.data, settings.signing_key.as_deref())?;
-    let cosigned = settings.checkpoints.as_deref().unwrap_or(folder.path()).join(COSIGNED_FILE);
-    if cosigned.try_exists().with_context(|| format!("{} cannot be read", cosigned.display()))? {
+    for cosigned in cosigned_files(settings.checkpoints.as_deref().unwrap_or(folder.path()))? {
         of_others.extend(read_kept(&cosigned)?);
     }
     let is_accepted = by.is_some();

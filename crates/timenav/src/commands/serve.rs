@@ -104,7 +104,7 @@ async fn serve(settings: &Settings) -> Result<(), Failure> {
     let router = timenav_http::router(wired.engine.clone(), options);
     tokio::spawn(tend(wired.engine.clone(), closing.clone()));
     tokio::spawn(replicas::follow(wired.engine.clone(), closing.clone()));
-    witnesses::start(&wired.engine, settings, (wired.cosigned_file(), &spans), &closing)?;
+    witnesses::start(&wired.engine, settings, (&wired.checkpoints, &spans), &closing)?;
     webhooks::start(&wired.engine, wired.webhooks.clone(), (settings, spans), &closing)?;
     tokio::spawn(replicas::compare(wired.engine.clone(), closing.clone()));
     tokio::spawn(replicas::compare_rows(wired.engine.clone(), closing.clone()));

@@ -3,14 +3,9 @@
 use std::fmt;
 use std::str::FromStr;
 
-use anyhow::bail;
 use reqwest::Url;
 use serde::Deserialize;
 use timenav_core::ledger::WitnessKey;
-
-/// Most witnesses of one service. Each cosignature is a line of a note, of which a reader takes 64, and one or two are the
-/// service's own.
-pub(crate) const WITNESSES_MAX: usize = 32;
 
 /// A witness that is asked to cosign.
 #[derive(Clone, PartialEq, Eq, Deserialize)]
@@ -65,42 +60,6 @@ impl fmt::Debug for WitnessUrl {
     }
 }
 
-/// Settles which witnesses count: those of flags and the environment, else those of the file.
-///
-/// # Errors
-/// There are too many, or two of one name.
-pub(super) fn settled(options: Vec<WitnessUrl>, file: Vec<WitnessUrl>) -> anyhow::Result<Vec<WitnessUrl>> {
-    let witnesses = if options.is_empty() { file } else { options };
-    if witnesses.len() > WITNESSES_MAX {
-        bail!("there can be at most {WITNESSES_MAX} witnesses, not {}", witnesses.len());
-    }
-    for (at, one) in witnesses.iter().enumerate() {
-        let is_twice =
-            |other: &&WitnessUrl| other.key.name() == one.key.name() || other.key.public_key() == one.key.public_key();
-        if let Some(other) = witnesses[..at].iter().find(is_twice) {
-            bail!(
-                "the witnesses `{}` and `{}` have the same name or key; each must have its own",
-                other.key.name(),
-                one.key.name()
-            );
-        }
-    }
-    Ok(witnesses)
-}
-
-/// Settles how many witnesses must vouch for a change before it is answered.
-///
-/// # Errors
-/// There are not so many.
-pub(super) fn required(count: Option<usize>, witnesses: &[WitnessUrl]) -> anyhow::Result<usize> {
-    let count = count.unwrap_or(0);
-    if count > witnesses.len() {
-        let there = witnesses.len();
-        bail!("`witness_required` is {count}, and there are {there} witnesses: give --witness once for each of them");
-    }
-    Ok(count)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -130,19 +89,5 @@ mod tests {
             let error = read(&wrong).unwrap_err();
             assert!(error.contains(expected), "{wrong}: {error}");
         }
-    }
-
-    #[test]
-    fn flags_take_the_place_of_the_file_and_none_is_given_twice() {
-        let of = |number: u8| {
-            let key = WitnessKey::new(&format!("w{number}"), [number; 32]).unwrap();
-            format!("{key}=http://w{number}.example").parse::<WitnessUrl>().unwrap()
-        };
-        assert_eq!(settled(vec![of(1)], vec![of(2)]).unwrap(), [of(1)]);
-        assert_eq!(settled(Vec::new(), vec![of(2)]).unwrap(), [of(2)]);
-        assert!(settled(vec![of(1), of(2), of(1)], Vec::new()).unwrap_err().to_string().contains("`w1` and `w1`"));
-        let most: Vec<_> = (0..32).map(of).collect();
-        assert_eq!(settled(most.clone(), Vec::new()).unwrap(), most);
-        assert!(settled((0..33).map(of).collect(), Vec::new()).is_err());
     }
 }

@@ -71,19 +71,24 @@ impl AskedWitness {
         &self.witness.key
     }
 
-    /// Shows the witness a checkpoint, from the size on that it is thought to have cosigned last.
-    pub(super) async fn ask(&self, engine: &Engine, known: u64, tip: &SignedCheckpoint) -> Asked {
+    /// Shows the witness a checkpoint of a timeline, from the size on that it is thought to have cosigned last.
+    pub(super) async fn ask(
+        &self,
+        engine: &Engine,
+        timeline: &TimelineId,
+        (known, tip): (u64, &SignedCheckpoint),
+    ) -> Asked {
         let begun = self.spans.begin(engine.now());
-        let asked = self.ask_on(engine, known, tip).await;
+        let asked = self.ask_on(engine, timeline, (known, tip)).await;
         let attributes = || vec![KeyValue::new("timenav.witness", self.key().name().to_owned())];
         begun.sent("ask witness", attributes, engine.now(), !matches!(asked, Asked::Cosigned { .. }));
         asked
     }
 
-    async fn ask_on(&self, engine: &Engine, known: u64, tip: &SignedCheckpoint) -> Asked {
+    async fn ask_on(&self, engine: &Engine, timeline: &TimelineId, (known, tip): (u64, &SignedCheckpoint)) -> Asked {
         let (mut old, mut tip) = (known, tip.clone());
         for _ in 0..TURNS_MAX {
-            let asked = match self.submit(engine, old, &tip).await {
+            let asked = match self.submit(engine, timeline, (old, &tip)).await {
                 Ok(answer) => answer,
                 Err(asked) => return asked,
             };
@@ -95,19 +100,19 @@ impl AskedWitness {
                     };
                     if size > tip.size {
                         // Another service on the same database may have been faster.
-                        match heard(engine).await {
-                            Ok(newer) => tip = newer,
+                        match heard(engine, timeline).await {
+                            Ok(newer) => tip = newer.unwrap_or(tip),
                             Err(refusal) => return Asked::Refused(refusal.to_string()),
                         }
                     }
                     if size > tip.size {
                         let detail = format!(
-                            "rollback: the witness `{}` has cosigned {size} entries of `system`, but it has {} now",
+                            "rollback: the witness `{}` has cosigned {size} entries of `{timeline}`, but it has {} now",
                             self.key().name(),
                             tip.size
                         );
                         return self
-                            .with_evidence(engine, &tip.origin, |evidence| Asked::Rollback { detail, evidence })
+                            .with_evidence(engine, timeline, &tip, |evidence| Asked::Rollback { detail, evidence })
                             .await;
                     }
                     old = size;
@@ -115,11 +120,12 @@ impl AskedWitness {
                 StatusCode::UNPROCESSABLE_ENTITY => {
                     // What was sent is consistent with what is here, so what the witness has is not.
                     let detail = format!(
-                        "fork: the witness `{}` has cosigned another history of `system` than the one that is here, up to {old} \
-                         entries",
+                        "fork: the witness `{}` has cosigned another history of `{timeline}` than the one that is here, up to \
+                         {old} entries",
                         self.key().name()
                     );
-                    return self.with_evidence(engine, &tip.origin, |evidence| Asked::Fork { detail, evidence }).await;
+                    let tell = |evidence| Asked::Fork { detail, evidence };
+                    return self.with_evidence(engine, timeline, &tip, tell).await;
                 }
                 status => return Asked::Refused(reason(status, &asked.body)),
             }
@@ -127,12 +133,17 @@ impl AskedWitness {
         Asked::Refused("it names another size each time".to_owned())
     }
 
-    async fn submit(&self, engine: &Engine, old_size: u64, tip: &SignedCheckpoint) -> Result<Answer, Asked> {
+    async fn submit(
+        &self,
+        engine: &Engine,
+        timeline: &TimelineId,
+        (old_size, tip): (u64, &SignedCheckpoint),
+    ) -> Result<Answer, Asked> {
         if old_size > tip.size {
             // What was cosigned is larger than what is here. The witness says by how much.
             return self.post(AddCheckpoint { old_size: 0, hashes: Vec::new(), note: tip.note.clone() }).await;
         }
-        let hashes = engine.system_consistency(old_size, tip).await;
+        let hashes = engine.witness_consistency(timeline, old_size, tip).await;
         let hashes = hashes.map_err(|refusal| Asked::Refused(format!("it was not asked: {refusal}")))?;
         self.post(AddCheckpoint { old_size, hashes, note: tip.note.clone() }).await
     }
@@ -175,22 +186,28 @@ impl AskedWitness {
     }
 
     /// Asks the witness for what it has, which shows whether it says the truth: this service must have signed it.
-    async fn with_evidence(&self, engine: &Engine, origin: &str, tell: impl FnOnce(Evidence) -> Asked) -> Asked {
-        let origin = sha256(&[origin.as_bytes()]).to_hex();
+    async fn with_evidence(
+        &self,
+        engine: &Engine,
+        timeline: &TimelineId,
+        tip: &SignedCheckpoint,
+        tell: impl FnOnce(Evidence) -> Asked,
+    ) -> Asked {
+        let origin = sha256(&[tip.origin.as_bytes()]).to_hex();
         let answer = self.send(Method::GET, self.witness.below(&[&origin, "checkpoint"]), String::new()).await;
         let shown = answer.ok().filter(|answer| answer.status == StatusCode::OK);
         let shown = shown.and_then(|answer| String::from_utf8(answer.body).ok());
         tell(match &shown {
-            Some(note) => engine.judge_evidence(note).await.unwrap_or(Evidence::None),
+            Some(note) => engine.judge_evidence(timeline, note).await.unwrap_or(Evidence::None),
             None => Evidence::None,
         })
     }
 }
 
-/// Returns the checkpoint of `system` with what other services have written.
-async fn heard(engine: &Engine) -> Result<SignedCheckpoint, Refusal> {
-    engine.hear_of(&TimelineId::system()).await?;
-    engine.system_checkpoint()
+/// Returns the checkpoint of a timeline with what other services have written.
+async fn heard(engine: &Engine, timeline: &TimelineId) -> Result<Option<SignedCheckpoint>, Refusal> {
+    engine.hear_of(timeline).await?;
+    engine.witness_checkpoint(timeline)
 }
 
 /// Reads the body of an answer, up to a limit. What is beyond it is not looked at: nothing of use is so long.

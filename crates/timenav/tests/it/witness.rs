@@ -1,6 +1,7 @@
 //! Witnesses: the server, and a service that has some.
 
 mod log;
+mod named;
 mod server;
 mod service;
 pub(crate) mod stand_in;

@@ -1,6 +1,7 @@
 //! What witnesses have cosigned, shared between two services: one of them asks, both show it, and the row that they share is
 //! believed as far as its signatures go.
 
+use timenav_core::ids::TimelineId;
 use timenav_core::ledger::{Checkpoint, Note, VerifierKey, WitnessKey};
 use timenav_engine::{Cosigned, Engine, Evidence, Refusal, SignedCheckpoint, Signer as _, WitnessState};
 
@@ -27,16 +28,19 @@ impl Witness {
     async fn cosign(&self, engine: &Engine, checkpoint: &SignedCheckpoint, time: u64) {
         let note = Note::parse(checkpoint.note.as_bytes()).unwrap();
         let line = self.key.cosign(note.text(), time, |message| self.signer.sign(message)).unwrap();
-        engine.add_cosignature(checkpoint, (&self.key, line, time)).unwrap().expect("it is newer");
+        engine
+            .add_cosignature(&TimelineId::system(), checkpoint, (&self.key, line, time))
+            .unwrap()
+            .expect("it is newer");
         engine.share_cosigned().await.unwrap();
     }
 
     /// As at an interval, where the service is the one that asks.
     async fn ask(&self, engine: &Engine, time: u64) -> Cosigned {
         engine.commit_heads().await.unwrap();
-        let checkpoint = engine.system_checkpoint().unwrap();
+        let checkpoint = engine.witness_checkpoint(&TimelineId::system()).unwrap().unwrap();
         self.cosign(engine, &checkpoint, time).await;
-        Cosigned::clone(&engine.cosigned().unwrap())
+        Cosigned::clone(&engine.cosigned(&TimelineId::system()).unwrap())
     }
 }
 
@@ -74,7 +78,7 @@ async fn what_one_has_had_cosigned_is_shown_by_both_and_a_row_is_believed_as_far
     let first = witness.ask(&left.engine, 1_700_000_000).await;
     let (size, note) = proven(&right, 0).await;
     assert_eq!((note.as_str(), shown(&right).await.as_str()), (&*first.note, &*first.note));
-    let status = right.engine.witnesses()["witness.test"].clone();
+    let status = right.engine.witnesses(&TimelineId::system())["witness.test"].clone();
     assert_eq!((status.state, status.size, status.time), (WitnessState::Cosigning, first.size, 1_700_000_000));
     // What was committed to there is not committed to here once more; what is new is, and found there.
     right.engine.commit_heads().await.unwrap();
@@ -132,14 +136,14 @@ async fn another_one_asks_once_the_first_has_gone_and_a_checkpoint_of_what_was_t
     let cosigned = witness.ask(&left.engine, 1_700_000_000).await;
     // It is no evidence that this one has not heard of it yet.
     left.engine.create_user(&left.admin, user_id("ada"), false, None).await.unwrap();
-    let newer = left.engine.system_checkpoint().unwrap();
-    assert!(right.engine.system_checkpoint().unwrap().size < newer.size);
-    assert_eq!(right.engine.judge_evidence(&newer.note).await.unwrap(), Evidence::None);
+    let newer = left.engine.witness_checkpoint(&TimelineId::system()).unwrap().unwrap();
+    assert!(right.engine.witness_checkpoint(&TimelineId::system()).unwrap().unwrap().size < newer.size);
+    assert_eq!(right.engine.judge_evidence(&TimelineId::system(), &newer.note).await.unwrap(), Evidence::None);
     left.engine.close().await;
     assert!(right.engine.asks_witnesses().await.unwrap());
     assert_eq!(shown(&right).await, *cosigned.note);
     // The service signed it once, so there were more entries than there are now.
-    let system = right.engine.system_checkpoint().unwrap();
+    let system = right.engine.witness_checkpoint(&TimelineId::system()).unwrap().unwrap();
     let key = VerifierKey::new(&system.origin, house.signer.public_key()).unwrap();
     let tree =
         Checkpoint { origin: system.origin.clone(), size: system.size + 10, root: system.root, extensions: Vec::new() };
@@ -153,6 +157,6 @@ async fn another_one_asks_once_the_first_has_gone_and_a_checkpoint_of_what_was_t
     assert!(matches!(&refused, Err(Refusal::Diverged(_))), "{refused:?}");
     let refused = right.engine.change_clock(&right.admin, None, hour(), None).await;
     assert!(matches!(&refused, Err(Refusal::Diverged(_))), "{refused:?}");
-    assert_eq!(right.engine.cosigned().unwrap().note, cosigned.note);
+    assert_eq!(right.engine.cosigned(&TimelineId::system()).unwrap().note, cosigned.note);
     right.engine.close().await;
 }

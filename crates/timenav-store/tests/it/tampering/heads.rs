@@ -1,5 +1,6 @@
 //! What entries `heads` commit `system` to, and timelines that are something else.
 
+use timenav_core::ids::TimelineId;
 use timenav_core::ledger::{CommittedHead, CommittedHeads, WitnessKey, sha256};
 use timenav_engine::{Acceptance, Divergence, Evidence, KeptOutside, Refusal};
 
@@ -118,9 +119,9 @@ async fn a_start_finds_a_timeline_that_contradicts_what_was_committed_to() {
     let house = committed().await;
     let home = house.open().await;
     // A checkpoint of another ledger, or of a larger one, that this service has signed.
-    let checkpoint = home.engine.system_checkpoint().unwrap();
-    assert!(home.engine.compare_with_system("x").await.unwrap().is_none());
-    let compared = home.engine.compare_with_system(&checkpoint.note).await.unwrap().unwrap();
+    let checkpoint = home.engine.witness_checkpoint(&TimelineId::system()).unwrap().unwrap();
+    assert!(home.engine.compare_signed(&TimelineId::system(), "x").await.unwrap().is_none());
+    let compared = home.engine.compare_signed(&TimelineId::system(), &checkpoint.note).await.unwrap().unwrap();
     assert_eq!((compared.contradiction, compared.is_accepted), (None, false));
     home.engine.close().await;
     let position = last_with(&house, SYSTEM, "heads");
@@ -152,10 +153,13 @@ async fn an_entry_is_proven_by_the_newest_cosigned_checkpoint_that_covers_it() {
     let signer = SeedSigner::new([3; 32]);
     let witness = WitnessKey::new("witness.test", signer.public_key()).unwrap();
     let cosign = |time: u64| {
-        let checkpoint = engine.system_checkpoint().unwrap();
+        let checkpoint = engine.witness_checkpoint(&TimelineId::system()).unwrap().unwrap();
         let text = checkpoint.note.split_inclusive("\n\n").next().unwrap().strip_suffix('\n').unwrap().to_owned();
         let line = witness.cosign(&text, time, |message| signer.sign(message)).unwrap();
-        engine.add_cosignature(&checkpoint, (&witness, line, time)).unwrap().expect("it is newer")
+        engine
+            .add_cosignature(&TimelineId::system(), &checkpoint, (&witness, line, time))
+            .unwrap()
+            .expect("it is newer")
     };
     let first = cosign(1_700_000_000);
     assert_eq!((first.by.len(), first.by["witness.test"]), (1, 1_700_000_000));
@@ -182,11 +186,15 @@ async fn an_entry_is_proven_by_the_newest_cosigned_checkpoint_that_covers_it() {
     let home = house.open().await;
     let engine = &home.engine;
     let keys = [witness.clone()];
-    assert_eq!(engine.recall_cosigned(&old, &[]).await.unwrap(), None, "nobody known has cosigned it");
-    assert_eq!(engine.recall_cosigned(&kept, &keys).await.unwrap().unwrap().size, second.size);
+    assert_eq!(
+        engine.recall_cosigned(&TimelineId::system(), &old, &[]).await.unwrap(),
+        None,
+        "nobody known has cosigned it"
+    );
+    assert_eq!(engine.recall_cosigned(&TimelineId::system(), &kept, &keys).await.unwrap().unwrap().size, second.size);
     assert_eq!(engine.recall_heads().await.unwrap(), None);
     assert_eq!(engine.witnessed_proof(&home.admin, &main, covered).await.unwrap().cosigned.size, second.size);
-    assert!(engine.witnesses().is_empty());
+    assert!(engine.witnesses(&TimelineId::system()).is_empty());
     home.close().await;
 }
 
@@ -197,7 +205,7 @@ async fn what_a_witness_has_alarms_nobody_once_its_loss_was_accepted() {
     house.copy_database(&older);
     let home = house.open().await;
     home.engine.commit_heads().await.unwrap();
-    let shown = home.engine.system_checkpoint().unwrap().note;
+    let shown = home.engine.witness_checkpoint(&TimelineId::system()).unwrap().unwrap().note;
     // What is kept here is newer than what the witness was shown last.
     home.engine.create_user(&home.admin, user_id("later"), false, None).await.unwrap();
     home.engine.close().await;
@@ -209,20 +217,20 @@ async fn what_a_witness_has_alarms_nobody_once_its_loss_was_accepted() {
     ] {
         house.options.accept_rollback = Some(Acceptance { kept, ..Acceptance::default() });
         let home = house.open().await;
-        let compared = home.engine.compare_with_system(&shown).await.unwrap().unwrap();
+        let compared = home.engine.compare_signed(&TimelineId::system(), &shown).await.unwrap().unwrap();
         assert_eq!((compared.contradiction.is_some(), compared.is_accepted), (true, is_accepted));
         // Where it was cosigned and kept, it is put aside, or else it is an alarm.
-        assert_eq!(home.engine.recall_cosigned(&shown, &[]).await.is_ok(), is_accepted);
+        assert_eq!(home.engine.recall_cosigned(&TimelineId::system(), &shown, &[]).await.is_ok(), is_accepted);
         assert_eq!(home.engine.ready().await.is_ok(), is_accepted);
         home.engine.close().await;
         drop(home);
         // As evidence of a witness it stops the service: what is here is signed by the same key as what was.
         let home = house.open().await;
         let evidence = if is_accepted { Evidence::Accepted } else { Evidence::Proven };
-        assert_eq!(home.engine.judge_evidence("x").await.unwrap(), Evidence::None);
+        assert_eq!(home.engine.judge_evidence(&TimelineId::system(), "x").await.unwrap(), Evidence::None);
         let kept_before = house.outside.diverged.lock().len();
         for _ in 0..2 {
-            assert_eq!(home.engine.judge_evidence(&shown).await.unwrap(), evidence);
+            assert_eq!(home.engine.judge_evidence(&TimelineId::system(), &shown).await.unwrap(), evidence);
         }
         let written = home.engine.create_user(&home.admin, user_id("late"), false, None).await;
         assert_eq!(written.is_ok(), is_accepted, "{written:?}");

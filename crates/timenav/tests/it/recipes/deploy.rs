@@ -235,6 +235,14 @@ fn the_manifest_of_several_replicas_agrees_with_itself() {
 /// Checks that a question to Prometheus is whole, and about something.
 fn check_expression(what: &str, expression: &str) {
     assert!(["timenav_", "up{"].iter().any(|name| expression.contains(name)), "{what}: {expression}");
+    let pages = ["operations", "postgresql", "replicas"].map(|page| read(&format!("docs/{page}.md")));
+    let words = expression.split(|one: char| !one.is_ascii_alphanumeric() && one != '_');
+    for name in words.filter(|word| word.starts_with("timenav_")) {
+        let name = ["_bucket", "_count", "_sum"].iter().find_map(|end| name.strip_suffix(end)).unwrap_or(name);
+        let is_told =
+            pages.iter().any(|page| page.contains(&format!("`{name}`")) || page.contains(&format!("`{name}{{")));
+        assert!(is_told, "{what}: no page tells of {name}");
+    }
     for (open, close) in [('(', ')'), ('[', ']'), ('{', '}')] {
         let count = |wanted: char| expression.chars().filter(|one| *one == wanted).count();
         assert_eq!(count(open), count(close), "{what}: {expression}");
@@ -278,6 +286,7 @@ fn alerts_are_whole_and_name_what_there_is_to_read() {
     for (from, to) in [
         ("alert: TimenavLag", "alert: TimenavDown"),
         ("severity: critical", "severity: fatal"),
+        ("timenav_replica_unseen", "timenav_replica_unknown"),
         ("\"Losing a replica\"", "\"Losing replicas\""),
         ("--host-clock-offset-max-millis", "--host-clock-offset-max"),
         (

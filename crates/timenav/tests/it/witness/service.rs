@@ -14,7 +14,7 @@ use crate::service::{Service, run, timenav};
 use crate::verifier::{examples, has_python};
 use crate::waiting::try_until;
 
-fn system_key(service: &Service) -> String {
+pub(super) fn system_key(service: &Service) -> String {
     verifier_key("timenav.local/system", &service.public_key)
 }
 
@@ -34,7 +34,7 @@ fn witnessed() -> (Service, Witness) {
     (service, witness)
 }
 
-fn looked_for<T>(service: &Service, what: &str, look: impl Fn() -> Option<T>) -> T {
+pub(super) fn looked_for<T>(service: &Service, what: &str, look: impl Fn() -> Option<T>) -> T {
     try_until(look).unwrap_or_else(|| panic!("{what} does not come: {}", service.log_text()))
 }
 
@@ -56,18 +56,18 @@ fn proof(service: &Service, timeline: &str, position: u64) -> Value {
     })
 }
 
-fn is_ready(service: &Service) -> (u16, String) {
+pub(super) fn is_ready(service: &Service) -> (u16, String) {
     let answer = service.send(Request::get("/readyz").anonymous());
     (answer.status, answer.text())
 }
 
-fn record(service: &Service, timeline: &str, event_id: &str) -> u64 {
+pub(super) fn record(service: &Service, timeline: &str, event_id: &str) -> u64 {
     let event = json!({ "timeline_id": timeline, "time": "2000-01-01T00:00:00Z", "event_id": event_id });
     service.post("/v1/events", &event)["ledger"]["position"].as_u64().expect("a position")
 }
 
 /// Copies a whole data folder, but for locks.
-fn copy(from: &Path, to: &Path) {
+pub(super) fn copy(from: &Path, to: &Path) {
     let _ = std::fs::remove_dir_all(to);
     std::fs::create_dir_all(to).unwrap();
     for entry in std::fs::read_dir(from).unwrap() {
@@ -264,7 +264,9 @@ fn a_whole_disk_that_was_taken_back_is_found_for_every_timeline() {
     assert!(service.stop().success());
     copy(backup.path(), &service.data());
     // Database, checkpoints, cosignatures: all are of one age, so that the service itself cannot know.
-    service.errors_expected.extend(["the witness `witness.test/w1` does not cosign: ", "nothing is written until"]);
+    service
+        .errors_expected
+        .extend(["the witness `witness.test/w1` does not cosign `system`: ", "nothing is written until"]);
     service.remembered.clear();
     service.start_again();
     wait_for_state(&service, "witness.test/w1", "rollback");
@@ -308,7 +310,7 @@ fn check_stopped(service: &Service, code: &str) {
 }
 
 /// Returns the file that a witness keeps of its only log.
-fn cosigned_by(witness: &Witness) -> PathBuf {
+pub(super) fn cosigned_by(witness: &Witness) -> PathBuf {
     let files = std::fs::read_dir(witness.data()).unwrap().map(|entry| entry.unwrap().path());
     files.into_iter().find(|path| path.extension().is_some_and(|end| end == "checkpoint")).expect("it has cosigned")
 }

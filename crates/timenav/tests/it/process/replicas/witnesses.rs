@@ -130,6 +130,52 @@ fn one_service_asks_the_witness_for_both_and_either_goes_on_without_the_other() 
     first.audit();
 }
 
+/// Returns a checkpoint of `main` over at least so many entries that the witness has cosigned.
+fn cosigned_main(asked: SocketAddr, admin: &str, size_min: u64) -> String {
+    until("a checkpoint that the witness has cosigned", || {
+        let request = Request::get("/timeline/main/checkpoint").header("Accept", "text/plain").key(admin);
+        let note = send(asked, &request).unwrap().text();
+        let size: u64 = note.lines().nth(1)?.parse().ok()?;
+        (size >= size_min && note.contains("\n— witness.test/w1 ")).then_some(note)
+    })
+}
+
+/// A timeline that was named to the witness is shown to it by each service, whoever writes, and whichever is there.
+#[test]
+fn each_service_shows_the_witness_a_named_timeline() {
+    let cluster = Cluster::start();
+    let (mut first, Replica { folder, process, admin }) = two(&cluster);
+    let keys = ["system", "main"].map(|log| verifier_key(&format!("timenav.local/{log}"), &first.public_key));
+    let witness = Witness::start(&keys.each_ref().map(String::as_str));
+    let option = witness.option();
+    let named = ["--witness-interval-secs", "1", "--witness-timeline", "main"];
+    let arguments = [&["--store", &cluster.url, "--replicas", "--witness", &option][..], &named].concat();
+    process.kill();
+    assert!(first.stop().success());
+    first.arguments(&arguments);
+    first.start_again();
+    let second = Replica { process: Replica::start(folder.path(), &arguments), folder, admin };
+    let both = [first.address(), second.process.address];
+    let record = |asked: SocketAddr, event_id: &str| {
+        let event = json!({ "time": "2000-01-01T00:00:00Z", "event_id": event_id });
+        let recorded = send(asked, &Request::post("/v1/events").json(&event).key(&second.admin)).unwrap().expect(201);
+        recorded["ledger"]["position"].as_u64().unwrap() + 1
+    };
+    for (number, asked) in both.into_iter().enumerate() {
+        let size = record(asked, &format!("both-{number}"));
+        for shown_by in both {
+            cosigned_main(shown_by, &second.admin, size);
+        }
+    }
+    first.kill();
+    let size = record(both[1], "without-the-first");
+    cosigned_main(both[1], &second.admin, size);
+    first.start_again();
+    cosigned_main(first.address(), &second.admin, size);
+    drop(second);
+    first.audit();
+}
+
 /// A witness that shows another history, which the service has never signed, keeps no replica from starting.
 #[test]
 fn one_that_joins_does_not_believe_a_witness_that_lies() {

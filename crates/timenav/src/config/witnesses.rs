@@ -1,0 +1,174 @@
+//! What settings say about witnesses: who is asked, about what, and what waits for them.
+
+use std::collections::BTreeSet;
+use std::str::FromStr;
+use std::time::Duration;
+
+use anyhow::bail;
+use serde::Deserialize;
+use timenav_core::ids::TimelineId;
+use timenav_core::limits::WITNESS_WAIT_SECONDS_DEFAULT;
+
+use super::secs::WitnessSecs;
+use super::{ServeOptions, WitnessUrl};
+
+/// How often witnesses are asked unless told otherwise, in seconds.
+const INTERVAL_SECS_DEFAULT: u32 = 60;
+/// Most witnesses of one service. Each cosignature is a line of a note, of which a reader takes 64, and one or two are the
+/// service's own.
+pub(crate) const WITNESSES_MAX: usize = 32;
+/// Most timelines that witnesses are shown by themselves. Each is a question to each witness at each interval, and has a
+/// file of its own.
+pub(crate) const WITNESS_TIMELINES_MAX: usize = 64;
+
+/// A timeline that witnesses are shown by itself.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(try_from = "String")]
+pub(crate) struct WitnessTimeline(TimelineId);
+
+impl FromStr for WitnessTimeline {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let timeline = TimelineId::new(text).map_err(|error| format!("`{text}` is no id of a timeline: {error}"))?;
+        if timeline.is_system() {
+            return Err("witnesses are shown `system` in any case; name other timelines, or none".to_owned());
+        }
+        Ok(Self(timeline))
+    }
+}
+
+impl TryFrom<String> for WitnessTimeline {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Self, String> {
+        text.parse()
+    }
+}
+
+/// Who is asked to cosign, what, and what waits for them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct WitnessSettings {
+    /// Who is asked.
+    pub(crate) asked: Vec<WitnessUrl>,
+    /// The timelines that they are shown by themselves, beside `system`.
+    pub(crate) timelines: BTreeSet<TimelineId>,
+    /// How often they are asked.
+    pub(crate) interval: Duration,
+    /// How many of them must vouch for a change before it is answered.
+    pub(crate) required: usize,
+    /// How long that is waited for.
+    pub(crate) wait: WitnessSecs,
+}
+
+impl WitnessSettings {
+    /// Settles them: flags and the environment count, else the file.
+    ///
+    /// # Errors
+    /// There are too many, two of one name, or something that needs witnesses and has none.
+    pub(super) fn of(options: &ServeOptions, file: &ServeOptions) -> anyhow::Result<Self> {
+        let asked = settled(first(&options.witness, &file.witness))?;
+        let interval = options.witness_interval_secs.or(file.witness_interval_secs);
+        let wait = options.witness_wait_secs.or(file.witness_wait_secs);
+        Ok(Self {
+            timelines: timelines(first(&options.witness_timeline, &file.witness_timeline), &asked)?,
+            required: required(options.witness_required.or(file.witness_required), &asked)?,
+            asked,
+            interval: interval.unwrap_or(WitnessSecs::of(INTERVAL_SECS_DEFAULT)).duration(),
+            wait: wait.unwrap_or(WitnessSecs::of(WITNESS_WAIT_SECONDS_DEFAULT)),
+        })
+    }
+}
+
+fn first<'a, T>(options: &'a [T], file: &'a [T]) -> &'a [T] {
+    if options.is_empty() { file } else { options }
+}
+
+/// Settles which witnesses count.
+///
+/// # Errors
+/// There are too many, or two of one name.
+fn settled(witnesses: &[WitnessUrl]) -> anyhow::Result<Vec<WitnessUrl>> {
+    if witnesses.len() > WITNESSES_MAX {
+        bail!("there can be at most {WITNESSES_MAX} witnesses, not {}", witnesses.len());
+    }
+    for (at, one) in witnesses.iter().enumerate() {
+        let is_twice =
+            |other: &&WitnessUrl| other.key.name() == one.key.name() || other.key.public_key() == one.key.public_key();
+        if let Some(other) = witnesses[..at].iter().find(is_twice) {
+            bail!(
+                "the witnesses `{}` and `{}` have the same name or key; each must have its own",
+                other.key.name(),
+                one.key.name()
+            );
+        }
+    }
+    Ok(witnesses.to_vec())
+}
+
+/// Settles which timelines witnesses are shown by themselves.
+///
+/// # Errors
+/// There are too many, or nobody is asked.
+fn timelines(named: &[WitnessTimeline], asked: &[WitnessUrl]) -> anyhow::Result<BTreeSet<TimelineId>> {
+    let timelines: BTreeSet<TimelineId> = named.iter().map(|named| named.0.clone()).collect();
+    if timelines.len() > WITNESS_TIMELINES_MAX {
+        let count = timelines.len();
+        bail!("`witness_timeline` can name at most {WITNESS_TIMELINES_MAX} timelines, not {count}");
+    }
+    if !timelines.is_empty() && asked.is_empty() {
+        bail!("`witness_timeline` is for a service that has witnesses: give --witness too");
+    }
+    Ok(timelines)
+}
+
+/// Settles how many witnesses must vouch for a change before it is answered.
+///
+/// # Errors
+/// There are not so many.
+fn required(count: Option<usize>, asked: &[WitnessUrl]) -> anyhow::Result<usize> {
+    let count = count.unwrap_or(0);
+    if count > asked.len() {
+        let there = asked.len();
+        bail!("`witness_required` is {count}, and there are {there} witnesses: give --witness once for each of them");
+    }
+    Ok(count)
+}
+
+#[cfg(test)]
+mod tests {
+    use timenav_core::ledger::WitnessKey;
+
+    use super::*;
+
+    fn of(number: u8) -> WitnessUrl {
+        let key = WitnessKey::new(&format!("w{number}"), [number; 32]).unwrap();
+        format!("{key}=http://w{number}.example").parse().unwrap()
+    }
+
+    #[test]
+    fn flags_take_the_place_of_the_file_and_none_is_given_twice() {
+        let options = |witness: Vec<WitnessUrl>| ServeOptions { witness, ..ServeOptions::default() };
+        let asked = |given, file| WitnessSettings::of(&options(given), &options(file)).unwrap().asked;
+        assert_eq!(asked(vec![of(1)], vec![of(2)]), [of(1)]);
+        assert_eq!(asked(Vec::new(), vec![of(2)]), [of(2)]);
+        assert!(settled(&[of(1), of(2), of(1)]).unwrap_err().to_string().contains("`w1` and `w1`"));
+        let most: Vec<_> = (0..32).map(of).collect();
+        assert_eq!(settled(&most).unwrap(), most);
+        assert!(settled(&(0..33).map(of).collect::<Vec<_>>()).is_err());
+    }
+
+    #[test]
+    fn timelines_are_named_to_witnesses_that_are_there() {
+        let named = |text: &str| text.parse::<WitnessTimeline>();
+        for (wrong, expected) in [("", "no id of a timeline"), ("a b", "no id"), ("system", "in any case")] {
+            let error = named(wrong).unwrap_err();
+            assert!(error.contains(expected), "{wrong}: {error}");
+        }
+        let many = |count| (0..count).map(|number| named(&format!("t{number}")).unwrap()).collect::<Vec<_>>();
+        assert_eq!(timelines(&many(64), &[of(1)]).unwrap().len(), 64);
+        assert_eq!(timelines(&[many(2), many(2)].concat(), &[of(1)]).unwrap().len(), 2);
+        assert!(timelines(&many(65), &[of(1)]).unwrap_err().to_string().contains("at most 64 timelines, not 65"));
+        assert!(timelines(&many(1), &[]).unwrap_err().to_string().contains("give --witness too"));
+    }
+}

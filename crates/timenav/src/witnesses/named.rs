@@ -1,0 +1,65 @@
+//! Timelines that witnesses are shown by themselves, because the operator named them.
+//!
+//! An entry `heads` covers every timeline already. What is cosigned of one alone is for those who know neither `system` nor
+//! entries `heads`: any verifier of checkpoints and cosignatures (C2SP tlog-checkpoint, tlog-cosignature) will do.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use timenav_core::ids::TimelineId;
+use timenav_engine::{Engine, Refusal, Seldom};
+use tokio::time::timeout;
+use tokio_util::sync::CancellationToken;
+
+use super::asking::AskedWitness;
+use super::{Kept, Pace, Tips, follow, recall_cosigned, show_tip};
+
+/// Shows witnesses a timeline at each interval in which it grew. First what is there, before anything is added to it: if it
+/// was taken back, they know.
+pub(super) async fn run(
+    engine: Engine,
+    asked: Vec<Arc<AskedWitness>>,
+    pace: Pace,
+    (timeline, file): (TimelineId, PathBuf),
+    closing: CancellationToken,
+) {
+    let cosigned = recall_cosigned(&engine, (&timeline, &file), &asked).await;
+    let kept = Arc::new(Kept::new(timeline, file, cosigned.as_deref()));
+    let tips = follow(&engine, asked, pace, (&kept, cosigned.as_deref()), &closing);
+    let failures = Seldom::default();
+    let mut was_there = true;
+    loop {
+        let shown = tokio::select! {
+            biased;
+            () = closing.cancelled() => return,
+            shown = show(&engine, &kept.timeline, &tips) => shown,
+        };
+        match shown {
+            Ok(is_there) => {
+                if was_there && !is_there {
+                    let timeline = kept.timeline.as_str();
+                    tracing::warn!(timeline, "witnesses are not shown `{timeline}`: there is no such timeline");
+                }
+                was_there = is_there;
+            }
+            Err(refusal) => {
+                if let Some(untold) = failures.tell(engine.now()) {
+                    let timeline = kept.timeline.as_str();
+                    tracing::error!(%refusal, timeline, untold, "witnesses cannot be shown `{timeline}`; it will be tried again");
+                }
+            }
+        }
+        if timeout(pace.interval, closing.cancelled()).await.is_ok() {
+            return;
+        }
+    }
+}
+
+/// Has witnesses shown the newest checkpoint of a timeline. Returns whether it is there.
+async fn show(engine: &Engine, timeline: &TimelineId, tips: &Tips) -> Result<bool, Refusal> {
+    if engine.has_others() {
+        engine.hear_of(timeline).await?;
+    }
+    let tip = engine.witness_checkpoint(timeline)?;
+    Ok(tip.map(|tip| show_tip(tips, tip)).is_some())
+}

@@ -1,0 +1,173 @@
+//! Timelines that an operator named to witnesses, beside `system`.
+
+use serde_json::{Value, json};
+
+use super::Witness;
+use super::log::cosigned_at;
+use super::service::{copy, cosigned_by, is_ready, looked_for, record, system_key};
+use crate::http::Request;
+use crate::ledger::verifier_key;
+use crate::service::{Service, run, timenav};
+
+const BOOKS: &str = "timenav.local/books";
+
+fn books_key(service: &Service) -> String {
+    verifier_key(BOOKS, &service.public_key)
+}
+
+/// Starts a service again that shows a witness these timelines by themselves.
+fn naming(service: &mut Service, witness: &Witness, timelines: &[&str]) {
+    assert!(service.stop().success());
+    let option = witness.option();
+    let mut arguments = vec!["--witness", &option, "--witness-interval-secs", "1"];
+    arguments.extend(timelines.iter().flat_map(|timeline| ["--witness-timeline", *timeline]));
+    service.arguments(&arguments);
+    service.start_again();
+}
+
+fn checkpoint(service: &Service, timeline: &str, query: &str) -> String {
+    let path = format!("/timeline/{timeline}/checkpoint{query}");
+    service.send(Request::get(&path).header("Accept", "text/plain")).text()
+}
+
+/// Waits for a checkpoint of a timeline over at least so many entries that the witness has cosigned.
+fn cosigned(service: &Service, timeline: &str, size_min: u64) -> String {
+    looked_for(service, "a cosignature", || {
+        let note = checkpoint(service, timeline, "");
+        let size: u64 = note.lines().nth(1)?.parse().ok()?;
+        (size >= size_min && note.contains("\n— witness.test/w1 ")).then_some(note)
+    })
+}
+
+/// Waits for how the witness stands to a timeline.
+fn wait_for_state(service: &Service, timeline: &str, state: &str) {
+    let (who, name) = ("witness=\"witness.test/w1\"", "timenav_witness_timeline_state");
+    let line = format!("{name}{{{who},timeline=\"{timeline}\",{name}=\"{state}\"}} 1");
+    looked_for(service, &line, || {
+        let text = service.send(Request::get("/metrics").anonymous()).text();
+        text.lines().any(|one| one == line).then_some(())
+    });
+}
+
+#[test]
+fn a_named_timeline_has_cosigned_checkpoints_of_its_own() {
+    let mut service = Service::start();
+    let mut witness = Witness::start(&[&system_key(&service), &books_key(&service)]);
+    naming(&mut service, &witness, &["books"]);
+    // It need not be there yet.
+    let warned = "witnesses are not shown `books`: there is no such timeline";
+    looked_for(&service, warned, || service.log_text().contains(warned).then_some(()));
+    let position = record(&service, "books", "first");
+    record(&service, "other", "x");
+    let note = cosigned(&service, "books", position + 1);
+    cosigned_at(&note, &witness.key);
+    cosigned(&service, "system", 1);
+    assert!(!checkpoint(&service, "books", "?newest=true").contains("witness.test/w1"));
+    assert!(!checkpoint(&service, "other", "").contains("witness.test/w1"), "nobody named it");
+    wait_for_state(&service, "books", "cosigning");
+    // What was kept is there again where the witness is not, and can be verified by itself.
+    witness.kill();
+    service.restart();
+    assert_eq!(cosigned(&service, "books", position + 1), note);
+    wait_for_state(&service, "books", "unreachable");
+    assert_eq!(is_ready(&service).0, 200, "nobody waits for a witness");
+    let key = service.data().join("../books.key");
+    std::fs::write(&key, books_key(&service)).unwrap();
+    let mut command = timenav();
+    command.args(["verify", "--timeline", "books", "--data"]).arg(service.data()).arg("--key").arg(key);
+    command.arg("--checkpoint").arg(service.data().join("cosigned.books.checkpoint"));
+    let (code, stdout, stderr) = run(command.args(["--witness", &witness.key]), "");
+    assert_eq!(code, Some(0), "{stdout}{stderr}");
+    // It comes back, and is shown what it has missed.
+    witness.start_again();
+    let missed = record(&service, "books", "second");
+    cosigned(&service, "books", missed + 1);
+    // Its end is no alarm.
+    assert_eq!(service.send(Request::new("DELETE", "/timeline/books")).status, 200);
+    service.restart();
+    looked_for(&service, warned, || (service.log_text().matches(warned).count() > 1).then_some(()));
+    assert_eq!(is_ready(&service).0, 200, "{}", is_ready(&service).1);
+    service.audit();
+}
+
+#[test]
+fn a_witness_that_does_not_know_a_named_timeline_still_cosigns_system() {
+    let mut service = Service::start();
+    let witness = Witness::start(&[&system_key(&service)]);
+    naming(&mut service, &witness, &["books"]);
+    record(&service, "books", "first");
+    wait_for_state(&service, "books", "refusing");
+    cosigned(&service, "system", 1);
+    assert!(!checkpoint(&service, "books", "").contains("witness.test/w1"));
+    assert_eq!(is_ready(&service).0, 200);
+    service.audit();
+}
+
+/// The witness knows the named timeline alone, so nothing else could tell.
+#[test]
+fn a_named_timeline_that_was_taken_back_stops_the_service() {
+    let mut service = Service::start();
+    let witness = Witness::start(&[&books_key(&service)]);
+    naming(&mut service, &witness, &["books"]);
+    let old = record(&service, "books", "old");
+    cosigned(&service, "books", old + 1);
+    assert!(service.stop().success());
+    let backup = tempfile::tempdir().unwrap();
+    copy(&service.data(), backup.path());
+    service.start_again();
+    let new = record(&service, "books", "new");
+    cosigned(&service, "books", new + 1);
+    assert!(service.stop().success());
+    let newer = std::fs::read(service.data().join("cosigned.books.checkpoint")).unwrap();
+    copy(backup.path(), &service.data());
+    service.errors_expected.extend([
+        "the witness `witness.test/w1` does not cosign `books`: rollback",
+        "what was cosigned is not what is here",
+        "nothing is written until",
+    ]);
+    service.remembered.clear();
+    service.start_again();
+    wait_for_state(&service, "books", "rollback");
+    let stopped = |service: &Service| {
+        let refused = service.send(Request::get("/readyz").anonymous()).refused(503, "rollback");
+        assert!(refused["detail"].as_str().unwrap().contains("timeline `books`"), "{refused:#}");
+        service.send(Request::post("/v1/users").json(&json!({ "user_id": "late" }))).refused(503, "rollback");
+    };
+    stopped(&service);
+    let diverged = std::fs::read_to_string(service.data().join("diverged.log")).unwrap();
+    let last: Value = serde_json::from_str(diverged.lines().last().unwrap()).unwrap();
+    assert_eq!((&last["timeline_id"], &last["kind"]), (&json!("books"), &json!("rollback")));
+    assert!(last["seen"]["checkpoint"].as_str().unwrap().contains("\n— witness.test/w1 "), "{last:#}");
+    // A cosigned checkpoint in the folder proves it as well, whether or not a witness is there.
+    assert!(service.stop().success());
+    std::fs::write(service.data().join("cosigned.books.checkpoint"), newer).unwrap();
+    service.start_again();
+    looked_for(&service, "503", || (is_ready(&service).0 == 503).then_some(()));
+    stopped(&service);
+    // An operator accepts it: that of the folder is taken by itself.
+    assert!(service.stop().success());
+    let mut accept = timenav();
+    accept.args(["accept-rollback", "--by", "ada", "--reason", "a disk that was lost", "--data"]).arg(service.data());
+    let (code, stdout, stderr) = run(accept.arg("--kept").arg(cosigned_by(&witness)), "");
+    assert_eq!(code, Some(0), "{stdout}{stderr}");
+    service.start_again();
+    wait_for_state(&service, "books", "rollback");
+    assert_eq!(is_ready(&service).0, 200, "{}", is_ready(&service).1);
+    record(&service, "books", "newer");
+    service.audit();
+}
+
+#[test]
+fn settings_of_named_timelines_are_checked() {
+    let folder = tempfile::tempdir().unwrap();
+    let refused = |arguments: &[&str]| {
+        let mut command = timenav();
+        command.args(["serve", "--listen", "127.0.0.1:0", "--data"]).arg(folder.path()).args(arguments);
+        let (code, _, stderr) = run(&mut command, "");
+        assert!(code.is_some_and(|code| code > 0), "{stderr}");
+        stderr
+    };
+    assert!(refused(&["--witness-timeline", "books"]).contains("give --witness too"));
+    assert!(refused(&["--witness-timeline", "a b"]).contains("no id of a timeline"));
+    assert!(refused(&["--witness-timeline", "system"]).contains("in any case"));
+}
