@@ -16,6 +16,7 @@ pub(crate) mod start;
 pub(crate) mod memory;
 pub(crate) mod scan;
 pub(crate) mod growth;
+pub(crate) mod growth_on_postgresql;
 pub(crate) mod room;
 pub(crate) mod forks;
 pub(crate) mod many_forks;

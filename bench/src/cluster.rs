@@ -64,22 +64,44 @@ impl<'a> Cluster<'a> {
 
     /// Starts the service on an empty database, which it calls by the address of this server or another one that leads there.
     pub(crate) fn serve(&self, address: SocketAddr, arguments: &[&str]) -> anyhow::Result<Service<'a>> {
-        self.renew(SERVED, "template1")?;
-        let data = self.setting.empty_folder("on-postgresql-data")?;
+        let data = self.renew_with_key(SERVED, "on-postgresql-data")?;
+        self.serve_from(&data, (address, SERVED), arguments)
+    }
+
+    /// Starts the service on an empty database of that name, to be kept.
+    pub(crate) fn serve_new(&self, database: &str) -> anyhow::Result<Service<'a>> {
+        let data = self.renew_with_key(database, &kept_data(database))?;
+        self.serve_from(&data, (self.address, database), &[])
+    }
+
+    /// Starts the service again on a database that was kept.
+    pub(crate) fn serve_kept(&self, database: &str) -> anyhow::Result<Service<'a>> {
+        self.serve_from(&self.setting.folder.join(kept_data(database)), (self.address, database), &[])
+    }
+
+    /// Makes a database anew, and a folder of data with a signing key.
+    fn renew_with_key(&self, database: &str, folder: &str) -> anyhow::Result<PathBuf> {
+        self.renew(database, "template1")?;
+        let data = self.setting.empty_folder(folder)?;
         let key = data.join(SIGNING_KEY);
         output_of(Command::new(&self.setting.service).args(["signing-key", "new"]).arg(&key))?;
-        self.serve_from(&data, address, arguments)
+        Ok(data)
     }
 
     /// Starts another service on the same database, with the same signing key and a folder of its own.
     pub(crate) fn serve_beside(&self, first: &Service<'_>, name: &str) -> anyhow::Result<Service<'a>> {
         let data = self.setting.empty_folder(&format!("on-postgresql-data-{name}"))?;
         fs::copy(first.data().join(SIGNING_KEY), data.join(SIGNING_KEY)).context("the signing key cannot be copied")?;
-        self.serve_from(&data, self.address, &["--replicas", "--join", "--replica-name", name])
+        self.serve_from(&data, (self.address, SERVED), &["--replicas", "--join", "--replica-name", name])
     }
 
-    fn serve_from(&self, data: &Path, address: SocketAddr, arguments: &[&str]) -> anyhow::Result<Service<'a>> {
-        let url = format!("postgres://{SERVER_USER}@{address}/{SERVED}?sslmode=disable");
+    fn serve_from(
+        &self,
+        data: &Path,
+        (address, database): (SocketAddr, &str),
+        arguments: &[&str],
+    ) -> anyhow::Result<Service<'a>> {
+        let url = format!("postgres://{SERVER_USER}@{address}/{database}?sslmode=disable");
         Service::start(self.setting, data, &[&["--store", &url][..], arguments].concat())
     }
 
@@ -119,6 +141,11 @@ impl<'a> Cluster<'a> {
         command.args(["--host", &self.address.ip().to_string(), "--port", &port, "--username", SERVER_USER]);
         command
     }
+}
+
+/// Returns the folder of data of a service whose database is kept.
+fn kept_data(database: &str) -> String {
+    format!("on-postgresql-data-{database}")
 }
 
 /// Returns the rate of `tps = 1234.5 (without initial connection time)`.

@@ -2,6 +2,7 @@
 
 use std::fs::File;
 use std::io::{BufWriter, Write};
+use std::ops::Range;
 use std::path::Path;
 
 use serde_json::json;
@@ -102,11 +103,16 @@ impl History {
 
     /// Writes the first events to a file, one a line.
     pub(crate) fn write(self, path: &Path, format: Format, events_count: u64) -> anyhow::Result<()> {
+        self.write_range(path, format, 0..events_count)
+    }
+
+    /// As [`History::write`], of the events with these numbers.
+    pub(crate) fn write_range(self, path: &Path, format: Format, numbers: Range<u64>) -> anyhow::Result<()> {
         let mut file = BufWriter::new(File::create(path)?);
         if matches!(format, Format::Csv) {
             writeln!(file, "key,when,what,where,y,x")?;
         }
-        for number in 0..events_count {
+        for number in numbers {
             let line = match format {
                 Format::Ndjson => self.json(number),
                 Format::Csv => self.row(number),

@@ -6,8 +6,9 @@ use anyhow::{Context, bail};
 use serde_json::{Value, json};
 
 use crate::benches::{
-    clock, console, counts, forks, growth, import, many_forks, memory, monitor, on_postgresql, online, paradox,
-    passphrases, peers, places, programs, reads, replicas, room, scan, sealing, start, timers, travel, writes, year,
+    clock, console, counts, forks, growth, growth_on_postgresql, import, many_forks, memory, monitor, on_postgresql,
+    online, paradox, passphrases, peers, places, programs, reads, replicas, room, scan, sealing, start, timers, travel,
+    writes, year,
 };
 use crate::interrupt;
 use crate::report::Finding;
@@ -23,7 +24,7 @@ struct Bench {
     run: fn(&Setting) -> anyhow::Result<Vec<Finding>>,
 }
 
-const BENCHES: [Bench; 27] = [
+const BENCHES: [Bench; 28] = [
     Bench { name: "clock", about: "GET /v1/clock against a bare handler with the same answer", run: clock::run },
     Bench { name: "reads", about: "reads whose entry is durable first, against a buffered log", run: reads::run },
     Bench { name: "travel", about: "POST /v1/travel, one client, against one SQLite commit", run: travel::run },
@@ -63,6 +64,11 @@ const BENCHES: [Bench; 27] = [
     Bench { name: "forks", about: "a fork of a long history, against one of a short history", run: forks::run },
     Bench { name: "many-forks", about: "reading and writing among very many forks, against one", run: many_forks::run },
     Bench { name: "growth", about: "a write with a long history, against one with a short history", run: growth::run },
+    Bench {
+        name: "growth-on-postgresql",
+        about: "a write with a long history on PostgreSQL, against one with a short history",
+        run: growth_on_postgresql::run,
+    },
     Bench { name: "sealing", about: "sealing and opening 1 KiB, against the bare ciphers", run: sealing::run },
     Bench {
         name: "passphrases",
