@@ -58,7 +58,7 @@ impl Engine {
     }
 
     /// Returns the tree of a timeline as it is known by now: another service may have set an anchor, and told somebody.
-    async fn newest_tree(&self, state: &TimelineState) -> Result<SignedTree, Refusal> {
+    pub(crate) async fn newest_tree(&self, state: &TimelineState) -> Result<SignedTree, Refusal> {
         self.hear_of(&state.head.id).await?;
         let newest = self.state(&state.head.id);
         Ok(SignedTree::of(newest.as_deref().unwrap_or(state)))

@@ -359,6 +359,21 @@ impl Engine {
         self.admit_within(caller, timeline, demand, (operation, HorizonUse::Refused)).await
     }
 
+    /// As [`Engine::admit`], for what is worked out from the state before it is decided: that has everything that other
+    /// services have answered until now.
+    pub(crate) async fn admit_to_newest(
+        &self,
+        caller: &Caller,
+        timeline: &TimelineId,
+        demand: Demand,
+        operation: &str,
+    ) -> Result<Arc<TimelineState>, Refusal> {
+        if self.has_others() {
+            self.hear_of(timeline).await?;
+        }
+        self.admit(caller, timeline, demand, operation).await
+    }
+
     /// Lets a caller on to a timeline for something that treats a key with a horizon like that.
     pub(crate) async fn admit_within(
         &self,

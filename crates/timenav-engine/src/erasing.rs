@@ -230,7 +230,7 @@ impl Engine {
         idempotency: Option<Idempotency>,
     ) -> Result<Answer<EventsGone>, Refusal> {
         let EventErasure { which, include_forks, evaluated_at, .. } = request;
-        let state = self.admit(caller, timeline, Demand::Erase, Action::EraseEvents.word()).await?;
+        let state = self.admit_to_newest(caller, timeline, Demand::Erase, Action::EraseEvents.word()).await?;
         check_has_events(timeline)?;
         let by = which.by();
         let evaluated_at = self.check_evaluated_at(&state, by, evaluated_at).await?;

@@ -174,7 +174,12 @@ impl Engine {
         match as_of {
             None => Ok(Moment::Now),
             Some(AsOf::Position(position)) if *position < size => Ok(Moment::Size(state.ancestors.len(), position + 1)),
-            Some(AsOf::Position(_)) => {
+            Some(AsOf::Position(position)) => {
+                // Another service may have written the entry, and told somebody.
+                let size = self.newest_tree(state).await?.size;
+                if *position < size {
+                    return Ok(Moment::Size(state.ancestors.len(), position + 1));
+                }
                 let detail = format!("the last position of the ledger is {}", size.saturating_sub(1));
                 Err(Refusal::invalid("as_of", detail))
             }

@@ -154,7 +154,8 @@ impl Engine {
             let mut guard = None;
             if on_paradox == OnParadox::Refuse {
                 request.check()?;
-                let state = self.admit(caller, &timeline, Demand::Intervene, Action::ManipulateEvent.word()).await?;
+                let word = Action::ManipulateEvent.word();
+                let state = self.admit_to_newest(caller, &timeline, Demand::Intervene, word).await?;
                 guard = Some(state.head.frontier.size());
                 if let Err(refusal) = self.refuse_paradoxes(caller, &state, &request).await {
                     let again = Again::of(Action::ManipulateEvent, &[Demand::Intervene]);

@@ -67,6 +67,8 @@ impl Engine {
         timeline: &TimelineId,
         command: &ClockCommand,
     ) -> Result<Option<GoingBack>, Refusal> {
+        // Another service may have moved the clock: whether it goes back is not known before.
+        self.hear_of(timeline).await?;
         if self.state(timeline).is_none() {
             return Ok(None);
         }

@@ -130,6 +130,8 @@ impl Engine {
         }
         let reading = Reading::Fork { timeline_id: timeline.to_string() };
         self.log_read(caller, of, &[Demand::Look], &reading).await?;
+        // What another service has answered before is a part of it.
+        let parent = self.state(of).unwrap_or(parent);
         let fork = self.fork_point(caller, &parent, (at, deliver_webhooks)).await.map_err(|refusal| match refusal {
             Refusal::Invalid { field, detail } if field == "as_of" => Refusal::invalid("at", detail),
             other => other,

@@ -11,6 +11,7 @@ mod keeping;
 mod later_versions;
 mod leases;
 mod looking_back;
+mod newest;
 mod old_entries;
 mod protocol;
 mod repeated;

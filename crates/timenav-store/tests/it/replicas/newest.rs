@@ -1,0 +1,113 @@
+//! What is worked out from a timeline before it is decided rests on everything that the other service has answered. Nobody
+//! hands hints on here: a service knows what it asks for.
+
+use timenav_core::as_of::AsOf;
+use timenav_core::clock::ClockCommand;
+use timenav_core::ids::TimerId;
+use timenav_core::timers::Schedule;
+use timenav_engine::{ApiKeyRequest, ClockChange, EventErasure, HorizonRequest, ImportId, TimerRequest, WhichEvents};
+
+use super::{draft, end, two};
+use crate::house::{Home, House};
+use crate::sample::{event_id, moment, timeline_id};
+
+const SECOND: i64 = 1_000_000;
+
+async fn record(home: &Home<'_>, name: &str) -> u64 {
+    home.engine.record_events(&home.admin, None, vec![draft(name)], None).await.unwrap().ledger.position
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn a_fork_has_what_another_service_has_answered() {
+    let house = House::on_postgres();
+    let other = two(&house).await;
+    let homes = [house.open().await, other.open().await];
+    for turn in 0..4 {
+        let [writes, forks] = [&homes[turn % 2], &homes[1 - turn % 2]];
+        let (name, host) = (format!("event-{turn}"), AsOf::Host(writes.engine.now()));
+        let position = record(writes, &name).await;
+        let (fork, main) = (timeline_id(&format!("fork-{turn}")), timeline_id("main"));
+        let at = [None, Some(AsOf::Position(position)), Some(host), None][turn].clone();
+        let made = forks.engine.fork_timeline(&forks.admin, fork.clone(), &main, at.as_ref(), None);
+        made.await.unwrap();
+        let seen = forks.engine.event(&forks.admin, Some(fork), &event_id(&name), None).await;
+        assert_eq!(seen.is_ok(), turn != 2, "{turn}: {seen:?}");
+    }
+    end(&house, homes).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn a_position_that_another_service_has_told_is_known() {
+    let house = House::on_postgres();
+    let other = two(&house).await;
+    let (left, right) = (house.open().await, other.open().await);
+    let (engine, admin) = (&right.engine, &right.admin);
+    let position = AsOf::Position(record(&left, "first").await);
+    engine.event(admin, None, &event_id("first"), Some(&position)).await.unwrap();
+    let position = AsOf::Position(record(&left, "second").await);
+    let key = ApiKeyRequest {
+        user_id: None,
+        timeline_id: None,
+        label: "of a test".to_owned(),
+        scopes: None,
+        horizon: HorizonRequest { until_clock: false, known_at: Some(position) },
+        expires_at: None,
+    };
+    engine.create_api_key(admin, key, None).await.unwrap();
+    let later = AsOf::Position(left.size("main").await + 100);
+    let refused = engine.event(admin, None, &event_id("first"), Some(&later)).await.unwrap_err().to_string();
+    assert!(refused.contains("the last position of the ledger is"), "{refused}");
+    end(&house, [left, right]).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn an_import_of_another_service_is_undone() {
+    let house = House::on_postgres();
+    let other = two(&house).await;
+    let (left, right) = (house.open().await, other.open().await);
+    let drafts = vec![draft("one"), draft("two")];
+    let batch = left.engine.import_events(&left.admin, &timeline_id("main"), drafts).await.unwrap();
+    let last = batch.ledger.position + 1;
+    let import = ImportId::new(last - batch.taken, last, batch.taken).unwrap();
+    assert_eq!(right.engine.undo_import(&right.admin, None, import, None).await.unwrap().undone, 2);
+    end(&house, [left, right]).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn an_erasure_finds_what_another_service_has_recorded() {
+    let house = House::on_postgres();
+    let other = two(&house).await;
+    let (left, right) = (house.open().await, other.open().await);
+    record(&left, "one").await;
+    right.engine.event(&right.admin, None, &event_id("one"), None).await.unwrap();
+    record(&left, "two").await;
+    let which = WhichEvents::Ids(vec![event_id("one"), event_id("two")]);
+    let request = EventErasure { timeline: None, which, include_forks: false, evaluated_at: None };
+    assert_eq!(right.engine.erase_events(&right.admin, request, None).await.unwrap().events_count, 2);
+    end(&house, [left, right]).await;
+}
+
+/// Whether a clock goes back is seen from where another service has moved it.
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn timers_come_again_where_another_service_has_moved_the_clock() {
+    let house = House::on_postgres();
+    let other = two(&house).await;
+    let (left, right) = (house.open().await, other.open().await);
+    let go = |seconds: i64| {
+        let to = ClockCommand::Travel { to: moment(seconds * SECOND), location: None };
+        ClockChange { settle: false, refire: true, ..ClockChange::from(to) }
+    };
+    left.engine.change_clock(&left.admin, None, ClockCommand::Pause, None).await.unwrap();
+    left.engine.change_clock(&left.admin, None, go(0), None).await.unwrap();
+    let schedule = Some(Schedule::At(moment(5 * SECOND)));
+    let named = (Some(TimerId::new("single").unwrap()), TimerRequest { schedule, ..TimerRequest::default() });
+    left.engine.set_timer(&left.admin, None, named, None).await.unwrap();
+    right.engine.read_clock(&right.admin, None).await.unwrap();
+    left.engine.change_clock(&left.admin, None, go(10), None).await.unwrap();
+    left.engine.keep_time().await;
+    // To the service that is asked, this would be on the way forward.
+    right.engine.change_clock(&right.admin, None, go(1), None).await.unwrap();
+    let timer = right.engine.timer(&right.admin, None, &TimerId::new("single").unwrap()).await.unwrap().timer.row;
+    assert_eq!((timer.next, timer.round), (Some(moment(5 * SECOND)), 1));
+    end(&house, [left, right]).await;
+}
