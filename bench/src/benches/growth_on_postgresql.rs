@@ -40,9 +40,10 @@ pub(crate) fn run(setting: &Setting) -> anyhow::Result<Vec<Finding>> {
         let long = || measure(&cluster, "long", &mut of_long);
         let rates = Rounds::measure(setting, short, long)?;
         let bytes = Rounds { floor: of_short, subject: of_long };
-        for (what, unit, rounds, ratio_goal) in
-            [("", Unit::RowsPerSecond, rates, Goal::AtLeast(1.0 / 1.3)), ("-log", Unit::Bytes, bytes, Goal::AtMost(1.3))]
-        {
+        for (what, unit, rounds, ratio_goal) in [
+            ("", Unit::RowsPerSecond, rates, Goal::AtLeast(1.0 / 1.3)),
+            ("-log", Unit::Bytes, bytes, Goal::AtMost(1.3)),
+        ] {
             findings.push(Finding {
                 name: format!("postgresql-write-growth-{size}{what}"),
                 unit,

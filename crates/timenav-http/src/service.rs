@@ -1,11 +1,15 @@
 //! What needs no caller: is it alive, is it ready, how is it spoken.
 
+use std::time::Duration;
+
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use axum::{Json, Router};
 use http::header;
 use serde::Serialize;
+use timenav_engine::Refusal;
+use tokio::time::timeout;
 
 use crate::compression::compressed;
 use crate::openapi::{openapi_3_2_json, openapi_json};
@@ -42,9 +46,16 @@ async fn healthz() -> Json<crate::answer::StatusBody> {
     Json(crate::answer::StatusBody { status: "The process is running.".to_owned() })
 }
 
+/// How long it may take to find out whether the service can answer. Whoever asks gives up soon.
+const READY_WAIT: Duration = Duration::from_secs(10);
+
 /// The service can answer: the store does, and nothing has stopped writing.
 async fn readyz(State(app): State<App>) -> Result<Json<crate::answer::StatusBody>, Failure> {
-    app.engine.ready().await?;
+    let ready = timeout(READY_WAIT, app.engine.ready()).await;
+    ready.unwrap_or_else(|_| {
+        let seconds = READY_WAIT.as_secs();
+        Err(Refusal::Unavailable(format!("the store has not answered for {seconds} seconds")))
+    })?;
     let status = if app.engine.is_unseen() {
         "The service is ready. At its start no checkpoint was kept here, so it took the database as it was (--join)."
     } else {

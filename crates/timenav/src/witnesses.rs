@@ -206,7 +206,7 @@ async fn recall_cosigned(
         Ok(Ok(note)) => match engine.recall_cosigned(timeline, &note, &keys).await {
             Ok(cosigned) => {
                 if cosigned.is_none() {
-                    tracing::warn!(path = %file.display(), "the kept checkpoint was cosigned by none of the witnesses, or signed by another key");
+                    tracing::warn!(path = %file.display(), "the kept checkpoint is put aside: none of the witnesses has cosigned it, another key signed it, or its timeline has ended");
                 }
                 cosigned
             }

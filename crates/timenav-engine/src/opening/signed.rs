@@ -71,13 +71,14 @@ pub(crate) async fn compare_with_signed(
     let kept: Kept<'_> = all.iter().map(|kept| (&kept.timeline, kept)).collect();
     let states: Vec<&TimelineState> = heads.all().map(|state| &**state).collect();
     let mut compared = compare_all(&states, &kept, heads.rows().root(), doors, options);
-    for one in &mut compared {
-        accepting.take(one.error.take().map_or(Ok(()), Err))?;
-    }
     let has_gone_over = states.iter().zip(&compared).find(|(_, one)| one.has_gone_over).map(|(state, _)| *state);
     if let Some(state) = has_gone_over.filter(|_| store.has_others()) {
-        // What the retired key signed would not verify for those who have the next one.
+        // What the retired key signed would not verify for those who have the next one. Said first: timelines that were
+        // made since do not verify here, and nobody has tampered with them.
         return Err(OpenError::OtherKey { timeline: state.head.id.clone() });
+    }
+    for one in &mut compared {
+        accepting.take(one.error.take().map_or(Ok(()), Err))?;
     }
     warn_of_retired_key(compared.iter().filter(|one| one.has_gone_over).count());
     if kept.is_empty() {

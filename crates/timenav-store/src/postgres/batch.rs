@@ -1,12 +1,21 @@
 //! Statements, one by one or several that go to the server together.
 
+use std::time::Duration;
+
 use deadpool_postgres::Object;
 use futures_util::FutureExt as _;
 use futures_util::future::try_join_all;
+use timenav_engine::StoreError;
 use tokio_postgres::types::ToSql;
 use tokio_postgres::{Row, Statement};
 
 use super::values::Failed;
+
+/// How long the server may take to answer: longer than its own limit for a statement. One that stands still keeps no limit,
+/// and its host acknowledges what is sent to it.
+const ANSWER_WAIT: Duration = Duration::from_secs(40);
+/// The same for statements that are sent together.
+const ANSWERS_WAIT: Duration = Duration::from_secs(60);
 
 /// Statements that are sent before the answer to the first one is waited for.
 const TOGETHER_MAX: usize = 24;
@@ -19,8 +28,22 @@ pub(super) async fn rows(
     statement: &'static str,
     values: &[&(dyn ToSql + Sync)],
 ) -> Result<Vec<Row>, Failed> {
-    let prepared = on.prepare_cached(statement).await?;
-    Ok(on.query(&prepared, values).await?)
+    answered(ANSWER_WAIT, async {
+        let prepared = on.prepare_cached(statement).await?;
+        Ok(on.query(&prepared, values).await?)
+    })
+    .await
+}
+
+/// Waits for what the server answers, for so long.
+///
+/// # Errors
+/// It does not answer; or what it answers is an error.
+async fn answered<T>(wait: Duration, asked: impl Future<Output = Result<T, Failed>>) -> Result<T, Failed> {
+    tokio::time::timeout(wait, asked).await.unwrap_or_else(|_| {
+        let seconds = wait.as_secs();
+        Err(StoreError::Unavailable(format!("PostgreSQL: the server has not answered for {seconds} seconds")).into())
+    })
 }
 
 /// Statements in the order in which they are to run.
@@ -55,6 +78,10 @@ impl<'a> Batch<'a> {
 
     /// Runs them one after the other, and returns the rows of each.
     pub(super) async fn run(self, on: &Object) -> Result<Vec<Vec<Row>>, Failed> {
+        answered(ANSWERS_WAIT, self.run_all(on)).await
+    }
+
+    async fn run_all(self, on: &Object) -> Result<Vec<Vec<Row>>, Failed> {
         let mut all = Vec::with_capacity(self.0.len());
         for some in self.0.chunks(TOGETHER_MAX) {
             // A statement that is still to be prepared would come after those that are.

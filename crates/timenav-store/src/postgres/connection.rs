@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicI32, AtomicU64, Ordering};
 use std::time::Duration;
 
 use deadpool_postgres::{
-    Connect, Hook, HookError, Manager, ManagerConfig, Object, Pool, PoolError, RecyclingMethod, Runtime, Timeouts,
+    Connect, HookError, Manager, ManagerConfig, Object, Pool, PoolError, RecyclingMethod, Runtime, Timeouts,
 };
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
@@ -23,13 +23,14 @@ use tokio_rustls::rustls::pki_types::pem::PemObject;
 use tokio_rustls::rustls::{ClientConfig, RootCertStore};
 
 use super::PostgresOptions;
+use super::beginning::{Opened, Writer, begin_with};
 use super::lengths::Lengths;
 use super::values::Failed;
 
 /// Connections that read at the same moment. More wait.
 const READERS_MAX: usize = 16;
 /// How long a connection may take to be made.
-const CONNECT_WAIT: Duration = Duration::from_secs(5);
+pub(super) const CONNECT_WAIT: Duration = Duration::from_secs(5);
 /// How long somebody waits for a connection.
 const POOL_WAIT: Duration = Duration::from_secs(10);
 /// How long a connection may be idle until the other side is asked whether it is still there, how often, and how long
@@ -39,22 +40,12 @@ const KEEPALIVE_EVERY: Duration = Duration::from_secs(5);
 const KEEPALIVE_TIMES: u32 = 3;
 const UNACKNOWLEDGED_WAIT: Duration = Duration::from_secs(30);
 
-/// What every session begins with. A service that is paused with a lock in its hand would stop everybody: the server
-/// takes it back after two seconds, and it looks for itself whether the service is still there.
-const SETTINGS: &str = "SET SESSION CHARACTERISTICS AS TRANSACTION ISOLATION LEVEL READ COMMITTED;
-    SET synchronous_commit = on; SET idle_in_transaction_session_timeout = '2s'; SET statement_timeout = '30s';
-    SET lock_timeout = '10s'; SET tcp_keepalives_idle = 15; SET tcp_keepalives_interval = 5;
-    SET tcp_keepalives_count = 3; SET client_connection_check_interval = '2s'; SET client_min_messages = warning; SET timezone = 'UTC'; SET row_security = off;";
 /// Holds as long as the session: the server gives it back when the service is gone.
 const LOCK_ALONE: &str = "SET lock_timeout = '5s'; SELECT pg_advisory_lock(1414414678, 2); SET lock_timeout = '10s'";
 /// The same lock, as several have it that let each other in: none of them is there while one is alone.
 const LOCK_SHARED: &str =
     "SET lock_timeout = '5s'; SELECT pg_advisory_lock_shared(1414414678, 2); SET lock_timeout = '10s'";
-const SELECT_SESSION: &str = "SELECT pg_backend_pid()";
-/// Something that is written and leaves nothing: once its commit is acknowledged, all that was committed before it is as
-/// safe as it will be.
-pub(super) const WRITE_NOTHING: &str = "SELECT pg_logical_emit_message(true, 'timenav', '')::text";
-const LOCK_NOT_AVAILABLE: &str = "55P03";
+pub(super) const SELECT_SESSION: &str = "SELECT pg_backend_pid()";
 
 /// Where a database is, and how it is spoken to.
 pub(super) struct Address {
@@ -107,48 +98,11 @@ impl Address {
         let (runtime, tls, warnings) = (Handle::current(), self.tls.clone(), Arc::clone(&opened.warnings));
         let connector = Connector { runtime, tls, warnings };
         let manager = Manager::from_connect(self.config.clone(), connector, manager);
-        let begin = Hook::async_fn(move |client, _| {
-            let (writer, opened) = (writer.clone(), opened.clone());
-            Box::pin(async move {
-                client.batch_execute(SETTINGS).await.map_err(HookError::Backend)?;
-                opened.made.fetch_add(1, Ordering::Relaxed);
-                if opened.is_to_answer {
-                    write_something(client, &opened.warnings).await?;
-                }
-                let Some(Writer { lock, session }) = writer else { return Ok(()) };
-                lock_alone(client, lock).await?;
-                let row = client.query_one(SELECT_SESSION, &[]).await.map_err(HookError::Backend)?;
-                session.store(row.try_get(0).map_err(HookError::Backend)?, Ordering::Release);
-                Ok(())
-            })
-        });
+        let begin = begin_with(writer, opened, self.tls.clone());
         let timeouts = Timeouts { wait: Some(POOL_WAIT), create: Some(2 * POOL_WAIT), recycle: Some(CONNECT_WAIT) };
         let pool = Pool::builder(manager).max_size(size).timeouts(timeouts).runtime(Runtime::Tokio1).post_create(begin);
         pool.build().map_err(|error| StoreError::Unavailable(error.to_string()))
     }
-}
-
-/// What becomes of the connections of a pool once they are made.
-#[derive(Clone)]
-struct Opened {
-    /// How many were made.
-    made: Arc<AtomicU64>,
-    /// Counts what the server warns of.
-    warnings: Arc<AtomicU64>,
-    /// Whether somebody is answered with what they read.
-    is_to_answer: bool,
-}
-
-/// Writes something that leaves nothing, durably, before a connection is used. After a crash or a change of the server it
-/// shows what no standby has yet, and may lose it again; what it shows before the write is acknowledged is there for good.
-async fn write_something(client: &Client, warnings: &AtomicU64) -> Result<(), HookError> {
-    let before = warnings.load(Ordering::Acquire);
-    client.batch_execute(WRITE_NOTHING).await.map_err(HookError::Backend)?;
-    // It warns where it has not waited for a standby.
-    if warnings.load(Ordering::Acquire) == before {
-        return Ok(());
-    }
-    Err(HookError::message("PostgreSQL: the server does not say that what it shows is safe; it is asked again"))
 }
 
 /// Makes connections on one runtime, whichever asks for them: others may be there for work that takes long, and know no
@@ -214,24 +168,6 @@ where
             }
         }
     })
-}
-
-/// How the connection that writes begins.
-#[derive(Clone)]
-struct Writer {
-    lock: &'static str,
-    /// By which the server knows its session.
-    session: Arc<AtomicI32>,
-}
-
-async fn lock_alone(client: &Client, lock: &str) -> Result<(), HookError> {
-    match client.batch_execute(lock).await {
-        Ok(()) => Ok(()),
-        Err(error) if error.code().is_some_and(|code| code.code() == LOCK_NOT_AVAILABLE) => Err(HookError::message(
-            "another timenav uses this database; one at a time may, and the next one starts when that one has ended",
-        )),
-        Err(error) => Err(HookError::Backend(error)),
-    }
 }
 
 /// The connections of one service.

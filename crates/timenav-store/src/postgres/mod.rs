@@ -9,6 +9,7 @@ mod anchors;
 mod arrivals;
 mod arrived;
 mod batch;
+mod beginning;
 mod commit;
 mod connection;
 mod contents;

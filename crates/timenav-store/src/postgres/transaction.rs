@@ -12,7 +12,8 @@ use tokio_postgres::Row;
 use tokio_postgres::error::Severity;
 
 use super::batch::{Batch, values};
-use super::connection::{Connections, WRITE_NOTHING};
+use super::beginning::WRITE_NOTHING;
+use super::connection::Connections;
 use super::lengths::Lengths;
 use super::values::{Failed, get};
 use super::{heads, tiles};

@@ -5,7 +5,7 @@ use std::num::NonZeroU32;
 use std::sync::Arc;
 use std::time::Duration;
 
-use anyhow::Context as _;
+use anyhow::{Context as _, anyhow};
 use timenav_engine::{Engine, Seldom};
 use timenav_http::{ConnectionCounts, HttpOptions};
 use tokio::net::TcpListener;
@@ -78,7 +78,10 @@ async fn serve(settings: &Settings) -> Result<(), Failure> {
     let mut signals = Signals::listen().context("signals cannot be received")?;
     let listener = TcpListener::bind(settings.listen).await.map_err(|error| no_listener(settings.listen, error))?;
     let address = listener.local_addr().context("the address cannot be read")?;
-    let wired = wiring::open(&folder, settings).await?;
+    let wired = tokio::select! {
+        opened = wiring::open(&folder, settings) => opened?,
+        name = signals.next() => return Err(anyhow!("{name} came before the service had started").into()),
+    };
     if settings.demo
         && let Err(error) = demo::load(&wired.engine, &folder.admin_key()).await
     {

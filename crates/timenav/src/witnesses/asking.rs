@@ -101,7 +101,9 @@ impl AskedWitness {
                     if size > tip.size {
                         // Another service on the same database may have been faster.
                         match heard(engine, timeline).await {
-                            Ok(newer) => tip = newer.unwrap_or(tip),
+                            Ok(Some(newer)) => tip = newer,
+                            // What has ended was not taken back.
+                            Ok(None) => return Asked::Refused(format!("there is no `{timeline}` any more")),
                             Err(refusal) => return Asked::Refused(refusal.to_string()),
                         }
                     }

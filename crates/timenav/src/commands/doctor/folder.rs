@@ -42,7 +42,8 @@ pub(super) fn look_at(settings: &Settings) -> Vec<Check> {
     }
     checks.push(checkpoints(settings));
     if data.is_ok() {
-        checks.push(free_space(free_bytes(&settings.data)));
+        let whose = if settings.store.is_some() { FREE_FOR_FOLDER } else { FREE_FOR_DATABASE };
+        checks.push(free_space(free_bytes(&settings.data), whose));
     }
     if let Some(key) = &settings.signing_key {
         checks.push(signing_key(&key.display().to_string(), is_open_to_others(key)));
@@ -131,10 +132,12 @@ fn owner(files: &Files, asker: u32) -> Check {
 }
 
 pub(super) fn checkpoints(settings: &Settings) -> Check {
-    let is_beside = settings.checkpoints.as_ref().is_none_or(|folder| {
-        let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
-        real(folder).starts_with(real(&settings.data))
-    });
+    // With a PostgreSQL database, the data folder is another place than the database.
+    let is_beside = settings.store.is_none()
+        && settings.checkpoints.as_ref().is_none_or(|folder| {
+            let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
+            real(folder).starts_with(real(&settings.data))
+        });
     if is_beside {
         let advice = "Use --checkpoints with a folder that somebody who can change the database cannot write to";
         return Check::warn("checkpoints", "signed checkpoints are beside the database", advice);
@@ -158,12 +161,16 @@ fn free_bytes(folder: &Path) -> io::Result<u64> {
     Ok(stat.f_bavail.saturating_mul(stat.f_frsize))
 }
 
-pub(super) fn free_space(free: io::Result<u64>) -> Check {
+/// What free space is for.
+pub(super) const FREE_FOR_DATABASE: &str = "the database";
+pub(super) const FREE_FOR_FOLDER: &str = "the data folder; the server of the database has its own disk";
+
+pub(super) fn free_space(free: io::Result<u64>, whose: &str) -> Check {
     const NAME: &str = "free-space";
     let advice = "Free some space: every read is recorded too, and the service refuses requests that it cannot record";
     match free {
         Ok(bytes) => {
-            let seen = format!("{} MiB are free for the database", bytes >> 20);
+            let seen = format!("{} MiB are free for {whose}", bytes >> 20);
             match bytes {
                 ..FREE_BYTES_FAIL => Check::fail(NAME, seen, advice),
                 FREE_BYTES_FAIL..FREE_BYTES_WARN => Check::warn(NAME, seen, advice),

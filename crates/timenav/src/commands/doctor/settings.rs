@@ -6,6 +6,8 @@ use rustix::process::{Resource, getrlimit};
 
 use super::check::Check;
 use crate::config::{ReadLogChoice, Settings};
+use crate::data_folder::SIGNING_KEY_FILE;
+use crate::key_files::read_public_key;
 use crate::server;
 
 pub(super) fn look_at(settings: &Settings) -> Vec<Check> {
@@ -49,7 +51,10 @@ pub(super) fn log_in(settings: &Settings) -> Check {
 
 pub(super) fn service_name(settings: &Settings) -> Check {
     const NAME: &str = "service-name";
-    match settings.service_name.as_deref() {
+    // The key that signs is bound to the name, whatever settings say.
+    let key = settings.signing_key.clone().unwrap_or_else(|| settings.data.join(SIGNING_KEY_FILE));
+    let bound = read_public_key(&key).ok().map(|(name, _)| name);
+    match bound.as_deref().or(settings.service_name.as_deref()) {
         Some("timenav.local") | None => {
             let advice = "Before the first start, choose a domain name that you own; it is in every checkpoint";
             Check::warn(NAME, "no service name is set", advice)

@@ -14,6 +14,9 @@ use super::folder::{FileFacts, Files};
 use super::network::Seen;
 use super::{database, folder, health, network, settings};
 use crate::config::{ServeOptions, Settings};
+use crate::data_folder::SIGNING_KEY_FILE;
+use crate::doors::OsEntropy;
+use crate::key_files::make_signing_key;
 
 const OK: Outcome = Outcome::Ok;
 const WARN: Outcome = Outcome::Warn;
@@ -80,6 +83,10 @@ fn checkpoints_lie_elsewhere() {
         std::fs::set_permissions(&elsewhere, std::os::unix::fs::PermissionsExt::from_mode(mode)).unwrap();
     };
     check(&with(None), "checkpoints", WARN);
+    let beside_nothing = ["--data", data.to_str().unwrap(), "--store", "postgres://db.test/timenav"];
+    check(&folder::checkpoints(&settings_of(&beside_nothing)), "checkpoints", FAIL);
+    std::fs::set_permissions(&data, std::os::unix::fs::PermissionsExt::from_mode(0o700)).unwrap();
+    check(&folder::checkpoints(&settings_of(&beside_nothing)), "checkpoints", OK);
     check(&with(Some(&beside)), "checkpoints", WARN);
     check(&with(Some(&place.path().join("nowhere"))), "checkpoints", WARN);
     set_mode(0o755);
@@ -93,7 +100,7 @@ fn there_is_room_and_the_key_of_the_certificate_is_not_everybodys() {
     for (free, expected) in
         [(0, FAIL), ((128 << 20) - 1, FAIL), (128 << 20, WARN), ((1 << 30) - 1, WARN), (1 << 30, OK)]
     {
-        check(&folder::free_space(Ok(free)), "free-space", expected);
+        check(&folder::free_space(Ok(free), folder::FREE_FOR_DATABASE), "free-space", expected);
     }
     check(&folder::signing_key("signing.key", Ok(false)), "signing-key", OK);
     check(&folder::signing_key("signing.key", Ok(true)), "signing-key", FAIL);
@@ -116,6 +123,10 @@ fn settings_are_safe() {
     check(&settings::log_in(&settings_of(&["--insecure-log-in"])), "insecure-log-in", FAIL);
     check(&settings::service_name(&settings_of(&[])), "service-name", WARN);
     check(&settings::service_name(&settings_of(&["--service-name", "time.test"])), "service-name", OK);
+    let folder = tempfile::tempdir().unwrap();
+    let made = settings_of(&["--data", folder.path().to_str().unwrap()]);
+    make_signing_key(&folder.path().join(SIGNING_KEY_FILE), "time.test", &OsEntropy).unwrap();
+    check(&settings::service_name(&made), "service-name", OK);
     check(&settings::read_log(&settings_of(&[])), "read-log", OK);
     check(&settings::read_log(&settings_of(&["--read-log", "buffered"])), "read-log", WARN);
     check(&settings::accept_rollback(&settings_of(&[])), "accept-rollback", OK);

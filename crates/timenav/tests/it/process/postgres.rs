@@ -113,6 +113,56 @@ fn while_the_database_is_away_the_service_says_so_and_it_comes_back_by_itself() 
     service.audit();
 }
 
+/// No limit of the server covers a wait for a standby, and a client is told what is the matter before it gives up.
+#[test]
+fn a_standby_that_is_away_is_told_by_whoever_needs_a_new_connection() {
+    let mut cluster = Cluster::start();
+    let mut service = Service::with(&["--store", &cluster.url]);
+    service.errors_expected = vec![
+        "a group could not be committed",
+        "the store cannot be read",
+        "nothing could be pruned",
+        "ended timelines",
+    ];
+    for statement in [
+        "ALTER SYSTEM SET synchronous_standby_names = 'nobody'",
+        "SELECT pg_reload_conf()",
+        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'timenav'",
+    ] {
+        assert!(cluster.ask(statement), "{statement}");
+    }
+    for request in [Request::get("/readyz").anonymous(), Request::get("/v1/clock"), Request::post("/v1/pause-time")] {
+        let answer = service.send(request);
+        assert_eq!((answer.status, answer.header("retry-after")), (503, Some("1")), "{answer}");
+    }
+    assert!(service.log_text().contains("`synchronous_standby_names`"), "{}", service.log_text());
+    // A start ends with the reason, and at once where somebody wants it to.
+    assert!(service.stop().success());
+    let url = cluster.url.clone();
+    let store = ["--store", &url];
+    assert!(refused_start(&service.data(), &store).contains("`synchronous_standby_names`"));
+    // Sessions of a process that ended while it began may still be there.
+    assert!(cluster.ask("SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE wait_event = 'SyncRep'"));
+    let nobody_waits = "SELECT 1 / (count(*) = 0)::int FROM pg_stat_activity WHERE wait_event = 'SyncRep'";
+    until_so("the sessions of before to be gone", || cluster.ask(nobody_waits));
+    let mut starting = timenav();
+    starting.args(["serve", "--listen", "127.0.0.1:0", "--data"]).arg(service.data()).args(store);
+    let mut starting = starting.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+    let waits = "SELECT 1 / count(*) FROM pg_stat_activity WHERE wait_event = 'SyncRep'";
+    until_so("a start that waits for the standby", || cluster.ask(waits));
+    let pid = rustix::process::Pid::from_child(&starting);
+    rustix::process::kill_process(pid, rustix::process::Signal::TERM).unwrap();
+    let told = std::io::read_to_string(starting.stderr.take().unwrap()).unwrap();
+    assert_eq!(starting.wait().unwrap().code(), Some(1), "{told}");
+    assert!(told.contains("SIGTERM came before the service had started"), "{told}");
+    for statement in ["ALTER SYSTEM RESET synchronous_standby_names", "SELECT pg_reload_conf()"] {
+        assert!(cluster.ask(statement), "{statement}");
+    }
+    service.start_again();
+    service.post("/v1/pause-time", &json!({}));
+    service.audit();
+}
+
 #[test]
 fn one_service_at_a_time_writes_to_a_database_and_none_without_its_key() {
     let cluster = Cluster::start();

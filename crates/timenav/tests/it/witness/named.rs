@@ -1,13 +1,18 @@
 //! Timelines that an operator named to witnesses, beside `system`.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use serde_json::{Value, json};
 
 use super::Witness;
 use super::log::cosigned_at;
 use super::service::{copy, cosigned_by, is_ready, looked_for, record, system_key};
+use super::stand_in::StandIn;
 use crate::http::Request;
 use crate::ledger::verifier_key;
 use crate::service::{Service, run, timenav};
+use crate::waiting::until;
 
 const BOOKS: &str = "timenav.local/books";
 
@@ -16,10 +21,9 @@ fn books_key(service: &Service) -> String {
 }
 
 /// Starts a service again that shows a witness these timelines by themselves.
-fn naming(service: &mut Service, witness: &Witness, timelines: &[&str]) {
+fn naming(service: &mut Service, witness: &str, timelines: &[&str]) {
     assert!(service.stop().success());
-    let option = witness.option();
-    let mut arguments = vec!["--witness", &option, "--witness-interval-secs", "1"];
+    let mut arguments = vec!["--witness", witness, "--witness-interval-secs", "1"];
     arguments.extend(timelines.iter().flat_map(|timeline| ["--witness-timeline", *timeline]));
     service.arguments(&arguments);
     service.start_again();
@@ -53,7 +57,7 @@ fn wait_for_state(service: &Service, timeline: &str, state: &str) {
 fn a_named_timeline_has_cosigned_checkpoints_of_its_own() {
     let mut service = Service::start();
     let mut witness = Witness::start(&[&system_key(&service), &books_key(&service)]);
-    naming(&mut service, &witness, &["books"]);
+    naming(&mut service, &witness.option(), &["books"]);
     // It need not be there yet.
     let warned = "witnesses are not shown `books`: there is no such timeline";
     looked_for(&service, warned, || service.log_text().contains(warned).then_some(()));
@@ -94,7 +98,7 @@ fn a_named_timeline_has_cosigned_checkpoints_of_its_own() {
 fn a_witness_that_does_not_know_a_named_timeline_still_cosigns_system() {
     let mut service = Service::start();
     let witness = Witness::start(&[&system_key(&service)]);
-    naming(&mut service, &witness, &["books"]);
+    naming(&mut service, &witness.option(), &["books"]);
     record(&service, "books", "first");
     wait_for_state(&service, "books", "refusing");
     cosigned(&service, "system", 1);
@@ -108,7 +112,7 @@ fn a_witness_that_does_not_know_a_named_timeline_still_cosigns_system() {
 fn a_named_timeline_that_was_taken_back_stops_the_service() {
     let mut service = Service::start();
     let witness = Witness::start(&[&books_key(&service)]);
-    naming(&mut service, &witness, &["books"]);
+    naming(&mut service, &witness.option(), &["books"]);
     let old = record(&service, "books", "old");
     cosigned(&service, "books", old + 1);
     assert!(service.stop().success());
@@ -154,6 +158,30 @@ fn a_named_timeline_that_was_taken_back_stops_the_service() {
     wait_for_state(&service, "books", "rollback");
     assert_eq!(is_ready(&service).0, 200, "{}", is_ready(&service).1);
     record(&service, "books", "newer");
+    service.audit();
+}
+
+/// One that has ended while the witness was asked went nowhere, whatever the witness says.
+#[test]
+fn the_end_of_a_named_timeline_is_no_rollback() {
+    let mut service = Service::start();
+    let has_ended = Arc::new(AtomicBool::new(false));
+    let waits_for = Arc::clone(&has_ended);
+    let witness = StandIn::start("witness.test/w1", move |_, (_, body)| {
+        if !body.contains(BOOKS) {
+            return Some((403, "text/plain", "no\n".to_owned()));
+        }
+        until("the end of the timeline", || waits_for.load(Ordering::SeqCst).then_some(()));
+        Some((409, "text/x.tlog.size", "99999\n".to_owned()))
+    });
+    record(&service, "books", "first");
+    naming(&mut service, &witness.option(), &["books"]);
+    // Of `system` and of `books`.
+    looked_for(&service, "two questions", || (witness.asked() >= 2).then_some(()));
+    assert_eq!(service.send(Request::new("DELETE", "/timeline/books")).status, 200);
+    has_ended.store(true, Ordering::SeqCst);
+    wait_for_state(&service, "books", "refusing");
+    assert_eq!(is_ready(&service).0, 200, "{}", is_ready(&service).1);
     service.audit();
 }
 

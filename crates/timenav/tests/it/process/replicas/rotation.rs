@@ -74,6 +74,8 @@ fn a_service_that_slept_through_a_rotation_writes_nothing_and_says_why() {
         if is_written_since {
             first.start_again();
             first.send(event("since")).expect(201);
+            // The retired key has signed nothing of it, and nobody has tampered with it.
+            first.post("/v1/timelines", &json!({ "timeline_id": "made-since" }));
             assert!(first.stop().success());
         }
         assert!(ask(&mut cluster, KEEP_SIZES));
