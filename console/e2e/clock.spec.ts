@@ -52,6 +52,18 @@ describe('the face', () => {
     expect(asked.filter((url) => url.includes('/v1/clock'))).toEqual([]);
   });
 
+  it('tells host time as it goes beside a clock that has come to the end of the calendar', async () => {
+    const timeline = await standing('end', '9999-12-31T23:59:59Z');
+    await on.service.call('POST', 'v1/resume-time', { timeline_id: timeline });
+    // A clock that stands there for a second and longer tells nothing of host time.
+    await expect.poll(async () => (await clockOf(timeline)).current_time).toBe('9999-12-31T23:59:59.999999Z');
+    const page = await on.loggedIn(`clock?timeline=${timeline}`);
+    const host = face(page).getByRole('definition').first();
+    await expect.poll(() => host.innerText()).toMatch(/\d\d:\d\d:\d\d/);
+    const seen = new Set<string>();
+    await expect.poll(async () => seen.add(await host.innerText()).size).toBeGreaterThan(2);
+  });
+
   it('shows at once what somebody else does to the clock', async () => {
     const timeline = await standing('shared');
     const page = await on.loggedIn(`clock?timeline=${timeline}`);

@@ -132,6 +132,11 @@ export function movedOn(shown: Micros, rate: number, passedMs: number): Micros {
   return now > LAST ? LAST : now < FIRST ? FIRST : now;
 }
 
+/** Returns whether a clock that shows this time stands at an end of the calendar, running or not. */
+export function isAtEnd(shown: Micros): boolean {
+  return shown === FIRST || shown === LAST;
+}
+
 /** An advance is one generation, however many instants it stands at. */
 function isOlder(body: ClockBody, known: ClockBody): boolean {
   if (body.generation !== known.generation) return body.generation < known.generation;

@@ -2,7 +2,8 @@
  * Host time, without asking for it. While a clock runs at a known rate, what it shows tells host time; the difference
  * to this browser's clock is kept for when it stands.
  */
-import type { LiveClock } from '../../lib/clock.svelte';
+import { isAtEnd, type LiveClock } from '../../lib/clock.svelte';
+import { hostNow } from '../../lib/host-clock';
 import { SECOND, floorDiv, parse, type Micros } from '../../lib/instant';
 
 /** How often the shown host time steps beside a clock that stands: it is a fact beside the clock, not a clock. */
@@ -10,26 +11,29 @@ const STEP_MS = 1_000;
 
 export class HostTime {
   now = $state<Micros | null>(null);
-  /** Host time less this browser's. */
-  #ahead: Micros = 0n;
+  /** Host time less this browser's, once a clock that runs has told it. */
+  #ahead: Micros | null = null;
 
   constructor(clock: () => LiveClock | null) {
     $effect(() => {
       const body = clock()?.body ?? null;
       if (body === null) return;
       const [host, origin, shown] = [parse(body.origin_host), parse(body.origin_virtual), parse(body.current_time)];
-      if (body.state === 'running' && host !== null && origin !== null && shown !== null) {
+      // One that has come to the end of the calendar does not tell how long ago.
+      if (body.state === 'running' && host !== null && origin !== null && shown !== null && !isAtEnd(shown)) {
         const passed = Number(shown - origin) / body.rate;
         this.#ahead = host + BigInt(Math.round(passed)) - browserNow();
       }
     });
     const second = $derived(floorDiv(clock()?.now ?? 0n, SECOND));
     // A clock that shows a second after the other takes host time along: a picture of its own would cost as much again.
-    const isAlong = $derived(clock()?.body?.state === 'running' && (clock()?.body?.rate ?? 0) >= 1);
+    const isAlong = $derived(
+      clock()?.body?.state === 'running' && (clock()?.body?.rate ?? 0) >= 1 && !isAtEnd(clock()?.now ?? 0n),
+    );
     $effect(() => {
       if (clock()?.body == null) return;
       const step = (): void => {
-        this.now = browserNow() + this.#ahead;
+        this.now = this.#ahead === null ? BigInt(hostNow()) * 1_000n : browserNow() + this.#ahead;
       };
       step();
       if (isAlong) {
