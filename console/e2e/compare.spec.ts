@@ -56,7 +56,32 @@ describe('a fork and its parent', () => {
     // Beyond what is counted around what is in sight.
     for (let press = 0; press < 3; press += 1)
       await page.getByRole('application', { name: /^Both timelines on one axis/ }).press('-');
-    await page.getByText('Gray could not be counted').waitFor();
+    const failed = page.getByText('Gray could not be counted');
+    await failed.waitFor();
+    // What is looked at now was not counted yet: that is said before anything else happens on the page.
+    const said = await page.getByRole('application', { name: /^Both timelines on one axis/ }).evaluate(async (both) => {
+      both.dispatchEvent(new KeyboardEvent('keydown', { key: '-', bubbles: true, cancelable: true }));
+      for (let turn = 0; turn < 10; turn += 1) await Promise.resolve();
+      return both.textContent;
+    });
+    expect(said).toContain('Gray is being counted');
+    await failed.waitFor();
+  });
+
+  it('are counted as far as a page that became wider shows them', async () => {
+    const page = await on.loggedIn('compare?timeline=after&with=before&center=2005-08-03T00:00:00Z&zoom=600000000', {
+      viewport: { width: 390, height: 844 },
+    });
+    const gray = page.getByText(/^Gray /);
+    await page.getByText(/^events per/).waitFor();
+    await gray.waitFor({ state: 'hidden' });
+    // The first may be counted because both are compared again once the line is open; the second is for its width.
+    for (const width of [900, 2560]) {
+      const counted = page.waitForRequest(/aggregate-events/);
+      await page.setViewportSize({ width, height: 900 });
+      await counted;
+      await gray.waitFor({ state: 'hidden' });
+    }
   });
 
   it('are compared from the page of the fork: what only one has, and what changed', async () => {

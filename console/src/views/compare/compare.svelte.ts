@@ -3,7 +3,7 @@ import { isAborted, service } from '../../lib/api';
 import { readCounts, type Counts } from '../../lib/events/counts';
 import { ALL } from '../../lib/events/filter';
 import { readExtent } from '../../lib/events/pages';
-import { FIRST, LAST, fitted, scale, timeAt, type Scale } from '../../lib/events/scale';
+import { FIRST, LAST, fitted, scale, timeAt, widened, type Scale } from '../../lib/events/scale';
 import { stepBegin, stepEnd, stepOf } from '../../lib/events/steps';
 import type { EventBody } from '../../lib/events/store';
 import { parse, type Micros } from '../../lib/instant';
@@ -170,17 +170,26 @@ export class Comparison {
     this.#settle();
   }
 
+  /** Takes over how many pixels there are. */
+  widen(width: number): void {
+    this.view = widened(this.view, width);
+    if (this.isViewChosen) this.#settle();
+    else if (this.common !== null) void this.fit();
+  }
+
   /** Counts both sides in the stretches that fit, once what is in sight stays. */
   #settle(): void {
+    // What could not be counted is not what is looked at now.
+    this.isCountOver = false;
     clearTimeout(this.#settled);
     this.#settled = setTimeout(() => void this.#count(), SETTLED_MS);
   }
 
   async #count(): Promise<void> {
+    this.#settled = undefined;
     this.#counting.abort();
     this.#counting = new AbortController();
     const { signal } = this.#counting;
-    this.isCountOver = false;
     const { view } = this;
     const step = stepOf(view.pixel * BAR_PIXELS);
     const half = view.width / 2;
@@ -203,7 +212,7 @@ export class Comparison {
       this.counts = found;
     } catch (error) {
       // The differences are there; what is not counted stays covered.
-      if (!isAborted(error)) this.isCountOver = true;
+      if (!isAborted(error) && this.#settled === undefined) this.isCountOver = true;
     }
   }
 

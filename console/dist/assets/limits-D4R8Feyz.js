@@ -1,1 +1,0 @@
-import{U as e}from"./common-CRd42C97.js";async function t(){return(await e.limits()).limits}export{t};
