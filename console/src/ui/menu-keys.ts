@@ -1,4 +1,17 @@
 /** The keys of every menu: arrows walk, a letter jumps to what begins with it. */
+import type { IconName } from './Icon.svelte';
+
+export interface MenuItem {
+  label: string;
+  icon?: IconName;
+  /** Where it leads to; or what it does. */
+  href?: string;
+  act?: () => void;
+  /** Whether it is chosen, where it is one of those that can be: the menu stays open for the next one. */
+  isChecked?: boolean;
+  /** Whether what it did is told in the menu, where it did not work. */
+  isTold?: boolean;
+}
 
 export function menuItems(list: HTMLElement | undefined): HTMLElement[] {
   return [...(list?.querySelectorAll<HTMLElement>('[role^="menuitem"]') ?? [])];

@@ -1,1 +1,0 @@
-import{U as e}from"./common-B90R8A8D.js";async function t(){return(await e.limits()).limits}export{t};
