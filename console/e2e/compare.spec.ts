@@ -231,6 +231,24 @@ describe('a fork and its parent', () => {
   });
 });
 
+it('fills its page with one difference and with many', async () => {
+  await timeline('few', fix('one', '2005-08-01T00:00:00Z'), fix('two', '2005-08-02T00:00:00Z'));
+  await on.service.call('POST', 'timelines', { timeline_id: 'few-b', fork_of: 'few' });
+  const more = Array.from({ length: 60 }, (_, day) =>
+    fix(`n-${day}`, new Date(Date.UTC(2005, 7, 1 + day)).toISOString()),
+  );
+  for (const events of [more.slice(0, 1), more.slice(1)]) {
+    await on.service.call('POST', 'v1/events?timeline_id=few-b', events);
+    const page = await on.loggedIn('compare?timeline=few-b&with=few', { viewport: { width: 2560, height: 1440 } });
+    await page.getByRole('button', { name: `${events.length === 1 ? 1 : 60} only in few-b` }).waitFor();
+    const differences = page.getByRole('region', { name: 'Differences', exact: true });
+    await expect.poll(() => differences.boundingBox().then((box) => box!.y + box!.height)).toBeGreaterThan(1_390);
+    expect(await page.evaluate(() => document.documentElement.scrollHeight - window.innerHeight)).toBe(0);
+    // One row needs no more than its height.
+    if (events.length === 1) expect((await differences.boundingBox())!.height).toBeLessThan(240);
+  }
+});
+
 it('has all four columns in sight on a narrow page', async () => {
   const page = await on.loggedIn('compare?timeline=after&with=before', { viewport: { width: 390, height: 844 } });
   const differences = region(page, 'Differences as a table');

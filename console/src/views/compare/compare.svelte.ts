@@ -172,6 +172,7 @@ export class Comparison {
 
   /** Takes over how many pixels there are. */
   widen(width: number): void {
+    if (Math.abs(width - this.view.width) < 0.5) return;
     this.view = widened(this.view, width);
     if (this.isViewChosen) this.#settle();
     else if (this.common !== null) void this.fit();

@@ -4,7 +4,7 @@ import { fitted, scale, xOf } from '../../lib/events/scale';
 import { stepOf } from '../../lib/events/steps';
 import type { Palette } from '../../lib/palette';
 import type { Difference } from './compare.svelte';
-import { cut, paint, pick } from './paint';
+import { cut, namesBeside, paint, pick } from './paint';
 
 const at = (event_id: string, a: bigint | null, b: bigint | null): Difference => ({
   event_id,
@@ -15,6 +15,31 @@ const at = (event_id: string, a: bigint | null, b: bigint | null): Difference =>
 it('has as much of its name beside it as there is room for', () => {
   const named = (room: number): string => cut('Battle of Actium', room, (text) => 10 * text.length);
   expect([160, 159, 80, 20, 10].map(named)).toEqual(['Battle of Actium', 'Battle of Acti…', 'Battle…', 'B…', '']);
+});
+
+it('is named as far as there is room before the next mark, or not at all', () => {
+  const view = scale(0n, 0, 1e6, 1_000);
+  const second = 1_000_000n;
+  const differences = [
+    at('Ivan', -100n * second, null),
+    at('Katrina is a hurricane', 0n, null),
+    at('Lee', 40n * second, null),
+    at('Jose', 60n * second, null),
+  ];
+  const named = (chosen: string | null): [string, number][] =>
+    namesBeside({ view, height: 300, differences, chosen }, (text) => 7 * text.length).map(({ text, left }) => [
+      text,
+      Math.round(left - xOf(view, 0n)),
+    ]);
+  // Lee has no room on either side, and Katrina none beside the name of Ivan.
+  expect(named(null)).toEqual([
+    ['Ivan', -88],
+    ['Jose', 72],
+  ]);
+  expect(named('Katrina is a hurricane')).toEqual([
+    ['Katrina i…', -82],
+    ['Jose', 72],
+  ]);
 });
 
 describe('a mark of a difference', () => {

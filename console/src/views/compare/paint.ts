@@ -39,7 +39,7 @@ export function paint(context: CanvasRenderingContext2D, palette: Palette, pictu
     const isChosen = difference.event_id === chosen;
     mark(context, palette, view, difference, isChosen, above, below);
   }
-  names(context, palette, picture, above, below);
+  paintNames(context, palette, picture);
 }
 
 /** How many marks are named, from the left; the table has all of them. */
@@ -56,45 +56,69 @@ export function cut(name: string, room: number, widthOf: (text: string) => numbe
   return '';
 }
 
-/** Writes beside marks what they are, as far as there is room. The chosen one comes first. */
-function names(
-  context: CanvasRenderingContext2D,
-  palette: Palette,
-  { view, differences, chosen }: Picture,
-  above: number,
-  below: number,
-): void {
+/** So many letters of a name that is cut say something. */
+const LETTERS_MIN = 5;
+/** Marks that are nearer to each other look like one. */
+const SAME_PIXELS = 6;
+
+interface Name {
+  text: string;
+  left: number;
+  y: number;
+}
+
+/** Returns what is written beside marks: as far as there is room before the next mark. The chosen one comes first. */
+export function namesBeside(
+  { view, differences, chosen, height }: Pick<Picture, 'view' | 'differences' | 'chosen' | 'height'>,
+  widthOf: (text: string) => number,
+): Name[] {
+  const [above, below] = [(height - STRIP) / 2 - AWAY, (height + STRIP) / 2 + AWAY];
+  const xs = (side: 'a' | 'b'): number[] => differences.flatMap(({ at }) => at[side] ?? []).map((at) => xOf(view, at));
+  const marks = { a: xs('a'), b: xs('b') };
+  const names: Name[] = [];
+  const taken: { left: number; right: number; y: number }[] = [];
+  const ordered = [...differences].sort((a, b) => Number(b.event_id === chosen) - Number(a.event_id === chosen));
+  for (const difference of ordered) {
+    if (taken.length >= NAMED_MAX) break;
+    for (const [side, y] of [
+      ['a', above],
+      ['b', below],
+    ] as const) {
+      const [event, time] = [difference[side], difference.at[side]];
+      if (time === null) continue;
+      const name = shorten(plain((event?.name ?? '') || (event?.description ?? '') || difference.event_id));
+      const x = xOf(view, time);
+      if (x < 0 || x > view.width) continue;
+      const last = Math.max(0, ...marks[side].filter((other) => other < x - SAME_PIXELS).map((other) => other + REACH));
+      const next = Math.min(
+        view.width,
+        ...marks[side].filter((other) => other > x + SAME_PIXELS).map((other) => other - REACH),
+      );
+      const [before, after] = [x - last - REACH - 4, next - x - REACH - 4];
+      const isLeft = widthOf(name) > after && before > after;
+      const text = cut(name, Math.min(NAME_WIDTH_MAX, isLeft ? before : after), widthOf);
+      if (text.length < Math.min(name.length, LETTERS_MIN)) continue;
+      const wide = widthOf(text);
+      const left = isLeft ? x - REACH - wide : x + REACH;
+      const right = left + wide;
+      if (taken.some((other) => other.y === y && left < other.right + REACH && right > other.left - REACH)) continue;
+      taken.push({ left: Math.min(left, x - REACH), right: Math.max(right, x + REACH), y });
+      names.push({ text, left, y });
+    }
+  }
+  return names;
+}
+
+function paintNames(context: CanvasRenderingContext2D, palette: Palette, picture: Picture): void {
   context.font = `500 12px ${palette.sans}`;
   context.textBaseline = 'middle';
   context.lineWidth = 4;
   context.lineJoin = 'round';
   context.strokeStyle = palette.surface;
   context.fillStyle = palette.ink;
-  const widthOf = (text: string): number => context.measureText(text).width;
-  const taken: { left: number; right: number; y: number }[] = [];
-  const ordered = [...differences].sort((a, b) => Number(b.event_id === chosen) - Number(a.event_id === chosen));
-  for (const difference of ordered) {
-    if (taken.length >= NAMED_MAX) return;
-    for (const [event, time, y] of [
-      [difference.a, difference.at.a, above - AWAY],
-      [difference.b, difference.at.b, below + AWAY],
-    ] as const) {
-      if (time === null) continue;
-      const name = shorten(plain((event?.name ?? '') || (event?.description ?? '') || difference.event_id));
-      const x = xOf(view, time);
-      if (x < 0 || x > view.width) continue;
-      const [before, after] = [x - REACH - 4, view.width - x - REACH - 4];
-      const isLeft = widthOf(name) > after && before > after;
-      const text = cut(name, Math.min(NAME_WIDTH_MAX, isLeft ? before : after), widthOf);
-      if (text === '') continue;
-      const wide = widthOf(text);
-      const left = isLeft ? x - REACH - wide : x + REACH;
-      const right = left + wide;
-      if (taken.some((other) => other.y === y && left < other.right + REACH && right > other.left - REACH)) continue;
-      taken.push({ left: Math.min(left, x - REACH), right: Math.max(right, x + REACH), y });
-      context.strokeText(text, left, y);
-      context.fillText(text, left, y);
-    }
+  for (const { text, left, y } of namesBeside(picture, (text) => context.measureText(text).width)) {
+    context.strokeText(text, left, y);
+    context.fillText(text, left, y);
   }
 }
 
