@@ -180,10 +180,9 @@ export function paintTicks(
     const y = Math.round(base - share(scale, tick) * room) + (side === 'left' ? 0 : 7);
     const text = tick.toLocaleString('en');
     const width = context.measureText(text).width;
-    context.globalAlpha = 0.82;
+    // Nothing is seen through it: the line of now may run there.
     context.fillStyle = palette.surface;
     context.fillRect(side === 'left' ? x - 3 : x - width - 3, y - 7, width + 6, 14);
-    context.globalAlpha = 1;
     context.fillStyle = palette.muted;
     context.fillText(text, x, y + 0.5);
   }

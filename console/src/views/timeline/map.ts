@@ -7,6 +7,7 @@ import { classOf, type Cells } from './cells';
 import type { EventStore } from '../../lib/events/store';
 import { merged, type Dot } from '../../lib/events/together';
 import { parseMapParts, type Box } from '../../lib/ranges';
+import { alphaOf } from './shades';
 
 /** Wide and high of the projection with scale 1, nearly. */
 const WIDE = 2 * Math.PI * 0.862;
@@ -235,15 +236,6 @@ export function paintWorld(
   context.stroke(BORDERS);
   context.stroke(SPHERE);
   context.setTransform(ratio, 0, 0, ratio, 0, 0);
-}
-
-/** How much of the color each class of counts has. */
-const CLASS_ALPHAS = [0.2, 0.4, 0.6, 0.8, 1] as const;
-
-/** Returns how much of its color a class has: few classes reach from the lightest to the darkest too. */
-export function alphaOf(index: number, classes: number): number {
-  const last = CLASS_ALPHAS.length - 1;
-  return CLASS_ALPHAS[classes <= 1 ? last : Math.round((index * last) / (classes - 1))]!;
 }
 
 /**

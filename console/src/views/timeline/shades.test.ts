@@ -1,6 +1,7 @@
+import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import type { Cells } from './cells';
-import { classText, classesBy, shadeScale, shaded, usedClasses } from './shades';
+import { alphaOf, classText, classesBy, shadeScale, shaded, usedClasses } from './shades';
 
 const counted = (...counts: number[]): Cells => ({
   resolution: 1,
@@ -49,4 +50,35 @@ it('a legend has the classes that are used, with their true bounds', () => {
     '1–9,999',
     '10,000–20,000',
   ]);
+});
+
+describe('the lightest shade', () => {
+  const css = readFileSync(new URL('../../app.css', import.meta.url), 'utf8');
+  /** A color of the page: red, green and blue. */
+  const token = (name: string, theme: 0 | 1): number[] => {
+    const found = new RegExp(`--${name}: light-dark\\(#(\\w{6}), #(\\w{6})\\)`).exec(css)![theme + 1]!;
+    return [0, 2, 4].map((at) => Number.parseInt(found.slice(at, at + 2), 16));
+  };
+  const bright = (color: number[]): number =>
+    color.reduce((sum, part, index) => {
+      const share = part / 255;
+      return (
+        sum + [0.2126, 0.7152, 0.0722][index]! * (share <= 0.04045 ? share / 12.92 : ((share + 0.055) / 1.055) ** 2.4)
+      );
+    }, 0);
+  const contrast = (a: number[], b: number[]): number => {
+    const [low, high] = [bright(a), bright(b)].sort((x, y) => x - y) as [number, number];
+    return (high + 0.05) / (low + 0.05);
+  };
+
+  for (const theme of [0, 1] as const)
+    it(`is told from land and from water, ${theme === 0 ? 'light' : 'dark'}`, () => {
+      const [water, land, accent] = [token('sunken', theme), token('line', theme), token('accent', theme)];
+      const alpha = alphaOf(0, 5);
+      const over = (ground: number[]): number[] =>
+        ground.map((part, index) => part * (1 - alpha) + accent[index]! * alpha);
+      for (const ground of [water, land]) expect(contrast(over(ground), ground)).toBeGreaterThan(1.3);
+      // A few events on the sea do not look like an island.
+      expect(contrast(over(water), land)).toBeGreaterThan(1.1);
+    });
 });

@@ -79,3 +79,12 @@ export function classText({ least, most }: ShadeClass): string {
   const [low, high] = [least.toLocaleString('en'), most.toLocaleString('en')];
   return least === most ? low : `${low}–${high}`;
 }
+
+/** How much of the color each class of counts has. The least is told from water and land, in the dark too. */
+const CLASS_ALPHAS = [0.32, 0.48, 0.65, 0.82, 1] as const;
+
+/** Returns how much of its color a class has: few classes reach from the lightest to the darkest too. */
+export function alphaOf(index: number, classes: number): number {
+  const last = CLASS_ALPHAS.length - 1;
+  return CLASS_ALPHAS[classes <= 1 ? last : Math.round((index * last) / (classes - 1))]!;
+}

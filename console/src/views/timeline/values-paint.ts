@@ -39,10 +39,8 @@ export function paintTickTexts({ context, palette, scale }: Sheet): void {
   for (const tick of scale.ticks) {
     const y = Math.round(yOf(scale, tick));
     const text = numberText(tick);
-    context.globalAlpha = 0.82;
     context.fillStyle = palette.surface;
     context.fillRect(5, y - 7, context.measureText(text).width + 6, 14);
-    context.globalAlpha = 1;
     context.fillStyle = palette.muted;
     context.fillText(text, 8, y + 0.5);
   }
