@@ -191,6 +191,86 @@ describe('lanes that are moved', () => {
     });
 });
 
+describe('lanes that are pinned', () => {
+  const pin = (page: Page, key: string): Locator => axis(page).getByRole('button', { name: `Pin ${key}`, exact: true });
+  const shown = async (page: Page): Promise<string[]> => {
+    const buttons = await axis(page)
+      .getByRole('button', { name: /^Lane of / })
+      .all();
+    const placed = await Promise.all(
+      buttons.map(async (button) => [(await button.innerText()).trim(), (await button.boundingBox())!.y] as const),
+    );
+    return placed.sort((a, b) => a[1] - b[1]).map(([name]) => name);
+  };
+  const own = ['G01', 'G02', 'G03', 'G04', 'G05', 'G06', 'G07', 'G08'];
+
+  for (const most of ['', '&most=1'])
+    it(`stay on top while the others are moved, and in a link${most && ', also counted'}`, async () => {
+      const page = await on.loggedIn(`timeline?timeline=sources&by=source&lanes=1${most}`, {
+        viewport: { width: 1440, height: 1200 },
+      });
+      await expect.poll(() => shown(page)).toEqual(own);
+      await pin(page, 'G05').click();
+      await expect.poll(() => shown(page)).toEqual(['G05', 'G01', 'G02', 'G03', 'G04', 'G06', 'G07', 'G08']);
+      await axis(page).getByText('G05 stays on top').waitFor({ state: 'attached' });
+      // By keys.
+      await pin(page, 'G07').focus();
+      await page.keyboard.press('Enter');
+      const both = ['G05', 'G07', 'G01', 'G02', 'G03', 'G04', 'G06', 'G08'];
+      await expect.poll(() => shown(page)).toEqual(both);
+      // What is not pinned does not come above what is; among themselves, lanes are moved.
+      const move = async (key: string, keys: string): Promise<void> => {
+        await axis(page)
+          .getByRole('button', { name: `Lane of ${key},` })
+          .focus();
+        await page.keyboard.press(keys);
+      };
+      await move('G01', 'Alt+ArrowUp');
+      await move('G02', 'Alt+ArrowUp');
+      const moved = ['G05', 'G07', 'G02', 'G01', 'G03', 'G04', 'G06', 'G08'];
+      await expect.poll(() => shown(page)).toEqual(moved);
+      await move('G07', 'Alt+ArrowUp');
+      const last = ['G07', 'G05', ...moved.slice(2)];
+      await expect.poll(() => shown(page)).toEqual(last);
+      await expectAccessible(page);
+      await page.reload();
+      await expect.poll(() => shown(page)).toEqual(last);
+      await pin(page, 'G07').click();
+      await pin(page, 'G05').click();
+      await expect.poll(() => shown(page)).toEqual(['G02', 'G01', ...own.slice(2)]);
+      // Something else has other lanes.
+      await pin(page, 'G05').click();
+      await chooseKey(page, 'Color by', 'nothing');
+      expect(param(page, 'top')).toBeNull();
+    });
+
+  it('stay in sight while the others are scrolled, on a phone too', async () => {
+    const page = await on.loggedIn('timeline?timeline=shifts&by=source&lanes=1&open=Long', {
+      viewport: { width: 390, height: 844 },
+      hasTouch: true,
+    });
+    const names = (key: string): Locator => axis(page).getByRole('button', { name: `Lane of ${key},` });
+    await names('Long').waitFor();
+    const start = (await names('Long').boundingBox())!.y;
+    await axis(page).focus();
+    for (let press = 0; press < 12 && !(await names('Brief').isVisible()); press += 1)
+      await page.keyboard.press('PageDown');
+    await pin(page, 'Brief').tap();
+    await expect
+      .poll(() =>
+        names('Brief')
+          .boundingBox()
+          .then((box) => box?.y),
+      )
+      .toBe(start);
+    // From the top to the end and back: it stays where it is, and the other goes out of sight below it.
+    for (let press = 0; press < 12; press += 1) await page.keyboard.press('PageDown');
+    await names('Long').waitFor({ state: 'hidden' });
+    expect((await names('Brief').boundingBox())!.y).toBe(start);
+    expect(await pin(page, 'Brief').getAttribute('aria-pressed')).toBe('true');
+  });
+});
+
 describe('more forks than there is room for', () => {
   it('are found in the tree', async () => {
     await timeline('trunk', lasting('whole', 0, 60, 'S'));

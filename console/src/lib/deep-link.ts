@@ -81,6 +81,7 @@ const UNDERSTOOD: Record<string, Record<string, Check>> = {
     lanes: oneOf('1'),
     open: anything,
     order: anything,
+    top: anything,
     pin: anything,
     skip: (text) => (/^[1-9]\d{0,3}$/.test(text) ? null : 'must be how many groups are left out, from 1'),
     each: oneOf('1'),

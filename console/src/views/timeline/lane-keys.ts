@@ -24,3 +24,8 @@ export function keysParam(keys: readonly string[]): string | null {
   if (keys.length === 0) return null;
   return keys.map((key) => (key === '' ? '\\-' : key.replaceAll(/[\\,]/g, (sign) => `\\${sign}`))).join(',');
 }
+
+/** Returns the names that parameters list together: first those of the first. */
+export function keysOfAll(...params: (string | null)[]): string[] {
+  return [...new Set(params.flatMap(keysOf))];
+}

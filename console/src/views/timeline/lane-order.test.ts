@@ -10,6 +10,8 @@ const legend = (classes: Legend['classes'], ...keys: string[]): Legend => {
 it('puts first what was moved, and leaves the others as they are', () => {
   expect(placesOf(['A', 'B', 'C'], [])).toEqual([0, 1, 2]);
   expect(placesOf(['A', 'B', 'C'], ['C'])).toEqual([1, 2, 0]);
+  // What is pinned is named once more.
+  expect(placesOf(['A', 'B', 'C'], ['C', 'B', 'C', 'A'])).toEqual([2, 1, 0]);
   // One that is not in sight now has no lane.
   expect(placesOf(['A', 'B', 'C'], ['X', 'C', 'A'])).toEqual([1, 2, 0]);
 });

@@ -3,7 +3,7 @@ import type { Legend } from './groups';
 
 /** Returns in which place from the top each of some lanes lies: first those that an order names, then the others. */
 export function placesOf(keys: readonly string[], order: readonly string[]): number[] {
-  const named = order.filter((key) => keys.includes(key));
+  const named = [...new Set(order)].filter((key) => keys.includes(key));
   const sorted = [...named, ...keys.filter((key) => !named.includes(key))];
   return keys.map((key) => sorted.indexOf(key));
 }

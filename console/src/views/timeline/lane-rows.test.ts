@@ -33,11 +33,12 @@ interface Shown {
   groups?: number[];
   keys?: string[];
   open?: string[];
+  pins?: string[];
   scrolled?: number;
   height?: number;
 }
-function lanes({ store, groups, keys, open = [], scrolled = 0, height = 400 }: Shown): Strips {
-  return new LaneView(new Set(open), scrolled).strips({
+function lanes({ store, groups, keys, open = [], pins = [], scrolled = 0, height = 400 }: Shown): Strips {
+  return new LaneView(new Set(open), scrolled, [], pins).strips({
     store,
     groups: groups === undefined ? null : Uint8Array.from(groups),
     legend: keys === undefined ? null : legend(...keys),
@@ -143,5 +144,49 @@ describe('lanes with rows', () => {
     const palette = new Proxy({}, { get: () => '#000' }) as never;
     layout.rows!.paint(context, { layout, store, palette, marks: new Map(), colors: () => '#000' }, 0, WIDTH / 2);
     expect(written.map(([text]) => text)).toEqual(['Event 0', 'Eve…', 'Event 3']);
+  });
+});
+
+describe('a lane that is pinned', () => {
+  const store = spans(...Array.from({ length: 30 }, (): [number, number] => [0, 60]), [5, 20], [30, 90]);
+  const groups = [...Array.from({ length: 30 }, () => 0), 1, 2];
+  const lay3 = (pins: string[], scrolled = 0, open = ['A']): Strips =>
+    lanes({ store, groups, keys: ['A', 'B', 'C'], open, pins, scrolled, height: 300 });
+  const tops = (strips: Strips): number[] => strips.rows!.lanes.map(({ top }) => top);
+
+  it('stays on top while the others are scrolled below it', () => {
+    const [still, scrolled] = [lay3(['C']), lay3(['C'], 100)];
+    expect([tops(still)[2], tops(scrolled)[2]]).toEqual([0, 0]);
+    expect(tops(scrolled)[0]).toBe(tops(still)[0]! - 100);
+    expect(still.rows!.edge).toBe(still.rows!.lanes[2]!.bottom);
+    // All of the others come into sight at the end.
+    const end = lay3(['C'], 10_000);
+    expect(Math.max(...tops(end).map((_, lane) => end.rows!.lanes[lane]!.bottom))).toBe(300);
+  });
+
+  it('covers what is scrolled below it: neither drawn there nor found', () => {
+    const strips = lay3(['C'], 100);
+    const layout = lay(strips, store);
+    const hidden = [...store.bodies.keys()].find((event) => {
+      const { y } = dotAt(layout, store, event);
+      return event < 30 && y > 2 && y < strips.rows!.edge - 12;
+    })!;
+    const { y } = dotAt(layout, store, hidden);
+    // The lane that is pinned has its event elsewhere.
+    expect(pick(layout, x(10), y).row).toBe(-1);
+    expect(pick(layout, x(60), dotAt(layout, store, 31).y).row).toBe(31);
+  });
+
+  it('leaves room for the others, however much it has', () => {
+    const { rows } = lay3(['A']);
+    expect(rows!.edge).toBeLessThanOrEqual(180);
+    expect(rows!.lanes[0]!.rows).toBeGreaterThan(3);
+    expect(lay3(['A', 'B', 'C']).rows!.edge).toBeLessThanOrEqual(180);
+  });
+
+  it('is the first one where all have room', () => {
+    const strips = lay3(['B'], 0, []);
+    expect(tops(strips)[1]).toBe(0);
+    expect(strips.rows!.edge).toBe(0);
   });
 });

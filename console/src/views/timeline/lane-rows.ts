@@ -19,6 +19,8 @@ const TEXT_ROOM = 14;
 const TEXT_MIN = 26;
 /** Bars this near to the pointer are under it: some are no wider than a hair. */
 const NEAR = 3;
+/** Lanes that stay on top take no more of the room than this, so that others are seen below them. */
+const STUCK_MAX = 0.6;
 
 /** What of a lane is shown, for the buttons beside it. */
 export interface LaneShown {
@@ -66,13 +68,20 @@ function packingOf(store: EventStore, groups: Uint8Array | null, lanes: number):
   return packed.packing;
 }
 
-/** How lanes are shown: which of them are open, how far they are scrolled, and which somebody moved. */
+/** How lanes are shown: which of them are open, how far they are scrolled, which somebody moved, or pinned on top. */
 export class LaneView {
+  readonly order: readonly string[];
+  readonly pins: ReadonlySet<string>;
+
   constructor(
     readonly open: ReadonlySet<string>,
     readonly scrolled: number,
-    readonly order: readonly string[] = [],
-  ) {}
+    order: readonly string[] = [],
+    pins: readonly string[] = [],
+  ) {
+    this.order = [...pins, ...order];
+    this.pins = new Set(pins);
+  }
 
   /** In which place from the top each lane of a legend is. */
   places(legend: Legend, count: number): number[] {
@@ -97,6 +106,9 @@ export class LaneRows {
   readonly height: number;
   readonly room: number;
   readonly packing: Packing;
+  /** Where the lanes that stay on top end, from the top of the axis: the others are scrolled below. */
+  readonly edge: number;
+  readonly #stuck = new Set<number>();
   /** Where the first row of each lane is, from the base line. */
   readonly #tops: number[] = [];
 
@@ -114,14 +126,18 @@ export class LaneRows {
     const isOpen = names.map((key) => view.open.has(key));
     const free = this.room - names.length * (above + GAP);
     const shown = shareRows(this.packing.counts.slice(0, names.length), isOpen, Math.floor(free / ROW_HEIGHT));
+    const order = fromTop(legend === null ? [0] : view.places(legend, names.length));
+    const pinned = order.filter((lane) => legend !== null && view.pins.has(names[lane]!));
+    this.edge = top + this.#stick(pinned, shown, free, above + GAP);
     const rows = shown.reduce((sum, count) => sum + count, 0);
     // What is left makes all lanes a little higher.
     const spare = Math.max(0, Math.floor((free - rows * ROW_HEIGHT) / names.length));
     this.height = names.length * (above + GAP + spare) + rows * ROW_HEIGHT;
-    let at = top - Math.min(view.scrolled, Math.max(0, this.height - this.room));
+    const scrolled = Math.min(view.scrolled, Math.max(0, this.height - this.room));
+    let at = top;
     const ys: number[] = [];
-    const places = legend === null ? [0] : view.places(legend, names.length);
-    for (const lane of fromTop(places)) {
+    for (const [place, lane] of order.entries()) {
+      if (place === this.#stuck.size) at -= scrolled;
       const key = names[lane]!;
       const begin = at;
       this.#tops[lane] = at + above + 4 - base;
@@ -131,6 +147,35 @@ export class LaneRows {
       ys[lane] = begin + above - base;
     }
     this.strips = { ys, groups, above, base, rows: this };
+  }
+
+  /**
+   * Has the first lanes stay on top where not all have room, as many as leave some of it to the others; an open one
+   * shows no more rows than that. Returns how high they are together.
+   */
+  #stick(pinned: readonly number[], shown: number[], free: number, around: number): number {
+    if (shown.reduce((sum, count) => sum + count, 0) * ROW_HEIGHT <= free) return 0;
+    const most = this.room * STUCK_MAX;
+    let height = 0;
+    for (const lane of pinned) {
+      const room = Math.floor((most - height - around) / ROW_HEIGHT);
+      if (room < Math.min(1, shown[lane]!)) break;
+      shown[lane] = Math.min(shown[lane]!, room);
+      height += around + shown[lane] * ROW_HEIGHT;
+      this.#stuck.add(lane);
+    }
+    return height;
+  }
+
+  /** From where on a lane is seen, from the top of the axis. */
+  topOf(lane: number): number {
+    return this.#stuck.has(lane) ? this.input.top : this.edge;
+  }
+
+  /** Whether the lane of an event is seen at a height, which is from the base line. */
+  isAt(event: number, y: number): boolean {
+    const at = y + this.input.base;
+    return this.#stuck.has(this.laneOf(event)) ? at < this.edge : at >= this.edge;
   }
 
   has(event: number): boolean {
@@ -176,14 +221,21 @@ export class LaneRows {
     return new PlacedRows(this, bars, scale.width);
   }
 
-  /** Draws only where the lanes are: what is scrolled out of there is not seen. */
-  clip(context: CanvasRenderingContext2D, draw: () => void): void {
-    context.save();
-    context.beginPath();
-    context.rect(-1e5, this.input.top, 1e6, this.room);
-    context.clip();
-    draw();
-    context.restore();
+  /**
+   * Draws only where the lanes are: what is scrolled out of there is not seen. Those that stay on top are drawn apart
+   * from those that are scrolled below them; `draw` is told which lanes it is about.
+   */
+  clip(context: CanvasRenderingContext2D, draw: (isIn: (lane: number) => boolean) => void): void {
+    const { top } = this.input;
+    for (const isStuck of this.#stuck.size > 0 ? [true, false] : [false]) {
+      const [from, to] = isStuck ? [top, this.edge] : [this.edge, top + this.room];
+      context.save();
+      context.beginPath();
+      context.rect(-1e5, from, 1e6, Math.max(0, to - from));
+      context.clip();
+      draw((lane) => this.#stuck.has(lane) === isStuck);
+      context.restore();
+    }
   }
 }
 
@@ -220,8 +272,9 @@ export class PlacedRows {
 
   /** Draws the bars, and what is written in those that the view cannot come to begin in. */
   paint(sheet: CanvasRenderingContext2D, scene: SheetScene, base: number, left: number): void {
-    const { palette, colors, marks, store } = scene;
+    const { palette, colors, marks, store, isIn } = scene;
     for (const bar of this.bars) {
+      if (isIn?.(bar.event) === false) continue;
       const [x, y] = [left + bar.x, base + bar.y];
       sheet.fillStyle = colors(bar.event);
       // Neighbors in a row do not touch.
@@ -246,9 +299,9 @@ export class PlacedRows {
 
   /** Writes what stays in view while its bar goes out of it on the left; the sheet begins at `left`. */
   paintMoving({ context, palette, scale, base }: Frame, from: number, to: number, left: number): void {
-    this.rows.clip(context, () => {
+    this.rows.clip(context, (isIn) => {
       for (const bar of this.bars) {
-        if (!this.#moves(bar, to)) continue;
+        if (!this.#moves(bar, to) || !isIn(this.rows.laneOf(bar.event))) continue;
         const x = left + bar.x - from;
         if (x + bar.length < 0 || x > scale.width) continue;
         write(context, palette, bar, x + Math.min(slack(bar), Math.max(0, -x)), base + bar.y);
@@ -257,7 +310,9 @@ export class PlacedRows {
   }
 
   pick(x: number, y: number): Picked | null {
-    const inRow = this.bars.filter((bar) => y >= bar.y - 1 && y <= bar.y + BAR_HEIGHT + 1);
+    const inRow = this.bars.filter(
+      (bar) => y >= bar.y - 1 && y <= bar.y + BAR_HEIGHT + 1 && this.rows.isAt(bar.event, y),
+    );
     const at = inRow.filter((bar) => x >= bar.x - NEAR && x <= bar.x + Math.max(bar.length, 1.5) + NEAR);
     const within = at.filter((bar) => x >= bar.x && x <= bar.x + bar.length);
     const beside = inRow.find((bar) => bar.text !== '' && x >= bar.x && x <= bar.x + bar.textWidth + TEXT_ROOM);
@@ -272,7 +327,8 @@ export class PlacedRows {
   outline({ context, base }: Frame, event: number, middle: number, color: string): void {
     const bar = this.bars.find((one) => one.event === event);
     if (bar === undefined) return;
-    this.rows.clip(context, () => {
+    this.rows.clip(context, (isIn) => {
+      if (!isIn(this.rows.laneOf(event))) return;
       context.strokeStyle = color;
       context.lineWidth = 2;
       box(context, middle + bar.x - 1, base + bar.y - 1, Math.max(bar.length, 1.5) + 1, BAR_HEIGHT + 2, 4);

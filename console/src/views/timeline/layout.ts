@@ -274,7 +274,7 @@ export function pick(layout: Layout, x: number, y: number): Picked {
   let nearest = 14;
   for (let row = layout.first; row < layout.last; row += 1) {
     const distance = Math.hypot(layout.xs[row - layout.first]! - x, layout.ys[row - layout.first]! - y);
-    if (distance < nearest) {
+    if (distance < nearest && layout.rows?.rows.isAt(row, y) !== false) {
       nearest = distance;
       best = row;
     }

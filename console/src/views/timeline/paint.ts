@@ -33,6 +33,8 @@ export interface SheetScene {
   marks: Marks;
   /** The color of each row, where events are told apart by one. */
   colors: Colors;
+  /** Whether a row is drawn, where lanes are drawn in parts. */
+  isIn?: (row: number) => boolean;
 }
 export type Colors = (row: number) => string;
 
@@ -149,7 +151,7 @@ export function paintMark(sheet: CanvasRenderingContext2D, palette: Palette, mar
 
 function paintSoft(
   sheet: CanvasRenderingContext2D,
-  { layout, store, colors }: SheetScene,
+  { layout, store, colors, isIn }: SheetScene,
   base: number,
   left: number,
 ): void {
@@ -157,7 +159,7 @@ function paintSoft(
   sheet.globalAlpha = 0.16;
   for (let row = layout.first; row < layout.last; row += 1) {
     const width = store.softness[row]! / layout.scale.pixel;
-    if (width < 5 || layout.rows?.has(row)) continue;
+    if (width < 5 || layout.rows?.has(row) || isIn?.(row) === false) continue;
     const at = dotAt(layout, store, row);
     sheet.fillStyle = colors(row);
     box(sheet, left + at.x, base + at.y - 5, width, 8, 4);
@@ -167,9 +169,9 @@ function paintSoft(
 }
 
 function paintDots(sheet: CanvasRenderingContext2D, scene: SheetScene, base: number, left: number): void {
-  const { layout, store, palette, marks, colors } = scene;
+  const { layout, store, palette, marks, colors, isIn } = scene;
   for (let row = layout.first; row < layout.last; row += 1) {
-    if (layout.rows?.has(row)) continue;
+    if (layout.rows?.has(row) || isIn?.(row) === false) continue;
     const at = dotAt(layout, store, row);
     sheet.drawImage(sprite(colors(row), palette.surface), left + at.x - 4, base + at.y - 4, 8, 8);
     const mark = marks.size > 0 ? marks.get(store.ids[row]!) : undefined;

@@ -78,6 +78,9 @@ export interface Scene {
 
 const FLASH_MS = 1_600;
 
+/** Whether a lane is drawn in a part of the picture. */
+type IsIn = (lane: number) => boolean;
+
 export class Surface {
   height = 0;
   /** Whether timers have a lane, at the foot of it all. */
@@ -204,23 +207,25 @@ export class Surface {
     paintRuler(frame, ticks(scene.scale));
     const strips = this.#strips(scene, base);
     const heights = this.#heights(frame, scene, strips);
-    const within = (draw: () => void): void => (strips.rows ? strips.rows.clip(context, draw) : draw());
-    within(() => {
-      if (heights !== null) strips.ys.forEach((y, i) => paintLines(frame, heights(i), base + y, strips.above - 8));
+    const within = (draw: (isIn: IsIn) => void): void =>
+      strips.rows ? strips.rows.clip(context, draw) : draw(() => true);
+    within((isIn) => {
+      if (heights !== null)
+        strips.ys.forEach((y, i) => isIn(i) && paintLines(frame, heights(i), base + y, strips.above - 8));
     });
     // With a lane for each group, each has a line of its own.
     if (!scene.isSplit || scene.legend === null) paintBaseLine(frame, scene.lanes);
     scene.over?.paintForks(frame, scene.lanes, (index) => this.laneY(scene.lanes, index));
     if (this.hasTimers) scene.timers?.paint(frame);
-    within(() => {
-      if (heights !== null) this.#paintCounts(frame, scene, strips, heights);
+    within((isIn) => {
+      if (heights !== null) this.#paintCounts(frame, scene, strips, heights, isIn);
       else if (this.isBars(scene))
         paintUncounted(frame, scene.counts!, base + Math.max(...strips.ys), strips.above - 8);
     });
     // Below what is written: no line runs through a word.
     if (scene.now !== null) paintNow(frame, scene.now);
     if (scene.store.count > 0) this.#paintSheet(frame);
-    within(() => this.#paintNames(frame, scene, strips));
+    within((isIn) => this.#paintNames(frame, scene, strips, isIn));
     if (scene.range !== null) scene.over?.paintRange(frame, scene.range.from, scene.range.to);
     if (scene.playhead !== null) scene.over?.paintPlayhead(frame, scene.playhead);
     scene.over?.paintHits(frame, scene);
@@ -280,7 +285,10 @@ export class Surface {
     const drawn = { layout: this.layout, store, palette, marks, colors };
     const { rows } = this.layout;
     if (rows === null) paintSheet(this.#paper, drawn, base);
-    else rows.rows.clip(this.#paper, () => paintSheet(this.#paper, drawn, base));
+    else
+      rows.rows.clip(this.#paper, (isIn) =>
+        paintSheet(this.#paper, { ...drawn, isIn: (row) => isIn(rows.rows.laneOf(row)) }, base),
+      );
   }
 
   /** The scales that bars are drawn to; null where every event has a dot. */
@@ -307,14 +315,14 @@ export class Surface {
     return this.#known.rest;
   }
 
-  #paintCounts(frame: Frame, scene: Scene, strips: Strips, heights: LaneHeights): void {
+  #paintCounts(frame: Frame, scene: Scene, strips: Strips, heights: LaneHeights, isIn: IsIn): void {
     const { palette, base } = frame;
     const { counts, series, legend, isSplit } = scene;
     const room = strips.above - 8;
     const groups = legend?.groups.length ?? 0;
     const isPlain = legend === null || series === null;
     if (isSplit && !isPlain) {
-      for (const { counts: own, index } of this.#bars(scene))
+      for (const { counts: own, index } of this.#bars(scene).filter((one) => isIn(one.index)))
         paintBars(frame, own, [], hue(palette, index, groups), heights(index), base + strips.ys[index]!, room);
       return;
     }
@@ -327,15 +335,17 @@ export class Surface {
   }
 
   /** Writes what the scale and the lanes are, above the bars. */
-  #paintNames(frame: Frame, scene: Scene, strips: Strips): void {
+  #paintNames(frame: Frame, scene: Scene, strips: Strips, isIn: IsIn): void {
     const { context, palette, base } = frame;
     const heights = this.#heights(frame, scene, strips);
     const isSplit = scene.isSplit && scene.legend !== null;
     const side = isSplit ? 'right' : 'left';
-    if (heights !== null) strips.ys.forEach((y, i) => paintTicks(frame, heights(i), base + y, strips.above - 8, side));
+    if (heights !== null)
+      strips.ys.forEach((y, i) => isIn(i) && paintTicks(frame, heights(i), base + y, strips.above - 8, side));
     if (!isSplit) return;
     const { groups } = scene.legend!;
     strips.ys.forEach((y, index) => {
+      if (!isIn(index)) return;
       context.fillStyle = palette.line;
       context.fillRect(0, base + y, scene.scale.width, 1);
       const name = groups[index]?.key ?? 'others';
