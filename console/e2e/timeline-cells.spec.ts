@@ -62,3 +62,18 @@ it('is told where a link names another scale', async () => {
   const page = await on.loggedIn('timeline?timeline=demo&shades=best');
   await page.getByText('“shades” must be one of linear, sqrt, log, quantiles.').waitFor();
 });
+
+it('say how many events have no place, also once the map has come nearer', async () => {
+  const name = fresh('placeless');
+  await timeline(
+    name,
+    ...Array.from({ length: 12 }, (_, index) => ({
+      event_id: `e${index}`,
+      time: `2001-01-01T00:${String(index).padStart(2, '0')}:00Z`,
+      ...(index < 5 ? { geo: { lat: 40.7, lon: -73.9 } } : { location: 'Nowhere that is known' }),
+    })),
+  );
+  const page = await on.loggedIn(`timeline?timeline=${name}&most=5`);
+  await region(page, 'Map').getByText('7 events without a place').waitFor();
+  await page.getByRole('application', { name: 'World map with 5 events' }).waitFor();
+});

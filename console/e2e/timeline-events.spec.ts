@@ -266,3 +266,22 @@ describe('anchors', () => {
     expect(param(page, 'timeline')).toBe('from-start');
   });
 });
+
+it('an event that a link offers to record begins where one looks, also where the clock is known first', async () => {
+  await timeline('far-past', launch, landing);
+  const page = await on.loggedIn('clock?timeline=far-past');
+  let release: () => void = () => {};
+  const released = new Promise<void>((done) => (release = done));
+  for (const slow of ['**/v1/monitor-events*', '**/v1/aggregate-events*'])
+    await page.route(slow, async (route) => {
+      await released;
+      await route.continue();
+    });
+  await page.goto(`${on.service.url}/#/timeline?timeline=far-past&do=record`);
+  // The clock shows today, far from all events.
+  await page.getByTitle('Type which time is shown').waitFor();
+  await page.waitForFunction(() => document.fonts.status === 'loaded');
+  release();
+  const dialog = page.getByRole('dialog', { name: 'Record an event' });
+  await expect.poll(() => dialog.getByLabel('When').inputValue()).toMatch(/^1969-07-/);
+});

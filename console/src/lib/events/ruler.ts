@@ -13,6 +13,8 @@ interface Frame {
 const TWO_LINES = 28;
 /** How tall the line of a tick is. */
 const TICK = 6;
+/** What ends nearer to the right side than this looks cut. */
+const EDGE = 4;
 /** So much room is between two texts, at least. */
 const GAP = 10;
 
@@ -40,7 +42,7 @@ export function paintRulerStrip({ context, palette, scale }: Frame, top: number,
     const from = x + 4;
     const to = from + context.measureText(label).width;
     // Half a number would be another one.
-    if (x < -4 || to > scale.width) continue;
+    if (x < -4 || to > scale.width - EDGE) continue;
     if (!isHigh && taken.some((other) => from < other.to && to > other.from)) continue;
     context.fillStyle = isMajor ? palette.ink : palette.muted;
     context.fillText(label, from, isHigh ? top + 10 : middle);

@@ -21,6 +21,10 @@ export class MapCells {
   /** How they fill while time is played; null where nobody plays it. */
   growth = $state.raw<Growth | null>(null);
   isFailed = $state(false);
+  /** How many events of this time have no place; null where that was not counted, as not all of the earth was. */
+  withoutPlace = $state<number | null>(null);
+  /** Of what that was counted. */
+  #withoutOf = '';
   /** How many were counted, where the service needs several questions for it; null while it does not. */
   countedSoFar = $state<number | null>(null);
   /** What is there up to where time is played. */
@@ -56,6 +60,11 @@ export class MapCells {
         this.countedSoFar = part.placed;
         if (isFirst) this.whole = part;
       });
+      // The whole earth is counted before the map comes nearer.
+      const of = JSON.stringify([question, version, String(range.from), String(range.to)]);
+      if (asked.within === null && question.box === null)
+        [this.withoutPlace, this.#withoutOf] = [found.looked - found.placed, of];
+      else if (of !== this.#withoutOf) this.withoutPlace = null;
       // Colors of other cells, or of other groups, would be wrong ones.
       if (found !== this.whole || legend === null || !hasColorsOf(this.groups, legend)) this.groups = null;
       [this.whole, this.#asked, this.isFailed] = [found, asked, false];
