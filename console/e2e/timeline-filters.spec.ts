@@ -50,6 +50,7 @@ for (const [name, most] of [
           '6 to <7 1',
           '7 to <8 1',
           'Each number',
+          'Add a unit',
         ]);
       const hue = (number: number): Promise<string> =>
         page.evaluate((name) => document.documentElement.style.getPropertyValue(name), `--hue-${number}`);
@@ -59,7 +60,7 @@ for (const [name, most] of [
       expect(param(page, 'attribute.sea.height')).toBe('1.5');
       await page.goBack();
       await page.getByRole('button', { name: 'Each number' }).click();
-      await expect.poll(() => legend(page).then((texts) => texts.at(-1))).toBe('Classes');
+      await expect.poll(() => legend(page).then((texts) => texts.slice(-2))).toEqual(['Classes', 'Add a unit']);
       expect([param(page, 'each'), await hue(1)]).toEqual(['1', '']);
     });
 

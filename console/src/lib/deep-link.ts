@@ -90,6 +90,8 @@ const UNDERSTOOD: Record<string, Record<string, Check>> = {
     path: oneOf('to', 'after'),
     play: oneOf('all', '1', '10', '60', '3600'),
     value_scale: oneOf('log'),
+    units: (text) =>
+      /[^,]=[^,]/.test(text) ? null : 'must be attributes and their units, such as max_wind_kt=kt,dep_delay=min',
     value: (text) => (text.length <= 256 ? null : 'must be the name of an attribute'),
   },
   timers: { cols: anything, do: oneOf('set', 'hold'), state: oneOf('done', 'cancelled'), timer: anything },

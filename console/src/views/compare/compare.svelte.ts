@@ -178,6 +178,11 @@ export class Comparison {
     else if (this.common !== null) void this.fit();
   }
 
+  /** Whether what is looked at now is about to be counted. */
+  get #isElsewhere(): boolean {
+    return this.#settled !== undefined;
+  }
+
   /** Counts both sides in the stretches that fit, once what is in sight stays. */
   #settle(): void {
     // What could not be counted is not what is looked at now.
@@ -213,7 +218,7 @@ export class Comparison {
       this.counts = found;
     } catch (error) {
       // The differences are there; what is not counted stays covered.
-      if (!isAborted(error) && this.#settled === undefined) this.isCountOver = true;
+      if (!isAborted(error) && !this.#isElsewhere) this.isCountOver = true;
     }
   }
 

@@ -6,7 +6,8 @@ import { plain } from '../../lib/plain';
 import type { Column } from '../../ui/table';
 import { groupings } from './attributes';
 import { member } from './groups';
-import { numberOf } from './numbers';
+import { nameWithUnit, numberOf } from './numbers';
+import { attributeUnit } from './attribute-unit';
 
 const ATTRIBUTE = 'attribute.';
 /** So many attributes are offered as columns, those first that most events have. */
@@ -69,7 +70,10 @@ export function eventColumns(store: EventStore, asked: readonly string[], isAll:
     extra('actors', 'Actors'),
     extra('source', 'Source'),
     extra('id', 'Id'),
-    ...attributes.slice(0, ATTRIBUTES_MAX).map((key) => extra(key, plain(key.slice(ATTRIBUTE.length)))),
+    ...attributes.slice(0, ATTRIBUTES_MAX).map((key) => {
+      const name = key.slice(ATTRIBUTE.length);
+      return extra(key, nameWithUnit(plain(name), attributeUnit(name)));
+    }),
     // On a narrow page they are dots before the name.
     { id: 'marks', title: 'Marks', isWide: true },
   ];

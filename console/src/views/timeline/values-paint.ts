@@ -4,7 +4,7 @@ import type { Micros } from '../../lib/instant';
 import { hue, type Palette } from '../../lib/palette';
 import { VALUES_HEIGHT } from './paint';
 import { shareBelow, type Line, type Stretch, type ValueScale } from './values';
-import { numberText } from './numbers';
+import { numberText, withUnit } from './numbers';
 
 /** Above the values there is room for the words. */
 const TOP = 30;
@@ -32,13 +32,13 @@ export function paintGrid({ context, palette, view, scale }: Sheet): void {
   }
 }
 
-export function paintTickTexts({ context, palette, scale }: Sheet): void {
+export function paintTickTexts({ context, palette, scale }: Sheet, unit = ''): void {
   context.font = `500 11px ${palette.sans}`;
   context.textBaseline = 'middle';
   context.textAlign = 'left';
   for (const tick of scale.ticks) {
     const y = Math.round(yOf(scale, tick));
-    const text = numberText(tick);
+    const text = withUnit(numberText(tick), unit);
     context.fillStyle = palette.surface;
     context.fillRect(5, y - 7, context.measureText(text).width + 6, 14);
     context.fillStyle = palette.muted;

@@ -1,8 +1,11 @@
 import { describe, expect, it } from 'vitest';
+import { fitted } from '../../lib/events/scale';
 import { EventStore } from '../../lib/events/store';
+import type { Palette } from '../../lib/palette';
 import { linesOf, shareBelow, summedUp, valueScale } from './values';
 import { measures } from './attributes';
 import { numberOf, numberText } from './numbers';
+import { paintTickTexts } from './values-paint';
 
 const store = (...events: [number, string[], Record<string, unknown>][]): EventStore => {
   const made = new EventStore();
@@ -130,4 +133,17 @@ describe('a number', () => {
       '1.00e12',
     ]);
   });
+});
+
+it('has the unit that somebody said on its axis', () => {
+  const texts: string[] = [];
+  const context = {
+    fillRect: () => {},
+    measureText: () => ({ width: 10 }),
+    fillText: (text: string) => void texts.push(text),
+  } as unknown as CanvasRenderingContext2D;
+  const palette = new Proxy({}, { get: (_, name) => name }) as Palette;
+  const sheet = { context, palette, view: fitted(0n, 1_000n, 100), scale: valueScale(0, 150, 3) };
+  paintTickTexts(sheet, 'kt');
+  expect(texts).toEqual(['0\u00a0kt', '50\u00a0kt', '100\u00a0kt', '150\u00a0kt']);
 });

@@ -4,7 +4,7 @@ import { niceStep, trimmed } from '../../lib/nice';
 import type { EventStore } from '../../lib/events/store';
 import { countText } from '../../lib/events/words';
 import { member } from './groups';
-import { numberOf, numberText } from './numbers';
+import { numberOf, numberText, withUnit } from './numbers';
 
 export interface Point {
   row: number;
@@ -125,9 +125,17 @@ export const sumOfOne = ({ value }: Pick<Point, 'value'>): Sum => ({
   isAll: true,
 });
 
+/** Says from where to where values reach. */
+export const reachText = ({ low, high }: Pick<Sum, 'low' | 'high'>, unit = ''): string =>
+  withUnit(`${numberText(low)} to ${numberText(high)}`, unit);
+
+/** Says what their mean is. */
+export const meanText = (mean: number, unit = ''): string => withUnit(numberText(Number(mean.toPrecision(4))), unit);
+
 /** Says what values are together, and of how many. */
-export function sumText({ low, high, mean, count, isAll }: Sum): string {
-  const values = `${numberText(low)} to ${numberText(high)}, ${numberText(Number(mean.toPrecision(4)))} on average`;
+export function sumText(sum: Sum, unit = ''): string {
+  const { mean, count, isAll } = sum;
+  const values = `${reachText(sum, unit)}, ${meanText(mean, unit)} on average`;
   return `${values}; ${isAll ? countText(count, 'value') : `the most frequent values of ${countText(count, 'event')}`}`;
 }
 

@@ -46,16 +46,16 @@ const shown = (store: EventStore, values: Shown['values']): Shown => ({
 
 describe('the values under the axis in a picture', () => {
   const exported = (measured: (Stretch | null)[] | null, store = storms()): ReturnType<typeof picture> =>
-    picture(shown(store, { measure: 'wind <kt>', measured, stretchText: '1 day', isLog: false }), palette);
+    picture(shown(store, { measure: 'wind <kt>', measured, stretchText: '1 day', unit: '', isLog: false }), palette);
 
   it('are a line for each actor, with what they are in words', () => {
     const { svg } = picture(
-      shown(storms(), { measure: 'wind', measured: null, stretchText: '', isLog: false }),
+      shown(storms(), { measure: 'wind', measured: null, stretchText: '', unit: 'kt', isLog: false }),
       palette,
     );
     const lines = [...svg.matchAll(/<polyline points="([^"]*)"/g)].map(([, points]) => points!.split(' '));
     expect(lines.map((points) => points.length)).toEqual([3, 2]);
-    expect(svg).toContain('wind: 20 to 100, 60 on average; 5 values');
+    expect(svg).toContain('wind: 20 to 100\u00a0kt, 60\u00a0kt on average; 5 values');
     // Stronger is further up.
     const [weak, strong] = lines[0]!.map((point) => Number(point.split(',')[1]));
     expect(strong).toBeLessThan(weak!);

@@ -5,7 +5,7 @@ import { hue, type Palette } from '../../../lib/palette';
 import type { Legend } from '../groups';
 import { VALUES_HEIGHT } from '../paint';
 import { linesOf, scaleAround, sumOf, sumOfOne, sumText, type Stretch, type ValueScale } from '../values';
-import { numberText } from '../numbers';
+import { numberText, withUnit } from '../numbers';
 import { CELL, cellsOf, yOf } from '../values-paint';
 import type { Pen } from './lanes';
 
@@ -16,6 +16,8 @@ export interface ValuesShown {
   measured: readonly (Stretch | null)[] | null;
   /** How long a stretch is, in words. */
   stretchText: string;
+  /** The unit of the numbers; empty where nobody said one. */
+  unit: string;
   /** Whether the scale is logarithmic, where the values let it be. */
   isLog: boolean;
 }
@@ -32,7 +34,7 @@ const GAP = 8;
 /** Draws numbers from a height on. */
 export function values(
   shown: Shown,
-  { measure, measured, stretchText, isLog }: ValuesShown,
+  { measure, measured, stretchText, unit, isLog }: ValuesShown,
   palette: Palette,
   top: number,
   pen: Pen,
@@ -49,7 +51,7 @@ export function values(
   );
   const sum = sumOf(measured === null ? inView.map(sumOfOne) : stretches);
   const words = [
-    sum === null ? 'no event in view has a number here' : sumText(sum),
+    sum === null ? 'no event in view has a number here' : sumText(sum, unit),
     ...(sum !== null && measured !== null ? [`in stretches of ${stretchText}`] : []),
     ...(scale?.isLog ? ['logarithmic scale'] : scale?.hasZero === false ? ['the scale does not begin at zero'] : []),
   ].join(' · ');
@@ -63,7 +65,7 @@ export function values(
         (measured === null
           ? lines.map((line) => drawLine(shown, line, isJoined, scale, palette, top, pen)).join('')
           : spread(view, stretches, scale, palette, top, pen)) +
-        ticks(scale, palette, top, pen);
+        ticks(scale, unit, palette, top, pen);
   return { svg: head + drawn, height: VALUES_HEIGHT + GAP };
 }
 
@@ -76,11 +78,13 @@ function grid(view: Scale, scale: ValueScale, palette: Palette, top: number, { n
     .join('');
 }
 
-function ticks(scale: ValueScale, palette: Palette, top: number, { text }: Pen): string {
+function ticks(scale: ValueScale, unit: string, palette: Palette, top: number, { text }: Pen): string {
   // Around the words there is the ground: they can be read where a line runs through them.
   const ground = `stroke="${palette.surface}" stroke-width="3" paint-order="stroke"`;
   const look = `font-size="11" fill="${palette.muted}" ${ground}`;
-  return scale.ticks.map((tick) => text(8, top + yOf(scale, tick) + 4, numberText(tick), look)).join('');
+  return scale.ticks
+    .map((tick) => text(8, top + yOf(scale, tick) + 4, withUnit(numberText(tick), unit), look))
+    .join('');
 }
 
 function drawLine(
