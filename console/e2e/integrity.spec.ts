@@ -191,15 +191,16 @@ describe('the head', () => {
 });
 
 describe('the ledger', () => {
-  it('leaves out reads on request, which the address says', async () => {
+  it('opens with what was changed, says how many reads are folded away, and shows them on request', async () => {
     const page = await on.loggedIn('integrity?timeline=demo');
     const ledger = page.getByRole('region', { name: /^Ledger/ });
     const actions = (): Promise<string[]> => ledger.locator('.what code').allInnerTexts();
+    await expect.poll(() => actions().then((all) => all.length)).toBe(20);
+    expect(await actions()).not.toContain('reads');
     // To look at a page is an entry, so the newest ones are reads.
-    await expect.poll(actions).toContain('reads');
-    await ledger.getByLabel('Changes only').check();
-    await expect.poll(actions).not.toContain('reads');
-    expect(page.url()).toContain('show=changes');
+    await ledger
+      .getByText(/^\d+ entr(y|ies) of this stretch that only records? reads (is|are) folded away\./)
+      .waitFor();
     const newest = await ledger.getByRole('link').first().innerText();
     await ledger.getByRole('button', { name: 'Older' }).click();
     await expect.poll(() => ledger.getByRole('link').first().innerText()).not.toBe(newest);
@@ -207,8 +208,14 @@ describe('the ledger', () => {
     await ledger.getByRole('button', { name: 'Newer' }).click();
     await expect.poll(() => ledger.getByRole('link').first().innerText()).toBe(newest);
     await expectAccessible(page);
-    await ledger.getByLabel('Changes only').uncheck();
+    await ledger.getByLabel('Show reads').check();
     await expect.poll(actions).toContain('reads');
+    expect(page.url()).toContain('show=all');
+    await page.reload();
+    await expect.poll(actions).toContain('reads');
+    await ledger.getByText(/folded away/).waitFor({ state: 'hidden' });
+    await ledger.getByLabel('Show reads').uncheck();
+    await expect.poll(actions).not.toContain('reads');
     expect(page.url()).not.toContain('show=');
   });
 

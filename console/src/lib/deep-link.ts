@@ -116,7 +116,7 @@ const UNDERSTOOD: Record<string, Record<string, Check>> = {
     paradox: anything,
     ...PERIOD,
   },
-  integrity: { cols: anything, position, before: position, show: oneOf('changes'), period: oneOf(...LAST) },
+  integrity: { cols: anything, position, before: position, show: oneOf('all', 'changes'), period: oneOf(...LAST) },
   access: {
     cols: anything,
     tab: oneOf(...TABS),

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { service } from '../../lib/api';
 import { parse } from '../../lib/instant';
-import { readChanges, readPage, recordedSince, type Entry } from './ledger';
+import { foldedAway, readChanges, readPage, recordedSince, type Entry } from './ledger';
 
 /** Serves a ledger of so many entries, of which these positions change something and the others are reads. */
 function serve(size: number, changes: readonly number[]): void {
@@ -38,6 +38,16 @@ describe('the changes of a ledger', () => {
     expect(seqs(oldest)).toEqual(changes.slice(0, 10).reverse());
     expect(oldest).toMatchObject({ first: 0, newer: 1_161 });
     expect(seqs(await readChanges('t', 2_000, oldest.newer, signal))).toEqual(changes.slice(10, 30).reverse());
+  });
+
+  it('tell how many entries are left out between them', async () => {
+    serve(600, [10, 20, 580]);
+    const page = await readChanges('t', 600, null, signal);
+    expect(seqs(page)).toEqual([580, 20, 10]);
+    expect(foldedAway(page, page.entries, false)).toBe(597);
+    // Where what was recorded before a time is left out, up to the last one shown.
+    expect(foldedAway(page, page.entries.slice(0, 1), true)).toBe(19);
+    expect(foldedAway(page, [], true)).toBe(0);
   });
 
   it('are looked for so far and no further at once', async () => {

@@ -42,6 +42,12 @@ export function recordedSince(entries: readonly Entry[], since: Micros | null): 
   return end < 0 ? entries : entries.slice(0, end);
 }
 
+/** Returns how many entries of a page of changes are left out of it: up to the last one shown, or to where it ends. */
+export function foldedAway({ end, first }: Page, shown: readonly Entry[], isCut: boolean): number {
+  const begin = isCut ? (shown.at(-1)?.seq ?? end) : first;
+  return end - begin - shown.length;
+}
+
 /** How many bundles are looked through for a page of changes: where all is reads, the next page goes on. */
 const BUNDLES_MAX = 24;
 
