@@ -100,6 +100,8 @@ describe('the palette', () => {
       .waitFor();
     await page.keyboard.press('Enter');
     await expect.poll(() => param(page, 'timeline')).toBe('branch');
+    // While it is still there, the key opens no other one.
+    await field.waitFor({ state: 'hidden' });
     await page.keyboard.press('Control+k');
     await field.fill('1969-07-20T20:17:40Z');
     await page.getByRole('option', { name: /Show it on the axis/ }).waitFor();

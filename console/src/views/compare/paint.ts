@@ -57,7 +57,7 @@ export function cut(name: string, room: number, widthOf: (text: string) => numbe
 }
 
 /** So many letters of a name that is cut say something. */
-const LETTERS_MIN = 5;
+const LETTERS_MIN = 8;
 /** Marks that are nearer to each other look like one. */
 const SAME_PIXELS = 6;
 
