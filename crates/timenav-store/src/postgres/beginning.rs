@@ -10,8 +10,8 @@ use tokio::runtime::Handle;
 use tokio_postgres::{CancelToken, Client, NoTls};
 use tokio_postgres_rustls::MakeRustlsConnect;
 
-use super::connection::{CONNECT_WAIT, SELECT_SESSION};
-
+/// How long a connection may take to be made.
+pub(super) const CONNECT_WAIT: Duration = Duration::from_secs(5);
 /// How long a new connection may take until it can be used. The pool limits how long it takes to be made, but not what is
 /// done with it then, and no limit of the server covers a wait for a standby.
 const BEGIN_WAIT: Duration = Duration::from_secs(10);
@@ -24,6 +24,7 @@ const SETTINGS: &str = "SET SESSION CHARACTERISTICS AS TRANSACTION ISOLATION LEV
 /// Something that is written and leaves nothing: once its commit is acknowledged, all that was committed before it is as
 /// safe as it will be.
 pub(super) const WRITE_NOTHING: &str = "SELECT pg_logical_emit_message(true, 'timenav', '')::text";
+pub(super) const SELECT_SESSION: &str = "SELECT pg_backend_pid()";
 const LOCK_NOT_AVAILABLE: &str = "55P03";
 
 /// Returns what each new connection of a pool begins with: it is used once that is done, or not at all.

@@ -23,14 +23,12 @@ use tokio_rustls::rustls::pki_types::pem::PemObject;
 use tokio_rustls::rustls::{ClientConfig, RootCertStore};
 
 use super::PostgresOptions;
-use super::beginning::{Opened, Writer, begin_with};
+use super::beginning::{CONNECT_WAIT, Opened, SELECT_SESSION, Writer, begin_with};
 use super::lengths::Lengths;
 use super::values::Failed;
 
 /// Connections that read at the same moment. More wait.
 const READERS_MAX: usize = 16;
-/// How long a connection may take to be made.
-pub(super) const CONNECT_WAIT: Duration = Duration::from_secs(5);
 /// How long somebody waits for a connection.
 const POOL_WAIT: Duration = Duration::from_secs(10);
 /// How long a connection may be idle until the other side is asked whether it is still there, how often, and how long
@@ -45,7 +43,6 @@ const LOCK_ALONE: &str = "SET lock_timeout = '5s'; SELECT pg_advisory_lock(14144
 /// The same lock, as several have it that let each other in: none of them is there while one is alone.
 const LOCK_SHARED: &str =
     "SET lock_timeout = '5s'; SELECT pg_advisory_lock_shared(1414414678, 2); SET lock_timeout = '10s'";
-pub(super) const SELECT_SESSION: &str = "SELECT pg_backend_pid()";
 
 /// Where a database is, and how it is spoken to.
 pub(super) struct Address {

@@ -1,1 +1,0 @@
-import{V as e}from"./common-0oSf0Xb1.js";async function t(){return(await e.limits()).limits}export{t};
