@@ -15,7 +15,7 @@ use super::values::Failed;
 /// and its host acknowledges what is sent to it.
 const ANSWER_WAIT: Duration = Duration::from_secs(40);
 /// The same for statements that are sent together.
-const ANSWERS_WAIT: Duration = Duration::from_secs(60);
+const ANSWERS_WAIT: Duration = Duration::from_mins(1);
 
 /// Statements that are sent before the answer to the first one is waited for.
 const TOGETHER_MAX: usize = 24;
@@ -78,7 +78,7 @@ impl<'a> Batch<'a> {
 
     /// Runs them one after the other, and returns the rows of each.
     pub(super) async fn run(self, on: &Object) -> Result<Vec<Vec<Row>>, Failed> {
-        answered(ANSWERS_WAIT, self.run_all(on)).await
+        answered(ANSWERS_WAIT, self.run_all(on).boxed()).await
     }
 
     async fn run_all(self, on: &Object) -> Result<Vec<Vec<Row>>, Failed> {
