@@ -28,11 +28,11 @@ pub(super) async fn rows(
     statement: &'static str,
     values: &[&(dyn ToSql + Sync)],
 ) -> Result<Vec<Row>, Failed> {
-    answered(ANSWER_WAIT, async {
+    let asked = async {
         let prepared = on.prepare_cached(statement).await?;
         Ok(on.query(&prepared, values).await?)
-    })
-    .await
+    };
+    answered(ANSWER_WAIT, asked.boxed()).await
 }
 
 /// Waits for what the server answers, for so long.
