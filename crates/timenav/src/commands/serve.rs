@@ -18,6 +18,7 @@ use crate::data_folder::{DataFolder, KeptAddress};
 use crate::exit::{Exit, Failure};
 use crate::server::{self, Server};
 use crate::sweeping::sweep_when_quiet;
+use crate::wiring::Wired;
 use crate::{demo, output, replicas, telemetry, timekeeper, traces, webhooks, wiring, witnesses};
 
 /// How long the ledger may take to write what was taken before the end. A disk that needs longer fails.
@@ -78,10 +79,7 @@ async fn serve(settings: &Settings) -> Result<(), Failure> {
     let mut signals = Signals::listen().context("signals cannot be received")?;
     let listener = TcpListener::bind(settings.listen).await.map_err(|error| no_listener(settings.listen, error))?;
     let address = listener.local_addr().context("the address cannot be read")?;
-    let wired = tokio::select! {
-        opened = wiring::open(&folder, settings) => opened?,
-        name = signals.next() => return Err(anyhow!("{name} came before the service had started").into()),
-    };
+    let wired = open(&folder, settings, &mut signals).await?;
     if settings.demo
         && let Err(error) = demo::load(&wired.engine, &folder.admin_key()).await
     {
@@ -190,6 +188,17 @@ fn warn_beyond_loopback(address: SocketAddr) {
             %address,
             "listening on {address}, reachable from other machines, without encryption: put a proxy that terminates TLS in front of it"
         );
+    }
+}
+
+/// Opens everything, unless a signal comes first: a database may keep whoever asks it waiting.
+///
+/// # Errors
+/// Something cannot be opened; or a signal came.
+async fn open(folder: &DataFolder, settings: &Settings, signals: &mut Signals) -> anyhow::Result<Wired> {
+    tokio::select! {
+        opened = wiring::open(folder, settings) => opened,
+        name = signals.next() => Err(anyhow!("{name} came before the service had started")),
     }
 }
 
