@@ -117,7 +117,8 @@ impl Engine {
     ) -> Result<MadeTimeline, Refusal> {
         let NewTimeline { timeline_id: timeline, expires_in, deliver_webhooks } = timeline.into();
         let demand = demand_to_fork(deliver_webhooks);
-        let parent = self.admit(caller, of, demand, Action::CreateTimeline.word()).await?;
+        // What another service has answered before is a part of it.
+        let parent = self.admit_to_newest(caller, of, demand, Action::CreateTimeline.word()).await?;
         if of.is_system() {
             return Err(Refusal::invalid(
                 "fork_of",
@@ -130,8 +131,6 @@ impl Engine {
         }
         let reading = Reading::Fork { timeline_id: timeline.to_string() };
         self.log_read(caller, of, &[Demand::Look], &reading).await?;
-        // What another service has answered before is a part of it.
-        let parent = self.state(of).unwrap_or(parent);
         let fork = self.fork_point(caller, &parent, (at, deliver_webhooks)).await.map_err(|refusal| match refusal {
             Refusal::Invalid { field, detail } if field == "as_of" => Refusal::invalid("at", detail),
             other => other,
