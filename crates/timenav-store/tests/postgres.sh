@@ -5,6 +5,7 @@
 # PG_CITUS_WORKERS makes it the coordinator of a Citus cluster with so many workers, which are reached on sockets as well.
 # Then `stop-worker` kills the first of them and `start-worker` starts it again, and `join NAME` creates a database on all
 # of the servers and has that of the coordinator know the others.
+# `freeze` has the server stand still, with all its sessions, and `thaw` has it go on.
 # `ask STATEMENT` runs one on the server, and is answered with `refused` where it fails. `standby` makes a copy that follows
 # the server, on its port + 1; `stop-standby`, `start-standby` and `promote` are about that. It is for a server without
 # workers.
@@ -67,6 +68,13 @@ stop() {
     $run "$bin/pg_ctl" --silent --wait -D "$folder/data$1" -m immediate stop >/dev/null 2>&1 || true
 }
 
+# Sends a signal to the first server and to all of its sessions.
+signal() {
+    first=$(head -n 1 "$folder/data0/postmaster.pid")
+    kill "-$1" "$first"
+    for session in $(ps -o pid= --ppid "$first"); do kill "-$1" "$session" 2>/dev/null || true; done
+}
+
 # Runs statements on a server, in a database.
 ask() {
     PGOPTIONS="-c client_min_messages=warning" "$bin/psql" -h "$folder" -p "$((port + $1))" -U timenav -d "$2" -qAt -v ON_ERROR_STOP=1 -c "$3" >/dev/null
@@ -88,6 +96,8 @@ follow() {
 }
 
 finish() {
+    # One that stands still would not hear that it is to stop.
+    signal CONT 2>/dev/null || true
     for server in $(seq 0 "$((workers + 1))"); do stop "$server"; done
     rm -rf "$folder"
 }
@@ -110,6 +120,8 @@ while read -r order name; do
     case $order in
         stop) stop 0 ;;
         start) start 0 ;;
+        freeze) signal STOP ;;
+        thaw) signal CONT ;;
         stop-worker) stop 1 ;;
         start-worker) start 1 ;;
         join)

@@ -13,9 +13,9 @@ use super::values::Failed;
 
 /// How long the server may take to answer: longer than its own limit for a statement. One that stands still keeps no limit,
 /// and its host acknowledges what is sent to it.
-const ANSWER_WAIT: Duration = Duration::from_secs(40);
+pub(super) const ANSWER_WAIT: Duration = Duration::from_secs(40);
 /// The same for statements that are sent together.
-const ANSWERS_WAIT: Duration = Duration::from_mins(1);
+pub(super) const ANSWERS_WAIT: Duration = Duration::from_mins(1);
 
 /// Statements that are sent before the answer to the first one is waited for.
 const TOGETHER_MAX: usize = 24;
@@ -39,7 +39,7 @@ pub(super) async fn rows(
 ///
 /// # Errors
 /// It does not answer; or what it answers is an error.
-async fn answered<T>(wait: Duration, asked: impl Future<Output = Result<T, Failed>>) -> Result<T, Failed> {
+pub(super) async fn answered<T>(wait: Duration, asked: impl Future<Output = Result<T, Failed>>) -> Result<T, Failed> {
     tokio::time::timeout(wait, asked).await.unwrap_or_else(|_| {
         let seconds = wait.as_secs();
         Err(StoreError::Unavailable(format!("PostgreSQL: the server has not answered for {seconds} seconds")).into())
@@ -70,10 +70,13 @@ impl<'a> Batch<'a> {
 
     /// Prepares them, so that [`Batch::run`] sends all of them at once: also before what is sent after it began.
     pub(super) async fn prepare(&self, on: &Object) -> Result<(), Failed> {
-        for (statement, _) in &self.0 {
-            on.prepare_cached(statement).await?;
-        }
-        Ok(())
+        let preparing = async {
+            for (statement, _) in &self.0 {
+                on.prepare_cached(statement).await?;
+            }
+            Ok(())
+        };
+        answered(ANSWERS_WAIT, preparing.boxed()).await
     }
 
     /// Runs them one after the other, and returns the rows of each.

@@ -20,7 +20,7 @@ use timenav_engine::{
 };
 use tokio_postgres::Row;
 
-use super::batch::{Batch, rows, values};
+use super::batch::{ANSWERS_WAIT, Batch, answered, rows, values};
 use super::values::{Failed, bytes, count, damaged, get, id, instant, number, sql};
 use super::{PostgresStore, timers};
 
@@ -264,7 +264,7 @@ impl Changing {
         let on = self.on()?;
         // The end must not overtake a statement that is still to be prepared.
         batch.prepare(on).await?;
-        let end = async { Ok::<_, Failed>(on.batch_execute("COMMIT").await?) };
+        let end = answered(ANSWERS_WAIT, async { Ok(on.batch_execute("COMMIT").await?) });
         // Where a statement fails, the server makes a rollback of it.
         try_join!(batch.run(on), end)?;
         drop(self.0.take());

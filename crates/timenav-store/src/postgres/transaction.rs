@@ -11,7 +11,7 @@ use timenav_engine::{Commit, StoreError, TimelineKey};
 use tokio_postgres::Row;
 use tokio_postgres::error::Severity;
 
-use super::batch::{Batch, values};
+use super::batch::{ANSWER_WAIT, Batch, answered, values};
 use super::beginning::WRITE_NOTHING;
 use super::connection::Connections;
 use super::lengths::Lengths;
@@ -32,6 +32,8 @@ pub(super) struct Writing {
 
 /// How long the end of a transaction may take. No limit of the server covers its wait for a standby.
 const COMMIT_WAIT: Duration = Duration::from_secs(20);
+/// How long the end of a transaction may take that changes nothing.
+const END_WAIT: Duration = Duration::from_secs(5);
 /// How long it is tried to find out what became of a transaction.
 const SETTLE_WAIT: Duration = Duration::from_secs(6);
 /// How long a change of the directory waits for transactions that began before it. The server ends those of services that
@@ -75,7 +77,7 @@ impl Writing {
         let mut writing = Self { writer: Some(connections.writer().await?), lengths, name: String::new() };
         let on = writing.on()?;
         // Prepared before it begins: what is sent together with the beginning comes after it.
-        let name = on.prepare_cached(NAME).await?;
+        let name = answered(ANSWER_WAIT, async { Ok(on.prepare_cached(NAME).await?) }).await?;
         let begun = async {
             let ((), name, rows) = try_join!(
                 async { Ok(on.batch_execute("BEGIN").await?) },
@@ -110,8 +112,8 @@ impl Writing {
     /// Ends it without effect.
     pub(super) async fn give_up(mut self) {
         let Some(writer) = self.writer.as_ref() else { return };
-        // Where that fails, the connection goes, and the server does the same.
-        if writer.batch_execute("ROLLBACK").await.is_ok() {
+        // Where that fails, or the server stands still, the connection goes, and the server does the same.
+        if let Ok(Ok(())) = tokio::time::timeout(END_WAIT, writer.batch_execute("ROLLBACK")).await {
             drop(self.writer.take());
         }
     }
@@ -318,7 +320,7 @@ impl Moment {
     /// Gives the connection back.
     async fn end(mut self) {
         let Some(reader) = self.0.as_ref() else { return };
-        if reader.batch_execute("COMMIT").await.is_ok() {
+        if let Ok(Ok(())) = tokio::time::timeout(END_WAIT, reader.batch_execute("COMMIT")).await {
             drop(self.0.take());
         }
     }

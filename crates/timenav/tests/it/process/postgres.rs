@@ -163,6 +163,29 @@ fn a_standby_that_is_away_is_told_by_whoever_needs_a_new_connection() {
     service.audit();
 }
 
+/// Its host acknowledges what is sent to it, and no limit of its own counts.
+#[test]
+fn a_server_that_stands_still_is_not_waited_for_without_end() {
+    let mut cluster = Cluster::start();
+    let mut service = Service::with(&["--store", &cluster.url]);
+    service.errors_expected = vec![
+        "a group could not be committed",
+        "the store cannot be read",
+        "nothing could be pruned",
+        "ended timelines",
+    ];
+    service.post("/v1/pause-time", &json!({}));
+    cluster.order("freeze");
+    for request in [Request::get("/readyz").anonymous(), Request::post("/v1/resume-time"), Request::get("/v1/clock")] {
+        let answer = service.send(request);
+        assert_eq!((answer.status, answer.header("retry-after")), (503, Some("1")), "{answer}");
+    }
+    cluster.order("thaw");
+    until_so("the database to be back", || service.send(Request::get("/readyz").anonymous()).status == 200);
+    service.post("/v1/resume-time", &json!({}));
+    service.audit();
+}
+
 #[test]
 fn one_service_at_a_time_writes_to_a_database_and_none_without_its_key() {
     let cluster = Cluster::start();
