@@ -57,6 +57,12 @@ impl Engine {
     /// They cannot be written.
     pub(crate) async fn log_accepted(&self, accepted: Accepted) -> Result<(), OpenError> {
         let acceptance = self.options().accept_rollback.clone().unwrap_or_default();
+        for finding in &accepted.0 {
+            tracing::warn!(
+                "starting although the database does not match what was signed, as the operator asked: {}",
+                finding.text
+            );
+        }
         let logged: Result<(), Refusal> = async {
             for (timeline, payload) in accepted.payloads(&acceptance) {
                 self.submit_service(timeline, LogRollbackAccepted { payload }).await?;

@@ -79,6 +79,11 @@ pub(crate) trait Asking: Send + Sync + 'static {
         false
     }
 
+    /// Returns whether it only asks what may or would be done: it tells of nothing that happened, unless it made the timeline.
+    fn only_asks(&self) -> bool {
+        false
+    }
+
     /// Returns what it only catches up with, where that is all that it is for.
     fn catches_up(&self) -> Option<CatchUp> {
         None

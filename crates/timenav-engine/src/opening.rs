@@ -94,7 +94,10 @@ pub enum OpenError {
         timeline: TimelineId,
     },
     /// A checkpoint outside the database does not verify.
-    #[error("the checkpoint of timeline `{timeline}` kept outside the database does not verify: {error}")]
+    #[error(
+        "the checkpoint of timeline `{timeline}` kept outside the database does not verify: {error}; if the \
+        signing key was rotated with another service's folder, take the checkpoints.log of that folder too"
+    )]
     Checkpoint {
         /// Which timeline.
         timeline: TimelineId,

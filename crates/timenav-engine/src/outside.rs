@@ -79,7 +79,8 @@ pub trait Outside: Send + Sync + 'static {
     fn replace(&self, checkpoints: &[KeptOutside]) -> Result<(), OutsideError>;
 
     /// Keeps, beside the checkpoints, what this service has seen of a ledger (`seen`: its signed checkpoint) and what the
-    /// store has of it instead. Nothing that is kept already makes way for it.
+    /// store has of it instead. `seen` is the timeline's last checkpoint from then on, also at the next start, until
+    /// [`Outside::replace`]: otherwise a restart would forget it, and write a second history.
     ///
     /// # Errors
     /// It may not be kept.

@@ -221,7 +221,9 @@ impl Shared {
 
     /// Remembers whether the store took the last group.
     pub(crate) fn note_commit(&self, taken: bool) {
-        self.is_refused.store(!taken, Ordering::Release);
+        if self.is_refused.swap(!taken, Ordering::AcqRel) && taken {
+            tracing::info!("the store takes writes again");
+        }
     }
 
     /// Returns why nobody should rely on the service, if so: nothing is written any more, or what is here is not what

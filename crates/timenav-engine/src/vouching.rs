@@ -6,10 +6,18 @@
 use timenav_core::ids::TimelineId;
 use timenav_core::ledger::LetGoClass;
 
+use crate::action::Action;
 use crate::actor::Actor;
 use crate::deciding::Asking;
 use crate::engine::Engine;
 use crate::refusal::Refusal;
+
+/// Returns whether somebody who is told of an action may rely on it from then on. That something was read, refused or
+/// looked for is only noted, and whoever loses a session logs in again.
+fn is_relied_on(action: Action) -> bool {
+    LetGoClass::of(action.word()).is_none()
+        && !matches!(action, Action::DetectTampering | Action::LogIn | Action::RenewSession)
+}
 
 impl Engine {
     /// Returns whether what is decided is answered only once witnesses vouch for it: a change that somebody asks for.
@@ -17,7 +25,7 @@ impl Engine {
         self.options().witnesses_required > 0
             && !matches!(actor, Actor::Service)
             && asking.catches_up().is_none()
-            && LetGoClass::of(asking.action().word()).is_none()
+            && is_relied_on(asking.action())
     }
 
     /// Waits until enough witnesses vouch for an entry.

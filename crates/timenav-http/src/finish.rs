@@ -202,6 +202,7 @@ pub(crate) fn log_once(failure: &Failure, id: &RequestId) {
             tracing::warn!(request_id, %divergence, "a request could not be carried out");
         }
         Failure::Panicked => tracing::error!(request_id, "a handler panicked"),
+        Failure::BrokenOff { because, .. } => log_once(because, id),
         Failure::Refused(_)
         | Failure::OneEventExists(_)
         | Failure::Unidentified(_)

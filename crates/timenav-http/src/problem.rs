@@ -39,6 +39,8 @@ pub(crate) enum Failure {
     MalformedJson { detail: String },
     /// A file cannot be imported to its end.
     MalformedFile { detail: String },
+    /// A file is imported in part: what was recorded before this happened stays.
+    BrokenOff { because: Box<Self>, before: String },
     /// The body has a media type that is not supported here.
     MediaType { expected: &'static str, of_query: bool },
     /// The body is too large.
@@ -191,6 +193,7 @@ impl Failure {
         match self {
             // It is the request that is wrong here, not who sends it.
             Self::Unidentified(AuthFailure::Malformed) => StatusCode::BAD_REQUEST,
+            Self::BrokenOff { because, .. } => because.http_status(),
             failure => codes::answer_of(failure.code()).0,
         }
     }
@@ -199,6 +202,7 @@ impl Failure {
         match self {
             Self::Refused(refusal) | Self::OneEventExists(refusal) => codes::of_refusal(refusal),
             Self::Unidentified(failure) => codes::of_stranger(*failure),
+            Self::BrokenOff { because, .. } => because.code(),
             Self::CrossSite => Code::CrossSiteRequest,
             Self::InsecureLogIn => Code::FeatureDisabled,
             Self::Parameter(fault) => fault.kind.code(),
@@ -247,6 +251,7 @@ impl Failure {
         match self {
             Self::Unidentified(AuthFailure::Session) => "The session has ended.",
             Self::Unidentified(AuthFailure::LogIn) => "Wrong user name or password.",
+            Self::BrokenOff { because, .. } => because.sentence(),
             failure => codes::answer_of(failure.code()).1,
         }
     }
@@ -261,6 +266,7 @@ impl Failure {
             | Self::MalformedJson { detail }
             | Self::MalformedFile { detail }
             | Self::NotATile { detail } => detail.clone(),
+            Self::BrokenOff { because, before } => format!("{}; before that, {before}", because.detail()),
             Self::Refused(Refusal::NotFound { what: "user", id }) => {
                 format!("there is no user `{id}`; POST /v1/users creates one")
             }
@@ -320,6 +326,7 @@ impl Failure {
     fn field(&self) -> Option<String> {
         match self {
             Self::Parameter(fault) => Some(fault.path.clone()),
+            Self::BrokenOff { because, .. } => because.field(),
             Self::Refused(Refusal::Invalid { field, .. }) => Some(field.clone()),
             Self::Refused(Refusal::EventExists { index, .. }) => Some(format!("{index}/event_id")),
             Self::OneEventExists(_) => Some("event_id".to_owned()),
@@ -375,6 +382,7 @@ impl Failure {
                     format!("Bearer realm=\"timenav\", error=\"insufficient_scope\", scope=\"{}\"", needs.as_str());
                 vec![(header::WWW_AUTHENTICATE, challenge)]
             }
+            Self::BrokenOff { because, .. } => because.headers(),
             Self::TooMany(left) => vec![(header::RETRY_AFTER, left.seconds().to_string())],
             Self::Full { retry_after_seconds, .. } => vec![(header::RETRY_AFTER, retry_after_seconds.to_string())],
             Self::Refused(Refusal::Unavailable(_) | Refusal::OutcomeUnknown(_)) => vec![(header::RETRY_AFTER, "1".to_owned())],

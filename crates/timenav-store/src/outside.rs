@@ -5,7 +5,7 @@
 //! no metadata and is durable after one write to the disk; the first zero byte ends the records.
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Write};
 use std::os::unix::fs::{FileExt, OpenOptionsExt};
@@ -23,7 +23,7 @@ const AHEAD_BYTES: u64 = 1 << 20;
 const FILE_BYTES_MAX: u64 = 2 << 20;
 
 /// The file beside the checkpoints with both sides of each ledger that did not go on from what was seen of it, a line of
-/// JSON each. It only grows.
+/// JSON each. It only grows, and is for people: what a start compares is among the checkpoints.
 const DIVERGED_FILE: &str = "diverged.log";
 
 /// Only the owner reads and writes.
@@ -45,6 +45,9 @@ struct OpenFile {
     filled: u64,
     /// Length after which it is worth writing the file anew.
     bytes_max: u64,
+    /// Timelines whose record is of a history that the store does not have. Nothing takes its place until an operator
+    /// accepts that: the next start has to find it.
+    diverged: BTreeSet<TimelineId>,
 }
 
 #[derive(Serialize)]
@@ -116,7 +119,7 @@ impl CheckpointFile {
         let end = records_end(&bytes) as u64;
         // What a crash left of an unfinished record is no record; it makes way for the next one.
         file.set_len(end)?;
-        let open = OpenFile { file, end, filled: end, bytes_max: FILE_BYTES_MAX };
+        let open = OpenFile { file, end, filled: end, bytes_max: FILE_BYTES_MAX, diverged: BTreeSet::new() };
         Ok(Self { path: path.to_owned(), open: Mutex::new(open) })
     }
 
@@ -160,21 +163,16 @@ impl CheckpointFile {
         std::fs::rename(&beside, &self.path)?;
         sync_folder(&self.path)?;
         let end = bytes.len() as u64;
-        *open = OpenFile { file, end, filled: end, bytes_max: FILE_BYTES_MAX.max(2 * end) };
+        let (bytes_max, diverged) = (FILE_BYTES_MAX.max(2 * end), std::mem::take(&mut open.diverged));
+        *open = OpenFile { file, end, filled: end, bytes_max, diverged };
         Ok(())
     }
-}
 
-impl Outside for CheckpointFile {
-    fn keep(&self, checkpoints: &[KeptOutside]) -> Result<(), OutsideError> {
-        let mut bytes = Vec::with_capacity(checkpoints.len() * 384);
-        for record in checkpoints {
-            write_record(&mut bytes, record)?;
-        }
-        let mut open = self.open.lock();
+    /// Writes records behind the others.
+    fn append(&self, open: &mut OpenFile, bytes: &[u8]) -> io::Result<()> {
         if open.end + bytes.len() as u64 > open.bytes_max {
             let last = open.read()?;
-            self.rewrite(&mut open, last.iter())?;
+            self.rewrite(open, last.iter())?;
         }
         let end = open.end + bytes.len() as u64;
         if end >= open.filled {
@@ -183,14 +181,31 @@ impl Outside for CheckpointFile {
             open.file.sync_all()?;
             open.filled = end + AHEAD_BYTES;
         }
-        open.file.write_all_at(&bytes, open.end)?;
+        open.file.write_all_at(bytes, open.end)?;
         open.file.sync_data()?;
         open.end = end;
         Ok(())
     }
+}
+
+impl Outside for CheckpointFile {
+    fn keep(&self, checkpoints: &[KeptOutside]) -> Result<(), OutsideError> {
+        let mut open = self.open.lock();
+        let mut bytes = Vec::with_capacity(checkpoints.len() * 384);
+        for record in checkpoints.iter().filter(|record| !open.diverged.contains(&record.timeline)) {
+            write_record(&mut bytes, record)?;
+        }
+        if !bytes.is_empty() {
+            self.append(&mut open, &bytes)?;
+        }
+        Ok(())
+    }
 
     fn replace(&self, checkpoints: &[KeptOutside]) -> Result<(), OutsideError> {
-        Ok(self.rewrite(&mut self.open.lock(), checkpoints.iter())?)
+        let mut open = self.open.lock();
+        self.rewrite(&mut open, checkpoints.iter())?;
+        open.diverged.clear();
+        Ok(())
     }
 
     fn keep_divergence(&self, divergence: &Divergence, seen: &str) -> Result<(), OutsideError> {
@@ -213,11 +228,17 @@ impl Outside for CheckpointFile {
         };
         let mut line = serde_json::to_vec(&record).map_err(io::Error::other)?;
         line.push(b'\n');
+        let mut kept = Vec::new();
+        write_record(&mut kept, &KeptOutside { timeline: timeline.clone(), note: seen.into(), seal: None })?;
+        let mut open = self.open.lock();
         let path = self.path.with_file_name(DIVERGED_FILE);
         let mut file = OpenOptions::new().append(true).create(true).mode(FILE_MODE).open(&path)?;
         file.write_all(&line)?;
         file.sync_all()?;
-        Ok(sync_folder(&path)?)
+        sync_folder(&path)?;
+        self.append(&mut open, &kept)?;
+        open.diverged.insert(timeline.clone());
+        Ok(())
     }
 
     fn last(&self) -> Result<Vec<KeptOutside>, OutsideError> {
@@ -311,7 +332,37 @@ mod tests {
             "found": { "size": 41, "root": root, "head_statement": "a statement\n" },
         });
         assert_eq!(read, [expected.clone(), expected], "it only grows");
-        assert!(file.last().unwrap().is_empty());
+    }
+
+    #[test]
+    fn what_was_seen_of_another_history_is_what_the_next_start_finds() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("checkpoints.log");
+        let file = CheckpointFile::open(&path).unwrap();
+        keep(&file, "main", "thirteen\n");
+        let tree = |size: u64| SeenTree { size, root: Hash::from_bytes([7; Hash::BYTES]) };
+        let divergence = Divergence {
+            timeline: id("main"),
+            kind: DivergenceKind::Rollback,
+            seen: tree(18),
+            found: tree(13),
+            found_statement: "a statement\n".to_owned(),
+        };
+        file.keep_divergence(&divergence, "eighteen\n").unwrap();
+        // A group that was on its way does not hide it, nor does a file that is written anew.
+        keep(&file, "main", "fourteen\n");
+        keep(&file, "other", "one\n");
+        file.open.lock().bytes_max = 0;
+        keep(&file, "other", "two\n");
+        keep(&file, "main", "fifteen\n");
+        let notes = |file: &CheckpointFile| -> Vec<String> {
+            file.last().unwrap().iter().map(|kept| kept.note.to_string()).collect()
+        };
+        assert_eq!(notes(&CheckpointFile::open(&path).unwrap()), ["eighteen\n", "two\n"]);
+        // Once it is accepted, the timeline goes on.
+        file.replace(&[kept("main", "thirteen\n")]).unwrap();
+        keep(&file, "main", "fourteen\n");
+        assert_eq!(notes(&CheckpointFile::open(&path).unwrap()), ["fourteen\n"]);
     }
 
     fn kept(timeline: &str, checkpoint: &str) -> KeptOutside {

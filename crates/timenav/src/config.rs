@@ -26,6 +26,7 @@ use crate::telemetry::LogFormat;
 mod tests;
 mod connections;
 mod kept_from;
+mod listen;
 mod otlp_url;
 mod public_url;
 mod read_log;
@@ -39,6 +40,7 @@ mod witnesses;
 
 pub(crate) use connections::ConnectionSettings;
 pub(crate) use kept_from::KeptFrom;
+pub(crate) use listen::listen_address;
 pub(crate) use otlp_url::OtlpUrl;
 pub(crate) use public_url::PublicUrl;
 pub(crate) use read_log::ReadLogChoice;
@@ -73,7 +75,7 @@ pub(crate) struct ServeOptions {
     ///
     /// To be reachable from other machines, the service needs a certificate, or a proxy in front of it that terminates
     /// TLS: requests and keys must not be sent unencrypted.
-    #[arg(long, env = "TIMENAV_LISTEN", value_name = "ADDRESS:PORT")]
+    #[arg(long, env = "TIMENAV_LISTEN", value_name = "ADDRESS:PORT", value_parser = listen_address)]
     pub(crate) listen: Option<SocketAddr>,
     /// A PEM file with the certificate to serve HTTPS with, and the chain above it.
     #[arg(long, env = "TIMENAV_TLS_CERT", value_name = "FILE")]

@@ -41,13 +41,9 @@ pub(crate) async fn kept_by_others(
     for from in &settings.kept_from {
         let read = match from {
             KeptFrom::File(path) => read_kept(path),
-            KeptFrom::Url(url) => {
-                let named = || format!("the checkpoints at {url}");
-                let bytes = fetch(url).await.with_context(named)?;
-                parse_kept(bytes).with_context(named)
-            }
+            KeptFrom::Url(url) => async { parse_kept(fetch(url).await?) }.await.with_context(|| url.to_string()),
         };
-        kept.extend(read?);
+        kept.extend(read.context("what --kept-from names cannot be used")?);
     }
     // A file that cannot be read is reported where it is compared.
     let is_known_here = CheckpointFile::read_only(own).is_ok_and(|kept| !kept.is_empty());

@@ -249,7 +249,7 @@ mod tests {
         let parent = tempfile::tempdir().unwrap();
         let folder = DataFolder::open(parent.path()).unwrap();
         let refused = open(&folder, Some("two words")).err().unwrap();
-        assert!(refused.contains("`two words` cannot be the service name"), "{refused}");
+        assert!(refused.contains("`two words` cannot be the name in a key"), "{refused}");
         open(&folder, None).unwrap();
         let text = std::fs::read_to_string(folder.signing_key()).unwrap();
         std::fs::write(folder.signing_key(), text.replace("timenav.local", "timenav.other")).unwrap();

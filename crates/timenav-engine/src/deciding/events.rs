@@ -38,6 +38,10 @@ impl Asking for CompareEvents {
         Action::RecordEvent
     }
 
+    fn only_asks(&self) -> bool {
+        true
+    }
+
     fn aim(&self) -> Aim {
         Aim::Timeline
     }
@@ -101,6 +105,11 @@ enum Compared {
 impl Asking for RecordEvents {
     fn action(&self) -> Action {
         Action::RecordEvent
+    }
+
+    // An import asks so whether the caller may, before it reads the file.
+    fn only_asks(&self) -> bool {
+        self.events.is_empty()
     }
 
     fn aim(&self) -> Aim {

@@ -82,14 +82,14 @@ impl Engine {
         then: Option<Box<dyn Asked>>,
     ) -> Result<Answer<D::Change>, Refusal> {
         let (reply, outcome) = oneshot::channel();
-        let is_held_back = self.is_held_back(&actor, &deciding);
+        let (is_held_back, only_asks) = (self.is_held_back(&actor, &deciding), deciding.only_asks());
         let by_service =
             |asked| Submission { actor: Actor::Service, timeline: timeline.clone(), asked, idempotency: None };
         let then = then.map(by_service);
         let asked = Pending::boxed(deciding, Some(reply));
         self.queue(Submission { actor, timeline, asked, idempotency }, then).await?;
         let answer = outcome.await.unwrap_or_else(|_| Err(stopping(self.0.shared.failure())))?;
-        if is_held_back {
+        if is_held_back && (!only_asks || answer.ledger.timeline_created) {
             self.until_vouched_for(&answer.timeline_id, answer.ledger.position).await?;
         }
         Ok(answer)

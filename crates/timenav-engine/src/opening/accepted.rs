@@ -147,7 +147,6 @@ impl<'a> Accepting<'a> {
     }
 
     fn accept(&mut self, error: &OpenError, lost: Option<LostTree>) {
-        tracing::warn!(%error, "starting although the database does not match what was signed, as the operator asked");
         // What is about one timeline is told there too: its next checkpoint signs what is there.
         let timeline = error.timeline().filter(|timeline| self.heads.get(timeline).is_some()).cloned();
         self.accepted.0.push(AcceptedFinding { timeline, text: error.to_string(), lost });

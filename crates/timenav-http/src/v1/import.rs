@@ -16,7 +16,8 @@ use std::time::Duration;
 use axum::Json;
 use axum::body::Body;
 use axum::extract::State;
-use futures_util::future::{Either, select};
+use futures_util::FutureExt as _;
+use futures_util::future::{BoxFuture, Either, select};
 use futures_util::stream::{FuturesOrdered, StreamExt};
 use http::HeaderMap;
 use serde::{Deserialize, Serialize};
@@ -172,7 +173,7 @@ async fn import_events(
         let full = |spent| Failure::Full { what: "imports", spent, retry_after_seconds: RETRY_SECONDS };
         Ok((source, Tally::new(first.ledger), turn.map_err(full)?))
     };
-    let (source, tally, turn) = match may.await {
+    let (source, mut tally, turn) = match may.await {
         Ok(may) => may,
         Err(failure) => {
             drain(body).await;
@@ -189,24 +190,27 @@ async fn import_events(
     let to = Target { app: &app, caller: &caller, timeline: &timeline_id };
     let mut body = body.into_data_stream();
     let feeding = Box::pin(reading.feed(&mut body, || app.engine.now()));
+    let mut under_way = UnderWay::new();
     let importing = async {
         let recording = async {
             match rehearsal {
-                None => record(&to, tally, handed).await,
-                Some(rehearsal) => rehearse(&to, tally, handed, rehearsal).await,
+                None => record(&to, &mut tally, &mut under_way, handed).await,
+                Some(rehearsal) => rehearse(&to, &mut tally, handed, rehearsal).await,
             }
         };
         match select(feeding, Box::pin(recording)).await {
             Either::Left(((), recording)) => recording.await,
             // The thread has ended, or does so at once: nothing is handed to it any more.
-            Either::Right((tally, _)) => tally,
+            Either::Right((ended, _)) => ended,
         }
     };
-    let tally = while_live(&app.engine, &caller, (&timeline_id, "import_events"), importing).await;
-    if tally.is_err() {
+    let ended = while_live(&app.engine, &caller, (&timeline_id, "import_events"), importing).await;
+    if let Err(failure) = ended {
+        under_way.settle(&mut tally).await;
         drain_rest(body).await;
+        return Err(tally.broken_off(failure));
     }
-    Ok(Json(tally?.into_body(&timeline_id)))
+    Ok(Json(tally.into_body(&timeline_id)))
 }
 
 /// Where records go.
@@ -230,67 +234,100 @@ impl Target<'_> {
 }
 
 /// Records batches in order, and counts.
-async fn record(to: &Target<'_>, mut tally: Tally, mut handed: mpsc::Receiver<Handed>) -> Result<Tally, Failure> {
-    let mut recording = FuturesOrdered::new();
-    let mut lines: VecDeque<Vec<u64>> = VecDeque::new();
+async fn record<'a>(
+    to: &'a Target<'a>,
+    tally: &mut Tally,
+    under_way: &mut UnderWay<'a>,
+    mut handed: mpsc::Receiver<Handed>,
+) -> Result<(), Failure> {
     while let Some(part) = handed.recv().await {
         let batch = match part {
             Handed::Batch(batch) => batch,
             Handed::End(Ok(())) => break,
-            Handed::End(Err(error)) => {
-                finish(&mut recording, &mut lines, &mut tally, 0).await?;
-                return Err(tally.broken_off(&error));
-            }
+            Handed::End(Err(error)) => return Err(unreadable(&error)),
         };
         to.wait_for_quota(batch.len()).await?;
         let (drafts, numbers) = tally.split(batch);
         // A batch in which nothing can be recorded asks too whether the caller may still.
-        lines.push_back(numbers);
-        recording.push_back(to.app.engine.import_events(to.caller, to.timeline, drafts));
-        finish(&mut recording, &mut lines, &mut tally, BATCHES_RECORDING_MAX).await?;
+        under_way.lines.push_back(numbers);
+        under_way.batches.push_back(to.app.engine.import_events(to.caller, to.timeline, drafts).boxed());
+        under_way.finish(tally, BATCHES_RECORDING_MAX).await?;
     }
-    finish(&mut recording, &mut lines, &mut tally, 0).await?;
-    Ok(tally)
+    under_way.finish(tally, 0).await
+}
+
+/// Batches on their way into the ledger, in their order.
+struct UnderWay<'a> {
+    batches: FuturesOrdered<BoxFuture<'a, Result<ImportBatch, Refusal>>>,
+    /// The lines of each one's records.
+    lines: VecDeque<Vec<u64>>,
+}
+
+impl UnderWay<'_> {
+    fn new() -> Self {
+        Self { batches: FuturesOrdered::new(), lines: VecDeque::new() }
+    }
+
+    /// Waits until no more than `most` are left, and counts the others. Ends at the first one that fails.
+    async fn finish(&mut self, tally: &mut Tally, most: usize) -> Result<(), Failure> {
+        while self.batches.len() > most {
+            let Some(batch) = self.batches.next().await else { break };
+            let numbers = self.lines.pop_front().unwrap_or_default();
+            tally.add(batch?, &numbers);
+        }
+        Ok(())
+    }
+
+    /// Counts what still gets recorded after an import has failed: what was on its way goes on by itself.
+    async fn settle(&mut self, tally: &mut Tally) {
+        while !self.batches.is_empty() {
+            // Why it failed has been found out before.
+            let _ = self.finish(tally, 0).await;
+        }
+    }
 }
 
 /// Finds out batch by batch what recording them would do, and counts.
 async fn rehearse(
     to: &Target<'_>,
-    mut tally: Tally,
+    tally: &mut Tally,
     mut handed: mpsc::Receiver<Handed>,
     mut rehearsal: ImportRehearsal,
-) -> Result<Tally, Failure> {
+) -> Result<(), Failure> {
     tally.is_dry = true;
     while let Some(part) = handed.recv().await {
         let batch = match part {
             Handed::Batch(batch) => batch,
-            Handed::End(Ok(())) => break,
-            Handed::End(Err(error)) => return Err(tally.broken_off(&error)),
+            Handed::End(ended) => return ended.map_err(|error| unreadable(&error)),
         };
         to.wait_for_quota(batch.len()).await?;
         let (drafts, numbers) = tally.split(batch);
         let batch = to.app.engine.rehearse_import(to.caller, to.timeline, drafts, &mut rehearsal).await?;
         tally.add(batch, &numbers);
     }
-    Ok(tally)
+    Ok(())
 }
 
-/// Waits until no more than `most` batches are being recorded.
-async fn finish<F>(
-    recording: &mut FuturesOrdered<F>,
-    lines: &mut VecDeque<Vec<u64>>,
-    tally: &mut Tally,
-    most: usize,
-) -> Result<(), Failure>
-where
-    F: Future<Output = Result<ImportBatch, Refusal>>,
-{
-    while recording.len() > most {
-        let Some(batch) = recording.next().await else { break };
-        let numbers = lines.pop_front().unwrap_or_default();
-        tally.add(batch?, &numbers);
+/// Returns why a file cannot be read to its end.
+fn unreadable(error: &ImportError) -> Failure {
+    let of_map = |kind| Failure::Parameter(ParameterFault { kind, path: "map".to_owned(), detail: error.to_string() });
+    match error {
+        ImportError::MappingUnused => of_map(FaultKind::Conflicting),
+        ImportError::ColumnUnknown { .. } => of_map(FaultKind::Invalid),
+        ImportError::TimeUnmapped { .. } => of_map(FaultKind::Missing),
+        ImportError::Io { .. }
+        | ImportError::HeaderMissing
+        | ImportError::HeaderUnreadable { .. }
+        | ImportError::TooManyColumns { .. }
+        | ImportError::RowTooLarge { .. }
+        | ImportError::NotGeoJson { .. }
+        | ImportError::NotOfFormat { .. }
+        | ImportError::NotText { .. }
+        | ImportError::PartTooLarge { .. }
+        | ImportError::TooManySpans { .. }
+        | ImportError::FeatureTooLarge { .. }
+        | ImportError::MalformedJson { .. } => Failure::MalformedFile { detail: error.to_string() },
     }
-    Ok(())
 }
 
 struct Tally {
@@ -391,37 +428,22 @@ impl Tally {
         Some(ImportId::new(first, end, self.taken)?.to_string())
     }
 
-    /// What came before the place where the file breaks off is recorded, and says so.
-    fn broken_off(&self, error: &ImportError) -> Failure {
-        let of_map = |kind, error: &ImportError| {
-            Failure::Parameter(ParameterFault { kind, path: "map".to_owned(), detail: error.to_string() })
-        };
-        match error {
-            ImportError::MappingUnused => of_map(FaultKind::Conflicting, error),
-            ImportError::ColumnUnknown { .. } => of_map(FaultKind::Invalid, error),
-            ImportError::TimeUnmapped { .. } => of_map(FaultKind::Missing, error),
-            ImportError::Io { .. }
-            | ImportError::HeaderMissing
-            | ImportError::HeaderUnreadable { .. }
-            | ImportError::TooManyColumns { .. }
-            | ImportError::RowTooLarge { .. }
-            | ImportError::NotGeoJson { .. }
-            | ImportError::NotOfFormat { .. }
-            | ImportError::NotText { .. }
-            | ImportError::PartTooLarge { .. }
-            | ImportError::TooManySpans { .. }
-            | ImportError::FeatureTooLarge { .. }
-            | ImportError::MalformedJson { .. } => Failure::MalformedFile {
-                detail: format!(
-                    "{error}; before that, {} events {} imported, {} were unchanged and {} records were refused{}",
-                    self.taken,
-                    if self.is_dry { "would have been" } else { "were" },
-                    self.unchanged,
-                    self.refused,
-                    self.import_id().map_or_else(String::new, |id| format!(" (import_id `{id}`)")),
-                ),
-            },
+    /// Says what became of the records before the import broke off: what is recorded stays.
+    fn broken_off(&self, because: Failure) -> Failure {
+        if (self.taken, self.unchanged, self.refused) == (0, 0, 0) && !matches!(because, Failure::MalformedFile { .. })
+        {
+            return because;
         }
+        let taken = counted(self.taken, "event", "events");
+        let were = match (self.is_dry, self.taken) {
+            (true, _) => "would have been",
+            (false, 1) => "was",
+            (false, _) => "were",
+        };
+        let refused = counted(self.refused, "record", "records");
+        let id = self.import_id().map_or_else(String::new, |id| format!(" (import_id `{id}`)"));
+        let before = format!("{taken} {were} imported, {} unchanged and {refused} refused{id}", self.unchanged);
+        Failure::BrokenOff { because: Box::new(because), before }
     }
 
     fn into_body(mut self, timeline_id: &TimelineId) -> ImportedBody {

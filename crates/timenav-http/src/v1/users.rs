@@ -122,7 +122,9 @@ async fn delete_user(
 ) -> Result<Changed<UserChangedBody>, Failure> {
     let user_id = UserId::new(&user_id).map_err(|_| Refusal::NotFound { what: "user", id: user_id })?;
     let (user_id, ledger, replayed) = app.engine.delete_user(&caller, user_id).await?;
-    let status = format!("The user `{user_id}` was removed; their API keys no longer work.");
+    let status = format!(
+        "The user `{user_id}` was removed; their API keys no longer work. Roles on timelines stay with the name."
+    );
     Ok(Changed::ok(UserChangedBody { status, user_id: user_id.to_string(), ledger: ledger.into() }, replayed))
 }
 

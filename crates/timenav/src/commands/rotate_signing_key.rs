@@ -213,7 +213,8 @@ fn show(rotated: &Rotated, as_json: bool) -> Result<(), Failure> {
             text,
             "Both have signed the latest checkpoint of each of {count} ledgers, at {size} entries of `main`.\n\
              Tell everyone who verifies to trust the new key, and the retired one only up to that size.\n\
-             All sessions have ended. Back up the new key."
+             All sessions have ended. Timers whose webhooks have a secret need it again, before they fire.\n\
+             Back up the new key."
         );
     }
     output::write(&text)

@@ -10,7 +10,7 @@ use tokio::net::TcpListener;
 use tokio::time::timeout;
 
 use super::serve::{Signals, no_listener, say_listening};
-use crate::config::TlsFiles;
+use crate::config::{TlsFiles, listen_address};
 use crate::exit::Failure;
 use crate::output;
 use crate::server::limits::{CONNECTION_IDLE_SECONDS_DEFAULT, HANDSHAKE_SECONDS_DEFAULT};
@@ -31,18 +31,20 @@ const SHUTDOWN_DEADLINE: Duration = Duration::from_secs(10);
 /// cosigns the next one only if that continues it (C2SP tlog-witness), and so notices if a whole service is rolled back
 /// to an old copy. The first start creates its key. It prints the key for `timenav serve --witness`, then where it listens.
 #[derive(Debug, clap::Args)]
+#[command(group = clap::ArgGroup::new("logs").args(["log", "log_prefix"]).required(true).multiple(true))]
 pub(crate) struct WitnessCommand {
     /// The folder for the key and what was cosigned; created if it does not exist. It must not be a service's data folder.
     #[arg(long, env = "TIMENAV_WITNESS_DATA", value_name = "DIR")]
     data: PathBuf,
     /// The address to listen on; port 0 picks a free one.
-    #[arg(long, env = "TIMENAV_WITNESS_LISTEN", value_name = "ADDRESS:PORT", default_value = "127.0.0.1:8180")]
+    #[arg(long, env = "TIMENAV_WITNESS_LISTEN", value_name = "ADDRESS:PORT", default_value = "127.0.0.1:8180",
+        value_parser = listen_address)]
     listen: SocketAddr,
     /// A log to cosign: its public key, and its origin if that is not the key's name. Give it once for each.
     ///
     /// For a service it is the `verifier_key` that `timenav api GET /timeline/system/checkpoint -H 'Accept:
     /// application/json'` prints. After a rotation of the service's signing key, give the new one too.
-    #[arg(long, required_unless_present = "log_prefix", value_name = "KEY[=ORIGIN]")]
+    #[arg(long, value_name = "KEY[=ORIGIN]")]
     log: Vec<KnownLog>,
     /// All logs whose origin begins with this prefix, which ends in a slash, and which this key signs. Give it once for each.
     ///

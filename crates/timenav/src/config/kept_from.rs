@@ -18,8 +18,15 @@ impl FromStr for KeptFrom {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        if !text.starts_with("http://") && !text.starts_with("https://") {
-            return Ok(Self::File(text.into()));
+        if text.is_empty() {
+            return Err("it is empty: name a file, or a URL".to_owned());
+        }
+        match text.split_once("://") {
+            Some(("http" | "https", _)) => {}
+            Some((scheme, _)) if scheme.bytes().all(|byte| byte.is_ascii_alphanumeric()) && !scheme.is_empty() => {
+                return Err(format!("`{scheme}://` is not supported: name a file, or a URL with http:// or https://"));
+            }
+            Some(_) | None => return Ok(Self::File(text.into())),
         }
         let url = Url::parse(text).map_err(|error| format!("it is no URL: {error}"))?;
         if !url.username().is_empty() || url.password().is_some() {
@@ -42,7 +49,14 @@ mod tests {
         check("http://127.0.0.1:1/x?newest", true);
         check("/mnt/kept/checkpoints.log", false);
         check("http", false);
-        for wrong in ["https://", "http://user:secret@kept.example/", "https://user@kept.example/"] {
+        check("./a://b", false);
+        for wrong in [
+            "",
+            "ftp://kept.example/checkpoints.log",
+            "https://",
+            "http://user:secret@kept.example/",
+            "https://user@kept.example/",
+        ] {
             assert!(wrong.parse::<KeptFrom>().is_err(), "{wrong}");
         }
     }

@@ -43,6 +43,11 @@ impl FromStr for StoreUrl {
         if !SCHEMES.iter().any(|scheme| text.starts_with(scheme)) {
             return Err("write it like postgres://user:password@host/database?sslmode=verify-full".to_owned());
         }
+        if authority(text).matches('@').count() > 1 {
+            return Err(
+                "there are several `@` before the database: write those in user name and password as `%40`".to_owned()
+            );
+        }
         Ok(Self(text.to_owned()))
     }
 }
@@ -53,6 +58,12 @@ impl TryFrom<String> for StoreUrl {
     fn try_from(text: String) -> Result<Self, String> {
         text.parse()
     }
+}
+
+/// Returns the part that holds user name, password and host.
+fn authority(text: &str) -> &str {
+    let place = text.split_once("://").map_or(text, |(_, place)| place);
+    place.split(['/', '?', '#']).next().unwrap_or_default()
 }
 
 #[cfg(test)]
@@ -67,7 +78,8 @@ mod tests {
             assert_eq!(url.as_ref().map(|url| format!("{url:?}")).as_deref(), expected, "{text}");
         };
         check("postgres://ada:secret@db.example.org:5433/time", Some("postgres://db.example.org:5433/time"));
-        check("postgresql://ada:se@cret@db/time?sslmode=require", Some("postgres://db/time"));
+        check("postgresql://ada:se%40cret@db/time?sslmode=require", Some("postgres://db/time"));
+        check("postgresql://ada:se@cret@db/time?sslmode=require", None);
         check("postgres:///time?host=/run/pg&password=secret", Some("postgres:///time"));
         check("mysql://db/time", None);
         check("timenav.db", None);

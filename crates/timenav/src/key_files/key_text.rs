@@ -143,7 +143,7 @@ impl KeyText {
 }
 
 fn named(service_name: &str, public_key: [u8; 32]) -> anyhow::Result<VerifierKey> {
-    VerifierKey::new(service_name, public_key).with_context(|| format!("`{service_name}` cannot be the service name"))
+    VerifierKey::new(service_name, public_key).with_context(|| format!("`{service_name}` cannot be the name in a key"))
 }
 
 fn check_of(secret: &[u8; SECRET_BYTES]) -> [u8; CHECK_BYTES] {

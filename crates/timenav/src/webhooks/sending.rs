@@ -149,7 +149,8 @@ impl Sender {
         let signer = match sealed {
             None => None,
             Some(sealed) => {
-                let lost = "its secret was sealed under another signing key; change the timer to give it again";
+                let lost = "its secret was sealed under another signing key: give it again by a change of the timer while it \
+                    is armed, or set another timer";
                 Some(Signer::of(sealed_for.iter().find_map(|name| self.gate.secret(name, sealed)).ok_or(lost)?))
             }
         };

@@ -2,6 +2,7 @@
 
 mod log;
 mod named;
+mod required;
 mod server;
 mod service;
 pub(crate) mod stand_in;

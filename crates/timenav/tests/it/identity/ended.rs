@@ -119,8 +119,16 @@ fn an_import_ends_with_what_was_shown_for_it() {
         // The service may have closed the connection already.
         let _ = send_chunk(&mut connection, &lines(5_000, 5_000));
         let _ = connection.send(b"0\r\n\r\n");
-        connection.answer(false).unwrap().refused(401, "invalid_credentials");
+        let answer = connection.answer(false).unwrap();
+        let detail = answer.json()["detail"].as_str().unwrap().to_owned();
+        answer.refused(401, "invalid_credentials");
         assert_eq!(events(&service), before, "{end:?}");
+        // The answer says how far it came, and what undoes that.
+        let told = format!("; before that, {before} events were imported, 0 unchanged and 0 records refused");
+        let (_, id) = detail.split_once(&told).unwrap_or_else(|| panic!("{end:?}: {before}: {detail}"));
+        let id = id.trim_matches(&[' ', '(', ')', '`'][..]).trim_start_matches("import_id `");
+        let undo = json!({ "timeline_id": "main", "import_id": id });
+        assert_eq!(service.post("/v1/undo-import", &undo)["undone"], before, "{end:?}: {detail}");
         // One for the import, one for each batch that was on its way, and one for the batch that waited for these.
         let refused = refusals(&service, "main");
         assert!((1..=6).contains(&refused), "{end:?}: {refused}");

@@ -167,12 +167,13 @@ fn a_standby_that_is_away_is_told_by_whoever_needs_a_new_connection() {
 #[test]
 fn a_server_that_stands_still_is_not_waited_for_without_end() {
     let mut cluster = Cluster::start();
-    let mut service = Service::with(&["--store", &cluster.url]);
+    let mut service = Service::with(&["--store", &cluster.url, "--shutdown-deadline-secs", "1"]);
     service.errors_expected = vec![
         "a group could not be committed",
         "the store cannot be read",
         "nothing could be pruned",
         "ended timelines",
+        "the last entries could not be written",
     ];
     service.post("/v1/pause-time", &json!({}));
     cluster.order("freeze");
@@ -183,6 +184,15 @@ fn a_server_that_stands_still_is_not_waited_for_without_end() {
     cluster.order("thaw");
     until_so("the database to be back", || service.send(Request::get("/readyz").anonymous()).status == 200);
     service.post("/v1/resume-time", &json!({}));
+    // Whoever stops does not wait for it either, with a write under way.
+    cluster.order("freeze");
+    let mut waiting = service.connect();
+    waiting.send_request(&Request::post("/v1/pause-time"));
+    assert_eq!(service.send(Request::get("/readyz").anonymous()).status, 503);
+    assert!(service.stop().success());
+    assert!(service.log_text().contains("the last entries could not be written"), "{}", service.log_text());
+    cluster.order("thaw");
+    service.start_again();
     service.audit();
 }
 

@@ -7,10 +7,11 @@ use serde_json::{Value, json};
 
 use super::Witness;
 use super::log::cosigned_at;
-use super::service::{copy, cosigned_by, is_ready, looked_for, record, system_key};
+use super::service::{copy, is_ready, looked_for, record, system_key};
 use super::stand_in::StandIn;
 use crate::http::Request;
 use crate::ledger::verifier_key;
+use crate::process::refused_start;
 use crate::service::{Service, run, timenav};
 use crate::waiting::until;
 
@@ -142,17 +143,19 @@ fn a_named_timeline_that_was_taken_back_stops_the_service() {
     let last: Value = serde_json::from_str(diverged.lines().last().unwrap()).unwrap();
     assert_eq!((&last["timeline_id"], &last["kind"]), (&json!("books"), &json!("rollback")));
     assert!(last["seen"]["checkpoint"].as_str().unwrap().contains("\n— witness.test/w1 "), "{last:#}");
-    // A cosigned checkpoint in the folder proves it as well, whether or not a witness is there.
+    // It does not start any more. A cosigned checkpoint in the folder proves it as well, whether or not a witness is there.
     assert!(service.stop().success());
+    assert!(refused_start(&service.data(), &[]).contains("timeline `books` has"));
+    copy(backup.path(), &service.data());
     std::fs::write(service.data().join("cosigned.books.checkpoint"), newer).unwrap();
     service.start_again();
     looked_for(&service, "503", || (is_ready(&service).0 == 503).then_some(()));
     stopped(&service);
-    // An operator accepts it: that of the folder is taken by itself.
+    // An operator accepts it: what the folder has is taken by itself.
     assert!(service.stop().success());
     let mut accept = timenav();
     accept.args(["accept-rollback", "--by", "ada", "--reason", "a disk that was lost", "--data"]).arg(service.data());
-    let (code, stdout, stderr) = run(accept.arg("--kept").arg(cosigned_by(&witness)), "");
+    let (code, stdout, stderr) = run(&mut accept, "");
     assert_eq!(code, Some(0), "{stdout}{stderr}");
     service.start_again();
     wait_for_state(&service, "books", "rollback");

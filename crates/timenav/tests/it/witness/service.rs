@@ -10,6 +10,7 @@ use super::stand_in::StandIn;
 use crate::http::Request;
 use crate::instant::micros;
 use crate::ledger::{self, verifier_key};
+use crate::process::refused_start;
 use crate::service::{Service, run, timenav};
 use crate::verifier::{examples, has_python};
 use crate::waiting::try_until;
@@ -272,9 +273,16 @@ fn a_whole_disk_that_was_taken_back_is_found_for_every_timeline() {
     wait_for_state(&service, "witness.test/w1", "rollback");
     check_stopped(&service, "rollback");
     assert!(service.log_text().lines().any(|line| line.contains("ERROR") && line.contains("rollback")));
-    // Where it is larger by now than what was cosigned, as no witness was asked, that is another history.
+    // A restart does not forget it, whether a witness is asked or not.
     assert!(service.stop().success());
     service.arguments(&[]);
+    let told = refused_start(&service.data(), &[]);
+    assert!(told.contains("were signed and kept outside"), "{told}");
+    let (code, found, stderr) = run(timenav().args(["accept-rollback", "--data"]).arg(service.data()), "");
+    assert!(code == Some(1) && found.contains("timeline `system` has"), "{found}{stderr}");
+    assert!(stderr.contains("give --by and --reason") && !stderr.contains("starting although"), "{stderr}");
+    // Where it is larger by now than what was cosigned, as no witness was asked, that is another history.
+    copy(backup.path(), &service.data());
     service.start_again();
     for number in 0..30 {
         service.post("/v1/users", &json!({ "user_id": format!("user-{number}") }));
@@ -421,69 +429,4 @@ fn settings_of_witnesses_are_checked() {
     assert!(refused(&["--witness-interval-secs", "0"]).contains("give 1 to 86400 seconds"));
     service.start_again();
     service.audit();
-}
-
-/// Starts a service again whose changes wait for so many of its witnesses.
-fn requiring(service: &mut Service, witnesses: &[&str], required: &str) {
-    assert!(service.stop().success());
-    let arguments: Vec<&str> = witnesses.iter().flat_map(|witness| ["--witness", *witness]).collect();
-    let waits = ["--witness-required", required, "--witness-wait-secs", "6", "--witness-interval-secs", "86400"];
-    service.arguments(&[&arguments[..], &waits].concat());
-    service.start_again();
-}
-
-#[test]
-fn an_answer_waits_for_witnesses_where_that_is_required() {
-    let mut service = Service::start();
-    let mut witness = Witness::start(&[&system_key(&service)]);
-    requiring(&mut service, &[&witness.option()], "1");
-    // Once a change is answered, witnesses vouch for it: nothing has to be waited for any more.
-    for number in 0..3 {
-        let position = record(&service, "main", &format!("vouched-{number}"));
-        let path = format!("/timeline/main/proof?position={position}&witnessed=true");
-        assert_eq!(service.send(Request::get(&path)).status, 200);
-    }
-    // So do those of `system`, and of a timeline that ends.
-    service.post("/v1/users", &json!({ "user_id": "ada" }));
-    service.post("/v1/timelines", &json!({ "timeline_id": "short" }));
-    assert_eq!(service.send(Request::new("DELETE", "/timeline/short")).status, 200);
-
-    witness.kill();
-    let event = json!({ "timeline_id": "main", "time": "2000-01-01T00:00:00Z", "event_id": "alone" });
-    let request = Request::post("/v1/events").json(&event).header("Idempotency-Key", "\"once\"");
-    let refused = service.send(request.clone()).refused(503, "outcome_unknown");
-    let detail = refused["detail"].as_str().unwrap();
-    assert!(
-        detail.contains("which 1 witnesses have not vouched for within 6 s") && detail.contains("Idempotency-Key"),
-        "{detail}"
-    );
-    // It is there, and reads wait for nobody.
-    assert_eq!(service.get("/v1/events/alone", &[])["event"]["event_id"], "alone");
-
-    witness.start_again();
-    let answered = looked_for(&service, "an answer", || {
-        let answer = service.send(request.clone());
-        (answer.status != 503).then_some(answer)
-    });
-    assert!([200, 201].contains(&answered.status), "{}", answered.text());
-    service.audit();
-}
-
-#[test]
-fn so_many_witnesses_are_required() {
-    let mut service = Service::start();
-    let witness = Witness::start(&[&system_key(&service)]);
-    let silent = StandIn::start("silent.test/w2", |_, _| None);
-    requiring(&mut service, &[&witness.option(), &silent.option()], "1");
-    record(&service, "main", "one-is-enough");
-    requiring(&mut service, &[&witness.option(), &silent.option()], "2");
-    let event = json!({ "timeline_id": "main", "time": "2000-01-01T00:00:00Z", "event_id": "two-are-not" });
-    service.send(Request::post("/v1/events").json(&event)).refused(503, "outcome_unknown");
-    service.audit();
-    let folder = tempfile::tempdir().unwrap();
-    let mut command = timenav();
-    command.args(["serve", "--listen", "127.0.0.1:0", "--witness", &witness.option(), "--witness-required", "2"]);
-    let refused = command.arg("--data").arg(folder.path()).output().unwrap();
-    let told = String::from_utf8_lossy(&refused.stderr).into_owned();
-    assert!(!refused.status.success() && told.contains("`witness_required` is 2, and there are 1 witnesses"), "{told}");
 }
