@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { format } from './instant';
-import { cosigners, readKey, readNote, readWitnessKey, verifyCosigned } from './note';
+import { cosigners, readKey, readNote, readWitnessKey, readWitnessKeys, renamed, verifyCosigned } from './note';
 
 // The line of the witness, and its key below, are from another program (see the vectors of the ledger's core).
 const TEXT = 'log.example/system\n20\nPAb5plclr2BSYfY2ZyyWINQJcx2JpFHXRV/pxK4WeCk=\n';
@@ -55,4 +55,26 @@ test('a key signs, or cosigns', async () => {
   expect(await readKey(KEY)).toBeNull();
   expect((await readWitnessKey(KEY))?.name).toBe('witness.example/w1');
   expect(await readWitnessKey(KEY.replace('aa4a09d1', 'aa4a09d2'))).toBeNull();
+});
+
+// That of the vectors of the ledger (test-data/ledger-format-v1.json).
+const LEDGER = 'timenav.example/apollo-11+c3476d15+AQOhB7/zzhC+HXDdGOdLwJln5NYwm6UNXx3chmQSVTG4';
+
+test('keys of witnesses are entered one a line, as they are printed', async () => {
+  const names = async (text: string): Promise<unknown> => {
+    const keys = await readWitnessKeys(text);
+    return typeof keys === 'string' ? keys : keys.map(({ name }) => name);
+  };
+  expect(await names('')).toEqual([]);
+  expect(await names(`\n  ${KEY}\r\nwitness key ${KEY}\n${KEY}=https://witness.example:8180\n`)).toEqual([
+    'witness.example/w1',
+  ]);
+  expect(await names(KEY.slice(0, -1))).toContain('This is not the key of a witness');
+  expect(await names(`${KEY}\n\n${LEDGER}`)).toContain('Line 3 is the key of a ledger.');
+});
+
+test('one public key signs the ledgers of a service under their names', async () => {
+  const key = await readKey(LEDGER);
+  expect(await renamed(await renamed(key!, 'timenav.example/system'), key!.name)).toEqual(key);
+  expect((await renamed(key!, 'timenav.example/system')).id).not.toEqual(key!.id);
 });

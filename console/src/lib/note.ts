@@ -44,8 +44,38 @@ async function readKeyOf(kind: number, text: string): Promise<VerifierKey | null
   const id = fromHex(idHex);
   const typed = fromBase64(base64);
   if (name === '' || id === null || typed?.length !== 33 || typed[0] !== kind) return null;
-  const own = (await sha256(utf8(name), Uint8Array.of(0x0a), typed)).slice(0, 4);
-  return equal(own, id) ? { name, id, publicKey: typed.slice(1) } : null;
+  return equal(await keyId(name, typed), id) ? { name, id, publicKey: typed.slice(1) } : null;
+}
+
+/** A key as a witness prints it; `=https://…` may follow, as in the settings of a service. */
+export const WITNESS_LINE = /^(?:witness key )?(\S+?)(?:=https?:\S*)?$/;
+
+/** Reads the keys of witnesses, one a line, each once. Returns a sentence where a line is none. */
+export async function readWitnessKeys(text: string): Promise<VerifierKey[] | string> {
+  const lines = text.split('\n').map((line) => line.trim());
+  const keys = new Map<string, VerifierKey>();
+  for (const [at, line] of lines.entries()) {
+    if (line === '') continue;
+    const keyText = WITNESS_LINE.exec(line)?.[1] ?? '';
+    const key = await readWitnessKey(keyText);
+    if (key === null) {
+      const which = lines.filter(Boolean).length === 1 ? 'This' : `Line ${at + 1}`;
+      return (await readKey(keyText)) === null
+        ? `${which} is not the key of a witness: its parts do not match. Enter it as \`timenav witness\` prints it.`
+        : `${which} is the key of a ledger. Enter the key of a witness, which \`timenav witness\` prints.`;
+    }
+    keys.set(keyText, key);
+  }
+  return [...keys.values()];
+}
+
+/** Returns the same public key under the name of another ledger. */
+export async function renamed({ publicKey }: VerifierKey, name: string): Promise<VerifierKey> {
+  return { name, id: await keyId(name, concat(Uint8Array.of(ED25519), publicKey)), publicKey };
+}
+
+async function keyId(name: string, typed: Bytes): Promise<Bytes> {
+  return (await sha256(utf8(name), Uint8Array.of(0x0a), typed)).slice(0, 4);
 }
 
 /** Reads a note that holds a checkpoint. Returns what is wrong where it is none. */

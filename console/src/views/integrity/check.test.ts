@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { concat, sha256, toBase64, toHex, utf8 } from '../../lib/merkle';
-import { readNote, type Checkpoint } from '../../lib/note';
+import { readNote, readWitnessKeys, type Checkpoint, type VerifierKey } from '../../lib/note';
 import { checkCheckpoint, checkContinuation, checkCosigned, checkInclusion, verdictOf, type ProofBody } from './check';
 import { bytesText } from '../../lib/files';
 import { pageOf } from './ledger';
@@ -144,17 +144,27 @@ describe('a witness', () => {
   const cosigned = readNote(`${text}\n— witness.example/w1 ${line}\n`) as Checkpoint;
 
   it('vouches for what it has cosigned, and for nothing else', async () => {
-    const good = await checkCosigned(cosigned, key);
-    expect(good).toEqual({
-      what: 'Witness',
-      told: 'witness.example/w1 cosigned it at 2023-03-20T12:25:47Z, by its own clock.',
-      state: 'good',
-    });
-    const other = { ...cosigned, text: cosigned.text.replace('20', '21') };
-    expect(await checkCosigned(other, key)).toMatchObject({ state: 'bad' });
-    const told = (await checkCosigned(at(5), key)).told;
-    expect(told).toContain('witnesses cosign the checkpoints of system');
-    expect(await checkCosigned(cosigned, vectors.key.verifier_key)).toMatchObject({ state: 'bad' });
+    const witnesses = (await readWitnessKeys(key)) as VerifierKey[];
+    expect(await checkCosigned(cosigned, witnesses)).toEqual([
+      {
+        what: 'Witness witness.example/w1',
+        told: 'It cosigned this at 2023-03-20T12:25:47Z, by its own clock.',
+        state: 'good',
+      },
+    ]);
+    const [witness] = witnesses;
+    const checked = async (checkpoint: Checkpoint, of = witness!): Promise<{ state: string; told: string }> =>
+      (await checkCosigned(checkpoint, [of]))[0]!;
+    expect((await checked({ ...cosigned, text: cosigned.text.replace('20', '21') })).told).toContain('invalid');
+    expect((await checked(at(5))).told).toContain('witnesses cosign the checkpoints of system');
+    expect((await checked(cosigned, { ...witness!, name: 'w2' })).told).toContain('are of witness.example/w1');
+    const other = { ...witness!, id: Uint8Array.of(1, 2, 3, 4) };
+    expect((await checked(cosigned, other)).told).toContain('with another key');
+    const both = await checkCosigned(cosigned, [witness!, other]);
+    expect(both.map(({ what, state }) => [what.replace(/.*, /, ''), state])).toEqual([
+      ['key aa4a09d1', 'good'],
+      ['key 01020304', 'bad'],
+    ]);
   });
 });
 

@@ -1,10 +1,10 @@
 /** What is verified in the browser, check by check, so that the page can show each. Nothing here asks the service. */
 import { format } from '../../lib/instant';
-import { climb, equal, fromHex, isConsistent, leafHash, utf8, type Bytes, type Step } from '../../lib/merkle';
+import { climb, equal, fromHex, isConsistent, leafHash, toHex, utf8, type Bytes, type Step } from '../../lib/merkle';
 import {
+  cosigners,
   readKey,
   readNote,
-  readWitnessKey,
   timelineOf,
   verifyByAny,
   verifyCosigned,
@@ -107,29 +107,39 @@ export async function checkCheckpoint(
   };
 }
 
-/** Checks that a witness has cosigned a checkpoint, by a key that was handed over by another way. */
-export async function checkCosigned(checkpoint: Checkpoint, keyText: string): Promise<Check> {
-  const what = 'Witness';
-  const key = await readWitnessKey(keyText);
-  if (key === null) return { what, told: 'The key of the witness is invalid: its parts do not match.', state: 'bad' };
-  const cosigned = await verifyCosigned(checkpoint, key);
-  switch (cosigned) {
-    case 'not cosigned': {
-      const told =
-        timelineOf(checkpoint.origin) === 'system'
-          ? `${key.name} has not cosigned it.`
-          : `${key.name} has not cosigned it: witnesses cosign the checkpoints of system, for all timelines.`;
-      return { what, told, state: 'bad' };
-    }
-    case 'wrong signature': {
-      const told = `It claims to be cosigned by ${key.name}, but the signature is invalid.`;
-      return { what, told, state: 'bad' };
-    }
-    case 'unsupported':
-      return { what, told: 'This browser has no Ed25519, so the cosignature was not verified.', state: 'unknown' };
-    default:
-      return { what, told: `${key.name} cosigned it at ${format(cosigned.at)}, by its own clock.`, state: 'good' };
-  }
+/** Checks that witnesses have cosigned a checkpoint, by keys that were handed over by another way: a line for each. */
+export function checkCosigned(checkpoint: Checkpoint, witnesses: readonly VerifierKey[]): Promise<Check[]> {
+  return Promise.all(
+    witnesses.map(async (witness): Promise<Check> => {
+      const isAlone = witnesses.filter(({ name }) => name === witness.name).length === 1;
+      const what = `Witness ${witness.name}${isAlone ? '' : `, key ${toHex(witness.id)}`}`;
+      const cosigned = await verifyCosigned(checkpoint, witness);
+      switch (cosigned) {
+        case 'not cosigned':
+          return { what, told: notCosigned(checkpoint, witness.name), state: 'bad' };
+        case 'wrong signature':
+          return { what, told: 'A cosignature claims to be its own, and is invalid.', state: 'bad' };
+        case 'unsupported': {
+          const told =
+            'This browser has no Ed25519, so the cosignature was not verified. ' +
+            'Newer browsers have it, and so has timenav verify.';
+          return { what, told, state: 'unknown' };
+        }
+        default:
+          return { what, told: `It cosigned this at ${format(cosigned.at)}, by its own clock.`, state: 'good' };
+      }
+    }),
+  );
+}
+
+function notCosigned(checkpoint: Checkpoint, name: string): string {
+  if (checkpoint.signatures.some((each) => each.name === name))
+    return 'It has cosigned this with another key. Ask its operator which key it has now.';
+  const others = [...new Set(cosigners(checkpoint).map((each) => each.name))];
+  if (others.length > 0) return `It has not cosigned this. The cosignatures here are of ${others.join(', ')}.`;
+  return timelineOf(checkpoint.origin) === 'system'
+    ? 'It has not cosigned this, and neither has another witness.'
+    : 'It has not cosigned this: witnesses cosign the checkpoints of system, for all timelines.';
 }
 
 /** Checks that an entry is in a ledger: the hash of what was sent, the way up, the root that was signed. */
