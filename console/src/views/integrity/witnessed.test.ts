@@ -102,7 +102,9 @@ describe('a witnessed proof', () => {
     expect(cosigned).toMatch(/^It cosigned this at 20\d\d-.*Z, by its own clock\.$/);
     const { position, count } = recorded.entry.head;
     expect(heads).toBe(`Entry ${position} is under that checkpoint, and commits to ${count} timelines.`);
-    expect(tree).toBe(`Those include timenav.local/${TIMELINE} at ${recorded.entry.size} entries, with this root.`);
+    expect(tree).toBe(
+      `One of these is timenav.local/${TIMELINE} at ${recorded.entry.size} entries, with the root of this proof.`,
+    );
     expect(entry).toBe(`It is in that tree, and says itself that it is entry ${POSITION}.`);
   });
 

@@ -192,7 +192,8 @@ async function checkTree(head: HeadProof | null, heads: Tree | null, tree: Tree 
   const text = `${name}\n${tree.size}\n${toBase64(tree.root)}\n`;
   const wrong = await misplaced(text, head.index, heads, head.hashes);
   if (wrong !== null) return bad(what, `The entry of system does not commit to this tree. ${wrong}`);
-  return good(what, `Those include ${name} at ${entries(tree.size)}, with this root.`);
+  const which = heads.size === 1 ? 'That' : 'One of these';
+  return good(what, `${which} is ${name} at ${entries(tree.size)}, with the root of this proof.`);
 }
 
 /** Step 3 for `system` itself, which needs no entry that commits to it. */
