@@ -63,10 +63,10 @@ describe('the checkpoint', () => {
     await panel.getByText('The retired key is invalid').waitFor();
     await panel.getByLabel('Retired key').fill(kept.verifier_key);
     await panel.getByText('History matches what was signed.').waitFor();
-    await panel.getByLabel('Key of a witness').fill(kept.verifier_key);
-    await panel.getByText('The key of the witness is invalid').waitFor();
-    await panel.getByLabel('Key of a witness').fill(WITNESS);
-    await panel.getByText('witness.example/w1 has not cosigned it').waitFor();
+    await panel.getByLabel('Keys of witnesses').fill(kept.verifier_key);
+    await panel.getByText('This is the key of a ledger.').waitFor();
+    await panel.getByLabel('Keys of witnesses').fill(WITNESS);
+    await panel.getByText('It has not cosigned this: witnesses cosign the checkpoints of system').waitFor();
     await panel.getByText('This does not match.').waitFor();
   });
 
@@ -344,6 +344,15 @@ describe('an entry', () => {
     await page.goto(page.url().replace(/#.*/, '#/integrity?timeline=demo&position=3'));
     await page.getByText('The proof does not hold.').waitFor();
     await page.getByText('The path ends at a different root than the signed one').waitFor();
+  });
+
+  it('has no proof of witnesses where there are none, and says who can change that', async () => {
+    const page = await on.loggedIn('integrity?timeline=demo&position=3', { expected: REFUSED });
+    await page.getByText('Witnesses', { exact: true }).click();
+    await page.getByLabel('Keys of witnesses').last().fill(WITNESS);
+    await page.getByRole('button', { name: 'Verify with witnesses' }).click();
+    await page.getByText('No witness has cosigned anything of this service yet.').waitFor();
+    await page.getByText('timenav serve --witness').waitFor();
   });
 });
 

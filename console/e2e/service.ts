@@ -42,7 +42,7 @@ export class Service {
 
   private constructor(
     readonly data: string,
-    private readonly options: readonly string[],
+    private options: readonly string[],
   ) {}
 
   /** Starts a service that nobody has used, with the timeline `demo`, and waits until it listens. */
@@ -100,8 +100,9 @@ export class Service {
     this.#process = null;
   }
 
-  /** Starts it again on the same port and data. */
-  async again(): Promise<void> {
+  /** Starts it again on the same port and data, with further options. */
+  async again(...options: string[]): Promise<void> {
+    this.options = [...this.options, ...options];
     await this.#launch(new URL(this.#address).host);
   }
 

@@ -1,0 +1,182 @@
+/** The proof of an entry that witnesses vouch for: asked for on request, verified in the browser, and handed over. */
+import { spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import type { Locator, Page } from 'playwright-core';
+import { afterAll, describe, expect, it, vi } from 'vitest';
+import { BINARY, REFUSED, expectAccessible, expectNoSidewaysScroll, stage } from './harness';
+import { Witness } from './witness';
+
+const on = stage();
+let witness: Witness | null = null;
+
+const NAME = 'witness.test/w1';
+const TIMELINE = 'apollo-11';
+const POSITION = 2;
+/** The key of a witness that nobody has asked. */
+const STRANGER = 'witness.example/w1+aa4a09d1+BOpKbGPinFIKvvVQexMuxfmVR3auvr57kkIe6mkURtIs';
+
+interface Proof {
+  leaf: string;
+  checkpoint: string;
+  verifier_key: string;
+}
+
+const proofOf = (position: number, more = ''): Promise<Proof> =>
+  on.service.call<Proof>('GET', `timeline/${TIMELINE}/proof?position=${position}${more}`);
+
+// Each try of a test has a service of its own, and that has a witness.
+on.anewWhenRepeated(async () => {
+  const { service } = on;
+  await witness?.remove();
+  const { verifier_key } = await service.call<Proof>('GET', 'timeline/system/proof?position=0');
+  witness = await Witness.start(NAME, verifier_key);
+  await service.end();
+  await service.again('--witness', witness.option, '--witness-interval-secs', '1');
+  const events = ['launch', 'landing', 'return'].map((event_id) => ({ event_id, time: '1969-07-20T20:17:40Z' }));
+  await service.timeline(TIMELINE, ...events);
+  await vi.waitFor(() => proofOf(POSITION + 1, '&witnessed=true'), { timeout: 60_000, interval: 500 });
+});
+afterAll(() => witness?.remove());
+
+const keyOf = (): string => witness?.key ?? '';
+const panelOf = (page: Page): Locator => page.getByRole('region', { name: /^Entry \d/ });
+const fieldOf = (page: Page): Locator => panelOf(page).getByLabel('Keys of witnesses');
+const ask = (page: Page): Promise<void> => panelOf(page).getByRole('button', { name: 'Verify with witnesses' }).click();
+
+/** Opens an entry, and the part of it that is about witnesses. */
+async function opened(page: Page, position = POSITION): Promise<void> {
+  await page.goto(`${on.service.url}/#/integrity?timeline=${TIMELINE}&position=${position}`);
+  await panelOf(page).getByText('Witnesses', { exact: true }).click();
+}
+
+describe('an entry that a witness vouches for', () => {
+  it('is verified by the key of that witness, which is kept for the next entry', async () => {
+    const page = await on.loggedIn(`integrity?timeline=${TIMELINE}&position=${POSITION}`);
+    const panel = panelOf(page);
+    const asked: string[] = [];
+    page.on('request', (request) => {
+      if (request.url().includes('witnessed=')) asked.push(request.url());
+    });
+    await panel.getByText('This browser verified it.').waitFor();
+    expect(await fieldOf(page).isVisible()).toBe(false);
+    await panel.getByText('Witnesses', { exact: true }).click();
+    await fieldOf(page).fill(keyOf());
+    expect(asked).toEqual([]);
+    await ask(page);
+    await panel.getByText('It is in a tree that a witness vouches for.').waitFor();
+    expect(asked).toHaveLength(1);
+    for (const step of ['Checkpoint of system', `Witness ${NAME}`, 'Entry of system', 'Tree of the timeline'])
+      await panel.getByText(`${step}, passed`).waitFor();
+    await panel.getByText(/^It cosigned this at 20\d\d-\d\d-\d\dT.*Z, by its own clock\.$/).waitFor();
+    await expectAccessible(page);
+    for (const width of [320, 390, 768, 1280, 2560]) {
+      await page.setViewportSize({ width, height: 800 });
+      await expectNoSidewaysScroll(page);
+    }
+    await page.getByRole('button', { name: 'The entry after' }).click();
+    await page.getByRole('heading', { name: `Entry ${POSITION + 1}`, exact: true }).waitFor();
+    await panel.getByText('It is in a tree that a witness vouches for.').waitFor({ state: 'hidden' });
+    expect(await fieldOf(page).inputValue()).toBe(keyOf());
+    await ask(page);
+    await panel.getByText('It is in a tree that a witness vouches for.').waitFor();
+    await page.reload();
+    await panel.getByText('Witnesses', { exact: true }).click();
+    expect(await fieldOf(page).inputValue()).toBe(keyOf());
+    expect(asked).toHaveLength(2);
+  });
+
+  it('is handed over with its proof, which timenav verify takes', async () => {
+    const page = await on.loggedIn();
+    await opened(page);
+    await fieldOf(page).fill(keyOf());
+    await ask(page);
+    const [file] = await Promise.all([
+      page.waitForEvent('download'),
+      panelOf(page).getByRole('button', { name: 'Witnessed proof' }).click(),
+    ]);
+    expect(file.suggestedFilename()).toBe(`${TIMELINE}-${POSITION}.witnessed.json`);
+    const { verifier_key } = await proofOf(POSITION);
+    const command = await panelOf(page)
+      .locator('pre', { hasText: /^timenav verify / })
+      .innerText();
+    expect(command.replaceAll(/ \\\n */g, ' ')).toBe(
+      `timenav verify ${TIMELINE}-${POSITION}.witnessed.json --verifier-key ${verifier_key} --witness ${keyOf()}`,
+    );
+    const path = await file.path();
+    const verify = (witnessKey: string): ReturnType<typeof spawnSync> =>
+      spawnSync(BINARY, ['verify', path, '--verifier-key', verifier_key, '--witness', witnessKey], {
+        encoding: 'utf8',
+      });
+    expect(verify(keyOf()).stdout).toContain(`cosigned by \`${NAME}\``);
+    expect(verify(STRANGER).status).not.toBe(0);
+    expect(JSON.parse(readFileSync(path, 'utf8'))).toMatchObject({ kind: 'witnessed', position: POSITION });
+  });
+
+  it('is not taken for verified by a wrong key', async () => {
+    const page = await on.loggedIn();
+    await opened(page);
+    const panel = panelOf(page);
+    await ask(page);
+    await panel.getByText('Enter the key of a witness.').waitFor();
+    await fieldOf(page).fill(keyOf().slice(0, -1));
+    await ask(page);
+    await panel.getByText('This is not the key of a witness: its parts do not match.').waitFor();
+    await fieldOf(page).fill((await proofOf(POSITION)).verifier_key);
+    await ask(page);
+    await panel.getByText('This is the key of a ledger.').waitFor();
+    await expectAccessible(page);
+    await fieldOf(page).fill(`${keyOf()}\n${STRANGER}`);
+    await ask(page);
+    await panel.getByText('Not every witness that you entered vouches for it.').waitFor();
+    await panel.getByText(`Witness ${NAME}, passed`).waitFor();
+    await panel.getByText(`It has not cosigned this. The cosignatures here are of ${NAME}.`).waitFor();
+    await fieldOf(page).fill(keyOf());
+    await panel.getByText('Not every witness that you entered vouches for it.').waitFor({ state: 'hidden' });
+    await ask(page);
+    await panel.getByText('It is in a tree that a witness vouches for.').waitFor();
+  });
+
+  it('is not believed where one letter of it is another', async () => {
+    const page = await on.loggedIn();
+    const told = await proofOf(POSITION, '&witnessed=true');
+    const forged = { ...told, leaf: told.leaf.replace('"actor":"admin"', '"actor":"nimda"') };
+    expect(forged.leaf).not.toBe(told.leaf);
+    await page.route(/witnessed=true/, (route) => route.fulfill({ json: forged }));
+    await opened(page);
+    await fieldOf(page).fill(keyOf());
+    await ask(page);
+    await panelOf(page).getByText('The witnessed proof does not hold.').waitFor();
+    await panelOf(page).getByText('The entry, failed').waitFor();
+  });
+});
+
+it('is handed over where the page may not verify anything', async () => {
+  const page = await on.loggedIn('clock', { ownSession: true });
+  // As on a page that came by HTTP from another computer.
+  await page.addInitScript(() => Reflect.deleteProperty(Crypto.prototype, 'subtle'));
+  await page.reload();
+  await opened(page);
+  await panelOf(page)
+    .getByText(/Download the proof, and let timenav verify or/)
+    .waitFor();
+  await panelOf(page).getByRole('button', { name: 'Ask for the proof' }).click();
+  await panelOf(page).getByRole('button', { name: 'Witnessed proof' }).waitFor();
+  await panelOf(page).getByText('--witness KEY').waitFor();
+  expect(await panelOf(page).getByText('vouches for').count()).toBe(0);
+});
+
+it('is not there before a witness has cosigned, and says how far they are', async () => {
+  await witness?.remove();
+  await on.service.call('POST', `v1/events?timeline_id=${TIMELINE}`, {
+    event_id: 'late',
+    time: '1969-08-10T00:00:00Z',
+  });
+  const page = await on.loggedIn('clock', { expected: REFUSED });
+  const { size } = await on.service.call<{ size: number }>('GET', `timeline/${TIMELINE}/proof?position=0`);
+  await opened(page, size - 1);
+  await fieldOf(page).fill(keyOf());
+  await ask(page);
+  await panelOf(page)
+    .getByText(/^Witnesses vouch for \d+ entries of this timeline so far; ask again later\./)
+    .waitFor();
+});
