@@ -274,7 +274,9 @@ impl Failure {
                 "this Idempotency-Key was used for another request; use a new one".to_owned()
             }
             Self::Refused(Refusal::OutcomeUnknown(why)) => {
-                format!("it is not known whether this happened: {why}; send it again with the same Idempotency-Key")
+                format!(
+                    "it is not known whether this happened: {why}; send it again, with the same Idempotency-Key if you sent one"
+                )
             }
             Self::Refused(refusal) | Self::OneEventExists(refusal) => refusal.to_string(),
             Self::Unidentified(AuthFailure::Missing) => {

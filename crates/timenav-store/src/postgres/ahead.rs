@@ -1,9 +1,9 @@
 //! Rows at positions that a ledger has not come to yet.
 
-use deadpool_postgres::Object;
 use timenav_engine::Head;
 
 use super::batch::rows;
+use super::sessions::Object;
 use super::values::{Failed, get, sql};
 use crate::kept::ahead::first_tiles;
 

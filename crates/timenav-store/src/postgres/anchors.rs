@@ -1,12 +1,12 @@
 //! Marked moments, one by one and page by page.
 
-use deadpool_postgres::Object;
 use timenav_core::clock::Moment;
 use timenav_core::ids::AnchorId;
 use timenav_engine::{Anchor, TimelineKey};
 use tokio_postgres::Row;
 
 use super::batch::{Batch, rows, values};
+use super::sessions::Object;
 use super::values::{Failed, get, id, instant, number, rate, sql, text, text_or_none};
 
 const INSERT: &str = "INSERT INTO anchors (timeline, position, anchor_id, set_at, timestamp, description, fixed,

@@ -3,7 +3,6 @@
 use std::sync::atomic::Ordering;
 
 use async_trait::async_trait;
-use deadpool_postgres::Object;
 use futures_util::FutureExt as _;
 use timenav_core::ids::TimelineId;
 use timenav_engine::{ARRIVAL_LASTS_MICROS, Arrivals, ArrivingRows, StoreError, StrayArrivals, TimelineKey};
@@ -11,6 +10,7 @@ use timenav_engine::{ARRIVAL_LASTS_MICROS, Arrivals, ArrivingRows, StoreError, S
 use super::arrived::given_up;
 use super::batch::{Batch, rows, values};
 use super::connection::Connections;
+use super::sessions::Object;
 use super::transaction::Writing;
 use super::values::{Failed, get, sql};
 use super::{PostgresStore, commit, orphans};

@@ -2,13 +2,13 @@
 
 use std::time::Duration;
 
-use deadpool_postgres::Object;
 use futures_util::FutureExt as _;
 use futures_util::future::try_join_all;
 use timenav_engine::StoreError;
 use tokio_postgres::types::ToSql;
 use tokio_postgres::{Row, Statement};
 
+use super::sessions::Object;
 use super::values::Failed;
 
 /// How long the server may take to answer: longer than its own limit for a statement. One that stands still keeps no limit,
@@ -32,15 +32,20 @@ pub(super) async fn rows(
         let prepared = on.prepare_cached(statement).await?;
         Ok(on.query(&prepared, values).await?)
     };
-    answered(ANSWER_WAIT, asked.boxed()).await
+    answered(on, ANSWER_WAIT, asked.boxed()).await
 }
 
-/// Waits for what the server answers, for so long.
+/// Waits for what the server answers on a connection, for so long. After that nobody waits on that connection again.
 ///
 /// # Errors
 /// It does not answer; or what it answers is an error.
-pub(super) async fn answered<T>(wait: Duration, asked: impl Future<Output = Result<T, Failed>>) -> Result<T, Failed> {
+pub(super) async fn answered<T>(
+    on: &Object,
+    wait: Duration,
+    asked: impl Future<Output = Result<T, Failed>>,
+) -> Result<T, Failed> {
     tokio::time::timeout(wait, asked).await.unwrap_or_else(|_| {
+        on.give_up();
         let seconds = wait.as_secs();
         Err(StoreError::Unavailable(format!("PostgreSQL: the server has not answered for {seconds} seconds")).into())
     })
@@ -76,12 +81,12 @@ impl<'a> Batch<'a> {
             }
             Ok(())
         };
-        answered(ANSWERS_WAIT, preparing.boxed()).await
+        answered(on, ANSWERS_WAIT, preparing.boxed()).await
     }
 
     /// Runs them one after the other, and returns the rows of each.
     pub(super) async fn run(self, on: &Object) -> Result<Vec<Vec<Row>>, Failed> {
-        answered(ANSWERS_WAIT, self.run_all(on).boxed()).await
+        answered(on, ANSWERS_WAIT, self.run_all(on).boxed()).await
     }
 
     async fn run_all(self, on: &Object) -> Result<Vec<Vec<Row>>, Failed> {

@@ -5,13 +5,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI32, AtomicU64, Ordering};
 use std::time::Duration;
 
-use deadpool_postgres::{Hook, HookError};
 use tokio::runtime::Handle;
 use tokio_postgres::{CancelToken, Client, NoTls};
 use tokio_postgres_rustls::MakeRustlsConnect;
 
-/// How long a connection may take to be made.
-pub(super) const CONNECT_WAIT: Duration = Duration::from_secs(5);
+use super::address::CONNECT_WAIT;
+use super::sessions::{Hook, HookError};
+
 /// How long a new connection may take until it can be used. The pool limits how long it takes to be made, but not what is
 /// done with it then, and no limit of the server covers a wait for a standby.
 const BEGIN_WAIT: Duration = Duration::from_secs(10);
@@ -63,15 +63,15 @@ async fn cancel(token: CancelToken, tls: Option<MakeRustlsConnect>) {
 
 /// Prepares a new connection.
 async fn begin(client: &Client, writer: Option<Writer>, opened: &Opened) -> Result<(), HookError> {
-    client.batch_execute(SETTINGS).await.map_err(HookError::Backend)?;
+    client.batch_execute(SETTINGS).await.map_err(backend)?;
     opened.made.fetch_add(1, Ordering::Relaxed);
     if opened.is_to_answer {
         write_something(client, &opened.warnings).await?;
     }
     let Some(Writer { lock, session }) = writer else { return Ok(()) };
     lock_alone(client, lock).await?;
-    let row = client.query_one(SELECT_SESSION, &[]).await.map_err(HookError::Backend)?;
-    session.store(row.try_get(0).map_err(HookError::Backend)?, Ordering::Release);
+    let row = client.query_one(SELECT_SESSION, &[]).await.map_err(backend)?;
+    session.store(row.try_get(0).map_err(backend)?, Ordering::Release);
     Ok(())
 }
 
@@ -90,7 +90,7 @@ pub(super) struct Opened {
 /// shows what no standby has yet, and may lose it again; what it shows before the write is acknowledged is there for good.
 async fn write_something(client: &Client, warnings: &AtomicU64) -> Result<(), HookError> {
     let before = warnings.load(Ordering::Acquire);
-    client.batch_execute(WRITE_NOTHING).await.map_err(HookError::Backend)?;
+    client.batch_execute(WRITE_NOTHING).await.map_err(backend)?;
     // It warns where it has not waited for a standby.
     if warnings.load(Ordering::Acquire) == before {
         return Ok(());
@@ -110,8 +110,13 @@ async fn lock_alone(client: &Client, lock: &str) -> Result<(), HookError> {
     match client.batch_execute(lock).await {
         Ok(()) => Ok(()),
         Err(error) if error.code().is_some_and(|code| code.code() == LOCK_NOT_AVAILABLE) => Err(HookError::message(
-            "another timenav uses this database; one at a time may, and the next one starts when that one has ended",
+            "another timenav uses this database; one at a time may, and the next one starts when that one has ended. \
+             Several may where each is started with --replicas",
         )),
-        Err(error) => Err(HookError::Backend(error)),
+        Err(error) => Err(backend(error)),
     }
+}
+
+fn backend(error: tokio_postgres::Error) -> HookError {
+    HookError::Backend(error.into())
 }

@@ -3,12 +3,12 @@
 //! SQLite keeps what retention may let go in a table of its own, so that whole pages become free. PostgreSQL writes each
 //! row that changes anew and takes the old one away by itself, so one table is enough here.
 
-use deadpool_postgres::Object;
 use timenav_core::ledger::Salt;
 use timenav_engine::{StoredEntry, TimelineKey};
 use tokio_postgres::Row;
 
 use super::batch::{Batch, rows, values};
+use super::sessions::Object;
 use super::values::{Failed, get, number, sql};
 use crate::kept::{leaf, packed};
 

@@ -1,6 +1,5 @@
 //! Sealed records, and the erasing of what may be erased.
 
-use deadpool_postgres::Object;
 use timenav_core::data::SealedData;
 use timenav_core::ids::{DataId, TimelineId};
 use timenav_engine::{DataRecord, ErasedContent, TimelineCommit, TimelineKey};
@@ -8,6 +7,7 @@ use tokio_postgres::Row;
 
 use super::batch::{Batch, rows, values};
 use super::contents;
+use super::sessions::Object;
 use super::values::{Failed, count, damaged, get, id, number, sql};
 
 const INSERT: &str = "INSERT INTO data_records (timeline, position, data_id, erased, format, kind, salt, nonce,

@@ -1,10 +1,10 @@
 //! Events by their exact description. There is no index on descriptions: rows are looked through, so many at most.
 
-use deadpool_postgres::Object;
 use timenav_core::ids::EventId;
 use timenav_engine::{Described, Layer, StoreError};
 
 use super::batch::rows;
+use super::sessions::Object;
 use super::values::{Failed, get, id, number, sql};
 use super::versions::known;
 use crate::kept::names::described_so;

@@ -1,6 +1,5 @@
 //! Timelines that have ended, and the letting go of their contents.
 
-use deadpool_postgres::Object;
 use timenav_core::ids::TimelineId;
 use timenav_core::ledger::Hash;
 use timenav_engine::{EndedTimeline, StoreError, TimelineKey};
@@ -8,6 +7,7 @@ use tokio_postgres::Row;
 
 use super::batch::{Batch, rows, values};
 use super::connection::Connections;
+use super::sessions::Object;
 use super::transaction::Writing;
 use super::values::{Failed, bytes, get, id, instant, number, sql};
 use super::{contents, heads};

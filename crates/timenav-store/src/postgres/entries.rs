@@ -1,11 +1,11 @@
 //! Single entries of ledgers.
 
-use deadpool_postgres::Object;
 use timenav_core::ledger::Salt;
 use timenav_engine::{StoredEntry, TimelineKey};
 
 use super::contents::{self, Kept};
 use super::leaf::make_whole;
+use super::sessions::Object;
 use super::values::{Failed, bytes, count};
 
 /// Returns each of these entries.

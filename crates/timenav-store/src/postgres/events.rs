@@ -7,7 +7,6 @@
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashSet, VecDeque};
 
-use deadpool_postgres::Object;
 use timenav_core::place::{LocationQuery, Point, cells_of};
 use timenav_engine::{
     EventEnd, EventFilter, EventQuery, EventRow, EventSpot, EventsPassing, Layer, LengthClass, Overridden, Pattern,
@@ -17,6 +16,7 @@ use tokio_postgres::Row;
 use tokio_postgres::types::ToSql;
 
 use super::batch::{Batch, rows, values};
+use super::sessions::Object;
 use super::values::{Failed, get, instant, number, sql, text};
 use crate::kept::blocks::{BLOCK_ROWS_MAX, Blocks, Detail};
 use crate::kept::stretch::{Key, Stretch, is_where, key};

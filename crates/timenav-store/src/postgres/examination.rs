@@ -1,11 +1,11 @@
 //! What an operator is told about a database and its server that are only looked at.
 
-use deadpool_postgres::Object;
 use timenav_core::time::{Instant, Wall, parse_timestamp};
 use timenav_engine::StoreError;
 
 use super::batch::rows;
 use super::schema;
+use super::sessions::Object;
 use super::values::{Failed, get};
 use crate::kept::examination::{Examination, ExaminedKey};
 use crate::kept::values::instant;

@@ -1,10 +1,10 @@
 //! What the engine wants to know, found.
 
-use deadpool_postgres::Object;
 use futures_util::future::try_join_all;
 use futures_util::{FutureExt as _, try_join};
 use timenav_engine::{Facts, Wanted};
 
+use super::sessions::Object;
 use super::values::Failed;
 use super::{anchors, data, entries, identity, leasing, origins, outcomes, timers, versions};
 

@@ -5,7 +5,7 @@ use tokio::task::JoinHandle;
 use tokio_postgres::types::ToSql;
 use tokio_postgres::{Client, Row};
 
-use super::connection::Address;
+use super::address::Address;
 use super::values::{Failed, get};
 
 /// A connection to a PostgreSQL that is not a store. It ends when this is dropped.

@@ -4,7 +4,6 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 
-use deadpool_postgres::Object;
 use futures_util::try_join;
 use timenav_core::access::Permissions;
 use timenav_core::clock::{Clock, ClockState};
@@ -18,6 +17,7 @@ use timenav_engine::{
 use tokio_postgres::Row;
 
 use super::batch::{Batch, rows, values};
+use super::sessions::Object;
 use super::values::{Failed, count, damaged, get, id, instant, number, rate, role, sql, text, text_or_none};
 use super::{migrations, retention};
 use crate::kept::origins;

@@ -15,6 +15,7 @@ use parking_lot::Mutex;
 use timenav_engine::{Hint, TimelineKey};
 use tokio::sync::Notify;
 use tokio::task::JoinHandle;
+use tokio::time::timeout;
 use tokio_postgres::{AsyncMessage, Client};
 
 use super::connection::Connections;
@@ -24,6 +25,8 @@ const LISTEN: &str = "LISTEN timenav";
 const NO_LEDGER: &str = "-";
 /// How long the next hint waits after one, for those that come meanwhile to be one with it.
 const APART: Duration = Duration::from_millis(5);
+/// How long the server may take to answer. One that stands still keeps the connection open.
+const SAY_WAIT: Duration = Duration::from_secs(10);
 /// How long it is waited after a connection was lost.
 const RETRY: Duration = Duration::from_secs(1);
 
@@ -110,7 +113,8 @@ async fn carry(connections: Weak<Connections>, written: Arc<Waiting>, heard: Arc
         let made = listening.await;
         drop(connections);
         if let Ok((client, driven)) = made {
-            if begin(&client, &own).await.is_ok() {
+            let begun = timeout(SAY_WAIT, begin(&client, &own)).await;
+            if matches!(begun, Ok(Ok(()))) {
                 // What was written while nobody listened.
                 heard.add(Hint::All);
                 send(&client, &written).await;
@@ -132,7 +136,8 @@ async fn begin(client: &Client, own: &AtomicI32) -> Result<(), tokio_postgres::E
 async fn send(client: &Client, written: &Waiting) {
     loop {
         let hint = written.next().await;
-        if client.batch_execute(&format!("NOTIFY timenav, '{}'", text(&hint))).await.is_err() {
+        let said = timeout(SAY_WAIT, client.batch_execute(&format!("NOTIFY timenav, '{}'", text(&hint)))).await;
+        if !matches!(said, Ok(Ok(()))) {
             written.add(hint);
             return;
         }

@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use deadpool_postgres::Object;
 use timenav_core::access::Scope;
 use timenav_core::horizon::Horizon;
 use timenav_core::ids::{KeyId, SessionId, TimelineId, UserId};
@@ -12,6 +11,7 @@ use tokio_postgres::Row;
 
 use super::batch::{Batch, rows, values};
 use super::ends;
+use super::sessions::Object;
 use super::values::{Failed, bytes, count, damaged, get, id, instant, restriction, scopes, sql, text};
 
 const PUT_USER: &str = "INSERT INTO users (user_id, operator, restriction, created_at) VALUES ($1, $2, $3, $4)

@@ -1,11 +1,11 @@
 //! Leaves of one timeline, made of what is kept.
 
-use deadpool_postgres::Object;
 use timenav_core::ids::TimelineId;
 use timenav_engine::TimelineKey;
 use tokio_postgres::Row;
 
 use super::batch::rows;
+use super::sessions::Object;
 use super::values::{Failed, get, id};
 use crate::kept::leaf;
 

@@ -7,7 +7,6 @@
 use std::collections::{BTreeSet, HashSet};
 
 use async_trait::async_trait;
-use deadpool_postgres::Object;
 use futures_util::future::try_join_all;
 use futures_util::{FutureExt as _, try_join};
 use timenav_core::ids::{FiringId, LeaseId, QueueId};
@@ -21,6 +20,7 @@ use timenav_engine::{
 use tokio_postgres::Row;
 
 use super::batch::{ANSWERS_WAIT, Batch, answered, rows, values};
+use super::sessions::Object;
 use super::values::{Failed, bytes, count, damaged, get, id, instant, number, sql};
 use super::{PostgresStore, timers};
 
@@ -264,7 +264,7 @@ impl Changing {
         let on = self.on()?;
         // The end must not overtake a statement that is still to be prepared.
         batch.prepare(on).await?;
-        let end = answered(ANSWERS_WAIT, async { Ok(on.batch_execute("COMMIT").await?) });
+        let end = answered(on, ANSWERS_WAIT, async { Ok(on.batch_execute("COMMIT").await?) });
         // Where a statement fails, the server makes a rollback of it.
         try_join!(batch.run(on), end)?;
         drop(self.0.take());

@@ -5,11 +5,11 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use deadpool_postgres::Object;
 use timenav_engine::LengthClass;
 use tokio_postgres::{Row, Transaction};
 
 use super::batch::{Batch, rows, values};
+use super::sessions::Object;
 use super::values::{Failed, get, text};
 
 /// The step that makes the column.

@@ -3,12 +3,12 @@
 use std::collections::HashMap;
 use std::sync::atomic::Ordering;
 
-use deadpool_postgres::Object;
 use timenav_engine::{Commit, Locked, StoreError, TimelineCommit, TimelineKey};
 use tokio_postgres::Row;
 
 use super::batch::{Batch, values};
 use super::connection::Connections;
+use super::sessions::Object;
 use super::transaction::Writing;
 use super::values::{Failed, damaged, get, number};
 use super::{commit, heads};

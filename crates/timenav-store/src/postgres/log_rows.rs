@@ -2,11 +2,11 @@
 
 use std::ops::Range;
 
-use deadpool_postgres::Object;
 use timenav_engine::{LogRow, Pace, TimelineKey};
 
 use super::contents;
 use super::leaf::make_whole;
+use super::sessions::Object;
 use super::values::Failed;
 use crate::kept::leaf;
 

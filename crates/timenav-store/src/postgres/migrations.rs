@@ -1,12 +1,12 @@
 //! Brings the tables of a database up to date, one numbered step after the other.
 
-use deadpool_postgres::Object;
 use timenav_core::ledger::sha256;
 use timenav_engine::{FEATURE_LEVEL, StoreError};
 use tokio_postgres::Transaction;
 
 use super::batch::rows;
 use super::lengths;
+use super::sessions::Object;
 use super::values::{Failed, get};
 
 /// A change of the tables.

@@ -4,6 +4,7 @@
 //! of several statements is one snapshot. All statements are prepared, and those that do not need each other's answers are
 //! sent together.
 
+mod address;
 mod ahead;
 mod anchors;
 mod arrivals;
@@ -40,6 +41,8 @@ mod retention;
 mod room;
 mod scan;
 mod schema;
+mod servers;
+mod sessions;
 mod tiles;
 mod timers;
 mod transaction;
@@ -51,7 +54,6 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use deadpool_postgres::Object;
 use futures_util::future::BoxFuture;
 use timenav_core::ids::TimelineId;
 use timenav_engine::StoreError;
@@ -64,6 +66,7 @@ pub use guest::PostgresGuest;
 use hints::Hints;
 use locking::Held;
 pub(crate) use moving::{PostgresSource, PostgresTarget};
+use sessions::Object;
 use transaction::{Moment, Writing};
 pub use upgrading::{Finished, PostgresUpgrade, SeenService};
 use values::Failed;

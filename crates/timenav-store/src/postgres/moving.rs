@@ -4,12 +4,12 @@ use std::error::Error;
 
 use async_trait::async_trait;
 use bytes::BytesMut;
-use deadpool_postgres::Object;
 use futures_util::pin_mut;
 use timenav_engine::{Head, StoreError};
 use tokio_postgres::binary_copy::BinaryCopyInWriter;
 use tokio_postgres::types::{FromSql, IsNull, ToSql, Type, to_sql_checked};
 
+use super::sessions::Object;
 use super::values::{Failed, get};
 use super::{PostgresOptions, PostgresStore, heads};
 use crate::kept::moves::{Page, Progress, Row, Source, Target, UnderWay};

@@ -1,9 +1,9 @@
 //! What tells of timelines that went over from one service to another.
 
-use deadpool_postgres::Object;
 use timenav_engine::{RotationNote, TimelineKey};
 
 use super::batch::{Batch, rows, values};
+use super::sessions::Object;
 use super::values::{Failed, get, sql, text};
 
 const INSERT_NOTES: &str = "INSERT INTO rotation_notes (timeline, position, note)

@@ -1,10 +1,10 @@
 //! Rows of timelines that are not there.
 
-use deadpool_postgres::Object;
 use timenav_engine::Orphan;
 
 use super::batch::rows;
 use super::migrations::is_spread;
+use super::sessions::Object;
 use super::values::{Failed, get};
 
 /// Orphans that are told. Whoever put one there may have put any number.

@@ -2,13 +2,13 @@
 
 use std::collections::HashMap;
 
-use deadpool_postgres::Object;
 use timenav_core::ids::{EventId, TimelineId};
 use timenav_core::time::{Instant, Wall};
 use timenav_engine::{Commit, Idempotency, IdempotencyRecord, KeptOutcome, StoreError};
 use tokio_postgres::Row;
 
 use super::batch::{Batch, rows, values};
+use super::sessions::Object;
 use super::values::{Failed, bytes, get, id, instant, number, sql, text};
 use crate::kept::leaf;
 use crate::kept::outcomes::told_of;

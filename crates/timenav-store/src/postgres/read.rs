@@ -4,7 +4,6 @@ use std::ops::{Range, RangeInclusive};
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use deadpool_postgres::Object;
 use futures_util::{FutureExt as _, try_join};
 use timenav_core::ids::{EventId, KeyId, TimelineId, UserId};
 use timenav_core::ledger::{Hash, LeafRecord, TileId};
@@ -16,6 +15,7 @@ use timenav_engine::{
 };
 
 use super::batch::{Batch, rows};
+use super::sessions::Object;
 use super::transaction::{Moment, wait_for_open};
 use super::values::{Failed, damaged, get, number, sql};
 use super::{

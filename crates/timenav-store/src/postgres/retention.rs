@@ -3,13 +3,13 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use deadpool_postgres::Object;
 use timenav_core::ledger::{LetGoClass, Retention, RetentionPolicies};
 use timenav_core::time::{Instant, Wall};
 use timenav_engine::{SweepMark, SweepRow, TimelineKey};
 
 use super::batch::{Batch, rows, values};
 use super::contents;
+use super::sessions::Object;
 use super::values::{Failed, count, damaged, get, instant, number, sql};
 
 const INSERT_POLICY: &str = "INSERT INTO policies (timeline, position, reads_seconds, refusals_seconds)

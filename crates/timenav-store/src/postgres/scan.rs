@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use deadpool_postgres::Object;
 use futures_util::FutureExt as _;
 use timenav_core::ids::TimelineId;
 use timenav_core::ledger::{Hash, TileId};
@@ -20,6 +19,7 @@ use super::contents::{self, Kept};
 use super::heads::Which;
 use super::leaf::make_whole;
 use super::lengths::Lengths;
+use super::sessions::Object;
 use super::values::{Failed, count, damaged, get, number, sql, text, text_or_none};
 use super::{
     PostgresStore, ahead, anchors, data, ends, heads, identity, orphans, outcomes, retention, schema, tiles, timers,

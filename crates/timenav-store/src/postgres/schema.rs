@@ -2,11 +2,11 @@
 
 use std::collections::BTreeSet;
 
-use deadpool_postgres::Object;
 use timenav_engine::StoreError;
 
 use super::batch::rows;
 use super::migrations;
+use super::sessions::Object;
 use super::values::{Failed, get};
 
 /// What all migrations make, a line each. Whatever could make the database do something is among it: triggers, rules,

@@ -3,13 +3,13 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
-use deadpool_postgres::Object;
 use timenav_core::ledger::{Hash, TILE_WIDTH, TileId, leaf_hash, tree_root};
 use timenav_engine::{StoreError, StoredEntry, TimelineKey};
 use tokio_postgres::Row;
 
 use super::batch::{Batch, rows, values};
 use super::leaf::{self, make_whole};
+use super::sessions::Object;
 use super::values::{Failed, damaged, get, number, sql};
 
 const SELECT: &str = "SELECT hashes FROM tiles WHERE timeline = $1 AND level = $2 AND tile = $3";

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use deadpool_postgres::Object;
 use futures_util::FutureExt as _;
 use futures_util::future::try_join_all;
 use timenav_core::ids::{AdvanceId, FiringId, QueueId, TimerId};
@@ -15,6 +14,7 @@ use tokio_postgres::Row;
 use tokio_postgres::types::ToSql;
 
 use super::batch::{Batch, rows, values};
+use super::sessions::Object;
 use super::values::{Failed, count, damaged, get, id, instant, number, sql, text, text_or_none};
 
 const PUT_TIMERS: &str = "INSERT INTO timers (timeline, position, timer_id, next, round, cancelled, schedule, deliver,

@@ -4,7 +4,6 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use deadpool_postgres::Object;
 use futures_util::future::BoxFuture;
 use futures_util::try_join;
 use timenav_engine::{Commit, StoreError, TimelineKey};
@@ -15,6 +14,7 @@ use super::batch::{ANSWER_WAIT, Batch, answered, values};
 use super::beginning::WRITE_NOTHING;
 use super::connection::Connections;
 use super::lengths::Lengths;
+use super::sessions::Object;
 use super::values::{Failed, get};
 use super::{heads, tiles};
 
@@ -77,7 +77,7 @@ impl Writing {
         let mut writing = Self { writer: Some(connections.writer().await?), lengths, name: String::new() };
         let on = writing.on()?;
         // Prepared before it begins: what is sent together with the beginning comes after it.
-        let name = answered(ANSWER_WAIT, async { Ok(on.prepare_cached(NAME).await?) }).await?;
+        let name = answered(on, ANSWER_WAIT, async { Ok(on.prepare_cached(NAME).await?) }).await?;
         let begun = async {
             let ((), name, rows) = try_join!(
                 async { Ok(on.batch_execute("BEGIN").await?) },
@@ -113,8 +113,10 @@ impl Writing {
     pub(super) async fn give_up(mut self) {
         let Some(writer) = self.writer.as_ref() else { return };
         // Where that fails, or the server stands still, the connection goes, and the server does the same.
-        if let Ok(Ok(())) = tokio::time::timeout(END_WAIT, writer.batch_execute("ROLLBACK")).await {
-            drop(self.writer.take());
+        match tokio::time::timeout(END_WAIT, writer.batch_execute("ROLLBACK")).await {
+            Ok(Ok(())) => drop(self.writer.take()),
+            Ok(Err(_)) => {}
+            Err(_) => writer.give_up(),
         }
     }
 
@@ -151,6 +153,7 @@ impl Writing {
         // answered. So the server is asked in the same breath.
         let ending = async { futures_util::join!(on.batch_execute("COMMIT"), status(on, &self.name)) };
         let Ok((committed, status)) = tokio::time::timeout(COMMIT_WAIT, ending).await else {
+            on.give_up();
             return Ended::Unknown(lost());
         };
         match (committed, status) {

@@ -1,13 +1,13 @@
 //! Which versions of the service are at work on a database, and what all of them may write.
 
-use deadpool_postgres::Object;
 use timenav_engine::{FEATURE_LEVEL, OLDEST_FEATURE_LEVEL, SERVICE_LASTS_MICROS, StoreError};
 use tokio::task::JoinHandle;
 use tokio_postgres::{Client, Row, Transaction};
 
+use super::address::Address;
 use super::batch::rows;
-use super::connection::Address;
 use super::migrations;
+use super::sessions::Object;
 use super::values::{Failed, damaged, get, number, sql};
 
 /// A database that is new begins with the level of whoever makes it.

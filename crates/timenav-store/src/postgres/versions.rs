@@ -2,12 +2,12 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use deadpool_postgres::Object;
 use futures_util::try_join;
 use timenav_core::ids::EventId;
 use timenav_engine::{EventVersion, KnownEvent, Layer, TimelineKey};
 
 use super::batch::rows;
+use super::sessions::Object;
 use super::values::{Failed, count, get, id, number, sql, text, text_or_none};
 use crate::kept::names::{LIKENESS_MIN, NAMES_NEAR_MAX, likeness, name_in};
 

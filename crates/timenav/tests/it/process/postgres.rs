@@ -3,6 +3,7 @@
 
 use std::fs::Permissions;
 use std::io::{BufRead as _, BufReader, Write as _};
+use std::net::TcpListener;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
@@ -193,6 +194,26 @@ fn a_server_that_stands_still_is_not_waited_for_without_end() {
     assert!(service.log_text().contains("the last entries could not be written"), "{}", service.log_text());
     cluster.order("thaw");
     service.start_again();
+    service.audit();
+}
+
+/// It accepts connections, as the host of a server does that stands still, and says nothing.
+#[test]
+fn a_server_that_lets_nobody_in_is_skipped() {
+    let cluster = Cluster::start();
+    let mute = TcpListener::bind("127.0.0.1:0").unwrap();
+    let (before, after) = cluster.url.split_once("host=").unwrap();
+    let (folder, rest) = after.split_once('&').unwrap();
+    let port = mute.local_addr().unwrap().port();
+    let only = format!("{before}host=127.0.0.1&port={port}&{rest}&connect_timeout=1");
+    let data = tempfile::tempdir().unwrap();
+    make_signing_key(data.path());
+    let told = refused_start(data.path(), &["--store", &only]);
+    assert!(told.contains(&format!("the server 127.0.0.1, port {port}, has let nobody in for 2 seconds")), "{told}");
+    let both = format!("{before}host=127.0.0.1&host={folder}&port={port},5432&{rest}&connect_timeout=1");
+    let mut service = Service::with(&["--store", &both]);
+    service.post("/v1/pause-time", &json!({}));
+    service.restart();
     service.audit();
 }
 

@@ -36,6 +36,17 @@ fn start() -> (Cluster, Service, Replica) {
 
 #[test]
 fn nothing_acknowledged_is_lost_where_a_synchronous_standby_takes_over() {
+    take_over_from_one_that("stop");
+}
+
+/// Its host still accepts connections, and acknowledges what is sent to it.
+#[test]
+fn a_primary_that_stands_still_is_left_for_a_standby_that_takes_over() {
+    take_over_from_one_that("freeze");
+}
+
+/// Has a standby take over under two services that write. `order` says what becomes of the server before.
+fn take_over_from_one_that(order: &str) {
     let (mut cluster, first, second) = start();
     assert!(cluster.ask("ALTER SYSTEM SET synchronous_standby_names = '*'"));
     assert!(cluster.ask("SELECT pg_reload_conf()"));
@@ -50,7 +61,7 @@ fn nothing_acknowledged_is_lost_where_a_synchronous_standby_takes_over() {
             writers.push(scope.spawn(move || write(there, admin, &format!("there-{number}"), is_over)));
         }
         (0..25).for_each(|_| wait());
-        cluster.order("stop");
+        cluster.order(order);
         (0..10).for_each(|_| wait());
         cluster.order("promote");
         // Nothing is restarted: both go on by themselves.

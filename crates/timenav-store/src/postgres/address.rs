@@ -1,0 +1,252 @@
+//! Where a database is: one server or several, and how a connection is made to the one that takes writes.
+
+use std::future::poll_fn;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use timenav_engine::StoreError;
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::runtime::Handle;
+use tokio::task::JoinHandle;
+use tokio_postgres::config::{Host, SslMode, TargetSessionAttrs};
+use tokio_postgres::{AsyncMessage, Client, Config, Connection, NoTls};
+use tokio_postgres_rustls::MakeRustlsConnect;
+use tokio_rustls::rustls::pki_types::CertificateDer;
+use tokio_rustls::rustls::pki_types::pem::PemObject;
+use tokio_rustls::rustls::{ClientConfig, RootCertStore};
+
+use super::servers::{one_by_one, silent};
+use super::values::Failed;
+
+/// How long the network may take to make a connection, where the address does not say.
+pub(super) const CONNECT_WAIT: Duration = Duration::from_secs(5);
+/// How long a connection may be idle until the other side is asked whether it is still there, how often, and how long
+/// what was sent may stay unacknowledged.
+const KEEPALIVE_IDLE: Duration = Duration::from_secs(15);
+const KEEPALIVE_EVERY: Duration = Duration::from_secs(5);
+const KEEPALIVE_TIMES: u32 = 3;
+const UNACKNOWLEDGED_WAIT: Duration = Duration::from_secs(30);
+/// How much longer than its `connect_timeout` a server may take until it has let somebody in.
+const LET_IN_FACTOR: u32 = 2;
+
+/// Where a database is, and how it is spoken to.
+pub(super) struct Address {
+    /// One for each server that is named, in their order.
+    servers: Vec<Config>,
+    /// The place of the one that was used last. It is tried first.
+    used: AtomicUsize,
+    /// How long one of them may take.
+    attempt: Duration,
+    pub(super) tls: Option<MakeRustlsConnect>,
+}
+
+impl Address {
+    /// Reads a URL as libpq writes it. `sslrootcert` is read here; everything else is the driver's.
+    pub(super) fn read(url: &str) -> Result<Self, StoreError> {
+        let (url, root) = take_root(url)?;
+        let (url, verified) = take_verified(&url);
+        // What the driver says of a wrong URL names the parameter, and never the password.
+        let mut config: Config = url.parse().map_err(|error: tokio_postgres::Error| {
+            let cause = std::error::Error::source(&error).map(ToString::to_string).unwrap_or_default();
+            StoreError::Unavailable(format!("the address of the database cannot be read: {cause}"))
+        })?;
+        if verified {
+            config.ssl_mode(SslMode::Require);
+        }
+        if config.get_application_name().is_none() {
+            config.application_name("timenav");
+        }
+        let connect_wait = *config.get_connect_timeout().unwrap_or(&CONNECT_WAIT);
+        config
+            .connect_timeout(connect_wait)
+            .tcp_user_timeout(UNACKNOWLEDGED_WAIT)
+            .keepalives(true)
+            .keepalives_idle(KEEPALIVE_IDLE)
+            .keepalives_interval(KEEPALIVE_EVERY)
+            .keepalives_retries(KEEPALIVE_TIMES)
+            .target_session_attrs(TargetSessionAttrs::ReadWrite);
+        let is_local = config.get_hosts().iter().all(|host| matches!(host, Host::Unix(_)));
+        let tls = match config.get_ssl_mode() {
+            SslMode::Disable => None,
+            // Nothing is encrypted on a socket of the same machine.
+            _ if is_local && root.is_none() => None,
+            _ => Some(tls(root.as_deref())?),
+        };
+        let attempt = LET_IN_FACTOR * connect_wait;
+        Ok(Self { servers: one_by_one(&config), used: AtomicUsize::new(0), attempt, tls })
+    }
+
+    /// Returns how long it may take until each server has been tried.
+    pub(super) fn longest_attempt(&self) -> Duration {
+        self.attempt.saturating_mul(u32::try_from(self.servers.len()).unwrap_or(u32::MAX))
+    }
+
+    /// Makes one connection, and drives it on the runtime of the caller.
+    pub(super) async fn connect_once(&self) -> Result<(Client, JoinHandle<()>), Failed> {
+        self.connect(&Handle::current(), |_| {}).await
+    }
+
+    /// Makes a connection to the first server that takes writes. What it says by itself is given to `hear`. The driver tries
+    /// one after the other too, but waits without end for one that accepts connections and then says nothing.
+    ///
+    /// # Errors
+    /// None of them does: why the last one does not.
+    pub(super) async fn connect(
+        &self,
+        runtime: &Handle,
+        hear: impl FnMut(AsyncMessage) + Clone + Send + 'static,
+    ) -> Result<(Client, JoinHandle<()>), Failed> {
+        let (count, used) = (self.servers.len(), self.used.load(Ordering::Relaxed));
+        let mut last = None;
+        for (at, server) in self.servers.iter().enumerate().cycle().skip(used).take(count) {
+            let connecting = connect(runtime, server, self.tls.clone(), hear.clone());
+            match tokio::time::timeout(self.attempt, connecting).await {
+                Ok(Ok(connected)) => {
+                    self.used.store(at, Ordering::Relaxed);
+                    return Ok(connected);
+                }
+                Ok(Err(error)) => last = Some(Failed::from(error)),
+                Err(_) => last = Some(StoreError::Unavailable(silent(server, self.attempt)).into()),
+            }
+        }
+        let nowhere = || StoreError::Unavailable("PostgreSQL: the address names no server".to_owned()).into();
+        Err(last.unwrap_or_else(nowhere))
+    }
+}
+
+/// Makes a connection. What the server says by itself is given to `hear`, before the answers that come after it.
+async fn connect(
+    runtime: &Handle,
+    config: &Config,
+    tls: Option<MakeRustlsConnect>,
+    hear: impl FnMut(AsyncMessage) + Send + 'static,
+) -> Result<(Client, JoinHandle<()>), tokio_postgres::Error> {
+    match tls {
+        None => config.connect(NoTls).await.map(|(client, connection)| (client, drive(runtime, connection, hear))),
+        Some(tls) => config.connect(tls).await.map(|(client, connection)| (client, drive(runtime, connection, hear))),
+    }
+}
+
+/// Lets a connection do its work until it ends.
+fn drive<S, T>(
+    runtime: &Handle,
+    mut connection: Connection<S, T>,
+    mut hear: impl FnMut(AsyncMessage) + Send + 'static,
+) -> JoinHandle<()>
+where
+    S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
+    T: AsyncRead + AsyncWrite + Unpin + Send + 'static,
+{
+    runtime.spawn(async move {
+        loop {
+            match poll_fn(|context| connection.poll_message(context)).await {
+                Some(Ok(told)) => hear(told),
+                Some(Err(error)) => return tracing::debug!(%error, "a connection to PostgreSQL ended"),
+                None => return,
+            }
+        }
+    })
+}
+
+/// Takes `sslrootcert` out of a URL: the driver does not know it.
+fn take_root(url: &str) -> Result<(String, Option<PathBuf>), StoreError> {
+    let (url, root) = take_parameter(url, "sslrootcert");
+    let Some(root) = root else { return Ok((url, None)) };
+    if root.contains('%') {
+        return Err(StoreError::Unavailable(
+            "`sslrootcert` in the address of the database names a file without percent signs".to_owned(),
+        ));
+    }
+    Ok((url, Some(root.into())))
+}
+
+/// Takes `verify-ca` and `verify-full` out of a URL. Certificates are verified in full wherever TLS is spoken.
+fn take_verified(url: &str) -> (String, bool) {
+    match take_parameter(url, "sslmode") {
+        (url, Some(mode)) if mode == "verify-full" || mode == "verify-ca" => (url, true),
+        _ => (url.to_owned(), false),
+    }
+}
+
+fn take_parameter(url: &str, name: &str) -> (String, Option<String>) {
+    let Some((address, query)) = url.split_once('?') else { return (url.to_owned(), None) };
+    let (mut found, mut rest) = (None, Vec::new());
+    for parameter in query.split('&') {
+        match parameter.split_once('=') {
+            Some((key, value)) if key == name => found = Some(value.to_owned()),
+            _ => rest.push(parameter),
+        }
+    }
+    let rest = rest.join("&");
+    (if rest.is_empty() { address.to_owned() } else { format!("{address}?{rest}") }, found)
+}
+
+/// Returns how TLS is spoken: with the certificates of a file, or those that the machine trusts.
+fn tls(root: Option<&Path>) -> Result<MakeRustlsConnect, StoreError> {
+    let root = root.unwrap_or(Path::new(ROOTS_OF_THE_MACHINE));
+    let unusable = |why: String| StoreError::Unavailable(format!("the certificates of {}: {why}", root.display()));
+    let mut roots = RootCertStore::empty();
+    // A machine without any has no server that it trusts: connecting says so.
+    if root.exists() || root != Path::new(ROOTS_OF_THE_MACHINE) {
+        for certificate in CertificateDer::pem_file_iter(root).map_err(|error| unusable(error.to_string()))? {
+            let certificate = certificate.map_err(|error| unusable(error.to_string()))?;
+            roots.add(certificate).map_err(|error| unusable(error.to_string()))?;
+        }
+    }
+    let provider = Arc::new(tokio_rustls::rustls::crypto::aws_lc_rs::default_provider());
+    let config = ClientConfig::builder_with_provider(provider).with_safe_default_protocol_versions();
+    let config = config.map_err(|error| unusable(error.to_string()))?;
+    Ok(MakeRustlsConnect::new(config.with_root_certificates(roots).with_no_client_auth()))
+}
+
+/// Where Debian and those that follow it keep the certificates that a machine trusts.
+const ROOTS_OF_THE_MACHINE: &str = "/etc/ssl/certs/ca-certificates.crt";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_the_driver_does_not_know_is_taken_out_of_an_address() {
+        let check = |url: &str, name: &str, rest: &str, found: Option<&str>| {
+            assert_eq!(take_parameter(url, name), (rest.to_owned(), found.map(str::to_owned)), "{url}");
+        };
+        check("postgres://a/b", "sslmode", "postgres://a/b", None);
+        check("postgres://a/b?sslmode=require", "sslmode", "postgres://a/b", Some("require"));
+        check("postgres://a/b?x=1&sslmode=a&y=2", "sslmode", "postgres://a/b?x=1&y=2", Some("a"));
+        assert!(take_verified("postgres://a/b?sslmode=verify-full").1);
+        assert_eq!(
+            take_verified("postgres://a/b?sslmode=require"),
+            ("postgres://a/b?sslmode=require".to_owned(), false)
+        );
+        assert!(take_root("postgres://a/b?sslrootcert=%2Fx").is_err());
+    }
+
+    #[test]
+    fn tls_is_spoken_unless_it_is_off_or_nobody_could_listen() {
+        let read = |url: &str| Address::read(url).unwrap();
+        assert!(read("postgres://a@b/c?sslmode=disable").tls.is_none());
+        assert!(read("postgres:///c?host=/run/pg&user=a").tls.is_none());
+        for mode in ["prefer", "require", "verify-ca", "verify-full"] {
+            let address = read(&format!("postgres://a@b/c?sslmode={mode}"));
+            assert!(address.tls.is_some(), "{mode}");
+            let expected = if mode == "prefer" { SslMode::Prefer } else { SslMode::Require };
+            assert_eq!(address.servers[0].get_ssl_mode(), expected, "{mode}");
+        }
+        assert_eq!(read("postgres://a@b/c").servers[0].get_target_session_attrs(), TargetSessionAttrs::ReadWrite);
+    }
+
+    #[test]
+    fn a_wrong_address_is_refused_without_its_password() {
+        for wrong in ["postgres://ada:secret@b/c?sslmode=perhaps", "postgres://ada:secret@b:port/c", "none"] {
+            let refused = Address::read(wrong).err().expect("it is wrong").to_string();
+            assert!(refused.contains("the address of the database cannot be read"), "{refused}");
+            assert!(!refused.contains("secret"), "{refused}");
+        }
+        let refused =
+            Address::read("postgres://a/b?sslrootcert=/none.pem").err().expect("there is no file").to_string();
+        assert!(refused.contains("the certificates of /none.pem"), "{refused}");
+    }
+}
