@@ -138,14 +138,20 @@ async fn serve(settings: &Settings) -> Result<(), Failure> {
     if let Some(traces) = traces {
         traces.stop().await;
     }
-    if timeout(LEDGER_DEADLINE, wired.engine.close()).await.is_err() {
-        tracing::error!("the last entries could not be written by the deadline; none of them was acknowledged");
-        tracing::info!("stopped");
-        // The writing threads still wait for the store, and would lose the timers that end their waiting first.
-        std::process::exit(Exit::Ok.code().into());
-    }
-    tracing::info!("stopped");
+    close(&wired.engine).await;
     Ok(())
+}
+
+/// Waits until the last entries are written, for so long.
+async fn close(engine: &Engine) {
+    if timeout(LEDGER_DEADLINE, engine.close()).await.is_ok() {
+        tracing::info!("stopped");
+        return;
+    }
+    tracing::error!("the last entries could not be written by the deadline; none of them was acknowledged");
+    tracing::info!("stopped");
+    // The writing threads still wait for the store, and would lose the timers that end their waiting first.
+    std::process::exit(Exit::Ok.code().into());
 }
 
 /// Looks after timelines that end by themselves, and after what is to be let go of those that have ended. Nobody else
