@@ -63,7 +63,7 @@ it('is told where a link names another scale', async () => {
   await page.getByText('“shades” must be one of linear, sqrt, log, quantiles.').waitFor();
 });
 
-it('say how many events have no place, also once the map has come nearer', async () => {
+it('say how many events have no known coordinates, also once the map has come nearer', async () => {
   const name = fresh('placeless');
   await timeline(
     name,
@@ -74,6 +74,6 @@ it('say how many events have no place, also once the map has come nearer', async
     })),
   );
   const page = await on.loggedIn(`timeline?timeline=${name}&most=5`);
-  await region(page, 'Map').getByText('7 events without a place').waitFor();
+  await region(page, 'Map').getByText('7 events without known coordinates').waitFor();
   await page.getByRole('application', { name: 'World map with 5 events' }).waitFor();
 });

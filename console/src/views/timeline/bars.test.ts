@@ -98,7 +98,8 @@ describe('cells of the earth', () => {
     const part = { west: 0, south: 0, east: 10, north: 10 };
     const { signal } = new AbortController();
     const read = async (version: number, to: bigint, within: typeof part | null): Promise<number> => {
-      await counter.read({ question, version }, { from: 0n, to }, 10, within, signal, () => {});
+      const range = { from: 0n, to };
+      await counter.read({ question, version, range, resolution: 10, within }, signal, () => {});
       return asked;
     };
     expect(await read(1, 5n, null)).toBe(1);

@@ -1,9 +1,8 @@
 /** How many events there are in each cell of the earth, where they are too many to place one by one. */
 import type { Box } from '../../lib/ranges';
-import type { Micros } from '../../lib/instant';
 import { aggregate, GROUPS_MAX } from '../../lib/events/counts';
-import type { Question } from '../../lib/events/filter';
 import { niceStep } from '../../lib/nice';
+import type { CellsAsked } from './cell-groups';
 
 export interface Cell extends Box {
   /** As the service calls it. */
@@ -49,30 +48,21 @@ export function resolutionOf(degrees: number): number {
 export class CellCounter {
   #last: { of: string; within: Box | null; cells: Cells } | null = null;
 
-  /** `within` is what of the earth is in sight, `take` is told what is counted. */
-  async read(
-    { question, version }: { question: Question; version: number },
-    range: { from: Micros; to: Micros },
-    resolution: number,
-    within: Box | null,
-    signal: AbortSignal,
-    take: (cells: Cells) => void,
-  ): Promise<Cells> {
+  /** `take` is told what is counted so far. */
+  async read(asked: CellsAsked, signal: AbortSignal, take: (cells: Cells) => void): Promise<Cells> {
+    const { question, version, range, resolution, within } = asked;
     const of = JSON.stringify([question, version, String(range.from), String(range.to), resolution]);
     const last = this.#last;
     if (last?.of === of && (last.within === null || JSON.stringify(last.within) === JSON.stringify(within)))
       return last.cells;
-    const cells = await readCells(question, range, resolution, within, signal, take);
+    const cells = await readCells(asked, signal, take);
     this.#last = { of, within, cells };
     return cells;
   }
 }
 
 async function readCells(
-  question: Question,
-  range: { from: Micros; to: Micros },
-  resolution: number,
-  within: Box | null,
+  { question, range, resolution, within }: CellsAsked,
   signal: AbortSignal,
   take: (cells: Cells) => void,
 ): Promise<Cells> {

@@ -1,7 +1,7 @@
 /** Draws the heat layer of the map, and the scale of its legend, in the same colors. */
 import './ramp.css';
 import { located, type MapScene } from './map';
-import { shareOf, valueAt, type Grid, type HeatScale } from './heat';
+import { shareOf, smoothAt, valueAt, type Grid, type HeatScale } from './heat';
 
 type Color = readonly [number, number, number];
 
@@ -11,8 +11,6 @@ const POINTS_MAX = 40_000;
 /** How much of the color there is at the low end of the scale, and at the high one: the land stays in sight. */
 const ALPHAS = [0.3, 0.85] as const;
 const OPAQUE = 255;
-/** On a linear scale, what is less than such a part of the most is fainter. */
-const FAINT = 0.12;
 
 /** Reads the colors of the ramp as the theme has them, from the lowest to the highest. */
 export function readRamp(host: HTMLElement): Color[] {
@@ -60,16 +58,19 @@ export function heatPicture(
   const sheet = document.createElement('canvas');
   [sheet.width, sheet.height] = [Math.ceil(size.width / each), Math.ceil(size.height / each)];
   const picture = new ImageData(sheet.width, sheet.height);
-  // What is less than the scale begins with passes into nothing: a cell ends nowhere.
-  const faint = isSmooth ? scale.low || scale.high * FAINT : 0;
+  const told = (lat: number, lon: number): ReturnType<typeof smoothAt> => {
+    // What is less than the scale begins with passes into nothing: a cell ends nowhere.
+    if (isSmooth) return smoothAt(grid, scale, lat, lon);
+    const value = valueAt(grid, lat, lon, false);
+    return value === null ? null : { share: shareOf(scale, value), part: 1 };
+  };
   for (let y = 0; y < sheet.height; y += 1)
     for (let x = 0; x < sheet.width; x += 1) {
       const place = located(view, size, (x + 0.5) * each, (y + 0.5) * each);
-      const value = place === null ? null : valueAt(grid, place.lat, place.lon, isSmooth);
-      if (value === null) continue;
-      const [red, green, blue, alpha] = colorOf(ramp, shareOf(scale, value));
-      const fade = faint > 0 ? Math.min(1, value / faint) : 1;
-      picture.data.set([red, green, blue, alpha * fade], (y * sheet.width + x) * 4);
+      const found = place === null ? null : told(place.lat, place.lon);
+      if (found === null) continue;
+      const [red, green, blue, alpha] = colorOf(ramp, found.share);
+      picture.data.set([red, green, blue, alpha * found.part], (y * sheet.width + x) * 4);
     }
   sheet.getContext('2d')?.putImageData(picture, 0, 0);
   return sheet;

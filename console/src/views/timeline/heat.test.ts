@@ -9,6 +9,7 @@ import {
   heatOf,
   roomyTicks,
   shareOf,
+  smoothAt,
   unitOf,
   valueAt,
   valueScale,
@@ -139,6 +140,18 @@ describe('a scale', () => {
     expect(roomyTicks(wide, 104)).toEqual([0.1, 1, 10, 1_000]);
     expect(roomyTicks(densityScale(gridOf(0.3, 180_000))!, 104)).toEqual([100, 200_000]);
     expect(roomyTicks(densityScale(gridOf(0.3, 3))!, 104)).toEqual([0, 2.5, 5]);
+  });
+
+  it('passes into nothing without an edge', () => {
+    const grid = densities([{ south: 0, west: 0, count: 100_000 }], 10);
+    const scale = densityScale(grid)!;
+    expect(scale.isLog).toBe(true);
+    const parts = Array.from({ length: 21 }, (_, step) => smoothAt(grid, scale, 5, 5 + step)?.part ?? 0);
+    // Two cells away nothing is left, and each degree takes as little as the next.
+    expect([parts[0], parts[10], parts[20]]).toEqual([1, 0.5, 0]);
+    const falls = parts.slice(1).map((part, index) => parts[index]! - part);
+    for (const fall of falls) expect(fall).toBeCloseTo(0.05, 9);
+    expect(smoothAt(grid, scale, 5, 5)!.share).toBeCloseTo(shareOf(scale, valueAt(grid, 5, 5, false)!), 9);
   });
 
   it('says where a value is on it', () => {

@@ -35,6 +35,8 @@ export function unitOf(resolution: number): number {
 export interface Grid {
   resolution: number;
   values: ReadonlyMap<number, number>;
+  /** How near each cell is to one that has events: 1 in it, and less beside it. Without it each is one. */
+  nearness?: ReadonlyMap<number, number>;
 }
 
 /** As many columns as the finest grid has, and more. */
@@ -55,10 +57,13 @@ const WEIGHTS = [
   [0, 0.5],
   [1, 0.25],
 ] as const;
+/** What the cell itself keeps. */
+const MIDDLE = 0.25;
 
 /** Returns how many events there are on each unit of area, each cell evened out with its neighbors: none is lost. */
 export function densities(cells: readonly Pick<Cell, 'south' | 'west' | 'count'>[], resolution: number): Grid {
   const counts = new Map<number, number>();
+  const nearness = new Map<number, number>();
   const rows = Math.ceil(180 / resolution - 1e-9);
   for (const { south, west, count } of cells)
     for (const [up, high] of WEIGHTS)
@@ -67,12 +72,13 @@ export function densities(cells: readonly Pick<Cell, 'south' | 'west' | 'count'>
         const row = Math.min(Math.max(rowOf(south, resolution) + up, 0), rows - 1);
         const key = keyOf(row, columnOf(west, resolution) + right, resolution);
         counts.set(key, (counts.get(key) ?? 0) + count * high * wide);
+        nearness.set(key, Math.max(nearness.get(key) ?? 0, (high * wide) / MIDDLE));
       }
   const unit = unitOf(resolution);
   const values = new Map<number, number>();
   for (const [key, count] of counts)
     values.set(key, (count * unit) / areaOf(Math.floor(key / ROW) * resolution - 90, resolution));
-  return { resolution, values };
+  return { resolution, values, nearness };
 }
 
 /** Returns what a number of the events in each cell is, of those that have one. */
@@ -110,13 +116,18 @@ export function cellsOf(store: EventStore, part: [number, number], resolution: n
 /** Returns the value of a place: of its cell, or between it and its neighbors; null where there is none. */
 export function valueAt({ resolution, values }: Grid, lat: number, lon: number, isSmooth: boolean): number | null {
   if (!isSmooth) return values.get(keyOf(rowOf(lat, resolution), columnOf(lon, resolution), resolution)) ?? null;
+  const value = between(resolution, lat, lon, (key) => values.get(key) ?? 0);
+  return value > 0 ? value : null;
+}
+
+/** Returns what is at a place between the middles of four cells. */
+function between(resolution: number, lat: number, lon: number, at: (key: number) => number): number {
   const [y, x] = [(lat + 90) / resolution - 0.5, (lon + 180) / resolution - 0.5];
   const [row, column] = [Math.floor(y), Math.floor(x)];
-  const at = (up: number, right: number): number => values.get(keyOf(row + up, column + right, resolution)) ?? 0;
+  const of = (up: number, right: number): number => at(keyOf(row + up, column + right, resolution));
   const [high, wide] = [y - row, x - column];
-  const low = at(0, 0) * (1 - wide) + at(0, 1) * wide;
-  const value = low * (1 - high) + (at(1, 0) * (1 - wide) + at(1, 1) * wide) * high;
-  return value > 0 ? value : null;
+  const low = of(0, 0) * (1 - wide) + of(0, 1) * wide;
+  return low * (1 - high) + (of(1, 0) * (1 - wide) + of(1, 1) * wide) * high;
 }
 
 /** From which number to which colors go, and the numbers that the legend has. */
@@ -187,4 +198,29 @@ export function roomyTicks(scale: HeatScale, pixels: number): readonly number[] 
 export function shareOf({ low, high, isLog }: HeatScale, value: number): number {
   const share = isLog ? Math.log(value / low) / Math.log(high / low) : (value - low) / (high - low);
   return Math.min(Math.max(share, 0), 1);
+}
+
+/** On a linear scale, what is less than such a part of it is fainter. */
+const FAINT = 0.12;
+
+/**
+ * Returns where on a scale a place is, and how much of the color it has; null where there is nothing. Places on the
+ * scale pass into each other, and not values: on a logarithmic scale, these end in an edge. Away from the cells that
+ * have events the color fades.
+ */
+export function smoothAt(
+  grid: Grid,
+  scale: HeatScale,
+  lat: number,
+  lon: number,
+): { share: number; part: number } | null {
+  const { resolution, values, nearness } = grid;
+  const shareIn = (key: number): number => {
+    const value = values.get(key);
+    return value === undefined ? 0 : shareOf(scale, value);
+  };
+  const share = between(resolution, lat, lon, shareIn);
+  const isIn = (key: number): number => nearness?.get(key) ?? (values.has(key) ? 1 : 0);
+  const part = scale.isLog ? between(resolution, lat, lon, isIn) : Math.min(1, share / FAINT);
+  return part > 0 ? { share, part } : null;
 }

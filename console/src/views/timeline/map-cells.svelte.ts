@@ -10,8 +10,28 @@ import type { Range } from './sight.svelte';
 /** A cell is so many pixels wide, or more where the map is large: the service tells some hundreds of them. */
 const CELL_PIXELS = 12;
 const CELLS_MAX = 1_000;
+/** Cells that are so many times larger than those that a view is counted in say too little of it to be smoothed. */
+const COARSE_MIN = 3;
 /** A browser has six connections to a service, and the axis wants some. */
 const AT_ONCE = 2;
+
+/** Returns how large the cells are that fit a view. */
+export function fittingResolution(view: MapView, size: Size): number {
+  const pixels = Math.max(CELL_PIXELS, Math.sqrt((size.width * size.height) / CELLS_MAX));
+  return resolutionOf(degreesOf(view, size, pixels));
+}
+
+/** Whether cells are those of a much wider view. */
+export function isCoarse({ resolution }: Pick<Cells, 'resolution'>, view: MapView, size: Size): boolean {
+  return resolution > COARSE_MIN * fittingResolution(view, size);
+}
+
+/** Where a map goes by itself. */
+export interface Way {
+  /** Returns what brings cells into sight that were counted for a view; null where the map stays there. */
+  next: (found: Cells, view: MapView) => MapView | null;
+  go: (view: MapView) => void;
+}
 
 export class MapCells {
   /** What is counted; null before. */
@@ -27,6 +47,8 @@ export class MapCells {
   #withoutOf = '';
   /** How many were counted, where the service needs several questions for it; null while it does not. */
   countedSoFar = $state<number | null>(null);
+  /** What is being counted, also while what was counted before is shown; null while nothing is. */
+  counting = $state<'places' | 'finer cells' | null>(null);
   /** What is there up to where time is played. */
   readonly shown = $derived.by(() => {
     const { whole, growth } = this;
@@ -43,20 +65,26 @@ export class MapCells {
   constructor(private readonly model: TimelineModel) {}
 
   /**
-   * Counts what happens in a time, in what of the map is in sight. `comesNearer` is told what is found, and says
-   * whether the map goes elsewhere for it: then that is counted next.
+   * Counts what happens in a time, in what of the map is in sight. Where the map comes nearer to what is found, that is
+   * counted before it goes there: cells of the whole earth would cover half a continent.
    */
-  async count(range: Range, view: MapView, size: Size, comesNearer: (found: Cells) => boolean): Promise<void> {
+  async count(range: Range, view: MapView, size: Size, way: Way): Promise<void> {
     this.#asking = new AbortController();
     const { signal } = this.#asking;
     const { question, version, legend } = this.model;
-    const pixels = Math.max(CELL_PIXELS, Math.sqrt((size.width * size.height) / CELLS_MAX));
-    const resolution = resolutionOf(degreesOf(view, size, pixels));
-    const asked = { question, version, range, resolution, within: boxInSight(view, size) };
+    const askedIn = (seen: MapView): CellsAsked => ({
+      question,
+      version,
+      range,
+      resolution: fittingResolution(seen, size),
+      within: boxInSight(seen, size),
+    });
+    const asked = askedIn(view);
+    this.counting = asked.resolution < (this.whole?.resolution ?? 0) ? 'finer cells' : 'places';
     // What is there says more than a part of what comes, unless that is the first.
     const isFirst = this.whole === null;
     try {
-      const found = await this.#cellCounter.read(this.model, range, resolution, asked.within, signal, (part) => {
+      const found = await this.#cellCounter.read(asked, signal, (part) => {
         this.countedSoFar = part.placed;
         if (isFirst) this.whole = part;
       });
@@ -68,7 +96,17 @@ export class MapCells {
       // Colors of other cells, or of other groups, would be wrong ones.
       if (found !== this.whole || legend === null || !hasColorsOf(this.groups, legend)) this.groups = null;
       [this.whole, this.#asked, this.isFailed] = [found, asked, false];
-      if (!comesNearer(found) && legend !== null && found.looked <= coloredMax(legend)) {
+      const next = way.next(found, view);
+      if (next !== null) {
+        [this.countedSoFar, this.counting] = [null, 'finer cells'];
+        const nearer = askedIn(next);
+        const finer = await this.#cellCounter.read(nearer, signal, () => {});
+        [this.whole, this.groups, this.#asked] = [finer, null, nearer];
+        // This is counted anew from there, and finds that most of it is done.
+        way.go(next);
+        return;
+      }
+      if (legend !== null && found.looked <= coloredMax(legend)) {
         // Where they cannot be counted, the legend says that the cells have no colors.
         void this.#groupCounter.read(asked, legend, signal).then(
           (groups) => (this.groups = signal.aborted ? this.groups : groups),
@@ -78,7 +116,7 @@ export class MapCells {
     } catch (error) {
       if (!isAborted(error)) this.isFailed = true;
     }
-    if (!signal.aborted) this.countedSoFar = null;
+    if (!signal.aborted) [this.countedSoFar, this.counting] = [null, null];
   }
 
   /** Counts the parts of the time that is played, from the first on: so that the cells fill. */

@@ -16,6 +16,11 @@ export class Nearer {
     this.times = 0;
   }
 
+  /** Is told that the map went where this said. */
+  went(): void {
+    this.times += 1;
+  }
+
   /** Returns what brings counted cells into sight; null where the map may stay where it is. */
   to({ cells }: Cells, view: MapView, size: Size): MapView | null {
     if (this.times >= TIMES_MAX || cells.length === 0) return null;
@@ -25,7 +30,6 @@ export class Nearer {
       this.times = TIMES_MAX;
       return null;
     }
-    this.times += 1;
     return next;
   }
 }

@@ -45,7 +45,9 @@ describe('the classes of a scale', () => {
 
 it('a legend has the classes that are used, with their true bounds', () => {
   expect(usedClasses(counted(1, 7, 9, 34)).map(classText)).toEqual(['1', '5–9', '20–34']);
-  expect(usedClasses(counted(6))).toEqual([{ index: 2, least: 5, most: 9 }]);
+  expect(usedClasses(counted(6))).toEqual([{ index: 2, least: 6, most: 6 }]);
+  expect(usedClasses(counted(117_127)).map(classText)).toEqual(['117,127']);
+  expect(usedClasses(counted(6, 7)).map(classText)).toEqual(['5–9']);
   expect(usedClasses({ ...counted(20_000, 1), classes: [1, 10_000] }).map(classText)).toEqual([
     '1–9,999',
     '10,000–20,000',

@@ -65,9 +65,14 @@ export interface ShadeClass {
   most: number;
 }
 
-/** Returns the classes that some cell is in, with the counts that they reach from and to. */
+/**
+ * Returns the classes that some cell is in, with the counts that they reach from and to; the count itself where all
+ * cells have the same.
+ */
 export function usedClasses({ cells, classes }: Cells): ShadeClass[] {
   const highest = cells.reduce((most, { count }) => Math.max(most, count), 0);
+  if (highest > 0 && cells.every(({ count }) => count === highest))
+    return [{ index: classOf(highest, classes), least: highest, most: highest }];
   const used = new Set(cells.map(({ count }) => classOf(count, classes)));
   return classes.flatMap((least, index) =>
     used.has(index) ? [{ index, least, most: Math.max(least, (classes[index + 1] ?? highest + 1) - 1) }] : [],
