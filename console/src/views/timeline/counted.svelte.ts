@@ -66,26 +66,24 @@ export class Counted {
     return isWide && wide >= BAR_PIXELS / 3 && near.step.micros < overall.step.micros ? near : overall;
   }
 
-  /** Counts those groups that are not counted in these stretches yet. */
+  /** Counts those groups that are not counted in these stretches yet. Each is there as soon as it is counted. */
   async readSeries(question: Question, { by, groups }: Legend, whole: Counts, signal: AbortSignal): Promise<void> {
-    const known = this.series?.whole === whole && this.series.by === by ? this.series.byKey : new Map<string, Counts>();
+    const read = (): ReadonlyMap<string, Counts> =>
+      this.series?.whole === whole && this.series.by === by ? this.series.byKey : new Map<string, Counts>();
+    const known = read();
     const missing = groups.filter((group) => !known.has(keyOf(group)));
     if (missing.length === 0) return;
     const { readSeries } = await legends();
-    const found = await readSeries(question, by, missing, whole, signal);
-    this.series = {
-      whole,
-      by,
-      byKey: new Map([...known, ...[...found].map(([group, own]) => [keyOf(group), own] as const)]),
-    };
+    await readSeries(question, by, missing, whole, signal, (group, own) => {
+      this.series = { whole, by, byKey: new Map([...read(), [keyOf(group), own]]) };
+    });
   }
 
-  /** Returns the counts of the groups of a legend; null until all are there. */
-  seriesOf({ by, groups }: Legend, whole: Counts): readonly Counts[] | null {
+  /** Returns the counts of the groups of a legend, null for each that is not counted yet. */
+  seriesOf({ by, groups }: Legend, whole: Counts): readonly (Counts | null)[] {
     const { series } = this;
-    if (series?.whole !== whole || series.by !== by) return null;
-    const found = groups.map((group) => series.byKey.get(keyOf(group)));
-    return found.every((counts) => counts !== undefined) ? found : null;
+    const isOf = series?.whole === whole && series.by === by;
+    return groups.map((group) => (isOf && series.byKey.get(keyOf(group))) || null);
   }
 
   /** Counts anew what changed, between two moments; all where these are not known. */

@@ -105,11 +105,11 @@ function inPlaces(groups: readonly Group[], before: Legend | null): Group[] {
 }
 
 /** A browser has six connections to a service, and needs some for what is looked at meanwhile. */
-const SERIES_AT_ONCE = 4;
+const SERIES_AT_ONCE = 3;
 
 /**
- * Counts each of some groups in the stretches that are counted already, a few values at a time. Classes of too many
- * values are not counted.
+ * Counts each of some groups in the stretches that are counted already, a few values at a time. `take` is told of a
+ * group once all its values are counted. Classes of too many values are not counted.
  */
 export async function readSeries(
   question: Question,
@@ -117,21 +117,28 @@ export async function readSeries(
   groups: readonly Group[],
   { step, from, to }: Counts,
   signal: AbortSignal,
-): Promise<ReadonlyMap<Group, Counts>> {
-  if (hasTooMany({ groups })) return new Map();
+  take: (group: Group, counts: Counts) => void,
+): Promise<void> {
+  if (hasTooMany({ groups })) return;
+  const none: Counts = { step, from, to, until: to, buckets: [], count: 0 };
   const series = new Map<string, Counts>();
   const rest = groups.flatMap(membersOf);
   const work = async (): Promise<void> => {
     for (let value = rest.shift(); value !== undefined; value = rest.shift()) {
       const asked = { ...question, filter: narrowed(question.filter, by, value) };
       series.set(value, await readCounts(asked, step, { from, to }, signal, () => {}));
+      if (signal.aborted) return;
+      for (const group of groups) {
+        const values = membersOf(group);
+        if (!values.includes(value) || !values.every((one) => series.has(one))) continue;
+        take(
+          group,
+          values.reduce((sum, one) => added(sum, series.get(one)!), none),
+        );
+      }
     }
   };
   await Promise.all(Array.from({ length: SERIES_AT_ONCE }, work));
-  const none: Counts = { step, from, to, until: to, buckets: [], count: 0 };
-  return new Map(
-    groups.map((group) => [group, membersOf(group).reduce((sum, value) => added(sum, series.get(value)!), none)]),
-  );
 }
 
 /** Returns two counts of the same stretches as one. */

@@ -80,8 +80,8 @@ export class TimelineModel {
     if (!this.isFar) return countStore(this.all, this.#step);
     return this.counted.best(this.view.pixel, this.sight.range.from, this.sight.range.to);
   });
-  /** The same of each group, the largest first; null until they are counted. */
-  series = $derived.by<readonly Counts[] | null>(() => {
+  /** The same of each group, as far as they are counted; null where no groups are wanted or known. */
+  seriesSoFar = $derived.by<readonly (Counts | null)[] | null>(() => {
     const { legend, counts } = this;
     if (legend === null || counts === null) return null;
     if (!this.isFar) {
@@ -89,6 +89,11 @@ export class TimelineModel {
       return legend.groups.map((_, index) => countStore(this.all, counts.step, (row) => groups[row] === index));
     }
     return this.counted.seriesOf(legend, counts);
+  });
+  /** The counts of all groups; null until they are there. */
+  series = $derived.by<readonly Counts[] | null>(() => {
+    const { seriesSoFar } = this;
+    return seriesSoFar?.every((counts) => counts !== null) ? seriesSoFar : null;
   });
   /** Which group each shown event is in. */
   groups = $derived(this.legend === null ? null : groupsOfStore(this.shown, this.legend));
@@ -344,11 +349,7 @@ export class TimelineModel {
     if (this.phase === 'failed') return;
     const { from, to } = this.sight.range;
     if (this.isFar && this.#extent !== null) await this.#readNear(from, to, signal);
-    await this.#readGroups(signal);
-    if (this.isFar && this.measure !== null && this.measured !== null && this.#extent !== null) {
-      const part = { from: max(from, this.#extent.from), to: min(to, this.#extent.to) };
-      await this.measured.read(this.question, this.measure, this.view, part, this.counts, signal);
-    }
+    await Promise.all([this.#readGroups(signal), this.#readValues(from, to, signal)]);
     const { all } = this;
     const window = this.#window;
     if (window === null || this.isFar || all === this.#marked || all.count === 0 || all.count > MARKS_MAX) return;
@@ -372,6 +373,14 @@ export class TimelineModel {
       this.#window = { from: low, to: high };
       return;
     }
+  }
+
+  async #readValues(from: Micros, to: Micros, signal: AbortSignal): Promise<void> {
+    const { measure, measured } = this;
+    const extent = this.#extent;
+    if (!this.isFar || measure === null || measured === null || extent === null) return;
+    const part = { from: max(from, extent.from), to: min(to, extent.to) };
+    await measured.read(this.question, measure, this.view, part, this.counts, signal);
   }
 
   async #readGroups(signal: AbortSignal): Promise<void> {

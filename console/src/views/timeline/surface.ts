@@ -51,6 +51,10 @@ export interface Scene {
   legend: Legend | null;
   /** The counts of each group of the legend, once they are there. */
   series: readonly Counts[] | null;
+  /** The same while they are counted: null for each group that is not counted yet. */
+  seriesSoFar: readonly (Counts | null)[] | null;
+  /** Whether groups are to have colors, also before they are known. */
+  isColored: boolean;
   /** The group of each row of the store. */
   groups: Uint8Array | null;
   /** Whether each group has a lane of its own. */
@@ -328,9 +332,12 @@ export class Surface {
     }
     const scale = heights(0);
     // Parts of a logarithm say nothing: the bars are of one color then.
-    const parts =
-      isPlain || scale.isLog ? [] : series.map((own, index) => ({ color: hue(palette, index, 8), counts: own }));
-    const rest = parts.length > 0 ? palette.faint : palette.accent;
+    const soFar = legend === null || scale.isLog ? [] : (scene.seriesSoFar ?? []);
+    const parts = soFar.flatMap((own, index) =>
+      own === null ? [] : [{ color: hue(palette, index, groups), counts: own }],
+    );
+    // One of the colors would say that all are of that group.
+    const rest = scene.isColored ? palette.faint : palette.accent;
     if (!isSplit || isPlain) paintBars(frame, counts!, parts, rest, scale, base + strips.ys.at(-1)!, room);
   }
 
