@@ -23,10 +23,14 @@ export interface Heights {
 
 /** So much room a line of the scale needs. */
 const TICK_PIXELS = 26;
+/** More lines than that tell no more. */
+const LINES_MAX = 6;
+/** How far around a number what it stands on is covered. */
+const HALO_PIXELS = 3;
 
 /** Makes a scale that reaches at least up to a count. */
 export function heights(most: number, isLog: boolean, room: number): Heights {
-  const lines = Math.max(1, Math.floor(room / TICK_PIXELS));
+  const lines = Math.min(LINES_MAX, Math.max(1, Math.floor(room / TICK_PIXELS)));
   if (isLog) {
     const decades = Math.max(1, Math.ceil(Math.log10(Math.max(most, 2))));
     const each = Math.ceil((decades + 1) / (lines + 1));
@@ -179,10 +183,11 @@ export function paintTicks(
   for (const tick of ticks) {
     const y = Math.round(base - share(scale, tick) * room) + (side === 'left' ? 0 : 7);
     const text = tick.toLocaleString('en');
-    const width = context.measureText(text).width;
-    // Nothing is seen through it: the line of now may run there.
-    context.fillStyle = palette.surface;
-    context.fillRect(side === 'left' ? x - 3 : x - width - 3, y - 7, width + 6, 14);
+    // The line of now may run there, or a bar: each goes on between two numbers.
+    context.strokeStyle = palette.surface;
+    context.lineWidth = 2 * HALO_PIXELS;
+    context.lineJoin = 'round';
+    context.strokeText(text, x, y + 0.5);
     context.fillStyle = palette.muted;
     context.fillText(text, x, y + 0.5);
   }

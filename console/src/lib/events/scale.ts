@@ -88,6 +88,17 @@ export function fitted(from: Micros, to: Micros, width: number, room = 0.04): Sc
   return scale((from + to) / 2n, 0, pixel, width);
 }
 
+/** The numbers of a scale take so many pixels at the left. */
+const NUMBERS_PIXELS = 48;
+/** How much of an axis is left free at its ends, if that is more. */
+const ROOM = 0.04;
+
+/** Shows all from one instant to another, beside the numbers of a scale at the left. */
+export function besideScale(from: Micros, to: Micros, width: number): Scale {
+  const more = Math.max(0, NUMBERS_PIXELS - ROOM * width);
+  return panned(widened(fitted(from, to, width - more, ROOM), width), -more / 2);
+}
+
 export function widened(view: Scale, width: number): Scale {
   return scale(view.center, view.fraction, view.pixel, width);
 }

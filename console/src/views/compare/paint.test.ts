@@ -68,6 +68,7 @@ function drawn(a: Counts, isLog = false): { texts: string[]; filled: Map<string,
     canvas: { clientWidth: 1_000 },
     clearRect: () => {},
     measureText: () => ({ width: 30 }),
+    strokeText: () => {},
     fillText: (text: string) => void texts.push(text),
     fillRect(...rectangle: number[]) {
       const color = `${this.fillStyle} ${this.globalAlpha}`;

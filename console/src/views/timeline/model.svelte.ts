@@ -27,7 +27,7 @@ import { changesIn, Live, spanOf, type Changes } from './live.svelte';
 import { Renewal } from './renewal';
 import { Sight, type Range } from './sight.svelte';
 import { readEnds, readExtent, readPage, readSpan } from '../../lib/events/pages';
-import { FIRST, LAST, fitted, type Scale } from '../../lib/events/scale';
+import { FIRST, LAST, besideScale, type Scale } from '../../lib/events/scale';
 import { stepOf } from '../../lib/events/steps';
 import { EventStore } from '../../lib/events/store';
 
@@ -247,7 +247,7 @@ export class TimelineModel {
     this.#extent = extent && { from: extent.first, to: extent.last };
     if (extent === null) return;
     if (!this.sight.isChosen) this.fit();
-    const whole = fitted(extent.first, extent.last, this.view.width, roomOf(this.view.width));
+    const whole = besideScale(extent.first, extent.last, this.view.width);
     await this.counted.readOverall(question, extent, whole.pixel, signal);
     const passing = this.#passing;
     if (passing === null) return;
@@ -329,7 +329,7 @@ export class TimelineModel {
     if (this.#extent !== null) {
       const ends = this.#ends?.of === this.counted.overall ? this.#ends : null;
       const { from, to } = ends ?? this.#passing ?? this.#extent;
-      this.view = fitted(from, to > LAST ? LAST : to, width, roomOf(width));
+      this.view = besideScale(from, to > LAST ? LAST : to, width);
     }
     this.settle();
   }
@@ -449,7 +449,5 @@ export class TimelineModel {
   }
 }
 
-/** How much of an axis is left free at its ends. */
-const roomOf = (width: number): number => (width < 600 ? 0.06 : 0.04);
 const min = (a: Micros, b: Micros): Micros => (a < b ? a : b);
 const max = (a: Micros, b: Micros): Micros => (a > b ? a : b);
