@@ -77,3 +77,20 @@ it('say how many events have no known coordinates, also once the map has come ne
   await region(page, 'Map').getByText('7 events without known coordinates').waitFor();
   await page.getByRole('application', { name: 'World map with 5 events' }).waitFor();
 });
+
+it('say of a chosen event that it has no coordinates', async () => {
+  const name = fresh('chosen');
+  await timeline(
+    name,
+    ...Array.from({ length: 12 }, (_, index) => ({
+      event_id: `e${index}`,
+      time: `2001-01-01T00:${String(index).padStart(2, '0')}:00Z`,
+      name: `Flight ${index}`,
+      ...(index < 5 ? { geo: { lat: 40.7, lon: -73.9 } } : { location: 'Nowhere that is known' }),
+    })),
+  );
+  const page = await on.loggedIn(`timeline?timeline=${name}&most=5&event=e7`);
+  await region(page, 'Map').getByText('Flight 7 has no coordinates of its own').waitFor();
+  await page.goto(`${on.service.url}/#/timeline?timeline=${name}&most=5&event=e2`);
+  await region(page, 'Map').getByText('7 events without known coordinates').waitFor();
+});

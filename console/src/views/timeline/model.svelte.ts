@@ -34,6 +34,17 @@ import { EventStore } from '../../lib/events/store';
 const SETTLED_MS = 250;
 const EMPTY = new EventStore();
 
+/** What a card tells of its event. */
+export interface Told {
+  event_id: string;
+  /** Without hidden letters. */
+  title: string;
+  time: Micros | null;
+  end: Micros | null;
+  /** Null where the event has no coordinates. */
+  at: { lat: number; lon: number } | null;
+}
+
 export class TimelineModel {
   /** The events that were read one by one. */
   all = $state.raw(EMPTY);
@@ -45,8 +56,8 @@ export class TimelineModel {
   /** The attribute whose numbers are shown. */
   measure = $state<string | null>(null);
   selected = $state<string | null>(null);
-  /** Where an event happened, as its card tells: it may be one of many that are only counted. */
-  told = $state.raw<{ event_id: string; lat: number; lon: number } | null>(null);
+  /** When and where an event happened, as its card tells: it may be one of many that are only counted. */
+  told = $state.raw<Told | null>(null);
   /** Up to where time is played; null where it is not. */
   playhead = $state<Micros | null>(null);
   phase = $state<'loading' | 'ready' | 'canceled' | 'failed'>('loading');
@@ -285,11 +296,16 @@ export class TimelineModel {
     this.#listen();
   }
 
+  /** What the card tells of the selected event; null before. */
+  get selectedTold(): Told | null {
+    return this.told?.event_id === this.selected ? this.told : null;
+  }
+
   /** Where the selected event happened, as far as that is known. */
   get selectedAt(): { lat: number; lon: number } | null {
-    const { selected, shown, told } = this;
+    const { selected, shown } = this;
     const row = selected === null ? -1 : shown.row(selected);
-    if (row < 0) return selected !== null && told?.event_id === selected ? told : null;
+    if (row < 0) return this.selectedTold?.at ?? null;
     const [lat, lon] = [shown.lats[row]!, shown.lons[row]!];
     return Number.isNaN(lat) ? null : { lat, lon };
   }

@@ -7,6 +7,7 @@ import { xOf, type Scale } from '../../lib/events/scale';
 import type { Lane } from './lanes';
 import type { Crossing } from './layout';
 import { FLAGS, RULER, box, type Frame } from './paint';
+import type { Told } from './model.svelte';
 import type { Scene } from './surface';
 
 /** Draws the lines of the timelines around the one that is looked at, from where the ways parted. */
@@ -129,6 +130,36 @@ export function paintRange({ context, palette, scale, height }: Frame, from: big
   context.fillRect(left, RULER + 1, 1.5, height);
   context.fillRect(right - 1.5, RULER + 1, 1.5, height);
   context.fillRect(left, RULER - 1, right - left, 3);
+}
+
+/** What is on each side of the name of what is chosen, and how wide the name may be. */
+const [NAME_GAP, NAME_MAX] = [6, 220];
+
+/** Shows when something happens that has no dot: a line, or all the time that it lasts, with its name. */
+export function paintTold({ context, palette, scale, height }: Frame, { title, time, end }: Told): void {
+  if (time === null) return;
+  const [from, to] = [xOf(scale, time), xOf(scale, end ?? time)];
+  if (to < -1 || from > scale.width + 1) return;
+  const left = Math.max(from, -4);
+  const wide = Math.min(to, scale.width + 4) - left;
+  context.fillStyle = palette.ink;
+  if (wide > 2) {
+    context.globalAlpha = 0.18;
+    context.fillRect(left, RULER + 1, wide, height - RULER - 1);
+    context.globalAlpha = 1;
+  }
+  context.fillRect(left - 1, RULER + 1, 2, height - RULER - 1);
+  context.font = `600 12px ${palette.sans}`;
+  context.textBaseline = 'middle';
+  const isLeft = left > scale.width / 2;
+  context.textAlign = isLeft ? 'right' : 'left';
+  const x = Math.max(0, left) + (isLeft ? -NAME_GAP : NAME_GAP);
+  context.strokeStyle = palette.surface;
+  context.lineWidth = 6;
+  context.lineJoin = 'round';
+  context.strokeText(title, x, RULER + FLAGS / 2, NAME_MAX);
+  context.fillText(title, x, RULER + FLAGS / 2, NAME_MAX);
+  context.textAlign = 'left';
 }
 
 /** A place on the screen. */

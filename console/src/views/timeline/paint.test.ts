@@ -3,6 +3,7 @@ import { fitted, panned, xOf, type Scale } from '../../lib/events/scale';
 import { EventStore } from '../../lib/events/store';
 import type { Palette } from '../../lib/palette';
 import { layOut, type Layout } from './layout';
+import { paintTold } from './over-paint';
 import { paintSheet, paintSliding } from './paint';
 
 const WIDTH = 1_000;
@@ -91,3 +92,19 @@ describe('the labels of events that last', () => {
 });
 
 const shortened = (text: string): string => (text.length > 34 ? `${text.slice(0, 33)}…` : text);
+
+it('names what is chosen where it has no dot, beside when it happens', () => {
+  const view = fitted(0n, 100n * DAY, WIDTH, 0);
+  const written = (time: bigint | null, end: bigint | null = null): { text: string; x: number }[] => {
+    const { context, written: found } = paper();
+    const frame = { context, palette: PALETTE, scale: view, height: 300, base: 150 };
+    paintTold(frame, { event_id: 'e', title: 'UA 1545', time, end, at: null });
+    return found;
+  };
+  expect(written(20n * DAY)).toEqual([{ text: 'UA 1545', x: 206 }]);
+  // To its left, where there is more room.
+  expect(written(90n * DAY)).toEqual([{ text: 'UA 1545', x: 894 }]);
+  // What began before and still lasts is in view.
+  expect(written(-20n * DAY, 20n * DAY)).toEqual([{ text: 'UA 1545', x: 6 }]);
+  expect([...written(-20n * DAY), ...written(120n * DAY), ...written(null)]).toEqual([]);
+});

@@ -18,6 +18,7 @@ import type { Lane } from './lanes';
 import type { TimerLane } from './timer-lane';
 import { NONE, dotAt, layOut, nameTop, pick, type Layout, type Picked, type Strips } from './layout';
 import type { Flashes } from './live.svelte';
+import type { Told } from './model.svelte';
 import type { Range } from './sight.svelte';
 import {
   FLAGS,
@@ -73,6 +74,8 @@ export interface Scene {
   /** Up to where time is played; null where it is not. */
   playhead: Micros | null;
   selected: string | null;
+  /** What its card tells of it; null before. */
+  told: Told | null;
   hover: number;
   /** When that happens which was searched for. */
   hits: readonly Micros[];
@@ -432,6 +435,8 @@ export class Surface {
       ring(frame.context, x, y, 6.5, 1.5, frame.palette.muted);
     }
     const row = scene.selected === null ? -1 : store.row(scene.selected);
+    // One of many that are only counted has no dot.
+    if (row < 0 && scene.told !== null) scene.over?.paintTold(frame, scene.told);
     if (scene.selected === null || row < 0) return;
     const isRing = !this.#outline(frame, row, frame.palette.ink);
     const isRows = (this.layout?.rows ?? null) !== null;
