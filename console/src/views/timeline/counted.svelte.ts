@@ -83,7 +83,7 @@ export class Counted {
   seriesOf({ by, groups }: Legend, whole: Counts): readonly (Counts | null)[] {
     const { series } = this;
     const isOf = series?.whole === whole && series.by === by;
-    return groups.map((group) => (isOf && series.byKey.get(keyOf(group))) || null);
+    return groups.map((group) => (isOf ? series.byKey.get(keyOf(group)) : null) ?? null);
   }
 
   /** Counts anew what changed, between two moments; all where these are not known. */
