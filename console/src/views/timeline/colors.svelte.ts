@@ -52,7 +52,7 @@ export class Colors {
     if (by === null) return;
     try {
       this.error = null;
-      const { legendOf, readLegend } = await legends();
+      const { legendOf, readLegend, readMissing } = await legends();
       if (signal.aborted) return;
       if (!isFar() || span.from > span.to)
         this.legend = legendOf(shown, question.filter, by, span, this.legend, this.chosen);
@@ -60,7 +60,8 @@ export class Colors {
         this.legend = await readLegend(question, by, span, this.legend, this.chosen, signal);
       this.#span = span;
       const [whole, { legend }] = [counts(), this];
-      if (isFar() && whole !== null && legend !== null) await this.counted.readSeries(question, legend, whole, signal);
+      if (isFar() && whole !== null && legend !== null)
+        await readMissing(this.counted, question, legend, whole, signal);
     } catch (error) {
       if (!isAborted(error)) this.error = error;
     }

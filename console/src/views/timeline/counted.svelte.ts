@@ -4,7 +4,6 @@ import type { Micros } from '../../lib/instant';
 import { GROUPS_MAX, readCounts, renewed, type Counts } from '../../lib/events/counts';
 import type { GroupBy, Question } from '../../lib/events/filter';
 import { membersOf, type Group, type Legend } from './groups';
-import { legends } from './parts';
 import { stepBegin, stepEnd, stepOf, type Step } from '../../lib/events/steps';
 
 /** A bar is at least so wide. */
@@ -18,7 +17,7 @@ export interface Series {
   byKey: ReadonlyMap<string, Counts>;
 }
 
-const keyOf = (group: Group): string => membersOf(group).join('\n');
+export const keyOf = (group: Group): string => membersOf(group).join('\n');
 
 export class Counted {
   /** All of time. */
@@ -64,19 +63,6 @@ export class Counted {
       (near.from <= from || near.from <= overall.from) && (near.to > to || near.to >= overall.to) && near.to > from;
     const wide = near.step.micros / pixel;
     return isWide && wide >= BAR_PIXELS / 3 && near.step.micros < overall.step.micros ? near : overall;
-  }
-
-  /** Counts those groups that are not counted in these stretches yet. Each is there as soon as it is counted. */
-  async readSeries(question: Question, { by, groups }: Legend, whole: Counts, signal: AbortSignal): Promise<void> {
-    const read = (): ReadonlyMap<string, Counts> =>
-      this.series?.whole === whole && this.series.by === by ? this.series.byKey : new Map<string, Counts>();
-    const known = read();
-    const missing = groups.filter((group) => !known.has(keyOf(group)));
-    if (missing.length === 0) return;
-    const { readSeries } = await legends();
-    await readSeries(question, by, missing, whole, signal, (group, own) => {
-      this.series = { whole, by, byKey: new Map([...read(), [keyOf(group), own]]) };
-    });
   }
 
   /** Returns the counts of the groups of a legend, null for each that is not counted yet. */

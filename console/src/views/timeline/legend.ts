@@ -12,6 +12,7 @@ import {
 } from '../../lib/events/filter';
 import type { Micros } from '../../lib/instant';
 import type { EventStore } from '../../lib/events/store';
+import { keyOf, type Counted } from './counted.svelte';
 import { classed, hasTooMany } from './classes';
 import { COLORS, LARGEST, membersOf, valuesOf, type Chosen, type Group, type Legend, type Span } from './groups';
 
@@ -105,13 +106,31 @@ function inPlaces(groups: readonly Group[], before: Legend | null): Group[] {
 }
 
 /** A browser has six connections to a service, and needs some for what is looked at meanwhile. */
-const SERIES_AT_ONCE = 3;
+const SERIES_AT_ONCE = 2;
+
+/** Counts those groups that are not counted in these stretches yet. Each is there as soon as it is counted. */
+export async function readMissing(
+  counted: Counted,
+  question: Question,
+  { by, groups }: Legend,
+  whole: Counts,
+  signal: AbortSignal,
+): Promise<void> {
+  const known = (): ReadonlyMap<string, Counts> => {
+    const { series } = counted;
+    return series?.whole === whole && series.by === by ? series.byKey : new Map<string, Counts>();
+  };
+  const missing = groups.filter((group) => !known().has(keyOf(group)));
+  await readSeries(question, by, missing, whole, signal, (group, own) => {
+    counted.series = { whole, by, byKey: new Map([...known(), [keyOf(group), own]]) };
+  });
+}
 
 /**
  * Counts each of some groups in the stretches that are counted already, a few values at a time. `take` is told of a
  * group once all its values are counted. Classes of too many values are not counted.
  */
-export async function readSeries(
+async function readSeries(
   question: Question,
   by: GroupBy,
   groups: readonly Group[],

@@ -4,13 +4,14 @@ import type { Question } from '../../lib/events/filter';
 import { stepBegin, stepEnd, stepOf, type Step } from '../../lib/events/steps';
 import { FIRST, LAST, type Scale } from '../../lib/events/scale';
 import type { Micros } from '../../lib/instant';
+import type { TimelineModel } from './model.svelte';
 import { summedUp, type Stretch } from './values';
 
 /** Each stretch is a question, and an entry of the ledger: so many of them fill the axis, and no more. */
 const STRETCHES_MAX = 40;
 const STRETCH_PIXELS = 26;
-/** The service counts a few at a time for everybody. */
-const AT_ONCE = 3;
+/** The service counts a few at a time for everybody, and colors are counted meanwhile. */
+const AT_ONCE = 2;
 
 /** Returns the stretches that an axis is measured in. */
 export function measureStep({ pixel, width }: Scale): Step {
@@ -24,6 +25,15 @@ export class Measured {
   isReading = $state(false);
   error = $state.raw<unknown>(null);
   #of = '';
+
+  /** Asks for what is in sight, where it is counted. */
+  async readIn(model: TimelineModel, signal: AbortSignal): Promise<void> {
+    const { isFar, measure, extent, question, view, counts, sight } = model;
+    if (!isFar || measure === null || extent === null) return;
+    const { from, to } = sight.range;
+    const part = { from: from > extent.from ? from : extent.from, to: to < extent.to ? to : extent.to };
+    await this.read(question, measure, view, part, counts, signal);
+  }
 
   /** Asks for the stretches of a time that are not known yet, but for those where nothing happens. */
   async read(

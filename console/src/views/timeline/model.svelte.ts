@@ -365,7 +365,7 @@ export class TimelineModel {
     if (this.phase === 'failed') return;
     const { from, to } = this.sight.range;
     if (this.isFar && this.#extent !== null) await this.#readNear(from, to, signal);
-    await Promise.all([this.#readGroups(signal), this.#readValues(from, to, signal)]);
+    await Promise.all([this.#readGroups(signal), this.measured?.readIn(this, signal)]);
     const { all } = this;
     const window = this.#window;
     if (window === null || this.isFar || all === this.#marked || all.count === 0 || all.count > MARKS_MAX) return;
@@ -389,14 +389,6 @@ export class TimelineModel {
       this.#window = { from: low, to: high };
       return;
     }
-  }
-
-  async #readValues(from: Micros, to: Micros, signal: AbortSignal): Promise<void> {
-    const { measure, measured } = this;
-    const extent = this.#extent;
-    if (!this.isFar || measure === null || measured === null || extent === null) return;
-    const part = { from: max(from, extent.from), to: min(to, extent.to) };
-    await measured.read(this.question, measure, this.view, part, this.counts, signal);
   }
 
   async #readGroups(signal: AbortSignal): Promise<void> {
