@@ -209,6 +209,7 @@ describe('recording', () => {
     await page.getByRole('dialog', { name: 'Import into blank' }).getByRole('button', { name: 'Cancel' }).click();
     await page.getByRole('region', { name: 'Axis' }).getByRole('button', { name: 'Record an event' }).click();
     const dialog = page.getByRole('dialog', { name: 'Record an event' });
+    await expect.poll(() => dialog.getByLabel('Name').evaluate((field) => field === document.activeElement)).toBe(true);
     await dialog.getByLabel('Latitude, longitude').fill('north');
     await dialog.getByRole('button', { name: 'Record it' }).click();
     await dialog.getByText('Say in a few words what happened').waitFor();
