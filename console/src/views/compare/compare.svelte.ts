@@ -22,6 +22,8 @@ interface DifferenceBody {
 export interface Difference extends DifferenceBody {
   /** When it happens on each side; null where it does not. */
   at: { a: Micros | null; b: Micros | null };
+  /** When it ends there; null where it does not last. */
+  until: { a: Micros | null; b: Micros | null };
 }
 
 interface DiffBody {
@@ -238,5 +240,9 @@ const byTime = (x: Difference, y: Difference): number =>
   timeOf(x) < timeOf(y) ? -1 : timeOf(x) > timeOf(y) ? 1 : x.event_id < y.event_id ? -1 : 1;
 
 function timed(body: DifferenceBody): Difference {
-  return { ...body, at: { a: body.a ? parse(body.a.time) : null, b: body.b ? parse(body.b.time) : null } };
+  const both = (of: 'time' | 'end_time'): Difference['at'] => ({
+    a: parse(body.a?.[of] ?? ''),
+    b: parse(body.b?.[of] ?? ''),
+  });
+  return { ...body, at: both('time'), until: both('end_time') };
 }

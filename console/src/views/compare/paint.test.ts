@@ -10,6 +10,7 @@ const at = (event_id: string, a: bigint | null, b: bigint | null): Difference =>
   event_id,
   change: a === null ? 'only_in_b' : b === null ? 'only_in_a' : 'differs',
   at: { a, b },
+  until: { a: null, b: null },
 });
 
 it('has as much of its name beside it as there is room for', () => {
@@ -56,6 +57,13 @@ describe('a mark of a difference', () => {
     expect(names(xOf(view, 90_000_000n), below)).toEqual(['two']);
     expect(names(xOf(view, 40_000_000n), below)).toEqual([]);
   });
+
+  it('reaches to the end of what lasts', () => {
+    const lasting = [{ ...at('night', 0n, null), until: { a: 50_000_000n, b: null } }];
+    const found = (time: bigint): number =>
+      pick({ ...picture, differences: lasting }, { x: xOf(view, time), y: above }).length;
+    expect([-20_000_000n, 0n, 40_000_000n, 70_000_000n].map(found)).toEqual([0, 1, 1, 0]);
+  });
 });
 
 /** What was drawn: the words, and the rectangles of each color. */
@@ -77,7 +85,7 @@ function drawn(a: Counts, isLog = false): { texts: string[]; filled: Map<string,
   };
   const palette = new Proxy({}, { get: (_, name) => name }) as Palette;
   const view = fitted(0n, 1_000_000n, 1_000, 0);
-  const picture = { view, height: 334, counts: { a, b: { ...a, buckets: [] } }, differences: [], chosen: null, isLog };
+  const picture = { view, height: 388, counts: { a, b: { ...a, buckets: [] } }, differences: [], chosen: null, isLog };
   paint(context as unknown as CanvasRenderingContext2D, palette, picture);
   return { texts, filled };
 }
@@ -93,7 +101,7 @@ describe('the counts of both sides', () => {
     // Both sides have it.
     for (const tick of ['20', '40', '60', '80', '100']) expect(texts.filter((text) => text === tick)).toHaveLength(2);
     expect(texts).not.toContain('12,345');
-    const bars = filled.get('line-strong 1')!;
+    const bars = filled.get('faint 1')!;
     expect(bars.find(([left]) => left === 0)![3]! / bars.find(([left]) => left === 500)![3]!).toBeCloseTo(2, 1);
   });
 

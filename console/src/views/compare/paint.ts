@@ -22,10 +22,13 @@ interface Picture {
 
 /** How high the strip with the ticks is, in the middle. */
 const STRIP = 34;
-const EDGE = 8;
+/** Above the scale the names of both sides and of the scale are written. */
+const EDGE = 34;
 /** How far from the strip the marks are. */
 const AWAY = 14;
 const REACH = 12;
+/** How thick what lasts is. */
+const BAR = 5;
 
 export function paint(context: CanvasRenderingContext2D, palette: Palette, picture: Picture): void {
   const { view, height, differences, chosen } = picture;
@@ -144,7 +147,7 @@ function paintCounts(
       continue;
     }
     paintLines(frame, scale, base, side);
-    paintBars(frame, own, [], palette['line-strong'], scale, base, side);
+    paintBars(frame, own, [], palette.faint, scale, base, side);
     // What was dragged into sight is not counted yet.
     paintCover(frame, FIRST, own.from, base, side);
     paintCover(frame, own.to, LAST, base, side);
@@ -180,7 +183,8 @@ function mark(
   const ends: { x: number; y: number }[] = [];
   if (difference.at.a !== null) ends.push({ x: xOf(view, difference.at.a), y: above - AWAY });
   if (difference.at.b !== null) ends.push({ x: xOf(view, difference.at.b), y: below + AWAY });
-  if (ends.every(({ x }) => x < -REACH || x > view.width + REACH)) return;
+  const isIn = ends.some(({ x }) => x >= -REACH && x <= view.width + REACH);
+  if (!isIn && barsOf(view, difference, above, below).length === 0) return;
   context.strokeStyle = context.fillStyle = colorOf(palette, difference);
   context.lineWidth = isChosen ? 2.5 : 1.25;
   context.beginPath();
@@ -190,6 +194,10 @@ function mark(
     : [...ends, ...ends.map(({ x, y }) => ({ x, y: y < above ? above : below }))])
     context.lineTo(x, y);
   context.stroke();
+  // How long it lasts lies along the strip.
+  for (const { left, right, y } of barsOf(view, difference, above, below)) {
+    context.fillRect(left, y < above ? above - BAR : below, right - left, BAR);
+  }
   for (const { x, y } of ends) {
     context.beginPath();
     context.arc(x, y, isChosen ? 7 : 5, 0, 2 * Math.PI);
@@ -198,6 +206,21 @@ function mark(
     context.lineWidth = 1.5;
     context.stroke();
   }
+}
+
+/** Returns where an event that lasts is on each side that has it, from its begin to its end. */
+function barsOf(
+  view: Scale,
+  { at, until }: Difference,
+  above: number,
+  below: number,
+): { left: number; right: number; y: number }[] {
+  return (['a', 'b'] as const).flatMap((side) => {
+    const [begin, end] = [at[side], until[side]];
+    if (begin === null || end === null || end <= begin) return [];
+    const [left, right] = [Math.max(xOf(view, begin), -REACH), Math.min(xOf(view, end), view.width + REACH)];
+    return right > left ? [{ left, right, y: side === 'a' ? above - AWAY : below + AWAY }] : [];
+  });
 }
 
 /** Returns the differences whose marks are under a point: the nearest one, and those that lie on it. */
@@ -212,7 +235,12 @@ export function pick(
         [difference.at.a, above],
         [difference.at.b, below],
       ] as const
-    ).flatMap(([time, y]) => (time === null ? [] : [{ x: xOf(view, time), y, difference }])),
+    ).flatMap(([time, y]) => {
+      if (time === null) return [];
+      const bar = barsOf(view, difference, above + AWAY, below - AWAY).find((one) => one.y === y);
+      const x = bar ? Math.max(bar.left, Math.min(at.x, bar.right)) : xOf(view, time);
+      return [{ x, y, difference }];
+    }),
   );
   return together(marks, at, REACH).map(({ difference }) => difference);
 }

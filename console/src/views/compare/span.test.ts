@@ -7,6 +7,7 @@ const one = (time: string, precision: string | null = null) => ({
   a: { event_id: 'one', time, precision, description: '' },
   b: null,
   at: { a: at(time), b: null },
+  until: { a: null, b: null },
 });
 
 test('differences take the time from the first to the last', () => {
@@ -21,4 +22,9 @@ test('one whose year alone is known takes a year, and not a moment of it', () =>
   const { from, to } = spanOf([one('-000030-01-01T00:00:00Z', 'year')])!;
   expect(from).toBe(at('-000030-01-01T00:00:00Z'));
   expect(Number(to - from) / 86_400e6).toBeCloseTo(365.24, 1);
+});
+
+test('one that lasts is in it with its end', () => {
+  const flight = { ...one('2013-01-01T10:17:00Z'), until: { a: at('2013-01-01T14:04:00Z'), b: null } };
+  expect(spanOf([flight])).toEqual({ from: at('2013-01-01T10:17:00Z'), to: at('2013-01-01T14:04:00Z') });
 });
