@@ -63,6 +63,21 @@ describe('what was found', () => {
     expect(new URL(page.url()).hash).toBe('#/timeline?timeline=odd&event=written');
   });
 
+  it('is told with the names of its events also far down, once that is in sight', async () => {
+    const day = (at: number): string => new Date(Date.UTC(2030, 0, 1 + at)).toISOString();
+    const pairs = Array.from({ length: 45 }, (_, at) => [
+      { event_id: `cause-${at}`, name: `Cause ${at}`, time: day(at * 3 + 1) },
+      { event_id: `effect-${at}`, name: `Effect ${at}`, time: day(at * 3), causes: [`cause-${at}`] },
+    ]);
+    await tell('long', pairs.flat());
+    const page = await on.loggedIn('paradoxes?timeline=long');
+    const rows = page.getByRole('region', { name: 'Paradoxes', exact: true }).getByRole('listitem');
+    await expect.poll(() => rows.count()).toBe(45);
+    expect(await rows.last().textContent()).not.toContain('“Effect');
+    await rows.last().scrollIntoViewIfNeeded();
+    await expect.poll(() => rows.last().textContent()).toMatch(/“Effect \d+”.*“Cause \d+”/);
+  });
+
   it('has a link to each, which finds it again', async () => {
     const page = await on.loggedIn('paradoxes?timeline=odd');
     await page.getByRole('link', { name: /Two places at once/ }).click();

@@ -26,14 +26,15 @@ export class EventNames {
 
   /**
    * Asks for the names of the first of some events. Of those that may never have been recorded it is asked in a way
-   * that does not fail.
+   * that does not fail. Those that are known are shown of others too.
    */
-  async want(ids: readonly string[], mayBeMissing = false): Promise<void> {
+  async want(ids: readonly string[], mayBeMissing = false, others: readonly string[] = []): Promise<void> {
     const round = ++this.#round;
     const wanted = [...new Set(ids)];
-    this.#show(wanted);
+    const shown = [...new Set([...wanted, ...others])];
+    this.#show(shown);
     await this.#askAll(wanted, mayBeMissing);
-    if (round === this.#round) this.#show(wanted);
+    if (round === this.#round) this.#show(shown);
   }
 
   /** Asks for the names of the events that entries are about: for all of them at once, where their payloads tell. */

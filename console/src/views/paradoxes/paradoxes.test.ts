@@ -7,6 +7,42 @@ import { append, follow } from './following';
 import { countOf, eventsOf, kindOf, timerOf, type Paradox, type ParadoxesBody } from './paradox';
 import { named } from '../../lib/events/names.svelte';
 import { gapWords, pictureOf } from './picture';
+import { rowText } from './told';
+
+describe('a row of the list', () => {
+  const flights = {
+    code: 'P08',
+    explanation: '`flies as` of `N713TW` is "DL 120" by `a` and "DL 2126" by `b`.',
+    events: ['a', 'b'],
+    witness: {
+      pair: ['a', 'b'],
+      subject: 'N713TW',
+      predicate: 'flies as',
+      values: ['DL 120', 'DL 2126'],
+      from: '2013-01-08T19:28:00Z',
+      until: '2013-01-08T19:43:00Z',
+    },
+  } as unknown as Paradox;
+
+  it('says what two events contradict each other in, and when, without saying anything twice', () => {
+    const when = '8 January 2013, 19:28 – 19:43 (15 minutes)';
+    expect(rowText(flights, new Map())).toBe(`N713TW, flies as: DL 120 and DL 2126, ${when}`);
+    expect(
+      rowText(
+        flights,
+        new Map([
+          ['a', 'DL 120'],
+          ['b', 'The last flight'],
+        ]),
+      ),
+    ).toBe(`N713TW, flies as: DL 120 and DL 2126 by “The last flight”, ${when}`);
+  });
+
+  it('is the sentence of the service for all other kinds', () => {
+    const other = { ...flights, code: 'P09', explanation: '`a` and `b` say the same.' } as Paradox;
+    expect(rowText(other, new Map([['a', 'DL 120']]))).toBe('“DL 120” and b say the same.');
+  });
+});
 
 describe('names', () => {
   it('take the place of ids, where they are known', () => {

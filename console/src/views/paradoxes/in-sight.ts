@@ -1,0 +1,48 @@
+/** Which rows of a list are on the screen, so that no more is asked of the service than somebody sees. */
+import type { Attachment } from 'svelte/attachments';
+
+const RESTED_MS = 250;
+
+export class InSight {
+  readonly #keys = new Map<Element, string>();
+  readonly #shown = new Set<string>();
+  #observer: IntersectionObserver | null = null;
+  #rested: ReturnType<typeof setTimeout> | undefined;
+
+  /** `changed` is told once whoever scrolls rests. */
+  constructor(private readonly changed: () => void) {}
+
+  has(key: string): boolean {
+    return this.#shown.has(key);
+  }
+
+  /** Watches a row for as long as it is in the list. */
+  row(key: string): Attachment {
+    return (element) => {
+      this.#observer ??= new IntersectionObserver((all) => this.#note(all));
+      this.#keys.set(element, key);
+      this.#observer.observe(element);
+      return () => {
+        this.#observer?.unobserve(element);
+        this.#keys.delete(element);
+        this.#shown.delete(key);
+      };
+    };
+  }
+
+  close(): void {
+    clearTimeout(this.#rested);
+    this.#observer?.disconnect();
+  }
+
+  #note(all: readonly IntersectionObserverEntry[]): void {
+    for (const { target, isIntersecting } of all) {
+      const key = this.#keys.get(target);
+      if (key === undefined) continue;
+      if (isIntersecting) this.#shown.add(key);
+      else this.#shown.delete(key);
+    }
+    clearTimeout(this.#rested);
+    this.#rested = setTimeout(this.changed, RESTED_MS);
+  }
+}
