@@ -2,7 +2,7 @@
 import { Problem, service } from '../api';
 import { sentenceText } from '../when';
 import { isOfEvent, nameIn, runsOf, type OfEntry } from './entry-names';
-import { callName, keepName, knownName } from './known-names';
+import { callName, keepName, keepSpan, knownName, knownSpan, type Span } from './known-names';
 
 /** Each name that is asked for by itself is a question to the service, and an entry of its ledger: few are. */
 const ASKED_MAX = 6;
@@ -17,6 +17,8 @@ const READ_MAX = 20_000;
 export class EventNames {
   /** By id; without those that have no name, or were not asked for. */
   byId = $state.raw<ReadonlyMap<string, string>>(new Map());
+  /** When they are, of those that were read. */
+  spans = $state.raw<ReadonlyMap<string, Span>>(new Map());
   #round = 0;
 
   constructor(
@@ -70,6 +72,12 @@ export class EventNames {
       return name ? [[id, name] as const] : [];
     });
     this.byId = new Map(found);
+    this.spans = new Map(
+      ids.flatMap((id) => {
+        const span = knownSpan(this.timeline, id);
+        return span ? [[id, span] as const] : [];
+      }),
+    );
   }
 
   async #askAll(ids: readonly string[], mayBeMissing: boolean): Promise<void> {
@@ -94,6 +102,7 @@ export class EventNames {
       const told = await service.event({ timeline_id: this.timeline, event_id: id });
       const event = told.event ?? [...told.versions].reverse().find((version) => version.event)?.event;
       keepName(this.timeline, id, event ? callName(event) : '');
+      if (event) keepSpan(this.timeline, id, event);
     } catch (error) {
       // Its id is shown, as it is for those that were never recorded.
       if (error instanceof Problem && error.httpStatus === 404) keepName(this.timeline, id, '');

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { parse } from '../../lib/instant';
+import { format, parse } from '../../lib/instant';
+import type { Span } from '../../lib/events/known-names';
 import { xOf } from '../../lib/events/scale';
 import { BACK_ROOM, axisScale, chainSpots, chainWay, elide, logShare, ringSpots, ringWay, shorten } from './layout';
 import { differences, effectWords, statusWords } from './lab';
@@ -36,6 +37,29 @@ describe('a row of the list', () => {
         ]),
       ),
     ).toBe(`N713TW, flies as: DL 120 and DL 2126 by “The last flight”, ${when}`);
+  });
+
+  it('has a picture of both events at full length, once that is known, and open ends before', () => {
+    const span = (from: string, to: string): Span => ({ from: parse(from)!, to: parse(to)! });
+    const spans = new Map([
+      ['a', span('2013-01-08T17:00:00Z', '2013-01-08T19:43:00Z')],
+      ['b', span('2013-01-08T19:28:00Z', '2013-01-08T22:00:00Z')],
+    ]);
+    const drawn = (known: ReadonlyMap<string, Span>): unknown => {
+      const picture = pictureOf(flights, new Map(), known);
+      return (
+        picture?.shape === 'axis' && picture.bars.map(({ from, to, isOpen }) => [format(from), format(to), isOpen])
+      );
+    };
+    const [both, until] = ['2013-01-08T19:28:00Z', '2013-01-08T19:43:00Z'];
+    expect(drawn(new Map())).toEqual([
+      [both, until, true],
+      [both, until, true],
+    ]);
+    expect(drawn(spans)).toEqual([
+      ['2013-01-08T17:00:00Z', until, false],
+      [both, '2013-01-08T22:00:00Z', false],
+    ]);
   });
 
   it('is the sentence of the service for all other kinds', () => {

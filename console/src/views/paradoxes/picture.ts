@@ -1,7 +1,9 @@
 /** From a witness to what is drawn of it: which shape, with which parts. Where they stand is in `layout.ts`. */
 import { distance, parse, type Micros } from '../../lib/instant';
 import { momentText } from '../../lib/people';
+import type { Span } from '../../lib/events/known-names';
 import { stretchText } from '../../lib/when';
+import { bothText } from './told';
 import { timerOf, type Paradox, type Step } from './paradox';
 
 /** Something that is drawn; `event` is its id where it has a page. */
@@ -28,6 +30,8 @@ interface Bar {
   to: Micros;
   note: string;
   isBad: boolean;
+  /** Whether it goes on at both ends, nobody knows how far. */
+  isOpen?: boolean;
 }
 
 export type Picture =
@@ -72,14 +76,18 @@ export function gapWords(micros: number): string {
  * Returns the picture of a paradox, or null where its witness is of a shape that this page does not know. Events are
  * called by their names where these are known.
  */
-export function pictureOf(paradox: Paradox, names: ReadonlyMap<string, string> = new Map()): Picture | null {
+export function pictureOf(
+  paradox: Paradox,
+  names: ReadonlyMap<string, string> = new Map(),
+  spans: ReadonlyMap<string, Span> = new Map(),
+): Picture | null {
   const picture = withTimer(drawnOf(paradox), timerOf(paradox), paradox.witness.cause);
-  if (picture === null || names.size === 0) return picture;
+  if (picture === null || (names.size === 0 && spans.size === 0)) return picture;
   const called = <T extends { label: string; event: string | null }>(part: T): T =>
     part.event !== null && part.label === part.event ? { ...part, label: names.get(part.event) ?? part.label } : part;
   switch (picture.shape) {
     case 'axis':
-      return { ...picture, bars: picture.bars.map(called) };
+      return { ...picture, bars: picture.bars.map((bar) => whole(called(bar), spans)) };
     case 'numbers':
       return { ...picture, cells: picture.cells.map((cell) => ({ ...cell, nodes: cell.nodes.map(called) })) };
     default:
@@ -307,6 +315,12 @@ function axis(
   return bars.includes(null) ? null : { shape: 'axis', bars: bars as Bar[], arrow: { from, to, label }, clash: null };
 }
 
+/** Returns a bar of which only a part was told as long as its event is. */
+function whole(bar: Bar, spans: ReadonlyMap<string, Span>): Bar {
+  const span = bar.isOpen && bar.event !== null ? spans.get(bar.event) : undefined;
+  return span === undefined ? bar : { ...bar, ...span, isOpen: false };
+}
+
 function contradiction(
   pair: [string, string],
   subject: string,
@@ -325,12 +339,13 @@ function contradiction(
     to: end,
     note: `${predicate} of ${subject} is ${JSON.stringify(values[index])}`,
     isBad: true,
+    isOpen: true,
   }));
   return {
     shape: 'axis',
     bars,
     arrow: null,
-    clash: { from: start, to: end, label: stretchText(start, end) },
+    clash: { from: start, to: end, label: bothText(start, end) },
   };
 }
 

@@ -1,7 +1,7 @@
 /** What a row of the list says of a paradox: shorter than the sentence of the service, which the detail has. */
 import { named } from '../../lib/events/names.svelte';
-import { distance, parse } from '../../lib/instant';
-import { whenText } from '../../lib/when';
+import { SECOND, distance, floorDiv, format, parse, type Micros } from '../../lib/instant';
+import { stretchText, whenText } from '../../lib/when';
 import { plain } from '../../lib/words';
 import { valueText } from '../../lib/events/event';
 import type { Paradox } from './paradox';
@@ -11,7 +11,10 @@ export function rowText(paradox: Paradox, names: ReadonlyMap<string, string>): s
 }
 
 /** Returns what two events say of one subject, and when both do. */
-function contradictionText({ code, events, witness }: Paradox, names: ReadonlyMap<string, string>): string | null {
+export function contradictionText(
+  { code, events, witness }: Paradox,
+  names: ReadonlyMap<string, string>,
+): string | null {
   const { subject, predicate, values, from, until } = witness;
   if (code !== 'P08' || typeof subject !== 'string' || !Array.isArray(values) || values.length !== 2) return null;
   if (typeof from !== 'string' || typeof until !== 'string') return null;
@@ -23,5 +26,12 @@ function contradictionText({ code, events, witness }: Paradox, names: ReadonlyMa
     return name === undefined || name === text ? text : `${text} by “${name}”`;
   });
   const length = end > start ? ` (${distance(end - start)})` : '';
-  return `${subject}, ${String(predicate)}: ${said.join(' and ')}, ${whenText({ time: from, end_time: until })}${length}`;
+  return `${subject}, ${String(predicate)}: ${said.join(' and ')}, ${bothText(start, end)}${length}`;
+}
+
+/** Returns when two events are both, with its date once where it is one. */
+export function bothText(from: Micros, to: Micros): string {
+  // What ends with a period ends in its last microsecond.
+  if (from === to || floorDiv(to, SECOND) * SECOND !== to) return stretchText(from, to);
+  return whenText({ time: format(from), end_time: format(to) });
 }
