@@ -278,12 +278,12 @@ describe('the access log', () => {
     await page.getByLabel('Action').selectOption('unauthorized_access_attempt');
     await page.getByLabel('User').fill('stranger');
     await page.keyboard.press('Enter');
-    await page.getByText('1 entry', { exact: true }).waitFor();
+    await page.getByText('1 log entry', { exact: true }).waitFor();
     await page.getByRole('row').filter({ hasText: 'Refused' }).waitFor();
     expect(new URL(page.url()).hash).toContain('action=unauthorized_access_attempt');
     // The address holds it all.
     await page.reload();
-    await page.getByText('1 entry', { exact: true }).waitFor();
+    await page.getByText('1 log entry', { exact: true }).waitFor();
     await page.getByRole('button', { name: 'Clear' }).click();
     await page.getByRole('row').filter({ hasText: 'Record event' }).first().waitFor();
   });
@@ -292,7 +292,7 @@ describe('the access log', () => {
     const page = await on.loggedIn(`${tab('log')}&looks=hidden`);
     const older = page.getByRole('button', { name: 'Show older entries' });
     const first = page.getByRole('row').filter({ hasText: 'Create timeline' });
-    const isAll = page.getByText(/^\s*[\d,]+\s+entries\s*$/);
+    const isAll = page.getByText(/^\s*[\d,]+\s+log entries\s*$/);
     await older.or(isAll).first().waitFor();
     // The button is gone while older entries are read.
     for (let turn = 0; turn < 20 && (await isAll.count()) === 0; turn++) {
@@ -338,7 +338,7 @@ describe('the access log', () => {
 
   it('is saved as CSV', async () => {
     const page = await on.loggedIn(`${tab('log')}&action=create_timeline`);
-    await page.getByText('1 entry', { exact: true }).waitFor();
+    await page.getByText('1 log entry', { exact: true }).waitFor();
     const coming = page.waitForEvent('download');
     await page.getByRole('button', { name: 'CSV' }).click();
     const file = await coming;

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { service } from '../../lib/api';
 import { parse } from '../../lib/instant';
-import { foldedAway, readChanges, readPage, recordedSince, type Entry } from './ledger';
+import { entriesFor, foldedAway, readChanges, readPage, recordedSince, type Entry } from './ledger';
 
 /** Serves a ledger of so many entries, of which these positions change something and the others are reads. */
 function serve(size: number, changes: readonly number[]): void {
@@ -22,6 +22,10 @@ function serve(size: number, changes: readonly number[]): void {
 afterEach(() => vi.restoreAllMocks());
 const signal = new AbortController().signal;
 const seqs = ({ entries }: { entries: { seq: number }[] }): number[] => entries.map(({ seq }) => seq);
+
+it('are so many as fill the screen', () => {
+  expect([600, 900, 1_440].map(entriesFor)).toEqual([20, 20, 30]);
+});
 
 describe('the changes of a ledger', () => {
   it('are read from the newest back and forth again, and reads are passed over', async () => {

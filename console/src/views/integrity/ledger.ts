@@ -14,12 +14,24 @@ export interface Entry {
 }
 
 export const PAGE_ENTRIES = 20;
+/** What stands around a page of entries, and how high one is, in pixels. */
+const AROUND = 300;
+const ENTRY = 38;
 const BUNDLE_ENTRIES = 256;
 
+/** Returns how many entries fill a screen: no fewer than a page has on a small one. */
+export function entriesFor(height: number): number {
+  return Math.max(PAGE_ENTRIES, Math.floor((height - AROUND) / ENTRY));
+}
+
 /** Returns which entries are shown, and in which bundles they are: the newest, or those before a position. */
-export function pageOf(size: number, before: number | null): { first: number; end: number; bundles: number[] } {
+export function pageOf(
+  size: number,
+  before: number | null,
+  most = PAGE_ENTRIES,
+): { first: number; end: number; bundles: number[] } {
   const end = Math.min(size, before ?? size);
-  const first = Math.max(0, end - PAGE_ENTRIES);
+  const first = Math.max(0, end - most);
   if (end === 0) return { first: 0, end: 0, bundles: [] };
   const [low, high] = [Math.floor(first / BUNDLE_ENTRIES), Math.floor((end - 1) / BUNDLE_ENTRIES)];
   return { first, end, bundles: Array.from({ length: high - low + 1 }, (_, index) => low + index) };
@@ -76,10 +88,11 @@ export async function readPage(
   size: number,
   before: number | null,
   signal: AbortSignal,
+  most = PAGE_ENTRIES,
 ): Promise<Page> {
-  const { first, end, bundles } = pageOf(size, before);
+  const { first, end, bundles } = pageOf(size, before, most);
   const entries = await readBundles(timeline, size, bundles, signal);
-  const newer = end + PAGE_ENTRIES >= size ? null : end + PAGE_ENTRIES;
+  const newer = end + most >= size ? null : end + most;
   return { entries: entries.filter(({ seq }) => seq >= first && seq < end).reverse(), first, end, newer };
 }
 
@@ -89,28 +102,35 @@ export async function readChanges(
   size: number,
   before: number | null,
   signal: AbortSignal,
+  most = PAGE_ENTRIES,
 ): Promise<Page> {
   const end = Math.min(size, before ?? size);
   let entries: Entry[] = [];
   let first = end;
   let rest = BUNDLES_MAX;
-  while (entries.length < PAGE_ENTRIES && first > 0 && rest > 0) {
+  while (entries.length < most && first > 0 && rest > 0) {
     const bundle = Math.floor((first - 1) / BUNDLE_ENTRIES);
     const read = await readBundles(timeline, size, [bundle], signal);
     const older = read.filter((entry) => entry.seq < first && isChange(entry)).reverse();
-    entries = [...entries, ...older.slice(0, PAGE_ENTRIES - entries.length)];
-    const isFull = entries.length === PAGE_ENTRIES;
+    entries = [...entries, ...older.slice(0, most - entries.length)];
+    const isFull = entries.length === most;
     first = isFull ? (entries.at(-1)?.seq ?? 0) : bundle * BUNDLE_ENTRIES;
     rest -= 1;
   }
-  return { entries, first, end, newer: await endOfNewer(timeline, size, end, signal) };
+  return { entries, first, end, newer: await endOfNewer(timeline, size, end, signal, most) };
 }
 
 /** Returns before which position a page of changes ends that begins with a position; null where none comes after it. */
-async function endOfNewer(timeline: string, size: number, begin: number, signal: AbortSignal): Promise<number | null> {
+async function endOfNewer(
+  timeline: string,
+  size: number,
+  begin: number,
+  signal: AbortSignal,
+  most: number,
+): Promise<number | null> {
   const low = Math.floor(begin / BUNDLE_ENTRIES);
   const high = Math.min(low + BUNDLES_MAX, Math.ceil(size / BUNDLE_ENTRIES));
-  let missing = PAGE_ENTRIES;
+  let missing = most;
   let end = high * BUNDLE_ENTRIES;
   for (let bundle = low; bundle < high && begin < size; bundle += 1) {
     const read = await readBundles(timeline, size, [bundle], signal);
