@@ -11,6 +11,8 @@ export interface Column<Row> {
   isName?: boolean;
   /** Whether it is set to the right, as numbers are. */
   isEnd?: boolean;
+  /** Whether it is no wider than what is in it: the others share what is left. */
+  isTight?: boolean;
   /** Whether the title is for screen readers only. */
   isQuiet?: boolean;
   /** Whether it is there only once somebody asks for it. */

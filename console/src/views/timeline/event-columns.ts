@@ -41,40 +41,55 @@ function extraValue(event: EventBody, column: string): string | number | null {
 /** Why a part of the events is sorted by time only. */
 const UNSORTED = 'not sorted: only this page of the events is here. With 1,000 or fewer in view, every column is';
 
-/** Returns the columns of a list. Rows that are not all here can be sorted by time only: that the service does. */
-export function eventColumns(store: EventStore, asked: readonly string[], isAll: boolean): Column<number>[] {
+/** From these widths of a page on, in pixels, a list has room for when events end, for who is in them, and for more. */
+const ROOM = { ends: 1_100, actors: 1_400, attributes: 2_000 };
+/** So many attributes are there by themselves. */
+const ATTRIBUTES_SHOWN = 3;
+
+/**
+ * Returns the columns of a list. Rows that are not all here can be sorted by time only: that the service does. Columns
+ * in which no row has anything are left out, and where the page is wide, what one may ask for is there unasked.
+ */
+export function eventColumns(
+  store: EventStore,
+  asked: readonly string[],
+  isAll: boolean,
+  { hasMarks = true, width = 0 }: { hasMarks?: boolean; width?: number } = {},
+): Column<number>[] {
   const known = groupings(store.bodies).filter((key) => key.startsWith(ATTRIBUTE));
   const attributes = [...new Set([...asked.filter((one) => one.startsWith(ATTRIBUTE)), ...known])];
   const by = (value: NonNullable<Column<number>['value']>): Pick<Column<number>, 'value' | 'unsorted'> =>
     isAll ? { value } : { unsorted: UNSORTED };
-  const extra = (id: string, title: string): Column<number> => ({
+  const extra = (id: string, title: string, isThere = false): Column<number> => ({
     id,
     title,
-    isExtra: true,
+    isExtra: !isThere,
     isWide: true,
     isEnd: store.bodies.some((event) => typeof extraValue(event, id) === 'number'),
     ...by((row) => extraValue(store.bodies[row]!, id)),
   });
   return [
-    { id: 'select', title: 'Select', isQuiet: true },
-    { id: 'time', title: 'When', isFixed: true, value: (row) => store.time(row) },
+    { id: 'select', title: 'Select', isQuiet: true, isTight: true },
+    { id: 'time', title: 'When', isFixed: true, isTight: true, value: (row) => store.time(row) },
     { id: 'title', title: 'Event', isFixed: true, ...by((row) => store.titles[row]!) },
     { id: 'where', title: 'Where', isWide: true, ...by((row) => whereText(store, row) || null) },
     {
       id: 'length',
       title: 'Until',
-      isExtra: true,
+      isExtra: !(width >= ROOM.ends && store.longestMicros > 0),
       isWide: true,
+      isTight: true,
       ...by((row) => parse(store.bodies[row]!.end_time ?? '')),
     },
-    extra('actors', 'Actors'),
+    extra('actors', 'Actors', width >= ROOM.actors && store.bodies.some((event) => event.actors?.length)),
     extra('source', 'Source'),
     extra('id', 'Id'),
-    ...attributes.slice(0, ATTRIBUTES_MAX).map((key) => {
+    ...attributes.slice(0, ATTRIBUTES_MAX).map((key, index) => {
       const name = key.slice(ATTRIBUTE.length);
-      return extra(key, nameWithUnit(plain(name), attributeUnit(name)));
+      const isThere = width >= ROOM.attributes && index < ATTRIBUTES_SHOWN;
+      return extra(key, nameWithUnit(plain(name), attributeUnit(name)), isThere);
     }),
     // On a narrow page they are dots before the name.
-    { id: 'marks', title: 'Marks', isWide: true },
+    ...(hasMarks ? [{ id: 'marks', title: 'Marks', isWide: true, isTight: true }] : []),
   ];
 }
