@@ -7,6 +7,7 @@ import {
   merge,
   people,
   roleOf,
+  timed,
   told,
   withEnd,
   withList,
@@ -25,6 +26,17 @@ describe('permissions', () => {
       { user: 'alice', role: 'write', also: ['read'] },
       { user: 'bob', role: 'read', also: [] },
     ]);
+  });
+
+  it('offer the end of the highest role alone while all are for good', () => {
+    const listsOf = (permissions: Permissions): string[] =>
+      timed(
+        permissions,
+        people(permissions).find(({ user }) => user === 'alice')!,
+      );
+    expect(listsOf(base)).toEqual(['write']);
+    expect(listsOf(withEnd(base, 'write', 'alice', AT))).toEqual(['write', 'read']);
+    expect(listsOf(withEnd(base, 'read', 'alice', AT))).toEqual(['write', 'read']);
   });
 
   it('tell a change by what it does to somebody', () => {

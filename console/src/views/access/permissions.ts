@@ -61,6 +61,12 @@ export function people(permissions: Permissions): { user: string; role: List; al
     .sort((a, b) => LISTS.indexOf(b.role) - LISTS.indexOf(a.role));
 }
 
+/** Returns the lists whose ends say something: as long as all are for good, the highest includes the others. */
+export function timed(permissions: Permissions, { user, role, also }: ReturnType<typeof people>[number]): List[] {
+  const lists = [role, ...also];
+  return lists.some((list) => endOf(permissions, list, user) !== null) ? lists : [role];
+}
+
 export interface Change {
   user: string;
   added: List[];
