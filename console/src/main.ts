@@ -12,3 +12,4 @@ watchTexts(document.body);
 mount(App, { target });
 // Once the page has asked for what it shows.
 void addFonts();
+void import('./boxes.css');

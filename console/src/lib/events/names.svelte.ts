@@ -2,7 +2,8 @@
 import { Problem, service } from '../api';
 import { sentenceText } from '../when';
 import { isOfEvent, nameIn, runsOf, type OfEntry } from './entry-names';
-import { callName, keepName, keepSpan, knownName, knownSpan, type Span } from './known-names';
+import { callName, keepName, knownName } from './known-names';
+import { keepSpan, knownSpan, type Span } from './known-spans';
 
 /** Each name that is asked for by itself is a question to the service, and an entry of its ledger: few are. */
 const ASKED_MAX = 6;
@@ -24,6 +25,8 @@ export class EventNames {
   constructor(
     private readonly timeline: string,
     private readonly most = ASKED_MAX,
+    /** Whether it matters when they are too: a name alone does not do then. */
+    private readonly withSpans = false,
   ) {}
 
   /**
@@ -59,6 +62,8 @@ export class EventNames {
   }
 
   #isKnown(id: string): boolean {
+    if (this.withSpans && knownSpan(this.timeline, id) === undefined && knownName(this.timeline, id) !== '')
+      return false;
     return knownName(this.timeline, id) !== undefined;
   }
 

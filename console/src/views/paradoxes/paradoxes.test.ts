@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { format, parse } from '../../lib/instant';
-import type { Span } from '../../lib/events/known-names';
+import type { Span } from '../../lib/events/known-spans';
 import { xOf } from '../../lib/events/scale';
 import { BACK_ROOM, axisScale, chainSpots, chainWay, elide, logShare, ringSpots, ringWay, shorten } from './layout';
 import { differences, effectWords, statusWords } from './lab';

@@ -1,7 +1,7 @@
 /** From a witness to what is drawn of it: which shape, with which parts. Where they stand is in `layout.ts`. */
 import { distance, parse, type Micros } from '../../lib/instant';
 import { momentText } from '../../lib/people';
-import type { Span } from '../../lib/events/known-names';
+import type { Span } from '../../lib/events/known-spans';
 import { stretchText } from '../../lib/when';
 import { bothText } from './told';
 import { timerOf, type Paradox, type Step } from './paradox';
