@@ -63,7 +63,7 @@ describe('a row of the list', () => {
   });
 
   it('is the sentence of the service for all other kinds', () => {
-    const other = { ...flights, code: 'P09', explanation: '`a` and `b` say the same.' } as Paradox;
+    const other = { ...flights, code: 'P09', explanation: '`a` and `b` say the same.' };
     expect(rowText(other, new Map([['a', 'DL 120']]))).toBe('“DL 120” and b say the same.');
   });
 });
