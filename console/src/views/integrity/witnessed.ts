@@ -246,8 +246,8 @@ function readEntry(text: string): Entry | null {
 
 function titled(entry: Entry | null): string {
   if (entry === null) return 'not an entry';
-  const [seq, timeline, action, actor] = [entry.seq, entry.timeline_id, entry.action, entry.actor].map(String);
-  return `entry ${seq} of ${timeline}, ${action} by ${actor}`;
+  const place = `entry ${String(entry.seq)} of ${String(entry.timeline_id)}`;
+  return `${place}, ${String(entry.action)} by ${String(entry.actor)}`;
 }
 
 function good(what: string, told: string): Check {
