@@ -75,6 +75,8 @@ describe('forks and anchors', () => {
   it('are a tree that leads to each of them', async () => {
     const page = await on.loggedIn('timeline?timeline=branch');
     await page.getByRole('button', { name: 'More', exact: true }).press('ArrowDown');
+    // Letters go to the menu once one of its items has the focus.
+    await expect.poll(() => page.evaluate(() => document.activeElement?.getAttribute('role'))).toBe('menuitem');
     await page.keyboard.press('f');
     await page.keyboard.press('Enter');
     const dialog = page.getByRole('dialog', { name: 'Forks and anchors' });
