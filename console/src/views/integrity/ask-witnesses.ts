@@ -13,7 +13,8 @@ export function refusalOf(error: unknown): string | null {
   if (error.code !== 'invalid_parameter' || error.field !== 'position') return null;
   return (
     `${capital(error.errors[0]?.detail ?? error.detail)} The service shows its ledgers to witnesses at each ` +
-    'interval, every minute unless the operator chose another. If the number stays, ask the operator whether they answer.'
+    'interval, every minute unless the operator chose another. If the number stays, ask the operator whether they ' +
+    'answer.'
   );
 }
 
