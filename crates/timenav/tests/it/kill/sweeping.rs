@@ -128,7 +128,8 @@ fn a_sweep_that_a_kill_cut_off_is_finished_later() {
         let is_told = left.sweeps > before.sweeps;
         assert!(is_told || left.reads == before.reads, "{moment:?}: nothing went before it was told");
         assert!(!answered || left.reads == 0, "{moment:?}: what was answered has gone");
-        assert!(!answered || told == 1 || before.reads == 0, "{moment:?}: what was answered is told");
+        // The service's own sweep may come first.
+        assert!(!answered || is_told || before.reads == 0, "{moment:?}: what was answered is told");
         cut_off += usize::from(!answered);
         left_over += usize::from(told == 1 && left.reads > 0);
         let (code, stdout, stderr) =

@@ -279,7 +279,7 @@ fn a_whole_disk_that_was_taken_back_is_found_for_every_timeline() {
     let told = refused_start(&service.data(), &[]);
     assert!(told.contains("were signed and kept outside"), "{told}");
     let (code, found, stderr) = run(timenav().args(["verify", "--data"]).arg(service.data()), "");
-    assert!(code == Some(7) && found.contains("timeline `system`"), "{found}{stderr}");
+    assert!(code == Some(7) && found.contains("`system` does not match what was signed"), "{found}{stderr}");
     let (code, found, stderr) = run(timenav().args(["accept-rollback", "--data"]).arg(service.data()), "");
     assert!(code == Some(1) && found.contains("timeline `system` has"), "{found}{stderr}");
     assert!(stderr.contains("give --by and --reason") && !stderr.contains("starting although"), "{stderr}");
