@@ -10,6 +10,8 @@ interface Frame {
   context: CanvasRenderingContext2D;
   palette: Palette;
   scale: Scale;
+  /** When the first event happens, and the last; before and after there is nothing to count. */
+  extent?: { from: Micros; to: Micros } | null;
 }
 
 /** How high a count is drawn. */
@@ -93,6 +95,16 @@ export function without(counts: Counts, parts: readonly Counts[]): Counts {
   return { ...counts, buckets };
 }
 
+/**
+ * Returns from where to where the bar of a stretch reaches. Where the events begin or end within the stretch, the bar is
+ * as wide as they last: a low bar as wide as the others would say that there were fewer.
+ */
+export function sidesOf({ scale, extent }: Pick<Frame, 'scale' | 'extent'>, { from, to }: Bucket): [number, number] {
+  const begin = extent && from < extent.from ? extent.from : from;
+  const end = extent && to > extent.to ? extent.to : to;
+  return [xOf(scale, begin), Math.max(xOf(scale, end), xOf(scale, begin) + 1)];
+}
+
 /** One color of a bar: how much of each stretch it is. */
 export interface Part {
   color: string;
@@ -115,8 +127,7 @@ export function paintBars(
   const { context } = frame;
   const all = parts.map(({ color, counts }) => ({ color, of: new Map(counts.buckets.map((b) => [b.from, b.count])) }));
   for (const bucket of bucketsIn(whole, frame)) {
-    const left = xOf(frame.scale, bucket.from);
-    const right = xOf(frame.scale, bucket.to);
+    const [left, right] = sidesOf(frame, bucket);
     const width = Math.max(right - left - (right - left > 4 ? 1 : 0.5), 1);
     const tall = share(scale, bucket.count) * room;
     const found = all.map(({ color, of }) => ({ color, count: of.get(bucket.from) ?? 0 }));

@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from 'vitest';
 import { ALL } from '../../lib/events/filter';
-import { heights, laneHeights, paintUncounted, share } from '../../lib/events/bars';
+import { heights, laneHeights, paintUncounted, share, sidesOf } from '../../lib/events/bars';
 import { fitted } from '../../lib/events/scale';
 import { stepOf } from '../../lib/events/steps';
 import type { Frame } from './paint';
@@ -42,6 +42,27 @@ describe('time that is not counted yet', () => {
     expect(covered(0n)).toEqual([[0, 30, 1_000, 70]]);
     expect(covered(250n)).toEqual([[250, 30, 750, 70]]);
     expect(covered(1_000n)).toEqual([]);
+  });
+});
+
+describe('a bar', () => {
+  const scale = fitted(0n, 1_000n, 1_000, 0);
+  const bucket = { from: 200n, to: 300n, count: 7 };
+  const sides = (extent: { from: bigint; to: bigint } | null) => sidesOf({ scale, extent }, bucket).map(Math.round);
+
+  it('is as wide as its stretch', () => {
+    expect(sides(null)).toEqual([200, 300]);
+    expect(sides({ from: 0n, to: 1_000n })).toEqual([200, 300]);
+  });
+
+  it('is only as wide as there are events where they begin or end within it', () => {
+    expect(sides({ from: 260n, to: 900n })).toEqual([260, 300]);
+    expect(sides({ from: 0n, to: 220n })).toEqual([200, 220]);
+    expect(sides({ from: 210n, to: 220n })).toEqual([210, 220]);
+  });
+
+  it('is there also for a single moment', () => {
+    expect(sides({ from: 250n, to: 250n })).toEqual([250, 251]);
   });
 });
 

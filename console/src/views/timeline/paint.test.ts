@@ -54,7 +54,7 @@ function labels(store: EventStore, layout: Layout, view: Scale) {
   // Dots need a document.
   paintSheet(sheet.context, { ...scene, layout: { ...layout, isDots: false } }, 0);
   const left = xOf(view, layout.scale.center) + layout.from;
-  const frame = { context: picture.context, palette: PALETTE, scale: view, height: 300, base: 150 };
+  const frame = { context: picture.context, palette: PALETTE, scale: view, extent: null, height: 300, base: 150 };
   paintSliding(frame, layout, left);
   return { sheet: sheet.written.map(({ text }) => text), view: picture.written };
 }
@@ -97,7 +97,7 @@ it('names what is chosen where it has no dot, beside when it happens', () => {
   const view = fitted(0n, 100n * DAY, WIDTH, 0);
   const written = (time: bigint | null, end: bigint | null = null): { text: string; x: number }[] => {
     const { context, written: found } = paper();
-    const frame = { context, palette: PALETTE, scale: view, height: 300, base: 150 };
+    const frame = { context, palette: PALETTE, scale: view, extent: null, height: 300, base: 150 };
     paintTold(frame, { event_id: 'e', title: 'UA 1545', time, end, at: null });
     return found;
   };

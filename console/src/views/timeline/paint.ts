@@ -2,6 +2,7 @@
 import type { Lane } from './lanes';
 import type { Label, Layout } from './layout';
 import { BAR_MIN, LABEL_MAX, ROW, dotAt } from './layout';
+import type { Range } from './sight.svelte';
 import type { Palette } from '../../lib/palette';
 import { xOf, type Scale } from '../../lib/events/scale';
 import type { EventStore } from '../../lib/events/store';
@@ -20,6 +21,8 @@ export interface Frame {
   context: CanvasRenderingContext2D;
   palette: Palette;
   scale: Scale;
+  /** When the first event happens, and the last. */
+  extent: Range | null;
   height: number;
   /** Where the base line is. */
   base: number;

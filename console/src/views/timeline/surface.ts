@@ -44,6 +44,8 @@ const LANE = 30;
 /** What a picture is made of. */
 export interface Scene {
   scale: Scale;
+  /** When the first event happens, and the last. */
+  extent: Range | null;
   /** What is shown one by one. */
   store: EventStore;
   /** What bars are made of, where there is no room for a dot each. */
@@ -209,7 +211,8 @@ export class Surface {
     this.#renew(scene, base, palette);
     context.setTransform(this.ratio, 0, 0, this.ratio, 0, 0);
     context.clearRect(0, 0, scene.scale.width, this.height);
-    const frame: Frame = { context, palette, scale: scene.scale, height: this.height, base };
+    const { scale, extent } = scene;
+    const frame: Frame = { context, palette, scale, extent, height: this.height, base };
     if (scene.now !== null) paintFuture(frame, scene.now);
     paintRuler(frame, ticks(scene.scale));
     const strips = this.#strips(scene, base);

@@ -88,9 +88,25 @@ describe('a stretch', () => {
 
 describe('the scale of values', () => {
   it('begins at zero, unless all values are far from there', () => {
-    expect(valueScale(20, 160, 4)).toMatchObject({ low: 0, high: 200, ticks: [0, 50, 100, 150, 200], hasZero: true });
+    expect(valueScale(20, 190, 4)).toMatchObject({ low: 0, high: 200, ticks: [0, 50, 100, 150, 200], hasZero: true });
     expect(valueScale(880, 1_010, 3)).toMatchObject({ low: 850, hasZero: false });
     expect(valueScale(-5, 10, 3)).toMatchObject({ low: -5, high: 10, hasZero: true });
+  });
+
+  it('does not leave a step empty for little at its end', () => {
+    expect(valueScale(-43, 1_480, 3)).toMatchObject({ low: -200, high: 1_600, ticks: [0, 1_000] });
+    expect(valueScale(20, 160, 4)).toMatchObject({ low: 0, high: 160, ticks: [0, 50, 100, 150] });
+    expect(valueScale(-0.3, 0.02, 3)).toMatchObject({ low: -0.32, high: 0.04, ticks: [-0.2, 0] });
+    for (const [least, most] of [
+      [-1, 1e6],
+      [3, 3.1],
+      [-1e-9, 4e-3],
+      [120, 121],
+    ] as const) {
+      const { low, high, ticks } = valueScale(least, most, 3);
+      expect([low <= least, high >= most, ticks.length >= 2]).toEqual([true, true, true]);
+      expect(ticks.every((tick) => tick >= low && tick <= high)).toBe(true);
+    }
   });
 
   it('has room for one value, and for zero alone', () => {

@@ -155,6 +155,11 @@ const FILLED = 0.4;
 /** So many lines are between the lowest value and the highest. */
 const LINES = 3;
 
+/** A scale may leave so much of its room empty at an end; where it would be more, it ends at a part of a step. */
+const WASTED = 0.15;
+/** So many parts a step has then. */
+const GRAINS = 5;
+
 /** Makes the scale that some values are shown on; null where there are none. */
 export function scaleAround(values: readonly number[], isLog = false): ValueScale | null {
   const [least, most] = values.reduce(
@@ -178,7 +183,19 @@ export function valueScale(least: number, most: number, lines: number, isLog = f
   const [first, last] = [Math.floor(from / step + 1e-9), Math.ceil(to / step - 1e-9)];
   const end = last > first ? last : first + 1;
   const ticks = Array.from({ length: end - first + 1 }, (_, index) => trimmed((first + index) * step));
-  return { low: first * step, high: end * step, ticks, hasZero, isLog: false };
+  const whole = { low: first * step, high: end * step, ticks, hasZero, isLog: false };
+  return from < to ? withoutWaste(whole, from, to, step) : whole;
+}
+
+/** Ends a scale nearer to the values where little of its first or last step would be used: −43 does not need −500. */
+function withoutWaste(whole: ValueScale, from: number, to: number, step: number): ValueScale {
+  const grain = step / GRAINS;
+  const isWasted = (room: number) => room > (whole.high - whole.low) * WASTED;
+  const low = isWasted(from - whole.low) ? trimmed(Math.floor(from / grain + 1e-9) * grain) : whole.low;
+  const high = isWasted(whole.high - to) ? trimmed(Math.ceil(to / grain - 1e-9) * grain) : whole.high;
+  const ticks = whole.ticks.filter((tick) => tick >= low && tick <= high);
+  // One line alone is no scale.
+  return ticks.length < 2 ? whole : { ...whole, low, high, ticks };
 }
 
 /** Makes a scale from one round number to another on which each tenfold takes as much room. */

@@ -33,7 +33,7 @@ function made(...all: [string, number, number][]): EventStore {
 function shown(store: EventStore, more: Partial<Shown> = {}): Shown {
   const legend = legendOf(store, ALL, 'source', { from: FIRST, to: LAST });
   const groups = groupsOfStore(store, legend);
-  const none = { series: null, counts: null, isLog: false, order: [], values: null, notes: [] };
+  const none = { extent: null, series: null, counts: null, isLog: false, order: [], values: null, notes: [] };
   return { title: 'T', view, store, legend, groups, isSplit: true, ...none, ...more };
 }
 /** Where something of the picture is: the numbers of an attribute of all elements that have a color. */

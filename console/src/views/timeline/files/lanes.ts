@@ -5,13 +5,16 @@ import type { EventStore } from '../../../lib/events/store';
 import { countText } from '../../../lib/events/words';
 import { format } from '../../../lib/instant';
 import { hue, type Palette } from '../../../lib/palette';
-import { bucketsIn, laneHeights, mostIn, share, without } from '../../../lib/events/bars';
+import { bucketsIn, laneHeights, mostIn, share, sidesOf, without } from '../../../lib/events/bars';
 import type { Legend } from '../groups';
 import { fromTop, lanePlaces } from '../lane-order';
 import { pack } from '../packing';
+import type { Range } from '../sight.svelte';
 
 export interface LanesShown {
   view: Scale;
+  /** When the first event happens, and the last. */
+  extent: Range | null;
   store: EventStore;
   counts: Counts | null;
   /** One lane for each group; a single one where nothing is told apart. */
@@ -176,9 +179,9 @@ function dots(shown: LanesShown, palette: Palette, events: readonly number[], { 
 }
 
 function bars(shown: LanesShown, palette: Palette, top: number, pen: Pen): Drawn {
-  const { view, counts, legend, series, isLog } = shown;
+  const { view, extent, counts, legend, series, isLog } = shown;
   if (counts === null) return { svg: '', height: 0 };
-  const frame = { scale: view };
+  const frame = { scale: view, extent };
   const named = legend === null || series === null ? [counts] : series;
   const rest = legend !== null && series !== null && legend.others > 0 ? without(counts, series) : null;
   const scaleOf = laneHeights(
@@ -194,10 +197,10 @@ function bars(shown: LanesShown, palette: Palette, top: number, pen: Pen): Drawn
     const own = all[lane]!;
     const scale = scaleOf(lane);
     const base = y + BARS_HEIGHT;
-    for (const { from, to, count } of bucketsIn(own, frame)) {
-      if (count === 0) continue;
-      const [left, right] = [xOf(view, from), xOf(view, to)];
-      const tall = Math.max(1.5, share(scale, count) * BARS_HEIGHT);
+    for (const bucket of bucketsIn(own, frame)) {
+      if (bucket.count === 0) continue;
+      const [left, right] = sidesOf(frame, bucket);
+      const tall = Math.max(1.5, share(scale, bucket.count) * BARS_HEIGHT);
       parts.push(
         `<rect x="${pen.n(left)}" y="${pen.n(base - tall)}" width="${pen.n(Math.max(1, right - left - 0.75))}" ` +
           `height="${pen.n(tall)}" fill="${colorOf(shown, palette, lane)}"/>`,

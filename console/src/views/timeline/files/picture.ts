@@ -6,14 +6,17 @@ import { ticks } from '../../../lib/events/ticks';
 import { countText, rangeText } from '../../../lib/events/words';
 import { format } from '../../../lib/instant';
 import { hue, type Palette } from '../../../lib/palette';
-import { heights, mostIn, share } from '../../../lib/events/bars';
+import { heights, mostIn, share, sidesOf } from '../../../lib/events/bars';
 import type { Legend } from '../groups';
+import type { Range } from '../sight.svelte';
 import { lanes } from './lanes';
 import { values, type ValuesShown } from './values';
 
 export interface Shown {
   title: string;
   view: Scale;
+  /** When the first event happens, and the last. */
+  extent: Range | null;
   counts: Counts | null;
   /** The events that are shown one by one. */
   store: EventStore;
@@ -86,7 +89,7 @@ export function picture(shown: Shown, palette: Palette): { svg: string; height: 
   return { svg, height };
 }
 
-function bars({ view, isLog, legend: groups, series }: Shown, counts: Counts, palette: Palette): string {
+function bars({ view, extent, isLog, legend: groups, series }: Shown, counts: Counts, palette: Palette): string {
   const scale = heights(mostIn(counts, { scale: view }), isLog, ROOM);
   const colored = (series ?? []).map((one, index) => ({
     color: hue(palette, index, groups?.groups.length ?? 0),
@@ -100,9 +103,9 @@ function bars({ view, isLog, legend: groups, series }: Shown, counts: Counts, pa
       `fill="${palette.muted}">${tick.toLocaleString('en')}</text>`
     );
   });
-  for (const { from, to, count } of counts.buckets) {
-    const left = xOf(view, from);
-    const right = xOf(view, to);
+  for (const bucket of counts.buckets) {
+    const { from, count } = bucket;
+    const [left, right] = sidesOf({ scale: view, extent }, bucket);
     if (right < 0 || left > view.width || count === 0) continue;
     const tall = Math.max(1.5, share(scale, count) * ROOM);
     const width = Math.max(1, right - left - 0.75);

@@ -32,6 +32,7 @@ function storms(): EventStore {
 const shown = (store: EventStore, values: Shown['values']): Shown => ({
   title: 'T',
   view,
+  extent: null,
   store,
   legend: null,
   groups: null,
