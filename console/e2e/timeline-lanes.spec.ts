@@ -143,6 +143,55 @@ describe('the groups that have lanes', () => {
     });
 });
 
+describe('lanes of groups that are counted by the service', () => {
+  it('are there one by one, while others are still counted', async () => {
+    let answer = (): void => {};
+    const page = await on.loggedIn('timelines');
+    const held = new Promise<void>((resolve) => (answer = resolve));
+    const asked: string[] = [];
+    await page.route('**/v1/aggregate-events*', async (route) => {
+      const url = decodeURIComponent(route.request().url());
+      if (/by=time/.test(url) && url.includes('G02')) {
+        asked.push(url);
+        await held;
+      }
+      await route.continue();
+    });
+    await page.goto(`${on.service.url}/#/timeline?timeline=sources&by=source&lanes=1&most=1`);
+    // Beside the names, which have colors at once.
+    const colored = (hue: number): Promise<{ count: number; lowest: number }> =>
+      axis(page)
+        .locator('canvas')
+        .first()
+        .evaluate((canvas: HTMLCanvasElement, name) => {
+          const probe = document.createElement('canvas').getContext('2d', { willReadFrequently: true })!;
+          probe.fillStyle = getComputedStyle(canvas).getPropertyValue(name);
+          probe.fillRect(0, 0, 1, 1);
+          const [red, green, blue] = probe.getImageData(0, 0, 1, 1).data;
+          const left = Math.round(canvas.width / 4);
+          const { data } = canvas.getContext('2d')!.getImageData(left, 0, canvas.width - left, canvas.height);
+          let [count, lowest] = [0, 0];
+          for (let at = 0; at < data.length; at += 4) {
+            if (data[at] !== red || data[at + 1] !== green || data[at + 2] !== blue) continue;
+            count += 1;
+            lowest = at / 4 / canvas.width / canvas.height;
+          }
+          return { count, lowest };
+        }, `--hue-${hue}`);
+    const count = (hue: number): Promise<number> => colored(hue).then((found) => found.count);
+    await expect.poll(() => count(1)).toBeGreaterThan(200);
+    await expect.poll(() => asked.length).toBeGreaterThan(0);
+    expect(await count(2)).toBe(0);
+    const { lowest } = await colored(1);
+    expect(lowest).toBeLessThan(0.4);
+    answer();
+    await expect.poll(() => count(2)).toBeGreaterThan(200);
+    // Nothing moved when the last one came.
+    expect((await colored(1)).lowest).toBe(lowest);
+    expect((await colored(2)).lowest).toBeGreaterThan(lowest);
+  });
+});
+
 describe('lanes that are moved', () => {
   const lane = (page: Page, key: string): Locator => axis(page).getByRole('button', { name: `Lane of ${key},` });
   /** The lanes from the top. */

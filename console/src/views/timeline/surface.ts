@@ -5,6 +5,7 @@ import {
   laneHeights,
   mostIn,
   paintBars,
+  paintCover,
   paintLines,
   paintTicks,
   paintUncounted,
@@ -52,9 +53,7 @@ export interface Scene {
   counts: Counts | null;
   isLog: boolean;
   legend: Legend | null;
-  /** The counts of each group of the legend, once they are there. */
-  series: readonly Counts[] | null;
-  /** The same while they are counted: null for each group that is not counted yet. */
+  /** The counts of each group of the legend: null for each that is not counted yet. */
   seriesSoFar: readonly (Counts | null)[] | null;
   /** Whether groups are to have colors, also before they are known. */
   isColored: boolean;
@@ -304,36 +303,46 @@ export class Surface {
   /** The scales that bars are drawn to; null where every event has a dot. */
   #heights(frame: Frame, scene: Scene, { above }: Strips): LaneHeights | null {
     if (!this.isBars(scene) || scene.counts!.count === 0) return null;
-    const most = this.#bars(scene).map(({ counts }) => mostIn(counts, frame));
-    const rest = most.length > (scene.series?.length ?? 1) ? most.pop()! : null;
+    const most = this.#bars(scene).map(({ counts }) => (counts === null ? 0 : mostIn(counts, frame)));
+    const rest = most.length > (scene.seriesSoFar?.length ?? 1) ? most.pop()! : null;
     return laneHeights(most, rest, scene.isLog, above - 8);
   }
 
-  /** The counts of each lane; of one where there are no lanes, or while they are not counted yet. */
-  #bars({ counts, series, legend, isSplit }: Scene): readonly { counts: Counts; index: number }[] {
-    if (!isSplit || series === null || legend === null) return [{ counts: counts!, index: -1 }];
-    const lanes = series.map((own, index) => ({ counts: own, index }));
-    return legend.others > 0 ? [...lanes, { counts: this.#rest(counts!, series), index: series.length }] : lanes;
+  /** Whether each group has bars of its own, also while some are counted. */
+  #isSplit({ isSplit, legend, seriesSoFar }: Scene): boolean {
+    return isSplit && legend !== null && seriesSoFar !== null;
   }
 
-  #known: { counts: Counts; series: readonly Counts[]; rest: Counts } | null = null;
+  /** The counts of each lane, null while they are not there; of one where there are no lanes. */
+  #bars(scene: Scene): readonly { counts: Counts | null; index: number }[] {
+    const { counts, seriesSoFar, legend } = scene;
+    if (!this.#isSplit(scene)) return [{ counts, index: -1 }];
+    const all = legend!.others > 0 ? [...seriesSoFar!, this.#rest(counts!, seriesSoFar!)] : seriesSoFar!;
+    return all.map((own, index) => ({ counts: own, index }));
+  }
 
-  /** What is in none of the groups. */
-  #rest(counts: Counts, series: readonly Counts[]): Counts {
-    if (this.#known?.counts !== counts || this.#known.series !== series)
-      this.#known = { counts, series, rest: without(counts, series) };
+  #known: { counts: Counts; series: readonly unknown[]; rest: Counts | null } | null = null;
+
+  /** What is in none of the groups; null until all of them are counted. */
+  #rest(counts: Counts, series: readonly (Counts | null)[]): Counts | null {
+    if (this.#known?.counts !== counts || this.#known.series !== series) {
+      const parts = series.filter((own) => own !== null);
+      this.#known = { counts, series, rest: parts.length < series.length ? null : without(counts, parts) };
+    }
     return this.#known.rest;
   }
 
   #paintCounts(frame: Frame, scene: Scene, strips: Strips, heights: LaneHeights, isIn: IsIn): void {
     const { palette, base } = frame;
-    const { counts, series, legend, isSplit } = scene;
+    const { counts, legend } = scene;
     const room = strips.above - 8;
     const groups = legend?.groups.length ?? 0;
-    const isPlain = legend === null || series === null;
-    if (isSplit && !isPlain) {
-      for (const { counts: own, index } of this.#bars(scene).filter((one) => isIn(one.index)))
-        paintBars(frame, own, [], hue(palette, index, groups), heights(index), base + strips.ys[index]!, room);
+    if (this.#isSplit(scene)) {
+      for (const { counts: own, index } of this.#bars(scene).filter((one) => isIn(one.index))) {
+        const y = base + strips.ys[index]!;
+        if (own === null) paintCover(frame, counts!.from, counts!.to, y, room);
+        else paintBars(frame, own, [], hue(palette, index, groups), heights(index), y, room);
+      }
       return;
     }
     const scale = heights(0);
@@ -344,7 +353,7 @@ export class Surface {
     );
     // One of the colors would say that all are of that group.
     const rest = scene.isColored ? palette.faint : palette.accent;
-    if (!isSplit || isPlain) paintBars(frame, counts!, parts, rest, scale, base + strips.ys.at(-1)!, room);
+    paintBars(frame, counts!, parts, rest, scale, base + strips.ys.at(-1)!, room);
   }
 
   /** Writes what the scale and the lanes are, above the bars. */
