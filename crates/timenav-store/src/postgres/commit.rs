@@ -1,6 +1,6 @@
 //! One atomic step, written.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::atomic::Ordering;
 
 use timenav_core::access::Role;
@@ -25,6 +25,10 @@ const SELECT_RELIED: &str = "SELECT timeline_id, size FROM timelines WHERE timel
 const SELECT_VERSION: &str = "SELECT directory FROM timelines WHERE timeline_id = 'system'";
 const INSERT_INTERVENTIONS: &str = "INSERT INTO interventions (timeline, event_id, position, intervention_id)
     SELECT * FROM unnest($1::bigint[], $2::text[], $3::bigint[], $4::text[])";
+/// Changes nothing. Citus prepares only those servers of which it knows that a transaction has written there, and what
+/// `INSERT … SELECT` copies to one from which something was read before does not count. A server that is not prepared may
+/// lose its part after the head was committed (seen with 13.0.3).
+const MARK_AS_WRITTEN: &str = "DELETE FROM entries WHERE timeline = ANY($1) AND position < 0";
 const DELETE_PERMISSIONS: &str = "DELETE FROM permissions WHERE timeline = ANY($1)";
 const INSERT_PERMISSIONS: &str = "INSERT INTO permissions (timeline, user_id, role)
     SELECT * FROM unnest($1::bigint[], $2::text[], $3::text[])";
@@ -93,7 +97,7 @@ pub(super) async fn write(writing: &Writing, step: &Commit) -> Result<(), Failed
     for arrival in &step.arrivals {
         arrived::stand(&mut batch, arrival);
     }
-    rows.put(&mut batch, keeps_lengths);
+    rows.put(&mut batch, keeps_lengths, writing.is_spread().await?);
     let timers: Vec<_> = step.timelines.iter().map(|step| (step.head.key, &step.timers)).collect();
     timers::put(&mut batch, &timers);
     leasing::forget_settled(&mut batch, &step.timelines);
@@ -192,7 +196,7 @@ pub(super) async fn put_arriving(
     all.add_arriving(timeline, rows);
     let keeps_lengths = all.have_lengths() && writing.keeps_lengths().await?;
     let mut batch = Batch::default();
-    all.put(&mut batch, keeps_lengths);
+    all.put(&mut batch, keeps_lengths, writing.is_spread().await?);
     retention::insert_sweeps(&mut batch, timeline, &rows.sweeps);
     // One after the other: the same row may be written by each.
     for some in &rows.timers {
@@ -247,7 +251,11 @@ impl<'a> Rows<'a> {
         self.events.iter().any(|(_, event)| event.columns.length_class.is_some())
     }
 
-    fn put(&self, batch: &mut Batch<'a>, keeps_lengths: bool) {
+    fn put(&self, batch: &mut Batch<'a>, keeps_lengths: bool, is_spread: bool) {
+        if is_spread && !self.entries.is_empty() {
+            let timelines: BTreeSet<i64> = self.entries.iter().map(|(key, _)| key.0).collect();
+            batch.add(MARK_AS_WRITTEN, values![timelines.into_iter().collect::<Vec<_>>()]);
+        }
         contents::insert(batch, &self.entries);
         events::insert(batch, &self.events, keeps_lengths);
         events::end(batch, &self.ends);

@@ -15,6 +15,7 @@ use super::PostgresOptions;
 use super::address::{Address, CONNECT_WAIT};
 use super::beginning::{Opened, SELECT_SESSION, Writer, begin_with};
 use super::lengths::Lengths;
+use super::migrations::Spread;
 use super::sessions::{HookError, Object, Pool, PoolError, Sessions};
 use super::values::Failed;
 
@@ -58,6 +59,8 @@ pub(super) struct Connections {
     session: Arc<AtomicI32>,
     /// Whether events have a column for how long they last.
     pub(super) lengths: Arc<Lengths>,
+    /// Whether rows are on several servers.
+    pub(super) spread: Arc<Spread>,
     /// How many connections were made.
     made: Arc<AtomicU64>,
     /// How many transactions began anew, because they lost against others.
@@ -83,8 +86,8 @@ impl Connections {
         let writer = pool(&address, 1, Some(of_writer), (opened(&warnings), &silence))?;
         let readers = pool(&address, READERS_MAX, None, (opened(&Arc::default()), &silence))?;
         let (is_alone, retries, unanswered) = (options.is_alone, AtomicU64::new(0), AtomicU64::new(0));
-        let lengths = Arc::default();
-        Ok(Self { writer, readers, address, is_alone, warnings, session, lengths, made, retries, unanswered })
+        let (lengths, spread) = Default::default();
+        Ok(Self { writer, readers, address, is_alone, warnings, session, lengths, spread, made, retries, unanswered })
     }
 
     /// Returns how they are used.

@@ -1,5 +1,7 @@
 //! Brings the tables of a database up to date, one numbered step after the other.
 
+use std::sync::OnceLock;
+
 use timenav_core::ledger::sha256;
 use timenav_engine::{FEATURE_LEVEL, StoreError};
 use tokio_postgres::Transaction;
@@ -107,6 +109,20 @@ pub(super) async fn change_to(transaction: &Transaction<'_>, level: u64) -> Resu
 /// Returns whether rows may be on several servers.
 pub(super) async fn is_spread(on: &Object) -> Result<bool, Failed> {
     rows(on, IS_SPREAD, &[]).await?.first().map_or(Ok(false), |row| get(row, 0))
+}
+
+/// Whether rows may be on several servers, asked once. Tables are spread when they are made, and never later.
+#[derive(Debug, Default)]
+pub(super) struct Spread(OnceLock<bool>);
+
+impl Spread {
+    pub(super) async fn is_so(&self, on: &Object) -> Result<bool, Failed> {
+        if let Some(known) = self.0.get() {
+            return Ok(*known);
+        }
+        let found = is_spread(on).await?;
+        Ok(*self.0.get_or_init(|| found))
+    }
 }
 
 /// Returns the tables and columns that this version knows and that a database does not have yet.

@@ -14,6 +14,7 @@ use super::batch::{ANSWER_WAIT, Batch, answered, values};
 use super::beginning::WRITE_NOTHING;
 use super::connection::Connections;
 use super::lengths::Lengths;
+use super::migrations::Spread;
 use super::sessions::Object;
 use super::values::{Failed, get};
 use super::{heads, tiles};
@@ -26,6 +27,7 @@ const STATUS: &str = "SELECT pg_xact_status($1::text::xid8)";
 pub(super) struct Writing {
     writer: Option<Object>,
     lengths: Arc<Lengths>,
+    spread: Arc<Spread>,
     /// By which the server knows it, also once it has ended.
     name: String,
 }
@@ -73,8 +75,8 @@ enum Ended {
 impl Writing {
     /// Begins, and runs a first batch together with that. Returns its rows.
     pub(super) async fn begin(connections: &Connections, first: Batch<'_>) -> Result<(Self, Vec<Vec<Row>>), Failed> {
-        let lengths = Arc::clone(&connections.lengths);
-        let mut writing = Self { writer: Some(connections.writer().await?), lengths, name: String::new() };
+        let (lengths, spread) = (Arc::clone(&connections.lengths), Arc::clone(&connections.spread));
+        let mut writing = Self { writer: Some(connections.writer().await?), lengths, spread, name: String::new() };
         let on = writing.on()?;
         // Prepared before it begins: what is sent together with the beginning comes after it.
         let name = answered(on, ANSWER_WAIT, async { Ok(on.prepare_cached(NAME).await?) }).await?;
@@ -107,6 +109,11 @@ impl Writing {
     /// Returns whether events have a column for how long they last, until this ends.
     pub(super) async fn keeps_lengths(&self) -> Result<bool, Failed> {
         self.lengths.are_kept_until_the_end(self.on()?).await
+    }
+
+    /// Returns whether rows are on several servers.
+    pub(super) async fn is_spread(&self) -> Result<bool, Failed> {
+        self.spread.is_so(self.on()?).await
     }
 
     /// Ends it without effect.

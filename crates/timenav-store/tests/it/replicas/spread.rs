@@ -4,7 +4,7 @@ use std::time::Duration as HostDuration;
 
 use tokio::time::timeout;
 
-use super::{end, generation, hour, two};
+use super::{draft, end, generation, hour, two};
 use crate::cluster::{execute, is_spread};
 use crate::house::{House, is_unavailable, told};
 
@@ -43,5 +43,34 @@ async fn a_change_that_citus_has_not_finished_is_waited_for_and_stops_nobody() {
     execute(&url, BRING_BACK);
     right.engine.change_clock(&right.admin, None, hour(), None).await.unwrap();
     assert_eq!(generation(&right).await, before + 3);
+    end(&house, [left, right]).await;
+}
+
+/// Keeps the names of commits of two servers that Citus still knows: until it has looked after them, within a second.
+const KEEP_PREPARED: &str = "CREATE TABLE IF NOT EXISTS prepared (gid TEXT PRIMARY KEY);
+    INSERT INTO prepared SELECT gid FROM pg_dist_transaction ON CONFLICT DO NOTHING";
+
+/// A server that has its part of a commit prepared can no longer lose it. Citus prepares none of which it does not know that
+/// something was written there, and does not see that where the transaction has read from it before, as whoever records an
+/// event does.
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn every_change_is_prepared_on_the_server_that_has_its_entries() {
+    if !is_spread() {
+        return println!("not tried: it needs PG_CITUS_WORKERS");
+    }
+    let house = House::on_postgres();
+    let other = two(&house).await;
+    let (left, right) = (house.open().await, other.open().await);
+    let url = house.database();
+    for number in 0..10 {
+        for (home, side) in [(&left, "left"), (&right, "right")] {
+            // Whether there is an event of that name is asked in the transaction that writes it.
+            let drafts = vec![draft(&format!("{side}{number}"))];
+            home.engine.record_events(&home.admin, None, drafts, None).await.unwrap();
+            execute(&url, KEEP_PREPARED);
+        }
+    }
+    // Some may have gone before they were looked for.
+    execute(&url, "DO $$ BEGIN ASSERT (SELECT count(*) FROM prepared) >= 16; END $$");
     end(&house, [left, right]).await;
 }
