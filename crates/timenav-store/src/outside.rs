@@ -5,11 +5,12 @@
 //! no metadata and is durable after one write to the disk; the first zero byte ends the records.
 
 use std::borrow::Cow;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Write};
 use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
@@ -17,14 +18,14 @@ use serde_json::value::RawValue;
 use timenav_core::ids::TimelineId;
 use timenav_engine::{Divergence, KeptOutside, Outside, OutsideError};
 
+use self::evidence::EvidenceKeeper;
+
+mod evidence;
+
 /// Zero bytes written ahead of the end of the records at a time.
 const AHEAD_BYTES: u64 = 1 << 20;
 /// Length after which the file is written anew with the last record of each timeline. A start reads all of it.
 const FILE_BYTES_MAX: u64 = 2 << 20;
-
-/// The file beside the checkpoints with both sides of each ledger that did not go on from what was seen of it, a line of
-/// JSON each. It only grows, and is for people: what a start compares is among the checkpoints.
-const DIVERGED_FILE: &str = "diverged.log";
 
 /// Only the owner reads and writes.
 const FILE_MODE: u32 = 0o600;
@@ -32,6 +33,13 @@ const FILE_MODE: u32 = 0o600;
 /// Keeps checkpoints in one file.
 #[derive(Debug)]
 pub struct CheckpointFile {
+    kept: Arc<Kept>,
+    evidence: EvidenceKeeper,
+}
+
+/// The file, for whoever writes to it.
+#[derive(Debug)]
+struct Kept {
     path: PathBuf,
     open: Mutex<OpenFile>,
 }
@@ -45,9 +53,9 @@ struct OpenFile {
     filled: u64,
     /// Length after which it is worth writing the file anew.
     bytes_max: u64,
-    /// Timelines whose record is of a history that the store does not have. Nothing takes its place until an operator
-    /// accepts that: the next start has to find it.
-    diverged: BTreeSet<TimelineId>,
+    /// Timelines whose record is of a history that the store does not have, and what it is. Nothing takes its place until
+    /// an operator accepts that: the next start has to find it.
+    diverged: BTreeMap<TimelineId, String>,
 }
 
 #[derive(Serialize)]
@@ -56,25 +64,6 @@ struct Record<'a> {
     checkpoint: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
     seal: Option<String>,
-}
-
-/// A line of [`DIVERGED_FILE`].
-#[derive(Serialize)]
-struct DivergedRecord<'a> {
-    timeline_id: &'a str,
-    kind: &'a str,
-    seen: DivergedTree<'a>,
-    found: DivergedTree<'a>,
-}
-
-#[derive(Serialize)]
-struct DivergedTree<'a> {
-    size: u64,
-    root: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    checkpoint: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    head_statement: Option<&'a str>,
 }
 
 #[derive(Deserialize)]
@@ -119,8 +108,9 @@ impl CheckpointFile {
         let end = records_end(&bytes) as u64;
         // What a crash left of an unfinished record is no record; it makes way for the next one.
         file.set_len(end)?;
-        let open = OpenFile { file, end, filled: end, bytes_max: FILE_BYTES_MAX, diverged: BTreeSet::new() };
-        Ok(Self { path: path.to_owned(), open: Mutex::new(open) })
+        let open = OpenFile { file, end, filled: end, bytes_max: FILE_BYTES_MAX, diverged: BTreeMap::new() };
+        let kept = Kept { path: path.to_owned(), open: Mutex::new(open) };
+        Ok(Self { kept: Arc::new(kept), evidence: EvidenceKeeper::default() })
     }
 
     /// Reads the last checkpoint of every timeline from a file that another process may have open.
@@ -139,7 +129,9 @@ impl CheckpointFile {
         bytes.truncate(records_end(&bytes));
         last_records(&bytes)
     }
+}
 
+impl Kept {
     fn records(&self) -> io::Result<Records> {
         let open = self.open.lock();
         Ok(Records { file: open.file.try_clone()?, end: open.end })
@@ -190,61 +182,32 @@ impl CheckpointFile {
 
 impl Outside for CheckpointFile {
     fn keep(&self, checkpoints: &[KeptOutside]) -> Result<(), OutsideError> {
-        let mut open = self.open.lock();
+        let mut open = self.kept.open.lock();
         let mut bytes = Vec::with_capacity(checkpoints.len() * 384);
-        for record in checkpoints.iter().filter(|record| !open.diverged.contains(&record.timeline)) {
+        for record in checkpoints.iter().filter(|record| !open.diverged.contains_key(&record.timeline)) {
             write_record(&mut bytes, record)?;
         }
         if !bytes.is_empty() {
-            self.append(&mut open, &bytes)?;
+            self.kept.append(&mut open, &bytes)?;
         }
         Ok(())
     }
 
     fn replace(&self, checkpoints: &[KeptOutside]) -> Result<(), OutsideError> {
-        let mut open = self.open.lock();
-        self.rewrite(&mut open, checkpoints.iter())?;
+        let mut open = self.kept.open.lock();
+        self.kept.rewrite(&mut open, checkpoints.iter())?;
         open.diverged.clear();
         Ok(())
     }
 
     fn keep_divergence(&self, divergence: &Divergence, seen: &str) -> Result<(), OutsideError> {
-        let Divergence { timeline, kind, seen: tree, found, found_statement } = divergence;
-        let record = DivergedRecord {
-            timeline_id: timeline.as_str(),
-            kind: kind.as_str(),
-            seen: DivergedTree {
-                size: tree.size,
-                root: tree.root.to_hex(),
-                checkpoint: Some(seen),
-                head_statement: None,
-            },
-            found: DivergedTree {
-                size: found.size,
-                root: found.root.to_hex(),
-                checkpoint: None,
-                head_statement: Some(found_statement),
-            },
-        };
-        let mut line = serde_json::to_vec(&record).map_err(io::Error::other)?;
-        line.push(b'\n');
-        let mut kept = Vec::new();
-        write_record(&mut kept, &KeptOutside { timeline: timeline.clone(), note: seen.into(), seal: None })?;
-        let mut open = self.open.lock();
-        let path = self.path.with_file_name(DIVERGED_FILE);
-        let mut file = OpenOptions::new().append(true).create(true).mode(FILE_MODE).open(&path)?;
-        file.write_all(&line)?;
-        file.sync_all()?;
-        sync_folder(&path)?;
-        self.append(&mut open, &kept)?;
-        open.diverged.insert(timeline.clone());
-        Ok(())
+        Ok(self.evidence.keep(&self.kept, divergence, seen)?)
     }
 
     fn last(&self) -> Result<Vec<KeptOutside>, OutsideError> {
-        let named = |error: io::Error| io::Error::new(error.kind(), format!("{}, {error}", self.path.display()));
+        let named = |error: io::Error| io::Error::new(error.kind(), format!("{}, {error}", self.kept.path.display()));
         // Many megabytes may have to be read, for which no commit should wait.
-        let Records { file, end } = self.records().map_err(named)?;
+        let Records { file, end } = self.kept.records().map_err(named)?;
         Ok(read_records(&file, end).map_err(named)?)
     }
 }
@@ -308,33 +271,6 @@ mod tests {
     }
 
     #[test]
-    fn both_sides_of_what_differs_are_kept_beside_the_checkpoints() {
-        let folder = tempfile::tempdir().unwrap();
-        let file = CheckpointFile::open(&folder.path().join("checkpoints.log")).unwrap();
-        let tree = |size: u64| SeenTree { size, root: Hash::from_bytes([7; Hash::BYTES]) };
-        let divergence = Divergence {
-            timeline: id("main"),
-            kind: DivergenceKind::Rollback,
-            seen: tree(42),
-            found: tree(41),
-            found_statement: "a statement\n".to_owned(),
-        };
-        for _ in 0..2 {
-            file.keep_divergence(&divergence, "a note\n").unwrap();
-        }
-        let text = std::fs::read_to_string(folder.path().join(DIVERGED_FILE)).unwrap();
-        let read: Vec<serde_json::Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-        let root = "07".repeat(Hash::BYTES);
-        let expected = serde_json::json!({
-            "timeline_id": "main",
-            "kind": "rollback",
-            "seen": { "size": 42, "root": root, "checkpoint": "a note\n" },
-            "found": { "size": 41, "root": root, "head_statement": "a statement\n" },
-        });
-        assert_eq!(read, [expected.clone(), expected], "it only grows");
-    }
-
-    #[test]
     fn what_was_seen_of_another_history_is_what_the_next_start_finds() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("checkpoints.log");
@@ -352,7 +288,7 @@ mod tests {
         // A group that was on its way does not hide it, nor does a file that is written anew.
         keep(&file, "main", "fourteen\n");
         keep(&file, "other", "one\n");
-        file.open.lock().bytes_max = 0;
+        file.kept.open.lock().bytes_max = 0;
         keep(&file, "other", "two\n");
         keep(&file, "main", "fifteen\n");
         let notes = |file: &CheckpointFile| -> Vec<String> {
@@ -391,7 +327,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let file = CheckpointFile::open(&folder.path().join("checkpoints.log")).unwrap();
         keep(&file, "main", "one\n");
-        let Records { file: before, end } = file.records().unwrap();
+        let Records { file: before, end } = file.kept.records().unwrap();
         keep(&file, "main", "two\n");
         file.replace(&[kept("main", "three\n")]).unwrap();
         assert_eq!(read_records(&before, end).unwrap(), [kept("main", "one\n")]);
@@ -420,7 +356,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("checkpoints.log");
         let file = CheckpointFile::open(&path).unwrap();
-        file.open.lock().bytes_max = 2_000;
+        file.kept.open.lock().bytes_max = 2_000;
         for round in 0..100 {
             keep(&file, &format!("t{}", round % 7), &format!("{round}\n"));
         }

@@ -1,0 +1,235 @@
+//! What this service has signed once and the store no longer has: kept where the next start finds it, and tried again for
+//! as long as it cannot be kept.
+
+use std::fs::OpenOptions;
+use std::io::{self, Write as _};
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::path::Path;
+use std::sync::Arc;
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use parking_lot::{Condvar, Mutex};
+use serde::Serialize;
+use timenav_engine::{Divergence, KeptOutside};
+
+use super::{FILE_MODE, Kept, sync_folder, write_record};
+
+/// The file beside the checkpoints with both sides of each ledger that did not go on from what was seen of it, a line of
+/// JSON each. It only grows, and is for people: what a start compares is among the checkpoints.
+const DIVERGED_FILE: &str = "diverged.log";
+
+/// How long is waited before what could not be kept is tried again.
+const PAUSE: Duration = Duration::from_secs(1);
+
+/// A line of [`DIVERGED_FILE`].
+#[derive(Serialize)]
+struct DivergedRecord<'a> {
+    timeline_id: &'a str,
+    kind: &'a str,
+    seen: DivergedTree<'a>,
+    found: DivergedTree<'a>,
+}
+
+#[derive(Serialize)]
+struct DivergedTree<'a> {
+    size: u64,
+    root: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    checkpoint: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    head_statement: Option<&'a str>,
+}
+
+/// Keeps both sides of what differs. What it cannot keep, as on a full disk, it tries again, the last time when it goes.
+#[derive(Debug, Default)]
+pub(super) struct EvidenceKeeper {
+    is_over: Arc<(Mutex<bool>, Condvar)>,
+    trying: Mutex<Vec<JoinHandle<()>>>,
+}
+
+impl EvidenceKeeper {
+    pub(super) fn keep(&self, kept: &Arc<Kept>, divergence: &Divergence, seen: &str) -> io::Result<()> {
+        let mut is_told = false;
+        let now = kept.keep_both(divergence, seen, &mut is_told);
+        if now.is_err() {
+            let (kept, divergence, seen) = (Arc::clone(kept), divergence.clone(), seen.to_owned());
+            let is_over = Arc::clone(&self.is_over);
+            let again = move || keep_in_the_end((&kept, is_told), &divergence, &seen, &is_over);
+            self.trying.lock().push(std::thread::Builder::new().name("evidence".to_owned()).spawn(again)?);
+        }
+        now
+    }
+}
+
+impl Drop for EvidenceKeeper {
+    fn drop(&mut self) {
+        *self.is_over.0.lock() = true;
+        self.is_over.1.notify_all();
+        for trying in self.trying.lock().drain(..) {
+            // One that panicked has said so.
+            let _ = trying.join();
+        }
+    }
+}
+
+/// Tries until both sides are kept; the last time when nobody is there any more to keep them for.
+fn keep_in_the_end(
+    (kept, mut is_told): (&Kept, bool),
+    divergence: &Divergence,
+    seen: &str,
+    (is_over, changed): &(Mutex<bool>, Condvar),
+) {
+    loop {
+        let is_last = {
+            let mut is_over = is_over.lock();
+            if !*is_over {
+                changed.wait_for(&mut is_over, PAUSE);
+            }
+            *is_over
+        };
+        match kept.keep_both(divergence, seen, &mut is_told) {
+            Ok(()) => {
+                tracing::warn!(timeline_id = %divergence.timeline, "both sides could be kept after all");
+                return;
+            }
+            Err(error) if is_last => {
+                tracing::error!(%error, timeline_id = %divergence.timeline, "both sides were not kept; keep the database");
+                return;
+            }
+            Err(_) => {}
+        }
+    }
+}
+
+impl Kept {
+    /// Keeps what was seen as the timeline's last checkpoint, and both sides in the file for people. The first counts at
+    /// the next start, so that it comes first; each is tried though the other fails. People are told once.
+    fn keep_both(&self, divergence: &Divergence, seen: &str, is_told: &mut bool) -> io::Result<()> {
+        let mut open = self.open.lock();
+        let timeline = &divergence.timeline;
+        let is_pinned = open.diverged.get(timeline).is_some_and(|pinned| pinned == seen);
+        let pinned = if is_pinned { Ok(()) } else { self.pin(&mut open, divergence, seen) };
+        drop(open);
+        if !*is_told {
+            let told = tell(&self.path.with_file_name(DIVERGED_FILE), divergence, seen);
+            *is_told = told.is_ok();
+            return pinned.and(told);
+        }
+        pinned
+    }
+
+    fn pin(&self, open: &mut super::OpenFile, divergence: &Divergence, seen: &str) -> io::Result<()> {
+        let timeline = &divergence.timeline;
+        let mut record = Vec::new();
+        write_record(&mut record, &KeptOutside { timeline: timeline.clone(), note: seen.into(), seal: None })?;
+        self.append(open, &record)?;
+        open.diverged.insert(timeline.clone(), seen.to_owned());
+        Ok(())
+    }
+}
+
+/// Writes a line for people, whole or not at all.
+fn tell(path: &Path, divergence: &Divergence, seen: &str) -> io::Result<()> {
+    let Divergence { timeline, kind, seen: tree, found, found_statement } = divergence;
+    let record = DivergedRecord {
+        timeline_id: timeline.as_str(),
+        kind: kind.as_str(),
+        seen: DivergedTree {
+            size: tree.size,
+            root: tree.root.to_hex(),
+            checkpoint: Some(seen),
+            head_statement: None,
+        },
+        found: DivergedTree {
+            size: found.size,
+            root: found.root.to_hex(),
+            checkpoint: None,
+            head_statement: Some(found_statement),
+        },
+    };
+    let mut line = serde_json::to_vec(&record).map_err(io::Error::other)?;
+    line.push(b'\n');
+    let mut file = OpenOptions::new().append(true).create(true).mode(FILE_MODE).open(path)?;
+    let before = file.metadata()?.len();
+    let written = file.write_all(&line).and_then(|()| file.sync_all());
+    if written.is_err() {
+        file.set_len(before)?;
+    }
+    written.and_then(|()| sync_folder(path))
+}
+
+#[cfg(test)]
+mod tests {
+    use timenav_core::ids::TimelineId;
+    use timenav_core::ledger::Hash;
+    use timenav_engine::{DivergenceKind, Outside as _, SeenTree};
+
+    use super::super::CheckpointFile;
+    use super::*;
+
+    fn divergence() -> Divergence {
+        let tree = |size: u64| SeenTree { size, root: Hash::from_bytes([7; Hash::BYTES]) };
+        Divergence {
+            timeline: TimelineId::new("main").unwrap(),
+            kind: DivergenceKind::Rollback,
+            seen: tree(42),
+            found: tree(41),
+            found_statement: "a statement\n".to_owned(),
+        }
+    }
+
+    fn notes(file: &Path) -> Vec<String> {
+        CheckpointFile::read_only(file).unwrap().iter().map(|kept| kept.note.to_string()).collect()
+    }
+
+    #[test]
+    fn both_sides_of_what_differs_are_kept_beside_the_checkpoints() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = CheckpointFile::open(&folder.path().join("checkpoints.log")).unwrap();
+        for _ in 0..2 {
+            file.keep_divergence(&divergence(), "a note\n").unwrap();
+        }
+        let text = std::fs::read_to_string(folder.path().join(DIVERGED_FILE)).unwrap();
+        let read: Vec<serde_json::Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+        let root = "07".repeat(Hash::BYTES);
+        let expected = serde_json::json!({
+            "timeline_id": "main",
+            "kind": "rollback",
+            "seen": { "size": 42, "root": root, "checkpoint": "a note\n" },
+            "found": { "size": 41, "root": root, "head_statement": "a statement\n" },
+        });
+        assert_eq!(read, [expected.clone(), expected], "it only grows");
+    }
+
+    /// Of the two files one cannot be written: the other has it all the same, and that one once it can be.
+    #[test]
+    fn what_cannot_be_kept_is_tried_again_until_the_end() {
+        let folder = tempfile::tempdir().unwrap();
+        let (path, told) = (folder.path().join("checkpoints.log"), folder.path().join(DIVERGED_FILE));
+        let file = CheckpointFile::open(&path).unwrap();
+        std::fs::create_dir(&told).unwrap();
+        file.keep_divergence(&divergence(), "a note\n").unwrap_err();
+        assert_eq!(notes(&path), ["a note\n"], "what the next start compares does not depend on the other file");
+        std::fs::remove_dir(&told).unwrap();
+        drop(file);
+        assert_eq!(std::fs::read_to_string(&told).unwrap().lines().count(), 1);
+        assert_eq!(notes(&path), ["a note\n"]);
+    }
+
+    #[test]
+    fn people_are_told_once_though_the_checkpoint_is_kept_later() {
+        let folder = tempfile::tempdir().unwrap();
+        let (path, told) = (folder.path().join("checkpoints.log"), folder.path().join(DIVERGED_FILE));
+        let file = CheckpointFile::open(&path).unwrap();
+        // The file of checkpoints would have to be written anew, and cannot be.
+        let beside = path.with_extension("new");
+        std::fs::create_dir_all(beside.join("x")).unwrap();
+        file.kept.open.lock().bytes_max = 0;
+        file.keep_divergence(&divergence(), "a note\n").unwrap_err();
+        std::fs::remove_dir_all(beside).unwrap();
+        drop(file);
+        assert_eq!(notes(&path), ["a note\n"]);
+        assert_eq!(std::fs::read_to_string(&told).unwrap().lines().count(), 1);
+    }
+}
