@@ -77,7 +77,7 @@ pub(crate) fn keep_both(divergence: &Divergence, known: Option<&TimelineState>, 
         None => Err("nothing is known of it".to_owned()),
     };
     if let Err(error) = kept {
-        tracing::error!(error, timeline_id = %divergence.timeline, "both sides could not be kept; keep the database");
+        tracing::error!(error, timeline_id = %divergence.timeline, "both sides could not be kept, which is tried again; keep the database");
     }
 }
 
@@ -106,6 +106,31 @@ fn sign(
 /// The key or the name is none that a note can have.
 pub(crate) fn note_of_scanned(tree: &Checkpoint, signer: &dyn Signer) -> Result<Arc<str>, Refusal> {
     sign(tree, (signer, None), false)
+}
+
+/// Has the next key sign what is kept of a timeline that has ended, beside the key that has signed it. `None` where it has.
+///
+/// # Errors
+/// What is kept is not signed by the key that goes, or a key cannot sign now.
+pub(crate) fn signed_by_next(
+    kept: &KeptOutside,
+    doors: &Doors,
+    options: &Options,
+) -> Result<Option<KeptOutside>, Refusal> {
+    let Some(next) = doors.next_signer.as_deref() else { return Ok(None) };
+    let opened = |signer: &dyn Signer, is_sealed: bool| {
+        let key = signer.ledger_key(&options.service_name, &kept.timeline)?;
+        Checkpoint::open(kept.note.as_bytes(), &key, |public, message, signature| {
+            is_sealed || signer.verify(public, message, signature)
+        })
+    };
+    if opened(next, false).is_ok() {
+        return Ok(None);
+    }
+    let wrong = |error| Refusal::Damaged(format!("the checkpoint that is kept of `{}`: {error}", kept.timeline));
+    let tree = opened(&*doors.signer, kept.is_sealed(&*doors.signer)).map_err(wrong)?;
+    let note = sign(&tree, (&*doors.signer, Some(next)), false)?;
+    Ok(Some(KeptOutside::seal(kept.timeline.clone(), note, &*doors.signer)))
 }
 
 /// Returns the newest checkpoints of timelines whose service does not run, as it would keep them outside the database:

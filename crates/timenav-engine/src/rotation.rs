@@ -16,8 +16,8 @@ use crate::deciding::rotation::RotateSigningKey;
 use crate::deciding::sessions::ChangeSessions;
 use crate::engine::Engine;
 use crate::head::TimelineState;
-use crate::notes::{has_signed, keep_rotations, newest_note};
-use crate::outside::{KeptOutside, system_last};
+use crate::notes::{has_signed, keep_rotations, newest_note, signed_by_next};
+use crate::outside::{KeptOutside, OutsideError, system_last};
 use crate::proofs::InclusionProof;
 use crate::refusal::Refusal;
 use crate::signer::Signer;
@@ -114,24 +114,29 @@ impl Engine {
     }
 
     /// Keeps outside what a crash between a commit and its keeping left out: with the next key, what is kept there
-    /// must be signed by it too.
+    /// must be signed by it too. That of timelines that have ended as well, whose ledgers do not go over any more.
     async fn keep_outside(&self) -> Result<(), Refusal> {
-        let outside = Arc::clone(&self.doors().outside);
-        let signer = &*self.doors().signer;
+        let (doors, options) = (self.doors().clone(), self.options().clone());
         let sealed = |state: &Arc<TimelineState>| {
-            let note = newest_note(state, self.doors(), self.options())?;
-            Ok(KeptOutside::seal(state.head.id.clone(), note, signer))
+            let note = newest_note(state, &doors, &options)?;
+            Ok(KeptOutside::seal(state.head.id.clone(), note, &*doors.signer))
         };
         let heads = self.states().iter().map(sealed).collect::<Result<Vec<KeptOutside>, Refusal>>()?;
         let kept = tokio::task::spawn_blocking(move || {
-            let last: BTreeMap<TimelineId, Arc<str>> =
-                outside.last()?.into_iter().map(|kept| (kept.timeline, kept.note)).collect();
-            let mut missing: Vec<_> =
-                heads.into_iter().filter(|head| last.get(&head.timeline) != Some(&head.note)).collect();
+            let unavailable = |error: OutsideError| Refusal::Unavailable(error.to_string());
+            let mut last: BTreeMap<TimelineId, KeptOutside> = BTreeMap::new();
+            last.extend(
+                doors.outside.last().map_err(unavailable)?.into_iter().map(|kept| (kept.timeline.clone(), kept)),
+            );
+            let is_missing = |head: &KeptOutside| last.get(&head.timeline).is_none_or(|kept| kept.note != head.note);
+            let mut missing: Vec<_> = heads.iter().filter(|head| is_missing(head)).cloned().collect();
+            heads.iter().for_each(|head| drop(last.remove(&head.timeline)));
+            for ended in last.values() {
+                missing.extend(signed_by_next(ended, &doors, &options)?);
+            }
             system_last(&mut missing);
-            if missing.is_empty() { Ok(()) } else { outside.keep(&missing) }
+            if missing.is_empty() { Ok(()) } else { doors.outside.keep(&missing).map_err(unavailable) }
         });
-        let kept = kept.await.map_err(|error| Refusal::Unavailable(error.to_string()))?;
-        kept.map_err(|error| Refusal::Unavailable(error.to_string()))
+        kept.await.map_err(|error| Refusal::Unavailable(error.to_string()))?
     }
 }

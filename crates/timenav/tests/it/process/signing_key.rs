@@ -105,6 +105,9 @@ fn lived_in() -> (Service, Value, String) {
     service.post("/v1/events", &(0..20).map(|number| event(&format!("e{number}"))).collect::<Vec<_>>().into());
     service.post("/timelines", &json!({ "timeline_id": "other" }));
     service.post("/timelines", &json!({ "timeline_id": "fork", "fork_of": "main" }));
+    // What is kept of one that has ended is signed too, and its ledger does not go over any more.
+    service.post("/timelines", &json!({ "timeline_id": "ended" }));
+    service.send(Request::new("DELETE", "/timeline/ended")).expect(200);
     let sealing = json!({ "timeline_id": "main", "data": { "where": "there" }, "encryption_key": PASSPHRASE });
     let data_id = service.post("/v1/encrypt-data", &sealing)["data_id"].clone();
     service.user("ada");
