@@ -42,6 +42,9 @@ pub(crate) const SPOOL_FILE: &str = "adopting";
 /// The folder in which a backup is put together. As long as it is there, the data folder is not whole.
 pub(crate) const RESTORING_FOLDER: &str = "restoring";
 
+/// The name that the database gets once everything has moved out of it.
+pub(crate) const MOVED_FILE: &str = "timenav.db.moved";
+
 /// A data folder that this process alone uses, until the value is dropped.
 #[derive(Debug)]
 pub(crate) struct DataFolder {

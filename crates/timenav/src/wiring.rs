@@ -1,5 +1,6 @@
 //! Puts the service together: the data folder, the store, the doors, the engine.
 
+use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::{Context as _, bail};
@@ -7,12 +8,12 @@ use timenav_core::ids::TimelineId;
 use timenav_core::ledger::{VerifierKey, origin};
 use timenav_core::time::Span;
 use timenav_engine::{Acceptance, Doors, Engine, LONG_WORK_RUNNING_MAX, Options, Signer, Store, VIEWS_RUNNING_MAX};
-use timenav_store::{CheckpointFile, PostgresOptions, PostgresStore, SqliteStore};
+use timenav_store::{CheckpointFile, PostgresOptions, PostgresStore, SqliteStore, unfinished_move};
 use timenav_vault::{AesVault, Argon2Passwords, Turns};
 use tokio::runtime::{Handle, Runtime};
 
 use crate::config::{Settings, StoreUrl};
-use crate::data_folder::{CheckpointPlace, DataFolder, make_private};
+use crate::data_folder::{CheckpointPlace, DataFolder, MOVED_FILE, make_private};
 use crate::doors::{HostClock, OsEntropy};
 use crate::kept_from::kept_by_others;
 use crate::key_files::{NextKeyFile, ServiceKey, keep_first_key, kept_service_key, service_key, settle_first_key};
@@ -84,6 +85,9 @@ pub(crate) async fn open(folder: &DataFolder, settings: &Settings) -> anyhow::Re
         Some(url) => Some(open_postgres(folder, url, !settings.replicas).await?),
         None => None,
     };
+    if postgres.is_none() {
+        refuse_a_second_database(folder, &checkpoints)?;
+    }
     // The key comes before the database, so that no crash leaves a database without it.
     let name = settings.service_name.as_deref();
     let key = if postgres.is_some() {
@@ -109,7 +113,8 @@ async fn open_postgres(folder: &DataFolder, url: &StoreUrl, is_alone: bool) -> a
     let named = || format!("the database {url}");
     if folder.database().try_exists().context("the database cannot be read")? {
         bail!(
-            "{} exists, and --store names another database: give an empty data folder, or leave out --store",
+            "{} exists, and --store names another database: leave out --store, or put that file elsewhere and leave the \
+             others in the folder",
             folder.database().display()
         );
     }
@@ -135,8 +140,46 @@ async fn open_postgres(folder: &DataFolder, url: &StoreUrl, is_alone: bool) -> a
     );
 }
 
+/// Refuses to make a database where there was one, or where one is on its way: it would begin a second history under the
+/// same key, and stand in the way of the right one.
+fn refuse_a_second_database(folder: &DataFolder, checkpoints: &CheckpointPlace) -> anyhow::Result<()> {
+    let is_there = |path: &Path| path.try_exists().with_context(|| format!("{} cannot be read", path.display()));
+    let database = folder.database();
+    if is_there(&database)? {
+        return Ok(());
+    }
+    let moving = unfinished_move(&database);
+    if is_there(&moving)? {
+        bail!(
+            "a move into {} was interrupted: run the same `timenav migrate` again, or delete {} to give it up",
+            database.display(),
+            moving.display()
+        );
+    }
+    let moved = folder.path().join(MOVED_FILE);
+    if is_there(&moved)? {
+        bail!(
+            "everything in {} was moved to PostgreSQL: name that database with --store or TIMENAV_STORE; {} is what was \
+             there before",
+            database.display(),
+            moved.display()
+        );
+    }
+    let named = || format!("the checkpoints {}", checkpoints.file.display());
+    if is_there(&checkpoints.file)? && !CheckpointFile::read_only(&checkpoints.file).with_context(named)?.is_empty() {
+        bail!(
+            "there is no database {}, but {} keeps signed checkpoints of what was in it: put the database back, restore a \
+             backup, or name a PostgreSQL database with --store",
+            database.display(),
+            checkpoints.file.display()
+        );
+    }
+    Ok(())
+}
+
 /// Opens the file in the data folder.
-fn open_sqlite(folder: &DataFolder) -> anyhow::Result<Arc<dyn Store>> {
+fn open_sqlite(folder: &DataFolder, checkpoints: &CheckpointPlace) -> anyhow::Result<Arc<dyn Store>> {
+    refuse_a_second_database(folder, checkpoints)?;
     let database = folder.database();
     let named = || format!("the database {}", database.display());
     make_private(&database).with_context(named)?;
@@ -222,7 +265,7 @@ impl Parts {
         postgres: Option<Arc<dyn Store>>,
     ) -> anyhow::Result<Self> {
         let entropy = Arc::new(OsEntropy);
-        let store = postgres.map_or_else(|| open_sqlite(folder), Ok)?;
+        let store = postgres.map_or_else(|| open_sqlite(folder, &checkpoints), Ok)?;
         let named = || format!("the checkpoints {}", checkpoints.file.display());
         make_private(&checkpoints.file).with_context(named)?;
         let outside = CheckpointFile::open(&checkpoints.file).with_context(named)?;

@@ -14,7 +14,7 @@ use timenav_store::{Copied, Moved, PostgresOptions, fold_log, to_postgres, to_sq
 use super::checked_copy::CheckedCopy;
 use super::verify::files::{Archive, Files, Outside, read_outside};
 use crate::config::StoreUrl;
-use crate::data_folder::{CheckpointPlace, DATABASE_FILE, DataFolder, SIGNING_KEY_FILE, sync_folder_of};
+use crate::data_folder::{CheckpointPlace, DATABASE_FILE, DataFolder, MOVED_FILE, SIGNING_KEY_FILE, sync_folder_of};
 use crate::doors::OsEntropy;
 use crate::exit::Failure;
 use crate::key_files::{ServiceKey, service_key};
@@ -22,8 +22,6 @@ use crate::output;
 
 /// What the address of a data folder begins with.
 const SQLITE: &str = "sqlite:";
-/// The name that the database of a data folder gets once everything has moved out of it.
-const MOVED_FILE: &str = "timenav.db.moved";
 
 /// Moves everything a stopped service keeps from SQLite to PostgreSQL, or back.
 ///

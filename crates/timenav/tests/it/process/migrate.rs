@@ -79,3 +79,63 @@ fn a_move_that_is_killed_again_and_again_goes_on_where_it_was() {
     assert_eq!((&scan["tampering_detected"], &scan["findings"]), (&json!(false), &json!([])), "{scan:#}");
     service.audit();
 }
+
+/// A start that found no database made one, and began a second history under the same key.
+#[test]
+fn a_folder_whose_database_is_on_its_way_or_elsewhere_gets_no_second_one() {
+    let cluster = Cluster::start();
+    let mut service = Service::start();
+    service.post("/v1/events", &json!({ "event_id": "e", "time": "2001-01-01T00:00:00Z" }));
+    assert!(service.stop().success());
+    let (key, database) = (service.data().join("signing.key"), service.data().join("timenav.db"));
+    let folder = format!("sqlite:{}", service.data().display());
+    let (code, stdout, stderr) = run(&mut migrate(&folder, &cluster.url), "");
+    assert_eq!(code, Some(0), "{stdout}{stderr}");
+    // Somebody forgets that it has moved.
+    let refused = refused_start(&service.data(), &[]);
+    assert!(refused.contains("was moved to PostgreSQL: name that database with --store"), "{refused}");
+    assert!(!database.exists());
+    // A move back is killed as soon as it has begun a file.
+    for with_checkpoints in [false, true] {
+        let back = tempfile::tempdir().unwrap();
+        std::fs::copy(&key, back.path().join("signing.key")).unwrap();
+        if with_checkpoints {
+            std::fs::copy(service.data().join("checkpoints.log"), back.path().join("checkpoints.log")).unwrap();
+        }
+        let to = format!("sqlite:{}", back.path().display());
+        let mut child = migrate(&cluster.url, &to).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        while !back.path().join("timenav.db.moving").exists() {
+            assert_eq!(child.try_wait().unwrap(), None, "it had ended before it was killed");
+        }
+        kill_process(Pid::from_child(&child), Signal::KILL).unwrap();
+        child.wait().unwrap();
+        assert!(!back.path().join("timenav.db").exists(), "it was too fast");
+        let refused = refused_start(back.path(), &[]);
+        assert!(refused.contains("was interrupted: run the same `timenav migrate` again"), "{refused}");
+        assert!(!back.path().join("timenav.db").exists() && !back.path().join("admin.key").exists());
+        let (code, stdout, stderr) = run(&mut migrate(&cluster.url, &to), "");
+        assert_eq!(code, Some(0), "{stdout}{stderr}");
+    }
+    service.arguments(&["--store", &cluster.url]);
+    service.start_again();
+    assert_eq!(service.send(Request::get("/v1/events/e")).status, 200);
+    service.audit();
+}
+
+#[test]
+fn a_folder_with_checkpoints_alone_gets_no_new_database() {
+    let mut service = Service::start();
+    assert!(service.stop().success());
+    let (database, aside) = (service.data().join("timenav.db"), service.data().join("aside"));
+    std::fs::rename(&database, &aside).unwrap();
+    let refused = refused_start(&service.data(), &[]);
+    assert!(refused.contains("keeps signed checkpoints of what was in it: put the database back"), "{refused}");
+    let accept = ["accept-rollback", "--by", "ada", "--reason", "lost", "--data"];
+    let (code, stdout, stderr) = run(timenav().args(accept).arg(service.data()), "");
+    assert_eq!(code, Some(1), "{stdout}{stderr}");
+    assert!(stderr.contains("there is no database in"), "{stderr}");
+    assert!(!database.exists());
+    std::fs::rename(&aside, &database).unwrap();
+    service.start_again();
+    service.audit();
+}
