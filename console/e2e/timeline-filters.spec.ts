@@ -96,6 +96,29 @@ for (const [name, most] of [
       await counted(page, '2 events');
     });
 
+    it('takes numbers from one to another, and says what is wrong with them', async () => {
+      const page = await on.loggedIn(`timeline?timeline=storms${most}`);
+      await counted(page, '6 events');
+      await page.getByRole('button', { name: 'Filter', exact: true }).click();
+      const dialog = page.getByRole('dialog', { name: 'Show only events with' });
+      await dialog.getByLabel('An attribute').check();
+      await dialog.getByLabel('Attribute', { exact: true }).fill('wind');
+      const show = dialog.getByRole('button', { name: 'Show only these' });
+      await dialog.getByLabel('At least').fill('53');
+      await dialog.getByLabel('At most').fill('5x');
+      await dialog.getByText('Both are numbers, such as 140 or -2.5.').waitFor();
+      expect(await show.isDisabled()).toBe(true);
+      await dialog.getByLabel('At most').fill('52');
+      await dialog.getByText('The range ends before it begins.').waitFor();
+      await expectAccessible(page);
+      await dialog.getByLabel('At most').fill('');
+      await show.click();
+      await counted(page, '3 events');
+      expect(param(page, 'attribute.wind')).toBe('53/..');
+      await page.getByRole('button', { name: /wind ≥ 53/ }).click();
+      await counted(page, '6 events');
+    });
+
     it('that nothing passes says so, and gives everything back', async () => {
       const page = await on.loggedIn(`timeline?timeline=storms&actor=nobody${most}`);
       await page.getByRole('heading', { name: 'No event passes the filter' }).waitFor();

@@ -4409,7 +4409,7 @@ export interface components {
              */
             as_of?: string | number | null;
             /**
-             * @description Only events with these values of attributes, by key: in a query string `attribute.KEY=VALUE`, as often as you like. A value is a text, a number or a truth value, or one of those in a list. Dots lead into objects.
+             * @description Only events with these values of attributes, by key: in a query string `attribute.KEY=VALUE`, as often as you like. A value is a text, a number or a truth value, or one of those in a list. `FROM/TO` stands for the numbers from one to the other, with `..` for an open end. Dots lead into objects.
              * @example {
              *       "category": "5"
              *     }
@@ -6795,7 +6795,7 @@ export interface operations {
                 actor?: string;
                 /** @description A moment of the ledger: a position, an anchor id, or a host time. Defaults to now. */
                 as_of?: string | number;
-                /** @description Only events with these values of attributes, by key: in a query string `attribute.KEY=VALUE`, as often as you like. A value is a text, a number or a truth value, or one of those in a list. Dots lead into objects. */
+                /** @description Only events with these values of attributes, by key: in a query string `attribute.KEY=VALUE`, as often as you like. A value is a text, a number or a truth value, or one of those in a list. `FROM/TO` stands for the numbers from one to the other, with `..` for an open end. Dots lead into objects. */
                 attribute?: {
                     [key: string]: string;
                 };
@@ -7997,7 +7997,7 @@ export interface operations {
                 actor?: string;
                 /** @description A moment of the ledger: a position, an anchor id, or a host time. Defaults to now. */
                 as_of?: string | number;
-                /** @description Only events with these values of attributes, by key: in a query string `attribute.KEY=VALUE`, as often as you like. A value is a text, a number or a truth value, or one of those in a list. Dots lead into objects. */
+                /** @description Only events with these values of attributes, by key: in a query string `attribute.KEY=VALUE`, as often as you like. A value is a text, a number or a truth value, or one of those in a list. `FROM/TO` stands for the numbers from one to the other, with `..` for an open end. Dots lead into objects. */
                 attribute?: {
                     [key: string]: string;
                 };
@@ -9221,7 +9221,7 @@ export interface operations {
                 actor?: string;
                 /** @description A moment of the ledger: a position, an anchor id, or a host time. Defaults to now. */
                 as_of?: string | number;
-                /** @description Only events with these values of attributes, by key: in a query string `attribute.KEY=VALUE`, as often as you like. A value is a text, a number or a truth value, or one of those in a list. Dots lead into objects. */
+                /** @description Only events with these values of attributes, by key: in a query string `attribute.KEY=VALUE`, as often as you like. A value is a text, a number or a truth value, or one of those in a list. `FROM/TO` stands for the numbers from one to the other, with `..` for an open end. Dots lead into objects. */
                 attribute?: {
                     [key: string]: string;
                 };
@@ -10474,7 +10474,7 @@ export interface operations {
             query?: {
                 /** @description Only events with exactly this actor. */
                 actor?: string;
-                /** @description Only events with these values of attributes, by key: in a query string `attribute.KEY=VALUE`, as often as you like. A value is a text, a number or a truth value, or one of those in a list. Dots lead into objects. */
+                /** @description Only events with these values of attributes, by key: in a query string `attribute.KEY=VALUE`, as often as you like. A value is a text, a number or a truth value, or one of those in a list. `FROM/TO` stands for the numbers from one to the other, with `..` for an open end. Dots lead into objects. */
                 attribute?: {
                     [key: string]: string;
                 };

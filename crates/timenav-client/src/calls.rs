@@ -688,7 +688,8 @@ impl<'a> AggregateEventsCall<'a> {
     }
 
     /// Only events with these values of attributes, by key: in a query string `attribute.KEY=VALUE`, as often as you
-    /// like. A value is a text, a number or a truth value, or one of those in a list. Dots lead into objects.
+    /// like. A value is a text, a number or a truth value, or one of those in a list. `FROM/TO` stands for the
+    /// numbers from one to the other, with `..` for an open end. Dots lead into objects.
     pub fn attribute(mut self, key: &str, value: impl Into<String>) -> Self {
         self.call.query_attribute(key, value.into());
         self
@@ -1601,7 +1602,8 @@ impl ExportEventsCall<'_> {
     }
 
     /// Only events with these values of attributes, by key: in a query string `attribute.KEY=VALUE`, as often as you
-    /// like. A value is a text, a number or a truth value, or one of those in a list. Dots lead into objects.
+    /// like. A value is a text, a number or a truth value, or one of those in a list. `FROM/TO` stands for the
+    /// numbers from one to the other, with `..` for an open end. Dots lead into objects.
     pub fn attribute(mut self, key: &str, value: impl Into<String>) -> Self {
         self.call.query_attribute(key, value.into());
         self
@@ -2560,7 +2562,8 @@ impl<'a> MonitorEventsCall<'a> {
     }
 
     /// Only events with these values of attributes, by key: in a query string `attribute.KEY=VALUE`, as often as you
-    /// like. A value is a text, a number or a truth value, or one of those in a list. Dots lead into objects.
+    /// like. A value is a text, a number or a truth value, or one of those in a list. `FROM/TO` stands for the
+    /// numbers from one to the other, with `..` for an open end. Dots lead into objects.
     pub fn attribute(mut self, key: &str, value: impl Into<String>) -> Self {
         self.call.query_attribute(key, value.into());
         self
@@ -3176,7 +3179,8 @@ impl<'a> ScanEventsCall<'a> {
     }
 
     /// Only events with these values of attributes, by key: in a query string `attribute.KEY=VALUE`, as often as you
-    /// like. A value is a text, a number or a truth value, or one of those in a list. Dots lead into objects.
+    /// like. A value is a text, a number or a truth value, or one of those in a list. `FROM/TO` stands for the
+    /// numbers from one to the other, with `..` for an open end. Dots lead into objects.
     pub fn attribute(mut self, key: &str, value: impl Into<String>) -> Self {
         self.call.member_attribute(key, value.into());
         self
@@ -3656,7 +3660,8 @@ impl StreamCall<'_> {
     }
 
     /// Only events with these values of attributes, by key: in a query string `attribute.KEY=VALUE`, as often as you
-    /// like. A value is a text, a number or a truth value, or one of those in a list. Dots lead into objects.
+    /// like. A value is a text, a number or a truth value, or one of those in a list. `FROM/TO` stands for the
+    /// numbers from one to the other, with `..` for an open end. Dots lead into objects.
     pub fn attribute(mut self, key: &str, value: impl Into<String>) -> Self {
         self.call.query_attribute(key, value.into());
         self

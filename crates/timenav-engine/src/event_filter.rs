@@ -13,9 +13,12 @@ use timenav_core::limits::{
 use timenav_core::time::{Instant, Virtual};
 use timenav_core::words::WordQuery;
 
+use self::wanted::Wanted;
 use crate::event_content::event_draft;
 use crate::json::json;
 use crate::parties::Parties;
+
+mod wanted;
 
 /// What a caller says of the events that are meant, as it was written.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -44,11 +47,14 @@ pub struct FilterError {
 /// `text`: each word begins a word of the name, the description, the location, the id, an actor, or a text in the
 /// attributes, without regard to case and accents ([`WordQuery`]). `actor` is one of the actors and `source` is the
 /// source, letter by letter. An attribute has a value if it is that text, number or truth value, or a list with it in;
-/// the key is that of an attribute, or names one inside others, with dots between.
+/// `FROM/TO` also stands for the numbers from one to the other, where `..` is an open end. The key is that of an
+/// attribute, or names one inside others, with dots between.
 #[derive(Clone, Debug, Default)]
 pub struct EventFilter {
     texts: FilterTexts,
     words: Option<WordQuery>,
+    /// The attributes, read.
+    wanted: BTreeMap<String, Vec<Wanted>>,
     /// What the JSON of an event has in it, if the event passes: a quick look before the event is read.
     signs: Vec<String>,
     /// The instant after which nothing is seen, for a key with a horizon.
@@ -99,8 +105,10 @@ impl EventFilter {
             let detail = format!("at most {FIND_ATTRIBUTES_MAX} values of attributes are asked for at once");
             return Err(FilterError { field: "attribute".to_owned(), detail });
         }
+        let read = |values: &Vec<String>| values.iter().map(|value| Wanted::new(value)).collect();
+        let wanted = texts.attributes.iter().map(|(key, values)| (key.clone(), read(values))).collect();
         let signs = signs(&texts);
-        Ok(Self { texts, words, signs, until: None })
+        Ok(Self { texts, words, wanted, signs, until: None })
     }
 
     /// Returns the same filter for whoever sees nothing that tells of a later instant.
@@ -154,16 +162,17 @@ impl EventFilter {
             return false;
         }
         let Ok(event) = serde_json::from_str::<Looked<'_>>(content) else { return false };
-        let FilterTexts { actor, source, attributes, .. } = &self.texts;
+        let FilterTexts { actor, source, .. } = &self.texts;
         let has_actor = actor.as_ref().is_none_or(|actor| event.actors.contains(actor));
         let has_source = source.as_ref().is_none_or(|source| event.source.as_ref().is_some_and(|of| of == source));
         if !has_actor || !has_source {
             return false;
         }
-        let is_looked_into = self.words.is_some() || !attributes.is_empty();
+        let is_looked_into = self.words.is_some() || !self.wanted.is_empty();
         let kept = event.attributes.filter(|_| is_looked_into).and_then(|raw| serde_json::from_str(raw.get()).ok());
         let kept: Value = kept.unwrap_or_default();
-        attributes.iter().all(|(key, values)| values.iter().all(|value| has(&kept, key, value)))
+        let has = |key: &str, wanted: &Wanted| attribute(&kept, key).is_some_and(|value| wanted.is_in(value));
+        self.wanted.iter().all(|(key, values)| values.iter().all(|wanted| has(key, wanted)))
             && self.words.as_ref().is_none_or(|words| is_told_of(words, &event, &kept))
     }
 }
@@ -246,29 +255,6 @@ pub(crate) fn value_of(content: &str, member: Member<'_>) -> Option<Value> {
     match key {
         None => Some(value),
         Some(key) => attribute(&value, key).cloned(),
-    }
-}
-
-fn has(attributes: &Value, key: &str, wanted: &str) -> bool {
-    match attribute(attributes, key) {
-        Some(Value::Array(items)) => items.iter().any(|item| is(item, wanted)),
-        Some(value) => is(value, wanted),
-        None => false,
-    }
-}
-
-fn is(value: &Value, wanted: &str) -> bool {
-    match value {
-        Value::String(text) => text == wanted,
-        Value::Number(number) => {
-            number.to_string() == wanted
-                || wanted
-                    .parse::<f64>()
-                    .is_ok_and(|wanted| number.as_f64().is_some_and(|of| of.total_cmp(&wanted).is_eq()))
-        }
-        Value::Bool(truth) => truth.to_string() == wanted,
-        Value::Null => wanted == "null",
-        Value::Array(_) | Value::Object(_) => false,
     }
 }
 
@@ -360,6 +346,10 @@ mod tests {
             ("mag", "5.6", true),
             ("mag", "5.600", true),
             ("mag", "5.7", false),
+            ("mag", "5.6/..", true),
+            ("mag", "../5.5", false),
+            ("a.c", "1/9", true),
+            ("missing", "../5.5", false),
             ("ok", "true", true),
             ("ok", "yes", false),
             ("none", "null", true),

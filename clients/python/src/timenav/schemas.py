@@ -2573,7 +2573,8 @@ class ScanEventsRequest(TypedDict):
     """A moment of the ledger: a position, an anchor id, or a host time. Defaults to now."""
     attribute: NotRequired[Mapping[str, str | Sequence[str]] | None]
     """Only events with these values of attributes, by key: in a query string `attribute.KEY=VALUE`, as often as you
-    like. A value is a text, a number or a truth value, or one of those in a list. Dots lead into objects.
+    like. A value is a text, a number or a truth value, or one of those in a list. `FROM/TO` stands for the
+    numbers from one to the other, with `..` for an open end. Dots lead into objects.
     """
     cursor: NotRequired[str | None]
     """The `next_cursor` of the previous page."""

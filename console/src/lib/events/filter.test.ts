@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import {
+  demandText,
   addressOf,
   ALL,
   isTrack,
@@ -87,5 +88,29 @@ describe('the filter', () => {
     // So is each group, where they are told apart by that.
     const groups = ['actor', 'attribute.storm_id', 'attribute.status', 'source'];
     expect(groups.map(isTracked)).toEqual([true, true, false, false]);
+  });
+});
+
+describe('what an attribute has to be', () => {
+  it('is a value, or a number in a range', () => {
+    expect(
+      ['HU', '140', '140/..', '../-2.5', '64/95', '1/2/3', '../x', 'a/b', '5/b', '/5', '5/', '2005-08-28/..', ''].map(
+        demandText,
+      ),
+    ).toEqual([
+      '= HU',
+      '= 140',
+      '≥ 140',
+      '≤ -2.5',
+      '64 to 95',
+      '= 1/2/3',
+      '= ../x',
+      '= a/b',
+      '= 5/b',
+      '= /5',
+      '= 5/',
+      '= 2005-08-28/..',
+      '= ',
+    ]);
   });
 });

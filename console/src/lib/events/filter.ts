@@ -70,6 +70,15 @@ interface FilterPart {
   without: Filter;
 }
 
+/** Says what an attribute has to be: a value, or a number in a range, as the service takes it. */
+export function demandText(value: string): string {
+  const range = value
+    .replace(/^(-?[\d.]+)\/\.\.$/, '≥ $1')
+    .replace(/^\.\.\/(-?[\d.]+)$/, '≤ $1')
+    .replace(/^(-?[\d.]+)\/(-?[\d.]+)$/, '$1 to $2');
+  return range === value ? `= ${value}` : range;
+}
+
 /** Returns what the filter is made of, each part with the filter that is left without it. */
 export function filterParts(filter: Filter): FilterPart[] {
   const parts: FilterPart[] = [];
@@ -79,7 +88,7 @@ export function filterParts(filter: Filter): FilterPart[] {
   if (filter.place) parts.push({ label: `place: ${filter.place}`, without: { ...filter, place: '' } });
   for (const [key, value] of Object.entries(filter.attributes)) {
     const { [key]: _, ...attributes } = filter.attributes;
-    parts.push({ label: `${key} = ${value}`, without: { ...filter, attributes } });
+    parts.push({ label: `${key} ${demandText(value)}`, without: { ...filter, attributes } });
   }
   return parts;
 }

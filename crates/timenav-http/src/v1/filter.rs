@@ -76,8 +76,8 @@ pub(crate) fn attributes_schema() -> Schema {
         .additional_properties(Some(of_each))
         .examples([serde_json::json!({ "category": "5" })]);
     let description = "Only events with these values of attributes, by key: in a query string `attribute.KEY=VALUE`, as \
-        often as you like. A value is a text, a number or a truth value, or one of those in a list. Dots lead into \
-        objects.";
+        often as you like. A value is a text, a number or a truth value, or one of those in a list. `FROM/TO` stands \
+        for the numbers from one to the other, with `..` for an open end. Dots lead into objects.";
     attributes.description(Some(description)).build().into()
 }
 

@@ -135,12 +135,7 @@ fn tell(path: &Path, divergence: &Divergence, seen: &str) -> io::Result<()> {
     let record = DivergedRecord {
         timeline_id: timeline.as_str(),
         kind: kind.as_str(),
-        seen: DivergedTree {
-            size: tree.size,
-            root: tree.root.to_hex(),
-            checkpoint: Some(seen),
-            head_statement: None,
-        },
+        seen: DivergedTree { size: tree.size, root: tree.root.to_hex(), checkpoint: Some(seen), head_statement: None },
         found: DivergedTree {
             size: found.size,
             root: found.root.to_hex(),

@@ -26,7 +26,8 @@ pub(super) struct EventFilters {
     /// Only events of this source.
     #[arg(long)]
     source: Option<String>,
-    /// Only events whose attribute has this value. May be given more than once.
+    /// Only events whose attribute has this value, or a number in this range, such as `140/..`. May be given more than
+    /// once.
     #[arg(long, value_name = "KEY=VALUE", value_parser = key_and_value)]
     attribute: Vec<(String, String)>,
 }

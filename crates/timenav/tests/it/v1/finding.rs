@@ -67,6 +67,9 @@ fn events_are_found_by_what_they_say() {
     check(&[("attribute.program", "Apollo")], &["apollo_11", "apollo_12"]);
     check(&[("attribute.program", "Apollo"), ("attribute.tags", "moon")], &["apollo_12"]);
     check(&[("attribute.crewed", "false"), ("attribute.mass", "83.60")], &["sputnik_1"]);
+    check(&[("attribute.mass", "84/..")], &["luna_24"]);
+    check(&[("attribute.mass", "../5795")], &["sputnik_1", "luna_24"]);
+    check(&[("attribute.mass", "83.6/100"), ("attribute.crewed", "false")], &["sputnik_1"]);
     check(&[("attribute.site.name", "Statio Tranquillitatis")], &["apollo_11"]);
     check(&[("text", "land"), ("source", "NASA"), ("attribute.crewed", "true"), ("actor", "Aldrin")], &["apollo_11"]);
     check(&[("text", "land"), ("order", "newest")], &["luna_24", "apollo_12", "apollo_11"]);
