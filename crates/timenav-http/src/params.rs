@@ -11,6 +11,7 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 use timenav_import::other_names::meant_by;
 use timenav_import::plain_words::{in_plain_words, no_json};
+use timenav_import::{lost_integer, lost_integer_detail};
 use utoipa::PartialSchema;
 
 use crate::problem::{Failure, FaultKind, ParameterFault};
@@ -212,7 +213,13 @@ pub(crate) fn from_json<T: DeserializeOwned>(body: &[u8]) -> Result<T, Failure> 
         }
     })?;
     json.end().map_err(|error| malformed(&error))?;
+    check_integers(body)?;
     Ok(value)
+}
+
+/// Refuses integers that a reader of JSON makes other numbers.
+fn check_integers(body: &[u8]) -> Result<(), Failure> {
+    lost_integer(body).map_or(Ok(()), |(path, digits)| Err(Failure::invalid(path, lost_integer_detail(&digits))))
 }
 
 /// Returns a better error where a word is expected and something else than a text is given: of that, Serde tells

@@ -10,6 +10,7 @@ use timenav_core::limits::EVENT_SEQUENCE_MAX;
 use timenav_core::place::Geo;
 use timenav_core::time::{DurationError, Instant, TimestampError, Virtual, Zone, parse_duration, parse_timestamp};
 
+use crate::attributes;
 use crate::content_id::content_id;
 use crate::coordinates::{self, Axis, degrees};
 use crate::event_record::{AssertionRecord, CauseRecord, point, without_position};
@@ -211,7 +212,10 @@ fn number_in_sequence(cell: &Cell<'_>) -> Result<u64, RecordError> {
 /// Reads the attributes that a record has in one place, a JSON object.
 pub(crate) fn attributes(cell: &Cell<'_>) -> Result<Map<String, Value>, RecordError> {
     let object = serde_json::from_str(&cell.text);
-    object.map_err(|_| cell.invalid("attributes", "attributes must be a JSON object, such as `{\"a\": 1}`"))
+    let object =
+        object.map_err(|_| cell.invalid("attributes", "attributes must be a JSON object, such as `{\"a\": 1}`"))?;
+    attributes::check_text(cell.text.as_bytes(), "attributes")?;
+    Ok(object)
 }
 
 fn geo(cells: &dyn Cells) -> Result<Option<Geo>, RecordError> {
@@ -319,7 +323,9 @@ fn is_json_list(cell: &Cell<'_>) -> bool {
 }
 
 fn json_list<T: DeserializeOwned>(cell: &Cell<'_>, field: &str) -> Result<Vec<T>, RecordError> {
-    serde_json::from_str(&cell.text).map_err(|error| cell.invalid(field, without_position(&error)))
+    let list = serde_json::from_str(&cell.text).map_err(|error| cell.invalid(field, without_position(&error)))?;
+    attributes::check_text(cell.text.as_bytes(), field)?;
+    Ok(list)
 }
 
 /// Returns the pieces of a list, without blanks around them and without empty ones.

@@ -2,8 +2,9 @@
 
 use serde_json::{Map, Number, Value};
 
-use crate::item::RecordError;
+use crate::item::{RecordError, clipped};
 use crate::limits::ATTRIBUTES_DEPTH_MAX;
+use crate::long_integers::{lost_integer, lost_integer_detail};
 
 /// Returns the object in canonical form.
 ///
@@ -17,11 +18,20 @@ pub(crate) fn canonical(object: &Map<String, Value>) -> Result<String, RecordErr
             return Err(RecordError::invalid(format!("attributes/{name}"), detail));
         }
         if let Some(number) = inexact(value) {
-            let detail = format!("{number} has no exact form as a JSON number (RFC 8785); write it as a string");
+            let detail = lost_integer_detail(&number.to_string());
             return Err(RecordError::invalid(format!("attributes/{name}"), detail));
         }
     }
     serde_json_canonicalizer::to_string(object).map_err(|error| RecordError::invalid("attributes", error.to_string()))
+}
+
+/// Refuses a JSON text with an integer that its reader has made another number already, in the field of that name or,
+/// if that is empty, in one of its members.
+pub(crate) fn check_text(json: &[u8], field: &str) -> Result<(), RecordError> {
+    let Some((path, digits)) = lost_integer(json) else { return Ok(()) };
+    let parts = [field, &path].into_iter().filter(|part| !part.is_empty());
+    let path = clipped(parts.collect::<Vec<_>>().join("/"));
+    Err(RecordError::invalid(path, lost_integer_detail(&digits)))
 }
 
 /// Returns a value of some field in canonical form.
@@ -37,7 +47,7 @@ pub(crate) fn canonical_value(value: &Value, field: &str) -> Result<String, Reco
         return Err(RecordError::invalid(field, detail));
     }
     if let Some(number) = inexact(value) {
-        let detail = format!("{number} has no exact form as a JSON number (RFC 8785); write it as a string");
+        let detail = lost_integer_detail(&number.to_string());
         return Err(RecordError::invalid(field, detail));
     }
     serde_json_canonicalizer::to_string(value).map_err(|error| RecordError::invalid(field, error.to_string()))
@@ -64,7 +74,7 @@ fn depth(value: &Value) -> usize {
 }
 
 /// Returns the first integer in the value that canonical JSON writes as another.
-pub(crate) fn inexact(value: &Value) -> Option<&Number> {
+fn inexact(value: &Value) -> Option<&Number> {
     match value {
         Value::Null | Value::Bool(_) | Value::String(_) => None,
         Value::Number(number) => (!is_exact(number)).then_some(number),

@@ -204,7 +204,9 @@ impl EventRecord {
             // A struct could be read from an array too, by the order of its fields.
             return Err(explanation::not_an_object(text));
         }
-        serde_json::from_slice(text).map_err(|_| explanation::of_failure(text))
+        let record = serde_json::from_slice(text).map_err(|_| explanation::of_failure(text))?;
+        attributes::check_text(text, "")?;
+        Ok(record)
     }
 
     /// Returns the draft of the event, with an id only if the record has one.

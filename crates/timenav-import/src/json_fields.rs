@@ -13,6 +13,7 @@ use crate::attributes;
 use crate::event_record::without_position;
 use crate::field::{FIELDS, Field};
 use crate::limits::{RECORD_BYTES_MAX, TEMPLATE_TEXT_BYTES_MAX};
+use crate::long_integers;
 use crate::mapping::{Mapping, Reading, Source, Template, TimeRules};
 use crate::partial_time::PartText;
 use crate::unix_time::UnixUnit;
@@ -116,7 +117,9 @@ fn split(path: &str, dots: usize) -> Option<(String, &str)> {
 }
 
 fn parsed<'a, T: serde::Deserialize<'a>>(field: &str, text: &'a str) -> Result<T, RecordError> {
-    serde_json::from_str(text).map_err(|error| RecordError::invalid(field, without_position(&error)))
+    let value = serde_json::from_str(text).map_err(|error| RecordError::invalid(field, without_position(&error)))?;
+    attributes::check_text(text.as_bytes(), field)?;
+    Ok(value)
 }
 
 /// A value that has a text.
@@ -281,8 +284,9 @@ impl<'a> Fields<'a> {
             if taken.contains(&name.as_str()) || is_missing() {
                 continue;
             }
-            let parsed = parsed(&self.kind.path(name), value.get())?;
-            left.insert(name.clone(), exact(value.get(), parsed));
+            let mut value: Value = parsed(&self.kind.path(name), &long_integers::quoted(value.get()))?;
+            attributes::make_exact(&mut value);
+            left.insert(name.clone(), value);
         }
         for path in taken {
             if !self.properties.members.contains_key(path) {
@@ -439,13 +443,4 @@ fn fits(field: Field, value: &RawValue) -> bool {
             | Field::Sequence => false,
         },
     }
-}
-
-/// Returns the value, or its digits as a string if it is an integer that canonical JSON would
-/// change.
-fn exact(text: &str, value: Value) -> Value {
-    // No double beyond 15 digits is sure to be an integer that was written.
-    let is_long_integer = text.len() > 15 && text.bytes().all(|byte| byte == b'-' || byte.is_ascii_digit());
-    let is_inexact = is_long_integer && (value.is_f64() || attributes::inexact(&value).is_some());
-    if is_inexact { Value::from(text) } else { value }
 }

@@ -8,6 +8,7 @@ use crate::attributes;
 use crate::event_record::without_position;
 use crate::item::RecordError;
 use crate::limits::RECORD_BYTES_MAX;
+use crate::long_integers;
 
 /// The members of one object that were not taken yet. A member that is `null` is as good as absent.
 pub(crate) struct Members {
@@ -21,7 +22,7 @@ impl Members {
             let detail = format!("{what} has at most {RECORD_BYTES_MAX} bytes");
             return Err(RecordError::whole(RecordError::TOO_LARGE, detail));
         }
-        match serde_json::from_str(text) {
+        match serde_json::from_str(&long_integers::quoted(text)) {
             Ok(Value::Object(map)) => Ok(Self::of(map)),
             Ok(_) => Err(RecordError::whole(RecordError::INVALID, format!("{what} must be a JSON object"))),
             Err(error) => Err(RecordError::whole(RecordError::MALFORMED_JSON, without_position(&error))),

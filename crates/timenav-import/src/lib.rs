@@ -14,6 +14,7 @@ mod import_error;
 pub mod limits;
 mod event_record;
 mod attributes;
+mod long_integers;
 mod content_id;
 mod field;
 mod mapping;
@@ -61,6 +62,7 @@ pub use git_log::GIT_LOG_FORMAT;
 pub use guess::Guess;
 pub use import_error::ImportError;
 pub use item::{Item, RecordError, RecordNote};
+pub use long_integers::{lost_integer, lost_integer_detail};
 pub use mapping::{Mapping, MappingError};
 pub use unpacking::{Packing, unpacked};
 

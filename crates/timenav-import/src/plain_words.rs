@@ -3,6 +3,10 @@
 //! Serde tells what went wrong in sentences of its own, which name types of a program. Whoever sends a request knows
 //! lists, objects and texts.
 
+const TOO_LARGE: &str = "is too large for a double, which ends at 1.8e308: write it as a string";
+const HALF_A_PAIR: &str =
+    "has one half of a surrogate pair: write both halves, such as `\\ud83d\\ude00`, or the character itself";
+
 /// Returns the message of a deserializer's error as it is told. What it does not know stays as it is: it is of ours.
 #[must_use]
 pub fn in_plain_words(message: &str) -> String {
@@ -16,6 +20,12 @@ pub fn in_plain_words(message: &str) -> String {
     if let Some((_, expected)) = message.strip_prefix("invalid length ").and_then(|rest| rest.split_once(", expected "))
     {
         return format!("expected {} of another length", kind(expected).0);
+    }
+    if message.starts_with("number out of range") {
+        return format!("this number {TOO_LARGE}");
+    }
+    if is_half_a_pair(message) {
+        return format!("this string {HALF_A_PAIR}");
     }
     if message.starts_with("data did not match any variant") {
         return "this value has none of the allowed forms".to_owned();
@@ -41,7 +51,9 @@ pub fn no_json(error: &serde_json::Error) -> String {
     } else if says("trailing characters") {
         format!("there is data after the end of the JSON, at {place}: send one value")
     } else if says("number out of range") {
-        format!("the number at {place} is too large")
+        format!("the number at {place} {TOO_LARGE}")
+    } else if is_half_a_pair(&message) {
+        format!("the string at {place} {HALF_A_PAIR}")
     } else if says("recursion limit") {
         format!("lists and objects are nested too deeply, at {place}")
     } else if says("control character") {
@@ -51,6 +63,11 @@ pub fn no_json(error: &serde_json::Error) -> String {
     } else {
         format!("this is not JSON from {place} on; an object looks like {{\"name\": \"text\", \"number\": 5}}")
     }
+}
+
+/// Returns whether a string has an escape such as `\ud83d` without its other half (RFC 8259 §7).
+fn is_half_a_pair(message: &str) -> bool {
+    message.starts_with("lone leading surrogate") || message.starts_with("unexpected end of hex escape")
 }
 
 /// What is given is never repeated: it may be a secret.
@@ -132,6 +149,10 @@ mod tests {
                 "`clok` is not allowed here; did you mean `clock`? Use `clock`, `all`",
             ),
             ("unknown variant `5`, expected one of `a1`, `b2`", "`5` is not allowed here; use `a1`, `b2`"),
+            (
+                "number out of range at line 1 column 9",
+                "this number is too large for a double, which ends at 1.8e308: write it as a string",
+            ),
             ("a rate is a number", "a rate is a number"),
         ] {
             assert_eq!(in_plain_words(message), told);
@@ -145,6 +166,23 @@ mod tests {
         {
             let told = in_plain_words(message);
             assert!(!told.contains("s3cret") && !told.contains("5324"), "{told}");
+        }
+    }
+
+    #[test]
+    fn what_no_json_says_tells_what_would_be_right() {
+        for (json, told) in [
+            (
+                "[1e400]",
+                "the number at column 6 is too large for a double, which ends at 1.8e308: write it as a string",
+            ),
+            (r#"["\ud800"]"#, "has one half of a surrogate pair: write both halves"),
+            (r#"["\ud800\n"]"#, "has one half of a surrogate pair: write both halves"),
+            (r#"["\ud800\u0041"]"#, "has one half of a surrogate pair: write both halves"),
+            (r#"["\udc00"]"#, "has one half of a surrogate pair: write both halves"),
+        ] {
+            let error = serde_json::from_str::<serde_json::Value>(json).unwrap_err();
+            assert!(no_json(&error).contains(told), "{json}: {}", no_json(&error));
         }
     }
 }

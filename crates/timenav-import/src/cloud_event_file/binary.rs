@@ -5,6 +5,7 @@ use serde_json::{Map, Value};
 use super::WHAT;
 use crate::RecordError;
 use crate::limits::RECORD_BYTES_MAX;
+use crate::long_integers;
 
 /// Returns the JSON of a `CloudEvent` whose attributes came one by one and whose data came as bytes.
 ///
@@ -53,13 +54,18 @@ fn data_member(content_type: Option<&str>, data: &[u8]) -> (&'static str, Value)
     let is_json = essence.eq_ignore_ascii_case("application/json")
         || essence.eq_ignore_ascii_case("text/json")
         || essence.to_ascii_lowercase().ends_with("+json");
-    if let Some(value) = is_json.then(|| serde_json::from_slice(data).ok()).flatten() {
+    if let Some(value) = is_json.then(|| value_of(data)).flatten() {
         return ("data", value);
     }
     match str::from_utf8(data) {
         Ok(text) if !is_json => ("data", Value::from(text)),
         _ => ("data_base64", Value::from(data_encoding::BASE64.encode(data))),
     }
+}
+
+/// Returns the value of a JSON text, which is read once more when it has become a member.
+fn value_of(json: &[u8]) -> Option<Value> {
+    serde_json::from_str(&long_integers::quoted(str::from_utf8(json).ok()?)).ok()
 }
 
 /// Undoes what headers need: a quoted string, then one round of percent-encoding.

@@ -134,3 +134,13 @@ fn an_event_has_a_longest_length() {
         assert!(matches!(outcome, Err(ImportError::PartTooLarge { .. })));
     }
 }
+
+#[test]
+fn integers_of_more_than_64_bits_keep_their_digits() {
+    check_with(r#""data": {"n": 100000000000000000001}"#, {
+        concat!(
+            r#"1 7@urn:meter {"attributes":{"data":{"n":"100000000000000000001"},"id":"7","#,
+            r#""type":"com.example.read"},"name":"com.example.read","source":"urn:meter","time":"2024-07-20T20:17:40Z"}"#,
+        )
+    });
+}

@@ -380,3 +380,9 @@ fn lists_may_be_json_and_apostrophes_guard() {
         ],
     );
 }
+
+#[test]
+fn attributes_in_json_keep_their_integers() {
+    let file = "time,attributes\n$T,\"{\"\"n\"\": 100000000000000000001}\"\n";
+    check("", file, &["2 invalid_parameter attributes/n"]);
+}

@@ -103,6 +103,11 @@ fn a_wrong_field_is_named() {
         (r#""actors": ["a", ""]"#, "invalid_parameter actors/1"),
         (r#""attributes": []"#, "invalid_parameter attributes"),
         (r#""attributes": {"n": 9007199254740993}"#, "invalid_parameter attributes/n"),
+        (r#""attributes": {"n": 100000000000000000001}"#, "invalid_parameter attributes/n"),
+        (r#""attributes": {"m": {"n": [1.5, -123456789012345678901234567890]}}"#, "invalid_parameter attributes/m/n/1"),
+        (r#""asserts": [{"subject": "s", "predicate": "p", "value": 18446744073709551616}]"#, {
+            "invalid_parameter asserts/0/value"
+        }),
         (r#""name": "a", "name": "b""#, "invalid_parameter "),
         (r#""tme": 1"#, "unknown_parameter tme"),
         (r#""geo": {"lat": 1, "lng": 2}"#, "unknown_parameter geo/lng"),

@@ -12,6 +12,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context as _, bail};
 use serde_json::value::RawValue;
 use serde_json::{Map, Number, Value};
+use timenav_import::{lost_integer, lost_integer_detail};
 
 use super::arguments::insert;
 use super::filter::FilterOptions;
@@ -300,7 +301,16 @@ pub(super) fn number(text: &str) -> Result<Number, String> {
 }
 
 pub(super) fn object(text: &str) -> Result<Map<String, Value>, String> {
-    serde_json::from_str(text).map_err(|error| format!("expected a JSON object: {error}"))
+    let object = serde_json::from_str(text).map_err(|error| format!("expected a JSON object: {error}"))?;
+    keeps_integers(text)?;
+    Ok(object)
+}
+
+/// Refuses JSON with an integer that would be sent as another number.
+pub(super) fn keeps_integers(text: &str) -> Result<(), String> {
+    let Some((path, digits)) = lost_integer(text.as_bytes()) else { return Ok(()) };
+    let place = if path.is_empty() { String::new() } else { format!("{path}: ") };
+    Err(place + &lost_integer_detail(&digits))
 }
 
 #[cfg(test)]

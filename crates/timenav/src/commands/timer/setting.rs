@@ -7,6 +7,7 @@ use serde_json::{Map, Value, json};
 
 use crate::client::CreateOption;
 use crate::commands::arguments::insert;
+use crate::commands::events::keeps_integers;
 
 /// A timer to set.
 #[derive(Debug, clap::Args)]
@@ -141,7 +142,10 @@ fn secret_in(path: &Path) -> anyhow::Result<String> {
 }
 
 fn json(text: &str) -> Result<Value, String> {
-    serde_json::from_str(text).map_err(|error| format!("it is not JSON ({error}); write a text with its quotes"))
+    let value = serde_json::from_str(text)
+        .map_err(|error| format!("it is not JSON ({error}); write a text with its quotes"))?;
+    keeps_integers(text)?;
+    Ok(value)
 }
 
 #[cfg(test)]

@@ -232,3 +232,29 @@ fn nothing_that_a_caller_writes_is_lost_or_changed() {
     assert!(refused["errors"][0]["pointer"].as_str().unwrap().starts_with("#/attributes"), "{refused}");
     service.audit();
 }
+
+#[test]
+fn integers_that_no_double_is_equal_to_are_refused() {
+    let service = Service::start();
+    for number in ["9007199254740993", "100000000000000000001", "-123456789012345678901234567890"] {
+        let event = format!("{{\"time\":\"{AT}\",\"attributes\":{{\"n\":{number}}}}}");
+        let event_of_timer = format!("{{\"attributes\":{{\"n\":{number}}}}}");
+        let deliver = format!("{{\"to\":\"timeline\",\"event\":{event_of_timer}}}");
+        let timer = format!("{{\"at\":\"{AT}\",\"deliver\":{deliver}}}");
+        for (path, body, pointer) in [
+            ("/v1/events", event.clone(), "#/attributes/n"),
+            ("/v1/events", format!("[{event}]"), "#/0/attributes/n"),
+            ("/v1/timers", timer, "#/deliver/event/attributes/n"),
+        ] {
+            let request = Request::post(path).body("application/json", body.as_bytes());
+            let refused = service.send(request).refused(400, "invalid_parameter");
+            assert_eq!(refused["errors"][0]["pointer"], pointer, "{body}");
+            let detail = refused["detail"].as_str().unwrap();
+            assert!(detail.contains(&format!("{number} has no exact form")), "{detail}");
+        }
+    }
+    let timer = format!("{{\"at\":\"{AT}\",\"payload\":[100000000000000000001]}}");
+    let request = Request::post("/v1/timers").body("application/json", timer.as_bytes());
+    assert_eq!(service.send(request).refused(400, "invalid_parameter")["errors"][0]["pointer"], "#/payload/0");
+    service.audit();
+}

@@ -1,0 +1,159 @@
+//! Integers that do not fit in 64 bits. A reader of JSON makes doubles of them, so that whoever asks later no longer
+//! knows that digits are lost: they are looked for in the text.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+use serde_json::value::RawValue;
+
+/// The fewest digits that need more than 64 bits.
+const DIGITS_MIN: usize = 19;
+
+/// Returns the path of the first integer in a JSON text that needs more than 64 bits and that no double is equal to,
+/// and its digits.
+#[must_use]
+pub fn lost_integer(json: &[u8]) -> Option<(String, String)> {
+    // Nearly no text has one, so most are looked through once.
+    ranges(json).next()?;
+    let raw: &RawValue = serde_json::from_slice(json).ok()?;
+    let mut path = Vec::new();
+    let digits = find(raw, &mut path)?;
+    path.reverse();
+    Some((path.join("/"), digits))
+}
+
+/// Returns what is to be said of such an integer, and of any other that canonical JSON would change.
+#[must_use]
+pub fn lost_integer_detail(digits: &str) -> String {
+    let digits = crate::item::clipped(digits.to_owned());
+    format!("{digits} has no exact form as a JSON number (RFC 8785); write it as a string")
+}
+
+/// Returns the text with such integers as strings of their digits.
+pub(crate) fn quoted(json: &str) -> Cow<'_, str> {
+    let mut quoted = String::new();
+    let mut copied = 0;
+    for Range { start, end } in ranges(json.as_bytes()) {
+        quoted.extend([&json[copied..start], "\"", &json[start..end], "\""]);
+        copied = end;
+    }
+    if copied == 0 {
+        return json.into();
+    }
+    quoted.push_str(&json[copied..]);
+    quoted.into()
+}
+
+/// Finds the first one. The path comes with its last name first.
+fn find(raw: &RawValue, path: &mut Vec<String>) -> Option<String> {
+    let text = raw.get();
+    ranges(text.as_bytes()).next()?;
+    match text.as_bytes()[0] {
+        b'{' => {
+            let members: BTreeMap<String, &RawValue> = serde_json::from_str(text).ok()?;
+            members.into_iter().find_map(|(name, value)| {
+                let digits = find(value, path)?;
+                path.push(name);
+                Some(digits)
+            })
+        }
+        b'[' => {
+            let items: Vec<&RawValue> = serde_json::from_str(text).ok()?;
+            items.into_iter().enumerate().find_map(|(index, item)| {
+                let digits = find(item, path)?;
+                path.push(index.to_string());
+                Some(digits)
+            })
+        }
+        _ => Some(text.to_owned()),
+    }
+}
+
+/// Returns where they stand.
+fn ranges(json: &[u8]) -> impl Iterator<Item = Range<usize>> {
+    let mut at = 0;
+    std::iter::from_fn(move || {
+        while let Some(byte) = json.get(at) {
+            let start = at;
+            match byte {
+                b'"' => at = end_of_string(json, at),
+                b'-' | b'0'..=b'9' => {
+                    let is_of_number = |byte: &u8| matches!(byte, b'-' | b'+' | b'.' | b'e' | b'E' | b'0'..=b'9');
+                    at += json[at..].iter().take_while(|byte| is_of_number(byte)).count();
+                    if is_lost(&json[start..at]) {
+                        return Some(start..at);
+                    }
+                }
+                _ => at += 1,
+            }
+        }
+        None
+    })
+}
+
+/// Returns where a string ends that starts there.
+fn end_of_string(json: &[u8], start: usize) -> usize {
+    let mut at = start + 1;
+    while let Some(byte) = json.get(at) {
+        match byte {
+            b'"' => return at + 1,
+            b'\\' => at += 2,
+            _ => at += 1,
+        }
+    }
+    at
+}
+
+fn is_lost(number: &[u8]) -> bool {
+    let digits = number.strip_prefix(b"-").unwrap_or(number);
+    // A number that begins with 0 is no JSON, which others tell.
+    if digits.len() < DIGITS_MIN || digits[0] == b'0' || !digits.iter().all(u8::is_ascii_digit) {
+        return false;
+    }
+    let Ok(text) = str::from_utf8(number) else { return false };
+    let fits = text.parse::<i64>().is_ok() || text.parse::<u64>().is_ok();
+    // A double is written here with all its digits and no exponent.
+    !fits && text.parse::<f64>().is_ok_and(|double| double.to_string() != text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn integers_that_no_double_is_equal_to_are_found_with_their_place() {
+        let check = |json: &str, expected: Option<(&str, &str)>| {
+            let found = lost_integer(json.as_bytes());
+            assert_eq!(found.as_ref().map(|(path, digits)| (path.as_str(), digits.as_str())), expected, "{json}");
+        };
+        for fine in [
+            "{}",
+            r#"{"n":100000000000000000000}"#,
+            r#"{"n":1000000000000000000000}"#,
+            r#"{"n":[18446744073709551615,-9223372036854775808,9007199254740993]}"#,
+            r#"{"n":0.1000000000000000000001,"m":1.2345678901234567890123e30,"o":1e300}"#,
+            r#"{"100000000000000000001":"\"100000000000000000001"}"#,
+            "100000000000000000001 and more",
+        ] {
+            check(fine, None);
+        }
+        check("100000000000000000001", Some(("", "100000000000000000001")));
+        check(r#"{"n":18446744073709551616}"#, Some(("n", "18446744073709551616")));
+        check(r#"{"n":-9223372036854775809}"#, Some(("n", "-9223372036854775809")));
+        check(r#"{"a":"\\","b":[0,{"c":123456789012345678901234567890}]}"#, {
+            Some(("b/1/c", "123456789012345678901234567890"))
+        });
+    }
+
+    #[test]
+    fn they_become_strings() {
+        assert_eq!(quoted(r#"{"a":1,"b":[18446744073709551615]}"#), r#"{"a":1,"b":[18446744073709551615]}"#);
+        let json = r#"{"a":[100000000000000000001,-100000000000000000001 ],"b":"100000000000000000001"}"#;
+        let as_strings = r#"{"a":["100000000000000000001","-100000000000000000001" ],"b":"100000000000000000001"}"#;
+        assert_eq!(quoted(json), as_strings);
+        // More digits than a double can have.
+        let digits = "9".repeat(400);
+        assert_eq!(quoted(&digits), format!("\"{digits}\""));
+    }
+}
