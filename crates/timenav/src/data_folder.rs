@@ -45,6 +45,24 @@ pub(crate) const RESTORING_FOLDER: &str = "restoring";
 /// The name that the database gets once everything has moved out of it.
 pub(crate) const MOVED_FILE: &str = "timenav.db.moved";
 
+/// The file into which a move from PostgreSQL goes until it has ended.
+const MOVING_FILE: &str = "timenav.db.moving";
+
+/// Returns what a command that was cut off has left in a data folder, and how it goes on.
+pub(crate) fn unfinished_in(folder: &Path) -> Option<String> {
+    let is_there = |name: &str| folder.join(name).exists();
+    if is_there(RESTORING_FOLDER) {
+        return Some(format!(
+            "a restore of the data folder {} was interrupted: empty the folder, and run timenav restore again",
+            folder.display()
+        ));
+    }
+    // At its end it has both names for a moment.
+    (is_there(MOVING_FILE) && !is_there(DATABASE_FILE)).then(|| {
+        format!("a move into the data folder {} has not ended: run the same `timenav migrate` again", folder.display())
+    })
+}
+
 /// A data folder that this process alone uses, until the value is dropped.
 #[derive(Debug)]
 pub(crate) struct DataFolder {

@@ -110,7 +110,9 @@ impl PostgresStore {
     /// laid out otherwise than the service does.
     pub async fn open(options: &PostgresOptions) -> Result<Self, StoreError> {
         let store = Self::open_to_move(options).await?;
-        moving::check_no_move(&store.reader().await?).await?;
+        let reader = store.reader().await?;
+        moving::check_no_move(&reader).await?;
+        drop(reader);
         Ok(store)
     }
 
@@ -135,10 +137,12 @@ impl PostgresStore {
     /// Connects to look at what is there, as it is: nothing is made or brought up to date.
     ///
     /// # Errors
-    /// The database cannot be reached.
+    /// The database cannot be reached, or something is still moved into it: what is missing would look like damage.
     pub async fn open_to_look(options: &PostgresOptions) -> Result<Self, StoreError> {
         let connections = Arc::new(Connections::new(options, false)?);
-        drop(connections.reader().await?);
+        let reader = connections.reader().await?;
+        moving::check_no_move(&reader).await?;
+        drop(reader);
         Ok(Self { connections, held: Mutex::default(), hints: Hints::none() })
     }
 

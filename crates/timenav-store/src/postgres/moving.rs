@@ -6,6 +6,7 @@ use async_trait::async_trait;
 use bytes::BytesMut;
 use futures_util::pin_mut;
 use timenav_engine::{Head, StoreError};
+use tokio_postgres::Client;
 use tokio_postgres::binary_copy::BinaryCopyInWriter;
 use tokio_postgres::types::{FromSql, IsNull, ToSql, Type, to_sql_checked};
 
@@ -25,7 +26,7 @@ const PUT_PROGRESS: &str = "INSERT INTO timenav_moving (name, after, rows) VALUE
 const SELECT_PROGRESS: &str = "SELECT after, rows FROM timenav_moving WHERE name = $1";
 
 /// Refuses a database into which something is still moved.
-pub(super) async fn check_no_move(on: &Object) -> Result<(), Failed> {
+pub(super) async fn check_no_move(on: &Client) -> Result<(), Failed> {
     if has_progress(on).await? {
         let message = "a move into this database has not ended: run the same `timenav migrate` again";
         return Err(StoreError::Unavailable(message.to_owned()).into());
@@ -33,7 +34,7 @@ pub(super) async fn check_no_move(on: &Object) -> Result<(), Failed> {
     Ok(())
 }
 
-async fn has_progress(on: &Object) -> Result<bool, Failed> {
+async fn has_progress(on: &Client) -> Result<bool, Failed> {
     get(&on.query_one(HAS_PROGRESS, &[]).await?, 0)
 }
 

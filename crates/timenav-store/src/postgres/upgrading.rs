@@ -6,9 +6,9 @@ use tokio_postgres::{Client, Row, Transaction};
 
 use super::address::Address;
 use super::batch::rows;
-use super::migrations;
 use super::sessions::Object;
 use super::values::{Failed, damaged, get, number, sql};
+use super::{migrations, moving};
 
 /// A database that is new begins with the level of whoever makes it.
 const BEGIN: &str = "INSERT INTO feature_level (id, level) VALUES (true, $1)";
@@ -74,6 +74,7 @@ impl PostgresUpgrade {
     /// # Errors
     /// The database has none of the service's tables, or does not answer.
     pub async fn look(&mut self) -> Result<(u64, Vec<SeenService>), StoreError> {
+        moving::check_no_move(&self.client).await?;
         let transaction = self.client.transaction().await.map_err(Failed::from)?;
         Ok((level(&transaction).await?, services(&transaction).await?))
     }
@@ -83,6 +84,7 @@ impl PostgresUpgrade {
     /// # Errors
     /// The database has a higher level, or none of the service's tables, or does not answer.
     pub async fn finish(&mut self) -> Result<Finished, StoreError> {
+        moving::check_no_move(&self.client).await?;
         let transaction = self.client.transaction().await.map_err(Failed::from)?;
         let before = level(&transaction).await?;
         check(before)?;

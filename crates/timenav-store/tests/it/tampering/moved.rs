@@ -10,7 +10,7 @@ use timenav_core::event::EventDraft;
 use timenav_core::intervention::Effect;
 use timenav_core::scan::Depth;
 use timenav_engine::{Idempotency, InterventionRequest};
-use timenav_store::{Copied, Moved, PostgresOptions, to_postgres, to_sqlite};
+use timenav_store::{Copied, Moved, PostgresOptions, PostgresStore, PostgresUpgrade, to_postgres, to_sqlite};
 use tokio::sync::Notify;
 
 use super::{clean, connect, lived_in, record};
@@ -192,6 +192,13 @@ async fn what_is_not_empty_and_what_has_changed_meanwhile_are_refused() {
     }
     let unfinished = open(&url).err().expect("it has not ended").to_string();
     assert!(unfinished.contains("run the same `timenav migrate` again"), "{unfinished}");
+    let unfinished = PostgresStore::open_to_look(&options(&url)).await.err().expect("nothing is whole yet").to_string();
+    assert!(unfinished.contains("run the same `timenav migrate` again"), "{unfinished}");
+    let mut upgrade = PostgresUpgrade::connect(&url).await.unwrap();
+    for refused in [upgrade.look().await.err(), upgrade.finish().await.err()] {
+        let refused = refused.expect("it has no level yet").to_string();
+        assert!(refused.contains("run the same `timenav migrate` again"), "{refused}");
+    }
     let home = house.open().await;
     record(&home, "main", 30_000, 1).await;
     home.engine.close().await;

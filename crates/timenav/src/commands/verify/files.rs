@@ -14,7 +14,7 @@ use timenav_engine::{
 use timenav_store::{CheckpointFile, PostgresOptions, PostgresStore, SqliteArchive};
 
 use super::{Kept, ScanBar, Trusted, VerifyCommand, keys_of, service_name};
-use crate::data_folder::{CHECKPOINTS_FILE, DATA_DEFAULT, DATABASE_FILE, SIGNING_KEY_FILE};
+use crate::data_folder::{CHECKPOINTS_FILE, DATA_DEFAULT, DATABASE_FILE, SIGNING_KEY_FILE, unfinished_in};
 use crate::doors::{OsEntropy, verify_signature};
 use crate::key_files::read_public_key;
 use crate::output;
@@ -78,6 +78,9 @@ pub(in crate::commands) struct Files<'a> {
 /// A file or the database cannot be read.
 pub(super) fn verify(command: &VerifyCommand, trusted: &Trusted) -> anyhow::Result<Vec<Scan>> {
     let folder = command.data.as_deref().unwrap_or(Path::new(DATA_DEFAULT));
+    if let Some(unfinished) = unfinished_in(folder) {
+        bail!(unfinished);
+    }
     let ServiceKeys { service_name, public_keys } = service_keys(folder, &trusted.keys)?;
     // Before the database: what is appended meanwhile must not look like a rollback.
     let outside = read_outside(&command.checkpoints.as_deref().unwrap_or(folder).join(CHECKPOINTS_FILE))?;

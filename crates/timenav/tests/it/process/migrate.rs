@@ -39,7 +39,7 @@ fn a_move_that_is_killed_again_and_again_goes_on_where_it_was() {
     service.remember("fork");
     assert!(service.stop().success());
     let folder = format!("sqlite:{}", service.data().display());
-    let other = tempfile::tempdir().unwrap();
+    let [other, keys] = [(); 2].map(|()| tempfile::tempdir().unwrap());
     for (number, (transactions, turn)) in KILLED_AT.into_iter().enumerate() {
         relay.hold(turn, transactions);
         let mut command = migrate(&folder, &relay.url);
@@ -56,6 +56,18 @@ fn a_move_that_is_killed_again_and_again_goes_on_where_it_was() {
         if number > 2 {
             let refused = refused_start(other.path(), &["--store", &cluster.url]);
             assert!(refused.contains("run the same `timenav migrate` again"), "{number}: {refused}");
+            for name in ["signing.key", "checkpoints.log"] {
+                std::fs::copy(service.data().join(name), keys.path().join(name)).unwrap();
+            }
+            let with_folder = ["--data", keys.path().to_str().unwrap()];
+            for (command, options) in [("verify", &with_folder[..]), ("doctor", &with_folder), ("upgrade", &[])] {
+                let mut asked = timenav();
+                asked.args([command, "--store", &cluster.url]).args(options);
+                let (code, stdout, stderr) = run(&mut asked, "");
+                let said = stdout + &stderr;
+                assert_eq!(code, Some(1), "{command}: {said}");
+                assert!(said.contains("run the same `timenav migrate` again"), "{command}: {said}");
+            }
         }
     }
     let (code, stdout, stderr) = run(&mut migrate(&folder, &cluster.url), "");
