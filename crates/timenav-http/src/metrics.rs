@@ -57,12 +57,19 @@ impl Metrics {
         self.durations.get_or_create(&RouteLabels { route: route.to_owned() }).observe(seconds);
     }
 
-    /// Returns everything in the text format of `OpenMetrics` 1.0.
-    pub(crate) fn text(&self, service: &Engine, connections: &ConnectionCounts, traces: Option<TraceCounts>) -> String {
+    /// Returns everything in the text format of `OpenMetrics` 1.0. `is_ready`: whether `/readyz` says so.
+    pub(crate) fn text(
+        &self,
+        service: &Engine,
+        is_ready: bool,
+        connections: &ConnectionCounts,
+        traces: Option<TraceCounts>,
+    ) -> String {
         let (mut text, engine) = (String::new(), service.stats());
         // Writing to a string cannot fail.
         let _ = encode(&mut text, &self.registry);
         let engine = [
+            ("ready", "gauge", "Whether the service answers and writes, as /readyz says", "", is_ready.into()),
             ("ledger_entries", "counter", "Ledger entries written since start", "_total", engine.entries),
             ("commits", "counter", "Groups committed since start", "_total", engine.groups),
             ("timelines", "gauge", "Number of timelines", "", engine.timelines),

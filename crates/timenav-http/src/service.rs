@@ -49,6 +49,10 @@ async fn healthz() -> Json<crate::answer::StatusBody> {
 /// How long it may take to find out whether the service can answer. Whoever asks gives up soon.
 const READY_WAIT: Duration = Duration::from_secs(10);
 
+/// The same while metrics are read. They are read while the store does not answer too, and Prometheus gives up after 10
+/// seconds.
+const READY_SCRAPE_WAIT: Duration = Duration::from_secs(3);
+
 /// The service can answer: the store does, and nothing has stopped writing.
 async fn readyz(State(app): State<App>) -> Result<Json<crate::answer::StatusBody>, Failure> {
     let ready = timeout(READY_WAIT, app.engine.ready()).await;
@@ -66,7 +70,8 @@ async fn readyz(State(app): State<App>) -> Result<Json<crate::answer::StatusBody
 
 async fn metrics(State(app): State<App>) -> Response {
     let traces = app.options.traces.as_ref().map(|traces| traces.counts());
-    let text = app.metrics.text(&app.engine, &app.options.connections, traces);
+    let is_ready = timeout(READY_SCRAPE_WAIT, app.engine.ready()).await.is_ok_and(|ready| ready.is_ok());
+    let text = app.metrics.text(&app.engine, is_ready, &app.options.connections, traces);
     ([(header::CONTENT_TYPE, "application/openmetrics-text; version=1.0.0; charset=utf-8")], text).into_response()
 }
 

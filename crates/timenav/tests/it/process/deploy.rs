@@ -65,6 +65,16 @@ fn each_metric_that_is_watched_is_served() {
     let untold: Vec<_> = served.iter().filter(of_replicas).filter(|name| !told.contains(*name)).collect();
     let unserved: Vec<_> = told.iter().filter(of_replicas).filter(|name| !served.contains(*name)).collect();
     assert!(untold.is_empty() && unserved.is_empty(), "{untold:?} {unserved:?}");
+    // Whatever is served is told on some page.
+    let page = |name: &str| {
+        std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../../docs/{name}.md"))).unwrap()
+    };
+    let all_told = names(&["operations", "replicas"].map(page).concat());
+    let name_of = |name: &str| {
+        ["_bucket", "_count", "_sum"].iter().find_map(|end| name.strip_suffix(end)).unwrap_or(name).to_owned()
+    };
+    let untold: Vec<String> = served.iter().map(|name| name_of(name)).filter(|name| !all_told.contains(name)).collect();
+    assert!(untold.is_empty(), "no page tells of {untold:?}");
     let replica = service.get("/v1/limits", &[])["replica"].clone();
     assert_eq!(replica["name"], "one \"or\" other");
     assert!(replica["lag_seconds"].is_number() && replica["lag_positions"].is_number(), "{replica:#}");

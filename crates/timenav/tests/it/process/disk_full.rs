@@ -91,9 +91,11 @@ fn without_room_nothing_is_done_and_with_room_it_goes_on() {
         service.send(Request::post("/v1/pause-time")).refused(503, "unavailable");
     }
     assert_eq!(ask(&service, "/healthz").status, 200);
+    assert!(ask(&service, "/metrics").text().contains("\ntimenav_ready 0\n"));
     // It finds out by itself that there is room again, though nobody sends it anything else.
     set_room(&service, None);
     assert_eq!(ask(&service, "/readyz").status, 200);
+    assert!(ask(&service, "/metrics").text().contains("\ntimenav_ready 1\n"));
     assert_eq!(events(&service), kept);
     is_clean(&service);
     service.post("/v1/events", &event(99_999));
