@@ -23,9 +23,10 @@ use crate::surroundings::Surroundings;
 
 /// Checks whether a service is well, or how safely it is run, and says what to improve.
 ///
-/// Without --security it checks whether the service of the data folder runs and has this version, who can read the
-/// folder, the database, the clock of the machine, the free space, the age of the checkpoints, and how `timenav exec` can
-/// put programs on a clock here. With --store it looks at that database and its server.
+/// Without --security it checks whether the service of the data folder runs, is ready and has this version, whether it
+/// could start on what is there, who can read the folder, the database, the clock of the machine, the free space, the
+/// age of the checkpoints, and how `timenav exec` can put programs on a clock here. With --store it looks at that
+/// database and its server.
 ///
 /// With --security it checks the data folder and the settings that `serve` would use with the same flags, environment and
 /// file. With --url it also checks a running service, as a stranger and, with a key in `TIMENAV_API_KEY`, as its owner.
@@ -67,7 +68,7 @@ pub(crate) fn run(command: DoctorCommand, surroundings: &Surroundings) -> Result
     });
     if !command.security {
         checks.retain(|check| health::OF_HEALTH.contains(&check.name));
-        checks.extend(health::look_at(&settings, surroundings, allowed));
+        checks.extend(health::look_at(&settings, command.ca.as_deref(), surroundings, allowed));
     } else if let Some(url) = &command.url {
         checks.extend(network::look_at(url, command.ca.as_deref(), surroundings)?);
     }

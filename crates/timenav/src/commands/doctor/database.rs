@@ -52,7 +52,7 @@ fn live(examined: &Examination, now: Instant<Wall>) -> Vec<&ExaminedKey> {
 
 fn schema(examined: &Examination) -> Check {
     if examined.differences.is_empty() {
-        return Check::ok("schema", "the database has only the tables the service creates");
+        return Check::ok("schema", "the tables of the service are as the service creates them");
     }
     let seen = format!("the database schema was changed: {}", some_of(&examined.differences));
     Check::fail("schema", seen, "Somebody changed it: keep a copy, and run timenav verify with a key that you kept")

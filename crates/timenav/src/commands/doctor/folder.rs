@@ -5,9 +5,14 @@ use std::io;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 
+use rustix::fs::Access;
+
 use super::check::{Check, some_of};
 use crate::config::Settings;
-use crate::data_folder::{ADMIN_KEY_FILE, NEXT_SIGNING_KEY_FILE, SIGNING_KEY_FILE, is_open_to_others};
+use crate::data_folder::{
+    ADMIN_KEY_FILE, CHECKPOINTS_FILE, DATABASE_FILE, NEXT_SIGNING_KEY_FILE, SIGNING_KEY_FILE, is_open_to_others,
+    unfinished_in,
+};
 
 /// Free space below which there is little, and below which the ledger will soon stop.
 const FREE_BYTES_WARN: u64 = 1 << 30;
@@ -41,7 +46,14 @@ pub(super) fn look_at(settings: &Settings) -> Vec<Check> {
         }
     }
     checks.push(checkpoints(settings));
-    if data.is_ok() {
+    if let Ok(files) = &data {
+        checks.extend([writable(settings), unfinished(settings)]);
+        // Before the first start there is none.
+        let is_needed = [DATABASE_FILE, CHECKPOINTS_FILE].iter().any(|name| files.contains_key(*name));
+        if settings.signing_key.is_none() && is_needed {
+            let key = settings.data.join(SIGNING_KEY_FILE);
+            checks.push(signing_key(&key.display().to_string(), is_open_to_others(&key)));
+        }
         let whose = if settings.store.is_some() { FREE_FOR_FOLDER } else { FREE_FOR_DATABASE };
         checks.push(free_space(free_bytes(&settings.data), whose));
     }
@@ -153,6 +165,30 @@ pub(super) fn checkpoints(settings: &Settings) -> Check {
             let seen = format!("the folder of checkpoints {} cannot be read: {error}", folder.display());
             Check::warn("checkpoints", seen, "The service creates it on its first start; otherwise fix the path")
         }
+    }
+}
+
+/// Checks whether the service could write where it does.
+fn writable(settings: &Settings) -> Check {
+    const NAME: &str = "writable";
+    let folders = [Some(&settings.data), settings.checkpoints.as_ref()].into_iter().flatten();
+    let files = folders.flat_map(|folder| [folder.clone(), folder.join(DATABASE_FILE), folder.join(CHECKPOINTS_FILE)]);
+    for path in files.filter(|path| path.exists()) {
+        if let Err(error) = rustix::fs::access(&path, Access::WRITE_OK) {
+            let seen = format!("{} cannot be written: {}", path.display(), io::Error::from(error));
+            let advice = "Mount the file system for writing, and let the user write there that the service runs as";
+            return Check::fail(NAME, seen, advice);
+        }
+    }
+    Check::ok(NAME, "the data folder and what the service writes there can be written")
+}
+
+/// Checks whether a command was cut off that makes a data folder.
+fn unfinished(settings: &Settings) -> Check {
+    const NAME: &str = "unfinished";
+    match unfinished_in(&settings.data) {
+        Some(seen) => Check::fail(NAME, seen, "The service does not start until then"),
+        None => Check::ok(NAME, "no restore and no move into the data folder is unfinished"),
     }
 }
 

@@ -4,17 +4,24 @@ use std::io;
 use std::path::Path;
 use std::time::{Duration, SystemTime};
 
+use reqwest::Url;
+use serde_json::Value;
 use timenav_exec::ways::{Allowed, Via, Way};
+use timenav_store::CheckpointFile;
 
 use super::check::Check;
+use super::network::{Asked, told};
 use crate::client::{Client, ServiceOptions};
 use crate::config::Settings;
 use crate::data_folder::{CHECKPOINTS_FILE, DATABASE_FILE, Listening, listening};
 use crate::surroundings::Surroundings;
 
 /// Checks of other files that tell of health, by their names.
-pub(super) const OF_HEALTH: [&str; 12] = [
+pub(super) const OF_HEALTH: [&str; 15] = [
     "data-folder",
+    "writable",
+    "unfinished",
+    "signing-key",
     "file-modes",
     "file-owner",
     "database",
@@ -32,11 +39,16 @@ const CHECKPOINT_BEHIND_MAX: Duration = Duration::from_mins(1);
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 
 /// `allowed`: how this system lets programs be put on a clock, which was tried before there were threads.
-pub(super) fn look_at(settings: &Settings, surroundings: &Surroundings, allowed: io::Result<Allowed>) -> Vec<Check> {
+pub(super) fn look_at(
+    settings: &Settings,
+    ca: Option<&Path>,
+    surroundings: &Surroundings,
+    allowed: io::Result<Allowed>,
+) -> Vec<Check> {
     let mut checks: Vec<Check> = programs(allowed).into_iter().collect();
     match listening(&settings.data) {
         Ok(Listening::At(url)) => {
-            checks.push(Check::ok("service", format!("the service runs, and listens at {url}")));
+            checks.push(service(&url, ca));
             checks.push(version(settings, surroundings));
         }
         Ok(Listening::Ended(url)) => {
@@ -53,8 +65,56 @@ pub(super) fn look_at(settings: &Settings, surroundings: &Surroundings, allowed:
         }
     }
     let checkpoints = settings.checkpoints.as_deref().unwrap_or(&settings.data).join(CHECKPOINTS_FILE);
-    checks.extend(checkpoint_age(changed_at(&checkpoints), written_at(&settings.data)));
+    checks.extend(unreadable(&checkpoints).or_else(|| {
+        let written = written_at(&settings.data);
+        checkpoint_age(changed_at(&checkpoints), written)
+    }));
     checks
+}
+
+/// Asks a service that runs whether it is ready.
+fn service(url: &str, ca: Option<&Path>) -> Check {
+    const NAME: &str = "service";
+    let unasked = |why: String| {
+        let seen = format!("the service runs, and listens at {url}; whether it is ready cannot be asked: {why}");
+        Check::warn(NAME, seen, "Give its certificate authority with --ca, or look at /readyz yourself")
+    };
+    let address = match Url::parse(url) {
+        Ok(address) => address,
+        Err(error) => return unasked(error.to_string()),
+    };
+    let answer = match Asked::new(&address, ca) {
+        Ok(asked) => asked.get("readyz", None).map_err(|error| told(&error)),
+        Err(failure) => Err(failure.text().unwrap_or_default()),
+    };
+    match answer {
+        Ok(answer) => of_readiness(url, answer.status, &answer.body),
+        Err(why) => unasked(why),
+    }
+}
+
+pub(super) fn of_readiness(url: &str, status: u16, body: &str) -> Check {
+    const NAME: &str = "service";
+    if status == 200 {
+        return Check::ok(NAME, format!("the service runs, and listens at {url}"));
+    }
+    let problem: Value = serde_json::from_str(body).unwrap_or_default();
+    let why = problem["detail"].as_str().map_or_else(|| format!("/readyz returned {status}"), str::to_owned);
+    let advice = "docs/operations.md says what to do under \"Disk full, and other failures\"; its log says more";
+    Check::fail(NAME, format!("the service at {url} runs, and is not ready: {why}"), advice)
+}
+
+/// Says that checkpoints outside the database are there and cannot be read.
+fn unreadable(checkpoints: &Path) -> Option<Check> {
+    let length = checkpoints.metadata().ok()?.len();
+    let why = match CheckpointFile::read_only(checkpoints) {
+        Ok(kept) if kept.is_empty() && length > 0 => "none of them is whole".to_owned(),
+        Ok(_) => return None,
+        Err(error) => error.to_string(),
+    };
+    let seen = format!("the checkpoints {} cannot be read: {why}", checkpoints.display());
+    let advice = "The service does not start with them: keep a copy, and put back what was there";
+    Some(Check::fail("checkpoint-age", seen, advice))
 }
 
 /// Says how programs would be put on a clock here; nothing on systems where none can be.

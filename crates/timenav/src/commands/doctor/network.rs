@@ -11,6 +11,7 @@ use reqwest::{Client, Url};
 use serde_json::Value;
 use timenav_core::time::{Instant, Wall};
 use timenav_engine::WallClock as _;
+use tokio::runtime::Runtime;
 use x509_parser::prelude::{FromDer as _, X509Certificate};
 
 use super::check::{Check, some_of};
@@ -36,35 +37,53 @@ pub(super) struct Seen {
     pub(super) certificate_end: Option<i64>,
 }
 
-/// Looks at a service.
-///
-/// # Errors
-/// There is no client with which it could be looked at.
-pub(super) fn look_at(url: &Url, ca: Option<&Path>, surroundings: &Surroundings) -> Result<Vec<Check>, Failure> {
-    let authorities = ca.map(authorities).transpose()?;
-    let http = built(url, || {
-        let builder = Client::builder().tls_info(true).timeout(ANSWER_TIMEOUT);
-        let builder = builder.redirect(reqwest::redirect::Policy::none());
-        let builder = if is_this_machine(url) { builder.no_proxy() } else { builder };
-        match &authorities {
-            Some(authorities) => builder.tls_certs_only(authorities.clone()),
-            None => builder,
-        }
-    })?;
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(anyhow::Error::new)?;
-    let get = |path: &str, key: Option<&str>| {
-        let mut request = http.get(beside(url, path)).header(ACCEPT, "application/json");
+/// A service that is asked.
+pub(super) struct Asked {
+    url: Url,
+    http: Client,
+    runtime: Runtime,
+}
+
+impl Asked {
+    /// # Errors
+    /// There is no client with which it could be asked.
+    pub(super) fn new(url: &Url, ca: Option<&Path>) -> Result<Self, Failure> {
+        let authorities = ca.map(authorities).transpose()?;
+        let http = built(url, || {
+            let builder = Client::builder().tls_info(true).timeout(ANSWER_TIMEOUT);
+            let builder = builder.redirect(reqwest::redirect::Policy::none());
+            let builder = if is_this_machine(url) { builder.no_proxy() } else { builder };
+            match &authorities {
+                Some(authorities) => builder.tls_certs_only(authorities.clone()),
+                None => builder,
+            }
+        })?;
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(anyhow::Error::new)?;
+        Ok(Self { url: url.clone(), http, runtime })
+    }
+
+    pub(super) fn get(&self, path: &str, key: Option<&str>) -> Result<Seen, reqwest::Error> {
+        let mut request = self.http.get(beside(&self.url, path)).header(ACCEPT, "application/json");
         if let Some(key) = key {
             request = request.bearer_auth(key.trim());
         }
-        runtime.block_on(async {
+        self.runtime.block_on(async {
             let response = request.send().await?;
             let certificate = response.extensions().get::<TlsInfo>().and_then(TlsInfo::peer_certificate);
             let certificate_end = certificate.and_then(end_of);
             let (status, headers) = (response.status().as_u16(), response.headers().clone());
             Ok(Seen { status, headers, body: response.text().await?, certificate_end })
         })
-    };
+    }
+}
+
+/// Looks at a service.
+///
+/// # Errors
+/// There is no client with which it could be looked at.
+pub(super) fn look_at(url: &Url, ca: Option<&Path>, surroundings: &Surroundings) -> Result<Vec<Check>, Failure> {
+    let service = Asked::new(url, ca)?;
+    let get = |path: &str, key: Option<&str>| service.get(path, key);
     let ready = match get("readyz", None) {
         Ok(ready) => ready,
         Err(error) => return Ok(vec![unreachable(&error)]),
@@ -96,13 +115,19 @@ fn end_of(certificate: &[u8]) -> Option<i64> {
     Some(certificate.validity().not_after.timestamp())
 }
 
-fn unreachable(error: &reqwest::Error) -> Check {
-    let mut seen = format!("the service cannot be reached: {error}");
+/// Returns an error with all that it came from.
+pub(super) fn told(error: &reqwest::Error) -> String {
+    let mut told = error.to_string();
     let mut source = std::error::Error::source(error);
     while let Some(inner) = source {
-        seen = format!("{seen}: {inner}");
+        told = format!("{told}: {inner}");
         source = inner.source();
     }
+    told
+}
+
+fn unreachable(error: &reqwest::Error) -> Check {
+    let seen = format!("the service cannot be reached: {}", told(error));
     Check::fail("reachable", seen, "Check that it is running, and check --url, --ca and the certificate")
 }
 

@@ -231,3 +231,42 @@ fn a_doctor_says_how_a_service_is() {
     service.start_again();
     service.audit();
 }
+
+/// Whatever keeps a service from starting fails, and is put back afterwards.
+#[test]
+fn a_doctor_says_what_a_service_could_not_start_with() {
+    let mut service = Service::start();
+    service.stop();
+    let data = service.data();
+    let fails = |name: &str, told: &str| {
+        let (code, said, _) = run(timenav().args(["doctor", "--data"]).arg(&data), "");
+        let line = said.lines().find(|line| line.starts_with(&format!("fail  {name}: ")));
+        assert!(code == Some(1) && line.is_some_and(|line| line.contains(told)), "{name}: {said}");
+    };
+    let [key, aside] = ["signing.key", "signing.key.aside"].map(|name| data.join(name));
+    std::fs::rename(&key, &aside).unwrap();
+    fails("signing-key", "signing.key cannot be read");
+    std::fs::rename(&aside, &key).unwrap();
+
+    let checkpoints = data.join("checkpoints.log");
+    let kept = std::fs::read(&checkpoints).unwrap();
+    for garbage in [vec![7; 1000], b"\x07\n".repeat(500)] {
+        std::fs::write(&checkpoints, garbage).unwrap();
+        fails("checkpoint-age", "checkpoints.log cannot be read");
+    }
+    std::fs::write(&checkpoints, kept).unwrap();
+
+    let verify = || run(timenav().args(["verify", "--data"]).arg(&data), "");
+    std::fs::create_dir(data.join("restoring")).unwrap();
+    fails("unfinished", "was interrupted: empty the folder, and run timenav restore again");
+    assert!(verify().2.contains("was interrupted: empty the folder"), "{:?}", verify());
+    std::fs::remove_dir(data.join("restoring")).unwrap();
+
+    let [database, moving] = ["timenav.db", "timenav.db.moving"].map(|name| data.join(name));
+    std::fs::rename(&database, &moving).unwrap();
+    fails("unfinished", "run the same `timenav migrate` again");
+    assert!(verify().2.contains("run the same `timenav migrate` again"), "{:?}", verify());
+    std::fs::rename(&moving, &database).unwrap();
+    service.start_again();
+    service.audit();
+}

@@ -10,7 +10,7 @@ use rustix::process::{Pid, Resource, Rlimit, prlimit};
 use serde_json::{Value, json};
 
 use crate::http::Request;
-use crate::service::Service;
+use crate::service::{Service, run, timenav};
 
 /// Written before the room is taken away, so that the log of the database is the longest file.
 const EVENTS_BEFORE: usize = 2_000;
@@ -92,6 +92,9 @@ fn without_room_nothing_is_done_and_with_room_it_goes_on() {
     }
     assert_eq!(ask(&service, "/healthz").status, 200);
     assert!(ask(&service, "/metrics").text().contains("\ntimenav_ready 0\n"));
+    let (code, said, _) = run(timenav().args(["doctor", "--data"]).arg(service.data()), "");
+    assert_eq!(code, Some(1), "{said}");
+    assert!(said.contains("and is not ready: the ledger cannot be written"), "{said}");
     // It finds out by itself that there is room again, though nobody sends it anything else.
     set_room(&service, None);
     assert_eq!(ask(&service, "/readyz").status, 200);
