@@ -213,6 +213,7 @@ pub(crate) fn log_once(failure: &Failure, id: &RequestId) {
         | Failure::MalformedJson { .. }
         | Failure::MalformedFile { .. }
         | Failure::MediaType { .. }
+        | Failure::Encoding
         | Failure::TooLarge { .. }
         | Failure::TooManyValues { .. }
         | Failure::BodyLost

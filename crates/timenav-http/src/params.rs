@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use axum::extract::{FromRequestParts, Path};
 use bytes::Bytes;
 use http::request::Parts;
-use http::{HeaderMap, header};
+use http::{HeaderMap, HeaderValue, header};
 use percent_encoding::percent_decode_str;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
@@ -109,6 +109,10 @@ impl<S: Send + Sync> FromRequestParts<S> for InTwoPaths {
 
 /// A body is JSON and says so; RFC 10008 §2 asks for 400 where a QUERY does not say what it is.
 fn check_media_type(headers: &HeaderMap, body: &[u8], of_query: bool) -> Result<(), Failure> {
+    let is_plain = |encoding: &HeaderValue| encoding.as_bytes().trim_ascii().eq_ignore_ascii_case(b"identity");
+    if !body.is_empty() && !headers.get_all(header::CONTENT_ENCODING).iter().all(is_plain) {
+        return Err(Failure::Encoding);
+    }
     let content_type = headers.get(header::CONTENT_TYPE);
     if of_query && content_type.is_none() {
         let detail = "a QUERY request needs the type of its body; send `Content-Type: application/json`";

@@ -43,6 +43,8 @@ pub(crate) enum Failure {
     BrokenOff { because: Box<Self>, before: String },
     /// The body has a media type that is not supported here.
     MediaType { expected: &'static str, of_query: bool },
+    /// The body is compressed, where that is not supported.
+    Encoding,
     /// The body is too large.
     TooLarge { bytes_max: usize },
     /// The body is read into more than there may be of it in memory.
@@ -212,7 +214,7 @@ impl Failure {
             },
             Self::MalformedJson { .. } => Code::MalformedJson,
             Self::MalformedFile { .. } => Code::MalformedFile,
-            Self::MediaType { .. } => Code::UnsupportedMediaType,
+            Self::MediaType { .. } | Self::Encoding => Code::UnsupportedMediaType,
             Self::TooLarge { .. } | Self::TooManyValues { .. } => Code::ContentTooLarge,
             Self::BodyLost => Code::IncompleteBody,
             Self::Host { .. } => Code::InvalidHost,
@@ -252,6 +254,7 @@ impl Failure {
             Self::Unidentified(AuthFailure::Session) => "The session has ended.",
             Self::Unidentified(AuthFailure::LogIn) => "Wrong user name or password.",
             Self::BrokenOff { because, .. } => because.sentence(),
+            Self::Encoding => "The body has a content encoding that is not supported here.",
             failure => codes::answer_of(failure.code()).1,
         }
     }
@@ -303,6 +306,10 @@ impl Failure {
             Self::Parameter(fault) => fault.detail.clone(),
             Self::Parameters(faults) => faults.iter().map(ParameterFault::named).collect::<Vec<_>>().join("; "),
             Self::MediaType { expected, .. } => format!("send `Content-Type: {expected}`"),
+            Self::Encoding => {
+                "send the body as it is, without `Content-Encoding`; only files that are imported can be compressed"
+                    .to_owned()
+            }
             Self::TooLarge { bytes_max } => format!("the body can have at most {bytes_max} bytes"),
             Self::TooManyValues { bytes_max } => format!(
                 "the body has so many objects, lists and values that parsing it would take more than {bytes_max} \
@@ -346,6 +353,7 @@ impl Failure {
             | Self::MalformedJson { .. }
             | Self::MalformedFile { .. }
             | Self::MediaType { .. }
+            | Self::Encoding
             | Self::TooLarge { .. }
             | Self::TooManyValues { .. }
             | Self::BodyLost
@@ -394,6 +402,8 @@ impl Failure {
             Self::MediaType { of_query: true, .. } => {
                 vec![(HeaderName::from_static("accept-query"), "\"application/json\"".to_owned())]
             }
+            // RFC 9110 §12.5.3.
+            Self::Encoding => vec![(header::ACCEPT_ENCODING, "identity".to_owned())],
             Self::Refused(_)
             | Self::OneEventExists(_)
             | Self::CrossSite

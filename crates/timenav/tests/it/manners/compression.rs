@@ -225,3 +225,17 @@ fn what_tells_a_secret_is_a_change() {
     }
     service.audit();
 }
+
+#[test]
+fn bodies_that_are_no_files_are_not_compressed() {
+    let service = Service::start();
+    let event = json!({ "time": "1969-07-20T20:17:40Z" });
+    for (path, coding) in [("/v1/events", "gzip"), ("/v1/events", "br"), ("/v1/timers", "zstd")] {
+        let answer = service.send(Request::post(path).json(&event).header("Content-Encoding", coding));
+        assert_eq!(answer.header("accept-encoding"), Some("identity"), "{answer}");
+        let refused = answer.refused(415, "unsupported_media_type");
+        assert!(refused["detail"].as_str().unwrap().contains("without `Content-Encoding`"), "{refused}");
+    }
+    service.send(Request::post("/v1/events").json(&event).header("Content-Encoding", "identity")).expect(201);
+    service.audit();
+}
