@@ -158,11 +158,22 @@ impl Place {
 
     async fn to_postgres(&self, url: &StoreUrl, options: &PostgresOptions) -> Result<MovedAll, Failure> {
         let database = self.folder.database();
-        if !database.try_exists().with_context(|| format!("{} cannot be read", database.display()))? {
-            return Err(anyhow!("there is no database in {}", self.folder.path().display()).into());
-        }
         let moved = self.folder.path().join(MOVED_FILE);
-        if moved.try_exists().with_context(|| format!("{} cannot be read", moved.display()))? {
+        let is_moved = moved.try_exists().with_context(|| format!("{} cannot be read", moved.display()))?;
+        if !database.try_exists().with_context(|| format!("{} cannot be read", database.display()))? {
+            let folder = self.folder.path().display();
+            if is_moved {
+                let what = "was moved before, and is there as";
+                return Err(anyhow!(
+                    "the database of {folder} {what} {}: start the service with --store, or call that file \
+                     {DATABASE_FILE} again to move it once more",
+                    moved.display()
+                )
+                .into());
+            }
+            return Err(anyhow!("there is no database in {folder}").into());
+        }
+        if is_moved {
             return Err(anyhow!("{} is left of an earlier move: put it away first", moved.display()).into());
         }
         let bar = MoveBar::new();

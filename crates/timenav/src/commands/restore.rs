@@ -225,7 +225,8 @@ impl Restored {
         let mut to_do = Vec::new();
         if !has_signing_key {
             to_do.push(format!(
-                "Put the key {} there as {SIGNING_KEY_FILE}: the service does not start without it.",
+                "Put the signing key whose public half is {} there as {SIGNING_KEY_FILE}: the service does not start \
+                 without it.",
                 manifest.key
             ));
         }

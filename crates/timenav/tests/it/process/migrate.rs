@@ -73,6 +73,8 @@ fn a_move_that_is_killed_again_and_again_goes_on_where_it_was() {
     let (code, stdout, stderr) = run(&mut migrate(&folder, &cluster.url), "");
     assert_eq!(code, Some(0), "{stdout}{stderr}");
     assert!(stdout.contains("Moved 3 timelines with "), "{stdout}");
+    let (_, _, stderr) = run(&mut migrate(&folder, &cluster.url), "");
+    assert!(stderr.contains("timenav.db.moved: start the service with --store"), "{stderr}");
     // The way back, into another folder, with the key where it is.
     let (key, back) = (service.data().join("signing.key"), tempfile::tempdir().unwrap());
     std::fs::copy(service.data().join("checkpoints.log"), back.path().join("checkpoints.log")).unwrap();

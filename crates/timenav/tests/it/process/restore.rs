@@ -537,6 +537,7 @@ fn keys_come_from_the_file_a_folder_or_the_data_folder_and_must_be_the_right_one
     let (code, stdout, stderr) = restore(&plain, &data, &[]);
     assert_eq!(code, Some(0), "{stderr}");
     assert!(stderr.contains("give the key that you trust with --key"), "{stderr}");
+    assert!(stdout.contains("Put the signing key whose public half is "), "{stdout}");
     assert!(stdout.contains("there as signing.key"), "{stdout}");
     assert!(refused_start(&data, &[]).contains("put the key back"));
     std::fs::copy(service.data().join("signing.key"), data.join("signing.key")).unwrap();

@@ -177,3 +177,11 @@ fn what_changed_nothing_after_a_read_is_found_by_a_scan() {
     }
     service.audit();
 }
+
+#[test]
+fn what_is_missing_to_say_when_a_timer_fires_is_named() {
+    let service = Service::start();
+    let refused = service.send(Request::post("/v1/timers").json(&json!({}))).refused(400, "invalid_parameter");
+    assert_eq!(refused["detail"], "say when the timer fires, with `at`, `every` or `cron`");
+    service.audit();
+}
