@@ -345,3 +345,17 @@ fn the_dashboard_is_whole() {
         check_finds(check_dashboard, &right, from, to);
     }
 }
+
+/// Each setting of `timenav serve` stands in the table that says how it is set.
+#[test]
+fn the_table_of_settings_has_each_flag() {
+    let page = read("docs/operations.md");
+    let (_, table) = page.split_once("\n## Configuration\n").unwrap();
+    let (table, _) = table.split_once("\n## ").unwrap();
+    let help = help(&["serve"]);
+    let options = help.lines().map(str::trim_start).filter(|line| line.starts_with("--"));
+    let flags = options.filter_map(|line| line.split([' ', '=', '[']).next()).filter(|flag| *flag != "--help");
+    let flags: BTreeSet<&str> = flags.collect();
+    let untold: Vec<_> = flags.iter().filter(|flag| !table.contains(&format!("`{flag}`"))).collect();
+    assert!(flags.len() > 30 && untold.is_empty(), "{untold:?}");
+}
