@@ -70,7 +70,13 @@ impl LogLimit {
         Self::with(writer, folding, LOG_BYTES_MAX, READERS_WAIT)
     }
 
-    fn with(writer: &Connection, folding: Folding, bytes_max: u64, wait: Duration) -> rusqlite::Result<Self> {
+    /// As [`LogLimit::new`], with other limits.
+    pub(super) fn with(
+        writer: &Connection,
+        folding: Folding,
+        bytes_max: u64,
+        wait: Duration,
+    ) -> rusqlite::Result<Self> {
         // A log that a reader made longer than that is cut when it begins anew.
         writer.pragma_update(None, "journal_size_limit", i64::try_from(bytes_max).unwrap_or(i64::MAX))?;
         let (page_bytes, file) = (page_bytes(writer)?, beside(Path::new(writer.path().unwrap_or_default()), "-wal"));

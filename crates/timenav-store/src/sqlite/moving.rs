@@ -1,6 +1,7 @@
 //! A SQLite file from which everything is moved to another store, or to which.
 
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use async_trait::async_trait;
 use parking_lot::Mutex;
@@ -9,6 +10,7 @@ use rusqlite::{Connection, OpenFlags, OptionalExtension, Transaction, params, pa
 use timenav_engine::{Head, StoreError};
 
 use super::connection::{self, beside};
+use super::log::{Folding, LogLimit};
 use super::values::{NO_CELL, POSITION_BITS, damaged, failed, sql};
 use super::{SqliteStore, fold_log, read};
 use crate::kept::leaf::may_go;
@@ -17,6 +19,12 @@ use crate::kept::tables::{Kind, Table, Value};
 
 /// Where a file stands in which a move ends, until it has ended.
 const UNFINISHED_END: &str = ".moving";
+
+/// Length from which the log is folded into the file. Nobody else does so while rows are moved: the log would become many
+/// times longer than the file.
+const LOG_BYTES_MAX: u64 = 8 << 20;
+/// Nobody reads the file meanwhile.
+const READERS_WAIT: Duration = Duration::ZERO;
 
 /// How far a move is. The service opens no file that has such a table.
 const PROGRESS: &str = "CREATE TABLE moving (
@@ -130,6 +138,7 @@ pub(crate) struct SqliteTarget {
     path: PathBuf,
     unfinished: PathBuf,
     connection: Mutex<Connection>,
+    log: Mutex<LogLimit>,
 }
 
 impl SqliteTarget {
@@ -145,7 +154,8 @@ impl SqliteTarget {
         }
         let connection = connection::open_to_write(&unfinished)?;
         connection::configure_writer(&connection)?;
-        Ok(Self { path: path.to_owned(), unfinished, connection: Mutex::new(connection) })
+        let log = LogLimit::with(&connection, Folding::default(), LOG_BYTES_MAX, READERS_WAIT).map_err(failed)?;
+        Ok(Self { path: path.to_owned(), unfinished, connection: Mutex::new(connection), log: Mutex::new(log) })
     }
 
     /// Takes away what says that rows are missing, and returns where the file is. The log stays beside it.
@@ -157,7 +167,7 @@ impl SqliteTarget {
 
     /// Gives the file its name.
     pub(crate) fn end(self) -> Result<(), StoreError> {
-        let Self { path, unfinished, connection } = self;
+        let Self { path, unfinished, connection, log: _ } = self;
         drop(connection.into_inner());
         fold_log(&unfinished)?;
         let named = |error: std::io::Error| StoreError::Unavailable(error.to_string());
@@ -212,17 +222,28 @@ impl Target for SqliteTarget {
 
     async fn put(&self, table: &'static Table, rows: Vec<Row>, progress: &Progress) -> Result<(), StoreError> {
         let mut connection = self.connection.lock();
-        let transaction = connection.transaction().map_err(failed)?;
-        if table.name == "entries" {
-            put_entries(&transaction, rows)?;
-        } else {
-            put_rows(&transaction, table, rows)?;
-        }
-        transaction
-            .execute(PUT_PROGRESS, params![table.name, progress.after_to_keep()?, sql(progress.rows)])
-            .map_err(failed)?;
-        transaction.commit().map_err(failed)
+        put(&mut connection, table, rows, progress).map_err(|error| match error {
+            // A disk that is full is told by its name: there are two databases.
+            StoreError::Unavailable(detail) => {
+                StoreError::Unavailable(format!("{} cannot be written: {detail}", self.unfinished.display()))
+            }
+            other => other,
+        })?;
+        self.log.lock().keep(&connection);
+        Ok(())
     }
+}
+
+fn put(connection: &mut Connection, table: &Table, rows: Vec<Row>, progress: &Progress) -> Result<(), StoreError> {
+    let transaction = connection.transaction().map_err(failed)?;
+    if table.name == "entries" {
+        put_entries(&transaction, rows)?;
+    } else {
+        put_rows(&transaction, table, rows)?;
+    }
+    let values = params![table.name, progress.after_to_keep()?, sql(progress.rows)];
+    transaction.execute(PUT_PROGRESS, values).map_err(failed)?;
+    transaction.commit().map_err(failed)
 }
 
 fn put_rows(transaction: &Transaction<'_>, table: &Table, rows: Vec<Row>) -> Result<(), StoreError> {
@@ -321,6 +342,40 @@ mod tests {
     use super::*;
     use crate::kept::tables::TABLES;
     use crate::sqlite::schema;
+
+    /// Puts so many pages of entries with a MiB each. Returns the greatest length that the log had.
+    async fn put_entries(target: &SqliteTarget, pages: i64) -> Result<u64, StoreError> {
+        let entries = TABLES.iter().find(|table| table.name == "entries").unwrap();
+        let mut longest = 0;
+        for position in 0..pages {
+            let leaf = Value::Bytes(b"{}".to_vec());
+            let (salt, payload) = (Value::Bytes(vec![]), Value::Bytes(vec![b'x'; 1 << 20]));
+            let row = [Value::Whole(1), Value::Whole(position), leaf, salt, payload, Value::Null, Value::Whole(0)];
+            let row = row.into_iter().chain([Value::Whole(0)]).collect();
+            target.put(entries, vec![row], &Progress::default()).await?;
+            longest = longest.max(beside(&target.unfinished, "-wal").metadata().unwrap().len());
+        }
+        Ok(longest)
+    }
+
+    #[tokio::test]
+    async fn the_log_stays_short_while_rows_are_moved() {
+        let folder = tempfile::tempdir().unwrap();
+        let target = SqliteTarget::open(&folder.path().join("x.db")).unwrap();
+        target.begin("state").await.unwrap();
+        let longest = put_entries(&target, 48).await.unwrap();
+        assert!(longest < LOG_BYTES_MAX + (2 << 20), "{longest}");
+    }
+
+    #[tokio::test]
+    async fn a_file_that_has_no_room_is_named() {
+        let folder = tempfile::tempdir().unwrap();
+        let target = SqliteTarget::open(&folder.path().join("x.db")).unwrap();
+        target.begin("state").await.unwrap();
+        target.connection.lock().pragma_update(None, "max_page_count", 600).unwrap();
+        let refused = put_entries(&target, 48).await.unwrap_err().to_string();
+        assert!(refused.contains("x.db.moving cannot be written: ") && refused.contains("full"), "{refused}");
+    }
 
     #[test]
     fn every_table_of_the_file_is_moved() {
