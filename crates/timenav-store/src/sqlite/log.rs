@@ -86,6 +86,8 @@ impl LogLimit {
     /// Makes the log begin anew after a commit that made it too long, if nobody holds on to it.
     pub(super) fn keep(&mut self, writer: &Connection) {
         if let Err(error) = self.try_keep(writer) {
+            // Not at every commit: what keeps it from being folded may do so for hours.
+            self.bytes_next += self.bytes_max / AGAIN_PART;
             tracing::warn!(%error, "the log of the database could not be restarted; it will be tried again");
         }
     }

@@ -16,6 +16,9 @@ use super::values::failed;
 const LOOK_EVERY: Duration = Duration::from_millis(250);
 /// Length of what is in the log and not in the file yet, from which it is folded in.
 const PENDING_BYTES_MAX: u64 = 8 << 20;
+/// How often it is told that the log cannot be folded in, which a full disk makes so at every look.
+const TELL_EVERY: u32 = 240;
+
 /// A thread that ends when this is dropped.
 pub(super) struct Maintenance {
     stop: Option<mpsc::Sender<()>>,
@@ -54,10 +57,39 @@ fn run(path: &Path, stopped: &mpsc::Receiver<()>, folding: &Folding) {
             return;
         }
     };
+    let mut failures = Failures::default();
     while matches!(stopped.recv_timeout(LOOK_EVERY), Err(RecvTimeoutError::Timeout)) {
-        if let Err(error) = look(&connection, page_bytes, folding) {
-            tracing::warn!(%error, "the log of the database could not be checkpointed; it will be tried again");
+        match look(&connection, page_bytes, folding) {
+            Err(error) if failures.is_told() => {
+                tracing::warn!(%error, "the log of the database could not be checkpointed; it will be tried again");
+            }
+            Err(_) => {}
+            Ok(()) => failures.end(),
         }
+    }
+}
+
+/// Looks that failed one after the other, or nearly: of many, one a minute is told.
+#[derive(Default)]
+struct Failures {
+    /// Looks until one is told again.
+    untold: u32,
+}
+
+impl Failures {
+    /// Returns whether the failure of a look is told.
+    const fn is_told(&mut self) -> bool {
+        if self.untold > 0 {
+            self.untold -= 1;
+            return false;
+        }
+        self.untold = TELL_EVERY - 1;
+        true
+    }
+
+    /// Notes a look that did not fail. One in between does not end the trouble: a full disk has room now and again.
+    const fn end(&mut self) {
+        self.untold = self.untold.saturating_sub(1);
     }
 }
 
@@ -68,4 +100,27 @@ fn look(connection: &Connection, page_bytes: u64, folding: &Folding) -> rusqlite
         checkpoint(connection, "PASSIVE")?;
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_failures_one_a_minute_is_told() {
+        assert_eq!(LOOK_EVERY * TELL_EVERY, Duration::from_mins(1));
+        let mut failures = Failures::default();
+        let told: Vec<u32> = (0..500).filter(|_| failures.is_told()).collect();
+        assert_eq!(told, [0, 240, 480]);
+        let mut failures = Failures::default();
+        let told = (0..480).filter(|look| {
+            if look % 2 == 0 {
+                failures.is_told()
+            } else {
+                failures.end();
+                false
+            }
+        });
+        assert_eq!(told.collect::<Vec<u32>>(), [0, 240]);
+    }
 }
