@@ -1,6 +1,6 @@
 //! The keys of entries, and what an error of SQLite means.
 
-use rusqlite::ErrorCode;
+use rusqlite::{ErrorCode, ffi};
 use timenav_engine::{StoreError, TimelineKey};
 
 pub(super) use crate::kept::values::{bytes, count, damaged, id, instant, rate, restriction, role, scopes, sql};
@@ -23,13 +23,34 @@ pub(super) fn position(timeline: TimelineKey, key: i64) -> Result<u64, StoreErro
     count(key - entry_key(timeline, 0))
 }
 
+/// What fails where a file has to become longer. SQLite calls all of it a "disk I/O error", and a full disk only what it
+/// notices itself.
+const NEEDS_ROOM: [i32; 3] = [ffi::SQLITE_IOERR_WRITE, ffi::SQLITE_IOERR_FSYNC, ffi::SQLITE_IOERR_SHMSIZE];
+
 /// Returns what an error of SQLite means to the engine.
 #[expect(clippy::needless_pass_by_value, reason = "has the shape that `map_err` asks for")]
 pub(super) fn failed(error: rusqlite::Error) -> StoreError {
     let code = error.sqlite_error_code();
     if matches!(code, Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase | ErrorCode::ConstraintViolation)) {
         StoreError::Damaged(error.to_string())
+    } else if matches!(error.sqlite_error().map(|error| error.extended_code), Some(code) if NEEDS_ROOM.contains(&code))
+    {
+        StoreError::Unavailable(format!("{error}: the disk is full, or it fails"))
     } else {
         StoreError::Unavailable(error.to_string())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_that_cannot_become_longer_is_told_as_a_full_disk() {
+        let told = |code: i32| failed(rusqlite::Error::SqliteFailure(ffi::Error::new(code), None)).to_string();
+        for code in NEEDS_ROOM {
+            assert!(told(code).ends_with("the disk is full, or it fails"), "{}", told(code));
+        }
+        assert!(!told(ffi::SQLITE_IOERR_READ).contains("full"), "{}", told(ffi::SQLITE_IOERR_READ));
     }
 }
