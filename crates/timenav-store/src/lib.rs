@@ -17,4 +17,4 @@ pub use outside::CheckpointFile;
 pub use postgres::{
     Finished, PostgresGuest, PostgresOptions, PostgresStore, PostgresUpgrade, SeenService, ServerFacts,
 };
-pub use sqlite::{SqliteArchive, SqliteStore, copy, fold_log, unfinished_move};
+pub use sqlite::{SqliteArchive, SqliteStore, copy, fold_log};

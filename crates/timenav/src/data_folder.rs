@@ -134,11 +134,6 @@ impl DataFolder {
         &self.path
     }
 
-    /// Returns whether a restore of it was cut off.
-    pub(crate) fn is_restoring(&self) -> bool {
-        self.path.join(RESTORING_FOLDER).exists()
-    }
-
     /// Returns the path of the database.
     pub(crate) fn database(&self) -> PathBuf {
         self.path.join(DATABASE_FILE)

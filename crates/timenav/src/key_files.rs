@@ -13,7 +13,7 @@ use anyhow::{Context as _, bail};
 use timenav_engine::{Entropy, Signer, TRIAL};
 use zeroize::Zeroizing;
 
-use crate::data_folder::{DataFolder, is_open_to_others, replace_secret, sync_folder_of, write_secret};
+use crate::data_folder::{DataFolder, is_open_to_others, replace_secret, sync_folder_of, unfinished_in, write_secret};
 use crate::doors::counted;
 
 pub(crate) use key_text::KeyText;
@@ -80,11 +80,8 @@ pub(crate) fn service_key(
     wanted: Option<&str>,
     entropy: &dyn Entropy,
 ) -> anyhow::Result<ServiceKey> {
-    if folder.is_restoring() {
-        bail!(
-            "a restore of the data folder {} was interrupted: empty the folder, and run timenav restore again",
-            folder.path().display()
-        );
+    if let Some(unfinished) = unfinished_in(folder.path()) {
+        bail!(unfinished);
     }
     let path = folder.signing_key();
     if !path.try_exists().with_context(|| format!("{} cannot be read", path.display()))? {

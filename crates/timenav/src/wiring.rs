@@ -8,12 +8,12 @@ use timenav_core::ids::TimelineId;
 use timenav_core::ledger::{VerifierKey, origin};
 use timenav_core::time::Span;
 use timenav_engine::{Acceptance, Doors, Engine, LONG_WORK_RUNNING_MAX, Options, Signer, Store, VIEWS_RUNNING_MAX};
-use timenav_store::{CheckpointFile, PostgresOptions, PostgresStore, SqliteStore, unfinished_move};
+use timenav_store::{CheckpointFile, PostgresOptions, PostgresStore, SqliteStore};
 use timenav_vault::{AesVault, Argon2Passwords, Turns};
 use tokio::runtime::{Handle, Runtime};
 
 use crate::config::{Settings, StoreUrl};
-use crate::data_folder::{CheckpointPlace, DataFolder, MOVED_FILE, make_private};
+use crate::data_folder::{CheckpointPlace, DataFolder, MOVED_FILE, make_private, unfinished_in};
 use crate::doors::{HostClock, OsEntropy};
 use crate::kept_from::kept_by_others;
 use crate::key_files::{NextKeyFile, ServiceKey, keep_first_key, kept_service_key, service_key, settle_first_key};
@@ -148,13 +148,8 @@ fn refuse_a_second_database(folder: &DataFolder, checkpoints: &CheckpointPlace) 
     if is_there(&database)? {
         return Ok(());
     }
-    let moving = unfinished_move(&database);
-    if is_there(&moving)? {
-        bail!(
-            "a move into {} was interrupted: run the same `timenav migrate` again, or delete {} to give it up",
-            database.display(),
-            moving.display()
-        );
+    if let Some(unfinished) = unfinished_in(folder.path()) {
+        bail!(unfinished);
     }
     let moved = folder.path().join(MOVED_FILE);
     if is_there(&moved)? {

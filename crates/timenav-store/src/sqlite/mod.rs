@@ -56,7 +56,6 @@ use tokio::sync::Semaphore;
 pub use copy::{copy, fold_log};
 use log::{Folding, LogLimit};
 use maintenance::Maintenance;
-pub use moving::unfinished_move;
 pub(crate) use moving::{SqliteSource, SqliteTarget};
 pub use scan::SqliteArchive;
 

@@ -127,12 +127,6 @@ fn of_key(value: &Value) -> SqlValue {
     }
 }
 
-/// Returns where the file stands in which a move ends that goes to `path`, until it has ended.
-#[must_use]
-pub fn unfinished_move(path: &Path) -> PathBuf {
-    beside(path, UNFINISHED_END)
-}
-
 /// A new file. It gets its name at the end.
 pub(crate) struct SqliteTarget {
     path: PathBuf,
@@ -148,7 +142,7 @@ impl SqliteTarget {
         if path.try_exists().map_err(named)? {
             return Err(StoreError::Unavailable(format!("{} already exists", path.display())));
         }
-        let unfinished = unfinished_move(path);
+        let unfinished = beside(path, UNFINISHED_END);
         if !has_progress(&unfinished)? {
             drop(SqliteStore::open(&unfinished)?);
         }

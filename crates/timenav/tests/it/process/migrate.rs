@@ -125,7 +125,7 @@ fn a_folder_whose_database_is_on_its_way_or_elsewhere_gets_no_second_one() {
         child.wait().unwrap();
         assert!(!back.path().join("timenav.db").exists(), "it was too fast");
         let refused = refused_start(back.path(), &[]);
-        assert!(refused.contains("was interrupted: run the same `timenav migrate` again"), "{refused}");
+        assert!(refused.contains("has not ended: run the same `timenav migrate` again"), "{refused}");
         assert!(!back.path().join("timenav.db").exists() && !back.path().join("admin.key").exists());
         let (code, stdout, stderr) = run(&mut migrate(&cluster.url, &to), "");
         assert_eq!(code, Some(0), "{stdout}{stderr}");
