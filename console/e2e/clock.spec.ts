@@ -64,6 +64,24 @@ describe('the face', () => {
     await expect.poll(async () => seen.add(await host.innerText()).size).toBeGreaterThan(2);
   });
 
+  it('tells a clock that nobody moved to be at host time, however late it is opened', async () => {
+    const timeline = fresh('untouched');
+    await on.service.call('POST', 'timelines', { timeline_id: timeline });
+    const page = await on.loggedIn(`timers?timeline=${timeline}`);
+    await page.getByRole('heading', { name: 'Timers', level: 1 }).waitFor();
+    // What was told of the clock when this page was opened is older than that by then.
+    await page.waitForTimeout(3_000);
+    await page.getByRole('link', { name: 'Clock', exact: true }).first().click();
+    const told = face(page).getByRole('definition').nth(1);
+    await expect.poll(() => told.innerText()).toMatch(/host/);
+    const seen = new Set<string>();
+    for (let look = 0; look < 15; look += 1) {
+      seen.add(await told.innerText());
+      await page.waitForTimeout(200);
+    }
+    expect([...seen]).toEqual(['at host time']);
+  });
+
   it('shows at once what somebody else does to the clock', async () => {
     const timeline = await standing('shared');
     const page = await on.loggedIn(`clock?timeline=${timeline}`);

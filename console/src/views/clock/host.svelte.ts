@@ -11,16 +11,20 @@ const STEP_MS = 1_000;
 
 export class HostTime {
   now = $state<Micros | null>(null);
+  /** What the clock shows less host time, both at one moment. */
+  lead = $state<Micros | null>(null);
   /** Host time less this browser's, once a clock that runs has told it. */
   #ahead: Micros | null = null;
 
   constructor(clock: () => LiveClock | null) {
     $effect(() => {
-      const body = clock()?.body ?? null;
-      if (body === null) return;
-      const [host, origin, shown] = [parse(body.origin_host), parse(body.origin_virtual), parse(body.current_time)];
+      const live = clock();
+      const body = live?.body ?? null;
+      if (live === null || body === null) return;
+      // What it shows by now: the body may have come long before this view was opened.
+      const [host, origin, shown] = [parse(body.origin_host), parse(body.origin_virtual), live.exact()];
       // One that has come to the end of the calendar does not tell how long ago.
-      if (body.state === 'running' && host !== null && origin !== null && shown !== null && !isAtEnd(shown)) {
+      if (body.state === 'running' && host !== null && origin !== null && !isAtEnd(shown)) {
         const passed = Number(shown - origin) / body.rate;
         this.#ahead = host + BigInt(Math.round(passed)) - browserNow();
       }
@@ -31,9 +35,11 @@ export class HostTime {
       clock()?.body?.state === 'running' && (clock()?.body?.rate ?? 0) >= 1 && !isAtEnd(clock()?.now ?? 0n),
     );
     $effect(() => {
-      if (clock()?.body == null) return;
+      const live = clock();
+      if (live?.body == null) return;
       const step = (): void => {
         this.now = this.#ahead === null ? BigInt(hostNow()) * 1_000n : browserNow() + this.#ahead;
+        this.lead = live.exact() - this.now;
       };
       step();
       if (isAlong) {
