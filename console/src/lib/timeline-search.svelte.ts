@@ -5,6 +5,11 @@ import { timelines, type TimelineBody } from './timelines.svelte';
 
 /** A name as the service takes it; anything else is the name of no timeline. */
 const NAME = /^[0-9A-Za-z][0-9A-Za-z._:@-]{0,127}$/;
+/** So many names that begin with what was typed are asked for. */
+const NAMED_ITEMS = 50;
+/** The characters of names in their order, and how long a name may be. */
+const LETTERS = '-.0123456789:@ABCDEFGHIJKLMNOPQRSTUVWXYZ_abcdefghijklmnopqrstuvwxyz';
+const NAME_LENGTH_MAX = 128;
 /** One has stopped typing. */
 const REST_MS = 300;
 
@@ -59,7 +64,7 @@ export class TimelineSearch {
     const isEnough = (): boolean => this.matches(wanted).length >= this.mostShown;
     try {
       await timelines.ready();
-      if (NAME.test(wanted)) this.#named = await timelines.named(wanted, signal);
+      if (NAME.test(wanted)) this.#named = await begunWith(wanted, signal);
       while (!signal.aborted && timelines.hasMore && !isEnough()) await timelines.more(signal);
       this.error = null;
     } catch (thrown) {
@@ -68,6 +73,23 @@ export class TimelineSearch {
     }
     if (!signal.aborted) this.isSearching = false;
   }
+}
+
+/** Asks for the timelines whose names begin with something, wherever in the list they stand. */
+async function begunWith(start: string, signal: AbortSignal): Promise<TimelineBody[]> {
+  const body = await timelines.page(before(start), NAMED_ITEMS, signal);
+  const named = body.timelines.filter((timeline) => timeline.timeline_id.startsWith(start));
+  timelines.keep(named);
+  return named;
+}
+
+/** Returns the cursor behind which names begin with something: the last name there can be before it. */
+export function before(start: string): string {
+  const shorter = start.slice(0, -1);
+  // A name must start with a letter or a digit.
+  const letters = shorter === '' ? LETTERS.replace(/[^0-9A-Za-z]/g, '') : LETTERS;
+  const at = letters.indexOf(start.slice(-1));
+  return at > 0 ? (shorter + letters.charAt(at - 1)).padEnd(NAME_LENGTH_MAX, 'z') : shorter;
 }
 
 /** The whole list, for what any timeline may belong to: the family of one of them. */

@@ -33,11 +33,6 @@ interface TimelinesBody {
   has_more: boolean;
 }
 
-/** So many names that begin with what was typed are asked for. */
-const NAMED_ITEMS = 50;
-/** The characters of names in their order, and how long a name may be. */
-const LETTERS = '-.0123456789:@ABCDEFGHIJKLMNOPQRSTUVWXYZ_abcdefghijklmnopqrstuvwxyz';
-const NAME_LENGTH_MAX = 128;
 const KEPT = 'timenav-timeline';
 
 class Timelines {
@@ -58,7 +53,7 @@ class Timelines {
 
   /** Reads the first page anew. */
   read(): Promise<void> {
-    const reading = this.#page(null).then((body) => {
+    const reading = this.page(null).then((body) => {
       this.list = body.timelines;
       this.readAt = performance.now();
       this.#found = new Map();
@@ -78,23 +73,15 @@ class Timelines {
   async more(signal: AbortSignal): Promise<void> {
     if (!this.hasMore) return;
     const cursor = this.#cursor;
-    const body = await this.#page(cursor, TIMELINES_ITEMS, signal);
+    const body = await this.page(cursor, TIMELINES_ITEMS, signal);
     if (cursor !== this.#cursor) return;
     this.list = [...this.list, ...body.timelines];
     this.#took(body);
   }
 
-  /** Asks for the timelines whose names begin with something, wherever in the list they stand. */
-  async named(start: string, signal: AbortSignal): Promise<TimelineBody[]> {
-    const body = await this.#page(before(start), NAMED_ITEMS, signal);
-    const named = body.timelines.filter((timeline) => timeline.timeline_id.startsWith(start));
-    this.#keep(named);
-    return named;
-  }
-
   /** Asks for one timeline. Throws where there is none, or not for this user. */
   async know(timelineId: string): Promise<void> {
-    this.#keep([(await service.timeline({ timeline_id: timelineId })) as TimelineBody]);
+    this.keep([(await service.timeline({ timeline_id: timelineId })) as TimelineBody]);
   }
 
   /** Returns when it was read what the clock of a timeline shows, by `performance.now()`. */
@@ -102,7 +89,8 @@ class Timelines {
     return this.#readAt.get(one) ?? this.readAt;
   }
 
-  async #page(cursor: string | null, limit = TIMELINES_ITEMS, signal?: AbortSignal): Promise<TimelinesBody> {
+  /** Reads what comes after a name. */
+  async page(cursor: string | null, limit = TIMELINES_ITEMS, signal?: AbortSignal): Promise<TimelinesBody> {
     const asked = { limit, ...(cursor === null ? {} : { cursor }) };
     const body = (await service.timelines(asked, { signal })) as TimelinesBody;
     const now = performance.now();
@@ -115,7 +103,8 @@ class Timelines {
     this.#cursor = body.next_cursor ?? null;
   }
 
-  #keep(timelines: TimelineBody[]): void {
+  /** Keeps those that were found on none of the pages. */
+  keep(timelines: TimelineBody[]): void {
     this.#found = new Map([...this.#found, ...timelines.map((one) => [one.timeline_id, one] as const)]);
   }
 
@@ -168,15 +157,6 @@ export function firstOf(list: readonly TimelineBody[], last: string | null, hasM
   if (last !== null && (hasMore || names.includes(last) || last === 'system')) return last;
   if (names.length === 1 && !hasMore) return names[0] ?? null;
   return names.includes('demo') ? 'demo' : null;
-}
-
-/** Returns the cursor behind which names begin with something: the last name there can be before it. */
-export function before(start: string): string {
-  const shorter = start.slice(0, -1);
-  // A name must start with a letter or a digit.
-  const letters = shorter === '' ? LETTERS.replace(/[^0-9A-Za-z]/g, '') : LETTERS;
-  const at = letters.indexOf(start.slice(-1));
-  return at > 0 ? (shorter + letters.charAt(at - 1)).padEnd(NAME_LENGTH_MAX, 'z') : shorter;
 }
 
 export const timelines = new Timelines();
