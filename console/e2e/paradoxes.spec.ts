@@ -86,6 +86,31 @@ describe('what was found', () => {
     await page.getByRole('article').getByRole('heading', { name: 'Two places at once' }).waitFor();
   });
 
+  it('has a link to the entry with which it came about, in the ledger where that is', async () => {
+    await on.service.call('POST', 'timelines', { timeline_id: 'odd-fork', fork_of: 'odd' });
+    const late = { event_id: 'too-late', time: '2028-01-01T00:00:00Z', causes: ['invoice-sent'], description: 'told' };
+    await on.service.call('POST', 'v1/events?timeline_id=odd-fork', [late]);
+    const page = await on.loggedIn('paradoxes?timeline=odd-fork&kinds=P01');
+    const [list, detail] = [page.getByRole('region', { name: 'Paradoxes', exact: true }), page.getByRole('article')];
+    await list.getByRole('link', { name: /too-late/ }).click();
+    await detail
+      .getByText(/It came about with entry \d+, and the first of its records is entry \d+ of odd\./)
+      .waitFor();
+    await detail
+      .getByRole('link', { name: /^entry/ })
+      .first()
+      .click();
+    await page.getByText('This browser verified it').waitFor();
+    expect(new URL(page.url()).hash).toContain('timeline=odd-fork');
+    await page.goBack();
+    await detail
+      .getByRole('link', { name: /^entry/ })
+      .last()
+      .click();
+    await page.getByText('This browser verified it').waitFor();
+    expect(new URL(page.url()).hash).toMatch(/timeline=odd(&|$)/);
+  });
+
   it('is chosen by kind, and holds observations on request', async () => {
     const page = await on.loggedIn('paradoxes?timeline=odd');
     const list = page.getByRole('region', { name: 'Paradoxes', exact: true });
