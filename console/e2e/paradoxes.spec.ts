@@ -263,6 +263,28 @@ describe('an intervention', () => {
     await page.getByRole('region', { name: 'Preview' }).getByText('It resolves a paradox').waitFor();
   });
 
+  it('tells what it did, and how to go on or back', async () => {
+    await tell('told-after', EVENTS.slice(4, 6));
+    const page = await on.loggedIn('paradoxes?timeline=told-after&tab=lab&event=invoice-sent&action=cancel');
+    await page.getByRole('button', { name: 'Apply…' }).click();
+    await page.getByRole('button', { name: 'Apply', exact: true }).click();
+    const result = page.getByRole('region', { name: 'Applied' });
+    await result.getByText('It creates a paradox').waitFor();
+    const focused = (): Promise<string | undefined> => page.evaluate(() => document.activeElement?.id);
+    await expect.poll(focused).toBe('result-title');
+    // The event keeps its name, and its end is told as everything else on the page.
+    await page.getByText('The invoice is sent', { exact: true }).first().waitFor();
+    await page.getByText(/^Cancelled by admin, \d+ \w+ \d+, \d\d:\d\d(:\d\d)? UTC host time$/).waitFor();
+    await result.getByRole('button', { name: 'Undo' }).click();
+    await result.getByText('It resolves a paradox').waitFor();
+    await expect.poll(focused).toBe('result-title');
+    await page.getByLabel('What to do').fill('cancel');
+    await page.getByRole('button', { name: 'Apply…' }).click();
+    await page.getByRole('button', { name: 'Apply', exact: true }).click();
+    await result.getByRole('link', { name: 'See the paradox' }).click();
+    await page.getByRole('article').getByRole('heading', { name: 'Orphaned effect' }).waitFor();
+  });
+
   it('is done on a fork, and leaves this timeline as it is', async () => {
     await tell('trunk', EVENTS.slice(4, 6));
     const page = await on.loggedIn('paradoxes?timeline=trunk&tab=lab&event=invoice-sent&action=cancel');
@@ -272,6 +294,10 @@ describe('an intervention', () => {
     await page.getByRole('button', { name: 'Fork and apply it there' }).click();
     await page.getByRole('button', { name: 'Timeline: trunk-without' }).waitFor();
     await page.getByText('removed', { exact: true }).waitFor();
+    const result = page.getByRole('region', { name: 'Applied' });
+    await result.getByText('It creates a paradox').waitFor();
+    const compare = await result.getByRole('link', { name: 'Compare with trunk' }).getAttribute('href');
+    expect(compare).toMatch(/^#\/compare\?timeline=trunk-without&with=trunk$/);
     const { occurs } = await on.service.call<{ occurs: boolean }>(
       'GET',
       'v1/check-timeline?timeline_id=trunk&significant_event=invoice-sent',

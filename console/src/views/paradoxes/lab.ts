@@ -1,5 +1,5 @@
 /** What an intervention would change, side by side; and the words in which one is told to the service. */
-import { parse } from '../../lib/instant';
+import { SECOND, floorDiv, parse } from '../../lib/instant';
 import { zonedText } from '../../lib/people';
 import { isDate, preciseText } from '../../lib/when';
 import type { Paradox } from './paradox';
@@ -51,9 +51,18 @@ export interface Checked {
   relation?: string | null;
   causes: { event_id: string }[];
   consequences: { count: number };
-  interventions: { action: string; time: string }[];
+  interventions: { effect: Effect; changed: boolean; actor: string; recorded_at: string }[];
   paradoxes: Paradox[];
   candidates: { event_id: string; name?: string | null }[];
+}
+
+/** Returns who cancelled an event and when, or null where no intervention did. */
+export function cancelledText({ interventions }: Pick<Checked, 'interventions'>): string | null {
+  const last = [...interventions].reverse().find(({ changed }) => changed);
+  const at = last?.effect.kind === 'cancel' ? parse(last.recorded_at) : null;
+  return last && at !== null
+    ? `Cancelled by ${last.actor}, ${zonedText(floorDiv(at, SECOND) * SECOND)} host time`
+    : null;
 }
 
 export interface Difference {
