@@ -2,13 +2,13 @@
 import { isAborted, service } from '../../lib/api';
 import { readCounts, type Counts } from '../../lib/events/counts';
 import { ALL } from '../../lib/events/filter';
-import { readExtent } from '../../lib/events/pages';
+import { readExtent, readPage } from '../../lib/events/pages';
 import { FIRST, LAST, fitted, scale, timeAt, widened, type Scale } from '../../lib/events/scale';
 import { stepBegin, stepEnd, stepOf } from '../../lib/events/steps';
 import type { EventBody } from '../../lib/events/store';
 import { parse, type Micros } from '../../lib/instant';
 import { Stream } from '../../lib/stream.svelte';
-import { spanOf } from './span';
+import { amid, spanOf } from './span';
 
 export type Change = 'only_in_a' | 'only_in_b' | 'differs';
 
@@ -39,6 +39,9 @@ const READ_MAX = 2_000;
 const SETTLED_MS = 300;
 /** A bar is at least so wide. */
 const BAR_PIXELS = 6;
+/** So few differences are shown amid what both have, so many events before and after them. */
+const FEW = 8;
+const AROUND = 8;
 /** While much changes on either side, both are compared no more often. */
 const RENEW_MS = 1_500;
 
@@ -56,6 +59,8 @@ export class Comparison {
   stamp = $state(0);
   /** Whether what is in sight was chosen, and not only by what there is. */
   isViewChosen = $state(false);
+  /** What is around the differences, and which time they took when it was read. */
+  #around: { key: string; times: Micros[] } = { key: '', times: [] };
   #extent: { from: Micros; to: Micros } | null = null;
   #cursor: string | null = null;
   #reading = new AbortController();
@@ -153,12 +158,32 @@ export class Comparison {
   async fit(): Promise<void> {
     const span = spanOf(this.differences);
     if (span !== null) {
-      this.view = fitted(span.from, span.to, this.view.width, 0.12);
+      const { from, to } = this.differences.length > FEW ? span : amid(span, await this.#readAround(span));
+      this.view = fitted(from, to, this.view.width, 0.12);
     } else {
       this.#extent ??= await this.#readExtent();
       if (this.#extent) this.view = fitted(this.#extent.from, this.#extent.to, this.view.width);
     }
     this.#settle();
+  }
+
+  async #readAround({ from, to }: { from: Micros; to: Micros }): Promise<Micros[]> {
+    const key = `${from}/${to}`;
+    if (this.#around.key === key) return this.#around.times;
+    const asked = { timeline: this.a, filter: ALL, box: null };
+    const options = { limit: AROUND, signal: this.#reading.signal };
+    try {
+      const sides = await Promise.all([
+        readPage(asked, { ...options, to: max(from - 1n, FIRST), order: 'newest' }),
+        readPage(asked, { ...options, from: min(to + 1n, LAST) }),
+      ]);
+      const times = sides.flatMap(({ store }) => (store.count === 0 ? [] : [store.time(store.count - 1)]));
+      this.#around = { key, times };
+    } catch {
+      // The differences are shown by themselves.
+      return [];
+    }
+    return this.#around.times;
   }
 
   async #readExtent(): Promise<{ from: Micros; to: Micros } | null> {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { parse, type Micros } from '../../lib/instant';
-import { spanOf } from './span';
+import { amid, spanOf } from './span';
 
 const at = (text: string): Micros => parse(text)!;
 const one = (time: string, precision: string | null = null) => ({
@@ -27,4 +27,14 @@ test('one whose year alone is known takes a year, and not a moment of it', () =>
 test('one that lasts is in it with its end', () => {
   const flight = { ...one('2013-01-01T10:17:00Z'), until: { a: at('2013-01-01T14:04:00Z'), b: null } };
   expect(spanOf([flight])).toEqual({ from: at('2013-01-01T10:17:00Z'), to: at('2013-01-01T14:04:00Z') });
+});
+
+test('one moment is shown amid what is around it, or in an hour', () => {
+  const noon = at('2001-01-01T12:00:00Z');
+  const moment = { from: noon, to: noon + 1_000_000n };
+  const [before, after] = [at('2000-12-25T00:00:00Z'), at('2001-02-01T00:00:00Z')];
+  expect(amid(moment, [after, before, noon])).toEqual({ from: before, to: after });
+  const { from, to } = amid(moment, []);
+  expect(to - from).toBe(3_600_000_000n);
+  expect(from < noon && noon < to).toBe(true);
 });

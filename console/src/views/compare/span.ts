@@ -1,6 +1,6 @@
 /** Which time the differences of two timelines take. */
 import { softnessOf, type EventBody } from '../../lib/events/store';
-import type { Micros } from '../../lib/instant';
+import { HOUR, type Micros } from '../../lib/instant';
 
 interface Placed {
   a?: EventBody | null;
@@ -9,9 +9,24 @@ interface Placed {
   until: { a: Micros | null; b: Micros | null };
 }
 
+interface Span {
+  from: Micros;
+  to: Micros;
+}
+
+/** Returns a time with some moments around it in it: at least an hour, so that one moment is no empty picture. */
+export function amid({ from, to }: Span, around: readonly Micros[]): Span {
+  const wide = around.reduce(
+    (span, one) => ({ from: one < span.from ? one : span.from, to: one > span.to ? one : span.to }),
+    { from, to },
+  );
+  const missing = HOUR - (wide.to - wide.from);
+  return missing <= 0n ? wide : { from: wide.from - missing / 2n, to: wide.to + missing / 2n };
+}
+
 /** Returns from when to when they are, as far as that is known: one that is of a year takes all of it, and one
  * that lasts is in it with its end. Null without. */
-export function spanOf(differences: readonly Placed[]): { from: Micros; to: Micros } | null {
+export function spanOf(differences: readonly Placed[]): Span | null {
   const parts = differences.flatMap(({ a, b, at, until }) =>
     [
       { event: a, time: at.a, end: until.a },
