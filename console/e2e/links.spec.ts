@@ -172,3 +172,26 @@ describe('the first minute', () => {
     await expect.poll(() => page.getByRole('listbox').count()).toBe(0);
   });
 });
+
+it('opens a view at its top, and goes back to where one was', async () => {
+  const page = await on.loggedIn('clock?timeline=story', { viewport: { width: 390, height: 700 } });
+  await page.getByRole('timer').waitFor();
+  const scrolled = (): Promise<number> => page.evaluate(() => Math.round(scrollY));
+  // The place of a step is kept once what does so is there.
+  await expect.poll(() => page.evaluate(() => (history.state as { step?: string } | null)?.step)).toBeTruthy();
+  await expect.poll(() => page.evaluate(() => document.documentElement.scrollHeight)).toBeGreaterThan(1_400);
+  await page.evaluate(() => scrollTo(0, 600));
+  await expect.poll(scrolled).toBe(600);
+  const views = page.getByRole('navigation', { name: 'Views' });
+  await views.getByRole('link', { name: 'Access' }).click();
+  await page.getByRole('heading', { level: 1 }).first().waitFor();
+  await expect.poll(scrolled).toBe(0);
+  await page.goBack();
+  await page.getByRole('timer').waitFor();
+  await expect.poll(scrolled).toBe(600);
+  // A link to where one was before is no way back.
+  await views.getByRole('link', { name: 'Access' }).click();
+  await views.getByRole('link', { name: 'Clock' }).click();
+  await page.getByRole('timer').waitFor();
+  await expect.poll(scrolled).toBe(0);
+});

@@ -65,7 +65,7 @@ class Route {
     const hash = link(this.view || 'timeline', params);
     if (hash === location.hash) return;
     if (step === 'push') location.hash = hash;
-    else history.replaceState(null, '', hash);
+    else history.replaceState(history.state, '', hash);
     this.#read();
   }
 }
