@@ -173,6 +173,27 @@ describe('the first minute', () => {
   });
 });
 
+it('keeps the focus where one goes on', async () => {
+  const page = await on.loggedIn('timeline?timeline=story&event=cause');
+  const focused = page.locator(':focus');
+  const label = (): Promise<string> =>
+    focused.evaluate((one) => (one as HTMLInputElement).labels?.[0]?.textContent.trim() ?? one.id);
+  await page.getByRole('link', { name: 'Intervene' }).click();
+  await expect.poll(label).toBe('What to do');
+  await page.goto(`${on.service.url}/#/timeline?timeline=story`);
+  const search = page.getByRole('combobox', { name: 'Find events by name, text, id or place' });
+  await search.fill('the');
+  await page.getByRole('button', { name: 'Show only these' }).click();
+  await expect.poll(() => search.evaluate((one) => document.activeElement === one)).toBe(true);
+  expect(await search.getAttribute('aria-expanded')).toBe('false');
+  // What had the focus before is gone with its view.
+  await page.keyboard.press('Control+k');
+  await page.getByRole('combobox', { name: 'View, timeline, event, anchor, time or action' }).fill('integrity');
+  await page.keyboard.press('Enter');
+  await page.getByRole('heading', { name: 'Integrity', level: 1 }).waitFor();
+  await expect.poll(() => focused.getAttribute('id')).toBe('content');
+});
+
 it('opens a view at its top, and goes back to where one was', async () => {
   const page = await on.loggedIn('clock?timeline=story', { viewport: { width: 390, height: 700 } });
   await page.getByRole('timer').waitFor();

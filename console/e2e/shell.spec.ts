@@ -56,6 +56,8 @@ describe('logging in', () => {
   it('tells nobody which of user and password is wrong', async () => {
     const page = await on.page({ expected: REFUSED });
     await page.goto(on.service.url);
+    // There is nothing else to do here.
+    await expect.poll(() => page.locator(':focus').getAttribute('autocomplete')).toBe('username');
     const told: string[] = [];
     for (const user of ['admin', 'nobody-at-all']) {
       await page.getByLabel('User', { exact: true }).fill(user);
