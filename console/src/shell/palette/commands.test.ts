@@ -27,6 +27,7 @@ const sources: Sources = {
     },
   ],
   hasDemo: true,
+  isOperator: true,
   events: [],
   isPaused: false,
   may: { move: true, rate: true, record: true },
@@ -86,6 +87,19 @@ describe('the palette', () => {
     expect(to('lasting link')).toEqual([{ copy: 'link' }]);
     expect(to('new timeline')).toEqual([{ make: 'timeline' }]);
     expect(to('fork demo')).toEqual([{ make: 'fork' }]);
+  });
+
+  it('leads to each part of Access', () => {
+    const to = (typed: string, more: Partial<Sources> = {}): Command['to'][] =>
+      commands(typed, { ...sources, ...more }).map((command) => command.to);
+    expect(to('user')).toEqual(['#/access?tab=users']);
+    expect(to('user', { isOperator: false })).toEqual([]);
+    expect(to('permission')).toEqual(['#/access?tab=permissions']);
+    expect(to('keys')).toContain('#/access?tab=keys');
+    expect(to('access log')).toEqual(['#/access?tab=log']);
+    expect(to('retention')).toEqual(['#/access?tab=retention']);
+    expect(to('settings')).toEqual(['#/access?tab=settings']);
+    expect(to('help')).toEqual(['#/clock?do=keys']);
   });
 
   it('offers events that the service found, whatever their names are', () => {

@@ -30,6 +30,8 @@ export interface Sources {
   views: readonly { id: string; title: string; icon: string }[];
   timelines: readonly { timeline_id: string; events: number; fork?: unknown }[];
   hasDemo: boolean;
+  /** Whether the users of the service are their business. */
+  isOperator: boolean;
   anchors: readonly Anchor[];
   /** What the service found for what is typed: it need not have the words in its name. */
   events: readonly { id: string; title: string; when: string; href: string }[];
@@ -156,7 +158,8 @@ function rates(wanted: string, { may }: Sources): Command[] {
   ];
 }
 
-function actions({ timeline, href, may, isPaused, hasDemo }: Sources): Command[] {
+function actions({ timeline, href, may, isPaused, hasDemo, isOperator }: Sources): Command[] {
+  const access = (tab: string): string => href('access', { tab });
   const act = (id: string, title: string, icon: string, to: Command['to']): Command => ({
     id: `action ${id}`,
     group: 'Actions',
@@ -184,6 +187,19 @@ function actions({ timeline, href, may, isPaused, hasDemo }: Sources): Command[]
     ...(hasDemo ? [act('tour', 'Take the tour', 'info', href('timeline', { timeline: 'demo', tour: '1' }))] : []),
     act('tree', 'Show forks and anchors', 'fork', href('timeline', { do: 'tree' })),
     act('as-of', 'Show what was known when', 'history', href('timeline', { do: 'as-of' })),
+    act('people', 'Permissions: who may do what', 'people', access('permissions')),
+    act('log', 'Access log: who did what', 'people', access('log')),
+    act('retention', 'Retention: what may be forgotten', 'people', access('retention')),
+    act('settings', `Settings of ${timeline}`, 'people', access('settings')),
+    ...(isOperator
+      ? [
+          act('users', 'Users of the service', 'user', access('users')),
+          act('restrictions', 'Restrictions: who may go how far', 'lock', access('restrictions')),
+        ]
+      : []),
+    act('keys', 'Your API keys', 'key', access('keys')),
+    act('sessions', 'Your sessions', 'key', access('sessions')),
+    act('help', 'Help: keys of the clock', 'info', href('clock', { do: 'keys' })),
     act('compare', 'Compare with a fork', 'fork', href('compare')),
     act('list', 'Show events as a list', 'timeline', href('timeline', { view: 'list' })),
     act('zone', 'Change the time zone…', 'globe', { zone: true }),
