@@ -61,6 +61,24 @@ describe('permissions', () => {
     expect((await permissions()).write).toEqual([]);
   });
 
+  it('lead to a user who does not exist yet, and save a name that is still being typed', async () => {
+    const page = await on.loggedIn(tab('permissions'));
+    await page.getByLabel('Read', { exact: true }).fill('newcomer');
+    await page.getByRole('button', { name: 'Save the change' }).click();
+    // What a program is told to call is no advice for people.
+    await toast(page, 'The permissions of demo were set. There is no user newcomer yet.');
+    await expect.poll(() => page.locator(':focus').getAttribute('class')).toContain('effects');
+    await page.getByRole('link', { name: 'Create user newcomer' }).click();
+    const dialog = page.getByRole('dialog', { name: 'New user' });
+    await expect.poll(() => dialog.getByLabel('Name').inputValue()).toBe('newcomer');
+    await dialog.getByRole('button', { name: 'Create the user' }).click();
+    await page.getByRole('heading', { name: 'newcomer was created' }).waitFor();
+    await page.getByRole('button', { name: 'Later' }).click();
+    expect(new URL(page.url()).hash).not.toContain('create');
+    await on.service.call('POST', 'v1/set-access-control', { timeline_id: 'demo', permissions: { read: [] } });
+    await on.service.call('DELETE', 'v1/users/newcomer');
+  });
+
   it('always name an administrator', async () => {
     const page = await on.loggedIn(tab('permissions'));
     await page.getByRole('list', { name: 'Admin: users' }).getByRole('button', { name: 'Remove admin' }).click();

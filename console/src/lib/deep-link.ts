@@ -125,6 +125,7 @@ const UNDERSTOOD: Record<string, Record<string, Check>> = {
     ...PERIOD,
     looks: oneOf('hidden'),
     q: anything,
+    create: anything,
   },
 };
 
