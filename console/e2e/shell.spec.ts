@@ -416,7 +416,7 @@ describe('a saved view', () => {
     await palette.fill('save this view');
     await page.getByRole('option', { name: /^Save this view/ }).click();
     const dialog = page.getByRole('dialog', { name: 'Saved views' });
-    await dialog.getByLabel('Name of what is shown now').fill('Effects before causes');
+    await dialog.getByLabel('Name of the view').fill('Effects before causes');
     await expectAccessible(page);
     await dialog.getByRole('button', { name: 'Save this view' }).click();
     expect(new URL(page.url()).hash).toBe('#/paradoxes?timeline=demo&kinds=P01');

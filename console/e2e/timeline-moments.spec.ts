@@ -188,7 +188,7 @@ describe('the everyday', () => {
     await counted(page, '1 event');
     await page.getByRole('button', { name: 'More', exact: true }).click();
     await page.getByRole('menuitem', { name: 'Saved views…' }).click();
-    await page.getByLabel('Name of what is shown now').fill('Launches');
+    await page.getByLabel('Name of the view').fill('Launches');
     await expectAccessible(page);
     await page.keyboard.press('Enter');
     await page.getByText('Saved as “Launches”. Ctrl-K finds it.').waitFor();

@@ -52,13 +52,15 @@ describe('a cron expression in words', () => {
     ['30 */6 * * *', 'every 6 hours, at minute 30'],
     ['0 9 * * *', 'every day at 09:00'],
     ['0 9 * * MON-FRI', 'from Monday to Friday at 09:00'],
-    ['30 9,17 * * sat,0', 'on Saturday and Sunday at 09:30 and 17:30'],
+    ['30 9,17 * * sat,0', 'every Saturday and Sunday at 09:30 and 17:30'],
     ['0 0 1,15 * *', 'on the 1st and 15th of each month at 00:00'],
     ['0 0 31 * *', 'on the 31st of months that have one at 00:00'],
     ['0 12 25 DEC *', 'on the 25th of December at 12:00'],
     ['0 6 * 6-8 *', 'every day in June to August at 06:00'],
     ['*/15 * * * 1-5', 'every 15 minutes, from Monday to Friday'],
-    ['0 9 * * 7', 'on Sunday at 09:00'],
+    ['0 9 * * 7', 'every Sunday at 09:00'],
+    ['0 9 * 6 1', 'every Monday in June at 09:00'],
+    ['*/15 * * * 1', 'every 15 minutes, on Monday'],
   ])('%s', (expression, told) => {
     expect(cronText(expression)).toBe(told);
   });

@@ -254,6 +254,7 @@ export function cronText(expression: string): string | null {
   if (minute === null || hour === null || day === null || month === null || weekday === null) return null;
   const [times, told] = [cronTimes(minute, hour), cronDays(day, month, weekday)];
   if (times === null || told === null) return null;
-  if (times.isOfDay) return `${told === '' ? 'every day' : told}${times.text}`;
+  // Weekdays by themselves: each of them, and not the next one alone.
+  if (times.isOfDay) return `${told === '' ? 'every day' : told.replace(/^on (?!the )/, 'every ')}${times.text}`;
   return told === '' ? times.text : `${times.text}, ${told}`;
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { scheduleOf } from './schedule-of';
 import type { Firing, Settled, Timer, WouldFire } from './timers';
-import { firesText, heldText, isRepeating, receiptText } from './words';
+import { firesText, heldText, isRepeating, receiptText, untilText } from './words';
 
 const timer = (more: Partial<Timer>): Timer => ({
   timer_id: 'renew-42',
@@ -88,4 +88,19 @@ describe('an advance', () => {
     // Only the first hundred come along.
     expect(heldText(settled({ fired: 140, acknowledged: 100 }))).toBe('40 firings');
   });
+});
+
+it.each([
+  ['in 1 second', 0.4],
+  ['in 59 seconds', 59],
+  ['in 1 hour', 3_600],
+  ['in 90 minutes', 5_400],
+  ['in 23 hours', 82_800],
+  ['in 13 days', 1_123_200],
+  ['in 5 weeks', 33.5 * 86_400],
+  ['in 8 months', 234 * 86_400],
+  ['in 1 year', 365 * 86_400],
+  ['in 72 years', 72 * 31_556_952],
+])('says in whole units how long it is: %s', (told, seconds) => {
+  expect(untilText(BigInt(seconds * 1_000_000))).toBe(told);
 });

@@ -1,6 +1,27 @@
 /** What is said of timers and firings. */
 import { countText } from '../events/words';
+import { DAY, HOUR, MINUTE, SECOND } from '../instant';
 import type { Settled, Timer, WouldFire } from './timers';
+
+const UNITS: readonly [name: string, micros: bigint][] = [
+  ['year', 31_556_952n * SECOND],
+  ['month', 2_629_746n * SECOND],
+  ['week', 7n * DAY],
+  ['day', DAY],
+  ['hour', HOUR],
+  ['minute', MINUTE],
+];
+
+/** Returns how long it is until something, in whole units, such as "in 5 weeks": of the largest with two, or just one. */
+export function untilText(away: bigint): string {
+  const found = UNITS.find(([, unit]) => {
+    const count = Number(away) / Number(unit);
+    return count >= 1.95 || Math.abs(count - 1) < 0.005;
+  });
+  const [name, unit] = found ?? ['second', SECOND];
+  const count = Math.max(1, Math.round(Number(away) / Number(unit)));
+  return `in ${countText(count, name)}`;
+}
 
 /** Returns whether a timer fires again and again. */
 export const isRepeating = (timer: Timer): boolean => Boolean(timer.every ?? timer.cron);
