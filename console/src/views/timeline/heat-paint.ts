@@ -1,6 +1,7 @@
 /** Draws the heat layer of the map, and the scale of its legend, in the same colors. */
 import './ramp.css';
-import { located, type MapScene } from './map';
+import type { MapScene } from './map';
+import { located } from './map-view';
 import { shareOf, smoothAt, valueAt, type Grid, type HeatScale } from './heat';
 
 type Color = readonly [number, number, number];

@@ -1,6 +1,7 @@
 /** What the map loads when somebody chooses the heat layer, or in a quiet moment before. */
 import { later } from '../../lib/later';
-import { outline, unit, type MapView, type Size } from './map';
+import { outline } from './map';
+import { unit, type MapView, type Size } from './map-view';
 
 export const heatLayer = later(() => import('./HeatLayer.svelte'));
 

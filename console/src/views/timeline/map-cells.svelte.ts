@@ -3,7 +3,7 @@ import { isAborted } from '../../lib/api';
 import { SLICES, cellsAt, knownCount, slicesOf, type Growth } from './cell-growth';
 import { coloredMax, GroupCounter, hasColorsOf, readCellCounts, type CellGroups, type CellsAsked } from './cell-groups';
 import { CellCounter, resolutionOf, type Cells } from './cells';
-import { boxInSight, degreesOf, type MapView, type Size } from './map';
+import { boxInSight, degreesOf, type MapView, type Size } from './map-view';
 import type { TimelineModel } from './model.svelte';
 import type { Range } from './sight.svelte';
 

@@ -1,10 +1,7 @@
-import { expect, it, vi } from 'vitest';
+import { expect, it } from 'vitest';
 import { fittingResolution, isCoarse } from './map-cells.svelte';
 import { Nearer } from './nearer';
-import { WORLD } from './map';
-
-// The map makes its land of these as soon as it is loaded.
-vi.hoisted(() => vi.stubGlobal('Path2D', vi.fn()));
+import { WORLD } from './map-view';
 
 const size = { width: 1_200, height: 500 };
 const cell = { key: '', south: 40, west: -80, north: 50, east: -70, count: 117_127 };

@@ -1,5 +1,5 @@
 /** What fingers, mouse and wheel do to the map. */
-import { WORLD, bounded, unit, zoomedAt, type MapView, type Size } from './map';
+import { WORLD, bounded, unit, zoomedAt, type MapView, type Size } from './map-view';
 
 interface Point {
   x: number;

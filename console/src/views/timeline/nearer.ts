@@ -1,6 +1,6 @@
 /** A map that comes nearer by itself to what is counted on it. */
 import { boxAround, corners, type Cells } from './cells';
-import { fittedTo, isElsewhere, type MapView, type Size } from './map';
+import { fittedTo, isElsewhere, type MapView, type Size } from './map-view';
 
 /**
  * Cells of the whole world are coarse: all flights of a city are one. Where the map went to them by itself, they are
