@@ -109,6 +109,31 @@ describe('the axis', () => {
     expect(await shownTime(page)).toBe(whole);
   });
 
+  it('takes letters wherever the focus is, but in a field and on the map', async () => {
+    const page = await open();
+    const whole = await shownTime(page);
+    await expect
+      .poll(async () => {
+        await page.keyboard.press('w');
+        return shownTime(page);
+      })
+      .not.toBe(whole);
+    await page.keyboard.press('Home');
+    expect(await shownTime(page)).toBe(whole);
+    await page.getByRole('button', { name: 'Zoom in', exact: true }).click();
+    const near = await shownTime(page);
+    await page.keyboard.press('d');
+    expect(await shownTime(page)).not.toBe(near);
+    await page.keyboard.press('a');
+    expect(await shownTime(page)).toBe(near);
+    await page.keyboard.press('/');
+    await page.keyboard.type('wasd');
+    expect(await shownTime(page)).toBe(near);
+    await region(page, 'Map').getByRole('application').focus();
+    await page.keyboard.press('w');
+    expect(await shownTime(page)).toBe(near);
+  });
+
   it('zooms from the whole calendar to microseconds, and finds the clock again', async () => {
     await on.service.call('POST', 'v1/travel', { timeline_id: 'demo', destination_time: '1969-07-16T00:00:00Z' });
     const page = await open(`&center=${LANDING}&zoom=0.05`);

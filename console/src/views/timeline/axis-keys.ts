@@ -1,10 +1,12 @@
-/** What keys do to the axis. */
+/** What keys do to the axis, also where something else on the page has the focus that does not need them. */
 import { nextEvent } from '../../lib/events/pages';
 import { panned, timeAt, zoomed } from '../../lib/events/scale';
 import type { TimelineModel } from './model.svelte';
 
 interface KeysTarget {
   model: TimelineModel;
+  /** Where all keys are for the axis. */
+  frame: () => HTMLElement | undefined;
   choose: (eventId: string | null, isOpened: boolean) => void;
   /** Scrolls lanes by so many pixels; returns false where there is nothing to scroll. */
   scroll: (pixels: number) => boolean;
@@ -12,6 +14,19 @@ interface KeysTarget {
 
 const LINE = 40;
 const PAGE = 240;
+
+/** What of the page takes letters itself. */
+const TAKES_KEYS =
+  'input, textarea, select, dialog, [contenteditable], [role=application], [role=listbox], [role=menu]';
+
+/** Whether a key is for the axis: letters and brackets nearly everywhere, others where nothing has the focus. */
+function isForAxis({ key, target }: KeyboardEvent, frame: HTMLElement | undefined): boolean {
+  const at = target as Element;
+  if (frame?.contains(at)) return true;
+  if (/^[wasd[\]]$/i.test(key)) return at.closest(TAKES_KEYS) === null;
+  // Where the page is scrolled, Home goes to its top.
+  return at === document.body && (key === 'Enter' || (key === 'Home' && scrollY === 0));
+}
 
 /** Goes to the event after the one that is chosen, or before it. */
 function step({ model, choose }: KeysTarget, direction: 1 | -1): void {
@@ -39,7 +54,8 @@ function step({ model, choose }: KeysTarget, direction: 1 | -1): void {
 export function axisKeys(target: KeysTarget): (event: KeyboardEvent) => void {
   const { model, choose, scroll } = target;
   return (event) => {
-    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return;
+    if (!isForAxis(event, target.frame())) return;
     // A button on the axis is pressed with it.
     if (event.key === 'Enter' && (event.target as Element).closest('button, a') !== null) return;
     const { view } = model;

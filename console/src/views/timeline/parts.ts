@@ -27,4 +27,5 @@ export const filterBar = later(() => import('./FilterBar.svelte'));
 export const bar = later(() => import('./Bar.svelte'));
 export const worldMap = later(() => import('./WorldMap.svelte'));
 export const card = later(() => import('./Card.svelte'));
+export const keys = later(() => import('./axis-keys'));
 export const over = later(() => import('./over-paint'));
