@@ -385,6 +385,17 @@ describe('time that passes', () => {
     expect(param(page, 'play')).toBeNull();
   });
 
+  it('begins as soon as one chooses to play it, and its button has the focus', async () => {
+    const page = await on.loggedIn('timeline?timeline=hurricanes&range=2005-10-18T18:00:00Z/2005-10-18T20:00:00Z');
+    await page.getByRole('button', { name: 'More', exact: true }).click();
+    await page.getByRole('menuitem', { name: 'Play this time' }).click();
+    const bar = region(page, 'Playback');
+    const pause = bar.getByRole('button', { name: 'Pause playback' });
+    await pause.waitFor();
+    await expect.poll(() => bar.getByRole('slider').inputValue()).not.toBe('0');
+    await expect.poll(() => pause.evaluate((button) => button === document.activeElement)).toBe(true);
+  });
+
   it('is played where events are counted as well: the cells of the map fill', async () => {
     const page = await on.loggedIn('timeline?timeline=hurricanes&most=4&play=all');
     const map = page.getByRole('application', { name: /^World map/ });
