@@ -49,14 +49,16 @@ export function hue(palette: Palette, index: number, groups: number): string {
   return index < groups ? palette[`hue-${index + 1}` as 'hue-1'] : palette.faint;
 }
 
-/** Calls back when the theme changes; returns what ends that. */
+/** Calls back when the theme changes, or a font has come in which letters are drawn; returns what ends that. */
 export function onTheme(changed: () => void): () => void {
   const observer = new MutationObserver(changed);
   observer.observe(document.documentElement, { attributes: true, attributeFilter: ['data-theme', 'data-ramp'] });
   const system = ['(prefers-color-scheme: dark)', '(forced-colors: active)'].map((query) => matchMedia(query));
   for (const query of system) query.addEventListener('change', changed);
+  document.fonts.addEventListener('loadingdone', changed);
   return () => {
     observer.disconnect();
     for (const query of system) query.removeEventListener('change', changed);
+    document.fonts.removeEventListener('loadingdone', changed);
   };
 }
