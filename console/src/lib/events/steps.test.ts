@@ -10,6 +10,8 @@ describe('a step of counts', () => {
     expect(stepOf(40e6).iso).toBe('PT1M');
     expect(stepOf(3_600e6 * 5).text).toBe('6 hours');
     expect(stepOf(86_400e6 * 20).iso).toBe('P1M');
+    // A year with one season is one bar, not a high one and a low one.
+    expect(stepOf(86_400e6 * 170).iso).toBe('P1Y');
     expect(stepOf(1e30).iso).toBe('P1000Y');
   });
 

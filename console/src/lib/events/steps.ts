@@ -43,7 +43,8 @@ export const STEPS: readonly Step[] = [
   ...exact(MINUTE, 'minute', [1, 2, 5, 10, 15, 30], (count) => `PT${count}M`),
   ...exact(HOUR, 'hour', [1, 2, 3, 6, 12], (count) => `PT${count}H`),
   ...exact(DAY, 'day', [1, 2, 4, 7, 14], (count) => `P${count}D`),
-  ...[1, 3, 6].map((count) => months(count, 'month', 1)),
+  // No half years: what happens once a year would have every second bar, and nothing the others.
+  ...[1, 3].map((count) => months(count, 'month', 1)),
   ...[...DECADES, 1_000].map((count) => months(count, 'year', 12)),
 ];
 
