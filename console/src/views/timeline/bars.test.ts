@@ -92,11 +92,14 @@ describe('cells of the earth', () => {
   it('are shaded from the smallest count to the largest', () => {
     const check = (counts: number[], expected: number[]) => expect(classesOf(counts)).toEqual(expected);
     check([], [1, 2, 5, 10, 20]);
-    check([1, 12, 60], [1, 5, 10, 20, 50]);
+    check([1, 12, 60], [1, 2, 5, 10, 20]);
+    check([1, 12, 80], [1, 5, 10, 20, 50]);
     check([1, 12], [1, 2, 5, 10, 20]);
     check([1, 907], [1, 5, 20, 100, 500]);
-    check([1, 3_000], [1, 2, 20, 200, 2_000]);
-    check([40, 5_000], [10, 50, 200, 1_000, 5_000]);
+    check([1, 3_000], [1, 20, 100, 500, 2_000]);
+    // Not one class for the last hundred of two thousand, and most cells in two others.
+    check([1, 2_108], [1, 10, 50, 200, 1_000]);
+    check([40, 5_000], [1, 200, 500, 1_000, 2_000]);
     check([1, 9_000_000], [1, 5_000, 50_000, 500_000, 5_000_000]);
     // Not all of one shade where all have many.
     const many = classesOf([23_000, 99_000]);

@@ -91,6 +91,8 @@ const CLASSES_COUNT = 5;
 const STRIDES = [1, 2, 3];
 /** Counts from such a one on that are less than so many times apart have classes of one size: else most are in one. */
 const [EVEN_MIN, EVEN_MAX] = [10, 10];
+/** What reaches less far beyond the beginning of a class is in the one below. */
+const SLIVER_MAX = 1.5;
 
 /** Returns the number of a step: 1, 2, 5, 10, 20, 50, 100 and so on, from 0. */
 const stepAt = (index: number): number => [1, 2, 5][index % 3]! * 10 ** Math.floor(index / 3);
@@ -114,9 +116,13 @@ export function classesOf(counts: readonly number[]): number[] {
     while (stepAt(index + 1) <= count) index += 1;
     return index;
   };
-  const [bottom, top] = [stepBelow(least), stepBelow(most)];
+  const bottom = stepBelow(least);
+  const last = stepBelow(most);
+  // A class of its own for the last few would leave fewer for all others.
+  const top = last > 0 && most < SLIVER_MAX * stepAt(last) ? last - 1 : last;
   const reach = CLASSES_COUNT - 1;
-  const stride = STRIDES.find((each) => top - reach * each <= bottom + 1) ?? STRIDES.at(-1)!;
+  // The lowest class may be wider than the others: those in which most cells are have to be narrow.
+  const stride = STRIDES.find((each) => top - reach * each <= bottom + 2) ?? STRIDES.at(-1)!;
   // The darkest is that of the largest count, unless there are fewer steps than classes.
   const isRoom = top > (reach - 1) * stride;
   const first = isRoom ? top - reach * stride : 0;
