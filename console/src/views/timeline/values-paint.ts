@@ -1,9 +1,11 @@
 /** Draws numbers over time: lines where there are few, and where there are many how they are spread in each stretch. */
+import { sidesOf } from '../../lib/events/bars';
 import { xOf, type Scale } from '../../lib/events/scale';
 import type { Micros } from '../../lib/instant';
 import { hue, type Palette } from '../../lib/palette';
 import { VALUES_HEIGHT } from './paint';
 import { shareBelow, type Line, type Stretch, type ValueScale } from './values';
+import type { Range } from './sight.svelte';
 import { numberText, withUnit } from './numbers';
 
 /** Above the values there is room for the words. */
@@ -88,12 +90,17 @@ function dot(context: CanvasRenderingContext2D, x: number, y: number, radius: nu
   context.fill();
 }
 
-export function paintStretches({ context, palette, view, scale }: Sheet, stretches: readonly Stretch[]): void {
+export function paintStretches(
+  { context, palette, view, scale }: Sheet,
+  stretches: readonly Stretch[],
+  extent: Range | null,
+): void {
   const cells = stretches.map((stretch) => cellsOf(stretch, scale));
   const most = Math.max(1, ...cells.flatMap((own) => [...own.values()]));
   stretches.forEach((stretch, index) => {
-    const left = Math.max(-2, xOf(view, stretch.from));
-    const width = Math.max(1.5, Math.min(view.width + 2, xOf(view, stretch.to)) - left - 1);
+    const [begin, end] = sidesOf({ scale: view, extent }, stretch);
+    const left = Math.max(-2, begin);
+    const width = Math.max(1.5, Math.min(view.width + 2, end) - left - 1);
     if (left > view.width || left + width < 0) return;
     const [top, bottom] = [yOf(scale, stretch.high), yOf(scale, stretch.low)];
     context.fillStyle = palette.accent;

@@ -5,7 +5,7 @@ import type { Palette } from '../../lib/palette';
 import { linesOf, shareBelow, summedUp, valueScale } from './values';
 import { measures } from './attributes';
 import { numberOf, numberText } from './numbers';
-import { paintTickTexts } from './values-paint';
+import { paintStretches, paintTickTexts } from './values-paint';
 
 const store = (...events: [number, string[], Record<string, unknown>][]): EventStore => {
   const made = new EventStore();
@@ -162,4 +162,21 @@ it('has the unit that somebody said on its axis', () => {
   const sheet = { context, palette, view: fitted(0n, 1_000n, 100), scale: valueScale(0, 150, 3) };
   paintTickTexts(sheet, 'kt');
   expect(texts).toEqual(['0\u00a0kt', '50\u00a0kt', '100\u00a0kt', '150\u00a0kt']);
+});
+
+it('what a stretch has ends where the events end', () => {
+  const widths: number[] = [];
+  const context = { fillRect: (_x: number, _y: number, width: number) => widths.push(Math.round(width)) };
+  const sheet = {
+    context: context as unknown as CanvasRenderingContext2D,
+    palette: {} as Palette,
+    view: fitted(0n, 1_000n, 1_000, 0),
+    scale: valueScale(0, 10, 4),
+  };
+  const stretch = { from: 600n, to: 900n, low: 2, high: 8, mean: 5, count: 1, without: 0, isAll: true };
+  const all = { ...stretch, values: [{ value: 5, count: 1 }] };
+  paintStretches(sheet, [all], { from: 0n, to: 2_000n });
+  expect(new Set(widths.splice(0))).toEqual(new Set([299]));
+  paintStretches(sheet, [all], { from: 0n, to: 701n });
+  expect(new Set(widths)).toEqual(new Set([100]));
 });
