@@ -1,0 +1,92 @@
+/** What the page takes on the screen: nothing is cut off, and nothing scrolls that has nothing more to show. */
+import type { Locator, Page } from 'playwright-core';
+import { expect, it } from 'vitest';
+import { axis, card, on, open, region, shownTime } from './timeline-page';
+
+/** Whether all of a thing is within another. */
+async function isWithin(inner: Locator, outer: Locator): Promise<boolean> {
+  const [a, b] = await Promise.all([inner.boundingBox(), outer.boundingBox()]);
+  if (a === null || b === null) return false;
+  return a.x >= b.x && a.y >= b.y && a.x + a.width <= b.x + b.width && a.y + a.height <= b.y + b.height;
+}
+
+const beyond = (page: Page): Promise<number> =>
+  page.evaluate(() => document.documentElement.scrollHeight - document.documentElement.clientHeight);
+
+it('does not get longer where an event is chosen that has much to tell', async () => {
+  const page = await open('&event=battle-of-actium-31-bce', { viewport: { width: 1440, height: 900 } });
+  await card(page).getByRole('heading').first().waitFor();
+  await expect.poll(() => card(page).innerText()).toContain('Causes');
+  expect(await region(page, 'Chosen event').evaluate((side) => side.scrollHeight > side.clientHeight)).toBe(true);
+  expect(await beyond(page)).toBe(0);
+});
+
+it('shows all of a tip, also at the lower end of the axis', async () => {
+  const page = await open('&most=40', { viewport: { width: 1440, height: 900 } });
+  await page.getByRole('button', { name: /^events per/ }).waitFor();
+  const tip = axis(page).locator('.tip > div');
+  const canvas = axis(page).locator('canvas').first();
+  const { width, height } = (await canvas.boundingBox())!;
+  // From the line up on which the bars stand, on the highest of them.
+  let y = height - 8;
+  await expect
+    .poll(async () => {
+      for (let x = width * 0.8; x < width * 0.95 && (await tip.count()) === 0; x += 7)
+        await canvas.hover({ position: { x, y }, force: true });
+      y = y > height * 0.4 ? y - 8 : height - 8;
+      return tip.count();
+    })
+    .toBe(1);
+  await expect.poll(() => isWithin(tip, axis(page))).toBe(true);
+});
+
+it('has tables that do not scroll sideways for a heading that is hidden', async () => {
+  const page = await on.loggedIn('timers?timeline=demo', { viewport: { width: 1440, height: 900 } });
+  const table = page.locator('.table-scroll').first();
+  await table.getByText('weekly-report').waitFor();
+  expect(await table.evaluate((scrolled) => scrolled.scrollWidth - scrolled.clientWidth)).toBe(0);
+});
+
+it('shows the same time in the list as on the axis', async () => {
+  const viewport = { width: 1440, height: 900 };
+  const page = await open('', { viewport });
+  const shown = await shownTime(page);
+  await page.close();
+  const list = await open('&view=list', { viewport });
+  await expect.poll(() => shownTime(list)).toBe(shown);
+  // How many there are is said where the next page of others says it, at the left.
+  const panel = list.getByRole('region', { name: 'Axis', exact: true });
+  const told = panel.getByText(/^493 events in view/);
+  const [own, around] = await Promise.all([told.boundingBox(), panel.boundingBox()]);
+  expect(own!.x - around!.x).toBeLessThan(around!.width / 3);
+});
+
+it('tells the view that is shown from the one that is pointed at, in the dark', async () => {
+  const page = await open('', { colorScheme: 'dark' });
+  const link = (name: string): Locator => page.getByRole('navigation', { name: 'Views' }).getByRole('link', { name });
+  const ground = (of: Locator): Promise<string> => of.evaluate((one) => getComputedStyle(one).backgroundColor);
+  const before = await ground(link('Timers'));
+  await link('Timers').hover();
+  expect(await ground(link('Timers'))).toBe(before);
+  expect(await ground(link('Timeline'))).not.toBe(before);
+});
+
+it('writes with its font on all of its charts, once that is there', async () => {
+  const page = await on.loggedIn('login');
+  let give = (): void => {};
+  const wanted = new Promise<void>((there) => (give = there));
+  await page.route(/inter-latin.*woff2/, async (route) => {
+    await wanted;
+    await route.continue();
+  });
+  await page.goto(`${on.service.url}/#/timeline?timeline=demo`);
+  // The page is not done while a font is missing.
+  await page.reload({ waitUntil: 'commit' });
+  const strip = page.locator('.overview canvas');
+  const drawn = (): Promise<string> => strip.evaluate((canvas: HTMLCanvasElement) => canvas.toDataURL());
+  await strip.waitFor();
+  await page.waitForTimeout(1_500);
+  const before = await drawn();
+  give();
+  await expect.poll(drawn).not.toBe(before);
+});
