@@ -34,7 +34,9 @@ export function corners(cells: readonly Cell[]): { lat: number; lon: number }[] 
 }
 
 /** A grid of each of these begins anew at the same places. */
-const RESOLUTIONS = [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 3, 4, 5, 6, 8, 10, 12, 15, 20, 30];
+export const RESOLUTIONS: readonly number[] = [
+  0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 3, 4, 5, 6, 8, 10, 12, 15, 20, 30,
+];
 
 /** Returns the finest grid whose cells are at least so many degrees. */
 export function resolutionOf(degrees: number): number {
@@ -89,10 +91,10 @@ async function readCells(
 const CLASSES_COUNT = 5;
 /** How many steps of 1, 2, 5, 10, 20 and so on there may be from a class to the next one; three are a power of ten. */
 const STRIDES = [1, 2, 3];
-/** Counts from such a one on that are less than so many times apart have classes of one size: else most are in one. */
-const [EVEN_MIN, EVEN_MAX] = [10, 10];
 /** What reaches less far beyond the beginning of a class is in the one below. */
 const SLIVER_MAX = 1.5;
+/** Counts from such a one on that are less than so many times apart have classes of one size: else most are in one. */
+const [EVEN_MIN, EVEN_MAX] = [10, 10];
 
 /** Returns the number of a step: 1, 2, 5, 10, 20, 50, 100 and so on, from 0. */
 const stepAt = (index: number): number => [1, 2, 5][index % 3]! * 10 ** Math.floor(index / 3);

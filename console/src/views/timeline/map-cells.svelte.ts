@@ -1,15 +1,18 @@
 /** What the map shows where events are too many to be placed one by one: how many there are in each cell. */
 import { isAborted } from '../../lib/api';
+import { GROUPS_MAX } from '../../lib/events/counts';
 import { SLICES, cellsAt, knownCount, slicesOf, type Growth } from './cell-growth';
 import { coloredMax, GroupCounter, hasColorsOf, readCellCounts, type CellGroups, type CellsAsked } from './cell-groups';
-import { CellCounter, resolutionOf, type Cells } from './cells';
+import { CellCounter, RESOLUTIONS, resolutionOf, type Cells } from './cells';
 import { boxInSight, degreesOf, type MapView, type Size } from './map-view';
 import type { TimelineModel } from './model.svelte';
 import type { Range } from './sight.svelte';
 
-/** A cell is so many pixels wide, or more where the map is large: the service tells some hundreds of them. */
+/** A cell is so many pixels wide, or more where the map is large: the service tells so many of them. */
 const CELL_PIXELS = 12;
-const CELLS_MAX = 1_000;
+const CELLS_MAX = GROUPS_MAX;
+/** Where that takes long, cells are not counted once more to have finer ones. */
+const FINER_EVENTS_MAX = 500_000;
 /** Cells that are so many times larger than those that a view is counted in say too little of it to be smoothed. */
 const COARSE_MIN = 3;
 /** A browser has six connections to a service, and the axis wants some. */
@@ -19,6 +22,20 @@ const AT_ONCE = 2;
 export function fittingResolution(view: MapView, size: Size): number {
   const pixels = Math.max(CELL_PIXELS, Math.sqrt((size.width * size.height) / CELLS_MAX));
   return resolutionOf(degreesOf(view, size, pixels));
+}
+
+/**
+ * Returns how large cells can be where only those that were found have events: as fine as one can point at, and no more
+ * of them than the service tells.
+ */
+export function finerResolution(
+  { resolution, cells }: Pick<Cells, 'resolution' | 'cells'>,
+  view: MapView,
+  size: Size,
+): number {
+  const least = degreesOf(view, size, CELL_PIXELS);
+  const fits = (finer: number): boolean => cells.length * (resolution / finer) ** 2 <= CELLS_MAX;
+  return RESOLUTIONS.find((finer) => finer >= least && finer < resolution && fits(finer)) ?? resolution;
 }
 
 /** Whether cells are those of a much wider view. */
@@ -60,6 +77,7 @@ export class MapCells {
   /** What was asked for. */
   #asked: CellsAsked | null = null;
   readonly #cellCounter = new CellCounter();
+  readonly #finerCounter = new CellCounter();
   readonly #groupCounter = new GroupCounter();
 
   constructor(private readonly model: TimelineModel) {}
@@ -93,10 +111,14 @@ export class MapCells {
       if (asked.within === null && question.box === null)
         [this.withoutPlace, this.#withoutOf] = [found.looked - found.placed, of];
       else if (of !== this.#withoutOf) this.withoutPlace = null;
-      // Colors of other cells, or of other groups, would be wrong ones.
-      if (found !== this.whole || legend === null || !hasColorsOf(this.groups, legend)) this.groups = null;
-      [this.whole, this.#asked, this.isFailed] = [found, asked, false];
       const next = way.next(found, view);
+      const wanted = next === null ? this.#finerThan(found, asked, view, size) : asked;
+      // What is there already is not made coarse in between.
+      if (isFirst && wanted !== asked) [this.whole, this.counting] = [found, 'finer cells'];
+      const shown = wanted === asked ? found : await this.#finer(found, wanted, signal);
+      // Colors of other cells, or of other groups, would be wrong ones.
+      if (shown !== this.whole || legend === null || !hasColorsOf(this.groups, legend)) this.groups = null;
+      [this.whole, this.#asked, this.isFailed] = [shown, shown === found ? asked : wanted, false];
       if (next !== null) {
         [this.countedSoFar, this.counting] = [null, 'finer cells'];
         const nearer = askedIn(next);
@@ -108,7 +130,7 @@ export class MapCells {
       }
       if (legend !== null && found.looked <= coloredMax(legend)) {
         // Where they cannot be counted, the legend says that the cells have no colors.
-        void this.#groupCounter.read(asked, legend, signal).then(
+        void this.#groupCounter.read(this.#asked, legend, signal).then(
           (groups) => (this.groups = signal.aborted ? this.groups : groups),
           () => {},
         );
@@ -117,6 +139,18 @@ export class MapCells {
       if (!isAborted(error)) this.isFailed = true;
     }
     if (!signal.aborted) [this.countedSoFar, this.counting] = [null, null];
+  }
+
+  /** Returns what to ask for finer cells where there is room for them; what was asked where there is none. */
+  #finerThan(found: Cells, asked: CellsAsked, view: MapView, size: Size): CellsAsked {
+    const resolution = found.looked > FINER_EVENTS_MAX ? asked.resolution : finerResolution(found, view, size);
+    return resolution < asked.resolution ? { ...asked, resolution } : asked;
+  }
+
+  async #finer(found: Cells, wanted: CellsAsked, signal: AbortSignal): Promise<Cells> {
+    const finer = await this.#finerCounter.read(wanted, signal, () => {});
+    // Where they are more than the service tells, some are missing.
+    return finer.placed < found.placed ? found : finer;
   }
 
   /** Counts the parts of the time that is played, from the first on: so that the cells fill. */

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { fittingResolution, isCoarse } from './map-cells.svelte';
+import { finerResolution, fittingResolution, isCoarse } from './map-cells.svelte';
 import { Nearer } from './nearer';
 import { WORLD } from './map-view';
 
@@ -19,4 +19,15 @@ it('a map comes nearer as often as it goes, however often it asks', () => {
   for (let time = 0; time < 8; time += 1) expect(nearer.to(cells, WORLD, size)).not.toBeNull();
   for (let time = 0; time < 3; time += 1) nearer.went();
   expect(nearer.to(cells, WORLD, size)).toBeNull();
+});
+
+it('cells of a wide map are no larger than those of a narrow one where few of them have events', () => {
+  const wide = { width: 1_570, height: 480 };
+  const fitting = fittingResolution(WORLD, wide);
+  const found = (count: number) => ({ resolution: fitting, cells: Array.from({ length: count }, () => cell) });
+  expect(finerResolution(found(60), WORLD, wide)).toBeLessThanOrEqual(fitting / 2);
+  // All of the world has no room for more.
+  expect(finerResolution(found(990), WORLD, wide)).toBe(fitting);
+  // A cell of a few pixels cannot be pointed at.
+  expect(finerResolution(found(1), WORLD, wide)).toBeGreaterThanOrEqual((360 * 12) / 1_570);
 });
