@@ -70,6 +70,26 @@ describe('a time that is selected', () => {
     await counted(page, '8 events');
   });
 
+  it('says how many there are exactly above it too, where bars reach beyond the selected time', async () => {
+    const name = await storms();
+    // Over more than a hundred years no bar is as short as a day.
+    await on.service.call('POST', `v1/events?timeline_id=${name}`, {
+      event_id: 'galveston',
+      time: '1900-09-08T00:00:00Z',
+      name: 'Galveston',
+      description: 'Long before.',
+    });
+    const bars = 'center=2005-08-15T12:00:00Z&zoom=20000000000';
+    const page = await on.loggedIn(`timeline?timeline=${name}&most=5&range=${HURRICANE}&${bars}`);
+    const facts = region(page, 'In view').locator('.facts');
+    await facts.getByText(/^about \d+ events?$/).waitFor();
+    await page.getByRole('button', { name: 'What differs?' }).click();
+    await inside(page)
+      .getByText(/^Of all 4 events/)
+      .waitFor();
+    await facts.getByText('4 events', { exact: true }).waitFor();
+  });
+
   it('is compared within a box on the map with elsewhere', async () => {
     const name = await storms();
     const page = await on.loggedIn(`timeline?timeline=${name}&box=-95,20,-85,30&${ALL_IN_VIEW}`);
