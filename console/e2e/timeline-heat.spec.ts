@@ -119,3 +119,28 @@ describe('heat', () => {
     }
   });
 });
+
+it('joins what each actor did, where that is chosen', async () => {
+  const name = fresh('tracks');
+  const places = [-80, -60, -40].map((lon, day) => ({
+    event_id: `e${day}`,
+    time: `2005-08-0${day + 1}T00:00:00Z`,
+    actors: ['Katrina'],
+    geo: { lat: 20, lon },
+  }));
+  await timeline(name, ...places);
+  const page = await on.loggedIn(`timeline?timeline=${name}`);
+  await expect.poll(() => layer(page).inputValue()).toBe('');
+  await layer(page).selectOption('Tracks');
+  expect(param(page, 'tracks')).toBe('1');
+  await page.reload();
+  await expect.poll(() => layer(page).inputValue()).toBe('tracks');
+  await layer(page).selectOption('Dots');
+  expect(param(page, 'tracks')).toBeNull();
+  // Told apart by actor they are joined anyway, unless somebody wants dots.
+  await page.goto(`${on.service.url}/#/timeline?timeline=${name}&by=actor`);
+  await expect.poll(() => layer(page).inputValue()).toBe('tracks');
+  await layer(page).selectOption('Dots');
+  expect(param(page, 'tracks')).toBe('0');
+  await expect.poll(() => layer(page).inputValue()).toBe('');
+});

@@ -64,6 +64,7 @@ const UNDERSTOOD: Record<string, Record<string, Check>> = {
     box,
     map,
     heat: oneOf('events', 'mean', 'highest'),
+    tracks: oneOf('0', '1'),
     shades: oneOf('linear', 'sqrt', 'log', 'quantiles'),
     as_of: time,
     do: oneOf('as-of', 'tree', 'record', 'import', 'export', 'save'),

@@ -8,6 +8,7 @@ import { merged, type Dot } from '../../lib/events/together';
 import type { Box } from '../../lib/ranges';
 import { located, projected, projection, unit, type MapView, type Size } from './map-view';
 import { alphaOf } from './shades';
+import { paintEnd } from './tracks';
 
 // At scale 1 a path has coordinates of a few units: it is written with enough digits.
 const world = new World(projection, 6);
@@ -193,18 +194,23 @@ function paintTrack(context: CanvasRenderingContext2D, palette: Palette, scene: 
   context.globalAlpha = 0.55;
   context.lineWidth = 1.6;
   context.lineJoin = 'round';
+  context.fillStyle = palette.ink;
   context.beginPath();
   let before = NaN;
+  let way: { x: number; y: number }[] = [];
   for (let row = scene.first; row < scene.last; row += 1) {
     const lon = places.store.lons[row]!;
     if (Number.isNaN(lon)) continue;
     const x = (places.xs[row]! - view.x) * scale + size.width / 2;
     const y = (places.ys[row]! - view.y) * scale + size.height / 2;
-    if (Math.abs(lon - before) <= 180) context.lineTo(x, y);
-    else context.moveTo(x, y);
+    const isOn = Math.abs(lon - before) <= 180;
+    context[isOn ? 'lineTo' : 'moveTo'](x, y);
+    if (!isOn) way = [];
+    way.push({ x, y });
     before = lon;
   }
   context.stroke();
+  paintEnd(context, way);
   context.globalAlpha = 1;
 }
 

@@ -6,7 +6,7 @@ import type { Palette } from '../../lib/palette';
 import type { Legend } from './groups';
 import { legendOf } from './legend';
 import type { MapScene } from './map';
-import { paintTracks, tracksOf } from './tracks';
+import { actorTracks, paintEnd, paintTracks, tracksOf } from './tracks';
 
 /** Events one after the other: of whom, and at which longitude; without a place where there is none. */
 function made(...all: [string[], number | null][]): EventStore {
@@ -58,11 +58,52 @@ describe('tracks', () => {
       last: store.count,
     };
     paintTracks(context, palette, scene, 1, { legend: legend(store), filter: ALL });
-    expect(drawn).toEqual(['hue-1', 'moveTo 10', 'lineTo 20', 'lineTo 30', 'hue-2', 'moveTo 170', 'moveTo -170']);
+    const ends = drawn.filter((each) => each.includes('.') || each === 'lineTo 40');
+    expect(drawn.filter((each) => !ends.includes(each))).toEqual([
+      ...['hue-1', 'moveTo 10', 'lineTo 20', 'lineTo 30'],
+      ...['hue-2', 'moveTo 170', 'moveTo -170'],
+    ]);
+    // One arrow: the other has no line to point along.
+    expect(ends).toHaveLength(3);
     // Of one actor alone there is a line already, and statuses have no way.
     drawn.length = 0;
     paintTracks(context, palette, scene, 1, { legend: legend(store), filter: { ...ALL, actor: 'A' } });
     paintTracks(context, palette, scene, 1, { legend: { ...legend(store), by: 'attribute.status' }, filter: ALL });
     expect(drawn).toEqual([]);
+    // Chosen, they are there for all actors who were at several places; and not where somebody wants none.
+    paintTracks(context, palette, scene, 1, { legend: null, filter: ALL }, true);
+    expect(drawn.filter((each) => each.endsWith('To 10') || each === 'muted')).toEqual(['muted', 'moveTo 10', 'muted']);
+    drawn.length = 0;
+    paintTracks(context, palette, scene, 1, { legend: legend(store), filter: ALL }, false);
+    expect(drawn).toEqual([]);
+  });
+
+  it('are those of actors who were at several places', () => {
+    const store = made([['A'], 0], [['B'], 1], [['A', 'B'], 2], [['C'], 5], [['C'], 5], [['D'], null], [['D'], 3]);
+    expect(actorTracks(store, 0, store.count)).toEqual([
+      [0, 2],
+      [1, 2],
+    ]);
+    expect(actorTracks(store, 2, store.count)).toEqual([]);
+  });
+
+  it('end in an arrow that points on, where they have a direction', () => {
+    const corners: number[][] = [];
+    const context = {
+      beginPath: () => {},
+      fill: () => {},
+      lineTo: (x: number, y: number) => corners.push([Math.round(x), Math.round(y)]),
+    } as unknown as CanvasRenderingContext2D;
+    paintEnd(context, [
+      { x: 0, y: 0 },
+      { x: 50, y: 0 },
+      { x: 50.5, y: 0 },
+    ]);
+    expect(corners[0]).toEqual([61, 0]);
+    expect(corners.slice(1).every(([x]) => x! < 50)).toBe(true);
+    corners.length = 0;
+    paintEnd(context, [{ x: 5, y: 5 }]);
+    paintEnd(context, []);
+    expect(corners).toEqual([]);
   });
 });
