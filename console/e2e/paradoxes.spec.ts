@@ -46,7 +46,7 @@ describe('what was found', () => {
     const list = page.getByRole('region', { name: 'Paradoxes', exact: true });
     const detail = page.getByRole('article');
     for (const [title, drawn] of [
-      ['Grandfather', 'removed'],
+      ['Grandfather', 'cancelled'],
       ['Orphaned effect', 'is required by'],
       ['Effect before cause', 'causes,'],
       ['Two places at once', 'km/h'],
@@ -227,7 +227,8 @@ describe('an intervention', () => {
     await result.getByText('31 January 2028, 08:30 UTC').waitFor();
     await result.getByText('It resolves a paradox').waitFor();
     await page.getByRole('button', { name: 'cancel', exact: true }).click();
-    await result.getByText('does not happen').waitFor();
+    await result.getByText('cancelled', { exact: true }).first().waitFor();
+    await result.getByText(/which would be cancelled by the intervention/).waitFor();
     await result.getByText('Orphaned effect').waitFor();
     await page.getByLabel('What to do').fill('fly away');
     await result.getByText('A note, which changes nothing').waitFor();
@@ -258,7 +259,7 @@ describe('an intervention', () => {
     await dialog.getByRole('alert').waitFor();
     await dialog.getByRole('checkbox', { name: /Refuse it/ }).uncheck();
     await dialog.getByRole('button', { name: 'Apply', exact: true }).click();
-    await page.getByText('removed', { exact: true }).waitFor();
+    await page.getByText('cancelled', { exact: true }).first().waitFor();
     await page.getByRole('button', { name: 'restore' }).click();
     await page.getByRole('region', { name: 'Preview' }).getByText('It resolves a paradox').waitFor();
   });
@@ -293,7 +294,7 @@ describe('an intervention', () => {
     await page.getByLabel('Name of the fork').fill('trunk-without');
     await page.getByRole('button', { name: 'Fork and apply it there' }).click();
     await page.getByRole('button', { name: 'Timeline: trunk-without' }).waitFor();
-    await page.getByText('removed', { exact: true }).waitFor();
+    await page.getByText('cancelled', { exact: true }).first().waitFor();
     const result = page.getByRole('region', { name: 'Applied' });
     await result.getByText('It creates a paradox').waitFor();
     const compare = await result.getByRole('link', { name: 'Compare with trunk' }).getAttribute('href');

@@ -179,7 +179,7 @@ describe('a newcomer can', () => {
       .waitFor();
     await page.getByText('Orphaned effect').first().waitFor();
     // In names, not in ids.
-    const told = /^“.+” requires “.*Sputnik.*”, which was removed by the intervention/;
+    const told = /^“.+” requires “.*Sputnik.*”, which would be cancelled by the intervention/;
     await page.getByText(told).first().waitFor();
   });
 

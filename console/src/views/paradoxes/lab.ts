@@ -1,4 +1,5 @@
 /** What an intervention would change, side by side; and the words in which one is told to the service. */
+import { countText } from '../../lib/events/words';
 import { SECOND, floorDiv, parse } from '../../lib/instant';
 import { zonedText } from '../../lib/people';
 import { isDate, preciseText } from '../../lib/when';
@@ -49,11 +50,26 @@ export interface Checked {
   event_id?: string | null;
   event?: EventBody | null;
   relation?: string | null;
-  causes: { event_id: string }[];
+  causes: { event_id: string; distance: number }[];
   consequences: { count: number };
   interventions: { effect: Effect; changed: boolean; actor: string; recorded_at: string }[];
   paradoxes: Paradox[];
   candidates: { event_id: string; name?: string | null }[];
+}
+
+/** Returns how many causes an event has: those that it names, and those behind them. */
+export function causesText(causes: Checked['causes']): string {
+  const direct = causes.filter(({ distance }) => distance === 1).length;
+  if (causes.length === 0) return 'No causes';
+  if (direct === causes.length) return countText(direct, 'cause');
+  return `${countText(direct, 'direct cause')}, ${causes.length.toLocaleString('en')} with those behind them`;
+}
+
+/** Returns what a paradox is, of one that an intervention would make: nothing is cancelled yet. */
+export function wouldBe(explanation: string): string {
+  return explanation
+    .replace(/, which was removed(?=[ .])/, ', which would be cancelled')
+    .replace(/ removed (.+?), but happened because of it/, ' would cancel $1, but happens because of it');
 }
 
 /** Returns who cancelled an event and when, or null where no intervention did. */
@@ -85,10 +101,10 @@ export function differences(before: EventBody | null, after: EventBody | null): 
   const rows = fields.map(([name, read]): Difference => {
     const was = before ? (read(before) ?? null) : null;
     const is = after ? (read(after) ?? null) : null;
-    // Of an event that does not happen that is all there is to say.
+    // Of an event that was cancelled that is all there is to say.
     return { name, before: was, after: is, isDifferent: after !== null && was !== is };
   });
-  const told = (event: EventBody | null): string => (event ? 'happens' : 'does not happen');
+  const told = (event: EventBody | null): string => (event ? 'occurs' : 'cancelled');
   return [
     {
       name: 'The event',

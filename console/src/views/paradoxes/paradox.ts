@@ -57,8 +57,8 @@ export const KINDS: readonly Kind[] = [
   kind('P01', 'effect_before_cause', 'Effect before cause', 'An effect begins before its cause does.'),
   kind('P02', 'causal_cycle', 'Causal cycle', 'Events cause each other in a circle, or one names itself.'),
   kind('P03', 'bootstrap', 'Bootstrap', 'Events cause each other in a circle, and nothing else causes any of them.'),
-  kind('P04', 'grandfather', 'Grandfather', 'An intervention removed an event that led to it.'),
-  kind('P05', 'orphaned_effect', 'Orphaned effect', 'An event happens that requires one that was removed.'),
+  kind('P04', 'grandfather', 'Grandfather', 'An intervention cancelled an event that led to it.'),
+  kind('P05', 'orphaned_effect', 'Orphaned effect', 'An event occurs that requires one that was cancelled.'),
   kind('P06', 'dangling_cause', 'Dangling cause', 'An event names a cause that was never recorded.', true),
   kind(
     'P07',

@@ -3,7 +3,7 @@ import { format, parse } from '../../lib/instant';
 import type { Span } from '../../lib/events/known-spans';
 import { xOf } from '../../lib/events/scale';
 import { BACK_ROOM, axisScale, chainSpots, chainWay, elide, logShare, ringSpots, ringWay, shorten } from './layout';
-import { differences, effectWords, statusWords } from './lab';
+import { causesText, differences, effectWords, statusWords, wouldBe } from './lab';
 import { append, follow } from './following';
 import { countOf, eventsOf, kindOf, timerOf, type Paradox, type ParadoxesBody } from './paradox';
 import { named } from '../../lib/events/names.svelte';
@@ -176,7 +176,7 @@ describe('the picture of a witness', () => {
     if (picture?.shape !== 'chain') throw new Error('no chain');
     expect(picture.nodes.map((node) => node.look)).toEqual(['gone', 'plain', 'deed']);
     expect(picture.nodes[2]!.event).toBeNull();
-    expect(picture.edges.at(-1)).toMatchObject({ from: 2, to: 0, label: 'removed', isBad: true });
+    expect(picture.edges.at(-1)).toMatchObject({ from: 2, to: 0, label: 'cancelled', isBad: true });
   });
 
   it('of an early effect has both on an axis', () => {
@@ -273,15 +273,15 @@ describe('an intervention', () => {
   it('is told by what differs', () => {
     const rows = differences(event, { ...event, time: '2028-02-29T10:30:00Z', location: null });
     expect(rows.map((row) => [row.name, row.after, row.isDifferent])).toEqual([
-      ['The event', 'happens', false],
+      ['The event', 'occurs', false],
       ['Time', '29 February 2028, 10:30 UTC', true],
       ['Place', null, true],
       ['Description', 'A', false],
     ]);
     expect(differences(event, null)[0]).toEqual({
       name: 'The event',
-      before: 'happens',
-      after: 'does not happen',
+      before: 'occurs',
+      after: 'cancelled',
       isDifferent: true,
     });
     expect(differences(null, null)).toHaveLength(1);
@@ -350,4 +350,21 @@ describe('a list that follows the stream', () => {
     );
     expect(keys(append(list, [list[1]!, one('P04', 9)]))).toEqual(['P01/3', 'P01/7', 'P04/9']);
   });
+});
+
+it('says what an intervention would do as something that is not done', () => {
+  expect(wouldBe('`b` requires `a`, which was removed by `intervention_1`.')).toBe(
+    '`b` requires `a`, which would be cancelled by `intervention_1`.',
+  );
+  expect(wouldBe('`intervention_1` removed `a`, but happened because of it: `a` → `b`.')).toBe(
+    '`intervention_1` would cancel `a`, but happens because of it: `a` → `b`.',
+  );
+});
+
+it('counts the causes that an event names, and those behind them', () => {
+  const causes = (...distances: number[]): { event_id: string; distance: number }[] =>
+    distances.map((distance, index) => ({ event_id: `e${index}`, distance }));
+  expect(causesText([])).toBe('No causes');
+  expect(causesText(causes(1))).toBe('1 cause');
+  expect(causesText(causes(1, 1, 1, 2, 2, 3))).toBe('3 direct causes, 6 with those behind them');
 });

@@ -11,7 +11,7 @@ export interface Node {
   id: string;
   label: string;
   event: string | null;
-  /** `gone` was removed, `deed` is an intervention, `ghost` was never there. */
+  /** `gone` was cancelled, `deed` is an intervention, `ghost` was never there. */
   look: 'plain' | 'gone' | 'deed' | 'ghost' | 'bad';
 }
 
@@ -254,7 +254,7 @@ function path(ids: string[], length: number): Picture {
     .slice(1)
     .map((_, index) => ({ from: index, to: index + 1, label: 'led to', isBad: false }));
   const more = Math.max(0, length - ids.length);
-  if (nodes.length > 1 && more === 0) edges.push({ from: nodes.length - 1, to: 0, label: 'removed', isBad: true });
+  if (nodes.length > 1 && more === 0) edges.push({ from: nodes.length - 1, to: 0, label: 'cancelled', isBad: true });
   return { shape: 'chain', nodes, edges, more };
 }
 
@@ -262,7 +262,7 @@ function orphan(cause: string, effect: string, intervention: string, impact: num
   const nodes: Node[] = intervention ? [nodeOf(intervention, 'deed')] : [];
   nodes.push(node(cause, 'gone'), node(effect, 'bad'));
   const edges: Edge[] = [{ from: nodes.length - 2, to: nodes.length - 1, label: 'is required by', isBad: true }];
-  if (intervention) edges.unshift({ from: 0, to: 1, label: 'removed', isBad: false });
+  if (intervention) edges.unshift({ from: 0, to: 1, label: 'cancelled', isBad: false });
   if (impact > 0) {
     nodes.push({
       id: 'impact',
