@@ -32,7 +32,7 @@ pub struct Copied {
 
 enum AnyTarget {
     Postgres(Box<PostgresTarget>),
-    Sqlite(SqliteTarget),
+    Sqlite(Box<SqliteTarget>),
 }
 
 /// Copies everything from a SQLite file into an empty PostgreSQL database.
@@ -63,7 +63,7 @@ pub async fn to_sqlite(
     let from: Box<dyn Source> = Box::new(PostgresSource::open(from).await?);
     let target = SqliteTarget::open(to)?;
     let heads = copy(&*from, &target, told).await?;
-    Ok(Copied { from, target: AnyTarget::Sqlite(target), heads })
+    Ok(Copied { from, target: AnyTarget::Sqlite(Box::new(target)), heads })
 }
 
 async fn copy(
@@ -119,11 +119,13 @@ fn state(heads: &[Head]) -> String {
 
 impl Copied {
     /// Returns the heads of all timelines, as they are in the source.
+    #[must_use]
     pub fn heads(&self) -> &[Head] {
         &self.heads
     }
 
     /// Returns the copy in a PostgreSQL database, to be looked at.
+    #[must_use]
     pub fn postgres(&self) -> Option<&PostgresStore> {
         match &self.target {
             AnyTarget::Postgres(target) => Some(target.store()),

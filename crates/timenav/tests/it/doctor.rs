@@ -189,3 +189,22 @@ fn encryption_is_looked_at_from_outside() {
     process.terminate();
     assert!(process.wait().success());
 }
+
+/// Where nobody may write, the service could not start. Whoever may do everything is not kept from it by a mode.
+#[test]
+fn a_folder_that_cannot_be_written_is_seen() {
+    let mut service = Service::start();
+    service.stop();
+    let data = service.data();
+    let look = || examined(&["--data", data.to_str().unwrap()], &[]).1["writable"].clone();
+    assert_eq!(look(), "ok");
+    set_mode(&data, 0o500);
+    let is_kept_out = std::fs::write(data.join("tried"), "").is_err();
+    let seen = look();
+    set_mode(&data, 0o700);
+    if is_kept_out {
+        assert_eq!(seen, "fail");
+    } else {
+        println!("skipped: this user may write everywhere");
+    }
+}
