@@ -207,4 +207,6 @@ fn a_folder_that_cannot_be_written_is_seen() {
     } else {
         println!("skipped: this user may write everywhere");
     }
+    service.start_again();
+    service.audit();
 }
