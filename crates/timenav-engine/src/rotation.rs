@@ -124,13 +124,14 @@ impl Engine {
         let heads = self.states().iter().map(sealed).collect::<Result<Vec<KeptOutside>, Refusal>>()?;
         let kept = tokio::task::spawn_blocking(move || {
             let unavailable = |error: OutsideError| Refusal::Unavailable(error.to_string());
-            let mut last: BTreeMap<TimelineId, KeptOutside> = BTreeMap::new();
-            last.extend(
-                doors.outside.last().map_err(unavailable)?.into_iter().map(|kept| (kept.timeline.clone(), kept)),
-            );
-            let is_missing = |head: &KeptOutside| last.get(&head.timeline).is_none_or(|kept| kept.note != head.note);
-            let mut missing: Vec<_> = heads.iter().filter(|head| is_missing(head)).cloned().collect();
-            heads.iter().for_each(|head| drop(last.remove(&head.timeline)));
+            let last = doors.outside.last().map_err(unavailable)?;
+            let mut last: BTreeMap<TimelineId, KeptOutside> =
+                last.into_iter().map(|kept| (kept.timeline.clone(), kept)).collect();
+            let mut missing = Vec::new();
+            for head in heads {
+                let kept = last.remove(&head.timeline);
+                missing.extend(kept.is_none_or(|kept| kept.note != head.note).then_some(head));
+            }
             for ended in last.values() {
                 missing.extend(signed_by_next(ended, &doors, &options)?);
             }
