@@ -1,4 +1,4 @@
-/** Where something floats above a chart that has flags: at the right, and further to the left where one stands there. */
+/** Where something floats above a chart that has flags: at the right, and further left where one stands there. */
 
 /** How far it is from the edge and from a flag, and how wide a flag is, in pixels. */
 const [EDGE, BESIDE, FLAG] = [8, 6, 16];

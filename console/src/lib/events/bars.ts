@@ -96,8 +96,8 @@ export function without(counts: Counts, parts: readonly Counts[]): Counts {
 }
 
 /**
- * Returns from where to where the bar of a stretch reaches. Where the events begin or end within the stretch, the bar is
- * as wide as they last: a low bar as wide as the others would say that there were fewer.
+ * Returns from where to where the bar of a stretch reaches. Where the events begin or end within the stretch, the bar
+ * is as wide as they last: a low bar as wide as the others would say that there were fewer.
  */
 export function sidesOf({ scale, extent }: Pick<Frame, 'scale' | 'extent'>, { from, to }: Bucket): [number, number] {
   const begin = extent && from < extent.from ? extent.from : from;

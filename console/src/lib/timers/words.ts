@@ -12,7 +12,7 @@ const UNITS: readonly [name: string, micros: bigint][] = [
   ['minute', MINUTE],
 ];
 
-/** Returns how long it is until something, in whole units, such as "in 5 weeks": of the largest with two, or just one. */
+/** Returns how long it is until something, in whole units, as "in 5 weeks": of the largest with two, or just one. */
 export function untilText(away: bigint): string {
   const found = UNITS.find(([, unit]) => {
     const count = Number(away) / Number(unit);
