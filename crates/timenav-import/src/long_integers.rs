@@ -10,6 +10,9 @@ use serde_json::value::RawValue;
 /// The fewest digits that need more than 64 bits.
 const DIGITS_MIN: usize = 19;
 
+/// How deep is looked: as deep as values are parsed elsewhere. What is deeper is refused there.
+const DEPTH_MAX: usize = 128;
+
 /// Returns the path of the first integer in a JSON text that needs more than 64 bits and that no double is equal to,
 /// and its digits.
 #[must_use]
@@ -18,7 +21,7 @@ pub fn lost_integer(json: &[u8]) -> Option<(String, String)> {
     ranges(json).next()?;
     let raw: &RawValue = serde_json::from_slice(json).ok()?;
     let mut path = Vec::new();
-    let digits = find(raw, &mut path)?;
+    let digits = find(raw, &mut path, DEPTH_MAX)?;
     path.reverse();
     Some((path.join("/"), digits))
 }
@@ -45,15 +48,16 @@ pub(crate) fn quoted(json: &str) -> Cow<'_, str> {
     quoted.into()
 }
 
-/// Finds the first one. The path comes with its last name first.
-fn find(raw: &RawValue, path: &mut Vec<String>) -> Option<String> {
+/// Finds the first one, at most so deep. The path comes with its last name first.
+fn find(raw: &RawValue, path: &mut Vec<String>, depth: usize) -> Option<String> {
     let text = raw.get();
     ranges(text.as_bytes()).next()?;
+    let below = depth.checked_sub(1)?;
     match text.as_bytes()[0] {
         b'{' => {
             let members: BTreeMap<String, &RawValue> = serde_json::from_str(text).ok()?;
             members.into_iter().find_map(|(name, value)| {
-                let digits = find(value, path)?;
+                let digits = find(value, path, below)?;
                 path.push(name);
                 Some(digits)
             })
@@ -61,7 +65,7 @@ fn find(raw: &RawValue, path: &mut Vec<String>) -> Option<String> {
         b'[' => {
             let items: Vec<&RawValue> = serde_json::from_str(text).ok()?;
             items.into_iter().enumerate().find_map(|(index, item)| {
-                let digits = find(item, path)?;
+                let digits = find(item, path, below)?;
                 path.push(index.to_string());
                 Some(digits)
             })
@@ -144,6 +148,14 @@ mod tests {
         check(r#"{"a":"\\","b":[0,{"c":123456789012345678901234567890}]}"#, {
             Some(("b/1/c", "123456789012345678901234567890"))
         });
+    }
+
+    /// Whoever sends it must not make the service look deeper than it has room for.
+    #[test]
+    fn what_is_too_deep_is_left_to_others() {
+        let nested = |depth: usize| format!("{}100000000000000000001{}", "[".repeat(depth), "]".repeat(depth));
+        assert!(lost_integer(nested(DEPTH_MAX - 1).as_bytes()).is_some());
+        assert_eq!(lost_integer(nested(1_000_000).as_bytes()), None);
     }
 
     #[test]
