@@ -211,7 +211,11 @@ impl Oracle {
     }
 
     fn duplicate(&self, one: &EventDraft, other: &EventDraft) -> Option<&'static str> {
-        let bare = |draft: &EventDraft| EventDraft { source: None, sequence: None, ..draft.clone() };
+        // An event that does not say of which kind it is was observed.
+        let bare = |draft: &EventDraft| {
+            let kind = Some(draft.kind.unwrap_or_default());
+            EventDraft { source: None, sequence: None, kind, ..draft.clone() }
+        };
         if bare(one) == bare(other) {
             return Some("exact");
         }
