@@ -48,18 +48,25 @@ pub(crate) const MOVED_FILE: &str = "timenav.db.moved";
 /// The file into which a move from PostgreSQL goes until it has ended.
 const MOVING_FILE: &str = "timenav.db.moving";
 
+/// Returns what a restore that was cut off has left in a data folder, and how it goes on.
+pub(crate) fn unfinished_restore_in(folder: &Path) -> Option<String> {
+    folder.join(RESTORING_FOLDER).exists().then(|| {
+        let folder = folder.display();
+        format!(
+            "a restore of the data folder {folder} was interrupted: empty the folder, and run timenav restore again"
+        )
+    })
+}
+
 /// Returns what a command that was cut off has left in a data folder, and how it goes on.
 pub(crate) fn unfinished_in(folder: &Path) -> Option<String> {
     let is_there = |name: &str| folder.join(name).exists();
-    if is_there(RESTORING_FOLDER) {
-        return Some(format!(
-            "a restore of the data folder {} was interrupted: empty the folder, and run timenav restore again",
-            folder.display()
-        ));
-    }
-    // At its end it has both names for a moment.
-    (is_there(MOVING_FILE) && !is_there(DATABASE_FILE)).then(|| {
-        format!("a move into the data folder {} has not ended: run the same `timenav migrate` again", folder.display())
+    unfinished_restore_in(folder).or_else(|| {
+        // At its end it has both names for a moment.
+        (is_there(MOVING_FILE) && !is_there(DATABASE_FILE)).then(|| {
+            let folder = folder.display();
+            format!("a move into the data folder {folder} has not ended: run the same `timenav migrate` again")
+        })
     })
 }
 

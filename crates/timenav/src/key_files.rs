@@ -13,7 +13,9 @@ use anyhow::{Context as _, bail};
 use timenav_engine::{Entropy, Signer, TRIAL};
 use zeroize::Zeroizing;
 
-use crate::data_folder::{DataFolder, is_open_to_others, replace_secret, sync_folder_of, unfinished_in, write_secret};
+use crate::data_folder::{
+    DataFolder, is_open_to_others, replace_secret, sync_folder_of, unfinished_restore_in, write_secret,
+};
 use crate::doors::counted;
 
 pub(crate) use key_text::KeyText;
@@ -80,7 +82,7 @@ pub(crate) fn service_key(
     wanted: Option<&str>,
     entropy: &dyn Entropy,
 ) -> anyhow::Result<ServiceKey> {
-    if let Some(unfinished) = unfinished_in(folder.path()) {
+    if let Some(unfinished) = unfinished_restore_in(folder.path()) {
         bail!(unfinished);
     }
     let path = folder.signing_key();
