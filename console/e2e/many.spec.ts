@@ -113,8 +113,7 @@ describe('more events than are shown one by one', () => {
     const page = await on.loggedIn('timeline?timeline=demo&most=60');
     await page.getByRole('application', { name: /^World map with 4\d\d events/ }).waitFor();
     await page
-      .getByText('events per 8°')
-      .or(page.getByText(/^events per \d+°$/))
+      .getByText(/^events per \d+° cell$/)
       .first()
       .waitFor();
     await page.getByRole('button', { name: 'List', exact: true }).click();
@@ -166,7 +165,7 @@ describe('more events than are shown one by one', () => {
         }
         return count === 0 ? 1 : sum / count;
       });
-    await map.getByText(/^events per (0\.\d+|1)°$/).waitFor();
+    await map.getByText(/^events per (0\.\d+|1)° cell$/).waitFor();
     await expect.poll(() => middle().then((part) => Math.abs(part - 0.5))).toBeLessThan(0.15);
     // The legend is not on the credit.
     const [legend, credit] = await Promise.all([
