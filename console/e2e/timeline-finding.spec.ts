@@ -144,6 +144,8 @@ describe('where the map is', () => {
 describe('the search', () => {
   it('finds as one types, by keys alone, and keeps what was wanted in the address', async () => {
     const page = await open();
+    // The search comes a moment after the axis.
+    await page.getByRole('combobox', { name: /^Find events/ }).waitFor();
     await page.keyboard.press('/');
     await page.keyboard.type('land moon');
     const list = page.getByRole('listbox', { name: 'Events found' });
