@@ -158,7 +158,10 @@ export class Comparison {
   async fit(): Promise<void> {
     const span = spanOf(this.differences);
     if (span !== null) {
+      const before = this.view.center;
       const { from, to } = this.differences.length > FEW ? span : amid(span, await this.#readAround(span));
+      // Somebody went elsewhere meanwhile, or the view follows the clock.
+      if (this.view.center !== before) return;
       this.view = fitted(from, to, this.view.width, 0.12);
     } else {
       this.#extent ??= await this.#readExtent();
