@@ -117,8 +117,21 @@ describe('moving the clock', () => {
     await face(page).getByText('Running').waitFor();
     expect((await clockOf(timeline)).state).toBe('running');
     await page.keyboard.press('?');
-    await page.getByRole('dialog', { name: 'Keys of the clock' }).waitFor();
+    const help = page.getByRole('dialog', { name: 'Keys' });
+    await help.getByLabel('Single keys work anywhere').uncheck();
     await page.keyboard.press('Escape');
+    await help.waitFor({ state: 'detached' });
+    // Nobody who speaks to their machine moves the clock by a word.
+    const { generation } = await clockOf(timeline);
+    for (const key of ['f', 'r', ' ', '?', 'ArrowRight']) await page.keyboard.press(key);
+    await expect.poll(async () => (await clockOf(timeline)).generation).toBe(generation + 1);
+    expect(await help.count()).toBe(0);
+    await page.getByRole('button', { name: 'Show them' }).click();
+    await help.getByLabel('Single keys work anywhere').check();
+    await page.keyboard.press('Escape');
+    await help.waitFor({ state: 'detached' });
+    await page.keyboard.press('r');
+    await expect.poll(async () => (await clockOf(timeline)).generation).toBe(generation + 2);
   });
 
   it('loses no key of a quick hand, and takes back what was moved last', async () => {

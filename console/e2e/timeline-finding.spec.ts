@@ -1,5 +1,6 @@
 /** Finding events of the timeline: map, search and list, foreverybody. */
 import { readFileSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { REFUSED, expectAccessible, expectNoSidewaysScroll, fresh } from './harness';
 import { on, WIDTHS, region, axis, card, param, counted, open, timeline, launch, landing, drag } from './timeline-page';
@@ -142,11 +143,26 @@ describe('where the map is', () => {
 });
 
 describe('the search', () => {
+  it('is reached by its key also before it is there', async () => {
+    const page = await open();
+    const search = page.getByRole('combobox', { name: /^Find events/ });
+    await search.waitFor();
+    await page.route('**/assets/Bar-*.js', async (file) => {
+      await sleep(1_000);
+      await file.continue();
+    });
+    await page.reload();
+    await axis(page).waitFor();
+    await page.keyboard.press('/');
+    expect(await search.count()).toBe(0);
+    await expect.poll(() => search.evaluate((field) => field === document.activeElement)).toBe(true);
+  });
+
   it('finds as one types, by keys alone, and keeps what was wanted in the address', async () => {
     const page = await open();
-    // The search comes a moment after the axis.
-    await page.getByRole('combobox', { name: /^Find events/ }).waitFor();
     await page.keyboard.press('/');
+    // It comes a moment after the axis, and takes only what is typed from then on.
+    await page.getByRole('combobox', { name: /^Find events/ }).waitFor();
     await page.keyboard.type('land moon');
     const list = page.getByRole('listbox', { name: 'Events found' });
     await list.getByRole('option', { name: /First people land on the Moon/ }).waitFor();

@@ -42,7 +42,7 @@ const TABS = ['permissions', 'log', 'retention', 'settings', 'users', 'restricti
 const UNDERSTOOD: Record<string, Record<string, Check>> = {
   clock: {
     cols: anything,
-    do: oneOf('travel', 'anchor', 'hold', 'keys'),
+    do: oneOf('travel', 'anchor', 'hold', 'rate'),
     to: anything,
     anchor: anything,
     zone: oneOf('local'),

@@ -1,4 +1,5 @@
 /** Keys that work anywhere on a page, except where they mean something else. */
+import { areSingleKeysOff } from './single-keys';
 
 const OWN_KEYS =
   'input, textarea, select, [contenteditable], ' +
@@ -8,6 +9,7 @@ const OWN_KEYS =
 export function isFreeKey(event: KeyboardEvent): boolean {
   if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || event.repeat) return false;
   if (document.querySelector('dialog[open]')) return false;
+  if (event.key.length === 1 && areSingleKeysOff()) return false;
   const target = event.target as Element | null;
   if (target?.closest(OWN_KEYS)) return false;
   // Space presses the button that has the focus, and follows no link.

@@ -99,7 +99,7 @@ describe('the palette', () => {
     expect(to('access log')).toEqual(['#/access?tab=log']);
     expect(to('retention')).toEqual(['#/access?tab=retention']);
     expect(to('settings')).toEqual(['#/access?tab=settings']);
-    expect(to('help')).toEqual(['#/clock?do=keys']);
+    expect(to('help')).toEqual([{ help: 'keys' }]);
   });
 
   it('offers events that the service found, whatever their names are', () => {

@@ -8,7 +8,13 @@ import type { Anchor } from '../../lib/anchors';
 
 /** What is done at once, without going anywhere. */
 export type Deed =
-  { pause: boolean } | { rate: number } | { theme: Theme } | { zone: true } | { copy: 'link' } | { make: Made };
+  | { pause: boolean }
+  | { rate: number }
+  | { theme: Theme }
+  | { zone: true }
+  | { copy: 'link' }
+  | { help: 'keys' }
+  | { make: Made };
 /** What is made in a dialog of its own. */
 export type Made = 'timeline' | 'fork' | 'view';
 
@@ -199,7 +205,7 @@ function actions({ timeline, href, may, isPaused, hasDemo, isOperator }: Sources
       : []),
     act('keys', 'Your API keys', 'key', access('keys')),
     act('sessions', 'Your sessions', 'key', access('sessions')),
-    act('help', 'Help: keys of the clock', 'info', href('clock', { do: 'keys' })),
+    act('help', 'Help: which keys do what', 'info', { help: 'keys' }),
     act('compare', 'Compare with a fork', 'fork', href('compare')),
     act('list', 'Show events as a list', 'timeline', href('timeline', { view: 'list' })),
     act('zone', 'Change the time zone…', 'globe', { zone: true }),

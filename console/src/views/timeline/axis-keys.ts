@@ -1,6 +1,7 @@
 /** What keys do to the axis, also where something else on the page has the focus that does not need them. */
 import { nextEvent } from '../../lib/events/pages';
 import { panned, timeAt, zoomed } from '../../lib/events/scale';
+import { areSingleKeysOff } from '../../lib/single-keys';
 import type { TimelineModel } from './model.svelte';
 
 interface KeysTarget {
@@ -23,7 +24,7 @@ const TAKES_KEYS =
 function isForAxis({ key, target }: KeyboardEvent, frame: HTMLElement | undefined): boolean {
   const at = target as Element;
   if (frame?.contains(at)) return true;
-  if (/^[wasd[\]]$/i.test(key)) return at.closest(TAKES_KEYS) === null;
+  if (/^[wasd[\]]$/i.test(key)) return at.closest(TAKES_KEYS) === null && !areSingleKeysOff();
   // Where the page is scrolled, Home goes to its top.
   return at === document.body && (key === 'Enter' || (key === 'Home' && scrollY === 0));
 }
