@@ -6,6 +6,7 @@
 #![expect(clippy::disallowed_methods, reason = "a tool for developers reads the clock and the environment itself")]
 
 mod process;
+mod room;
 mod node;
 mod openapi_tools;
 mod step;

@@ -9,7 +9,7 @@ use anyhow::{Context, bail};
 use clap::ValueEnum;
 
 use crate::step::{FUZZ, Step};
-use crate::{clients, console, process, suites, tidy, tools};
+use crate::{clients, console, process, room, suites, tidy, tools};
 
 /// Longest time in which the database of advisories has to be fetched.
 const FETCH_TIME_MAX: Duration = Duration::from_mins(1);
@@ -24,6 +24,7 @@ const LIBFUZZER: &str = "CUSTOM_LIBFUZZER_PATH";
 pub(crate) fn run(root: &Path, only: &[Step], skip: &[Step]) -> anyhow::Result<()> {
     let steps = chosen(only, skip);
     tools::require(&steps)?;
+    room::require(root, &steps)?;
     let mut times = Vec::with_capacity(steps.len());
     let mut unsteady = Vec::new();
     let done = thread::scope(|scope| {

@@ -1,0 +1,109 @@
+//! Whether the disk has room for what is built and for what tests keep: without it, tests fail one by one, and slowly.
+
+use std::fs;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::Path;
+
+use anyhow::{Context, bail};
+
+use crate::process;
+use crate::step::Step;
+
+const GIB: u64 = 1 << 30;
+
+/// What a build of everything takes where Cargo keeps nothing for the next one (`CARGO_INCREMENTAL=0`).
+const BUILD: u64 = 9 * GIB;
+
+/// What tests keep while they run: databases, folders, profiles of browsers.
+const TESTS: u64 = 4 * GIB;
+
+/// What helps where there is none.
+const HELP: &str = "delete something, or name another disk in TMPDIR or CARGO_TARGET_DIR";
+
+/// A disk, as far as it matters here.
+#[derive(Clone, Copy, Debug)]
+struct Disk {
+    id: u64,
+    free: u64,
+}
+
+/// Checks that there is room for what the steps still have to build, and for their tests.
+pub(crate) fn require(root: &Path, steps: &[Step]) -> anyhow::Result<()> {
+    let builds = steps.iter().any(|step| matches!(step, Step::Clippy | Step::Test | Step::Console | Step::Clients));
+    if !builds {
+        return Ok(());
+    }
+    let target = process::target_folder(root);
+    let left = if steps.contains(&Step::Test) { BUILD.saturating_sub(size(&target.join("debug"))) } else { 0 };
+    // The folder may not be there yet.
+    let there = target.ancestors().find(|folder| folder.exists()).unwrap_or(root);
+    let temporary = std::env::temp_dir();
+    compare((disk(there)?, there, left), (disk(&temporary)?, &temporary, TESTS))
+}
+
+fn compare(build: (Disk, &Path, u64), tests: (Disk, &Path, u64)) -> anyhow::Result<()> {
+    let is_one = build.0.id == tests.0.id;
+    let needs = if is_one { vec![(build.0, build.1, build.2 + tests.2)] } else { vec![build, tests] };
+    for (disk, folder, needed) in needs {
+        if disk.free < needed {
+            let (free, needed) = (gib(disk.free), gib(needed));
+            bail!("the disk of {} has {free} GiB left, and {needed} GiB are needed; {HELP}", folder.display());
+        }
+    }
+    Ok(())
+}
+
+#[expect(clippy::cast_precision_loss, reason = "shown with one digit behind the point")]
+fn gib(bytes: u64) -> String {
+    format!("{:.1}", bytes as f64 / GIB as f64)
+}
+
+fn disk(folder: &Path) -> anyhow::Result<Disk> {
+    let unknown = || format!("cannot ask for the room of {}", folder.display());
+    let room = rustix::fs::statvfs(folder).with_context(unknown)?;
+    let id = fs::metadata(folder).with_context(unknown)?.dev();
+    Ok(Disk { id, free: room.f_bavail.saturating_mul(room.f_frsize) })
+}
+
+/// Returns how much all files below a folder take; nothing where it is not there.
+fn size(folder: &Path) -> u64 {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    let sizes = entries.map(|entry| match entry.metadata() {
+        Ok(about) if about.is_dir() => size(&entry.path()),
+        Ok(about) => about.len(),
+        Err(_) => 0,
+    });
+    sizes.sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_disk_needs_room_for_both_and_two_for_theirs() {
+        let (target, temporary) = (Path::new("/t"), Path::new("/tmp"));
+        let disk = |id: u64, free: u64| Disk { id, free: free * GIB };
+        let told = |one: Disk, other: Disk| {
+            let result = compare((one, target, 9 * GIB), (other, temporary, 4 * GIB));
+            result.err().map(|error| error.to_string())
+        };
+        assert_eq!(told(disk(1, 13), disk(1, 13)), None);
+        let lacks = format!("the disk of /t has 12.0 GiB left, and 13.0 GiB are needed; {HELP}");
+        assert_eq!(told(disk(1, 12), disk(1, 12)).as_deref(), Some(lacks.as_str()));
+        assert_eq!(told(disk(1, 9), disk(2, 4)), None);
+        let lacks = format!("the disk of /tmp has 3.0 GiB left, and 4.0 GiB are needed; {HELP}");
+        assert_eq!(told(disk(1, 9), disk(2, 3)).as_deref(), Some(lacks.as_str()));
+    }
+
+    #[test]
+    fn what_is_built_already_is_not_asked_for_again() {
+        let folder = std::env::temp_dir().join(format!("timenav-room-{}", std::process::id()));
+        fs::create_dir_all(folder.join("deps")).unwrap();
+        fs::write(folder.join("deps/lib"), [0; 3_000]).unwrap();
+        fs::write(folder.join("it"), [0; 500]).unwrap();
+        assert_eq!((size(&folder), size(&folder.join("none"))), (3_500, 0));
+        assert!(disk(&folder).unwrap().free > 0);
+        fs::remove_dir_all(&folder).unwrap();
+    }
+}
