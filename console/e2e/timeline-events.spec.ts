@@ -286,3 +286,22 @@ it('an event that a link offers to record begins where one looks, also where the
   const dialog = page.getByRole('dialog', { name: 'Record an event' });
   await expect.poll(() => dialog.getByLabel('When').inputValue()).toMatch(/^1969-07-/);
 });
+
+it('an event of a fork tells first what was done before the fork, although positions count anew', async () => {
+  await timeline('aware', launch, landing);
+  const act = { event_id: 'launch', time: '1969-07-15T00:00:00Z' };
+  await on.service.call('POST', 'v1/manipulate-event', { ...act, timeline_id: 'aware', action: 'delay by 2h' });
+  await on.service.call('POST', 'v1/timelines', { timeline_id: 'warned', fork_of: 'aware' });
+  await on.service.call('POST', 'v1/manipulate-event', { ...act, timeline_id: 'warned', action: 'warn the crew' });
+  const page = await on.loggedIn('timeline?timeline=warned&event=launch');
+  const told = card(page)
+    .getByRole('listitem')
+    .filter({ has: page.getByRole('button', { name: /^Entry/ }) });
+  await expect
+    .poll(async () => Promise.all((await told.all()).map((one) => one.getByRole('strong').innerText())))
+    .toEqual(['Recorded', '“delay by 2h”', '“warn the crew”']);
+  const note = told.nth(2);
+  expect(await note.getByText('which this timeline was forked from').count()).toBe(0);
+  await note.getByRole('button', { name: /^Entry/ }).click();
+  await note.getByText(/is one of the/).waitFor();
+});

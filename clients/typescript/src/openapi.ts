@@ -3445,6 +3445,8 @@ export interface components {
             stood: boolean;
             /** @description The virtual moment of the intervention. */
             time: string;
+            /** @description The timeline whose ledger this position refers to; absent in messages of `GET /v1/stream`, which name it. */
+            timeline_id?: string | null;
         };
         /** @description One key, without its secret. */
         KeyBody: {

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { placeOf } from './lineage';
+import { lineageOf, placeOf } from './lineage';
 
 const known = new Map([
   ['demo', { fork: null }],
@@ -24,4 +24,11 @@ it('is an ancestor up to where the fork begins, and counts anew from there', () 
 it('names the ancestor that is not known', () => {
   expect(at('stranger', 3)).toBe('elsewhere/demo');
   expect(at('nobody', 3)).toBe('nobody');
+});
+
+it('is told from the oldest on, as far as that is known', () => {
+  const of = (timeline: string): readonly string[] => lineageOf(timeline, (name) => known.get(name));
+  expect(of('grandchild')).toEqual(['demo', 'child', 'grandchild']);
+  expect(of('stranger')).toEqual(['elsewhere/demo', 'stranger']);
+  expect(of('nobody')).toEqual(['nobody']);
 });

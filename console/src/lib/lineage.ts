@@ -30,3 +30,13 @@ export function placeOf(
   }
   return { ledger: timeline, position };
 }
+
+/** Returns a timeline and what it was forked from, the oldest first, as far as that is known. */
+export function lineageOf(
+  timeline: string,
+  find: (name: string) => Pick<TimelineBody, 'fork'> | undefined,
+): readonly string[] {
+  const names: string[] = [];
+  for (let name: string | undefined = timeline; name !== undefined; name = find(name)?.fork?.of) names.unshift(name);
+  return names;
+}

@@ -2426,6 +2426,8 @@ pub struct InterventionBody {
     pub causes: Option<Vec<CauseObject>>,
     /// The import that was undone, if that caused it.
     pub import_id: Option<String>,
+    /// The timeline whose ledger this position refers to; absent in messages of `GET /v1/stream`, which name it.
+    pub timeline_id: Option<String>,
 }
 
 /// One key, without its secret.

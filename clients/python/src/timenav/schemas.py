@@ -1783,6 +1783,8 @@ class InterventionBody(TypedDict):
     """Whether the event occurred before."""
     time: str
     """The virtual moment of the intervention."""
+    timeline_id: NotRequired[str | None]
+    """The timeline whose ledger this position refers to; absent in messages of `GET /v1/stream`, which name it."""
 
 
 class KeyBody(TypedDict):

@@ -18,6 +18,8 @@ export interface Intervention {
   stood: boolean;
   changed: boolean;
   position: number;
+  /** Whose ledger that is a position of. */
+  timeline_id?: string | null;
 }
 
 export interface EventRead {

@@ -188,6 +188,8 @@ pub(crate) struct InterventionBody {
     changed: bool,
     /// Position of the ledger entry.
     position: u64,
+    /// The timeline whose ledger this position refers to; absent in messages of `GET /v1/stream`, which name it.
+    timeline_id: Option<String>,
     /// Who intervened.
     actor: String,
     /// When, in host time.
@@ -336,13 +338,15 @@ fn read_cause(cause: timenav_import::CauseRecord, index: usize) -> Result<Cause,
 #[derive(Serialize)]
 struct Told<'a> {
     position: u64,
+    timeline_id: Option<&'a str>,
     actor: &'a str,
     recorded_at: &'a str,
 }
 
 impl<'a> Told<'a> {
-    fn of(told: &'a ToldIntervention) -> Self {
-        Self { position: told.position, actor: &told.actor, recorded_at: &told.recorded_at }
+    fn of(told: &'a ToldIntervention, history: &'a EventHistory) -> Self {
+        let ToldIntervention { layer, position, actor, recorded_at, .. } = told;
+        Self { position: *position, timeline_id: history.layers.get(*layer).map(TimelineId::as_str), actor, recorded_at }
     }
 }
 
@@ -361,7 +365,8 @@ impl EventReadBody {
             timeline_id: name(version.layer),
             event: raw(&version.content),
         };
-        let interventions = history.interventions.iter().filter_map(|told| raw_with(&told.payload, &Told::of(told)));
+        let interventions =
+            history.interventions.iter().filter_map(|told| raw_with(&told.payload, &Told::of(told, history)));
         Self {
             status,
             timeline_id: history.timeline_id.to_string(),

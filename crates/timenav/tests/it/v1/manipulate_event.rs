@@ -221,6 +221,13 @@ fn forks_share_the_past_and_nothing_else() {
     {
         assert_eq!(inherited["event"], page["events"][0], "{inherited}");
     }
+    // Positions count anew in each ledger: an intervention says in which one it is.
+    let note = json!({ "timeline_id": "now", "event_id": "launch", "action": "warn the crew", "time": TIME });
+    let noted = service.post("/v1/manipulate-event", &note);
+    let read = service.get("/v1/events/launch", &[("timeline_id", "now")]);
+    let ledgers: Vec<_> = (0..2).map(|number| &read["interventions"][number]["timeline_id"]).collect();
+    assert_eq!(ledgers, ["main", "now"]);
+    assert_eq!(read["interventions"][1]["position"], noted["ledger"]["position"]);
     let own = service.get("/v1/events/own", &[("timeline_id", "of-fork")]);
     assert_eq!(own["event"].get("timeline_id"), None);
     assert_eq!(service.get("/timeline/then", &[])["clock"]["current_time"], "2000-01-01T00:00:00Z");
