@@ -346,7 +346,12 @@ struct Told<'a> {
 impl<'a> Told<'a> {
     fn of(told: &'a ToldIntervention, history: &'a EventHistory) -> Self {
         let ToldIntervention { layer, position, actor, recorded_at, .. } = told;
-        Self { position: *position, timeline_id: history.layers.get(*layer).map(TimelineId::as_str), actor, recorded_at }
+        Self {
+            position: *position,
+            timeline_id: history.layers.get(*layer).map(TimelineId::as_str),
+            actor,
+            recorded_at,
+        }
     }
 }
 
