@@ -8003,6 +8003,11 @@ export interface operations {
                 attribute?: {
                     [key: string]: string;
                 };
+                /**
+                 * @description Attributes that get a column of their own, behind all others and named like the attribute: a list of
+                 *     `attribute.KEY`, separated by commas. Only with `csv`, whose column `attributes` still has them all.
+                 */
+                columns?: string;
                 /** @description `ndjson`, `csv`, `geojson` or `icalendar`. Defaults to what `Accept` asks for, or `ndjson`. */
                 format?: "ndjson" | "csv" | "geojson" | "icalendar";
                 /** @description Where, as in `monitor-events`. Defaults to anywhere. */

@@ -271,6 +271,7 @@ export const OPERATIONS = {
       'actor',
       'as_of',
       'attribute',
+      'columns',
       'format',
       'location',
       'order',

@@ -1609,6 +1609,14 @@ impl ExportEventsCall<'_> {
         self
     }
 
+    /// Attributes that get a column of their own, behind all others and named like the attribute: a list of
+    /// `attribute.KEY`, separated by commas. Only with `csv`, whose column `attributes` still has them all.
+    pub fn columns(mut self, columns: impl Into<String>) -> Self {
+        let columns: String = columns.into();
+        self.call.query("columns", columns);
+        self
+    }
+
     /// `ndjson`, `csv`, `geojson` or `icalendar`. Defaults to what `Accept` asks for, or `ndjson`.
     pub fn format(mut self, format: schemas::ExportFormat) -> Self {
         self.call.query("format", format);

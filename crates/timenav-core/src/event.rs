@@ -249,9 +249,32 @@ fn count(field: &str, given: usize, max: usize) -> Result<(), DraftError> {
     Err(error(field, format!("the list has {given} items; at most {max} are allowed")))
 }
 
+/// Returns the attribute of a key: the one that is called so, else the one that the parts of the key lead to, with dots
+/// between them. `member` returns the member of an object.
+pub fn attribute_at<'a, V>(
+    attributes: &'a V,
+    key: &str,
+    member: &impl Fn(&'a V, &str) -> Option<&'a V>,
+) -> Option<&'a V> {
+    member(attributes, key).or_else(|| {
+        let mut splits = key.match_indices('.').map(|(at, _)| (&key[..at], &key[at + 1..]));
+        splits.find_map(|(first, rest)| attribute_at(member(attributes, first)?, rest, member))
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_attribute_is_called_by_its_name_or_by_the_way_to_it() {
+        let attributes = serde_json::json!({ "a.b": 1, "a": { "b": 2, "c.d": { "e": 3 } }, "f": [4] });
+        let found = |key: &str| attribute_at(&attributes, key, &|of, key| of.get(key)).map(ToString::to_string);
+        for (key, value) in [("a.b", "1"), ("a.c.d.e", "3"), ("f", "[4]")] {
+            assert_eq!(found(key).as_deref(), Some(value), "{key}");
+        }
+        assert_eq!((found("b"), found("a."), found("f.0"), found("")), (None, None, None, None));
+    }
 
     fn draft() -> EventDraft {
         EventDraft::at(Instant::EPOCH, "something happened")

@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
+use timenav_core::event::attribute_at;
 use timenav_core::horizon::latest_instant;
 use timenav_core::limits::{
     EVENT_NAME_BYTES_MAX, FIND_ATTRIBUTE_BYTES_MAX, FIND_ATTRIBUTES_MAX, ID_BYTES_MAX, SOURCE_BYTES_MAX,
@@ -171,7 +172,7 @@ impl EventFilter {
         let is_looked_into = self.words.is_some() || !self.wanted.is_empty();
         let kept = event.attributes.filter(|_| is_looked_into).and_then(|raw| serde_json::from_str(raw.get()).ok());
         let kept: Value = kept.unwrap_or_default();
-        let has = |key: &str, wanted: &Wanted| attribute(&kept, key).is_some_and(|value| wanted.is_in(value));
+        let has = |key: &str, wanted: &Wanted| at(&kept, key).is_some_and(|value| wanted.is_in(value));
         self.wanted.iter().all(|(key, values)| values.iter().all(|wanted| has(key, wanted)))
             && self.words.as_ref().is_none_or(|words| is_told_of(words, &event, &kept))
     }
@@ -215,12 +216,8 @@ fn any_text(value: &Value, holds: &mut dyn FnMut(&str) -> bool) -> bool {
     }
 }
 
-/// Returns the attribute of a key: the one that is called so, else the one that the parts of the key lead to.
-fn attribute<'a>(attributes: &'a Value, key: &str) -> Option<&'a Value> {
-    attributes.get(key).or_else(|| {
-        let mut splits = key.match_indices('.').map(|(at, _)| (&key[..at], &key[at + 1..]));
-        splits.find_map(|(first, rest)| attribute(attributes.get(first)?, rest))
-    })
+fn at<'a>(attributes: &'a Value, key: &str) -> Option<&'a Value> {
+    attribute_at(attributes, key, &|of, key| of.get(key))
 }
 
 /// What of an event groups are made of, unread.
@@ -254,7 +251,7 @@ pub(crate) fn value_of(content: &str, member: Member<'_>) -> Option<Value> {
     let value: Value = serde_json::from_str(raw?.get()).ok()?;
     match key {
         None => Some(value),
-        Some(key) => attribute(&value, key).cloned(),
+        Some(key) => at(&value, key).cloned(),
     }
 }
 

@@ -16,6 +16,7 @@ use timenav_core::time::{Instant, Wall};
 
 use crate::suggestion;
 use stored::Stored;
+pub use table::{AttributeColumns, WrongColumns};
 
 /// A format that events are written in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -118,6 +119,7 @@ impl FromStr for ExportFormat {
 pub struct Export {
     format: ExportFormat,
     stamp: Instant<Wall>,
+    columns: AttributeColumns,
     written: u64,
     left_out: u64,
 }
@@ -125,15 +127,21 @@ pub struct Export {
 impl Export {
     /// Returns a writer of nothing yet. `stamp` is when the file is made, which calendars tell.
     #[must_use]
-    pub const fn new(format: ExportFormat, stamp: Instant<Wall>) -> Self {
-        Self { format, stamp, written: 0, left_out: 0 }
+    pub fn new(format: ExportFormat, stamp: Instant<Wall>) -> Self {
+        Self { format, stamp, columns: AttributeColumns::default(), written: 0, left_out: 0 }
+    }
+
+    /// Returns the writer with more columns, where it writes a table.
+    #[must_use]
+    pub fn with_columns(self, columns: AttributeColumns) -> Self {
+        Self { columns, ..self }
     }
 
     /// Writes what comes before the first event.
     pub fn begin(&self, out: &mut String) {
         match self.format {
             ExportFormat::Ndjson => {}
-            ExportFormat::Csv => table::header(out),
+            ExportFormat::Csv => table::header(&self.columns, out),
             ExportFormat::GeoJson => out.push_str("{\"type\":\"FeatureCollection\",\"features\":["),
             ExportFormat::ICalendar => calendar::begin(out),
         }
@@ -152,7 +160,7 @@ impl Export {
                 event.line(out);
                 Ok(true)
             }
-            ExportFormat::Csv => table::row(&event, out).map(|()| true),
+            ExportFormat::Csv => table::row(&event, &self.columns, out).map(|()| true),
             ExportFormat::GeoJson => {
                 out.push_str(if is_first { "\n" } else { ",\n" });
                 features::feature(&event, out).map(|()| true)

@@ -56,7 +56,7 @@ pub use content_id::content_id;
 pub use event_record::{
     AssertionRecord, CauseKindWord, CauseObject, CauseRecord, EventKindWord, EventRecord, GeoRecord, PrecisionWord,
 };
-pub use export::{Export, ExportError, ExportFormat, UnknownExportFormat};
+pub use export::{AttributeColumns, Export, ExportError, ExportFormat, UnknownExportFormat, WrongColumns};
 pub use format::{Format, UnknownFormat};
 pub use git_log::GIT_LOG_FORMAT;
 pub use guess::Guess;

@@ -394,6 +394,7 @@ OPERATIONS: dict[str, Operation] = {
             "actor": "actor",
             "as_of": "as_of",
             "attribute": "attribute",
+            "columns": "columns",
             "format": "format",
             "location": "location",
             "order": "order",

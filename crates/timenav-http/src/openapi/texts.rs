@@ -74,6 +74,7 @@ fn rules(kind: &str) -> Option<Value> {
         "event-id" | "follower-name" => words(ID_PATTERN.trim_matches(['^', '$'])),
         "proof-format" => json!({ "enum": [proofs::AS_JSON, proofs::AS_FILE, proofs::AS_RECEIPT] }),
         "export-format" => json!({ "enum": ExportFormat::ALL.map(ExportFormat::as_str) }),
+        "attribute-columns" => json!({ "pattern": "^attribute[.][^,]+(,attribute[.][^,]+)*$" }),
         "file-format" => json!({ "enum": Format::ALL.map(Format::as_str) }),
         "timestamp" | "expiry" => json!({ "format": kind, "minLength": 1, "maxLength": TIMESTAMP_BYTES_MAX }),
         "retention" => json!({ "format": "whole-seconds", "minLength": 1, "maxLength": DURATION_BYTES_MAX }),

@@ -13,7 +13,7 @@ use timenav_core::ids::TimelineId;
 use timenav_core::place::LocationQuery;
 use timenav_core::time::{TimeRange, Virtual};
 use timenav_engine::{EventExport, ExportEvents, HorizonUse, StoredEvent};
-use timenav_import::{Export, ExportError, ExportFormat};
+use timenav_import::{AttributeColumns, Export, ExportError, ExportFormat};
 use utoipa::ToSchema;
 
 use super::filter::{self, Attributes, EventOrder, attributes_schema};
@@ -70,6 +70,10 @@ pub(crate) struct ExportRequest {
     /// `ndjson`, `csv`, `geojson` or `icalendar`. Defaults to what `Accept` asks for, or `ndjson`.
     #[schema(format = "export-format", example = "csv")]
     format: Option<String>,
+    /// Attributes that get a column of their own, behind all others and named like the attribute: a list of
+    /// `attribute.KEY`, separated by commas. Only with `csv`, whose column `attributes` still has them all.
+    #[schema(format = "attribute-columns", example = "attribute.status,attribute.max_wind_kt")]
+    columns: Option<String>,
     /// As of a ledger position, an anchor id, or a host time. Defaults to now.
     #[schema(schema_with = wire::moment_schema, required = false)]
     #[serde(default, deserialize_with = "wire::moment")]
@@ -87,6 +91,7 @@ async fn export_events(
     Params(request): Params<ExportRequest>,
 ) -> Result<Response, Failure> {
     let format = format(request.format.as_deref(), &headers)?;
+    let columns = columns(request.columns.as_deref(), format)?;
     let (location_text, location) = match request.location {
         None => ("*".to_owned(), LocationQuery::Anywhere),
         Some(Text(Location { text, query })) => (text, query),
@@ -110,7 +115,7 @@ async fn export_events(
         .await?;
     let name = format!("attachment; filename=\"{}.{}\"", export.timeline_id(), format.extension());
     let headers = [(header::CONTENT_TYPE, format.content_type().to_owned()), (header::CONTENT_DISPOSITION, name)];
-    Ok((headers, written(export, format)).into_response())
+    Ok((headers, written(export, format, columns)).into_response())
 }
 
 /// Returns the format that was named, else the one that is accepted with the most weight.
@@ -132,6 +137,16 @@ fn format(named: Option<&str>, headers: &HeaderMap) -> Result<ExportFormat, Fail
     Ok(best.map_or(ExportFormat::Ndjson, |(_, _, format)| format))
 }
 
+/// Returns the attributes that get columns of their own.
+fn columns(list: Option<&str>, format: ExportFormat) -> Result<AttributeColumns, Failure> {
+    let Some(list) = list else { return Ok(AttributeColumns::default()) };
+    if format != ExportFormat::Csv {
+        let detail = format!("only `csv` has columns, and the format is `{}`", format.as_str());
+        return Err(Failure::invalid("columns", detail));
+    }
+    AttributeColumns::parse(list).map_err(|wrong| Failure::invalid("columns", wrong.to_string()))
+}
+
 /// What is left to be written.
 enum Left {
     All,
@@ -141,8 +156,8 @@ enum Left {
 
 /// Writes the file part by part, as fast as it is read, and nothing ahead of who reads it. Where a part fails the body
 /// ends without its end, which clients see: what was sent is no whole file.
-fn written(export: EventExport, format: ExportFormat) -> Body {
-    let writer = Export::new(format, export.now());
+fn written(export: EventExport, format: ExportFormat, columns: AttributeColumns) -> Body {
+    let writer = Export::new(format, export.now()).with_columns(columns);
     let parts = stream::try_unfold((export, writer, Left::All), |(mut export, mut writer, mut left)| async move {
         let mut text = String::new();
         // A part without a text would look like the end.

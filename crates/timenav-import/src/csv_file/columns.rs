@@ -4,8 +4,8 @@ use std::borrow::Cow;
 use std::collections::HashSet;
 
 use csv::StringRecord;
-use serde_json::Value;
-use timenav_core::event::EventDraft;
+use serde_json::{Map, Value};
+use timenav_core::event::{EventDraft, attribute_at};
 
 use crate::assembly::{self, Cell, Cells};
 use crate::attributes;
@@ -70,7 +70,7 @@ impl Columns {
         if header.len() > CSV_COLUMNS_MAX {
             return Err(ImportError::TooManyColumns { columns: header.len() });
         }
-        let names: Vec<&str> = header.iter().map(str::trim).collect();
+        let names: Vec<&str> = header.iter().map(|name| unguarded(name).unwrap_or_else(|| name.trim())).collect();
         for name in mapping.missing().names() {
             position(&names, "missing", name)?;
         }
@@ -115,10 +115,14 @@ impl Columns {
         draft.attributes = match self.cell(row, Field::Attributes)? {
             None => self.attributes_of(row),
             Some(cell) => {
-                let mut object = assembly::attributes(&cell)?;
-                for (attribute, text) in self.attribute_cells(row) {
-                    object.entry(attribute.name.as_str()).or_insert_with(|| Value::from(&*text));
-                }
+                let given = Value::from(assembly::attributes(&cell)?);
+                // A column may say again what is in there, under the name that leads to it.
+                let is_new = |name: &str| attribute_at(&given, name, &|of, key| of.get(key)).is_none();
+                let more = self.attribute_cells(row).filter(|(attribute, _)| is_new(&attribute.name));
+                let more: Vec<_> =
+                    more.map(|(attribute, text)| (attribute.name.clone(), Value::from(&*text))).collect();
+                let mut object = if let Value::Object(object) = given { object } else { Map::new() };
+                object.extend(more);
                 Some(attributes::canonical(&object)?)
             }
         };

@@ -1,11 +1,20 @@
 //! CSV (RFC 4180), safe to open in programs that calculate.
 
+use std::sync::Arc;
+
+use serde_json::Value;
 use serde_json::value::RawValue;
+use timenav_core::event::attribute_at;
 
 use super::ExportError;
 use super::stored::{Place, Stored, text_of};
 use crate::field::Field;
+use crate::item::clipped;
+use crate::limits::CSV_COLUMNS_MAX;
 use crate::spreadsheet::guarded;
+
+/// What stands before the name of an attribute where columns are asked for.
+const PREFIX: &str = "attribute.";
 
 /// The columns, named as reading finds them.
 const COLUMNS: [Field; 17] = [
@@ -28,14 +37,62 @@ const COLUMNS: [Field; 17] = [
     Field::Sequence,
 ];
 
+/// The attributes that a table has a column of its own for, behind all others. Each is named like its attribute.
+///
+/// The column `attributes` still has them all, with their types: whoever reads the file takes them from there.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct AttributeColumns(Arc<[String]>);
+
+/// A table cannot have these columns.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum WrongColumns {
+    /// It is none of an attribute.
+    #[error("`{0}` names no attribute; columns are a list such as `attribute.status,attribute.amount`")]
+    NoAttribute(String),
+    /// A table has a column of that name.
+    #[error("`attribute.{0}` is named like a column that is there already")]
+    Taken(String),
+    /// There are too many.
+    #[error("a table has at most {CSV_COLUMNS_MAX} columns")]
+    TooMany,
+}
+
+impl AttributeColumns {
+    /// Reads a list such as `attribute.status,attribute.amount`.
+    ///
+    /// # Errors
+    /// One of them is no attribute, or has the name of another column, or they are too many.
+    pub fn parse(list: &str) -> Result<Self, WrongColumns> {
+        let mut names: Vec<String> = Vec::new();
+        for wanted in list.split(',') {
+            let name = wanted.strip_prefix(PREFIX).filter(|name| !name.is_empty());
+            let name = name.ok_or_else(|| WrongColumns::NoAttribute(clipped(wanted.to_owned())))?;
+            let is_taken =
+                COLUMNS.iter().any(|field| field.as_str() == name) || names.iter().any(|other| other == name);
+            if is_taken {
+                return Err(WrongColumns::Taken(clipped(name.to_owned())));
+            }
+            if COLUMNS.len() + names.len() == CSV_COLUMNS_MAX {
+                return Err(WrongColumns::TooMany);
+            }
+            names.push(name.to_owned());
+        }
+        Ok(Self(names.into()))
+    }
+}
+
 /// Writes the row that names the columns.
-pub(super) fn header(out: &mut String) {
+pub(super) fn header(more: &AttributeColumns, out: &mut String) {
     out.push_str(&COLUMNS.map(Field::as_str).join(","));
+    for name in &*more.0 {
+        out.push(',');
+        cell(name, out);
+    }
     out.push_str("\r\n");
 }
 
 /// Writes the row of an event.
-pub(super) fn row(event: &Stored<'_>, out: &mut String) -> Result<(), ExportError> {
+pub(super) fn row(event: &Stored<'_>, more: &AttributeColumns, out: &mut String) -> Result<(), ExportError> {
     let place = event.place()?;
     for (number, column) in COLUMNS.into_iter().enumerate() {
         if number > 0 {
@@ -65,7 +122,28 @@ pub(super) fn row(event: &Stored<'_>, out: &mut String) -> Result<(), ExportErro
             Field::Source => cell(&text_of(event.source)?, out),
         }
     }
+    attributes(event, more, out)?;
     out.push_str("\r\n");
+    Ok(())
+}
+
+/// Writes the cells of the attributes that have columns: texts as they are, everything else as JSON.
+fn attributes(event: &Stored<'_>, more: &AttributeColumns, out: &mut String) -> Result<(), ExportError> {
+    if more.0.is_empty() {
+        return Ok(());
+    }
+    let all = event.attributes.map(|all| serde_json::from_str(all.get())).transpose().map_err(ExportError::new)?;
+    let all: Value = all.unwrap_or_default();
+    for name in &*more.0 {
+        out.push(',');
+        match attribute_at(&all, name, &|of, key| of.get(key)) {
+            None | Some(Value::Null) => {}
+            Some(Value::String(text)) => cell(text, out),
+            // A number is no formula, and a program may calculate with it.
+            Some(Value::Number(number)) => out.push_str(&number.to_string()),
+            Some(other) => cell(&other.to_string(), out),
+        }
+    }
     Ok(())
 }
 

@@ -66,7 +66,11 @@ fn stored(draft: &EventDraft) -> String {
 }
 
 fn written(format: ExportFormat, drafts: &[EventDraft]) -> String {
-    let mut export = Export::new(format, STAMP);
+    written_with(format, &AttributeColumns::default(), drafts)
+}
+
+fn written_with(format: ExportFormat, columns: &AttributeColumns, drafts: &[EventDraft]) -> String {
+    let mut export = Export::new(format, STAMP).with_columns(columns.clone());
     let mut text = String::new();
     export.begin(&mut text);
     for draft in drafts {
@@ -311,7 +315,58 @@ prop_compose! {
     }
 }
 
+#[test]
+fn attributes_have_columns_where_they_are_asked_for() {
+    let attributes =
+        r#"{"amount":-2.5,"at":{"site":"Kourou"},"list":[1,"x"],"null":null,"paid":true,"status":"=due, \"soon\""}"#;
+    let some = EventDraft { attributes: Some(attributes.to_owned()), ..least() };
+    let asked = "attribute.status,attribute.amount,attribute.paid,attribute.list,attribute.null,attribute.none,attribute.at.site,attribute.+";
+    let columns = AttributeColumns::parse(asked).unwrap();
+    let text = written_with(ExportFormat::Csv, &columns, &[some.clone(), least()]);
+    let lines: Vec<&str> = text.split_terminator("\r\n").collect();
+    assert!(
+        lines[0].ends_with(",attributes,source,sequence,status,amount,paid,list,null,none,at.site,'+"),
+        "{}",
+        lines[0]
+    );
+    assert!(lines[1].ends_with(r#",,,"'=due, ""soon""",-2.5,true,"[1,""x""]",,,Kourou,"#), "{}", lines[1]);
+    assert!(lines[2].ends_with(",,,,,,,,,,,"), "{}", lines[2]);
+    assert_eq!(read_back(Format::Csv, &text), [some, least()]);
+}
+
+#[test]
+fn columns_are_attributes_each_once_and_not_too_many() {
+    let told = |list: &str| AttributeColumns::parse(list).err().map(|wrong| wrong.to_string());
+    assert_eq!(told("attribute.a,attribute.Name,attribute.b c"), None);
+    for list in ["", "a", "attribute.", "attribute.a,", "attribute.a, attribute.b"] {
+        assert!(told(list).unwrap().contains("names no attribute"), "{list}");
+    }
+    for list in ["attribute.name", "attribute.a,attribute.a"] {
+        assert!(told(list).unwrap().contains("is there already"), "{list}");
+    }
+    let many = |count: usize| (0..count).map(|number| format!("attribute.a{number}")).collect::<Vec<_>>().join(",");
+    assert_eq!(told(&many(1_007)), None);
+    assert_eq!(told(&many(1_008)).unwrap(), "a table has at most 1024 columns");
+}
+
 proptest! {
+    #[test]
+    fn tables_with_columns_of_attributes_are_read_back(
+        drafts in prop::collection::vec(draft(), 1..3),
+        name in "[^,]{1,5}",
+    ) {
+        let members = |all: &str| serde_json::from_str::<serde_json::Map<String, serde_json::Value>>(all).unwrap();
+        let given = drafts.iter().filter_map(|draft| draft.attributes.as_deref()).flat_map(members);
+        let mut names: Vec<String> = given.map(|(name, _)| name).chain([name]).collect();
+        names.retain(|name| !name.contains(',') && !name.is_empty());
+        names.sort_unstable();
+        names.dedup();
+        let list: Vec<String> = names.iter().map(|name| format!("attribute.{name}")).collect();
+        let columns = AttributeColumns::parse(&list.join(",")).unwrap();
+        let text = written_with(ExportFormat::Csv, &columns, &drafts);
+        prop_assert_eq!(read_back(Format::Csv, &text), drafts, "{}", text);
+    }
+
     #[test]
     fn what_is_written_is_read_back(drafts in prop::collection::vec(draft(), 0..3)) {
         for (export, import) in [

@@ -23,6 +23,9 @@ pub(crate) struct ExportCommand {
     /// The format. Defaults to the file extension, or ndjson.
     #[arg(long, value_parser = PossibleValuesParser::new(ExportFormat::ALL.map(ExportFormat::as_str)))]
     format: Option<String>,
+    /// Attributes that get a column of their own: `attribute.status,attribute.amount`. Only with csv.
+    #[arg(long, value_name = "COLUMNS")]
+    columns: Option<String>,
     /// Where: `*`, `29.95,-90.07`, `geo:29.95,-90.07;u=5000`, `bbox:west,south,east,north`, the id or
     /// name of an event, the name of a known place, or the text of the events' own location.
     #[arg(long, default_value = "*", allow_hyphen_values = true)]
@@ -54,6 +57,7 @@ pub(crate) fn run(command: ExportCommand, surroundings: &Surroundings) -> Result
         ("location", command.location),
         ("time_range", command.range),
     ]);
+    query.extend(command.columns.map(|columns| ("columns", columns)));
     query.extend(command.filter.query());
     query.extend(command.as_of.map(|moment| ("as_of", moment)));
     let path = ["v1", "export-events"];

@@ -62,6 +62,27 @@ fn what_is_exported_is_imported_as_it_was() {
 }
 
 #[test]
+fn attributes_get_columns_of_their_own_where_they_are_asked_for() {
+    let service = Service::start();
+    record(&service, "main");
+    let asked = [("format", "csv"), ("columns", "attribute.stages,attribute.program,attribute.none")];
+    let answer = export(&service, &asked);
+    let text = answer.text();
+    assert!(text.starts_with("event_id,") && text.contains(",sequence,stages,program,none\r\n"), "{text}");
+    assert!(text.contains(",3,Apollo,\r\n"), "{text}");
+    // Whoever reads it takes attributes from where they have their types.
+    let again = service.send(Request::post("/v1/import-events").body("text/csv", &answer.body)).expect(200);
+    assert_eq!((&again["unchanged"], &again["refused"]), (&json!(3), &json!(0)), "{again}");
+    for (format, columns) in [("csv", "stages"), ("csv", "attribute.time"), ("csv", ""), ("ndjson", "attribute.stages")]
+    {
+        let path = target(PATH, &[("format", format), ("columns", columns)]);
+        let refused = service.send(Request::get(&path)).refused(400, "invalid_parameter");
+        assert_eq!(refused["errors"][0]["pointer"], "#/columns", "{refused}");
+    }
+    service.audit();
+}
+
+#[test]
 fn calendars_are_written_too() {
     let service = Service::start();
     record(&service, "main");
