@@ -209,5 +209,20 @@ describe('an export', () => {
       ]);
       expect(readFileSync(await file.path(), 'utf8')).toMatch(told);
     }
+    const dialog = page.getByRole('dialog', { name: 'Export' });
+    const columns = dialog.getByRole('checkbox', { name: 'In CSV, a column for each attribute: wind' });
+    for (const [isWanted, header, row] of [
+      [true, /,sequence,wind$/, /,60$/],
+      [false, /,sequence$/, /,$/],
+    ] as const) {
+      await columns.setChecked(isWanted);
+      const [file] = await Promise.all([
+        page.waitForEvent('download'),
+        dialog.getByRole('link', { name: /^CSV/ }).click(),
+      ]);
+      const lines = readFileSync(await file.path(), 'utf8').split('\r\n');
+      expect(lines[0]).toMatch(header);
+      expect(lines[5]).toMatch(row);
+    }
   });
 });

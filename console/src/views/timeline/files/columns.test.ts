@@ -1,0 +1,12 @@
+import { expect, it } from 'vitest';
+import { columnsOf } from './columns';
+
+it('are the attributes that a table has no column of that name for, those first that most events have', () => {
+  const event = (attributes: Record<string, unknown>) => ({ event_id: 'a', time: '', description: '', attributes });
+  expect(
+    columnsOf([event({ kind: 'x', 'a,b': 1, '': 2, wind: 40 }), event({ at: { site: 'K' }, wind: '50' })]),
+  ).toEqual(['attribute.wind', 'attribute.at.site']);
+  expect(columnsOf([])).toEqual([]);
+  const many = Object.fromEntries(Array.from({ length: 60 }, (_, index) => [`a${index}`, index]));
+  expect(columnsOf([event(many)])).toHaveLength(50);
+});
