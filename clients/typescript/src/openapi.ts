@@ -4702,7 +4702,8 @@ export interface components {
             to: string;
             /**
              * Format: int64
-             * @description How many nobody has acknowledged yet: their queues have no listener. They go to the next one.
+             * @description How many have no outcome yet. While the advance runs, somebody may be at work on them; once it is settled, their
+             *     queues have no listener, and they go to the next one.
              */
             unheard: number;
         };

@@ -3443,7 +3443,8 @@ pub struct SettledBody {
     pub acknowledged: u64,
     /// How many failed.
     pub failed: u64,
-    /// How many nobody has acknowledged yet: their queues have no listener. They go to the next one.
+    /// How many have no outcome yet. While the advance runs, somebody may be at work on them; once it is settled,
+    /// their queues have no listener, and they go to the next one.
     pub unheard: u64,
     /// The first 100 firings.
     pub firings: Vec<FiringBody>,

@@ -131,7 +131,10 @@ fn skip(timer: &mut Timer, now: Instant<Virtual>, is_full: bool) -> Option<Skipp
         (false, Misfire::All, _) | (false, _, None) => return None,
         (false, Misfire::Skip, Some(last)) => (last, timer.schedule.after(last)),
         // The last one fires; those before it do not.
-        (false, Misfire::Once, Some(last)) => (last, Some(last)),
+        (false, Misfire::Once, Some(last)) => {
+            let before = last.checked_sub(Span::from_micros(1));
+            (before.and_then(|before| repeating.last_between(first, before)).unwrap_or(first), Some(last))
+        }
     };
     timer.next = next;
     Some(Skipped { position: timer.position, from: first, to })

@@ -84,7 +84,8 @@ pub(crate) struct SettledBody {
     acknowledged: u64,
     /// How many failed.
     failed: u64,
-    /// How many nobody has acknowledged yet: their queues have no listener. They go to the next one.
+    /// How many have no outcome yet. While the advance runs, somebody may be at work on them; once it is settled, their
+    /// queues have no listener, and they go to the next one.
     unheard: u64,
     /// Who held the instant it was stopped at, or whose lease holds it, or which followers have not confirmed it; if it is
     /// stuck, the last timer to fire.
@@ -116,7 +117,7 @@ pub(crate) struct AdvanceToldBody {
     acknowledged: u64,
     /// How many failed.
     failed: u64,
-    /// How many nobody has acknowledged yet.
+    /// How many have no outcome yet. Once the advance is settled, nobody listens to their queues.
     unheard: u64,
     /// Who held the instant it was stopped at; if it is stuck, the last timer to fire.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -174,10 +175,11 @@ pub(crate) fn receipt_sentence(receipt: &Receipt, of_clock: &str) -> String {
             format!(" The advance to {} is stuck, because timers kept arming themselves for now{named}.", receipt.to)
         }
     };
-    let (acknowledged, failed, unheard) = (counts.acknowledged, counts.failed, counts.unheard());
-    let said = format!(
-        "{of_clock}{what} On the way {fired}: {acknowledged} acknowledged, {failed} failed, {unheard} unheard."
-    );
+    let (acknowledged, failed, open) = (counts.acknowledged, counts.failed, counts.unheard());
+    // Before it is settled, somebody may be at work on them.
+    let word = if receipt.state == AdvanceState::Settled { "unheard" } else { "open" };
+    let said =
+        format!("{of_clock}{what} On the way {fired}: {acknowledged} acknowledged, {failed} failed, {open} {word}.");
     said.trim_start().to_owned()
 }
 

@@ -1,7 +1,9 @@
 //! When the answer to a change of a clock is sent: once timers on its way are done, and followers have confirmed it.
 
 use futures_util::future::select;
+use timenav_core::followers::AwaitedState;
 use timenav_core::limits::{FOLLOWER_WAIT_SECONDS_DEFAULT, SETTLE_WAIT_SECONDS_DEFAULT};
+use timenav_core::timers::AdvanceState;
 use timenav_engine::{ClockStep, WaitFor};
 use tokio::time::timeout;
 
@@ -40,9 +42,11 @@ pub(crate) async fn once_done(
     let closing = app.options.closing.cancelled();
     // Who waited long enough is told how far it has come.
     let _ = timeout(host(span), select(Box::pin(waiting), Box::pin(closing))).await;
+    let mut is_on_its_way = false;
     let changed = match &step.advance_id {
         Some(advance_id) => {
             let receipt = app.engine.receipt(timeline_id, advance_id).await?;
+            is_on_its_way = receipt.state == AdvanceState::Running;
             let view = app.engine.clock_after(timeline_id).unwrap_or_else(|| step.view.clone());
             changed.map(|body| body.settled(&view, operation, &receipt))
         }
@@ -50,9 +54,17 @@ pub(crate) async fn once_done(
     };
     let Some(wait) = wait else { return Ok(changed) };
     let wait = newest(app, step, wait);
-    let (standing, only_here) = (app.engine.standing_of(&wait), app.engine.misses_followers());
+    let (mut standing, only_here) = (app.engine.standing_of(&wait), app.engine.misses_followers());
+    if is_on_its_way {
+        // What they have confirmed is that it began.
+        for one in standing.iter_mut().filter(|one| one.state == AwaitedState::Confirmed) {
+            one.state = AwaitedState::Behind;
+        }
+    }
     let awaited = AwaitedBody::of(&wait, &standing, app.engine.changed_at(&wait), only_here);
-    Ok(changed.map(|body| body.confirmed(&sentence(&standing), awaited)))
+    let said = sentence(&standing);
+    let said = if is_on_its_way && !standing.is_empty() { format!("Its end is not there yet: {said}") } else { said };
+    Ok(changed.map(|body| body.confirmed(&said, awaited)))
 }
 
 /// Returns what is waited for after an advance: the change at its end, as far as it has come.

@@ -115,7 +115,19 @@ pub(in crate::commands) fn once(
         clock_text(answer) + &fired.unwrap_or_default() + &awaited_text(answer)
     })?;
     unsettled(&answer.value["settled"])?;
+    if !answer.value["followers"].is_null() {
+        on_its_way(&answer.value["settled"])?;
+    }
     unconfirmed(&answer.value)
+}
+
+/// Fails where an advance has not come to its end, which is what followers are to confirm.
+fn on_its_way(settled: &Value) -> Result<(), Failure> {
+    if settled["state"] != "running" {
+        return Ok(());
+    }
+    let to = member(settled, "to");
+    Err(anyhow!("the clock is still on its way to {to}, where followers confirm it; it goes on by itself").into())
 }
 
 /// Shows the firings of an advance as they are done, until it ends.
@@ -218,6 +230,9 @@ mod tests {
         let text = unsettled(&settled).unwrap_err().text().unwrap();
         assert_eq!(text, "the clock is stopped at 2027-01-31T09:00:00Z, held by queue q: firing_1");
         assert!(unsettled(&json!({ "state": "settled" })).is_ok());
+        assert!(on_its_way(&json!({ "state": "settled" })).is_ok());
+        let told = on_its_way(&json!({ "state": "running", "to": "2027-02-01T00:00:00Z" })).unwrap_err();
+        assert!(told.text().unwrap().contains("on its way to 2027-02-01T00:00:00Z"));
         assert!(unsettled(&Value::Null).is_ok());
     }
 }

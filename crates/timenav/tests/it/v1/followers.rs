@@ -7,8 +7,9 @@ use serde_json::{Value, json};
 
 use super::messages::{Message, Messages, open};
 use super::{send, standing};
+use crate::cli::command;
 use crate::http::{Answer, Connection, Request};
-use crate::service::Service;
+use crate::service::{Service, run};
 use crate::waiting::{Patience, until, until_so};
 
 fn following(name: &str) -> Request {
@@ -113,6 +114,36 @@ fn a_change_waits_until_everybody_has_confirmed_it() {
 }
 
 /// Every change of a clock takes followers, and the change stays where they do not confirm it.
+/// A script that goes on where everybody has confirmed would run on the way.
+#[test]
+fn nobody_has_confirmed_the_end_of_an_advance_that_is_on_its_way() {
+    let service = standing();
+    service.post("/v1/timers", &json!({ "timer_id": "t", "at": "2000-01-01T01:00:00Z" }));
+    service.post("/v1/leases", &json!({ "reason": "somebody looks", "ttl": "10m" }));
+    let mut connection = service.connect();
+    let mut web = open(&mut connection, &service, following("web"));
+    web.next().unwrap();
+    let body = json!({ "duration": "2h", "followers": "all", "wait": "1s" });
+    let moved = std::thread::scope(|scope| {
+        let moved = scope.spawn(|| service.post("/v1/fast-forward", &body));
+        confirm(&service, &web.next().unwrap());
+        moved.join().unwrap()
+    });
+    assert_eq!(moved["settled"]["state"], "running", "{moved}");
+    assert_eq!(
+        (states(&moved["followers"]), &moved["followers"]["state"]),
+        (vec![("web", "behind")], &json!("waiting"))
+    );
+    let said = moved["status"].as_str().unwrap();
+    assert!(said.ends_with("0 open. Its end is not there yet: Not confirmed by `web` (behind)."), "{said}");
+    service.post("/v1/pause-time", &json!({}));
+    let (code, stdout, stderr) =
+        run(&mut command(&service, &["clock", "travel", "2000-01-01T05:00:00Z", "--followers", "--wait", "1s"]), "");
+    assert_eq!(code, Some(1), "{stdout}");
+    assert!(stderr.contains("the clock is still on its way to 2000-01-01T05:00:00Z"), "{stderr}");
+    service.audit();
+}
+
 #[test]
 fn every_change_of_a_clock_waits() {
     let service = standing();
