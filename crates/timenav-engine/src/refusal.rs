@@ -174,7 +174,7 @@ pub enum Refusal {
         expires: bool,
     },
     /// What is there is not what the caller said it was.
-    #[error("it was changed in the meantime: its tag is now `{found}`; read it again")]
+    #[error("it was changed in the meantime: its tag is now `\"{found}\"`; read it again")]
     TagDiffers {
         /// The tag that it has.
         found: String,

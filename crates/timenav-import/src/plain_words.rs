@@ -41,6 +41,10 @@ pub fn no_json(error: &serde_json::Error) -> String {
     } else {
         format!("column {}", error.column())
     };
+    if error.is_eof() && (error.line(), error.column()) == (1, 0) {
+        return "there is nothing where JSON should be; an object looks like {\"name\": \"text\", \"number\": 5}"
+            .to_owned();
+    }
     if error.is_eof() {
         return format!("the JSON ends too early, at {place}: a bracket, a brace or a quotation mark is still open");
     }
@@ -54,6 +58,8 @@ pub fn no_json(error: &serde_json::Error) -> String {
         format!("the number at {place} {TOO_LARGE}")
     } else if is_half_a_pair(&message) {
         format!("the string at {place} {HALF_A_PAIR}")
+    } else if says("invalid unicode code point") {
+        format!("the text is not UTF-8, at {place}")
     } else if says("recursion limit") {
         format!("lists and objects are nested too deeply, at {place}")
     } else if says("control character") {
@@ -157,6 +163,14 @@ mod tests {
         ] {
             assert_eq!(in_plain_words(message), told);
         }
+    }
+
+    #[test]
+    fn a_text_that_is_no_json_is_told_why() {
+        let told = |bytes: &[u8]| no_json(&serde_json::from_slice::<serde_json::Value>(bytes).unwrap_err());
+        assert_eq!(told(b"{\"a\": \"\xff\"}"), "the text is not UTF-8, at column 8");
+        assert!(told(b"").starts_with("there is nothing where JSON should be"));
+        assert!(told(b"[1,").contains("ends too early, at column 3"));
     }
 
     #[test]

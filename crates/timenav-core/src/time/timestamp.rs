@@ -85,7 +85,7 @@ pub enum TimestampError {
         rest: String,
     },
     /// The year has another number of digits.
-    #[error("a year must have four digits, or a sign and six: write the year -43 as `-000043`")]
+    #[error("a year must have four digits, or a sign and six: write the year -43 as `-000043`; the last year is 9999")]
     YearDigits,
     /// The year is `-000000`.
     #[error("the year -000000 does not exist: write 1 BCE as `0000`")]

@@ -156,6 +156,8 @@ fn details_say_what_would_be_right() {
         "{\"time\": \"x\" ",
         "the JSON ends too early, at column 13: a bracket, a brace or a quotation mark is still open",
     );
+    let nothing = "there is nothing where JSON should be; an object looks like {\"name\": \"text\", \"number\": 5}";
+    check_detail("", nothing);
 }
 
 #[test]

@@ -73,7 +73,9 @@ impl ImportUndoneBody {
         let changed = if kept == 0 { String::new() } else { format!(" {kept} changed since and stay.") };
         let left = match &rest {
             None => String::new(),
-            Some(_) => format!(" There are more than {RETURN_EVENTS_MAX}: send `rest` to go on."),
+            Some(_) => {
+                format!(" There are more than {RETURN_EVENTS_MAX}: to go on, send what `rest` says as `import_id`.")
+            }
         };
         let status = format!("{} undone.{changed}{left}", counted(undone, "event", "events"));
         let rest = rest.map(|rest| rest.to_string());

@@ -4,6 +4,7 @@ use std::collections::HashSet;
 
 use anyhow::anyhow;
 use serde_json::{Map, Value};
+use timenav_core::limits::PAGE_ITEMS_MAX;
 
 use super::foreseen;
 use crate::client::{Client, CreateOption, TimelineOptions};
@@ -138,20 +139,67 @@ fn follow(client: &Client, timeline: &TimelineOptions, first: Value, wait: Optio
     let advance_id = member(&settled, "advance_id");
     let mut query = timeline.query();
     query.push(("wait", POLL_WAIT.to_owned()));
+    let mut rest = Rest::default();
     loop {
         output::write(&new_firings(&settled, &mut shown))?;
+        if settled["fired"].as_u64() > settled["firings"].as_array().map(|firings| firings.len() as u64) {
+            rest.show(client, &query_of(timeline, &advance_id), &mut shown)?;
+        }
         if settled["state"] != "running" || wait.is_some_and(|wait| waited >= wait) {
             break;
         }
         // Each question waits a second at most, so nobody has to look at a clock here.
         waited += 1;
-        settled = client.get(&["v1", "advances", &advance_id], &query)?.value["settled"].take();
+        let asked = client.get(&["v1", "advances", &advance_id], &query);
+        let asked = asked.inspect_err(|_| {
+            output::note(&format!("the advance {advance_id} goes on by itself; `timenav clock now` shows the clock"));
+        });
+        settled = asked?.value["settled"].take();
+    }
+    if rest.is_any {
+        // What was still open when its page was read may be done by now.
+        Rest::default().show(client, &query_of(timeline, &advance_id), &mut shown)?;
     }
     output::write(&receipt(&settled))?;
     if settled["state"] == "running" {
         output::note("the clock goes on by itself; `timenav clock now` shows it, and `timenav clock pause` stops it");
     }
     unsettled(&settled)
+}
+
+/// The firings of an advance that its receipt has no room for, read page by page.
+#[derive(Default)]
+struct Rest {
+    is_any: bool,
+    /// Where the page begins that had no other behind it.
+    cursor: Option<String>,
+}
+
+impl Rest {
+    /// Shows those that are done and were not shown before, from the last page that was read on.
+    fn show(
+        &mut self,
+        client: &Client,
+        query: &[(&'static str, String)],
+        shown: &mut HashSet<String>,
+    ) -> Result<(), Failure> {
+        self.is_any = true;
+        loop {
+            let mut query = query.to_vec();
+            query.extend(self.cursor.clone().map(|cursor| ("cursor", cursor)));
+            let page = client.get(&["v1", "firings"], &query)?.value;
+            output::write(&new_firings(&page, shown))?;
+            let Some(next) = page["next_cursor"].as_str() else { return Ok(()) };
+            self.cursor = Some(next.to_owned());
+        }
+    }
+}
+
+/// Returns what asks for all firings of an advance.
+fn query_of(timeline: &TimelineOptions, advance_id: &str) -> Vec<(&'static str, String)> {
+    let mut query = timeline.query();
+    query.extend([("advance_id", advance_id.to_owned()), ("limit", PAGE_ITEMS_MAX.to_string())]);
+    query
 }
 
 /// Returns a line for each firing that is done and was not shown before.

@@ -80,7 +80,11 @@ fn duration(session: &Session, spent: &Spent) -> Result<String, Failure> {
             let detail = format!("`factor` is more than 0, and at most {FACTOR_MAX}");
             Err(refused("invalid_parameter", "factor", &detail))
         }
-        (Some(_), true) | (None, false) => {
+        (Some(_), true) => {
+            let detail = "`duration` says what it cost, and `measured: true` has it measured; give one of them";
+            Err(refused("invalid_parameter", "measured", detail))
+        }
+        (None, false) => {
             Err(refused("missing_parameter", "duration", "say `duration`, such as `20m`, or `measured: true`"))
         }
     }

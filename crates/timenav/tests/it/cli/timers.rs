@@ -306,6 +306,20 @@ fn what_is_in_hand_is_given_back() {
 }
 
 #[test]
+fn every_firing_of_a_long_advance_is_shown() {
+    let service = at_new_year();
+    let every = json!({ "rule": "FREQ=HOURLY", "starts": "2027-01-01T01:00:00Z" });
+    let deliver = json!({ "to": "timeline", "event": { "name": "An hour" } });
+    service.post("/v1/timers", &json!({ "timer_id": "hour", "every": every, "deliver": deliver }));
+    let text = done(&service, &["clock", "forward", "150h"]);
+    let shown: Vec<&str> = text.lines().filter(|line| line.contains("  hour  ")).collect();
+    assert_eq!(shown.len(), 150, "{text}");
+    assert!(shown[149].starts_with("2027-01-07T06:00:00Z  hour  ") && shown[149].ends_with("acknowledged"), "{text}");
+    assert!(text.contains("fired         150\nacknowledged  150\n"), "{text}");
+    service.audit();
+}
+
+#[test]
 fn a_clock_jumps_or_waits_for_what_falls_due() {
     let service = at_new_year();
     add(&service, "one", "2027-01-10T00:00:00Z");
