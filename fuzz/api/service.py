@@ -91,8 +91,8 @@ schemathesis.openapi.format("mapping", mappings)
 # Nobody can make a cursor but the service: see below.
 schemathesis.openapi.format("cursor", st.text(string.ascii_letters + string.digits + "-_", min_size=1, max_size=80))
 
-# Both of these are mostly refused, and what is refused for them shows nothing of the rest. Most right requests go without.
-MOSTLY_REFUSED = ["cursor", "map"]
+# These are mostly refused, and what is refused for them shows nothing of the rest. Most right requests go without.
+MOSTLY_REFUSED = ["cursor", "map", "columns"]
 
 # Keys that requests were sent with.
 SPENT = set()
@@ -217,6 +217,13 @@ EXPECTED = [
     (r"POST", r"/v1/log-out", r"#/everywhere", r"an API key is no session"),
     # Where the type of a file tells no format, a parameter does; the document cannot have one depend on the other.
     (r"POST", r"/v1/import-events", r"#/format", r"name the format of the file"),
+    # Columns are those of one format, and each has a name of its own.
+    (
+        r"GET|QUERY",
+        r"/v1/export-events",
+        r"#/columns",
+        r"only `csv` has columns|`attribute[.].*` is named like a column|a table has at most",
+    ),
     # Whether a mapping fits a file, and a file its format, is between the two.
     (r"POST", r"/v1/import-events", r"#/map", r"the mapping takes `\w+` from a column "),
     (r"POST", r"/v1/import-events", r"#/map", r"no column is known to be the time of the events"),
