@@ -69,6 +69,29 @@ describe('what was known when', () => {
     await moment.press('Enter');
     await expect.poll(() => param(page, 'as_of')).toBeNull();
   });
+
+  it('is an entry or an anchor, too, in a link and in the field, and says what it cannot read', async () => {
+    const [first] = (await on.service.call('GET', 'v1/anchors?timeline_id=known')).anchors as { anchor_id: string }[];
+    const page = await on.loggedIn(`timeline?timeline=known&as_of=${first!.anchor_id}`);
+    const bar = page.getByRole('group', { name: 'What was known when' });
+    await bar.getByText(/^Anchor “On the way”: .* ago on the host’s clock$/).waitFor();
+    await counted(page, '1 event');
+    const moment = page.getByRole('textbox', { name: 'Known at this moment' });
+    await moment.fill('yesterday');
+    await moment.press('Enter');
+    await bar.getByText(/^Write a date, a timestamp .* an entry such as 100, or the id of an anchor\.$/).waitFor();
+    await moment.fill('entry 1');
+    await moment.press('Enter');
+    await bar.getByText(/^As of entry 1: /).waitFor();
+    expect(param(page, 'as_of')).toBe('1');
+    await moment.fill('1900-01-01T00:00:00Z');
+    await moment.press('Enter');
+    await bar.getByText(/^Nothing was recorded before .* UTC\.$/).waitFor();
+    // What is left out, by what the page says, is not applied.
+    await page.goto(`${on.service.url}/#/timeline?timeline=known&as_of=first`);
+    await page.getByText('Part of this link was left out. “as_of” must be a time').waitFor();
+    await counted(page, '3 events');
+  });
 });
 
 describe('forks and anchors', () => {

@@ -1,5 +1,6 @@
 /** What each view understands of an address. What it does not is left out, and the page says so. */
 import { parse } from './instant';
+import { knownAt } from './known-at';
 import { isPeriod } from './period-range';
 import { CUSTOM, PERIODS } from './periods';
 import { isZone } from './zone.svelte';
@@ -14,6 +15,10 @@ const oneOf =
   (text) =>
     words.includes(text) ? null : `must be ${words.length > 1 ? `one of ${words.join(', ')}` : words.join('')}`;
 const time: Check = (text) => (parse(text) === null ? 'must be a time such as 1969-07-20T20:17:40Z' : null);
+const moment: Check = (text) =>
+  knownAt(text) === null
+    ? 'must be a time such as 2026-11-20T10:00:00Z, a position in the ledger such as 100, or the id of an anchor'
+    : null;
 const above: Check = (text) => (Number(text) > 0 ? null : 'must be a number above 0');
 const position: Check = (text) => (/^\d{1,15}$/.test(text) ? null : 'must be a position in the ledger, from 0');
 const range: Check = (text) =>
@@ -66,7 +71,7 @@ const UNDERSTOOD: Record<string, Record<string, Check>> = {
     heat: oneOf('events', 'mean', 'highest'),
     tracks: oneOf('0', '1'),
     shades: oneOf('linear', 'sqrt', 'log', 'quantiles'),
-    as_of: time,
+    as_of: moment,
     do: oneOf('as-of', 'tree', 'record', 'import', 'export', 'save'),
     view: oneOf('list'),
     sort: anything,

@@ -119,7 +119,7 @@ export interface Question {
   timeline: string;
   filter: Filter;
   box: Box | null;
-  /** Host time up to which is asked what was known; all that is known now where it is missing. */
+  /** Host time, entry or anchor up to which is asked what was known; all that is known now where it is missing. */
   asOf?: string | null;
 }
 

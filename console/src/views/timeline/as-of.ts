@@ -1,7 +1,10 @@
 /** From one state of what is known to the one before or after it: the entries of the ledger that changed something. */
 import { service } from '../../lib/api';
 import { format, parse, type Micros } from '../../lib/instant';
+import { knownAt } from '../../lib/known-at';
 import { isLook } from '../../lib/looks';
+import { readMoment } from '../../lib/zoned';
+import { readPage } from '../integrity/ledger';
 
 /** A timeline whose entries are known, and until when: a fork knows those of its parent up to when it was made. */
 export interface Known {
@@ -52,4 +55,20 @@ async function changeOf(
     cursor = body.next_cursor;
   }
   return null;
+}
+
+/** What somebody may write, in the words of the field. */
+export const TO_WRITE =
+  'Write a date, a timestamp such as 2028-02-29T08:30:00Z, an entry such as 100, or the id of an anchor.';
+
+/** Reads what somebody typed: a moment, or an entry or an anchor as the service takes it; null for anything else. */
+export function readKnown(text: string): Micros | string | null {
+  const bare = text.trim().replace(/^entry\s+/i, '');
+  return readMoment(bare) ?? knownAt(bare);
+}
+
+/** Returns when an entry was recorded; null where nobody says so. */
+export async function timeOfEntry(timeline: string, position: number, signal: AbortSignal): Promise<Micros | null> {
+  const { entries } = await readPage(timeline, position + 1, null, signal, 1);
+  return parse(entries[0]?.recorded_at ?? '');
 }

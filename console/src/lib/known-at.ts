@@ -1,0 +1,10 @@
+/** Moments in the life of a ledger, as the service takes them in `as_of`. */
+import { format, parse } from './instant';
+
+/** Returns a host time, a position or the id of an anchor as the service takes it; null for anything else. */
+export function knownAt(text: string | null): string | null {
+  const asked = text?.trim() ?? '';
+  if (/^(\d{1,15}|anchor_\w+)$/.test(asked)) return asked;
+  const time = parse(asked);
+  return time === null ? null : format(time);
+}
