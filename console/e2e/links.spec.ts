@@ -114,6 +114,10 @@ describe('an address that is not understood', () => {
     await page.getByText('“zoom” must be a number above 0').waitFor();
     await page.getByRole('button', { name: 'Dismiss' }).click();
     await expect.poll(() => page.getByText('“center” must be a time').count()).toBe(0);
+    await page.goto(`${on.service.url}/#/timeline?timeline=story&range=foo&box=1,2&attribute.wind=abc/..`);
+    await page.getByText('“range” must be two times').waitFor();
+    await page.getByText('“box” must be west,south,east,north').waitFor();
+    await page.getByText('“attribute.wind” is looked for as the text “abc/..”').waitFor();
     await page.goto(`${on.service.url}/#/explorer?timeline=story&operation=import_events`);
     await page.getByText('This operation has no such parameter, so it was left out: operation').waitFor();
   });

@@ -25,7 +25,11 @@ describe('an address', () => {
   });
 
   it('is told of where it is not', () => {
-    const wrong = (view: string, name: string, text: string): string[] => wrongParams(view, { [name]: text });
+    const wrong = (view: string, name: string, text: string): string[] => {
+      const [lead, ...told] = wrongParams(view, { [name]: text });
+      expect(lead).toBe('Part of this link was left out.');
+      return told;
+    };
     expect(wrong('timeline', 'center', 'yesterday')).toEqual(['“center” must be a time such as 1969-07-20T20:17:40Z.']);
     expect(wrong('timeline', 'zoom', '-1')).toEqual(['“zoom” must be a number above 0.']);
     expect(wrong('timeline', 'box', '1,2,3')).toHaveLength(1);
@@ -39,5 +43,13 @@ describe('an address', () => {
     expect(wrong('integrity', 'period', 'custom')).toHaveLength(1);
     expect(wrong('access', 'tab', 'nothing')).toHaveLength(1);
     expect(wrong('integrity', 'position', 'first')).toHaveLength(1);
+  });
+
+  it('is told of where a range of an attribute is none: it is applied, as a text', () => {
+    const told = (text: string): string[] => wrongParams('timeline', { 'attribute.wind': text });
+    for (const text of ['140/..', '../-2.5', '140/160', '3/day', 'a/b/..', 'HU']) expect(told(text)).toEqual([]);
+    expect(told('abc/..')).toEqual([
+      '“attribute.wind” is looked for as the text “abc/..”: a range is written 140/.., ../160 or 140/160.',
+    ]);
   });
 });

@@ -135,8 +135,32 @@ const UNDERSTOOD: Record<string, Record<string, Check>> = {
   },
 };
 
-/** Returns what is wrong with an address, a sentence for each parameter. */
+const OPEN = '..';
+/** An end of a range of numbers: one that is open, or a number. */
+const END = /^(\.\.|[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?)$/;
+
+/**
+ * Whether a value of an attribute looks like a range, of which one end is no number: it is taken as a text. What has
+ * both ends, such as a fraction or a date, may be meant as one.
+ */
+function isNoRange(text: string): boolean {
+  const ends = text.split('/');
+  return ends.length === 2 && ends.includes(OPEN) && !ends.every((end) => END.test(end));
+}
+
+/** Returns what the page says of what it does not understand in an address, in sentences. */
 export function wrongParams(view: string, params: Record<string, string>): string[] {
+  const leftOut = leftOutOf(view, params);
+  const texts = view !== 'timeline' ? [] : Object.entries(params).filter(([name]) => /^attribute[.]./.test(name));
+  const taken = texts.flatMap(([name, text]) =>
+    isNoRange(text)
+      ? [`“${name}” is looked for as the text “${text}”: a range is written 140/.., ../160 or 140/160.`]
+      : [],
+  );
+  return [...(leftOut.length > 0 ? ['Part of this link was left out.'] : []), ...leftOut, ...taken];
+}
+
+function leftOutOf(view: string, params: Record<string, string>): string[] {
   const understood = UNDERSTOOD[view];
   if (understood === undefined) return [];
   return Object.entries(params).flatMap(([name, text]) => {
