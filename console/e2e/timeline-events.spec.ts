@@ -25,6 +25,13 @@ describe('the card', () => {
     await card(page).getByRole('heading', { name: 'Launch' }).waitFor();
   });
 
+  it('is called by the id of an event without name and description', async () => {
+    await timeline('nameless', { event_id: 'span:server', time: launch.time, description: '' });
+    const page = await on.loggedIn('timeline?timeline=nameless&event=span:server');
+    await card(page).getByText('16 July 1969, 13:32').first().waitFor();
+    expect(await card(page).getByRole('heading').first().innerText()).toBe('span:server');
+  });
+
   it('takes the axis to a cause that was not read', async () => {
     await timeline('far-causes', launch, landing);
     const page = await on.loggedIn(
