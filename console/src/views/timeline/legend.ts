@@ -1,6 +1,6 @@
 /** How many events each group has, of the service or of a store: fetched where somebody wants groups. */
 import { service } from '../../lib/api';
-import { aggregate, readCounts, GROUPS_MAX, type Counts } from '../../lib/events/counts';
+import { aggregate, readCounts, GROUPS_MAX, type AggregateBody, type Counts } from '../../lib/events/counts';
 import {
   demanded,
   isTracked,
@@ -14,6 +14,7 @@ import type { Micros } from '../../lib/instant';
 import type { EventStore } from '../../lib/events/store';
 import { keyOf, type Counted } from './counted.svelte';
 import { classed, hasTooMany } from './classes';
+import { numberOf } from './numbers';
 import { COLORS, LARGEST, membersOf, valuesOf, type Chosen, type Group, type Legend, type Span } from './groups';
 
 /** Counts the events of each group in a time, both ends included. */
@@ -173,8 +174,42 @@ function added(a: Counts, b: Counts): Counts {
 
 const VALUES_MAX = 40;
 
-/** Returns the most frequent values, of the first events that the service looks through. */
-export async function readValues(question: Question, by: GroupBy, signal: AbortSignal): Promise<Group[]> {
-  const body = await service.aggregateEvents({ ...queryOf(question), by, limit: VALUES_MAX }, { signal });
-  return body.groups;
+/** Values to choose from. */
+export interface Values {
+  /** The most frequent ones. */
+  groups: readonly Group[];
+  /** How many there are; null where not all events were looked through. */
+  count: number | null;
+  /** The least and the greatest, where all are numbers. */
+  least: string | null;
+  greatest: string | null;
+}
+
+/** Reads the values that events have, of the first events that the service looks through. */
+export async function readValues(question: Question, by: GroupBy, signal: AbortSignal): Promise<Values> {
+  const body = await service.aggregateEvents({ ...queryOf(question), by, limit: GROUPS_MAX }, { signal });
+  return valuesAmong(body);
+}
+
+/** Returns what there is to choose from of an answer of the service. */
+export function valuesAmong({ groups, groups_count, is_groups_cut, next_cursor }: AggregateBody): Values {
+  const isAll = !is_groups_cut && !next_cursor;
+  const isTold = isAll && groups_count <= groups.length;
+  const numbers = groups.map(({ key }) => numberOf(key)).filter((number) => number !== null);
+  const hasEnds = isTold && numbers.length > 0 && numbers.length === groups.length;
+  const end = (least: boolean): string | null =>
+    hasEnds ? String(numbers.reduce((a, b) => (least === a < b ? a : b))) : null;
+  return {
+    groups: groups.slice(0, VALUES_MAX),
+    count: isAll ? groups_count : null,
+    least: end(true),
+    greatest: end(false),
+  };
+}
+
+/** Says that more values exist than those that are shown; nothing where these are all. */
+export function cutText({ groups, count }: Values): string {
+  if (groups.length === 0 || (count !== null && count <= groups.length)) return '';
+  const most = groups.length === 1 ? 'The most frequent value' : `The ${groups.length} most frequent values`;
+  return count === null ? `${most} of the events that were counted.` : `${most} of ${count.toLocaleString('en')}.`;
 }
