@@ -104,6 +104,13 @@ for (const [name, most] of [
       await dialog.getByLabel('An attribute').check();
       await dialog.getByLabel('Attribute', { exact: true }).fill('wind');
       const show = dialog.getByRole('button', { name: 'Show only these' });
+      expect(await dialog.getByLabel('At most').getAttribute('placeholder')).toMatch(/^\d+$/);
+      // A value and a range exclude each other: what is typed last counts.
+      await dialog.getByLabel('Value').fill('50');
+      await dialog.getByLabel('At least').fill('52');
+      expect(await dialog.getByLabel('Value').inputValue()).toBe('');
+      await dialog.getByLabel('Value').fill('50');
+      expect(await dialog.getByLabel('At least').inputValue()).toBe('');
       await dialog.getByLabel('At least').fill('53');
       await dialog.getByLabel('At most').fill('5x');
       await dialog.getByText('Both are numbers, such as 140 or -2.5.').waitFor();
