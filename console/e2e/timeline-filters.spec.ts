@@ -105,6 +105,11 @@ for (const [name, most] of [
       await dialog.getByLabel('Attribute', { exact: true }).fill('wind');
       const show = dialog.getByRole('button', { name: 'Show only these' });
       expect(await dialog.getByLabel('At most').getAttribute('placeholder')).toMatch(/^\d+$/);
+      // A shade says where the list goes on: it has two layers that stay, and two that scroll with it.
+      const list = dialog.getByRole('list', { name: 'What there is' });
+      expect(await list.evaluate((element) => getComputedStyle(element).backgroundAttachment)).toBe(
+        'local, local, scroll, scroll',
+      );
       // A value and a range exclude each other: what is typed last counts.
       await dialog.getByLabel('Value').fill('50');
       await dialog.getByLabel('At least').fill('52');
