@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { understand } from './calendar';
-import { format, parse } from './instant';
+import { dateForPeople, format, parse } from './instant';
 import { zone } from './zone.svelte';
 import { readMoment, zonedField } from './zoned';
 
@@ -21,6 +21,17 @@ describe('a moment that is typed', () => {
     expect(read('2028-02-29T09:00+08:00[Asia/Tokyo]')).toBeNull();
     expect(read('2028-02-29T09:00[Asia/Nowhere]')).toBeNull();
     expect(format(understand('2028-02-29T09:00[Asia/Tokyo]', 0n)!.instant)).toBe('2028-02-29T00:00:00Z');
+  });
+
+  it('may be before the common era, as dates are shown', () => {
+    expect(read('44 BCE')).toBe('-000043-01-01T00:00:00Z');
+    expect(read('1 bc')).toBe('0000-01-01T00:00:00Z');
+    expect(read('March 44 BCE')).toBe('-000043-03-01T00:00:00Z');
+    expect(read('15 Mar 44 BCE')).toBe('-000043-03-15T00:00:00Z');
+    expect(dateForPeople(readMoment('15 March 44 BCE')!)).toBe('15 March 44 BCE');
+    expect(read('10000 BCE')).toBe('-009999-01-01T00:00:00Z');
+    for (const text of ['0 BCE', '10001 BCE', '31 February 44 BCE', '44', 'Brumaire 44 BCE'])
+      expect(read(text)).toBeNull();
   });
 
   it('is of the zone that is chosen where it says none', () => {

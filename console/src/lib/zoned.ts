@@ -2,6 +2,7 @@
  * Timestamps in fields: shown in the zone that is chosen, and read there where nothing else is said. What the service
  * gets is UTC all the same.
  */
+import { readBce } from './bce';
 import { MINUTE, format, parse, type Micros } from './instant';
 import { offsetAt } from './place';
 import { BRACKETS } from './timestamp';
@@ -22,14 +23,15 @@ export function zonedField(instant: Micros): string {
 }
 
 /**
- * Reads a timestamp, or a date alone, which is its beginning. Its zone is its offset, or a name in brackets as in
+ * Reads a timestamp, or a date alone, which is its beginning, such as `1969-07-20` or `44 BCE`. Its zone is its offset, or a name in brackets as in
  * `2028-02-29T09:00[Asia/Tokyo]`, or that which is chosen. Returns null for anything else, and where an offset
  * and a name disagree.
  */
 export function readMoment(text: string): Micros | null {
   const given = text.trim();
   const name = BRACKETS.exec(given)?.[0].slice(1, -1) ?? null;
-  const bare = given.replace(BRACKETS, '').trim();
+  const written = given.replace(BRACKETS, '').trim();
+  const bare = readBce(written)?.date ?? written;
   const whole = DATE.test(bare) ? `${bare}T00:00` : bare;
   const read = parse(whole);
   if (read === null) return null;

@@ -51,7 +51,7 @@ export function bodyOf(draft: Draft, before: EventBody | null): { body: Content;
   }
   const instant = (name: string, text: string): void => {
     const time = readMoment(text);
-    if (time === null) wrong[name] = 'Write it like 1969-07-20T20:17:40Z';
+    if (time === null) wrong[name] = 'Write it like 1969-07-20T20:17:40Z, 1969-07-20 or 44 BCE';
     else body[name] = format(time);
   };
   instant('time', draft.time);

@@ -1,0 +1,21 @@
+/** Dates before the common era as people and this console write them: `44 BCE`, `March 44 BCE`, `15 March 44 BCE`. */
+import { MONTHS } from './instant';
+
+const SHAPE = /^(?:(?:(?<day>\d{1,2})\s+)?(?<month>\p{L}{3,9})\s+)?(?<year>\d{1,5})\s*BCE?$/iu;
+const two = (value: number | string): string => String(value).padStart(2, '0');
+
+/** Returns the first day of such a date as timestamps have it, and what is known of it; null for anything else. */
+export function readBce(text: string): { date: string; precision: 'year' | 'month' | 'day' } | null {
+  const { day, month, year } = SHAPE.exec(text.trim())?.groups ?? {};
+  if (year === undefined || Number(year) === 0) return null;
+  const wanted = month?.toLowerCase();
+  const index = MONTHS.findIndex((name) => wanted !== undefined && isMonth(name.toLowerCase(), wanted));
+  if (wanted !== undefined && index < 0) return null;
+  // 1 BCE is the year 0.
+  const before = Number(year) - 1;
+  const sign = before === 0 ? '0000' : `-${String(before).padStart(6, '0')}`;
+  const precision = day !== undefined ? 'day' : wanted !== undefined ? 'month' : 'year';
+  return { date: `${sign}-${two(wanted === undefined ? 1 : index + 1)}-${two(day ?? 1)}`, precision };
+}
+
+const isMonth = (name: string, wanted: string): boolean => name === wanted || name.slice(0, 3) === wanted;
