@@ -226,7 +226,14 @@ describe('recording', () => {
       .toBe(true);
     await dialog.getByLabel('Name').fill('First light');
     await dialog.getByLabel('Latitude, longitude').fill('-24.63, -70.40');
+    // What is typed as a date is known to the day, until more is typed.
+    await dialog.getByLabel('When').fill('1998-05-25');
+    const precision = dialog.getByLabel('Precision');
+    expect(await precision.inputValue()).toBe('day');
+    await dialog.getByLabel('When').fill('31 BCE');
+    expect(await precision.inputValue()).toBe('year');
     await dialog.getByLabel('When').fill('1998-05-25T23:00:00Z');
+    expect(await precision.inputValue()).toBe('');
     await dialog.getByRole('button', { name: 'Record it' }).click();
     await card(page).getByRole('heading', { name: 'First light' }).waitFor();
     await counted(page, '1 event');

@@ -2,7 +2,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { understand } from './calendar';
 import { dateForPeople, format, parse } from './instant';
 import { zone } from './zone.svelte';
-import { readMoment, zonedField } from './zoned';
+import { precisionOf, readMoment, zonedField } from './zoned';
 
 const read = (text: string): string | null => {
   const instant = readMoment(text);
@@ -32,6 +32,12 @@ describe('a moment that is typed', () => {
     expect(read('10000 BCE')).toBe('-009999-01-01T00:00:00Z');
     for (const text of ['0 BCE', '10001 BCE', '31 February 44 BCE', '44', 'Brumaire 44 BCE'])
       expect(read(text)).toBeNull();
+  });
+
+  it('is known to the day, the month or the year where a date alone is typed', () => {
+    expect(['44 BCE', 'March 44 BCE', '15 March 44 BCE'].map(precisionOf)).toEqual(['year', 'month', 'day']);
+    expect(['2005-09-01', '-000043-03-15[Europe/Rome]'].map(precisionOf)).toEqual(['day', 'day']);
+    expect(['2005-09-01T00:00Z', '2005', ''].map(precisionOf)).toEqual(['', '', '']);
   });
 
   it('is of the zone that is chosen where it says none', () => {

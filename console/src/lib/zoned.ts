@@ -23,9 +23,9 @@ export function zonedField(instant: Micros): string {
 }
 
 /**
- * Reads a timestamp, or a date alone, which is its beginning, such as `1969-07-20` or `44 BCE`. Its zone is its offset, or a name in brackets as in
- * `2028-02-29T09:00[Asia/Tokyo]`, or that which is chosen. Returns null for anything else, and where an offset
- * and a name disagree.
+ * Reads a timestamp, or a date alone such as `1969-07-20` or `44 BCE`, which is its beginning. Its zone is its offset,
+ * or a name in brackets as in `2028-02-29T09:00[Asia/Tokyo]`, or that which is chosen. Returns null for anything else,
+ * and where an offset and a name disagree.
  */
 export function readMoment(text: string): Micros | null {
   const given = text.trim();
@@ -44,6 +44,18 @@ export function readMoment(text: string): Micros | null {
   // `Z` with a name says when, and leaves open what the clocks there show.
   const agrees = /^z$/i.test(offset) || (local !== null && fromLocal(local, place) === read);
   return agrees ? read : null;
+}
+
+/** Returns how much is known of a moment where a date alone is typed; nothing for a moment, and for anything else. */
+export function precisionOf(text: string): 'year' | 'month' | 'day' | '' {
+  const bare = text.replace(BRACKETS, '').trim();
+  return readBce(bare)?.precision ?? (DATE.test(bare) ? 'day' : '');
+}
+
+/** Returns when a date alone begins by UTC, whatever zone is chosen; null for anything else. */
+export function readDate(text: string): Micros | null {
+  const bare = readBce(text)?.date ?? text.trim();
+  return DATE.test(bare) ? parse(`${bare}T00:00`) : null;
 }
 
 type OffsetOf = (instant: Micros) => Micros;

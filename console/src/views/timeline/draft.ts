@@ -1,6 +1,7 @@
 /** An event as it is typed into the form, and back. */
-import { format, parse } from '../../lib/instant';
-import { readMoment, zonedField } from '../../lib/zoned';
+import { format, parse, type Micros } from '../../lib/instant';
+import { isDate } from '../../lib/when';
+import { readDate, readMoment, zonedField } from '../../lib/zoned';
 import type { Input } from '../../lib/api';
 import type { Cause, EventBody } from '../../lib/events/store';
 
@@ -41,6 +42,11 @@ function shown(time: string): string {
   return instant === null ? time : zonedField(instant);
 }
 
+/** Reads a time of the form. What is known as a date is that date in every zone, so it is read by UTC. */
+export function momentOf(text: string, precision: string): Micros | null {
+  return (isDate(precision) ? readDate(text) : null) ?? readMoment(text);
+}
+
 /** Returns what is sent, and what is wrong with each field. What the form does not show is kept as it was. */
 export function bodyOf(draft: Draft, before: EventBody | null): { body: Content; wrong: Record<string, string> } {
   const wrong: Record<string, string> = {};
@@ -50,7 +56,7 @@ export function bodyOf(draft: Draft, before: EventBody | null): { body: Content;
       if (before[name] != null) body[name] = before[name];
   }
   const instant = (name: string, text: string): void => {
-    const time = readMoment(text);
+    const time = momentOf(text, draft.precision);
     if (time === null) wrong[name] = 'Write it like 1969-07-20T20:17:40Z, 1969-07-20 or 44 BCE';
     else body[name] = format(time);
   };
