@@ -444,6 +444,10 @@ it('tells what is under the pointer within its width, also on a phone', async ()
   const [around, own] = await Promise.all([axis(page).boundingBox(), told.locator('..').boundingBox()]);
   expect(own!.x).toBeGreaterThanOrEqual(around!.x);
   expect(own!.x + own!.width).toBeLessThanOrEqual(around!.x + around!.width);
+  // A bar that is no longer there is not told of, also where the pointer rests.
+  const before = await told.innerText();
+  await page.mouse.wheel(0, -2_400);
+  await expect.poll(async () => (await told.allInnerTexts()).includes(before)).toBe(false);
 });
 
 it('has room for events above its forks, also below the bar of what was known when', async () => {

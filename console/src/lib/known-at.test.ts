@@ -5,7 +5,7 @@ import { knownAt } from './known-at';
 describe('a moment of a ledger', () => {
   it('is a time, a position or an anchor, as the service takes them', () => {
     expect(knownAt('100')).toBe('100');
-    expect(knownAt(' anchor_01h455vb4pex5vsknk084sn02q ')).toBe('anchor_01h455vb4pex5vsknk084sn02q');
+    expect(knownAt('anchor_01h455vb4pex5vsknk084sn02q')).toBe('anchor_01h455vb4pex5vsknk084sn02q');
     expect(knownAt('2026-11-20T10:00:00+02:00')).toBe('2026-11-20T08:00:00Z');
     for (const text of [null, '', '-1', 'yesterday', '2026-11-20', 'anchor_é', 'entry 100'])
       expect(knownAt(text)).toBeNull();

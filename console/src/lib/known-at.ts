@@ -3,8 +3,8 @@ import { format, parse } from './instant';
 
 /** Returns a host time, a position or the id of an anchor as the service takes it; null for anything else. */
 export function knownAt(text: string | null): string | null {
-  const asked = text?.trim() ?? '';
-  if (/^(\d{1,15}|anchor_\w+)$/.test(asked)) return asked;
-  const time = parse(asked);
+  if (text === null) return null;
+  if (/^(\d{1,15}|anchor_\w+)$/.test(text)) return text;
+  const time = parse(text);
   return time === null ? null : format(time);
 }
