@@ -29,6 +29,11 @@ function isForAxis({ key, target }: KeyboardEvent, frame: HTMLElement | undefine
   return at === document.body && (key === 'Enter' || (key === 'Home' && scrollY === 0));
 }
 
+/** What the keys do, for those who hear the axis. */
+export const KEYS =
+  'Arrow keys to the left and right move, those up and down scroll lanes, plus and minus zoom, Home shows ' +
+  'everything, brackets step from event to event, Enter opens the card. The list has the same events as a table.';
+
 /** Goes to the event after the one that is chosen, or before it. */
 function step({ model, choose }: KeysTarget, direction: 1 | -1): void {
   const { shown, view } = model;
