@@ -204,7 +204,11 @@ describe('recording', () => {
   it('begins on an empty timeline, says what a field lacks, and opens what was recorded', async () => {
     await timeline('blank');
     const page = await on.loggedIn('timeline?timeline=blank');
-    await page.getByRole('heading', { name: 'Nothing has happened on blank yet' }).waitFor();
+    const title = page.getByRole('heading', { name: 'Nothing has happened on blank yet' });
+    await title.waitFor();
+    // It is below the fields, also where the axis is lower than it.
+    const fields = await page.getByRole('combobox', { name: 'Values' }).boundingBox();
+    expect((await title.locator('..').boundingBox())!.y).toBeGreaterThanOrEqual(fields!.y + fields!.height);
     // What a program would need to see its clock, ready to be pasted.
     await page.getByText('timenav exec --timeline blank -- date', { exact: true }).waitFor();
     await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
