@@ -231,6 +231,13 @@ describe('a fork and its parent', () => {
   });
 });
 
+it('says that timelines are unrelated, where asking again does not help', async () => {
+  await on.service.timeline('stranger');
+  const page = await on.loggedIn('compare?timeline=stranger&with=demo', { expected: REFUSED });
+  await page.getByRole('heading', { name: 'stranger and demo share no history' }).waitFor();
+  expect(await page.getByRole('button', { name: 'Try again' }).count()).toBe(0);
+});
+
 it('fills its page with one difference and with many', async () => {
   await timeline('few', fix('one', '2005-08-01T00:00:00Z'), fix('two', '2005-08-02T00:00:00Z'));
   await on.service.call('POST', 'timelines', { timeline_id: 'few-b', fork_of: 'few' });
