@@ -29,6 +29,7 @@ const sources: Sources = {
   hasDemo: true,
   isOperator: true,
   events: [],
+  hasMoreEvents: false,
   isPaused: false,
   may: { move: true, rate: true, record: true },
   href: (view, params = {}) => `#/${view}?${new URLSearchParams(params).toString()}`,
@@ -106,5 +107,8 @@ describe('the palette', () => {
     const events = [{ id: 'e1', title: 'First landing', when: '1969', href: '#/timeline?event=e1' }];
     expect(titles('moon', { events })).toEqual(['First landing']);
     expect(titles('', { events })).not.toContain('First landing');
+    const more = commands('moon', { ...sources, events, hasMoreEvents: true });
+    expect(more.map(({ title }) => title)).toEqual(['First landing', 'All events with “moon”']);
+    expect(more.at(-1)?.to).toBe('#/timeline?text=moon');
   });
 });

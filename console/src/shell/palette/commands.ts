@@ -41,6 +41,8 @@ export interface Sources {
   anchors: readonly Anchor[];
   /** What the service found for what is typed: it need not have the words in its name. */
   events: readonly { id: string; title: string; when: string; href: string }[];
+  /** Whether it found more than these. */
+  hasMoreEvents: boolean;
   saved: readonly { name: string; hash: string }[];
   /** Whether the clock stands still; null while that is not known. */
   isPaused: boolean | null;
@@ -106,7 +108,7 @@ export function commands(typed: string, sources: Sources): Command[] {
     ...best(views),
     ...best(actions(sources)),
     ...best(timelines),
-    ...(wanted === '' ? [] : eventsOf(sources)),
+    ...(wanted === '' ? [] : eventsOf(wanted, sources)),
     ...(wanted === '' ? anchors.slice(0, 3) : best(anchors)),
   ];
 }
@@ -136,8 +138,8 @@ function times(wanted: string, now: Micros | null, { href, may }: Sources): Comm
   return may.move ? [look, travel] : [look];
 }
 
-function eventsOf({ events }: Sources): Command[] {
-  return events.map(({ id, title, when, href }) => ({
+function eventsOf(wanted: string, { events, hasMoreEvents, href: to }: Sources): Command[] {
+  const found = events.map(({ id, title, when, href }): Command => ({
     id: `event ${id}`,
     group: 'Events',
     title,
@@ -145,6 +147,16 @@ function eventsOf({ events }: Sources): Command[] {
     icon: 'timeline',
     to: href,
   }));
+  if (!hasMoreEvents) return found;
+  const all: Command = {
+    id: 'events',
+    group: 'Events',
+    title: `All events with “${wanted}”`,
+    hint: 'on the timeline',
+    icon: 'search',
+    to: to('timeline', { text: wanted }),
+  };
+  return [...found, all];
 }
 
 /** A rate that was typed: `60x`, `rate 0.5`. A bare number is a time or a name. */
