@@ -8,8 +8,11 @@ import { shareBelow, type Line, type Stretch, type ValueScale } from './values';
 import type { Range } from './sight.svelte';
 import { numberText, withUnit } from './numbers';
 
-/** Above the values there is room for the words. */
-const TOP = 30;
+/** Above the values is the line with the words, whose end covers what is below it; so high it is. */
+export const WORDS = 33;
+/** The ring around a chosen dot reaches so far. */
+const RING = 6.5;
+const TOP = WORDS + RING + 0.5;
 const BOTTOM = 10;
 /** How high a cell of the spread is. */
 export const CELL = 4;

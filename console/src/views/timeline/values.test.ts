@@ -5,7 +5,7 @@ import type { Palette } from '../../lib/palette';
 import { linesOf, shareBelow, summedUp, valueScale } from './values';
 import { measures } from './attributes';
 import { numberOf, numberText } from './numbers';
-import { paintStretches, paintTickTexts } from './values-paint';
+import { WORDS, paintStretches, paintTickTexts, yOf } from './values-paint';
 
 const store = (...events: [number, string[], Record<string, unknown>][]): EventStore => {
   const made = new EventStore();
@@ -149,6 +149,13 @@ describe('a number', () => {
       '1.00e12',
     ]);
   });
+});
+
+it('is below the words above the values, also the largest one', () => {
+  const scale = valueScale(0, 6, 3);
+  expect(scale.high).toBe(6);
+  // The ring around a chosen dot has a radius of 5.5 and is 2 wide.
+  expect(yOf(scale, 6) - 6.5).toBeGreaterThan(WORDS);
 });
 
 it('has the unit that somebody said on its axis', () => {
