@@ -107,8 +107,9 @@ export function paintStretches(
     if (left > view.width || left + width < 0) return;
     const [top, bottom] = [yOf(scale, stretch.high), yOf(scale, stretch.low)];
     context.fillStyle = palette.accent;
-    context.globalAlpha = 0.1;
-    context.fillRect(left, top - 1, width, Math.max(2, bottom - top + 2));
+    // From the least to the greatest, so thin that it is not taken for values.
+    context.globalAlpha = 0.3;
+    context.fillRect(Math.floor(left + width / 2), top, 1, bottom - top);
     // As dark as there are many of about this value; the root keeps a few among thousands in sight.
     for (const [cell, count] of cells[index]!) {
       context.globalAlpha = 0.14 + 0.76 * Math.sqrt(count / most);

@@ -183,7 +183,23 @@ it('what a stretch has ends where the events end', () => {
   const stretch = { from: 600n, to: 900n, low: 2, high: 8, mean: 5, count: 1, without: 0, isAll: true };
   const all = { ...stretch, values: [{ value: 5, count: 1 }] };
   paintStretches(sheet, [all], { from: 0n, to: 2_000n });
-  expect(new Set(widths.splice(0))).toEqual(new Set([299]));
+  // The line from the least to the greatest is 1 wide.
+  expect(new Set(widths.splice(0))).toEqual(new Set([1, 299]));
   paintStretches(sheet, [all], { from: 0n, to: 701n });
-  expect(new Set(widths)).toEqual(new Set([100]));
+  expect(new Set(widths)).toEqual(new Set([1, 100]));
+});
+
+it('is not shaded where a stretch has no value: only a thin line joins its least and its greatest', () => {
+  const drawn: { width: number; top: number; bottom: number }[] = [];
+  const context = {
+    fillRect: (_x: number, y: number, width: number, height: number) =>
+      drawn.push({ width, top: y, bottom: y + height }),
+  } as unknown as CanvasRenderingContext2D;
+  const scale = valueScale(-99, 165, 3);
+  const values = [-99, 80, 165].map((value) => ({ value, count: 1 }));
+  const stretch = { from: 0n, to: 900n, low: -99, high: 165, mean: 49, count: 3, without: 0, isAll: true, values };
+  paintStretches({ context, palette: {} as Palette, view: fitted(0n, 1_000n, 1_000, 0), scale }, [stretch], null);
+  const between = yOf(scale, -20);
+  const over = drawn.filter(({ top, bottom }) => top <= between && bottom >= between);
+  expect(over.map(({ width }) => width)).toEqual([1]);
 });

@@ -87,7 +87,11 @@ describe('the values under the axis in a picture', () => {
     const { svg } = exported([stretch, null], new EventStore());
     expect(svg).toContain('10 to 30, 13.33 on average; 6 values · in stretches of 1 day');
     expect(svg).not.toContain('<polyline');
-    expect([...svg.matchAll(/fill="accent" fill-opacity/g)]).toHaveLength(3);
+    // Two cells, and the line from the least to the greatest: what lies between is not shaded.
+    const widths = [...svg.matchAll(/width="([^"]*)" height="[^"]*" fill="accent" fill-opacity/g)].map(
+      ([, wide]) => wide,
+    );
+    expect(widths).toEqual(['1', '99', '99']);
   });
 
   it('say where there are none', () => {

@@ -128,15 +128,17 @@ function spread(
     .map((stretch, index) => {
       const left = Math.max(0, xOf(view, stretch.from));
       const wide = Math.max(1.5, Math.min(view.width, xOf(view, stretch.to)) - left - 1);
-      const box = (y: number, high: number, color: string, opacity = 1): string =>
-        `<rect x="${n(left)}" y="${n(top + y)}" width="${n(wide)}" height="${n(high)}" fill="${color}"` +
+      const rect = (x: number, y: number, width: number, high: number, color: string, opacity = 1): string =>
+        `<rect x="${n(x)}" y="${n(top + y)}" width="${n(width)}" height="${n(high)}" fill="${color}"` +
         `${opacity === 1 ? '' : ` fill-opacity="${n(opacity)}"`}/>`;
+      const box = (y: number, high: number, color: string, opacity = 1): string =>
+        rect(left, y, wide, high, color, opacity);
       const [high, low] = [yOf(scale, stretch.high), yOf(scale, stretch.low)];
       const shades = [...cells[index]!].map(([cell, count]) =>
         box(cell * CELL, CELL, palette.accent, 0.14 + 0.76 * Math.sqrt(count / most)),
       );
       return [
-        box(high - 1, Math.max(2, low - high + 2), palette.accent, 0.1),
+        rect(left + wide / 2 - 0.5, high, 1, low - high, palette.accent, 0.3),
         ...shades,
         box(yOf(scale, stretch.mean) - 1, 2, palette.ink),
       ].join('');
