@@ -238,6 +238,18 @@ it('says that timelines are unrelated, where asking again does not help', async 
   expect(await page.getByRole('button', { name: 'Try again' }).count()).toBe(0);
 });
 
+it('says where there is no difference of one kind that there are others', async () => {
+  await timeline('kinds', fix('one', '2005-08-01T00:00:00Z'));
+  await on.service.call('POST', 'timelines', { timeline_id: 'kinds-b', fork_of: 'kinds' });
+  await on.service.call('POST', 'v1/events?timeline_id=kinds-b', fix('two', '2005-08-02T00:00:00Z'));
+  const page = await on.loggedIn('compare?timeline=kinds-b&with=kinds');
+  await page.getByRole('button', { name: '0 changed' }).click();
+  await page.getByText('kinds-b and kinds differ in other ways: 1 difference.').waitFor();
+  await page.getByRole('button', { name: 'Show all', exact: true }).click();
+  await page.getByRole('button', { name: 'Event two' }).waitFor();
+  expect(param(page, 'change')).toBeNull();
+});
+
 it('fills its page with one difference and with many', async () => {
   await timeline('few', fix('one', '2005-08-01T00:00:00Z'), fix('two', '2005-08-02T00:00:00Z'));
   await on.service.call('POST', 'timelines', { timeline_id: 'few-b', fork_of: 'few' });
