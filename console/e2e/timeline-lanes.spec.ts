@@ -405,7 +405,7 @@ describe('what is told apart by who it is of', () => {
         : sent.continue(),
     );
     await page.goto(`${on.service.url}/#/timeline?timeline=ways-apart&by=source&most=1`);
-    await region(page, 'Map').getByText('not colored by source').waitFor();
+    await region(page, 'Map').getByText('not colored by source: it could not be counted').waitFor();
     await expect.poll(() => hues(page)).toBe(1);
   });
 });

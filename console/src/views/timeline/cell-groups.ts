@@ -44,6 +44,20 @@ export function coloredMax(legend: Legend): number {
   return by === 'actor' || by === 'source' ? 2_000_000 : 200_000;
 }
 
+/** Says how far the colors of cells are: of so many events, told apart by a name. */
+export function coloringText(
+  name: string,
+  { looked, groups, isFailed }: { looked: number; groups: CellGroups | null; isFailed: boolean },
+  legend: Legend | null,
+): string {
+  if (groups !== null) return `colored by the most frequent ${name}`;
+  if (legend !== null && hasTooMany(legend)) return `not colored by ${name}: it has too many values`;
+  if (legend !== null && looked > coloredMax(legend))
+    return `not colored by ${name}: of more than ${coloredMax(legend).toLocaleString('en')} events that takes too long`;
+  if (isFailed) return `not colored by ${name}: it could not be counted`;
+  return `counting which ${name} is most frequent…`;
+}
+
 /** Counts the groups of cells. What was counted last is not counted again. */
 export class GroupCounter {
   #of = '';

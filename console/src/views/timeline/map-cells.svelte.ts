@@ -4,6 +4,7 @@ import { GROUPS_MAX } from '../../lib/events/counts';
 import { SLICES, cellsAt, knownCount, slicesOf, type Growth } from './cell-growth';
 import { coloredMax, GroupCounter, hasColorsOf, readCellCounts, type CellGroups, type CellsAsked } from './cell-groups';
 import { CellCounter, RESOLUTIONS, resolutionOf, type Cells } from './cells';
+import type { Legend } from './groups';
 import { boxInSight, degreesOf, type MapView, type Size } from './map-view';
 import type { TimelineModel } from './model.svelte';
 import type { Range } from './sight.svelte';
@@ -55,6 +56,8 @@ export class MapCells {
   whole = $state.raw<Cells | null>(null);
   /** What groups their events are in; null where that is not counted. */
   groups = $state.raw<CellGroups | null>(null);
+  /** Whether counting that failed. */
+  areGroupsFailed = $state(false);
   /** How they fill while time is played; null where nobody plays it. */
   growth = $state.raw<Growth | null>(null);
   isFailed = $state(false);
@@ -81,6 +84,11 @@ export class MapCells {
   readonly #groupCounter = new GroupCounter();
 
   constructor(private readonly model: TimelineModel) {}
+
+  /** What events are told apart by, and which of it has colors. */
+  get legend(): Legend | null {
+    return this.model.legend;
+  }
 
   /**
    * Counts what happens in a time, in what of the map is in sight. Where the map comes nearer to what is found, that is
@@ -128,11 +136,12 @@ export class MapCells {
         way.go(next);
         return;
       }
+      this.areGroupsFailed = false;
       if (legend !== null && found.looked <= coloredMax(legend)) {
-        // Where they cannot be counted, the legend says that the cells have no colors.
+        // Where they cannot be counted, the legend says so.
         void this.#groupCounter.read(this.#asked, legend, signal).then(
           (groups) => (this.groups = signal.aborted ? this.groups : groups),
-          () => {},
+          () => (this.areGroupsFailed ||= !signal.aborted),
         );
       }
     } catch (error) {
