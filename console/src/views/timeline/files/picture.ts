@@ -41,6 +41,13 @@ const BASE = TOP + ROOM;
 const RULER = 40;
 const FOOT = 76;
 const LABELS_MAX = 24;
+/** How wide a letter is at most, on average. */
+const LETTER = 6.5;
+/** How wide and high a dot is, and how high a line of text. */
+const DOT = 8;
+const LINE = 18;
+/** What lasts so many pixels or fewer is a dot. */
+const BAR_MIN = 4;
 
 const escaped = (text: string): string =>
   text.replaceAll(/[&<>"]/g, (sign) => ({ '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' })[sign] ?? sign);
@@ -67,18 +74,17 @@ export function picture(shown: Shown, palette: Palette): { svg: string; height: 
   else parts.push(dots(shown, palette, text));
   const { ticks: marks, periods } = ticks(view);
   parts.push(`<rect y="${n(base)}" width="${n(view.width)}" height="1" fill="${palette['line-strong']}"/>`);
-  for (const { x, label, isMajor } of marks)
-    parts.push(
-      `<rect x="${n(x)}" y="${n(base)}" width="1" height="6" fill="${palette['line-strong']}"/>`,
-      text(x + 3, base + 18, label, `font-size="11" fill="${isMajor ? palette.ink : palette.muted}"`),
-    );
-  let until = -Infinity;
-  for (const { x, label } of periods) {
-    const left = Math.max(x, 0) + 3;
-    if (left < until) continue;
-    parts.push(text(left, base + 34, label, `font-size="11" fill="${palette.muted}"`));
-    until = left + label.length * 6.5 + 12;
+  for (const { x, label, isMajor } of marks) {
+    parts.push(`<rect x="${n(x)}" y="${n(base)}" width="1" height="6" fill="${palette['line-strong']}"/>`);
+    if (x < 0 || x + 3 + label.length * LETTER > view.width) continue;
+    parts.push(text(x + 3, base + 18, label, `font-size="11" fill="${isMajor ? palette.ink : palette.muted}"`));
   }
+  periods.forEach(({ x, label }, index) => {
+    const left = Math.max(x, 0) + 3;
+    // What has begun before the picture makes room for the next, and a part of a date would be another one.
+    if (left + label.length * LETTER > Math.min(periods[index + 1]?.x ?? Infinity, view.width)) return;
+    parts.push(text(left, base + 34, label, `font-size="11" fill="${palette.muted}"`));
+  });
   if (below !== null) parts.push(below.svg);
   parts.push(legend(shown, palette, foot, text));
   parts.push(text(16, height - 8, notes.join(' · '), `font-size="11" fill="${palette.muted}"`));
@@ -125,32 +131,75 @@ function bars({ view, extent, isLog, legend: groups, series }: Shown, counts: Co
 }
 
 function dots(
-  { view, store, groups, legend: found }: Shown,
+  shown: Shown,
   palette: Palette,
   text: (x: number, y: number, words: string, more?: string) => string,
 ): string {
+  const { view, store, groups, legend: found } = shown;
   const first = store.lowerBound(timeAt(view, 0));
   const last = store.lowerBound(timeAt(view, view.width) + 1n);
-  const rows = 12;
   const labelled = last - first <= LABELS_MAX;
+  const places = piled(shown, first, last, labelled);
+  const tallest = Math.max(1, ...places.map(({ level }) => level + 1));
+  const step = Math.min(labelled ? LINE : DOT, (ROOM - DOT) / tallest);
   const parts: string[] = [];
-  for (let row = first; row < last; row += 1) {
-    const x = xOf(view, store.time(row));
-    const y = BASE - 14 - ((row - first) % rows) * (ROOM / rows - 1);
+  for (const { row, x, level, length, isLeft } of places) {
+    const y = BASE - DOT / 2 - 2 - level * step;
     const color =
       groups && found ? hue(palette, groups[row] ?? found.groups.length, found.groups.length) : palette.accent;
-    const length = store.lengths[row]! / view.pixel;
     const shape =
-      length > 4
+      length > BAR_MIN
         ? `<rect x="${n(x)}" y="${n(y - 4)}" width="${n(length)}" height="8" rx="3" fill="${color}">`
         : `<circle cx="${n(x)}" cy="${n(y)}" r="4" fill="${color}">`;
     parts.push(
       `${shape}<title>${escaped(`${store.titles[row]!}, ${format(store.time(row))}`)}</title>` +
-        `</${length > 4 ? 'rect' : 'circle'}>`,
+        `</${length > BAR_MIN ? 'rect' : 'circle'}>`,
     );
-    if (labelled) parts.push(text(x + 8, y + 4, store.titles[row]!, `font-size="11" fill="${palette.ink}"`));
+    const look = `font-size="11" fill="${palette.ink}"`;
+    if (labelled && isLeft) parts.push(text(x - 8, y + 4, store.titles[row]!, `text-anchor="end" ${look}`));
+    else if (labelled) parts.push(text(x + 8, y + 4, store.titles[row]!, look));
   }
   return parts.join('');
+}
+
+/** Where an event is drawn: what would cover another is above it, so that a pile is as high as there are many. */
+interface Place {
+  row: number;
+  x: number;
+  level: number;
+  /** How long it is, in pixels. */
+  length: number;
+  /** Whether its name is on its left, as there is no room on its right. */
+  isLeft: boolean;
+}
+
+function piled({ view, store }: Shown, first: number, last: number, labelled: boolean): Place[] {
+  const columnOf = (x: number): number => Math.floor(x / DOT);
+  // By column, which levels have something in them.
+  const taken = new Map<number, boolean[]>();
+  const places: (Place & { column: number })[] = [];
+  for (let row = first; row < last; row += 1) {
+    const x = xOf(view, store.time(row));
+    const length = store.lengths[row]! / view.pixel;
+    const wide = labelled ? store.titles[row]!.length * LETTER + DOT : 0;
+    const isLeft = labelled && x + wide > view.width && x > wide;
+    const column = columnOf(isLeft ? x - wide : x);
+    const end = Math.min(columnOf(Math.max(x + length, isLeft ? x : x + wide)), columnOf(view.width));
+    const levels = Array.from({ length: Math.max(0, end - column) + 1 }, (_, index) => {
+      const own = taken.get(column + index) ?? [];
+      taken.set(column + index, own);
+      return own;
+    });
+    let level = 0;
+    while (levels.some((own) => own[level])) level += 1;
+    for (const own of levels) own[level] = true;
+    places.push({ row, x, level, length, isLeft, column });
+  }
+  if (labelled) return places;
+  // What is in a pile stands upright; one alone is where it happened.
+  const isPiled = ({ column, length }: (typeof places)[number]): boolean =>
+    length <= BAR_MIN && (taken.get(column)?.length ?? 0) > 1;
+  return places.map((one) => (isPiled(one) ? { ...one, x: (one.column + 0.5) * DOT } : one));
 }
 
 function legend(

@@ -1,0 +1,80 @@
+import { describe, expect, it } from 'vitest';
+import { fitted } from '../../../lib/events/scale';
+import { EventStore } from '../../../lib/events/store';
+import type { Palette } from '../../../lib/palette';
+import { picture, type Shown } from './picture';
+
+const HOUR = 3_600_000_000n;
+const palette = new Proxy({}, { get: (_, name) => String(name) }) as Palette;
+
+/** Moments so many hours after 30 January 2018, 21:00, of which the picture shows 8 days. */
+const BEGIN = Date.UTC(2018, 0, 30, 21);
+const view = fitted(BigInt(BEGIN) * 1_000n, BigInt(BEGIN) * 1_000n + 192n * HOUR, 1_000, 0);
+
+function shown(hours: readonly number[], name = 'M', scale = view): Shown {
+  const store = new EventStore();
+  for (const [index, hour] of hours.entries()) {
+    const time = new Date(BEGIN + hour * 3_600_000).toISOString();
+    store.push({ event_id: `e${index}`, time, name, description: '' });
+  }
+  return {
+    title: 'T',
+    view: scale,
+    extent: null,
+    counts: null,
+    store,
+    legend: null,
+    series: null,
+    groups: null,
+    isLog: false,
+    order: [],
+    isSplit: false,
+    values: null,
+    notes: [],
+  };
+}
+const dotsOf = (svg: string): [number, number][] =>
+  [...svg.matchAll(/<circle cx="([^"]*)" cy="([^"]*)"/g)].map(([, x, y]) => [Number(x), Number(y)]);
+const textsOf = (svg: string, look: RegExp): { x: number; words: string }[] =>
+  [...svg.matchAll(/<text x="([^"]*)" y="[^"]*" ([^>]*)>([^<]*)</g)]
+    .filter(([, , attributes]) => look.test(attributes!))
+    .map(([, x, , words]) => ({ x: Number(x), words: words! }));
+
+describe('a picture of the axis', () => {
+  it('has a dot as high as there are others at its time, and no other', () => {
+    const apart = Array.from({ length: 20 }, (_, index) => index * 8);
+    const { svg } = picture(shown([...apart, ...Array<number>(9).fill(161)]), palette);
+    const dots = dotsOf(svg);
+    const ground = Math.max(...dots.map(([, y]) => y));
+    expect(new Set(dots.slice(0, 20).map(([, y]) => y))).toEqual(new Set([ground]));
+    const pile = dots.slice(20);
+    expect(new Set(pile.map(([x]) => x)).size).toBe(1);
+    expect(new Set(pile.map(([, y]) => y)).size).toBe(9);
+  });
+
+  it('has a pile of any height in its room', () => {
+    const dots = dotsOf(picture(shown(Array<number>(300).fill(40)), palette).svg);
+    expect(Math.min(...dots.map(([, y]) => y))).toBeGreaterThan(60);
+    expect(new Set(dots.map(([, y]) => y)).size).toBe(300);
+  });
+
+  it('has names that do not lie on each other, in as few lines as they need, and none beyond its edge', () => {
+    const name = 'A name of thirty-one characters';
+    const { svg } = picture(shown([0, 10, 20, 30, 80, 190], name), palette);
+    const heights = dotsOf(svg).map(([, y]) => y);
+    expect(new Set(heights.slice(0, 4)).size).toBe(4);
+    expect([heights[4], heights[5]]).toEqual([heights[0], heights[0]]);
+    expect(svg).toMatch(/text-anchor="end"[^>]*>A name/);
+  });
+
+  it('names no day that is another one, or only a part of one', () => {
+    const texts = textsOf(picture(shown([]), palette).svg, /fill="muted"/).slice(1);
+    for (const { x, words } of texts) expect(x + words.length * 6).toBeLessThan(1_000);
+    const hours = fitted(BigInt(BEGIN) * 1_000n, BigInt(BEGIN) * 1_000n + 50n * HOUR, 1_000, 0);
+    const days = textsOf(picture(shown([], 'M', hours), palette).svg, /font-size="11"/).filter(({ words }) =>
+      words.endsWith(' 2018'),
+    );
+    expect(days.map(({ words }) => words)).toEqual(['31 January 2018', '1 February 2018']);
+    expect(days[0]!.x).toBeCloseTo(63, 0);
+  });
+});
