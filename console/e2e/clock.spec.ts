@@ -33,8 +33,13 @@ describe('the face', () => {
     await page.getByRole('heading', { name: 'Tuesday, 29 February 2028' }).waitFor();
     await face(page).getByText('07:30:00', { exact: false }).first().waitFor();
     await face(page).getByText('Paused').waitFor();
+    // The day of the sun is that of the place, whose time is not the one in large digits.
+    await face(page).getByText('The sun over Paris, local time').waitFor();
+    await face(page).getByText('It is 08:30 there.').waitFor();
     await page.getByRole('button', { name: 'Paris · UTC+1' }).click();
     await face(page).getByText('UTC 29 February 2028, 07:30').waitFor();
+    await face(page).getByText('The sun over Paris', { exact: true }).waitFor();
+    expect(await face(page).getByText('there.').count()).toBe(0);
     expect(new URL(page.url()).hash).toContain('tz=place');
     await page.reload();
     await face(page).getByText('UTC 29 February 2028, 07:30').waitFor();
