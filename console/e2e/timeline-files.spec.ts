@@ -76,6 +76,14 @@ describe('a file that is imported', () => {
     await dialog.getByText('1 event of this import cancelled.').waitFor();
   });
 
+  it('is told at once if it is no text', async () => {
+    const [page, dialog] = await importing('zipped', 'flights.csv.zip', Buffer.from('PK\u0003\u0004\u0014'));
+    await dialog.getByRole('alert').getByText('It is a ZIP archive').waitFor();
+    expect(await dialog.getByRole('button', { name: 'Check the file' }).isDisabled()).toBe(true);
+    expect(await dialog.getByLabel('Format').count()).toBe(0);
+    await expectAccessible(page);
+  });
+
   it('may be of lines that a mapping cuts into columns', async () => {
     const [page, dialog] = await importing('logged', 'web.csv', '2005-08-29T06:00:00Z started\n');
     const pattern = '{"pattern":"^(?<time>\\\\S+) (?<name>.*)$"}';

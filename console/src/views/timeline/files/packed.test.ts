@@ -1,6 +1,6 @@
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import { BEGINNING_BYTES, beginningOf, contentsOf, hasBeginning, headOf, packingOf } from './packed';
+import { BEGINNING_BYTES, beginningOf, contentsOf, hasBeginning, headOf, packingOf, unreadable } from './packed';
 
 describe('a packed file', () => {
   it('is told by its name, and so is what is in it', () => {
@@ -15,6 +15,17 @@ describe('a packed file', () => {
     expect(await headOf(contentsOf(new Blob([gzipSync(text)]), 'gzip')!, 1_000)).toBe(text);
     expect(await headOf(contentsOf(new Blob([text]), null)!, 9)).toBe('time,name');
     expect(contentsOf(new Blob([text]), 'zstd')).toBeNull();
+  });
+});
+
+describe('a file that is no text', () => {
+  it('is told by its first bytes, and what to do', async () => {
+    const told = (...bytes: number[]): Promise<string | null> => unreadable(new Blob([new Uint8Array(bytes)]), null);
+    expect(await told(0x50, 0x4b, 3, 4, 0x14)).toContain('a ZIP archive, or a file of a spreadsheet. Unpack it');
+    expect(await told(0x1f, 0x8b, 8)).toContain('gzip');
+    expect(await told(0xff, 0xfe, 0x74, 0)).toContain('UTF-16');
+    expect(await unreadable(new Blob(['PK,name\n']), null)).toBeNull();
+    expect(await unreadable(new Blob([gzipSync('a')]), 'gzip')).toBeNull();
   });
 });
 

@@ -12,6 +12,24 @@ export function packingOf(name: string): { packing: Packing | null; inner: strin
   return packing === null || inner === undefined ? { packing: null, inner: name } : { packing, inner };
 }
 
+/** How files begin that are often taken for text, and what is done about it, as the service says it. */
+const OTHERS: readonly (readonly [start: readonly number[], what: string])[] = [
+  [[0x1f, 0x8b], 'It is packed with gzip. End its name in .gz.'],
+  [[0x28, 0xb5, 0x2f, 0xfd], 'It is packed with zstd. End its name in .zst.'],
+  [[0x50, 0x4b, 0x03, 0x04], 'It is a ZIP archive, or a file of a spreadsheet. Unpack it, or save it as CSV.'],
+  [[0xfd, 0x37, 0x7a, 0x58, 0x5a], 'It is packed with xz. Unpack it.'],
+  [[0x42, 0x5a, 0x68], 'It is packed with bzip2. Unpack it.'],
+  [[0xff, 0xfe], 'It is UTF-16. Save it as UTF-8.'],
+  [[0xfe, 0xff], 'It is UTF-16. Save it as UTF-8.'],
+];
+
+/** Returns what a file is that cannot be read, and what to do; null for all others. */
+export async function unreadable(file: Blob, packing: Packing | null): Promise<string | null> {
+  if (packing !== null) return null;
+  const bytes = new Uint8Array(await file.slice(0, 5).arrayBuffer());
+  return OTHERS.find(([start]) => start.every((byte, at) => bytes[at] === byte))?.[1] ?? null;
+}
+
 /** Returns what is in a file as it is read; null where this browser cannot unpack it. */
 export function contentsOf(file: Blob, packing: Packing | null): ReadableStream<Uint8Array> | null {
   if (packing === null) return file.stream();
