@@ -84,6 +84,12 @@ describe('a file that is imported', () => {
     await expectAccessible(page);
   });
 
+  it('is of traces if they are in it, whatever its name', async () => {
+    const trace = '{"data":[{"traceID":"1","spans":[],"processes":{}}]}';
+    const [, dialog] = await importing('traced', 'trace.json', trace);
+    await expect.poll(() => dialog.getByLabel('Format').inputValue()).toBe('jaeger');
+  });
+
   it('may be of lines that a mapping cuts into columns', async () => {
     const [page, dialog] = await importing('logged', 'web.csv', '2005-08-29T06:00:00Z started\n');
     const pattern = '{"pattern":"^(?<time>\\\\S+) (?<name>.*)$"}';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { FIELDS, byName, formatOf, mapping, markersOf, readTable } from './table';
+import { FIELDS, byName, formatIn, formatOf, mapping, markersOf, readTable } from './table';
 
 describe('the first rows of a table', () => {
   it('are read with whatever is between the columns', () => {
@@ -50,5 +50,13 @@ describe('the first rows of a table', () => {
     ]);
     expect(['a.geojsonl', 'b.GeoJSONs', 'c.geojsonseq'].map(formatOf)).toEqual(['geojson', 'geojson', 'geojson']);
     expect(['a.ifb', 'b.icalendar'].map(formatOf)).toEqual(['icalendar', 'icalendar']);
+  });
+
+  it('and traces in what is in the file', () => {
+    expect(formatIn('t.json', '{"data": [{"traceID": "1", "spans": []}]}')).toBe('jaeger');
+    expect(formatIn('t.json', '{\n "resourceSpans": [{"traceId": "1"}]}')).toBe('otlp');
+    expect(formatIn('t.json', ' [{"traceId":"1","localEndpoint":{}}]')).toBe('zipkin');
+    expect(formatIn('t', '{"resourceSpans":[]}\n')).toBe('otlp');
+    expect([formatIn('a.json', '[{"time":"2005-08-29"}]'), formatIn('a.csv', '"traceID":1')]).toEqual(['json', 'csv']);
   });
 });

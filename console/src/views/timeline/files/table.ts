@@ -195,3 +195,17 @@ const FORMATS: Record<string, string> = {
 export function formatOf(name: string): string {
   return FORMATS[name.slice(name.lastIndexOf('.') + 1).toLowerCase()] ?? '';
 }
+
+/** Names of members that only one kind of trace has, each in the kind that has it. */
+const TRACES: readonly (readonly [member: RegExp, format: string])[] = [
+  [/"resourceSpans"\s*:/, 'otlp'],
+  [/"traceID"\s*:/, 'jaeger'],
+  [/"localEndpoint"\s*:/, 'zipkin'],
+];
+
+/** Returns the format of a file: that of traces, which are JSON by their names, is told by what is in them. */
+export function formatIn(name: string, head: string): string {
+  const format = formatOf(name);
+  const isJson = ['', 'json', 'ndjson'].includes(format) && /^\s*[[{]/.test(head);
+  return (isJson && TRACES.find(([member]) => member.test(head))?.[1]) || format;
+}
