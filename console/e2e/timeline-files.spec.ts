@@ -26,6 +26,7 @@ describe('an import', () => {
       .last()
       .setInputFiles({ name: 'storms.csv', mimeType: 'text/csv', buffer: Buffer.from(CSV) });
     await dialog.getByText('Choose which column has the time of an event.').waitFor();
+    expect(await dialog.getByRole('button', { name: 'Check the file' }).isDisabled()).toBe(true);
     await dialog.getByLabel('Time', { exact: true }).selectOption('When');
     await dialog.getByLabel('Name', { exact: true }).selectOption('Title');
     await dialog.getByLabel('The time is').selectOption('seconds since 1970');
@@ -88,6 +89,14 @@ describe('a file that is imported', () => {
     const trace = '{"data":[{"traceID":"1","spans":[],"processes":{}}]}';
     const [, dialog] = await importing('traced', 'trace.json', trace);
     await expect.poll(() => dialog.getByLabel('Format').inputValue()).toBe('jaeger');
+  });
+
+  it('has its time proposed where the first rows tell it', async () => {
+    const [page, dialog] = await importing('proposed', 'log.csv', 'id,committer_time\na,1614136748\nb,1614136749\n');
+    await expect.poll(() => dialog.getByLabel('The time is').inputValue()).toBe('|unix');
+    await dialog.getByRole('button', { name: 'Check the file' }).click();
+    await dialog.getByRole('button', { name: 'Import 2 events' }).click();
+    await counted(page, '2 events');
   });
 
   it('may be of lines that a mapping cuts into columns', async () => {

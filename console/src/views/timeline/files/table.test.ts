@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { FIELDS, byName, formatIn, formatOf, mapping, markersOf, readTable } from './table';
+import { FIELDS, byName, formatIn, formatOf, guessedTime, isTimeless, mapping, markersOf, readTable } from './table';
 
 describe('the first rows of a table', () => {
   it('are read with whatever is between the columns', () => {
@@ -24,6 +24,26 @@ describe('the first rows of a table', () => {
     expect(mapping({ time: 'When', name: '' }, '|unix', columns)).toBe('{"time":"When|unix","name":""}');
     expect(mapping({ name: 'a|b' }, '', columns)).toBe('{"name":"{a|b}"}');
     expect(mapping({}, '|unix', ['Time'])).toBe('{"time":"Time|unix"}');
+  });
+
+  it('tell which column has the time, and how it is written', () => {
+    const guessed = (text: string): unknown => guessedTime(readTable(text));
+    expect(guessed('id,committer_time,author_time\n1,1614136748,1614134562')).toEqual({
+      column: 'committer_time',
+      suffix: '|unix',
+    });
+    expect(guessed('id,time\n1,1614136748000')).toEqual({ column: 'time', suffix: '|unix_ms' });
+    expect(guessed('Updated,n\n2005-08-29,1')).toEqual({ column: 'Updated', suffix: '|YYYY-MM-DD' });
+    expect(guessed('created_at\n2005-08-29T06:00:00Z')).toEqual({ column: 'created_at', suffix: '' });
+    // A number that is no time, a word that only has one in it, and a column that cannot be read.
+    expect([guessed('runtime,n\n12,1614136748'), guessed('when\nnever'), guessed('date\n')]).toEqual([
+      null,
+      null,
+      null,
+    ]);
+    const table = readTable('When,n\nnever,1');
+    expect([isTimeless(table, {}), isTimeless(table, { time: 'When' })]).toEqual([true, false]);
+    expect(isTimeless(readTable('time,n'), { time: '' })).toBe(true);
   });
 
   it('name the numbers that stand for nothing', async () => {

@@ -77,6 +77,37 @@ export function byName(names: readonly string[], columns: readonly string[]): st
   return null;
 }
 
+/** What the name of a column of times has in it, and how its numbers count from 1970. */
+const TIME_WORDS = /time|date|when|epoch|(^|_)(at|ts)$/i;
+const SINCE_1970: readonly (readonly [digits: RegExp, suffix: string])[] = [
+  [/^\d{9,10}$/, '|unix'],
+  [/^\d{12,13}$/, '|unix_ms'],
+];
+const TIMESTAMP = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:\d{2})$/;
+const DAY = /^\d{4}-\d{2}-\d{2}$/;
+
+/** Returns how the times of a column are written, as its first cells tell; null where they are no times. */
+function suffixOf({ columns, rows }: Table, column: string): string | null {
+  const cells = rows.map((row) => (row[columns.indexOf(column)] ?? '').trim()).filter((cell) => cell !== '');
+  const isAll = (look: RegExp): boolean => cells.length > 0 && cells.every((cell) => look.test(cell));
+  if (isAll(TIMESTAMP)) return '';
+  return isAll(DAY) ? '|YYYY-MM-DD' : (SINCE_1970.find(([digits]) => isAll(digits))?.[1] ?? null);
+}
+
+/** Returns which column has the time of an event and how it is written: the one so named, or one that may be it. */
+export function guessedTime(table: Table): { column: string; suffix: string } | null {
+  const own = byName(FIELDS[0].names, table.columns);
+  for (const column of own === null ? table.columns.filter((name) => TIME_WORDS.test(name)) : [own]) {
+    const suffix = suffixOf(table, column);
+    if (suffix !== null) return { column, suffix };
+  }
+  return null;
+}
+
+/** Whether no column has the time of an event. */
+export const isTimeless = (table: Table, chosen: Readonly<Record<string, string>>): boolean =>
+  (chosen.time ?? byName(FIELDS[0].names, table.columns) ?? '') === '';
+
 /** A number that stands for nothing in a column, as it is written there, and how often. */
 export interface Marker {
   column: string;
