@@ -4,16 +4,22 @@ import { EventStore } from '../../lib/events/store';
 import type { Palette } from '../../lib/palette';
 import { layOut, type Layout } from './layout';
 import { paintTold } from './over-paint';
-import { paintSheet, paintSliding } from './paint';
+import { paintRuler, paintSheet, paintSliding } from './paint';
 
 const WIDTH = 1_000;
 const DAY = 86_400_000_000n;
 const PALETTE = new Proxy({}, { get: () => '#000' }) as Palette;
 
 /** A context that notes what is written on it, and where. */
-function paper(): { context: CanvasRenderingContext2D; written: { text: string; x: number }[] } {
+function paper(wide: (text: string) => number = () => 0): {
+  context: CanvasRenderingContext2D;
+  written: { text: string; x: number }[];
+} {
   const written: { text: string; x: number }[] = [];
-  const known: Record<string, unknown> = { fillText: (text: string, x: number) => written.push({ text, x }) };
+  const known: Record<string, unknown> = {
+    fillText: (text: string, x: number) => written.push({ text, x }),
+    measureText: (text: string) => ({ width: wide(text) }),
+  };
   const context = new Proxy<Record<string, unknown>>(
     {},
     {
@@ -107,4 +113,19 @@ it('names what is chosen where it has no dot, beside when it happens', () => {
   // What began before and still lasts is in view.
   expect(written(-20n * DAY, 20n * DAY)).toEqual([{ text: 'UA 1545', x: 6 }]);
   expect([...written(-20n * DAY), ...written(120n * DAY), ...written(null)]).toEqual([]);
+});
+
+describe('the periods of the ruler', () => {
+  it('are whole: the first leaves before it would be cut at the edge', () => {
+    for (let shift = 0; shift < 200; shift += 5) {
+      const { context, written } = paper((text) => text.length * 7);
+      const period = (x: number, label: string) => ({ time: 0n, x, label, isMajor: true });
+      const scale = fitted(0n, DAY, WIDTH, 0);
+      const frame = { context, palette: PALETTE, scale, extent: null, height: 300, base: 150 };
+      paintRuler(frame, { ticks: [], periods: [period(-50, 'January 2018'), period(200 - shift, 'February 2018')] });
+      for (const { x } of written) expect(x).toBeGreaterThanOrEqual(0);
+      expect(written.map(({ text }) => text)).toContain('February 2018');
+      if (shift < 90) expect(written[0]).toEqual({ text: 'January 2018', x: 10 });
+    }
+  });
 });

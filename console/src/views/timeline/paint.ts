@@ -242,11 +242,11 @@ export function paintRuler({ context, palette, scale, height }: Frame, { ticks, 
     const next = periods[index + 1]?.x ?? Infinity;
     const x = Math.max(period.x, 0) + 10;
     const width = context.measureText(period.label).width;
-    // The first one stays at the edge until the next pushes it out.
-    const pushed = x + width + 14 > next ? (next - x - width * 0.6) / 40 : 1;
+    // The first one stays at the edge until the next pushes it out; what would be cut fades.
+    const left = Math.min(x, next - width - 14);
     const inside = (scale.width - x - width + 10) / 16;
-    context.globalAlpha = Math.max(0, Math.min(1, pushed, inside));
-    if (context.globalAlpha > 0.05) context.fillText(period.label, Math.min(x, next - width - 14), 12);
+    context.globalAlpha = Math.max(0, Math.min(1, left / 10, inside));
+    if (context.globalAlpha > 0.05) context.fillText(period.label, left, 12);
     context.globalAlpha = 1;
     if (period.x > 0) {
       context.fillStyle = palette['line-strong'];
