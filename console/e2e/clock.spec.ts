@@ -45,6 +45,15 @@ describe('the face', () => {
     await face(page).getByText('UTC 29 February 2028, 07:30').waitFor();
   });
 
+  it('is told with its date at the top of every page, on a phone too', async () => {
+    const timeline = await standing('chip', '1805-10-21T11:45:30Z');
+    const page = await on.loggedIn(`timers?timeline=${timeline}`, { viewport: { width: 390, height: 844 } });
+    const chip = page.getByRole('link', { name: 'The clock is paused.' });
+    await expect.poll(async () => (await chip.innerText()).replace(/\s+/g, ' ')).toContain('1805-10-21 11:45:30');
+    expect(await chip.evaluate((box) => box.scrollWidth - box.clientWidth)).toBe(0);
+    await expectNoSidewaysScroll(page);
+  });
+
   it('runs here, from what the stream told', async () => {
     const page = await on.loggedIn('clock?timeline=demo');
     const time = page.getByRole('timer');
