@@ -299,4 +299,11 @@ it('has all four columns in sight on a narrow page', async () => {
   expect(await differences.evaluate((box) => box.scrollWidth - box.clientWidth)).toBe(0);
   const { x, width } = (await differences.getByText('What differs').boundingBox())!;
   expect(x + width).toBeLessThanOrEqual(390);
+  // A long word of a name is whole.
+  const word = await differences.getByRole('button', { name: 'Event late' }).evaluate((button) => {
+    const lines = button.querySelector('.lines')!;
+    lines.textContent = 'Assassination';
+    return lines.getClientRects()[0]!.height / parseFloat(getComputedStyle(lines).lineHeight);
+  });
+  expect(Math.round(word)).toBe(1);
 });
