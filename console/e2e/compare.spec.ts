@@ -250,6 +250,30 @@ it('says where there is no difference of one kind that there are others', async 
   expect(param(page, 'change')).toBeNull();
 });
 
+it('tells what a bar stands for, and zooms in on it', async () => {
+  await timeline('barred', fix('one', '2005-08-01T00:00:00Z'), fix('two', '2005-08-01T06:00:00Z'));
+  await on.service.call('POST', 'timelines', { timeline_id: 'barred-b', fork_of: 'barred' });
+  const page = await on.loggedIn('compare?timeline=barred-b&with=barred&center=2005-08-01T03:00:00Z&zoom=86400000000');
+  const axis = page.getByRole('application', { name: /^Both timelines on one axis: 0 differences/ });
+  await page.getByText(/^events per/).waitFor();
+  const { width } = (await axis.boundingBox())!;
+  const told = page.getByText('2 events on each');
+  await expect
+    .poll(async () => {
+      for (const x of [width / 2 - 3, width / 2 + 3]) {
+        await axis.hover({ position: { x, y: 60 } });
+        if (await told.isVisible()) return true;
+      }
+      return false;
+    })
+    .toBe(true);
+  await page.getByText(/^barred-b and barred, .* click to zoom in$/).waitFor();
+  const before = param(page, 'zoom');
+  await page.mouse.down();
+  await page.mouse.up();
+  await expect.poll(() => param(page, 'zoom')).not.toBe(before);
+});
+
 it('fills its page with one difference and with many', async () => {
   await timeline('few', fix('one', '2005-08-01T00:00:00Z'), fix('two', '2005-08-02T00:00:00Z'));
   await on.service.call('POST', 'timelines', { timeline_id: 'few-b', fork_of: 'few' });

@@ -1,0 +1,25 @@
+/** What the bars of both sides stand for at a moment. */
+import { bucketAt, type Counts } from '../../lib/events/counts';
+import { countText, rangeText } from '../../lib/events/words';
+import type { Micros } from '../../lib/instant';
+
+interface Bars {
+  from: Micros;
+  to: Micros;
+  a: number;
+  b: number;
+}
+
+/** Returns what both sides have in the stretch around a moment; null where neither has an event. */
+export function barsAt(counts: { a: Counts; b: Counts } | null, time: Micros): Bars | null {
+  if (counts === null) return null;
+  const [a, b] = [bucketAt(counts.a, time), bucketAt(counts.b, time)];
+  const one = a ?? b;
+  return one && { from: one.from, to: one.to, a: a?.count ?? 0, b: b?.count ?? 0 };
+}
+
+/** Says it. */
+export function barsText({ from, to, a, b }: Bars, names: { a: string; b: string }): { title: string; text: string } {
+  const title = a === b ? `${countText(a, 'event')} on each` : `${a.toLocaleString('en')} and ${countText(b, 'event')}`;
+  return { title, text: `${names.a} and ${names.b}, ${rangeText(from, to - 1n)} · click to zoom in` };
+}
