@@ -1,6 +1,7 @@
 /** One import: a look before, the file on its way, what was recorded of it, and how it is taken back. */
 import { isAborted, service, upload } from '../../../lib/api';
 import { timelines } from '../../../lib/timelines.svelte';
+import { grouped } from './grouped';
 import type { Packing } from './packed';
 
 export interface Imported {
@@ -92,13 +93,14 @@ export class FileImport {
     this.#sending = new AbortController();
     [this.sent, this.error] = [0, null];
     try {
-      this.told = await upload<Imported>('v1/import-events', file, {
+      const told = await upload<Imported>('v1/import-events', file, {
         query: { timeline_id: this.timeline, format, map, dry_run: isDry ? true : null },
         type: 'application/octet-stream',
         encoding: packing,
         signal: this.#sending.signal,
         onsent: (bytes) => (this.sent = bytes),
       });
+      this.told = { ...told, status: grouped(told.status) };
       this.step = isDry ? 'checked' : 'done';
       if (!isDry) this.#changed();
     } catch (thrown) {
