@@ -463,3 +463,12 @@ it('has room for events above its forks, also below the bar of what was known wh
     await expectNoSidewaysScroll(page);
   }
 });
+
+it('shows more than a handful of rows as a list', async () => {
+  const page = await open('&view=list', { viewport: { width: 1440, height: 900 } });
+  const rows = region(page, 'Events on the axis').getByRole('row');
+  await expect.poll(() => rows.count()).toBeGreaterThan(12);
+  const stage = (await region(page, 'Events on the axis').boundingBox())!;
+  const row = (await rows.nth(2).boundingBox())!;
+  expect(Math.floor(stage.height / row.height)).toBeGreaterThanOrEqual(9);
+});
