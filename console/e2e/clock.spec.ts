@@ -132,6 +132,7 @@ describe('moving the clock', () => {
     expect((await clockOf(timeline)).state).toBe('running');
     await page.keyboard.press('?');
     const help = page.getByRole('dialog', { name: 'Keys' });
+    await help.getByText('Zoom in, zoom out').waitFor();
     await help.getByLabel('Single keys work anywhere').uncheck();
     await page.keyboard.press('Escape');
     await help.waitFor({ state: 'detached' });
