@@ -19,9 +19,6 @@ interface Place {
   offset: Micros;
 }
 
-/** In so long a time clocks may be put forward and back again. */
-const SEASON = 2_000n * HOUR;
-
 class ShownZone {
   /** `UTC`, `place`, an offset such as `+05:30`, or a name such as `America/New_York`. */
   choice = $state(UTC);
@@ -55,8 +52,8 @@ class ShownZone {
   /** Returns the same for a time from one moment to another; what people call it where that may differ in between. */
   span(from: Micros, to: Micros): string {
     const label = this.label(from);
-    const isOne = fixedOffset(this.choice) !== null || (to - from < SEASON && label === this.label(to));
-    return isOne ? label : this.name;
+    // In a longer time clocks may be put forward and back again.
+    return to - from < 2_000n * HOUR && label === this.label(to) ? label : this.name;
   }
 
   /** What people call it. */

@@ -1,5 +1,5 @@
 /** What the bars of both sides stand for at a moment. */
-import { bucketAt, type Counts } from '../../lib/events/counts';
+import type { Counts } from '../../lib/events/counts';
 import { countText, rangeText } from '../../lib/events/words';
 import type { Micros } from '../../lib/instant';
 
@@ -13,9 +13,9 @@ interface Bars {
 /** Returns what both sides have in the stretch around a moment; null where neither has an event. */
 export function barsAt(counts: { a: Counts; b: Counts } | null, time: Micros): Bars | null {
   if (counts === null) return null;
-  const [a, b] = [bucketAt(counts.a, time), bucketAt(counts.b, time)];
+  const [a, b] = [counts.a, counts.b].map(({ buckets }) => buckets.find(({ from, to }) => from <= time && time < to));
   const one = a ?? b;
-  return one && { from: one.from, to: one.to, a: a?.count ?? 0, b: b?.count ?? 0 };
+  return one === undefined ? null : { from: one.from, to: one.to, a: a?.count ?? 0, b: b?.count ?? 0 };
 }
 
 /** Says it. */
