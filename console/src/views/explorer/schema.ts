@@ -94,6 +94,7 @@ const IN_WORDS: Record<string, string> = {
     'Use ids of 1 to 128 letters, digits or . _ - : @, each beginning with a letter or digit.',
   '^ *([0-9A-Za-z][0-9A-Za-z._:@-]{0,127}) *(, *([0-9A-Za-z][0-9A-Za-z._:@-]{0,127}) *)*$':
     'Use ids of 1 to 128 letters, digits or . _ - : @, separated by commas.',
+  '^attribute[.][^,]+(,attribute[.][^,]+)*$': 'Use attribute.KEY, and commas between several.',
   '^[a-z_]{1,64}$': 'Use lowercase letters and underscores, as in unauthorized_access_attempt.',
   '^[!-~]+$': 'Use visible ASCII characters without spaces.',
   '^[0-9]{1,19}$': 'Use digits only.',
