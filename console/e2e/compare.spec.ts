@@ -167,7 +167,7 @@ describe('a fork and its parent', () => {
     await page.goto(`${on.service.url}/#/compare?timeline=main`);
     await page.getByText('main has nothing to be compared with').waitFor();
     await page.goto(`${on.service.url}/#/compare?timeline=main&with=before`);
-    await page.getByRole('alert').waitFor();
+    await page.getByRole('heading', { name: 'main and before share no history' }).waitFor();
   });
 
   it('say which timers are armed for something else, and what became of firings', async () => {
