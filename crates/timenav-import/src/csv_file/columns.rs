@@ -6,6 +6,7 @@ use std::collections::HashSet;
 use csv::StringRecord;
 use serde_json::{Map, Value};
 use timenav_core::event::{EventDraft, attribute_at};
+use timenav_core::limits::EVENT_NAME_BYTES_MAX;
 
 use crate::assembly::{self, Cell, Cells};
 use crate::attributes;
@@ -117,7 +118,12 @@ impl Columns {
             Some(cell) => {
                 let given = Value::from(assembly::attributes(&cell)?);
                 // A column may say again what is in there, under the name that leads to it.
-                let is_new = |name: &str| attribute_at(&given, name, &|of, key| of.get(key)).is_none();
+                // No export names one by a longer way, and each of its dots is looked at in each row.
+                let at = |name: &str| attribute_at(&given, name, &|of, key| of.get(key));
+                let is_new = |name: &str| match name.len() {
+                    ..=EVENT_NAME_BYTES_MAX => at(name).is_none(),
+                    _ => given.get(name).is_none(),
+                };
                 let more = self.attribute_cells(row).filter(|(attribute, _)| is_new(&attribute.name));
                 let more: Vec<_> =
                     more.map(|(attribute, text)| (attribute.name.clone(), Value::from(&*text))).collect();

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use serde_json::Value;
 use serde_json::value::RawValue;
 use timenav_core::event::attribute_at;
+use timenav_core::limits::EVENT_NAME_BYTES_MAX;
 
 use super::ExportError;
 use super::stored::{Place, Stored, text_of};
@@ -65,7 +66,7 @@ impl AttributeColumns {
     pub fn parse(list: &str) -> Result<Self, WrongColumns> {
         let mut names: Vec<String> = Vec::new();
         for wanted in list.split(',') {
-            let name = wanted.strip_prefix(PREFIX).filter(|name| !name.is_empty());
+            let name = wanted.strip_prefix(PREFIX).filter(|name| (1..=EVENT_NAME_BYTES_MAX).contains(&name.len()));
             let name = name.ok_or_else(|| WrongColumns::NoAttribute(clipped(wanted.to_owned())))?;
             let is_taken =
                 COLUMNS.iter().any(|field| field.as_str() == name) || names.iter().any(|other| other == name);

@@ -341,6 +341,8 @@ fn columns_are_attributes_each_once_and_not_too_many() {
     for list in ["", "a", "attribute.", "attribute.a,", "attribute.a, attribute.b"] {
         assert!(told(list).unwrap().contains("names no attribute"), "{list}");
     }
+    let long = |bytes: usize| told(&format!("attribute.{}", ".".repeat(bytes)));
+    assert_eq!((long(256), long(257).is_some()), (None, true));
     for list in ["attribute.name", "attribute.a,attribute.a"] {
         assert!(told(list).unwrap().contains("is there already"), "{list}");
     }
