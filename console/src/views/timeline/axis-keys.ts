@@ -2,6 +2,7 @@
 import { nextEvent } from '../../lib/events/pages';
 import { panned, timeAt, zoomed } from '../../lib/events/scale';
 import { areSingleKeysOff } from '../../lib/single-keys';
+import { toasts } from '../../lib/toast.svelte';
 import type { TimelineModel } from './model.svelte';
 
 interface KeysTarget {
@@ -34,26 +35,36 @@ export const KEYS =
   'Arrow keys to the left and right move, those up and down scroll lanes, plus and minus zoom, Home shows ' +
   'everything, brackets step from event to event, Enter opens the card. The list has the same events as a table.';
 
-/** Goes to the event after the one that is chosen, or before it. */
+/**
+ * Goes to the event after the one that is chosen, or before it. Where none is, the steps begin at the edge of what is
+ * in view: its first event comes after nothing, and its last one before nothing.
+ */
 function step({ model, choose }: KeysTarget, direction: 1 | -1): void {
   const { shown, view } = model;
   const at = model.selected === null ? -1 : shown.row(model.selected);
-  const row = at >= 0 ? at + direction : shown.lowerBound(timeAt(view, view.width / 2)) + (direction < 0 ? -1 : 0);
+  const edge = timeAt(view, direction > 0 ? 0 : view.width);
+  const row = at >= 0 ? at + direction : shown.lowerBound(edge) + (direction < 0 ? -1 : 0);
   if (row >= 0 && row < shown.count) {
     model.sight.reveal(shown.time(row));
     choose(shown.ids[row]!, false);
     return;
   }
-  if (model.isWhole) return;
+  const none = (): void => toasts.say(`There is no event ${direction > 0 ? 'after' : 'before'} this.`);
+  if (model.isWhole) {
+    none();
+    return;
+  }
   // The next one is not on the screen.
-  const from = at >= 0 ? shown.time(at) : timeAt(view, view.width / 2);
-  void nextEvent(model.question, from, direction, at >= 0 ? model.selected : null).then(
+  void nextEvent(model.question, at >= 0 ? shown.time(at) : edge, direction, at >= 0 ? model.selected : null).then(
     (next) => {
-      if (next === null) return;
+      if (next === null) {
+        none();
+        return;
+      }
       model.sight.reveal(next.time);
       choose(next.id, false);
     },
-    () => {},
+    () => toasts.say(`The event ${direction > 0 ? 'after' : 'before'} this could not be read. Try again.`),
   );
 }
 

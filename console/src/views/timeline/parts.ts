@@ -15,7 +15,7 @@ export const nothing = later(() => import('./Nothing.svelte'));
 export const axisChips = later(() => import('./AxisChips.svelte'));
 export const relativeTime = later(() => import('./RelativeTime.svelte'));
 export const scaleButton = later(() => import('../../ui/ScaleButton.svelte'));
-export const tip = later(() => import('./Tip.svelte'));
+export const tip = later(() => import('./AxisTip.svelte'));
 export const overlap = later(() => import('./Overlap.svelte'));
 export const values = later(() => import('./Values.svelte'));
 export const list = later(() => import('./List.svelte'));

@@ -1,0 +1,81 @@
+/** Keys that are pressed before what they do is loaded: on a slow line, or by somebody who is quick. */
+import type { Page } from 'playwright-core';
+import { describe, expect, it } from 'vitest';
+import { fresh } from './harness';
+import { axis, card, counted, on, open, param, timeline } from './timeline-page';
+
+/** Opens an empty page on which the files of one part do not come; what is returned lets them come. */
+async function without(part: string): Promise<{ page: Page; comes: () => void }> {
+  let comes = (): void => {};
+  const isThere = new Promise<void>((done) => (comes = done));
+  const page = await on.loggedIn('clock?timeline=demo');
+  await page.goto('about:blank');
+  await page.route(`**/assets/${part}-*.js`, async (route) => {
+    await isThere;
+    await route.continue();
+  });
+  return { page, comes };
+}
+
+describe('a key that is pressed early', () => {
+  it('steps to an event as soon as the keys of the axis are there', async () => {
+    const { page, comes } = await without('axis-keys');
+    await page.goto(`${on.service.url}/#/timeline?timeline=demo`);
+    await counted(page, '493 events');
+    await axis(page).focus();
+    await page.keyboard.press(']');
+    // Nothing does anything yet, and nothing is lost.
+    await page.waitForTimeout(300);
+    expect(param(page, 'event')).toBeNull();
+    comes();
+    await card(page).getByRole('heading').first().waitFor();
+    expect(param(page, 'event')).not.toBeNull();
+  });
+
+  it('opens the help about keys once, as soon as it is there', async () => {
+    const { page, comes } = await without('page');
+    await page.goto(`${on.service.url}/#/timers?timeline=demo`);
+    await page.getByRole('heading', { name: 'Timers' }).first().waitFor();
+    await page.keyboard.press('?');
+    await page.keyboard.press('?');
+    comes();
+    const help = page.getByRole('dialog', { name: 'Keys' });
+    await help.waitFor();
+    expect(await help.count()).toBe(1);
+    await page.keyboard.press('Escape');
+    await help.waitFor({ state: 'detached' });
+  });
+});
+
+describe('steps from event to event', () => {
+  it('begin at the edge of what is in view, and say where they end', async () => {
+    const page = await open('&center=1969-07-18T12:00:00Z&zoom=500000000');
+    await axis(page).focus();
+    await page.keyboard.press(']');
+    await card(page).getByRole('heading', { name: 'Launch of Apollo 11' }).waitFor();
+    await page.keyboard.press('Escape');
+    await page.keyboard.press('[');
+    await card(page).getByRole('heading', { name: 'First people land on the Moon' }).waitFor();
+  });
+
+  it('say that there is none beyond the last', async () => {
+    const name = fresh('two');
+    const at = (day: string, title: string): Record<string, unknown> => ({
+      event_id: title.toLowerCase(),
+      time: `2001-01-${day}T12:00:00Z`,
+      name: title,
+      description: 'It is read.',
+    });
+    await timeline(name, at('01', 'First'), at('02', 'Second'));
+    const page = await on.loggedIn(`timeline?timeline=${name}`);
+    await counted(page, '2 events');
+    await axis(page).focus();
+    for (const heading of ['First', 'Second']) {
+      await page.keyboard.press(']');
+      await card(page).getByRole('heading', { name: heading }).waitFor();
+    }
+    await page.keyboard.press(']');
+    await page.getByText('There is no event after this.').waitFor();
+    expect(param(page, 'event')).toBe('second');
+  });
+});
