@@ -92,6 +92,7 @@ const UNDERSTOOD: Record<string, Record<string, Check>> = {
     skip: (text) => (/^[1-9]\d{0,3}$/.test(text) ? null : 'must be how many groups are left out, from 1'),
     each: oneOf('1'),
     scale: oneOf('log'),
+    second: anything,
     follow: oneOf('1'),
     path: oneOf('to', 'after'),
     play: oneOf('all', '1', '10', '60', '3600'),

@@ -14,6 +14,8 @@ export const FLAGS = 24;
 
 /** How high the values are. */
 export const VALUES_HEIGHT = 116;
+/** How high the counts of a second filter are. */
+export const SECOND_HEIGHT = 104;
 /** How high the lane of timers is. */
 export const TIMERS_HEIGHT = 30;
 

@@ -18,6 +18,7 @@ export const scaleButton = later(() => import('../../ui/ScaleButton.svelte'));
 export const tip = later(() => import('./AxisTip.svelte'));
 export const overlap = later(() => import('./Overlap.svelte'));
 export const values = later(() => import('./Values.svelte'));
+export const second = later(() => import('./second/Second.svelte'));
 export const list = later(() => import('./List.svelte'));
 export const lanes = later(() => import('./lane-parts'));
 export const timerMarks = later(() => import('./TimerMarks.svelte'));

@@ -1,0 +1,21 @@
+import { describe, expect, it } from 'vitest';
+import { ALL, type Filter } from './filter';
+import { parseSecond, secondParam } from './second-filter';
+
+describe('a second filter', () => {
+  it('comes back from the address as it went there', () => {
+    const filters: Filter[] = [
+      ALL,
+      { ...ALL, text: 'rain & wind' },
+      { ...ALL, actor: 'KATRINA', attributes: { status: 'HU', 'max=wind': '140/..' } },
+      { ...ALL, source: 'https://example.com/a?b=c&d', place: 'Paris, France' },
+    ];
+    for (const filter of filters) expect(parseSecond(secondParam(filter))).toEqual(filter);
+  });
+
+  it('is none where the address has none, and everything where it says so', () => {
+    expect(parseSecond(null)).toBeNull();
+    expect(parseSecond('all')).toEqual(ALL);
+    expect(secondParam(ALL)).toBe('all');
+  });
+});

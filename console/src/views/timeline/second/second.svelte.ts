@@ -1,0 +1,145 @@
+/** How many events a second filter lets through, over the same time as the axis shows. */
+import { isAborted } from '../../../lib/api';
+import { countWithin, readExact, type Counts } from '../../../lib/events/counts';
+import { filterQuery, type Filter, type Question } from '../../../lib/events/filter';
+import type { Micros } from '../../../lib/instant';
+import { FIRST, LAST, besideScale } from '../../../lib/events/scale';
+import { readExtent } from '../../../lib/events/pages';
+import { stepOf } from '../../../lib/events/steps';
+import { Stream } from '../../../lib/stream.svelte';
+import { BAR_PIXELS, Counted } from '../counted.svelte';
+import type { TimelineModel } from '../model.svelte';
+import { Renewal } from '../renewal';
+import type { Range } from '../sight.svelte';
+
+/** What is asked for waits until the axis rests: each question is an entry of the ledger. */
+const RESTS_MS = 400;
+
+export class Second {
+  readonly #counted = new Counted();
+  isReading = $state(false);
+  error = $state.raw<unknown>(null);
+  /** How many are in sight, where the stretches do not tell it exactly. */
+  #exact = $state.raw<{ from: Micros; to: Micros; count: number } | null>(null);
+  /** What is counted, as the question has it. */
+  #of = '';
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  #overall: Promise<void> = Promise.resolve();
+  #loading = new AbortController();
+  #settling = new AbortController();
+  #stream: Stream | null = null;
+  readonly #renewal = new Renewal(() => this.#renew());
+
+  constructor(readonly model: TimelineModel) {}
+
+  counts = $derived.by<Counts | null>(() => {
+    const { from, to } = this.model.sight.range;
+    return this.#counted.best(this.model.view.pixel, from, to);
+  });
+
+  /** How many events of the second filter are in sight; null while nobody knows. */
+  inSight = $derived.by<{ count: number; isExact: boolean } | null>(() => {
+    const { from, to } = this.model.sight.range;
+    if (this.#exact?.from === from && this.#exact.to === to) return { count: this.#exact.count, isExact: true };
+    return this.counts === null || this.counts.until < this.counts.to ? null : countWithin(this.counts, from, to);
+  });
+
+  /** What the service is asked. */
+  questionOf(filter: Filter): Question {
+    const { timeline, box, asOf } = this.model;
+    return { timeline, filter, box: filter.place ? null : box, asOf };
+  }
+
+  /** Counts what is in sight, once the axis rests; where another filter is chosen, all of time before that. */
+  show(filter: Filter): void {
+    const { extent } = this.model;
+    clearTimeout(this.#timer);
+    this.#settling.abort();
+    if (extent === null) return;
+    const question = this.questionOf(filter);
+    const of = JSON.stringify(question);
+    const isNew = of !== this.#of;
+    if (isNew) {
+      this.#of = of;
+      this.#begin(question, extent);
+      this.#listen(question);
+    }
+    this.#timer = setTimeout(() => void this.#settle(question), isNew ? 0 : RESTS_MS);
+  }
+
+  /** Asks again after something failed. */
+  again(filter: Filter): void {
+    this.#of = '';
+    this.show(filter);
+  }
+
+  #begin(question: Question, { from, to }: Range): void {
+    this.#exact = null;
+    this.#loading.abort();
+    this.#loading = new AbortController();
+    this.#counted.clear();
+    const { pixel } = besideScale(from, to, this.model.view.width);
+    this.#overall = this.#counted.readOverall(question, { first: from, last: to }, pixel, this.#loading.signal);
+    // Who waits for it is told.
+    this.#overall.catch(() => {});
+  }
+
+  /** What passes this filter need not pass the first one, so nobody else is told of it. */
+  #listen(question: Question): void {
+    this.#stream?.close();
+    this.#stream = null;
+    // What was known then does not change.
+    if (question.asOf !== null) return;
+    const { timeline, filter } = question;
+    const changed = (): void => this.#renewal.add(null);
+    const events = ['events', 'interventions', 'reset'];
+    this.#stream = new Stream({ timeline, events, filter: filterQuery(filter) }, changed, changed);
+  }
+
+  /** Counts anew after something changed; what is drawn stays until then. */
+  async #renew(): Promise<void> {
+    const { signal } = this.#loading;
+    const { overall } = this.#counted;
+    if (this.#of === '' || overall === null || overall.until < overall.to) return;
+    const question = JSON.parse(this.#of) as Question;
+    try {
+      const extent = await readExtent(question, signal);
+      const isWithin = extent !== null && extent.first >= overall.from && extent.last < overall.to;
+      if (isWithin) await this.#counted.renew(question, null, signal);
+      else if (extent !== null) this.#begin(question, { from: extent.first, to: extent.last });
+      this.#exact = null;
+      await this.#settle(question);
+    } catch (error) {
+      if (!isAborted(error)) this.error = error;
+    }
+  }
+
+  async #settle(question: Question): Promise<void> {
+    this.#settling.abort();
+    this.#settling = new AbortController();
+    const { signal } = this.#settling;
+    const { view, sight } = this.model;
+    const { from, to } = sight.range;
+    const range = { from: from < FIRST ? FIRST : from, to: to > LAST ? LAST : to };
+    this.isReading = true;
+    this.error = null;
+    try {
+      await this.#overall;
+      if (signal.aborted) return;
+      await this.#counted.cover(question, stepOf(view.pixel * BAR_PIXELS), range.from, range.to, signal);
+      if (this.inSight?.isExact === false) this.#exact = { from, to, count: await readExact(question, range, signal) };
+    } catch (error) {
+      if (!isAborted(error)) this.error = error;
+    } finally {
+      if (!signal.aborted) this.isReading = false;
+    }
+  }
+
+  close(): void {
+    clearTimeout(this.#timer);
+    this.#loading.abort();
+    this.#settling.abort();
+    this.#renewal.close();
+    this.#stream?.close();
+  }
+}
