@@ -1,0 +1,22 @@
+/** How long a range of time is, in words that agree with its dates. */
+import { DAY, distance, fromCivil, type Micros } from '../instant';
+import { shownCivil } from '../people';
+import { countText } from './words';
+
+const ofDay = { hour: 0, minute: 0, second: 0, micros: 0 };
+
+/**
+ * Returns how long a range is from the first to the last date that `rangeText` says: "1843 – 2033" are 190 years,
+ * whatever the days at its ends. Who reads both would take them for a mistake otherwise.
+ */
+export function spanText(from: Micros, to: Micros): string {
+  const span = to - from;
+  const [a, b] = [shownCivil(from), shownCivil(to)];
+  if (span > 1_500n * DAY) return countText(b.year - a.year, 'year');
+  const months = (b.year - a.year) * 12 + b.month - a.month;
+  if (span > 90n * DAY) return months < 12 ? countText(months, 'month') : yearsText(months);
+  if (span > 3n * DAY) return distance(fromCivil({ ...b, ...ofDay }) - fromCivil({ ...a, ...ofDay }));
+  return distance(span);
+}
+
+const yearsText = (months: number): string => countText(Math.round((months / 12) * 10) / 10, 'year');
