@@ -192,6 +192,23 @@ describe('the search', () => {
     await field.fill('no such thing anywhere');
     await page.getByText('No event has all of these words').waitFor();
   });
+
+  it('knows a place where nothing happens, and takes the map there', async () => {
+    const name = fresh('no-cold');
+    await timeline(name, launch);
+    const page = await on.loggedIn(`timeline?timeline=${name}`);
+    const field = page.getByRole('combobox', { name: /^Find events/ });
+    await field.fill('Reykjavik');
+    const place = page.getByRole('option', { name: /^Reykjavík.*No events there; show it on the map/ });
+    await place.waitFor();
+    await field.press('Enter');
+    await expect.poll(() => param(page, 'map')).toMatch(/^64[.]1\d*,-21[.]9?\d*,14$/);
+    await page.getByRole('button', { name: 'Zoom the map out' }).and(page.locator(':enabled')).waitFor();
+    // Cape Canaveral is in Florida: an event leads there, and the place needs no line of its own.
+    await field.fill('Cape Canaveral');
+    await page.getByRole('option', { name: /Launch/ }).waitFor();
+    await expect.poll(() => page.getByRole('option', { name: /show it on the map/ }).count()).toBe(0);
+  });
 });
 
 describe('the list', () => {
