@@ -2,7 +2,7 @@
 import type { Locator, Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
 import { expectAccessible, expectNoSidewaysScroll, fresh } from './harness';
-import { WIDTHS, card, counted, landing, launch, on, param, region, timeline } from './timeline-page';
+import { WIDTHS, axis, card, counted, drag, landing, launch, on, param, region, timeline } from './timeline-page';
 
 const inside = (page: Page): Locator => region(page, 'What differs');
 const facets = (page: Page): Promise<string[]> => inside(page).locator('h3').allInnerTexts();
@@ -70,7 +70,7 @@ describe('a time that is selected', () => {
     await counted(page, '8 events');
   });
 
-  it('says how many there are exactly above it too, where bars reach beyond the selected time', async () => {
+  it('is counted exactly once it stays, where bars reach beyond it', async () => {
     const name = await storms();
     // Over more than a hundred years no bar is as short as a day.
     await on.service.call('POST', `v1/events?timeline_id=${name}`, {
@@ -82,12 +82,53 @@ describe('a time that is selected', () => {
     const bars = 'center=2005-08-15T12:00:00Z&zoom=20000000000';
     const page = await on.loggedIn(`timeline?timeline=${name}&most=5&range=${HURRICANE}&${bars}`);
     const facts = region(page, 'In view').locator('.facts');
-    await facts.getByText(/^about \d+ events?$/).waitFor();
-    await page.getByRole('button', { name: 'What differs?' }).click();
-    await inside(page)
-      .getByText(/^Of all 4 events/)
-      .waitFor();
     await facts.getByText('4 events', { exact: true }).waitFor();
+    // From one bar into another, and none of the storm's other days.
+    const part = '2005-08-09T00:00:00Z/2005-08-11T12:00:00Z';
+    await page.goto(`${on.service.url}/#/timeline?timeline=${name}&most=5&range=${part}&${bars}`);
+    await facts.getByText('2 events', { exact: true }).waitFor();
+    // What is recorded later counts.
+    await on.service.call('POST', `v1/events?timeline_id=${name}`, {
+      event_id: 'late',
+      time: '2005-08-10T12:00:00Z',
+      name: 'Late report',
+      description: 'Told afterwards.',
+    });
+    await facts.getByText('3 events', { exact: true }).waitFor();
+  });
+
+  it('is asked for once, and never while it changes', async () => {
+    const name = await storms();
+    await on.service.call('POST', `v1/events?timeline_id=${name}`, {
+      event_id: 'galveston',
+      time: '1900-09-08T00:00:00Z',
+      name: 'Galveston',
+      description: 'Long before.',
+    });
+    const bars = 'center=2005-08-15T12:00:00Z&zoom=20000000000';
+    const page = await on.loggedIn(`timeline?timeline=${name}&most=5&${bars}`);
+    await counted(page, '12 in view, 13 events');
+    const asked: string[] = [];
+    page.on('request', (request) => {
+      const query = new URL(request.url()).searchParams;
+      if (query.get('bucket') === '1') asked.push(query.get('time_range') ?? '');
+    });
+    await page.getByRole('button', { name: 'Select time', exact: true }).click();
+    // Its ends are within days that have an event each.
+    await drag(page, axis(page), { x: 40, y: 0 }, { x: -20, y: 0 });
+    await region(page, 'In view').getByRole('heading', { name: 'In the selected time' }).waitFor();
+    await region(page, 'In view')
+      .locator('.facts')
+      .getByText(/^\d+ events?$/)
+      .waitFor();
+    // Who goes on, and comes back to the same time, has it counted already.
+    await page.getByRole('button', { name: 'List', exact: true }).click();
+    await page.getByRole('button', { name: 'List', exact: true }).click();
+    await region(page, 'In view')
+      .locator('.facts')
+      .getByText(/^\d+ events?$/)
+      .waitFor();
+    expect(asked).toHaveLength(1);
   });
 
   it('is compared within a box on the map with elsewhere', async () => {

@@ -21,6 +21,7 @@ import {
   type Question,
 } from '../../lib/events/filter';
 import { Colors } from './colors.svelte';
+import type { Exactly } from './exactly.svelte';
 import { groupsOfStore, type Chosen, type Legend } from './groups';
 import type { Measured } from './measured.svelte';
 import { changesIn, Live, spanOf, type Changes } from './live.svelte';
@@ -71,6 +72,7 @@ export class TimelineModel {
   readonly #renewal = new Renewal((span) => this.#renew(span));
   /** Made by who shows it. */
   measured = $state.raw<Measured | null>(null);
+  exactly = $state.raw<Exactly | null>(null);
   readonly around: Around;
   readonly live = new Live((changes) => this.#apply(changes));
 
@@ -109,17 +111,11 @@ export class TimelineModel {
   /** Which group each shown event is in. */
   groups = $derived(this.legend === null ? null : groupsOfStore(this.shown, this.legend));
   /** Is there nothing at all? */
-  isEmpty = $derived(
-    this.phase === 'ready' &&
-      this.all.count === 0 &&
-      this.#extent === null &&
-      !isFiltered(this.filter) &&
-      this.box === null,
-  );
+  isEmpty = $derived(this.phase === 'ready' && this.all.count === 0 && this.#extent === null && this.isPlain);
   /** Does nothing pass the filter? */
   isNothing = $derived(
     this.phase === 'ready' &&
-      (isFiltered(this.filter) || this.box !== null) &&
+      !this.isPlain &&
       (this.isWhole ? this.all.count === 0 : this.counted.overall?.count === 0),
   );
 
@@ -187,6 +183,11 @@ export class TimelineModel {
     this.sight.look(view);
   }
 
+  /** Whether neither a filter nor a box hides anything. */
+  get isPlain(): boolean {
+    return !isFiltered(this.filter) && this.box === null;
+  }
+
   /** What to tell people of the connection, or null where all is well. */
   get trouble(): string | null {
     return this.#stream?.trouble ?? null;
@@ -205,7 +206,7 @@ export class TimelineModel {
   countIn(from: Micros, to: Micros): { count: number; isExact: boolean } {
     if (!this.isFar) return { count: this.all.lowerBound(to + 1n) - this.all.lowerBound(from), isExact: true };
     if (this.counts === null) return { count: 0, isExact: false };
-    const { count, isExact } = countWithin(this.counts, from, to);
+    const { count, isExact } = this.exactly?.of(from, to) ?? countWithin(this.counts, from, to);
     return { count: isExact ? count : rounded(count), isExact };
   }
 
@@ -334,7 +335,7 @@ export class TimelineModel {
   get #passing(): Range | null {
     const { overall } = this.counted;
     if (this.isWhole || overall === null || overall.until < overall.to) return null;
-    if (!isFiltered(this.filter) && this.box === null) return null;
+    if (this.isPlain) return null;
     const [first, last] = [overall.buckets[0], overall.buckets.at(-1)];
     return first === undefined ? null : { from: first.from, to: last!.to };
   }
@@ -405,8 +406,7 @@ export class TimelineModel {
     if (this.phase === 'loading') return false;
     const { from, to } = this.sight.range;
     const wasEmpty = this.#extent === null;
-    const isPlain = !isFiltered(this.filter) && this.box === null;
-    if (this.isWhole && isPlain && this.all.count + changes.size <= this.singlesMax) {
+    if (this.isWhole && this.isPlain && this.all.count + changes.size <= this.singlesMax) {
       this.all = this.all.with(changes);
       this.#extent = this.all.count === 0 ? null : { from: this.all.time(0), to: this.all.end() };
       if (wasEmpty && !this.sight.isChosen) this.fit();
@@ -431,6 +431,7 @@ export class TimelineModel {
     if (extent !== null) this.#extent = { from: extent.first, to: extent.last };
     await counted.renew(question, span, signal).catch(() => {});
     this.measured?.forget(span);
+    this.exactly?.forget(span);
     const window = this.#window;
     if (window !== null) {
       const read = await readSpan(question, { ...window, limit: this.singlesMax, signal }).catch(() => undefined);
