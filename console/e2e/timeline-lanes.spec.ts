@@ -409,3 +409,32 @@ describe('what is told apart by who it is of', () => {
     await expect.poll(() => hues(page)).toBe(1);
   });
 });
+
+it('has the scale of a lane beside its name, away from where most bars are', async () => {
+  const page = await on.loggedIn('clock?timeline=sources', { viewport: { width: 390, height: 844 } });
+  // What is written on the axis, and from where.
+  await page.addInitScript(() => {
+    const written: [string, number, string][] = [];
+    Object.assign(window, { written });
+    const fillText = Reflect.get(CanvasRenderingContext2D.prototype, 'fillText') as (
+      this: CanvasRenderingContext2D,
+      ...rest: unknown[]
+    ) => void;
+    CanvasRenderingContext2D.prototype.fillText = function (text, x, ...rest) {
+      written.push([text, x, this.textAlign]);
+      fillText.call(this, text, x, ...rest);
+    };
+  });
+  await page.goto(`${on.service.url}/#/timeline?timeline=demo&by=attribute.topic&lanes=1`);
+  await page.reload();
+  const scales = (): Promise<[string, number, string][]> =>
+    page.evaluate(() => {
+      const { written } = window as unknown as { written: [string, number, string][] };
+      return written.filter(([text]) => /^(0–)?[1-9]0$/.test(text));
+    });
+  await expect.poll(() => scales().then((found) => found.length)).toBeGreaterThan(8);
+  for (const [text, x, align] of (await scales()).slice(-8)) {
+    expect([text, align]).toEqual([expect.stringMatching(/^0–\d+$/), 'left']);
+    expect(x).toBeLessThan(390 / 2);
+  }
+});

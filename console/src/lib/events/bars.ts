@@ -27,8 +27,6 @@ export interface Heights {
 const TICK_PIXELS = 26;
 /** More lines than that tell no more. */
 const LINES_MAX = 6;
-/** How far around a number what it stands on is covered. */
-const HALO_PIXELS = 3;
 
 /** Makes a scale that reaches at least up to a count. */
 export function heights(most: number, isLog: boolean, room: number): Heights {
@@ -179,28 +177,23 @@ export function paintLines({ context, palette, scale: view }: Frame, scale: Heig
   for (const tick of scale.ticks) context.fillRect(0, Math.round(base - share(scale, tick) * room), view.width, 1);
 }
 
-export function paintTicks(
-  { context, palette, scale: view }: Frame,
-  scale: Heights,
-  base: number,
-  room: number,
-  side: 'left' | 'right' = 'left',
-): void {
-  const ticks = side === 'left' ? scale.ticks : scale.ticks.slice(-1);
+/**
+ * Writes what each line of the scale stands for, on the side of it that is away from the base: a bar that ends there
+ * is whole.
+ */
+export function paintTicks(frame: Frame, scale: Heights, base: number, room: number): void {
+  for (const tick of scale.ticks) {
+    const line = Math.round(base - share(scale, tick) * room);
+    paintNumber(frame, tick.toLocaleString('en'), 8, line + (room > 0 ? -6 : 7));
+  }
+}
+
+/** Writes with a ground of its own, which a bar or the line of now may go on above and below. */
+export function paintNumber({ context, palette }: Frame, text: string, x: number, middle: number): void {
   context.font = `500 11px ${palette.sans}`;
   context.textBaseline = 'middle';
-  context.textAlign = side;
-  const x = side === 'left' ? 8 : view.width - 8;
-  for (const tick of ticks) {
-    const y = Math.round(base - share(scale, tick) * room) + (side === 'left' ? 0 : 7);
-    const text = tick.toLocaleString('en');
-    // The line of now may run there, or a bar: each goes on between two numbers.
-    context.strokeStyle = palette.surface;
-    context.lineWidth = 2 * HALO_PIXELS;
-    context.lineJoin = 'round';
-    context.strokeText(text, x, y + 0.5);
-    context.fillStyle = palette.muted;
-    context.fillText(text, x, y + 0.5);
-  }
-  context.textAlign = 'left';
+  context.fillStyle = palette.surface;
+  context.fillRect(x - 4, middle - 6, context.measureText(text).width + 8, 12);
+  context.fillStyle = palette.muted;
+  context.fillText(text, x, middle + 0.5);
 }

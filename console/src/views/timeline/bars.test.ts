@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from 'vitest';
 import { ALL } from '../../lib/events/filter';
-import { heights, laneHeights, paintUncounted, share, sidesOf } from '../../lib/events/bars';
+import { heights, laneHeights, paintTicks, paintUncounted, share, sidesOf } from '../../lib/events/bars';
 import { fitted } from '../../lib/events/scale';
 import { stepOf } from '../../lib/events/steps';
 import type { Frame } from './paint';
@@ -42,6 +42,31 @@ describe('time that is not counted yet', () => {
     expect(covered(0n)).toEqual([[0, 30, 1_000, 70]]);
     expect(covered(250n)).toEqual([[250, 30, 750, 70]]);
     expect(covered(1_000n)).toEqual([]);
+  });
+});
+
+describe('the numbers of a scale', () => {
+  it('stand beyond their lines, on a ground of their own: a bar that ends at one is whole', () => {
+    const grounds = (base: number, room: number): number[][] => {
+      const drawn: number[][] = [];
+      const context = {
+        measureText: () => ({ width: 20 }),
+        fillText: () => {},
+        fillRect: (...rectangle: number[]) => drawn.push(rectangle),
+      };
+      const frame = { context, palette: {}, scale: fitted(0n, 1_000n, 1_000, 0) } as unknown as Frame;
+      paintTicks(frame, heights(2, false, 100), base, room);
+      return drawn.map(([, top, , tall]) => [top!, top! + tall!]);
+    };
+    // The lines are at 150 and 100, and 250 and 300.
+    expect(grounds(200, 100)).toEqual([
+      [138, 150],
+      [88, 100],
+    ]);
+    expect(grounds(200, -100)).toEqual([
+      [251, 263],
+      [301, 313],
+    ]);
   });
 });
 

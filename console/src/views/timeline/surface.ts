@@ -7,6 +7,7 @@ import {
   paintBars,
   paintCover,
   paintLines,
+  paintNumber,
   paintTicks,
   paintUncounted,
   without,
@@ -360,12 +361,12 @@ export class Surface {
   #paintNames(frame: Frame, scene: Scene, strips: Strips, isIn: IsIn): void {
     const { context, palette, base } = frame;
     const heights = this.#heights(frame, scene, strips);
-    const isSplit = scene.isSplit && scene.legend !== null;
-    const side = isSplit ? 'right' : 'left';
-    if (heights !== null)
-      strips.ys.forEach((y, i) => isIn(i) && paintTicks(frame, heights(i), base + y, strips.above - 8, side));
-    if (!isSplit) return;
-    const { groups } = scene.legend!;
+    if (!scene.isSplit || scene.legend === null) {
+      if (heights !== null)
+        strips.ys.forEach((y, i) => isIn(i) && paintTicks(frame, heights(i), base + y, strips.above - 8));
+      return;
+    }
+    const { groups } = scene.legend;
     strips.ys.forEach((y, index) => {
       if (!isIn(index)) return;
       context.fillStyle = palette.line;
@@ -383,6 +384,8 @@ export class Surface {
       context.fillRect(8, top - 4, 8, 8);
       context.fillStyle = palette.ink;
       context.fillText(name, 21, top + 0.5, 180);
+      // At the other end there is most to hide. Beside its name there is a pin.
+      if (heights !== null) paintNumber(frame, `0–${heights(index).max.toLocaleString('en')}`, width + 57, top);
     });
   }
 
