@@ -1,7 +1,7 @@
 /** The events of the timeline: their card, recording and correcting, anchors. */
 import { describe, expect, it } from 'vitest';
 import { expectAccessible, logIn, underPrefix, UNREACHABLE } from './harness';
-import { on, card, param, counted, shownTime, timeline, launch, landing } from './timeline-page';
+import { on, card, param, counted, region, shownTime, timeline, launch, landing } from './timeline-page';
 
 on.anewWhenRepeated();
 
@@ -322,4 +322,26 @@ it('an event of a fork tells first what was done before the fork, although posit
   expect(await note.getByText('which this timeline was forked from').count()).toBe(0);
   await note.getByRole('button', { name: /^Entry/ }).click();
   await note.getByText(/is one of the/).waitFor();
+});
+
+it('shows at the edge of a card that it goes on, and nothing of that at its end', async () => {
+  const page = await on.loggedIn('timeline?timeline=demo&event=fall-of-constantinople-1453', {
+    viewport: { width: 1440, height: 900 },
+  });
+  await card(page).getByRole('heading', { name: 'History' }).waitFor();
+  const side = region(page, 'Chosen event');
+  const { x, y, width, height } = (await side.boundingBox())!;
+  // The last rows of pixels of the panel, above its border.
+  const edge = { x: x + 20, y: y + height - 9, width: width - 60, height: 7 };
+  const shown = (): Promise<Buffer> => page.screenshot({ clip: edge });
+  const atTop = await shown();
+  // Wherever it is scrolled to, no line is sliced at the edge.
+  for (const top of [7, 19, 31, 100_000]) {
+    await side.evaluate((panel, to) => (panel.scrollTop = to), top);
+    await expect.poll(() => shown().then((now) => now.equals(atTop)), { message: `at ${top}` }).toBe(true);
+  }
+  // At the end all of the last line is above the fade.
+  const last = card(page).locator('> section').last();
+  const box = (await last.boundingBox())!;
+  expect(box.y + box.height).toBeLessThanOrEqual(y + height - 16);
 });
