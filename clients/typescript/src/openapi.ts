@@ -2518,7 +2518,7 @@ export interface components {
              */
             events_count: number;
             /** @description After a dry run: the forks of this timeline, and their forks. */
-            forks?: components["schemas"]["ForkBody"][] | null;
+            forks?: components["schemas"]["ErasureForkBody"][] | null;
             /**
              * Format: int64
              * @description How many forks had changes of their own erased.
@@ -2566,6 +2566,13 @@ export interface components {
             position: number;
             /** @description A sentence that says what happened. */
             status: string;
+            /** @description The timeline. */
+            timeline_id: string;
+        };
+        /** @description A timeline that goes on from the one that is erased on. */
+        ErasureForkBody: {
+            /** @description Whether you may erase there. */
+            may_erase: boolean;
             /** @description The timeline. */
             timeline_id: string;
         };
@@ -6716,6 +6723,7 @@ export interface operations {
             403: components["responses"]["403"];
             404: components["responses"]["404"];
             409: components["responses"]["409"];
+            412: components["responses"]["412"];
             413: components["responses"]["413"];
             415: components["responses"]["415"];
             422: components["responses"]["422"];
@@ -7460,6 +7468,7 @@ export interface operations {
             403: components["responses"]["403"];
             404: components["responses"]["404"];
             409: components["responses"]["409"];
+            412: components["responses"]["412"];
             413: components["responses"]["413"];
             415: components["responses"]["415"];
             422: components["responses"]["422"];
@@ -8119,6 +8128,7 @@ export interface operations {
             403: components["responses"]["403"];
             404: components["responses"]["404"];
             409: components["responses"]["409"];
+            412: components["responses"]["412"];
             413: components["responses"]["413"];
             415: components["responses"]["415"];
             422: components["responses"]["422"];
@@ -8397,7 +8407,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description One message for each thing that happens to a firing; the id is the position of the newest entry that was told */
+            /** @description One message for each thing that happens to a firing; the id begins with the position of the newest entry that was told */
             200: {
                 headers: {
                     /** @description Identifies the request; copied from the request if it has one */
@@ -9438,6 +9448,7 @@ export interface operations {
             403: components["responses"]["403"];
             404: components["responses"]["404"];
             409: components["responses"]["409"];
+            412: components["responses"]["412"];
             413: components["responses"]["413"];
             415: components["responses"]["415"];
             422: components["responses"]["422"];
@@ -9738,6 +9749,7 @@ export interface operations {
             403: components["responses"]["403"];
             404: components["responses"]["404"];
             409: components["responses"]["409"];
+            412: components["responses"]["412"];
             413: components["responses"]["413"];
             415: components["responses"]["415"];
             422: components["responses"]["422"];
@@ -9803,6 +9815,7 @@ export interface operations {
             403: components["responses"]["403"];
             404: components["responses"]["404"];
             409: components["responses"]["409"];
+            412: components["responses"]["412"];
             413: components["responses"]["413"];
             415: components["responses"]["415"];
             422: components["responses"]["422"];
@@ -9868,6 +9881,7 @@ export interface operations {
             403: components["responses"]["403"];
             404: components["responses"]["404"];
             409: components["responses"]["409"];
+            412: components["responses"]["412"];
             413: components["responses"]["413"];
             415: components["responses"]["415"];
             422: components["responses"]["422"];
@@ -10339,6 +10353,7 @@ export interface operations {
             403: components["responses"]["403"];
             404: components["responses"]["404"];
             409: components["responses"]["409"];
+            412: components["responses"]["412"];
             413: components["responses"]["413"];
             415: components["responses"]["415"];
             422: components["responses"]["422"];
@@ -10469,6 +10484,7 @@ export interface operations {
             403: components["responses"]["403"];
             404: components["responses"]["404"];
             409: components["responses"]["409"];
+            412: components["responses"]["412"];
             413: components["responses"]["413"];
             415: components["responses"]["415"];
             422: components["responses"]["422"];
@@ -10519,7 +10535,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description One message for each change recorded in the ledger, and for time that the clock has passed; the id is the position of the entry */
+            /** @description One message for each change recorded in the ledger, and for time that the clock has passed; the id begins with the position of the entry */
             200: {
                 headers: {
                     /** @description Identifies the request; copied from the request if it has one */
@@ -10630,6 +10646,42 @@ export interface operations {
             };
         };
         responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    /** @description `true` if this repeats the response to an earlier request with the same `Idempotency-Key` */
+                    "Idempotency-Replayed"?: boolean;
+                    /** @description Identifies the request; copied from the request if it has one */
+                    "X-Request-Id": string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "ledger": {
+                     *         "position": 1,
+                     *         "root": "5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f",
+                     *         "size": 1
+                     *       },
+                     *       "status": "A sentence that says what happened.",
+                     *       "timeline_id": "main",
+                     *       "timer": {
+                     *         "deliver": {
+                     *           "to": "text"
+                     *         },
+                     *         "payload": {},
+                     *         "position": 1,
+                     *         "round": 1,
+                     *         "set_at": "2005-08-29T11:10:00Z",
+                     *         "set_by": "text",
+                     *         "state": "running",
+                     *         "timer_id": "text"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["TimerSetBody"];
+                };
+            };
             /** @description Done */
             201: {
                 headers: {
@@ -10945,6 +10997,7 @@ export interface operations {
             403: components["responses"]["403"];
             404: components["responses"]["404"];
             409: components["responses"]["409"];
+            412: components["responses"]["412"];
             413: components["responses"]["413"];
             415: components["responses"]["415"];
             422: components["responses"]["422"];

@@ -1198,7 +1198,7 @@ pub struct ErasedEventsBody {
     /// After a dry run: the ids of the first events.
     pub event_ids: Option<Vec<String>>,
     /// After a dry run: the forks of this timeline, and their forks.
-    pub forks: Option<Vec<ForkBody>>,
+    pub forks: Option<Vec<ErasureForkBody>>,
     /// How many forks had changes of their own erased.
     pub forks_count: Option<u64>,
     /// The erasure's place in the ledger; absent after a dry run.
@@ -1225,6 +1225,16 @@ pub struct ErasedReadsBody {
     pub left: u64,
     /// The erasure's place in the ledger.
     pub ledger: LedgerBody,
+}
+
+/// A timeline that goes on from the one that is erased on.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[non_exhaustive]
+pub struct ErasureForkBody {
+    /// The timeline.
+    pub timeline_id: String,
+    /// Whether you may erase there.
+    pub may_erase: bool,
 }
 
 /// One event as it was recorded, and where.

@@ -155,11 +155,12 @@ fn form(form: &Form, schema: &Value) -> Value {
         (*name, kind)
     });
     let absent = form.absent.iter().map(|name| (*name, json!({ "type": "null" })));
+    let off = form.off.iter().map(|name| (*name, json!({ "enum": [false, null] })));
     let or_nothing =
         |words: &[&str]| -> Vec<Value> { words.iter().map(|word| json!(word)).chain([Value::Null]).collect() };
     let words = form.words.iter().map(|(name, words)| (*name, json!({ "enum": or_nothing(words) })));
     let properties: Map<String, Value> =
-        given.chain(absent).chain(words).map(|(name, said)| (name.to_owned(), said)).collect();
+        given.chain(absent).chain(off).chain(words).map(|(name, said)| (name.to_owned(), said)).collect();
     json!({ "type": "object", "required": form.given, "properties": properties })
 }
 

@@ -13,7 +13,7 @@ use utoipa::openapi::{RefOr, Schema};
 use utoipa::{PartialSchema, ToSchema};
 
 use crate::compression::compressed;
-use crate::entity_tag::{IF_MATCH, refuse_conditions};
+use crate::entity_tag::{IF_MATCH, THERE, refuse_conditions};
 use crate::state::App;
 
 /// Prefixes under which every operation is served by the same handler.
@@ -86,6 +86,8 @@ pub(crate) struct Form {
     pub(crate) given: Vec<&'static str>,
     /// What is not.
     pub(crate) absent: Vec<&'static str>,
+    /// Which switches are off, or not there.
+    pub(crate) off: Vec<&'static str>,
     /// What may be there, and the words that it may be.
     pub(crate) words: Vec<(&'static str, &'static [&'static str])>,
 }
@@ -98,6 +100,11 @@ impl Form {
 
     pub(crate) fn without(mut self, name: &'static str) -> Self {
         self.absent.push(name);
+        self
+    }
+
+    pub(crate) fn off(mut self, name: &'static str) -> Self {
+        self.off.push(name);
         self
     }
 
@@ -129,6 +136,8 @@ pub(crate) struct Route {
     pub(crate) takes: Takes,
     pub(crate) gives: Gives,
     pub(crate) status: u16,
+    /// Whether what it creates may be there already, which is another status.
+    pub(crate) or_there: bool,
     /// How it treats a key with a horizon.
     pub(crate) horizon: HorizonUse,
     /// The forms that parameters may have, if not all go with each other.
@@ -170,6 +179,7 @@ impl Route {
             takes: Takes::Nothing,
             gives: Gives::Json(WireType::of::<crate::answer::StatusBody>()),
             status: 200,
+            or_there: false,
             horizon,
             forms: Vec::new(),
             heeds: Vec::new(),
@@ -289,6 +299,12 @@ impl Route {
         self
     }
 
+    /// Says that what it creates may be there already just so, which is no error.
+    pub(crate) const fn or_there(mut self) -> Self {
+        self.or_there = true;
+        self
+    }
+
     /// Says that of two parameters one is there, and not the other.
     pub(crate) fn either(self, one: &'static str, other: &'static str) -> Self {
         let alone = |given, absent| Form::default().with(given).without(absent);
@@ -308,8 +324,14 @@ impl Route {
     }
 
     /// Says that it is done only if what is there still has the tag of `If-Match`.
-    pub(crate) fn heeds_if_match(self, description: &'static str) -> Self {
+    pub(crate) fn heeds_if_match(mut self, description: &'static str) -> Self {
+        self.refusals.push("412");
         self.heeds(IF_MATCH, description, "entity-tags")
+    }
+
+    /// Says that with `If-Match: *` it is done only if the timeline is there. A timeline has no tag that could differ.
+    pub(crate) fn heeds_if_there(self) -> Self {
+        self.heeds(IF_MATCH, THERE, "entity-tags")
     }
 
     /// Says that there may be too much of something for it, though it only looks.

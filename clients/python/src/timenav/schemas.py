@@ -1013,7 +1013,7 @@ class ErasedEventsBody(TypedDict):
     """After a dry run: the ids of the first events."""
     events_count: int
     """How many events were erased by this request, or would be in total."""
-    forks: NotRequired[Sequence[ForkBody] | None]
+    forks: NotRequired[Sequence[ErasureForkBody] | None]
     """After a dry run: the forks of this timeline, and their forks."""
     forks_count: NotRequired[int | None]
     """How many forks had changes of their own erased."""
@@ -1043,6 +1043,15 @@ class ErasedReadsBody(TypedDict):
     """The position of their entry. Its leaf and all proofs remain."""
     status: str
     """A sentence that says what happened."""
+    timeline_id: str
+    """The timeline."""
+
+
+class ErasureForkBody(TypedDict):
+    """A timeline that goes on from the one that is erased on."""
+
+    may_erase: bool
+    """Whether you may erase there."""
     timeline_id: str
     """The timeline."""
 
@@ -3442,6 +3451,7 @@ __all__ = [
     "ErasedBody",
     "ErasedEventsBody",
     "ErasedReadsBody",
+    "ErasureForkBody",
     "EventBody",
     "EventContentBody",
     "EventKindWord",

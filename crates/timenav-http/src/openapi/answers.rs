@@ -28,12 +28,15 @@ pub(super) fn answers(route: &Route, method: &Method, version: Version, schemas:
     let mut answers = Map::new();
     let (content, description) = content(&route.gives, version, schemas);
     let done = json!({ "description": description, "content": content, "headers": headers_when_done(route, method) });
+    if route.or_there {
+        answers.insert("200".to_owned(), done.clone());
+    }
     answers.insert(route.status.to_string(), done);
     let changes = [Method::POST, Method::PATCH, Method::DELETE].contains(method);
     for (status, _) in PROBLEMS {
         let may = match status {
             "409" => changes || route.refusals.contains(&"409"),
-            "412" => changes && route.tagged,
+            "412" => changes && route.refusals.contains(&"412"),
             _ => true,
         };
         if may {

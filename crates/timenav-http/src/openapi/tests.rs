@@ -1,6 +1,7 @@
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::*;
+use crate::route::Gives;
 
 /// Returns every `$ref` below a value.
 fn references(value: &Value, found: &mut Vec<String>) {
@@ -40,6 +41,34 @@ fn operation_ids_are_unique() {
     ids.sort_unstable();
     ids.dedup();
     assert_eq!(ids.len(), count);
+}
+
+#[test]
+fn no_two_types_have_one_name() {
+    let mut known: BTreeMap<String, Value> = BTreeMap::new();
+    for route in operations() {
+        for wire in wire_types(&route) {
+            let parts = wire.parts.iter().map(|(name, schema)| (name, value(schema)));
+            for (name, schema) in parts.chain([(&wire.name, value(&wire.schema))]) {
+                let first = known.entry(name.clone()).or_insert_with(|| schema.clone());
+                assert_eq!(*first, schema, "two types are called `{name}`, and the document can have one of them");
+            }
+        }
+    }
+}
+
+fn wire_types(route: &Route) -> Vec<&WireType> {
+    let taken = match &route.takes {
+        Takes::Nothing => None,
+        Takes::Params(wire) | Takes::Body(wire) | Takes::File(wire, _) => Some(wire),
+    };
+    let mut found: Vec<&WireType> = taken.into_iter().collect();
+    match &route.gives {
+        Gives::Json(wire) | Gives::Stream(wire, _) | Gives::Text(_, wire) => found.push(wire),
+        Gives::WithProgress(wire, progress) => found.extend([wire, &**progress]),
+        Gives::Bytes | Gives::File | Gives::Lines(_) => {}
+    }
+    found
 }
 
 /// Returns every `format` below a value.
@@ -157,9 +186,24 @@ fn parameters_that_do_not_go_with_others_say_so() {
     );
     // Witnesses vouch for one entry. Growth is proved in JSON, or as a receipt.
     let absent = json!({ "type": "null" });
+    let off = json!({ "enum": [false, null] });
     let format = json!({ "enum": ["json", "cose", null] });
-    let growth = json!({ "from": { "type": "integer" }, "position": absent, "witnessed": absent, "format": format });
+    let growth = json!({ "from": { "type": "integer" }, "position": absent, "witnessed": off, "format": format });
     assert_eq!(forms("ProofRequest")[1], json!({ "type": "object", "required": ["from"], "properties": growth }));
+}
+
+#[test]
+fn statuses_are_those_that_come() {
+    let document = document(Version::V3_1);
+    let may_come = |path: &str, status: &str| document["paths"][path]["post"]["responses"].get(status).is_some();
+    // The clock and an event have tags that may differ. A timeline has none.
+    for (path, has_tag) in [("/v1/travel", true), ("/v1/correct-event", true), ("/v1/events", false)] {
+        assert_eq!(may_come(path, "412"), has_tag, "{path}");
+    }
+    // A timer that is there just so was set before. An event is not recorded twice.
+    for (path, is_there) in [("/v1/timers", true), ("/v1/events", false)] {
+        assert_eq!((may_come(path, "200"), may_come(path, "201")), (is_there, true), "{path}");
+    }
 }
 
 #[test]

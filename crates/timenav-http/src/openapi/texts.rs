@@ -15,6 +15,7 @@ use timenav_import::limits::MAPPING_BYTES_MAX;
 use timenav_import::{ExportFormat, Format};
 
 use crate::v1::proofs;
+use crate::v1::streaming::PLACE_PATTERN;
 
 /// Every id, chosen by a caller or made by the service.
 pub(super) const ID: &str = "id";
@@ -55,9 +56,7 @@ fn rules(kind: &str) -> Option<Value> {
             let topic = Topic::ALL.map(Topic::as_str).join("|");
             json!({ "pattern": format!("^({topic})(,({topic})){{0,{}}}$", Topic::ALL.len() - 1) })
         }
-        "place-in-stream" => {
-            json!({ "minLength": 1, "pattern": "^[0-9]{1,19}([.][0-9]{1,9})?(@-?[0-9]{1,18})?(~[0-9a-f]{16})?$" })
-        }
+        "place-in-stream" => json!({ "minLength": 1, "pattern": PLACE_PATTERN }),
         "message-id" => json!({ "minLength": 1, "pattern": "^[0-9]{1,19}$" }),
         "host-name" => json!({ "minLength": 1, "maxLength": FOLLOWER_HOST_BYTES_MAX, "pattern": "^[!-~]+$" }),
         "process-id" => json!({ "minLength": 1, "pattern": "^[1-9][0-9]{0,8}$" }),

@@ -9,12 +9,12 @@ use timenav_core::time::{Instant, Virtual};
 use timenav_engine::{Action, Anchor, AnchorPage, AnchorRequest, HorizonUse, ReturnScope, Returning};
 use utoipa::ToSchema;
 
-use super::clock::{ClockBody, GENERATION, INSIDE, INSIDE_SAYS, Operation, once_done};
+use super::clock::{ClockBody, GENERATION, INSIDE, INSIDE_SAYS, Operation, is_inside, once_done};
 use super::followers::{Patience, followers_schema};
 use super::parameters::timeline;
 use crate::answer::{Changed, LedgerBody, created_first};
 use crate::auth::Authenticated;
-use crate::entity_tag::{THERE, expect_timeline, if_match};
+use crate::entity_tag::{expect_timeline, if_match};
 use crate::idempotency::Idempotent;
 use crate::params::Params;
 use crate::problem::Failure;
@@ -29,7 +29,7 @@ pub(crate) fn routes() -> Vec<Route> {
         Route::change("/set-anchor", "set_anchor", "Sets an anchor at a moment that you can return to", set_anchor)
             .takes::<SetAnchorRequest>()
             .gives::<AnchorSetBody>()
-            .heeds_if_match(THERE)
+            .heeds_if_there()
             .tag(TAG),
         Route::lookup(
             "/anchors",
@@ -221,8 +221,7 @@ async fn return_to_anchor(
         return Ok(Changed::ok(ClockBody::foreseen(&foresight), false));
     }
     let patience = Patience::of(request.wait, request.followers)?;
-    let is_inside = headers.contains_key(INSIDE);
-    let how = Returning { scope, expected: if_match(&headers)?, is_inside };
+    let how = Returning { scope, expected: if_match(&headers)?, is_inside: is_inside(&headers)? };
     let step =
         app.engine.return_to_anchor(&caller, timeline(request.timeline_id), &anchor_id, how, idempotency).await?;
     once_done(&app, &step, Operation::Return { anchor_id: anchor_id.as_str() }, patience).await

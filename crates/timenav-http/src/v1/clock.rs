@@ -9,7 +9,7 @@ use axum::extract::State;
 use http::HeaderMap;
 use serde::Deserialize;
 use timenav_core::clock::{ClockCommand, Rate};
-use timenav_core::ids::{FollowerName, TimelineId};
+use timenav_core::ids::{FiringId, FollowerName, TimelineId};
 use timenav_core::limits::{RATE_MICROS_MAX, RATE_MICROS_MIN};
 use timenav_core::time::{Duration, Instant, Virtual};
 use timenav_engine::{Caller, ClockChange, HorizonUse};
@@ -247,8 +247,14 @@ pub(crate) struct RateRequest {
 }
 
 pub(crate) fn clock_change(command: ClockCommand, headers: &HeaderMap) -> Result<ClockChange, Failure> {
-    let is_inside = headers.contains_key(INSIDE);
-    Ok(ClockChange { expected: if_match(headers)?, is_inside, ..ClockChange::from(command) })
+    Ok(ClockChange { expected: if_match(headers)?, is_inside: is_inside(headers)?, ..ClockChange::from(command) })
+}
+
+/// Reads whether a handler of a firing asks. Only the form of the id is checked: which firing it is makes no difference.
+pub(crate) fn is_inside(headers: &HeaderMap) -> Result<bool, Failure> {
+    let Some(value) = headers.get(INSIDE) else { return Ok(false) };
+    let id = FiringId::new(value.to_str().unwrap_or(""));
+    id.map(|_| true).map_err(|error| Failure::invalid(INSIDE, error.to_string()))
 }
 
 /// Tells what would fire if a clock were moved, or come again, and moves nothing.

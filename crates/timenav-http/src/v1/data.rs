@@ -14,7 +14,7 @@ use zeroize::Zeroizing;
 use super::parameters::timeline;
 use crate::answer::{Changed, LedgerBody, created_first};
 use crate::auth::Authenticated;
-use crate::entity_tag::{THERE, expect_timeline};
+use crate::entity_tag::expect_timeline;
 use crate::idempotency::Idempotent;
 use crate::params::Params;
 use crate::problem::Failure;
@@ -37,7 +37,7 @@ pub(crate) fn routes() -> Vec<Route> {
         )
         .takes::<EncryptRequest>()
         .gives::<EncryptedBody>()
-        .heeds_if_match(THERE)
+        .heeds_if_there()
         .tag(TAG),
         Route::change("/decrypt-data", "decrypt_data", "Decrypts stored data with its key", decrypt_data)
             .takes::<DecryptRequest>()

@@ -118,7 +118,7 @@ pub(crate) struct ErasedEventsBody {
     evaluated_at: Option<u64>,
     /// After a dry run: the forks of this timeline, and their forks.
     #[serde(skip_serializing_if = "Option::is_none")]
-    forks: Option<Vec<ForkBody>>,
+    forks: Option<Vec<ErasureForkBody>>,
     /// How many payloads were erased, including those of forks.
     #[serde(skip_serializing_if = "Option::is_none")]
     payloads_count: Option<u64>,
@@ -135,7 +135,7 @@ pub(crate) struct ErasedEventsBody {
 
 /// A timeline that goes on from the one that is erased on.
 #[derive(Debug, Serialize, ToSchema)]
-pub(crate) struct ForkBody {
+pub(crate) struct ErasureForkBody {
     /// The timeline.
     timeline_id: String,
     /// Whether you may erase there.
@@ -243,7 +243,8 @@ impl ErasedEventsBody {
     fn foreseen(foreseen: ForeseenErasure) -> Self {
         let ForeseenErasure { timeline_id, events_count, event_ids, evaluated_at, forks } = foreseen;
         let would = counted(events_count, "event");
-        let fork = |ForkSeen { timeline_id, may_erase }| ForkBody { timeline_id: timeline_id.to_string(), may_erase };
+        let fork =
+            |ForkSeen { timeline_id, may_erase }| ErasureForkBody { timeline_id: timeline_id.to_string(), may_erase };
         Self {
             status: format!("Dry run: nothing was erased. {would} of `{timeline_id}` would be."),
             timeline_id: timeline_id.to_string(),

@@ -24,7 +24,7 @@ use super::parameters::timeline;
 use super::resolved::ResolvedBody;
 use crate::answer::{Changed, LedgerBody, created_first};
 use crate::auth::Authenticated;
-use crate::entity_tag::{THERE, expect_timeline};
+use crate::entity_tag::expect_timeline;
 use crate::idempotency::Idempotent;
 use crate::params::{JsonBody, Params, QueryParams, SentAsQuery, conflict, from_json, malformed};
 use crate::problem::{Failure, FaultKind, ParameterFault};
@@ -39,7 +39,7 @@ pub(crate) fn routes() -> Vec<Route> {
         Route::change("/events", "record_events", "Records one or more events, all or none", record_events)
             .takes_body::<EventsRequest>()
             .gives::<RecordedBody>()
-            .heeds_if_match(THERE)
+            .heeds_if_there()
             .created()
             .tag(TAG),
         Route::lookup(

@@ -292,6 +292,7 @@ async fn claim(
     State(app): State<App>,
     Authenticated(caller): Authenticated,
     InPath(queue): InPath,
+    Idempotent(_): Idempotent,
     Params(request): Params<ClaimRequest>,
 ) -> Result<Json<ClaimedBody>, Failure> {
     let queue = QueueId::new(&queue).map_err(|error| Failure::invalid("queue", error.to_string()))?;
@@ -370,6 +371,7 @@ async fn redeliver(
 async fn extend(
     State(app): State<App>,
     Authenticated(caller): Authenticated,
+    Idempotent(_): Idempotent,
     Params(request): Params<ExtendRequest>,
 ) -> Result<Json<ExtendedBody>, Failure> {
     let ttl = lease("ttl", request.ttl)?;

@@ -14,6 +14,7 @@ use utoipa::ToSchema;
 use super::faults::FaultBody;
 use super::parameters::timeline;
 use crate::auth::Authenticated;
+use crate::idempotency::Idempotent;
 use crate::params::Params;
 use crate::problem::Failure;
 use crate::route::Route;
@@ -275,6 +276,7 @@ async fn followers(
 async fn confirm(
     State(app): State<App>,
     Authenticated(caller): Authenticated,
+    Idempotent(_): Idempotent,
     Params(request): Params<ConfirmRequest>,
 ) -> Result<Json<ConfirmedBody>, Failure> {
     let ConfirmRequest { follower_id: Text(follower_id), generation, step, timeline_id } = request;

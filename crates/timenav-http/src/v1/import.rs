@@ -33,7 +33,7 @@ use super::parameters::timeline;
 use crate::answer::{LedgerBody, created_first};
 use crate::auth::{Authenticated, IMPORT_PATH, while_live};
 use crate::body::{drain, drain_rest};
-use crate::entity_tag::{THERE, expect_timeline};
+use crate::entity_tag::expect_timeline;
 use crate::params::QueryParams;
 use crate::problem::{Failure, FaultKind, ParameterFault};
 use crate::route::Route;
@@ -62,7 +62,7 @@ pub(crate) fn routes() -> Vec<Route> {
         Route::change(IMPORT_PATH, "import_events", "Imports the events of a file, as many as possible", import_events)
             .takes_file::<ImportRequest>(Format::ALL.into_iter().map(Format::content_type).collect())
             .gives::<ImportedBody>()
-            .heeds_if_match(THERE)
+            .heeds_if_there()
             .tag("events"),
         undoing::route(),
     ]

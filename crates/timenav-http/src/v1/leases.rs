@@ -149,6 +149,7 @@ async fn release(
     State(app): State<App>,
     Authenticated(caller): Authenticated,
     InPath(lease_id): InPath,
+    Idempotent(_): Idempotent,
     Params(request): Params<LeasesRequest>,
 ) -> Result<Json<ReleasedBody>, Failure> {
     let missing = |_| Refusal::NotFound { what: "lease of yours", id: lease_id.clone() };

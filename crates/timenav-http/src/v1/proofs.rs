@@ -67,13 +67,7 @@ pub(crate) fn routes() -> Vec<Route> {
         )
         .takes::<ProofRequest>()
         .form(Form::default().with("position").without("from"))
-        .form(
-            Form::default()
-                .with("from")
-                .without("position")
-                .without("witnessed")
-                .only("format", &[AS_JSON, AS_RECEIPT]),
-        )
+        .form(Form::default().with("from").without("position").off("witnessed").only("format", &[AS_JSON, AS_RECEIPT]))
         .gives_text::<ProofBody>("A proof; as text, of an entry alone: C2SP tlog-proof with the entry in `extra`")
         .bare()
         .tag(TAG),

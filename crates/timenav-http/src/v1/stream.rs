@@ -19,7 +19,7 @@ use super::filter::{Attributes, attributes_schema, filter};
 use super::kept::{VersionPlace, raw_with};
 use super::paradoxes::{ParadoxBody, include_schema, includes_observations, kinds, kinds_schema, settings};
 use super::parameters::timeline;
-use super::streaming::{Place, event_at, last_event_id, place, told};
+use super::streaming::{PLACE_PATTERN, Place, event_at, last_event_id, place, told};
 use crate::auth::Authenticated;
 use crate::params::Params;
 use crate::problem::Failure;
@@ -39,9 +39,9 @@ pub(crate) fn routes() -> Vec<Route> {
         .takes::<StreamRequest>()
         .streams::<StreamBody>(Messages {
             names: &["clock", "events", "interventions", "paradox-made", "paradox-healed", "advances", "due", "reset"],
-            id: "^[0-9]+([.][0-9]+)?(@-?[0-9]+)?$",
-            what: "One message for each change recorded in the ledger, and for time that the clock has passed; the id is the \
-                   position of the entry",
+            id: PLACE_PATTERN,
+            what: "One message for each change recorded in the ledger, and for time that the clock has passed; the id \
+                   begins with the position of the entry",
             may_be_silent: true,
         })
         .conflicts()
@@ -97,9 +97,10 @@ pub(crate) struct StreamRequest {
 pub(crate) struct StreamBody {
     /// The timeline.
     timeline_id: String,
-    /// Position of the ledger entry that tells it; the newest one where it is of no entry. The message's id too; where an
-    /// entry tells several things, the ids of all but the last have their number behind it, from 0 (`17.0`); and behind that
-    /// of `due`, how far the clock has come (`17@951868800000000`).
+    /// Position of the ledger entry that tells it; the newest one where it is of no entry. The message's id begins with it:
+    /// where an entry tells several things, the ids of all but the last have their number behind it, from 0 (`17.0`);
+    /// behind that of `due` is how far the clock has come (`17@951868800000000`); and each ends with a mark of the entry
+    /// (`17~5f3c9a0e1d2b4c68`).
     position: u64,
     /// The clock as it is since then.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -32,6 +32,9 @@ const RETRY_SECONDS: u32 = 5;
 /// A comment is sent after so long without a change, so that nobody takes silence for an end.
 pub(crate) const HEARTBEAT: Duration = Duration::from_secs(15);
 
+/// What [`id_at`] writes and [`Place`] reads, as a pattern. All numbers of so many digits can be read.
+pub(crate) const PLACE_PATTERN: &str = "^[0-9]{1,19}([.][0-9]{1,9})?(@-?[0-9]{1,18})?(~[0-9a-f]{16})?$";
+
 /// Takes a place for one more stream of a user, which is free again once it is dropped.
 pub(crate) fn place(app: &App, caller: &Caller) -> Result<Share<UserId>, Failure> {
     let place = app.streams.take(&caller.user_id, 1);
@@ -74,11 +77,15 @@ impl FromStr for Place {
 
 /// Returns a message whose id is a place in the ledger, and that says nothing yet.
 pub(super) fn event_at(told: &Told) -> Event {
+    Event::default().id(id_at(told))
+}
+
+fn id_at(told: &Told) -> String {
     let Told { position, part, passed, entry, .. } = told;
     let part = part.map_or_else(String::new, |part| format!(".{part}"));
     let passed = passed.map_or_else(String::new, |passed| format!("@{}", passed.micros()));
     let entry = entry.map_or_else(String::new, |entry| format!("~{entry}"));
-    Event::default().id(format!("{position}{part}{passed}{entry}"))
+    format!("{position}{part}{passed}{entry}")
 }
 
 /// Tells what a ledger tells, as the messages that are made of it, until the client, the permission or the service ends.
@@ -108,4 +115,31 @@ pub(super) fn told(
     let stream = Sse::new(messages.take_until(end));
     let stream = stream.keep_alive(KeepAlive::new().interval(HEARTBEAT));
     ([(header::CACHE_CONTROL, "no-store")], stream)
+}
+
+#[cfg(test)]
+mod tests {
+    use regex::Regex;
+    use timenav_engine::News;
+
+    use super::*;
+
+    #[test]
+    fn an_id_is_as_the_document_says_and_is_read_again() {
+        let pattern = Regex::new(PLACE_PATTERN).unwrap();
+        let mark = "0085ee332fadb4d5".parse().unwrap();
+        let passed = Instant::from_micros(-62_135_596_800_000_000).unwrap();
+        for (part, passed, entry, id) in [
+            (None, None, None, "17"),
+            (None, None, Some(mark), "17~0085ee332fadb4d5"),
+            (Some(0), None, Some(mark), "17.0~0085ee332fadb4d5"),
+            (None, Some(passed), Some(mark), "17@-62135596800000000~0085ee332fadb4d5"),
+            (Some(3), Some(passed), Some(mark), "17.3@-62135596800000000~0085ee332fadb4d5"),
+        ] {
+            assert_eq!(id_at(&Told { position: 17, part, passed, entry, what: News::Reset }), id);
+            assert!(pattern.is_match(id), "{id}");
+            let Place(seen) = id.parse().unwrap();
+            assert_eq!(seen, Seen { position: 17, part, passed, entry });
+        }
+    }
 }

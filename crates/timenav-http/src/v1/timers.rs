@@ -17,7 +17,7 @@ use super::firings::FiringBody;
 use super::parameters::timeline;
 use crate::answer::{Changed, LedgerBody, created_first};
 use crate::auth::Authenticated;
-use crate::entity_tag::{THERE, expect_timeline};
+use crate::entity_tag::expect_timeline;
 use crate::idempotency::Idempotent;
 use crate::params::{InPath, Params};
 use crate::problem::Failure;
@@ -39,10 +39,11 @@ pub(crate) fn routes() -> Vec<Route> {
             .takes::<SetTimerRequest>()
             .gives::<TimerSetBody>()
             .created()
+            .or_there()
             .form(Form::default().with("at").without("every").without("cron").without("misfire"))
             .form(Form::default().with("every").without("at").without("cron"))
             .form(Form::default().with("cron").without("at").without("every"))
-            .heeds_if_match(THERE)
+            .heeds_if_there()
             .tag(TAG),
         Route::lookup("/timers", "timers", "Lists timers, the next ones first", timers, HorizonUse::Refused)
             .takes::<TimersRequest>()

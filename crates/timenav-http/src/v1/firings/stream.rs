@@ -18,13 +18,14 @@ use crate::problem::Failure;
 use crate::route::Messages;
 use crate::state::App;
 use crate::v1::parameters::timeline;
-use crate::v1::streaming::{Place, event_at, last_event_id, place, told};
+use crate::v1::streaming::{PLACE_PATTERN, Place, event_at, last_event_id, place, told};
 use crate::wire::Text;
 
 pub(super) const MESSAGES: Messages = Messages {
     names: &["firing", "gap", "reset"],
-    id: "^[0-9]+([.][0-9]+)?$",
-    what: "One message for each thing that happens to a firing; the id is the position of the newest entry that was told",
+    id: PLACE_PATTERN,
+    what: "One message for each thing that happens to a firing; the id begins with the position of the newest \
+           entry that was told",
     may_be_silent: true,
 };
 
@@ -47,8 +48,9 @@ pub(super) struct FiringsStreamRequest {
 pub(super) struct FiringsStreamBody {
     /// The timeline.
     timeline_id: String,
-    /// Position of the newest entry that was told. The message's id too; where an entry tells of several firings, the ids of
-    /// all but the last have their number behind it, from 0 (`17.0`).
+    /// Position of the newest entry that was told. The message's id begins with it: where an entry tells of several firings,
+    /// the ids of all but the last have their number behind it, from 0 (`17.0`); and each ends with a mark of the entry
+    /// (`17~5f3c9a0e1d2b4c68`).
     position: u64,
     /// The firing, and what happened to it.
     #[serde(skip_serializing_if = "Option::is_none")]

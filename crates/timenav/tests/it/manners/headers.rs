@@ -176,3 +176,21 @@ fn a_condition_that_an_operation_does_not_know_is_refused() {
     assert_eq!(service.get("/v1/clock", &[])["generation"], 0);
     service.audit();
 }
+
+/// Whoever sends a key relies on its being one, also where it is not kept.
+#[test]
+fn a_key_that_is_none_is_refused_wherever_the_document_has_one() {
+    let service = Service::start();
+    let mut keyed = 0;
+    for operation in operations::all(&service) {
+        if !operation.heeded.iter().any(|name| name == "Idempotency-Key") {
+            continue;
+        }
+        keyed += 1;
+        let request = operation.request().json(&operation.parameters()).idempotent("not one");
+        let refused = service.send(request).refused(400, "invalid_parameter");
+        assert_eq!(refused["errors"][0]["pointer"], "#/Idempotency-Key", "{}: {refused}", operation.id);
+    }
+    assert!(keyed > 30, "{keyed}");
+    service.audit();
+}

@@ -39,6 +39,8 @@ fn the_clock_goes_from_one_moment_to_the_next() {
             let firing_id = firings[0]["firing_id"].as_str().expect("an id");
             let inside = Request::post(PATH).json(&json!({})).header("Timenav-Firing", firing_id);
             service.send(inside).refused(409, "inside_advance");
+            let nobody = Request::post(PATH).json(&json!({})).header("Timenav-Firing", "{}");
+            service.send(nobody).refused(400, "invalid_parameter");
             acknowledge(&service, &firings);
         }
         moving.join().expect("an answer")
