@@ -146,6 +146,9 @@ fn first_complaint(log: &str) -> Option<&str> {
 }
 
 #[cfg(test)]
+mod expected;
+
+#[cfg(test)]
 mod tests {
     use super::*;
 
