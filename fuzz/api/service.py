@@ -84,6 +84,9 @@ def time_ranges(draw):
 
 schemathesis.openapi.format("time-range", time_ranges())
 
+words = st.text(string.ascii_letters + string.digits + "éΩж", min_size=1, max_size=12)
+schemathesis.openapi.format("words", st.lists(words, min_size=1, max_size=4).map(" ".join))
+
 FIELDS = ["event_id", "time", "end_time", "precision", "description", "name", "location", "source"]
 columns = st.text(string.ascii_letters + string.digits + "_. ", min_size=1, max_size=12).filter(str.strip)
 pairs = st.lists(st.tuples(st.sampled_from(FIELDS), columns), max_size=4, unique_by=lambda pair: pair[0])
@@ -99,12 +102,17 @@ MOSTLY_REFUSED = ["cursor", "map", "columns"]
 # How long answers may wait for something that does not come.
 SHORT_WAITS = ["0s", "0.2s", "PT0.5S", "1s"]
 
-# How a clock may be shown wrong.
-FAULTS = {
-    "offset": ["2s", "-0.5s", "+250ms"],
-    "jitter": ["5ms", "0.1s"],
-    "leap": ["insert@2028-12-31T23:59:59Z", "delete@2029-06-30T23:59:59Z"],
-    "leap_smear": ["24h", "1h"],
+# Texts that are right, by their field and the one around it: how a clock is shown wrong, and when a timer fires.
+ZONES = ["Europe/Paris", "UTC"]
+RIGHT = {
+    "fault": {
+        "offset": ["2s", "-0.5s", "+250ms"],
+        "jitter": ["5ms", "0.1s"],
+        "leap": ["insert@2028-12-31T23:59:59Z", "delete@2029-06-30T23:59:59Z"],
+        "leap_smear": ["24h", "1h"],
+    },
+    "every": {"rule": ["FREQ=DAILY", "FREQ=MONTHLY;BYMONTHDAY=31;SKIP=BACKWARD"], "zone": ZONES},
+    "cron": {"expression": ["30 9 * * MON-FRI", "0 0 1 1 *"], "zone": ZONES},
 }
 
 # Keys that requests were sent with.
@@ -123,12 +131,13 @@ def let_in(case):
         case.body.pop("current_password", None)
 
 
-def make_faults_right(case):
-    """Writes the texts of a fault in right ones: the document says only how long they may be."""
-    fault = case.body.get("fault") if case.path.endswith("/fault") and isinstance(case.body, dict) else None
-    for name, right in FAULTS.items():
-        if isinstance(fault, dict) and isinstance(fault.get(name), str):
-            fault[name] = right[len(fault[name]) % len(right)]
+def write_right(case):
+    """Writes texts in right ones of which the document says only how long they may be."""
+    for outer, fields in RIGHT.items():
+        inner = case.body.get(outer) if isinstance(case.body, dict) else None
+        for name, texts in fields.items():
+            if isinstance(inner, dict) and isinstance(inner.get(name), str):
+                inner[name] = texts[len(inner[name]) % len(texts)]
 
 
 @schemathesis.hook
@@ -158,7 +167,7 @@ def map_case(context, case):
             if isinstance(position, int) and position % 4 > 0:
                 container[name] = position % 10
     let_in(case)
-    make_faults_right(case)
+    write_right(case)
     # Schemathesis covers optional fields of the head with a text that is empty where it finds none for their pattern.
     if case.headers is not None and case.headers.get("If-Match") == "":
         del case.headers["If-Match"]
