@@ -1,7 +1,7 @@
 /** Draws the heat layer of the map, and the scale of its legend, in the same colors. */
 import './ramp.css';
 import type { MapScene } from './map';
-import { located } from './map-view';
+import { located, unit } from './map-view';
 import { shareOf, smoothAt, valueAt, type Grid, type HeatScale } from './heat';
 
 type Color = readonly [number, number, number];
@@ -65,9 +65,17 @@ export function heatPicture(
     const value = valueAt(grid, lat, lon, false);
     return value === null ? null : { share: shareOf(scale, value), part: 1 };
   };
+  const scaled = unit(size, view.zoom);
+  const middle = { x: size.width / 2 - view.x * scaled, y: size.height / 2 - view.y * scaled };
+  const inward = (from: number, to: number): number => from + Math.sign(to - from) * each;
+  /** Where a point is. One just beyond the edge of the world has the color of what is inside: the edge has no teeth. */
+  const placed = (x: number, y: number): ReturnType<typeof located> =>
+    located(view, size, x, y) ??
+    located(view, size, inward(x, middle.x), y) ??
+    located(view, size, x, inward(y, middle.y));
   for (let y = 0; y < sheet.height; y += 1)
     for (let x = 0; x < sheet.width; x += 1) {
-      const place = located(view, size, (x + 0.5) * each, (y + 0.5) * each);
+      const place = placed((x + 0.5) * each, (y + 0.5) * each);
       const found = place === null ? null : told(place.lat, place.lon);
       if (found === null) continue;
       const [red, green, blue, alpha] = colorOf(ramp, found.share);

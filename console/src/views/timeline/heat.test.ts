@@ -128,6 +128,16 @@ describe('a scale', () => {
     expect(densityScale(gridOf())).toBeNull();
   });
 
+  it('of densities begins where there are events', () => {
+    // Between 900 and 1,000 in each cell: what is beside them is a quarter of that, and has the lowest color.
+    const cells = Array.from({ length: 6 }, (_, index) => ({ south: 0, west: index * 10, count: 900 + index * 20 }));
+    const { low, isLog } = densityScale(densities(cells, 10))!;
+    expect([low, isLog]).toEqual([0, false]);
+    const wide = densityScale(densities([...cells, { south: 0, west: 100, count: 20 }], 10))!;
+    expect(wide.isLog).toBe(true);
+    expect(wide.ticks.length).toBeLessThan(5);
+  });
+
   it('of numbers goes from round ones to round ones, and needs no zero', () => {
     expect(valueScale(gridOf(882, 1_021))).toEqual({ low: 850, high: 1_050, isLog: false, ticks: [850, 950, 1_050] });
     expect(valueScale(gridOf(-4, -4))?.ticks).toHaveLength(2);
@@ -143,14 +153,16 @@ describe('a scale', () => {
   });
 
   it('passes into nothing without an edge', () => {
-    const grid = densities([{ south: 0, west: 0, count: 100_000 }], 10);
+    const few = { south: 0, west: -100, count: 1 };
+    const grid = densities([{ south: 0, west: 0, count: 100_000 }, few], 10);
     const scale = densityScale(grid)!;
     expect(scale.isLog).toBe(true);
     const parts = Array.from({ length: 21 }, (_, step) => smoothAt(grid, scale, 5, 5 + step)?.part ?? 0);
-    // Two cells away nothing is left, and each degree takes as little as the next.
-    expect([parts[0], parts[10], parts[20]]).toEqual([1, 0.5, 0]);
-    const falls = parts.slice(1).map((part, index) => parts[index]! - part);
-    for (const fall of falls) expect(fall).toBeCloseTo(0.05, 9);
+    // As far as the next cell the color is whole. Two cells away nothing is left, and each degree takes as little as the
+    // next.
+    expect([parts[0], parts[10], parts[20]]).toEqual([1, 1, 0]);
+    const falls = parts.slice(11).map((part, index) => parts[index + 10]! - part);
+    for (const fall of falls) expect(fall).toBeCloseTo(0.1, 9);
     expect(smoothAt(grid, scale, 5, 5)!.share).toBeCloseTo(shareOf(scale, valueAt(grid, 5, 5, false)!), 9);
   });
 

@@ -146,12 +146,11 @@ const DECADES_MAX = 4;
 const TICK_GAP = 0.24;
 
 /** Returns the scale of densities, from round numbers to round numbers; null without any. */
-export function densityScale({ resolution, values }: Grid): HeatScale | null {
-  const found = [...values.values()];
+export function densityScale({ values, nearness }: Grid): HeatScale | null {
+  // What is beside cells with events is less than any of them: the scale would begin where nothing is.
+  const found = [...values].filter(([key]) => (nearness?.get(key) ?? 1) === 1).map(([, value]) => value);
   if (found.length === 0) return null;
-  const most = Math.max(...found);
-  // Where there is one event, its cell has a quarter of it.
-  const least = unitOf(resolution) / areaOf(0, resolution) / 4;
+  const [least, most] = [Math.min(...found), Math.max(...found)];
   const high = niceStep(most);
   if (most / least < LINEAR_MAX) return { low: 0, high, isLog: false, ticks: [0, trimmed(high / 2), high] };
   const bottom = Math.max(Math.floor(Math.log10(least)), Math.ceil(Math.log10(high)) - DECADES_MAX);
@@ -202,11 +201,13 @@ export function shareOf({ low, high, isLog }: HeatScale, value: number): number 
 
 /** On a linear scale, what is less than such a part of it is fainter. */
 const FAINT = 0.12;
+/** As near as the next cell is the color whole: it says the density, and fading would say it a second time. */
+const WHOLE = 0.5;
 
 /**
  * Returns where on a scale a place is, and how much of the color it has; null where there is nothing. Places on the
- * scale pass into each other, and not values: on a logarithmic scale, these end in an edge. Away from the cells that
- * have events the color fades.
+ * scale pass into each other, and not values: on a logarithmic scale, these end in an edge. Beyond the neighbors
+ * of cells that have events the color fades.
  */
 export function smoothAt(
   grid: Grid,
@@ -221,6 +222,6 @@ export function smoothAt(
   };
   const share = between(resolution, lat, lon, shareIn);
   const isIn = (key: number): number => nearness?.get(key) ?? (values.has(key) ? 1 : 0);
-  const part = scale.isLog ? between(resolution, lat, lon, isIn) : Math.min(1, share / FAINT);
+  const part = scale.isLog ? Math.min(1, between(resolution, lat, lon, isIn) / WHOLE) : Math.min(1, share / FAINT);
   return part > 0 ? { share, part } : null;
 }

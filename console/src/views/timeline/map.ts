@@ -265,14 +265,15 @@ function paintSelected(
     context.stroke();
   }
   context.setLineDash([]);
-  context.fillStyle = palette.now;
+  // As on the axis: the color of now is the clock's.
+  context.fillStyle = palette.ink;
   context.strokeStyle = palette.surface;
   context.lineWidth = 2;
   context.beginPath();
   context.arc(x, y, 6, 0, 7);
   context.fill();
   context.stroke();
-  context.strokeStyle = palette.now;
+  context.strokeStyle = palette.ink;
   context.beginPath();
   context.arc(x, y, 11, 0, 7);
   context.stroke();

@@ -231,9 +231,9 @@ export function paintRuler({ context, palette, scale, height }: Frame, { ticks, 
   for (const tick of ticks) {
     context.font = `${tick.isMajor ? 620 : 450} 12px ${palette.sans}`;
     context.fillStyle = tick.isMajor ? palette.ink : palette.muted;
-    // A label that would be cut at the edge fades.
+    // A label fades before the edge would cut it: half a number would be another one.
     const inside = Math.min(tick.x, scale.width - tick.x) - context.measureText(tick.label).width / 2;
-    context.globalAlpha = Math.max(0, Math.min(1, (inside + 10) / 16));
+    context.globalAlpha = Math.max(0, Math.min(1, inside / 6));
     context.fillText(tick.label, tick.x, periods.length > 0 ? 31 : 24);
   }
   context.globalAlpha = 1;
