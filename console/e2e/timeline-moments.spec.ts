@@ -258,6 +258,26 @@ describe('the everyday', () => {
   });
 });
 
+it('makes a fork that goes on from what was known then', async () => {
+  await on.service.timeline('gone-wrong', launch);
+  await new Promise((later) => setTimeout(later, 1_100));
+  const then = new Date().toISOString().replace(/[.]\d+Z$/, 'Z');
+  await new Promise((later) => setTimeout(later, 1_100));
+  await on.service.call('POST', 'v1/events?timeline_id=gone-wrong', landing);
+  const page = await on.loggedIn(`timeline?timeline=gone-wrong&as_of=${then}`);
+  await counted(page, '1 event');
+  await page.getByRole('button', { name: 'Fork from then…' }).click();
+  const dialog = page.getByRole('dialog', { name: 'New timeline' });
+  expect(await dialog.getByLabel('From', { exact: true }).inputValue()).toBe(then);
+  await dialog.getByLabel('Name', { exact: true }).fill('again');
+  await dialog.getByRole('button', { name: 'Fork the timeline' }).click();
+  await expect.poll(() => param(page, 'timeline')).toBe('again');
+  await page.getByRole('button', { name: 'Back to now' }).click();
+  // What was recorded after it is not on the fork.
+  await counted(page, '1 event');
+  expect(param(page, 'as_of')).toBeNull();
+});
+
 it('copies a link to what is known now, which stays as it is', async () => {
   await on.service.timeline('lasting', launch);
   // The link has whole seconds.

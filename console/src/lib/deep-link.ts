@@ -73,7 +73,7 @@ const UNDERSTOOD: Record<string, Record<string, Check>> = {
     shades: oneOf('linear', 'sqrt', 'log', 'quantiles'),
     as_of: moment,
     do: oneOf('as-of', 'tree', 'record', 'import', 'export', 'save'),
-    view: oneOf('list'),
+    view: oneOf('list', 'map'),
     sort: anything,
     cols: anything,
     q: anything,

@@ -220,6 +220,7 @@ function actions({ timeline, href, may, isPaused, hasDemo, isOperator }: Sources
     act('help', 'Help: which keys do what', 'info', { help: 'keys' }),
     act('compare', 'Compare with a fork', 'fork', href('compare')),
     act('list', 'Show events as a list', 'timeline', href('timeline', { view: 'list' })),
+    act('map', 'Show a large map', 'globe', href('timeline', { view: 'map' })),
     act('zone', 'Change the time zone…', 'globe', { zone: true }),
     act('light', 'Colors: light', 'sun', { theme: 'light' }),
     act('dark', 'Colors: dark', 'moon', { theme: 'dark' }),

@@ -1,0 +1,53 @@
+/** The map in the room of the axis: with the strip of all time, by which the time is chosen. */
+import type { Locator, Page } from 'playwright-core';
+import { expect, it } from 'vitest';
+import { expectAccessible, expectNoSidewaysScroll } from './harness';
+import { WIDTHS, axis, on, open, param, region, shownTime } from './timeline-page';
+
+const map = (page: Page): Locator => page.getByRole('application', { name: /^World map with/ });
+const height = async (page: Page): Promise<number> => (await map(page).boundingBox())!.height;
+
+it('grows into the room of the axis, and gives it back', async () => {
+  const page = await open();
+  await map(page).waitFor();
+  const small = await height(page);
+  await region(page, 'Map').getByRole('button', { name: 'Large map' }).click();
+  await axis(page).waitFor({ state: 'detached' });
+  expect(param(page, 'view')).toBe('map');
+  await expect.poll(() => height(page)).toBeGreaterThan(1.5 * small);
+  // What is chosen on it is told beside it.
+  await region(page, 'In view').waitFor();
+  await expectAccessible(page);
+  // A link to it shows the same.
+  await page.reload();
+  await map(page).waitFor();
+  await expect.poll(() => height(page)).toBeGreaterThan(1.5 * small);
+  expect(await axis(page).count()).toBe(0);
+  await region(page, 'Map').getByRole('button', { name: 'Large map' }).click();
+  await axis(page).waitFor();
+  expect(param(page, 'view')).toBeNull();
+  await expect.poll(() => height(page)).toBeLessThan(1.1 * small);
+});
+
+it('has its time chosen on the strip of all time, and plays it', async () => {
+  const page = await on.loggedIn('timeline?timeline=demo&view=map');
+  await map(page).waitFor();
+  await page.getByRole('button', { name: 'Zoom in', exact: true }).click();
+  const before = await shownTime(page);
+  const strip = (await page.locator('.overview').boundingBox())!;
+  await page.mouse.click(strip.x + strip.width * 0.1, strip.y + strip.height / 2);
+  await expect.poll(() => shownTime(page)).not.toBe(before);
+  await page.getByRole('button', { name: 'More', exact: true }).click();
+  await page.getByRole('menuitem', { name: 'Play this time' }).click();
+  expect(param(page, 'view')).toBe('map');
+  await page.getByRole('button', { name: 'Pause playback' }).waitFor();
+});
+
+it('fits every width', async () => {
+  const page = await on.loggedIn('timeline?timeline=demo&view=map');
+  await map(page).waitFor();
+  for (const width of WIDTHS) {
+    await page.setViewportSize({ width, height: 844 });
+    await expectNoSidewaysScroll(page);
+  }
+});
