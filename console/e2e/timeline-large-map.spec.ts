@@ -49,5 +49,10 @@ it('fits every width', async () => {
   for (const width of WIDTHS) {
     await page.setViewportSize({ width, height: 844 });
     await expectNoSidewaysScroll(page);
+    // Below the strip, and as wide as there is room for.
+    const [strip, box] = [await page.locator('.overview').boundingBox(), await map(page).boundingBox()];
+    expect(box!.y).toBeGreaterThan(strip!.y + strip!.height);
+    expect(box!.y).toBeLessThan(844);
+    expect(box!.width).toBeGreaterThan(width * 0.5);
   }
 });
