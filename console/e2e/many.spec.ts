@@ -97,7 +97,7 @@ const chosenOn = (page: Page): Promise<number> =>
     .locator('canvas')
     .evaluate((canvas: HTMLCanvasElement) => {
       const probe = document.body.appendChild(document.createElement('i'));
-      probe.style.color = 'var(--now)';
+      probe.style.color = 'var(--ink)';
       const [red, green, blue] = getComputedStyle(probe).color.match(/\d+/g)!.map(Number);
       probe.remove();
       const { data } = canvas.getContext('2d')!.getImageData(0, 0, canvas.width, canvas.height);
