@@ -158,8 +158,8 @@ describe('a scale', () => {
     const scale = densityScale(grid)!;
     expect(scale.isLog).toBe(true);
     const parts = Array.from({ length: 21 }, (_, step) => smoothAt(grid, scale, 5, 5 + step)?.part ?? 0);
-    // As far as the next cell the color is whole. Two cells away nothing is left, and each degree takes as little as the
-    // next.
+    // As far as the next cell the color is whole. Two cells away nothing is left, and each degree takes as little as
+    // the next.
     expect([parts[0], parts[10], parts[20]]).toEqual([1, 1, 0]);
     const falls = parts.slice(11).map((part, index) => parts[index + 10]! - part);
     for (const fall of falls) expect(fall).toBeCloseTo(0.1, 9);
