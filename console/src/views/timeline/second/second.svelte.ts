@@ -84,7 +84,7 @@ export class Second {
     this.#overall.catch(() => {});
   }
 
-  /** What passes this filter need not pass the first one, so nobody else is told of it. */
+  /** The first filter may hide what passes this one, so the stream of the axis does not tell of it. */
   #listen(question: Question): void {
     this.#stream?.close();
     this.#stream = null;
