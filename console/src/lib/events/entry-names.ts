@@ -34,20 +34,23 @@ export function runsOf(positions: readonly number[]): { from: number; limit: num
 
 interface Payload {
   event_id?: unknown;
-  event?: { event_id?: unknown; name?: string; description?: string } | null;
+  event?: { event_id?: unknown; name?: string; description?: string; precision?: string } | null;
   after?: Payload['event'];
   name?: string;
   description?: string;
+  precision?: string;
 }
 
 /** Returns the event that a payload names, and what it is called; null where it names none. */
-export function nameIn(payload: string | null | undefined): { id: string; name: string } | null {
+export function nameIn(payload: string | null | undefined): { id: string; name: string; precision?: string } | null {
   try {
     const told = JSON.parse(payload ?? 'null') as Payload | null;
     const event = told?.event ?? told?.after ?? told;
     const id = event?.event_id ?? told?.event_id;
     const name = event ? callName(event) : '';
-    return typeof id === 'string' && name !== '' ? { id, name } : null;
+    return typeof id === 'string' && name !== ''
+      ? { id, name, ...(event?.precision && { precision: event.precision }) }
+      : null;
   } catch {
     return null;
   }

@@ -1,8 +1,9 @@
 /** What events are called where only their ids are known: in paradoxes, entries of a ledger, causes out of sight. */
 import { Problem, service } from '../api';
-import { sentenceText } from '../when';
+import { parse } from '../instant';
+import { isDate, preciseText, sentenceText } from '../when';
 import { isOfEvent, nameIn, runsOf, type OfEntry } from './entry-names';
-import { callName, keepName, knownName } from './known-names';
+import { callName, keepName, knownName, knownPrecision } from './known-names';
 import { keepSpan, knownSpan, type Span } from './known-spans';
 
 /** Each name that is asked for by itself is a question to the service, and an entry of its ledger: few are. */
@@ -20,6 +21,8 @@ export class EventNames {
   byId = $state.raw<ReadonlyMap<string, string>>(new Map());
   /** When they are, of those that were read. */
   spans = $state.raw<ReadonlyMap<string, Span>>(new Map());
+  /** How exactly it is known when they are, of those whose time is a date. */
+  precisions = $state.raw<ReadonlyMap<string, string>>(new Map());
   #round = 0;
 
   constructor(
@@ -77,6 +80,9 @@ export class EventNames {
       return name ? [[id, name] as const] : [];
     });
     this.byId = new Map(found);
+    this.precisions = new Map(
+      ids.map((id) => [id, knownPrecision(this.timeline, id)] as const).filter(([, precision]) => isDate(precision)),
+    );
     this.spans = new Map(
       ids.flatMap((id) => {
         const span = knownSpan(this.timeline, id);
@@ -106,7 +112,7 @@ export class EventNames {
     try {
       const told = await service.event({ timeline_id: this.timeline, event_id: id });
       const event = told.event ?? [...told.versions].reverse().find((version) => version.event)?.event;
-      keepName(this.timeline, id, event ? callName(event) : '');
+      keepName(this.timeline, id, event ? callName(event) : '', event?.precision);
       if (event) keepSpan(this.timeline, id, event);
     } catch (error) {
       // Its id is shown, as it is for those that were never recorded.
@@ -120,7 +126,10 @@ export class EventNames {
       const told = await service.checkTimeline({ timeline_id: this.timeline, significant_event: id });
       // What was cancelled has its name in what it was.
       if (told.event_id === id && !told.event) await this.#read(id);
-      else keepName(this.timeline, id, told.event_id === id && told.event ? callName(told.event) : '');
+      else {
+        const event = told.event_id === id ? told.event : null;
+        keepName(this.timeline, id, event ? callName(event) : '', event?.precision);
+      }
     } catch {
       // Its id is shown.
     }
@@ -133,7 +142,7 @@ export class EventNames {
       for (const { position, payload } of entries) {
         read.add(`${this.timeline} ${position}`);
         const found = nameIn(payload);
-        if (found !== null) keepName(this.timeline, found.id, found.name);
+        if (found !== null) keepName(this.timeline, found.id, found.name, found.precision);
       }
     } catch {
       // Ids are shown.
@@ -148,12 +157,17 @@ export class EventNames {
 
 /**
  * Returns a sentence about events as people say it: with names in the place of ids, which the service writes between
- * backticks, and with dates in the place of timestamps.
+ * backticks, and with dates in the place of timestamps. The time of an event stands behind its id, and is told no more
+ * exactly than it is known.
  */
-export function named(text: string, names: ReadonlyMap<string, string>): string {
+export function named(
+  text: string,
+  names: ReadonlyMap<string, string>,
+  precisions: ReadonlyMap<string, string> = new Map(),
+): string {
   const parts = text.split('`');
   const told = parts.map((part, index) => {
-    if (index % 2 === 0) return sentenceText(part);
+    if (index % 2 === 0) return sentenceText(asKnown(part, precisions.get(parts[index - 1] ?? '')));
     if (part.startsWith('intervention_')) return 'the intervention';
     // What follows is when it was set, which says more than an id that the service made.
     if (part.startsWith('anchor_') && parts[index - 1]?.endsWith('the anchor ')) return '';
@@ -162,4 +176,13 @@ export function named(text: string, names: ReadonlyMap<string, string>): string 
   });
   const sentence = told.join('').replace('the anchor  (', 'the anchor (');
   return sentence.charAt(0).toUpperCase() + sentence.slice(1);
+}
+
+/** Returns what follows an event's id with its time as exactly as that is known. */
+function asKnown(text: string, precision: string | undefined): string {
+  if (precision === undefined) return text;
+  return text.replace(/^ \(([^()]*Z)\)/, (whole, timestamp: string) => {
+    const time = parse(timestamp);
+    return time === null ? whole : ` (${preciseText(time, precision)})`;
+  });
 }

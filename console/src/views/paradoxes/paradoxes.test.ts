@@ -81,6 +81,13 @@ describe('names', () => {
     expect(
       say('`a` (0315-01-01T00:00:00Z) lies before `b` (0330-05-12T23:59:59.999999Z), by 5610 d as recorded.'),
     ).toBe('“The vote” (1 January 315) lies before `b` (12 May 330), by 15 years as recorded.');
+    const known = new Map([
+      ['a', 'year'],
+      ['b', 'month'],
+    ]);
+    expect(named('`a` (0315-01-01T00:00:00Z) lies before `b` (0330-05-31T23:59:59.999999Z).', new Map(), known)).toBe(
+      '`a` (315) lies before `b` (May 330).',
+    );
     expect(say('`intervention_01m8` removed `a`, 3 d 2 h later and 12 d early.')).toBe(
       'The intervention removed “The vote”, 3 d 2 h later and 12 days early.',
     );

@@ -6,8 +6,12 @@ import { plain } from '../../lib/words';
 import { valueText } from '../../lib/events/event';
 import type { Paradox } from './paradox';
 
-export function rowText(paradox: Paradox, names: ReadonlyMap<string, string>): string {
-  return contradictionText(paradox, names) ?? plain(named(paradox.explanation, names));
+export function rowText(
+  paradox: Paradox,
+  names: ReadonlyMap<string, string>,
+  precisions?: ReadonlyMap<string, string>,
+): string {
+  return contradictionText(paradox, names) ?? plain(named(paradox.explanation, names, precisions));
 }
 
 /** Returns what two events say of one subject, and when both do. */
