@@ -78,6 +78,8 @@ describe('the list of timers', () => {
     const dialog = page.getByRole('dialog', { name: 'Set a timer' });
     await dialog.getByText('By cron', { exact: true }).click();
     await dialog.getByLabel('Cron expression').fill('0 9 * * MON-FRI 7');
+    const why = dialog.getByText('a cron expression has five fields', { exact: false });
+    await why.waitFor();
     await dialog.getByRole('button', { name: 'Set the timer' }).click();
     await expect.poll(() => dialog.getByLabel('Cron expression').getAttribute('aria-invalid')).toBe('true');
     await dialog.getByText('By a rule', { exact: true }).click();
@@ -85,6 +87,13 @@ describe('the list of timers', () => {
     await dialog.getByText('Every month on the last day.').waitFor();
     await dialog.getByLabel('Time zone').fill('Europe/Paris');
     await dialog.getByLabel('Starts').fill('2027-01-31T08:00:00Z');
+    // Before it is set: nine in the morning in Paris, in winter and in summer.
+    const before = dialog.getByRole('region', { name: 'Moments' });
+    await before.getByText('Sunday, 31 January 2027, 08:00 UTC').waitFor();
+    expect((await before.getByRole('listitem').allInnerTexts()).slice(1, 3)).toEqual([
+      'Sunday, 28 February 2027, 08:00 UTC',
+      'Wednesday, 31 March 2027, 07:00 UTC',
+    ]);
     await dialog.getByLabel('Name').fill('monthly');
     await dialog.getByRole('button', { name: 'Set the timer' }).click();
     const shown = card(page, 'monthly');

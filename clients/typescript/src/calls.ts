@@ -410,6 +410,11 @@ export abstract class Calls extends Transport {
     return this.events('stream', input, options);
   }
 
+  /** Tells when a timer would fire by a rule, without setting one. */
+  timerMoments(input: Input<'timer_moments'>, options: CallOptions = {}): Promise<Answer<'timer_moments'>> {
+    return this.json('timer_moments', input, options);
+  }
+
   /** Lists timers, the next ones first. */
   timers(input: Input<'timers'> = {}, options: CallOptions = {}): Promise<Answer<'timers'>> {
     return this.json('timers', input, options);

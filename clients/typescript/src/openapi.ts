@@ -1212,6 +1212,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/timer-moments": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Tells when a timer would fire by a rule, without setting one */
+        get: operations["timer_moments"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/timers": {
         parameters: {
             query?: never;
@@ -5089,6 +5106,22 @@ export interface components {
             sequence?: number | null;
             /** @description Where the record came from. */
             source?: string | null;
+        };
+        /** @description When a timer would fire. */
+        TimerMomentsBody: {
+            /** @description Whether there are later ones: ask for them with the last one as `after`. */
+            has_more: boolean;
+            /**
+             * @description The moments, the earliest first.
+             * @example [
+             *       "2027-01-31T09:00:00Z"
+             *     ]
+             */
+            moments: string[];
+            /** @description A sentence that sums up the result. */
+            status: string;
+            /** @description The timeline. */
+            timeline_id: string;
         };
         /** @description Where the timer is. */
         TimerOfRequest: {
@@ -10551,6 +10584,64 @@ export interface operations {
             403: components["responses"]["403"];
             404: components["responses"]["404"];
             409: components["responses"]["409"];
+            413: components["responses"]["413"];
+            415: components["responses"]["415"];
+            422: components["responses"]["422"];
+            429: components["responses"]["429"];
+            500: components["responses"]["500"];
+            503: components["responses"]["503"];
+        };
+    };
+    timer_moments: {
+        parameters: {
+            query: {
+                /** @description Only moments later than this one. Defaults to what the clock shows. */
+                after?: string;
+                /** @description The maximum number of moments. */
+                limit?: number;
+                /**
+                 * @description A rule of iCalendar, which is an RRULE of RFC 5545 with `SKIP` of RFC 7529; or a cron expression of five fields:
+                 *     minute, hour, day of month, month, weekday.
+                 */
+                rule: string;
+                /** @description From when on a rule of iCalendar counts. Defaults to what the clock shows. */
+                starts?: string;
+                /** @description The timeline whose clock counts. Defaults to the API key's. */
+                timeline_id?: string;
+                /** @description The time zone on whose calendar and clocks it counts. Defaults to `UTC`. */
+                zone?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    /** @description Identifies the request; copied from the request if it has one */
+                    "X-Request-Id": string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "has_more": true,
+                     *       "moments": [
+                     *         "2027-01-31T09:00:00Z"
+                     *       ],
+                     *       "status": "A sentence that says what happened.",
+                     *       "timeline_id": "main"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["TimerMomentsBody"];
+                };
+            };
+            400: components["responses"]["400"];
+            401: components["responses"]["401"];
+            403: components["responses"]["403"];
+            404: components["responses"]["404"];
             413: components["responses"]["413"];
             415: components["responses"]["415"];
             422: components["responses"]["422"];

@@ -516,6 +516,14 @@ export const OPERATIONS = {
     isOnce: false,
     hasTimeline: true,
   },
+  timer_moments: {
+    method: 'GET',
+    path: '/v1/timer-moments',
+    query: ['after', 'limit', 'rule', 'starts', 'timeline_id', 'zone'],
+    body: 'none',
+    isOnce: false,
+    hasTimeline: true,
+  },
   timers: {
     method: 'GET',
     path: '/v1/timers',

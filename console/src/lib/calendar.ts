@@ -29,7 +29,7 @@ export function weekdayIndex(day: number): number {
 }
 
 /** Returns the name of the weekday of a moment. */
-function weekday(instant: Micros): string {
+export function weekday(instant: Micros): string {
   return WEEKDAYS[weekdayIndex(dayOf(instant))] ?? '';
 }
 

@@ -3756,6 +3756,63 @@ impl Client {
     }
 }
 
+/// Tells when a timer would fire by a rule, without setting one (`GET /v1/timer-moments`).
+#[must_use = "a call is sent when it is awaited"]
+#[derive(Clone, Debug)]
+pub struct TimerMomentsCall<'a> {
+    call: Call<'a>,
+}
+
+impl TimerMomentsCall<'_> {
+    /// Only moments later than this one. Defaults to what the clock shows.
+    pub fn after(mut self, after: Instant) -> Self {
+        self.call.query("after", after);
+        self
+    }
+
+    /// The maximum number of moments.
+    pub fn limit(mut self, limit: u32) -> Self {
+        self.call.query("limit", limit);
+        self
+    }
+
+    /// From when on a rule of iCalendar counts. Defaults to what the clock shows.
+    pub fn starts(mut self, starts: Instant) -> Self {
+        self.call.query("starts", starts);
+        self
+    }
+
+    /// The timeline whose clock counts. Defaults to the API key's.
+    pub fn timeline_id(mut self, timeline_id: impl Into<String>) -> Self {
+        let timeline_id: String = timeline_id.into();
+        self.call.query("timeline_id", timeline_id);
+        self
+    }
+
+    /// The time zone on whose calendar and clocks it counts. Defaults to `UTC`.
+    pub fn zone(mut self, zone: impl Into<String>) -> Self {
+        let zone: String = zone.into();
+        self.call.query("zone", zone);
+        self
+    }
+}
+
+sent!(TimerMomentsCall, schemas::TimerMomentsBody, json);
+
+impl Client {
+    /// Tells when a timer would fire by a rule, without setting one (`GET /v1/timer-moments`).
+    ///
+    /// - `rule`: A rule of iCalendar, which is an RRULE of RFC 5545 with `SKIP` of RFC 7529; or a cron expression of
+    ///   five fields: minute, hour, day of month, month, weekday.
+    pub fn timer_moments(&self, rule: impl Into<String>) -> TimerMomentsCall<'_> {
+        const SENT: Operation = Operation::new("GET", &["v1", "timer-moments"]).timeline(Timeline::InQuery);
+        let mut call = Call::new(self, &SENT, &[]);
+        let rule: String = rule.into();
+        call.query("rule", rule);
+        TimerMomentsCall { call }
+    }
+}
+
 /// Lists timers, the next ones first (`GET /v1/timers`).
 #[must_use = "a call is sent when it is awaited"]
 #[derive(Clone, Debug)]

@@ -3853,6 +3853,20 @@ impl TimerEvent {
     }
 }
 
+/// When a timer would fire.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[non_exhaustive]
+pub struct TimerMomentsBody {
+    /// A sentence that sums up the result.
+    pub status: String,
+    /// The timeline.
+    pub timeline_id: String,
+    /// The moments, the earliest first.
+    pub moments: Vec<String>,
+    /// Whether there are later ones: ask for them with the last one as `after`.
+    pub has_more: bool,
+}
+
 /// A timer that was set, changed or cancelled.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[non_exhaustive]

@@ -308,7 +308,7 @@ pub use timer_changes::{OrderKeyChange, ScheduleChange};
 pub use timer_rows::{
     AdvanceRow, FiringEnd, FiringRow, TimerMove, TimerRow, TimerRows, TimerStanding, TimersFound, TimersWanted,
 };
-pub use timers::{TimerChangeRequest, TimerPage, TimerRequest, TimerSetStep, TimerShown, TimerView};
+pub use timers::{TimerChangeRequest, TimerMoments, TimerPage, TimerRequest, TimerSetStep, TimerShown, TimerView};
 pub use undoing::UndoneImport;
 pub use unknown_entry::UnknownEntry;
 pub use vault::{RecordPlace, Vault, VaultError};

@@ -5,7 +5,8 @@ use std::sync::Arc;
 use timenav_core::access::Demand;
 use timenav_core::ids::{QueueId, TimelineId, TimerId, type_id};
 use timenav_core::limits::{TIMER_EVENT_BYTES_MAX, TIMER_ORDER_KEY_BYTES_MAX, TIMER_PAYLOAD_BYTES_MAX};
-use timenav_core::time::Instant;
+use timenav_core::recurrence::Rule;
+use timenav_core::time::{Instant, Virtual};
 use timenav_core::timers::Schedule;
 
 use crate::asked::Answer;
@@ -116,6 +117,17 @@ pub struct TimerPage {
     pub next_cursor: Option<String>,
 }
 
+/// When a timer would fall due.
+#[derive(Clone, Debug)]
+pub struct TimerMoments {
+    /// By whose clock.
+    pub timeline_id: TimelineId,
+    /// The moments, the earliest first.
+    pub moments: Vec<Instant<Virtual>>,
+    /// Whether there are later ones.
+    pub has_more: bool,
+}
+
 fn step(answer: Answer<TimerAfter>) -> Result<TimerSetStep, Refusal> {
     let Answer { timeline_id, change, ledger, replayed } = answer;
     let TimerAfter { timer, changed } = change;
@@ -210,6 +222,25 @@ impl Engine {
         });
         let timers = rows.into_iter().map(TimerView::of).collect::<Result<_, _>>()?;
         Ok(TimerPage { timeline_id: look.timeline(), timers, next_cursor })
+    }
+
+    /// Returns so many moments of a rule that are later than one, which is where the clock stands if none is named.
+    ///
+    /// # Errors
+    /// The caller may not, or the ledger cannot be written.
+    pub async fn timer_moments(
+        &self,
+        caller: &Caller,
+        timeline: TimelineId,
+        rule: &Rule,
+        (after, items_max): (Option<Instant<Virtual>>, usize),
+    ) -> Result<TimerMoments, Refusal> {
+        let look = self.look(caller, timeline, Demand::Look, Reading::TimerMoments {}).await?;
+        let after = after.unwrap_or_else(|| look.state.head.clock.now(look.host));
+        let mut moments: Vec<Instant<Virtual>> = rule.after(after).take(items_max + 1).collect();
+        let has_more = moments.len() > items_max;
+        moments.truncate(items_max);
+        Ok(TimerMoments { timeline_id: look.timeline(), moments, has_more })
     }
 
     /// Returns a timer, its newest firings, and what did not fire.

@@ -886,6 +886,22 @@ OPERATIONS: dict[str, Operation] = {
         },
         header={"last_event_id": "Last-Event-ID"},
     ),
+    "timer_moments": Operation(
+        name="timer_moments",
+        method="GET",
+        template="/v1/timer-moments",
+        body_kind="none",
+        is_once=False,
+        has_timeline=True,
+        query={
+            "after": "after",
+            "limit": "limit",
+            "rule": "rule",
+            "starts": "starts",
+            "timeline_id": "timeline_id",
+            "zone": "zone",
+        },
+    ),
     "timers": Operation(
         name="timers",
         method="GET",

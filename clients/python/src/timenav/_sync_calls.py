@@ -1475,6 +1475,32 @@ class Calls(Transport):
             ),
         )
 
+    def timer_moments(
+        self,
+        *,
+        rule: str,
+        after: When | Unset = UNSET,
+        limit: int | Unset = UNSET,
+        starts: When | Unset = UNSET,
+        timeline_id: str | Unset = UNSET,
+        zone: str | Unset = UNSET,
+    ) -> schemas.TimerMomentsBody:
+        """Tells when a timer would fire by a rule, without setting one."""
+        return cast(
+            "schemas.TimerMomentsBody",
+            self._json(
+                OPERATIONS["timer_moments"],
+                {
+                    "rule": rule,
+                    "after": after,
+                    "limit": limit,
+                    "starts": starts,
+                    "timeline_id": timeline_id,
+                    "zone": zone,
+                },
+            ),
+        )
+
     def timers(
         self,
         *,

@@ -3128,6 +3128,19 @@ class TimerEvent(TypedDict):
     """Where the record came from."""
 
 
+class TimerMomentsBody(TypedDict):
+    """When a timer would fire."""
+
+    has_more: bool
+    """Whether there are later ones: ask for them with the last one as `after`."""
+    moments: Sequence[str]
+    """The moments, the earliest first."""
+    status: str
+    """A sentence that sums up the result."""
+    timeline_id: str
+    """The timeline."""
+
+
 class TimerOfRequest(TypedDict):
     """Where the timer is."""
 
@@ -3583,6 +3596,7 @@ __all__ = [
     "TimerBody",
     "TimerDifferenceBody",
     "TimerEvent",
+    "TimerMomentsBody",
     "TimerOfRequest",
     "TimerSetBody",
     "TimerShownBody",

@@ -115,6 +115,8 @@ pub(crate) enum Reading {
     Timer {
         timer_id: String,
     },
+    /// When a timer would fire by a rule.
+    TimerMoments {},
     Timers {},
     Users {},
 }
@@ -253,6 +255,7 @@ impl Reading {
             Self::Timelines {} => "timelines",
             Self::TimelinesDiff { .. } => "timelines_diff",
             Self::Timer { .. } => "timer",
+            Self::TimerMoments {} => "timer_moments",
             Self::Timers {} => "timers",
             Self::Users {} => "users",
         }
@@ -286,6 +289,7 @@ impl Reading {
             | Self::Leases {}
             | Self::Foresee {}
             | Self::Timer { .. }
+            | Self::TimerMoments {}
             | Self::Timers {}
             | Self::ApiKeys {}
             | Self::Bundle {}
@@ -333,7 +337,9 @@ pub(crate) fn demanded(operation: &str) -> Option<&'static [&'static [Demand]]> 
     Some(match operation {
         "advance" | "aggregate_events" | "anchors" | "check_timeline" | "clock" | "clock_stream" | "entries"
         | "event" | "export_events" | "firings" | "followers" | "fork" | "leases" | "monitor_events"
-        | "monitor_paradox" | "scan_events" | "stream" | "timelines_diff" | "timer" | "timers" => &[&[Demand::Look]],
+        | "monitor_paradox" | "scan_events" | "stream" | "timelines_diff" | "timer" | "timer_moments" | "timers" => {
+            &[&[Demand::Look]]
+        }
         "checkpoint" | "head_statement" | "timeline" => &[&[Demand::Inspect]],
         // Hashes are not entries, which tell of clocks and events.
         // Of one's own key, or of another's.

@@ -514,7 +514,7 @@ fn readings() -> Vec<Reading> {
 }
 
 /// What is read, without any.
-const PLAIN_READINGS: [Reading; 19] = [
+const PLAIN_READINGS: [Reading; 20] = [
     Reading::AccessControl {},
     Reading::Anchors {},
     Reading::ApiKeys {},
@@ -532,6 +532,7 @@ const PLAIN_READINGS: [Reading; 19] = [
     Reading::Tile {},
     Reading::Timeline {},
     Reading::Timelines {},
+    Reading::TimerMoments {},
     Reading::Timers {},
     Reading::Users {},
 ];

@@ -26,6 +26,7 @@ use crate::state::App;
 use crate::wire::{self, Text, items_max};
 
 mod deliver;
+mod moments;
 mod when;
 
 use deliver::{DeliverBody, DeliverRequest};
@@ -68,6 +69,7 @@ pub(crate) fn routes() -> Vec<Route> {
             .gives::<TimerSetBody>()
             .kept()
             .tag(TAG),
+        moments::route().tag(TAG),
     ]
 }
 

@@ -52,6 +52,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     op("GET /v1/advances/{advance_id}", "clock forward", Read),
     op("POST /v1/timers", "timer add", Write),
     op("GET /v1/timers", "timer list", Read),
+    op("GET /v1/timer-moments", "timer moments", Read),
     op("GET /v1/timers/{timer_id}", "timer show", Read),
     op("PATCH /v1/timers/{timer_id}", "timer change", Write),
     op("DELETE /v1/timers/{timer_id}", "timer cancel", Write),

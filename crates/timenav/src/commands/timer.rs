@@ -56,6 +56,29 @@ enum Action {
     /// Changes an armed timer: when it fires, where its firings go, or what they hand over. What has fired stays.
     #[command(group(clap::ArgGroup::new("when").args(["at", "every", "cron"])))]
     Change(Box<ChangeCommand>),
+    /// Tells when a timer would fire by a rule, without setting one.
+    #[command(group(clap::ArgGroup::new("when").args(["every", "cron"]).required(true)))]
+    Moments {
+        /// A rule of iCalendar, such as FREQ=MONTHLY;BYMONTHDAY=31;SKIP=BACKWARD.
+        #[arg(long, value_name = "RULE")]
+        every: Option<String>,
+        /// A cron expression of five fields, such as '30 9 * * MON-FRI'.
+        #[arg(long, value_name = "EXPRESSION")]
+        cron: Option<String>,
+        /// When the rule starts: a time with a zone, such as 2027-01-31T09:00:00[Europe/Paris]. Defaults to what the clock
+        /// shows.
+        #[arg(long, value_name = "TIME", requires = "every", allow_hyphen_values = true)]
+        starts: Option<String>,
+        /// The zone in which the rule or the expression counts, such as Europe/Paris. Defaults to UTC.
+        #[arg(long)]
+        zone: Option<String>,
+        /// Only moments later than this one. Defaults to what the clock shows.
+        #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
+        after: Option<String>,
+        /// How many at most.
+        #[arg(long, value_name = "NUMBER", default_value_t = 10)]
+        limit: u32,
+    },
     /// Lists the timers of the timeline, those that fire next first.
     List {
         /// Which: `armed`, `done` or `cancelled`. Defaults to those that are armed.
@@ -162,6 +185,12 @@ pub(crate) fn run(command: TimerCommand, surroundings: &Surroundings) -> Result<
             query.extend(limit.map(|limit| ("limit", limit.to_string())));
             show_pages(&client, &["v1", "firings"], query, (all, &FIRINGS), firings_text)
         }
+        Action::Moments { every, cron, starts, zone, after, limit } => {
+            let asked = [("rule", every.or(cron)), ("starts", starts), ("zone", zone), ("after", after)];
+            query.extend(asked.into_iter().filter_map(|(name, value)| Some((name, value?))));
+            query.push(("limit", limit.to_string()));
+            client.show(&client.get(&["v1", "timer-moments"], &query)?, moments_text)
+        }
         Action::List { state, limit, all } => {
             query.extend(state.map(|state| ("state", state)));
             query.extend(limit.map(|limit| ("limit", limit.to_string())));
@@ -200,6 +229,12 @@ pub(crate) fn run(command: TimerCommand, surroundings: &Surroundings) -> Result<
 /// Returns what a firing is called that is delivered again.
 fn redelivered_text(answer: &Value) -> String {
     output::fields(answer, &[("firing", "firings/0/firing_id"), ("state", "firings/0/state")])
+}
+
+/// Returns when a timer would fire, a moment in each line.
+fn moments_text(answer: &Value) -> String {
+    let moments = answer["moments"].as_array().into_iter().flatten().filter_map(Value::as_str);
+    moments.fold(output::status(answer), |text, moment| text + moment + "\n")
 }
 
 /// Returns what an answer says about a timer, with its firings where it has any.

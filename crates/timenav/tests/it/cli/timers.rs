@@ -102,6 +102,8 @@ fn add(service: &Service, id: &str, at: &str) {
 #[test]
 fn timers_are_set_listed_shown_and_cancelled() {
     let service = at_new_year();
+    let rule = ["timer", "moments", "--every", "FREQ=MONTHLY;BYMONTHDAY=31;SKIP=BACKWARD", "--limit", "3"];
+    shown(&service, "cli-timer-moments", &[&rule[..], &["--starts", "2027-01-31T09:00[Europe/Paris]"]].concat());
     shown(&service, "cli-timer-list-none", &["timer", "list"]);
     let set = ["timer", "add", "--id", "renew-42", "--at", "2027-01-31T09:00:00Z", "--queue", "billing"];
     shown(

@@ -164,6 +164,7 @@ fn rows_of_timers() -> Vec<(&'static str, Request)> {
         ("extend_firings", post("/v1/firings/extend", json!({ "firing_ids": ["firing_none"] }))),
         ("hold_advances", post("/v1/leases", json!({ "reason": "a test" }))),
         ("leases", of_hers("/v1/leases")),
+        ("timer_moments", Request::get(&target("/v1/timer-moments", &[&hers[..], &[("rule", "0 9 * * *")]].concat()))),
         ("release_lease", post("/v1/leases/lease_none/release", json!({}))),
         ("redeliver_firing", post("/v1/firings/firing_none/redeliver", json!({}))),
     ]

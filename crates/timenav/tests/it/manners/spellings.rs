@@ -109,6 +109,10 @@ fn variants(operation: &Operation) -> Vec<Value> {
         "timelines" => vec![json!({}), json!({ "limit": 1 }), json!({ "cursor": "main" })],
         "api_keys" => vec![json!({}), json!({ "user_id": "ada" })],
         "access_control" | "monitor_paradox" | "check_timeline" | "timelines_diff" => vec![operation.parameters()],
+        "timer_moments" => vec![
+            operation.parameters(),
+            json!({ "rule": "FREQ=DAILY", "starts": "2001-01-01T00:00:00+02:00", "after": "2001-01-01T00:00:00Z" }),
+        ],
         // Every look is an entry of its own, so the log is asked for a time before all of them.
         "access_logs" => vec![json!({ "timeline_id": "main", "time_range": "../2000-01-01T00:00:00Z" })],
         "proof" => vec![json!({ "position": 3 }), json!({ "from": 2 })],

@@ -30,7 +30,7 @@ fn read<T: serde::de::DeserializeOwned>(value: Value) -> Result<(), serde_json::
 }
 
 /// Every call.
-pub(super) const EVERY: [Every; 85] = [
+pub(super) const EVERY: [Every; 86] = [
     Every {
         name: "end_timeline",
         whole: |client| client.end_timeline("what-if").idempotency_key("a-key").request(),
@@ -1151,6 +1151,33 @@ pub(super) const EVERY: [Every; 85] = [
             })
         },
         reads: None,
+    },
+    Every {
+        name: "timer_moments",
+        whole: |client| {
+            client
+                .timer_moments("FREQ=MONTHLY;BYMONTHDAY=31;SKIP=BACKWARD")
+                .after(at("2027-01-31T09:00:00Z"))
+                .limit(1)
+                .starts(at("2027-01-31T09:00:00Z"))
+                .timeline_id("main")
+                .zone("Europe/Paris")
+                .request()
+        },
+        sent: |client| {
+            Box::pin(async move {
+                client
+                    .timer_moments("FREQ=MONTHLY;BYMONTHDAY=31;SKIP=BACKWARD")
+                    .after(at("2027-01-31T09:00:00Z"))
+                    .limit(1)
+                    .starts(at("2027-01-31T09:00:00Z"))
+                    .timeline_id("main")
+                    .zone("Europe/Paris")
+                    .await
+                    .map(drop)
+            })
+        },
+        reads: Some(read::<schemas::TimerMomentsBody>),
     },
     Every {
         name: "timers",

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::{acknowledge, claim, of, set};
-use crate::http::Request;
+use crate::http::{Request, target};
 use crate::v1::{send, standing};
 
 #[test]
@@ -161,5 +161,54 @@ fn a_clock_that_would_pass_too_much_does_not_move() {
     let refused = send(&service, "/v1/fast-forward", &json!({ "duration": "30d" })).refused(422, "too_many_firings");
     assert!(refused["detail"].as_str().unwrap().contains("`often`"), "{refused}");
     assert_eq!(service.get("/v1/clock", &[])["current_time"], "2000-01-01T00:00:00Z");
+    service.audit();
+}
+
+/// Before a timer is set: the moments that it would have are those at which it fires once it is set.
+#[test]
+fn moments_are_told_before_a_timer_is_set() {
+    let service = standing();
+    let rule = "FREQ=MONTHLY;BYMONTHDAY=31;SKIP=BACKWARD";
+    let asked = [("rule", rule), ("starts", "2000-01-31T09:00:00Z"), ("zone", "Europe/Paris"), ("limit", "3")];
+    let told = service.get("/v1/timer-moments", &asked);
+    let moments = told["moments"].as_array().unwrap();
+    assert_eq!(told["moments"], json!(["2000-01-31T09:00:00Z", "2000-02-29T09:00:00Z", "2000-03-31T08:00:00Z"]));
+    assert_eq!(told["has_more"], true);
+    assert_eq!(told["status"], "A timer would fire next at 2000-01-31T09:00:00Z by this rule.");
+    assert_eq!(service.get("/v1/timers", &[])["timers"], json!([]), "none is set");
+
+    let every = json!({ "rule": rule, "starts": asked[1].1, "zone": asked[2].1 });
+    service.post("/v1/timers", &json!({ "timer_id": "renew", "every": every }));
+    let moved = service.post("/v1/travel", &json!({ "destination_time": moments[2] }));
+    assert_eq!(of(moved["settled"]["firings"].as_array().unwrap(), "due"), *moments);
+
+    // From where the clock is now, and from a moment on.
+    let later = [&asked[..3], &[("limit", "1")]].concat();
+    assert_eq!(service.get("/v1/timer-moments", &later)["moments"], json!(["2000-04-30T08:00:00Z"]));
+    let after = [("rule", "0 12 29 2 *"), ("after", "2096-02-29T12:00:00Z"), ("limit", "1")];
+    assert_eq!(service.get("/v1/timer-moments", &after)["moments"], json!(["2104-02-29T12:00:00Z"]));
+    let over = [("rule", "FREQ=DAILY;UNTIL=20000201T000000Z"), ("starts", "2000-01-01T00:00:00Z")];
+    let over = service.get("/v1/timer-moments", &over);
+    assert_eq!((&over["moments"], &over["has_more"]), (&json!([]), &json!(false)));
+    assert_eq!(over["status"], "A timer would not fire by this rule.");
+    service.audit();
+}
+
+#[test]
+fn what_is_no_rule_is_refused_before_a_timer_is_set() {
+    let service = standing();
+    let wrong: [(&[(&str, &str)], &str); 6] = [
+        (&[("rule", "")], "rule"),
+        (&[("rule", "FREQ=MONTHLY;BYMONTH=2;BYMONTHDAY=30")], "rule"),
+        (&[("rule", "FREQ=NEVER")], "rule"),
+        (&[("rule", "0 9 * *")], "rule"),
+        (&[("rule", "0 9 * * *"), ("starts", "2000-01-01T00:00:00Z")], "starts"),
+        (&[("rule", "0 9 * * *"), ("zone", "Mars/Olympus")], "zone"),
+    ];
+    for (asked, field) in wrong {
+        let answer = service.send(Request::get(&target("/v1/timer-moments", asked)));
+        let refused = answer.refused(400, "invalid_parameter");
+        assert_eq!(refused["errors"][0]["pointer"], format!("#/{field}"), "{asked:?}");
+    }
     service.audit();
 }

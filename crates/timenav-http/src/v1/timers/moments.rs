@@ -1,0 +1,104 @@
+//! `GET /v1/timer-moments`: when a timer would fire, before it is set.
+
+use axum::Json;
+use axum::extract::State;
+use serde::{Deserialize, Serialize};
+use timenav_core::ids::TimelineId;
+use timenav_core::time::{Instant, Virtual};
+use timenav_core::timers::{Misfire, Repeating, RepeatingError, RuleSource};
+use timenav_engine::{HorizonUse, TimerMoments};
+use utoipa::ToSchema;
+
+use super::super::parameters::timeline;
+use crate::auth::Authenticated;
+use crate::params::Params;
+use crate::problem::Failure;
+use crate::route::Route;
+use crate::state::App;
+use crate::wire::{self, Text, items_max};
+
+pub(super) fn route() -> Route {
+    let summary = "Tells when a timer would fire by a rule, without setting one";
+    Route::lookup("/timer-moments", "timer_moments", summary, timer_moments, HorizonUse::Refused)
+        .takes::<TimerMomentsRequest>()
+        .gives::<TimerMomentsBody>()
+}
+
+/// The rule whose moments are asked for.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct TimerMomentsRequest {
+    /// A rule of iCalendar, which is an RRULE of RFC 5545 with `SKIP` of RFC 7529; or a cron expression of five fields:
+    /// minute, hour, day of month, month, weekday.
+    #[schema(min_length = 1, max_length = 1_024, example = "FREQ=MONTHLY;BYMONTHDAY=31;SKIP=BACKWARD")]
+    rule: String,
+    /// From when on a rule of iCalendar counts. Defaults to what the clock shows.
+    #[schema(value_type = Option<String>, format = "timestamp", example = "2027-01-31T09:00:00Z")]
+    starts: Option<Text<Instant<Virtual>>>,
+    /// The time zone on whose calendar and clocks it counts. Defaults to `UTC`.
+    #[schema(min_length = 1, max_length = 64, example = "Europe/Paris")]
+    zone: Option<String>,
+    /// Only moments later than this one. Defaults to what the clock shows.
+    #[schema(value_type = Option<String>, format = "timestamp", example = "2027-01-31T09:00:00Z")]
+    after: Option<Text<Instant<Virtual>>>,
+    /// The timeline whose clock counts. Defaults to the API key's.
+    #[schema(value_type = Option<String>, format = "timeline-id", example = "main")]
+    timeline_id: Option<Text<TimelineId>>,
+    /// The maximum number of moments.
+    #[schema(minimum = 1, maximum = 1_000)]
+    #[serde(default, deserialize_with = "wire::page_items")]
+    limit: Option<usize>,
+}
+
+/// When a timer would fire.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct TimerMomentsBody {
+    /// A sentence that sums up the result.
+    status: String,
+    /// The timeline.
+    timeline_id: String,
+    /// The moments, the earliest first.
+    #[schema(example = json!(["2027-01-31T09:00:00Z"]))]
+    moments: Vec<String>,
+    /// Whether there are later ones: ask for them with the last one as `after`.
+    has_more: bool,
+}
+
+/// Tells when a timer would fire.
+async fn timer_moments(
+    State(app): State<App>,
+    Authenticated(caller): Authenticated,
+    Params(request): Params<TimerMomentsRequest>,
+) -> Result<Json<TimerMomentsBody>, Failure> {
+    let TimerMomentsRequest { rule, starts, zone, after, timeline_id, limit } = request;
+    let timeline_id = caller.timeline(timeline(timeline_id));
+    let now = || app.engine.clock_after(&timeline_id).map_or(Instant::EPOCH, |view| view.current_time);
+    let zone = zone.unwrap_or_else(|| "UTC".to_owned());
+    // Each part of a rule of iCalendar has a value. No cron expression has any.
+    let source = match (rule.contains('='), starts) {
+        (true, starts) => RuleSource::Every { rule, starts: starts.map_or_else(now, |starts| starts.0), zone },
+        (false, None) => RuleSource::Cron { expression: rule, zone },
+        (false, Some(_)) => {
+            let detail = "a cron expression has no start; leave it out, or give `after`";
+            return Err(Failure::invalid("starts", detail));
+        }
+    };
+    let repeating = Repeating::read(source, Misfire::All, false).map_err(|error| {
+        let field = if matches!(error, RepeatingError::Zone(_)) { "zone" } else { "rule" };
+        Failure::invalid(field, error.to_string())
+    })?;
+    let wanted = (after.map(|after| after.0), items_max(limit));
+    Ok(Json(app.engine.timer_moments(&caller, timeline_id, &repeating.rule, wanted).await?.into()))
+}
+
+impl From<TimerMoments> for TimerMomentsBody {
+    fn from(TimerMoments { timeline_id, moments, has_more }: TimerMoments) -> Self {
+        let status = match (&*moments, has_more) {
+            ([], _) => "A timer would not fire by this rule.".to_owned(),
+            ([only], false) => format!("A timer would fire once by this rule, at {only}."),
+            ([first, ..], _) => format!("A timer would fire next at {first} by this rule."),
+        };
+        let moments = moments.iter().map(ToString::to_string).collect();
+        Self { status, timeline_id: timeline_id.to_string(), moments, has_more }
+    }
+}
