@@ -150,7 +150,12 @@ fn operation(route: &Route, method: &Method, version: Version, schemas: &mut Map
 /// Says which fields go with each other. Only a body can be told so.
 fn form(form: &Form, schema: &Value) -> Value {
     let given = form.given.iter().map(|name| {
-        let mut kind = json!({ "type": schema["properties"][name]["type"] });
+        let kind = &schema["properties"][name]["type"];
+        if kind.is_null() {
+            // One of several shapes, of which null is the one that says nothing.
+            return (*name, json!({ "not": { "type": "null" } }));
+        }
+        let mut kind = json!({ "type": kind });
         without_null(&mut kind);
         (*name, kind)
     });
