@@ -26,6 +26,8 @@ const HURRICANES = {
   time: 'time',
   name: '{name} ({status})',
   actors: 'storm_id',
+  // Nobody measured the wind of these: as a number it would be the least of all, and pull sums and scales below zero.
+  missing: { max_wind_kt: ['-99'] },
 };
 /** The one of `docs/importing.md`. */
 const FLIGHTS = {
