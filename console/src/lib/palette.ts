@@ -49,6 +49,14 @@ export function hue(palette: Palette, index: number, groups: number): string {
   return index < groups ? palette[`hue-${index + 1}` as 'hue-1'] : palette.faint;
 }
 
+/**
+ * Returns the color of what no group is known of: gray while groups have colors, as one like that of the first group
+ * would say that all are of that.
+ */
+export function ungrouped(palette: Palette, isColored: boolean): string {
+  return isColored ? palette.faint : palette.accent;
+}
+
 /** Calls back when the theme changes, or a font has come in which letters are drawn; returns what ends that. */
 export function onTheme(changed: () => void): () => void {
   const observer = new MutationObserver(changed);

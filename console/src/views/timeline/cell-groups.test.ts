@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { coloringText, hasColorsOf, leading, sharesOf, sharesText } from './cell-groups';
+import type { Palette } from '../../lib/palette';
+import { cellColor, coloringText, hasColorsOf, leading, sharesOf, sharesText } from './cell-groups';
 import type { Legend } from './groups';
 
 const legend = (...keys: string[]): Legend => ({
@@ -37,6 +38,15 @@ describe('the groups of cells', () => {
     expect(leading({ count: 12 }, [1, 5], 2)).toBe(2);
     expect(leading({ count: 4 }, [0, 0], 2)).toBe(2);
     expect(leading({ count: 4 }, [], 2)).toBe(2);
+  });
+
+  it('have no color while they are counted: that of all events looks like that of the first group', () => {
+    const palette = new Proxy({}, { get: (_, name) => name }) as Palette;
+    const cell = { key: '1,0,2,1', count: 6, west: 1, south: 0, east: 2, north: 1 };
+    expect(cellColor(palette, cell, null, true)).toBe('faint');
+    expect(cellColor(palette, cell, null, false)).toBe('accent');
+    expect(cellColor(palette, cell, { legend: legend('A', 'B'), byCell }, true)).toBe('hue-2');
+    expect(cellColor(palette, { ...cell, key: '9,9,10,10' }, { legend: legend('A', 'B'), byCell }, true)).toBe('faint');
   });
 
   it('may have more together than there are events, where one has several', () => {

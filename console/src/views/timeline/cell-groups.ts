@@ -3,6 +3,7 @@ import type { Box } from '../../lib/ranges';
 import type { Micros } from '../../lib/instant';
 import { aggregate, GROUPS_MAX } from '../../lib/events/counts';
 import { narrowed, type Question } from '../../lib/events/filter';
+import { hue, ungrouped, type Palette } from '../../lib/palette';
 import type { Cell } from './cells';
 import { hasTooMany } from './classes';
 import { membersOf, type Legend } from './groups';
@@ -122,6 +123,13 @@ export function leading({ count }: Pick<Cell, 'count'>, shares: Shares, named: n
   const most = shares.reduce((best, share, group) => (share > shares[best]! ? group : best), 0);
   const others = count - shares.reduce((sum, share) => sum + share, 0);
   return (shares[most] ?? 0) > 0 && shares[most]! >= others ? most : named;
+}
+
+/** Returns the color of a cell: that of the group that most of its events are in, and gray until that is known. */
+export function cellColor(palette: Palette, cell: Cell, groups: CellGroups | null, isColored: boolean): string {
+  if (groups === null) return ungrouped(palette, isColored);
+  const named = groups.legend.groups.length;
+  return hue(palette, leading(cell, groups.byCell.get(cell.key) ?? [], named), named);
 }
 
 const TOLD_MAX = 3;

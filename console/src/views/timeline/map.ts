@@ -1,7 +1,7 @@
 /** The world on a canvas: its land is computed once; a zoom only stretches and shifts it. */
 import { World } from '../../lib/world';
-import { hue, type Palette } from '../../lib/palette';
-import { leading, type CellGroups } from './cell-groups';
+import { ungrouped, type Palette } from '../../lib/palette';
+import { cellColor, type CellGroups } from './cell-groups';
 import { classOf, type Cells } from './cells';
 import type { EventStore } from '../../lib/events/store';
 import { merged, type Dot } from '../../lib/events/together';
@@ -62,8 +62,10 @@ export interface MapScene {
   box: Box | null;
   /** Where the selected event is; null where there is none, or where it is not known. */
   selectedAt: { lat: number; lon: number } | null;
-  /** The color of a row; null where all have one. */
+  /** The color of a row; null where all have one, or their groups are not known yet. */
   colors: ((row: number) => string) | null;
+  /** Whether groups are to have colors, also before they are known. */
+  isColored: boolean;
   /** Whether a line joins the events, in the order of their times. */
   isTrack: boolean;
   /** Places of what the selected one hangs on and what depends on it. */
@@ -128,9 +130,7 @@ export function paintCells(
       at(cell.south, cell.west),
     ];
     if (corners.every(([x]) => x < 0 || x > size.width) || corners.every(([, y]) => y < 0 || y > size.height)) continue;
-    const shares = groups?.byCell.get(cell.key) ?? [];
-    const named = groups?.legend.groups.length ?? 0;
-    context.fillStyle = groups === null ? palette.accent : hue(palette, leading(cell, shares, named), named);
+    context.fillStyle = cellColor(palette, cell, groups, scene.isColored);
     context.globalAlpha = alphaOf(classOf(cell.count, classes), classes.length);
     context.beginPath();
     for (const [x, y] of corners) context.lineTo(x, y);
@@ -169,7 +169,7 @@ export function paintPlaces(
     if (Number.isNaN(x)) continue;
     placed += 1;
     if (!(x >= 0 && x < size.width && y >= 0 && y < size.height)) continue;
-    marks.push({ x, y, row, color: scene.colors?.(row) ?? palette.accent });
+    marks.push({ x, y, row, color: scene.colors?.(row) ?? ungrouped(palette, scene.isColored) });
   }
   const dots = merged(marks);
   context.strokeStyle = palette.surface;

@@ -36,7 +36,7 @@ import {
   type Marks,
 } from './paint';
 import type * as over from './over-paint';
-import { hue, type Palette } from '../../lib/palette';
+import { hue, ungrouped, type Palette } from '../../lib/palette';
 import { timeAt, xOf, type Scale } from '../../lib/events/scale';
 import type { EventStore } from '../../lib/events/store';
 import { ticks } from '../../lib/events/ticks';
@@ -260,6 +260,7 @@ export class Surface {
       palette,
       this.height,
       scene.lanes,
+      scene.isColored,
       scene.over?.nowStep(scene),
       this.hasTimers,
       this.ratio,
@@ -291,7 +292,7 @@ export class Surface {
     this.#paper.setTransform(this.ratio, 0, 0, this.ratio, 0, 0);
     const count = legend?.groups.length ?? 0;
     const colors = (row: number): string =>
-      groups === null ? palette.accent : hue(palette, groups[row] ?? count, count);
+      groups === null ? ungrouped(palette, scene.isColored) : hue(palette, groups[row] ?? count, count);
     const drawn = { layout: this.layout, store, palette, marks, colors };
     const { rows } = this.layout;
     if (rows === null) paintSheet(this.#paper, drawn, base);
@@ -352,8 +353,7 @@ export class Surface {
     const parts = soFar.flatMap((own, index) =>
       own === null ? [] : [{ color: hue(palette, index, groups), counts: own }],
     );
-    // One of the colors would say that all are of that group.
-    const rest = scene.isColored ? palette.faint : palette.accent;
+    const rest = ungrouped(palette, scene.isColored);
     paintBars(frame, counts!, parts, rest, scale, base + strips.ys.at(-1)!, room);
   }
 

@@ -2,7 +2,7 @@
 import { sidesOf } from '../../lib/events/bars';
 import { xOf, type Scale } from '../../lib/events/scale';
 import type { Micros } from '../../lib/instant';
-import { hue, type Palette } from '../../lib/palette';
+import { hue, ungrouped, type Palette } from '../../lib/palette';
 import { VALUES_HEIGHT } from './paint';
 import { shareBelow, type Line, type Stretch, type ValueScale } from './values';
 import type { Range } from './sight.svelte';
@@ -54,13 +54,13 @@ export function paintTickTexts({ context, palette, scale }: Sheet, unit = ''): v
 export function paintLinesOf(
   { context, palette, view, scale }: Sheet,
   lines: readonly Line[],
-  { isJoined, groups, chosen }: { isJoined: boolean; groups: number; chosen: number },
+  { isJoined, groups, isColored, chosen }: { isJoined: boolean; groups: number; isColored: boolean; chosen: number },
 ): void {
   const dots = lines.reduce((sum, { points }) => sum + points.length, 0) <= 1_200;
   context.lineWidth = 1.5;
   context.lineJoin = 'round';
   for (const { group, points } of lines) {
-    context.strokeStyle = context.fillStyle = group < 0 ? palette.accent : hue(palette, group, groups);
+    context.strokeStyle = context.fillStyle = group < 0 ? ungrouped(palette, isColored) : hue(palette, group, groups);
     if (isJoined && points.length > 1) {
       context.globalAlpha = 0.75;
       context.beginPath();
