@@ -7,7 +7,7 @@ import type { EventStore } from '../../lib/events/store';
 import { merged, type Dot } from '../../lib/events/together';
 import type { Box } from '../../lib/ranges';
 import { located, projected, projection, unit, type MapView, type Size } from './map-view';
-import { alphaOf } from './shades';
+import { mixed, shadeOf } from './shades';
 import { paintEnd } from './tracks';
 
 // At scale 1 a path has coordinates of a few units: it is written with enough digits.
@@ -72,23 +72,42 @@ export interface MapScene {
   linked: number[];
 }
 
-export function paintWorld(
-  context: CanvasRenderingContext2D,
-  ratio: number,
-  palette: Palette,
-  { view, size }: Pick<MapScene, 'view' | 'size'>,
-): void {
-  const scale = unit(size, view.zoom);
-  context.setTransform(ratio, 0, 0, ratio, 0, 0);
-  context.clearRect(0, 0, size.width, size.height);
-  context.setTransform(
-    ratio * scale,
-    0,
-    0,
-    ratio * scale,
-    ratio * (size.width / 2 - view.x * scale),
-    ratio * (size.height / 2 - view.y * scale),
-  );
+/** What is behind what happens, and the coasts over it. Both only change where the map moves: they are kept. */
+export class Backdrop {
+  readonly land = document.createElement('canvas');
+  readonly coasts = document.createElement('canvas');
+  #key = '';
+
+  /** Draws both for a canvas, where they are not there yet. */
+  renew(like: HTMLCanvasElement, ratio: number, palette: Palette, seen: Pick<MapScene, 'view' | 'size'>): void {
+    const key = JSON.stringify([like.width, like.height, seen, palette.line, palette.sunken, ratio]);
+    if (key === this.#key) return;
+    this.#key = key;
+    for (const [canvas, paint] of [
+      [this.land, paintWorld],
+      [this.coasts, paintCoasts],
+    ] as const) {
+      [canvas.width, canvas.height] = [like.width, like.height];
+      const context = canvas.getContext('2d')!;
+      const { view, size } = seen;
+      const scale = unit(size, view.zoom);
+      const [left, top] = [size.width / 2 - view.x * scale, size.height / 2 - view.y * scale];
+      context.setTransform(ratio * scale, 0, 0, ratio * scale, ratio * left, ratio * top);
+      paint(context, palette, scale);
+    }
+  }
+}
+
+/** Draws the land again as a line, so thin that cells keep their color. */
+function paintCoasts(context: CanvasRenderingContext2D, palette: Palette, scale: number): void {
+  context.globalAlpha = 0.3;
+  context.lineWidth = 0.7 / scale;
+  context.strokeStyle = palette.ink;
+  context.stroke(LAND);
+  context.globalAlpha = 1;
+}
+
+function paintWorld(context: CanvasRenderingContext2D, palette: Palette, scale: number): void {
   context.fillStyle = palette.sunken;
   context.fill(SPHERE);
   context.lineWidth = 0.5 / scale;
@@ -102,12 +121,11 @@ export function paintWorld(
   context.strokeStyle = palette['line-strong'];
   context.stroke(BORDERS);
   context.stroke(SPHERE);
-  context.setTransform(ratio, 0, 0, ratio, 0, 0);
 }
 
 /**
  * Draws cells, the darker the more events there are in them: each in the color of the group that most of them are in,
- * where that is known.
+ * where that is known, and `coasts` over them.
  */
 export function paintCells(
   context: CanvasRenderingContext2D,
@@ -115,6 +133,7 @@ export function paintCells(
   scene: MapScene,
   { cells, classes }: Cells,
   groups: CellGroups | null,
+  coasts: HTMLCanvasElement,
 ): void {
   const { view, size, box } = scene;
   const scale = unit(size, view.zoom);
@@ -130,13 +149,14 @@ export function paintCells(
       at(cell.south, cell.west),
     ];
     if (corners.every(([x]) => x < 0 || x > size.width) || corners.every(([, y]) => y < 0 || y > size.height)) continue;
-    context.fillStyle = cellColor(palette, cell, groups, scene.isColored);
-    context.globalAlpha = alphaOf(classOf(cell.count, classes), classes.length);
+    // Opaque: over land and over the sea, one class has one color.
+    const color = cellColor(palette, cell, groups, scene.isColored);
+    context.fillStyle = mixed(color, palette.sunken, shadeOf(classOf(cell.count, classes), classes.length));
     context.beginPath();
     for (const [x, y] of corners) context.lineTo(x, y);
     context.fill();
   }
-  context.globalAlpha = 1;
+  context.drawImage(coasts, 0, 0, size.width, size.height);
   if (box !== null) paintBox(context, palette, scene, box);
   paintSelected(context, palette, scene);
 }

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import type { Cells } from './cells';
-import { alphaOf, classText, classesBy, shadeScale, shaded, usedClasses } from './shades';
+import { classText, classesBy, mixed, shadeOf, shadeScale, shaded, usedClasses } from './shades';
 
 const counted = (...counts: number[]): Cells => ({
   resolution: 1,
@@ -75,12 +75,20 @@ describe('the lightest shade', () => {
 
   for (const theme of [0, 1] as const)
     it(`is told from land and from water, ${theme === 0 ? 'light' : 'dark'}`, () => {
-      const [water, land, accent] = [token('sunken', theme), token('line', theme), token('accent', theme)];
-      const alpha = alphaOf(0, 5);
-      const over = (ground: number[]): number[] =>
-        ground.map((part, index) => part * (1 - alpha) + accent[index]! * alpha);
-      for (const ground of [water, land]) expect(contrast(over(ground), ground)).toBeGreaterThan(1.3);
-      // A few events on the sea do not look like an island.
-      expect(contrast(over(water), land)).toBeGreaterThan(1.1);
+      const [water, land] = [token('sunken', theme), token('line', theme)];
+      const rgb = (color: number[]): string => `rgb(${color.join(', ')})`;
+      // While groups are counted, it is gray.
+      for (const name of ['accent', 'faint']) {
+        const shade = mixed(rgb(token(name, theme)), rgb(water), shadeOf(0, 5))
+          .match(/\d+/g)!
+          .map(Number);
+        // A few events on the sea do not look like an island, and those on an island not like the sea.
+        for (const ground of [water, land]) expect(contrast(shade, ground), name).toBeGreaterThan(1.18);
+      }
     });
+
+  it('is the same over land and water', () => {
+    expect(mixed('rgb(60, 75, 201)', 'rgb(239, 237, 230)', 0.5)).toBe('rgb(150 156 216)');
+    expect(mixed('rgb(60, 75, 201)', 'rgb(239, 237, 230)', 1)).toBe('rgb(60 75 201)');
+  });
 });

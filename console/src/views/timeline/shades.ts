@@ -86,10 +86,17 @@ export function classText({ least, most }: ShadeClass): string {
 }
 
 /** How much of the color each class of counts has. The least is told from water and land, in the dark too. */
-const CLASS_ALPHAS = [0.32, 0.48, 0.65, 0.82, 1] as const;
+const CLASS_SHARES = [0.48, 0.61, 0.74, 0.87, 1] as const;
 
 /** Returns how much of its color a class has: few classes reach from the lightest to the darkest too. */
-export function alphaOf(index: number, classes: number): number {
-  const last = CLASS_ALPHAS.length - 1;
-  return CLASS_ALPHAS[classes <= 1 ? last : Math.round((index * last) / (classes - 1))]!;
+export function shadeOf(index: number, classes: number): number {
+  const last = CLASS_SHARES.length - 1;
+  return CLASS_SHARES[classes <= 1 ? last : Math.round((index * last) / (classes - 1))]!;
+}
+
+/** Returns a color mixed with that of the sea, as `color-mix()` does in the legend: over land it is the same. */
+export function mixed(color: string, sea: string, share: number): string {
+  const [own, ground] = [color, sea].map((text) => text.match(/[\d.]+/g)?.map(Number) ?? []) as [number[], number[]];
+  const parts = [0, 1, 2].map((at) => Math.round((own[at] ?? 0) * share + (ground[at] ?? 0) * (1 - share)));
+  return `rgb(${parts.join(' ')})`;
 }
