@@ -5,6 +5,7 @@ import { FIRST, LAST } from '../../lib/events/scale';
 import { EventStore } from '../../lib/events/store';
 import { groupings, measures } from './attributes';
 import { classed, rampOf } from './classes';
+import { OPACITY } from './heat-paint';
 import { groupsOfStore, LARGEST, type Group } from './groups';
 import { legendOf } from './legend';
 
@@ -118,6 +119,18 @@ describe('the ramp', () => {
       const steps = colors.map((color) => contrast(color, token('surface')[scheme]));
       for (const [index, step] of steps.slice(1).entries()) expect(step / steps[index]!).toBeGreaterThan(1.1);
     }
+  });
+
+  it('begins with a color that is seen on land and sea, in the heat layer as well', () => {
+    for (const scheme of [0, 1] as const)
+      // The land of the map has the color of lines.
+      for (const ground of ['sunken', 'line']) {
+        const [own, under] = [token('ramp-1')[scheme], token(ground)[scheme]];
+        const part = (color: string, at: number): number => parseInt(color.slice(1 + at * 2, 3 + at * 2), 16);
+        const over = [0, 1, 2].map((at) => Math.round(part(own, at) * OPACITY + part(under, at) * (1 - OPACITY)));
+        const seen = `#${over.map((value) => value.toString(16).padStart(2, '0')).join('')}`;
+        expect(contrast(seen, under), `${ground} ${scheme}`).toBeGreaterThanOrEqual(3);
+      }
   });
 
   it('is gone through from one end to the other however few classes there are', () => {

@@ -9,8 +9,8 @@ type Color = readonly [number, number, number];
 const RAMP_COLORS = 8;
 /** So many points are computed at most; what is between them is smooth. */
 const POINTS_MAX = 40_000;
-/** How much of the color there is at the low end of the scale, and at the high one: the land stays in sight. */
-const ALPHAS = [0.3, 0.85] as const;
+/** How much of the color there is. With less the lowest would be nearly that of the ground; coasts go over it. */
+export const OPACITY = 0.9;
 const OPAQUE = 255;
 
 /** Reads the colors of the ramp as the theme has them, from the lowest to the highest. */
@@ -38,8 +38,7 @@ function colorOf(ramp: readonly Color[], share: number): [number, number, number
   const above = ramp[Math.ceil(at)] ?? below;
   const part = at - Math.floor(at);
   const mixed = (index: 0 | 1 | 2): number => below[index] + (above[index] - below[index]) * part;
-  const alpha = ALPHAS[0] + (ALPHAS[1] - ALPHAS[0]) * share;
-  return [mixed(0), mixed(1), mixed(2), alpha * OPAQUE];
+  return [mixed(0), mixed(1), mixed(2), OPACITY * OPAQUE];
 }
 
 export interface HeatScene {

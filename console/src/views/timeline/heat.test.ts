@@ -157,13 +157,44 @@ describe('a scale', () => {
     const grid = densities([{ south: 0, west: 0, count: 100_000 }, few], 10);
     const scale = densityScale(grid)!;
     expect(scale.isLog).toBe(true);
-    const parts = Array.from({ length: 21 }, (_, step) => smoothAt(grid, scale, 5, 5 + step)?.part ?? 0);
-    // As far as the next cell the color is whole. Two cells away nothing is left, and each degree takes as little as
-    // the next.
-    expect([parts[0], parts[10], parts[20]]).toEqual([1, 1, 0]);
+    const parts = Array.from({ length: 27 }, (_, step) => smoothAt(grid, scale, 5, 5 + step)?.part ?? 0);
+    // As far as the next cell the color is whole. Beyond the one after it nothing is left, and no degree takes much
+    // more than the one before.
+    expect(parts[0]).toBe(1);
+    expect(parts[10]).toBeCloseTo(1, 9);
+    expect(parts.slice(25)).toEqual([0, 0]);
     const falls = parts.slice(11).map((part, index) => parts[index + 10]! - part);
-    for (const fall of falls) expect(fall).toBeCloseTo(0.1, 9);
+    for (const fall of falls) expect(fall).toBeLessThan(0.11);
+    const jumps = falls.slice(1).map((fall, index) => Math.abs(fall - falls[index]!));
+    for (const jump of jumps.slice(1)) expect(jump).toBeLessThan(0.02);
     expect(smoothAt(grid, scale, 5, 5)!.share).toBeCloseTo(shareOf(scale, valueAt(grid, 5, 5, false)!), 9);
+  });
+
+  it('has the whole of its lowest color for a lone event, on a linear scale too', () => {
+    const cells = [
+      { south: 0, west: 0, count: 1 },
+      { south: 0, west: 100, count: 18 },
+    ];
+    const grid = densities(cells, 10);
+    const scale = densityScale(grid)!;
+    expect([scale.isLog, smoothAt(grid, scale, 5, 5)!.part]).toEqual([false, 1]);
+  });
+
+  it('has no corners around a lone event', () => {
+    const cells = [
+      { south: 0, west: 0, count: 1 },
+      { south: 0, west: 100, count: 100_000 },
+    ];
+    const grid = densities(cells, 10);
+    const scale = densityScale(grid)!;
+    /** How far from the event half of the color is left. */
+    const reach = (up: number, right: number): number =>
+      Array.from({ length: 60 }, (_, step) => step / 2).find(
+        (far) => (smoothAt(grid, scale, 5 + up * far, 5 + right * far)?.part ?? 0) < 0.5,
+      )!;
+    const diagonal = Math.SQRT1_2;
+    expect(reach(diagonal, diagonal) / reach(0, 1)).toBeGreaterThan(0.85);
+    expect(reach(diagonal, diagonal) / reach(0, 1)).toBeLessThan(1.15);
   });
 
   it('says where a value is on it', () => {

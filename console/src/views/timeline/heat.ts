@@ -130,6 +130,22 @@ function between(resolution: number, lat: number, lon: number, at: (key: number)
   return low * (1 - high) + (of(1, 0) * (1 - wide) + of(1, 1) * wide) * high;
 }
 
+/** Returns what is around a place, in three cells each way, as a quadratic spline: it has neither edges nor corners. */
+function around(resolution: number, lat: number, lon: number, at: (key: number) => number): number {
+  const [y, x] = [(lat + 90) / resolution, (lon + 180) / resolution];
+  const [row, column] = [Math.floor(y), Math.floor(x)];
+  /** The weights of the cell before, its own and the one after, at a part of its own. */
+  const weights = (part: number): number[] => [(1 - part) ** 2 / 2, 0.75 - (part - 0.5) ** 2, part ** 2 / 2];
+  const wide = weights(x - column);
+  return weights(y - row).reduce((sum, high, up) => {
+    const inRow = wide.reduce(
+      (own, weight, right) => own + weight * at(keyOf(row + up - 1, column + right - 1, resolution)),
+      0,
+    );
+    return sum + high * inRow;
+  }, 0);
+}
+
 /** From which number to which colors go, and the numbers that the legend has. */
 export interface HeatScale {
   low: number;
@@ -199,10 +215,11 @@ export function shareOf({ low, high, isLog }: HeatScale, value: number): number 
   return Math.min(Math.max(share, 0), 1);
 }
 
-/** On a linear scale, what is less than such a part of it is fainter. */
-const FAINT = 0.12;
-/** As near as the next cell is the color whole: it says the density, and fading would say it a second time. */
-const WHOLE = 0.5;
+/**
+ * As near as the middle of the next cell, where the nearness is this much, is the color whole: it says the density, and
+ * fading would say it a second time.
+ */
+const WHOLE = 0.4375;
 
 /**
  * Returns where on a scale a place is, and how much of the color it has; null where there is nothing. Places on the
@@ -222,6 +239,6 @@ export function smoothAt(
   };
   const share = between(resolution, lat, lon, shareIn);
   const isIn = (key: number): number => nearness?.get(key) ?? (values.has(key) ? 1 : 0);
-  const part = scale.isLog ? Math.min(1, between(resolution, lat, lon, isIn) / WHOLE) : Math.min(1, share / FAINT);
+  const part = Math.min(1, around(resolution, lat, lon, isIn) / WHOLE);
   return part > 0 ? { share, part } : null;
 }
