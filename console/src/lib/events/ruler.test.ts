@@ -3,6 +3,7 @@ import { parse } from '../instant';
 import type { Palette } from '../palette';
 import { paintRulerStrip } from './ruler';
 import { fitted } from './scale';
+import { ticks } from './ticks';
 
 /** The words of a strip, with where they begin. */
 function words(from: string, to: string, height: number, width = 800): { text: string; x: number }[] {
@@ -27,6 +28,14 @@ describe('the times of a strip', () => {
       const before = sorted[index]!;
       expect(x).toBeGreaterThanOrEqual(before.x + before.text.length * 6);
     });
+  });
+
+  it('have the middle of their words under their tick', () => {
+    const scale = fitted(parse('1910-06-01T00:00:00Z')!, parse('1914-06-01T00:00:00Z')!, 800, 0);
+    const at = new Map(ticks(scale).ticks.map(({ label, x }) => [`${label} ${Math.round(x)}`, x]));
+    const found = words('1910-06-01', '1914-06-01', 34).filter(({ text }) => text === 'Jan' || text === 'Jul');
+    expect(found.length).toBeGreaterThan(5);
+    for (const { text, x } of found) expect(at.has(`${text} ${Math.round(x + (text.length * 6) / 2)}`)).toBe(true);
   });
 
   it('are years over centuries, and none is cut off at the end', () => {

@@ -4,7 +4,7 @@ import { fitted, scale, xOf } from '../../lib/events/scale';
 import { stepOf } from '../../lib/events/steps';
 import type { Palette } from '../../lib/palette';
 import type { Difference } from './compare.svelte';
-import { cut, namesBeside, paint, pick } from './paint';
+import { apartIn, cut, leastOf, namesBeside, paint, pick } from './paint';
 
 const at = (event_id: string, a: bigint | null, b: bigint | null): Difference => ({
   event_id,
@@ -67,7 +67,11 @@ describe('a mark of a difference', () => {
 });
 
 /** What was drawn: the words, and the rectangles of each color. */
-function drawn(a: Counts, isLog = false): { texts: string[]; filled: Map<string, number[][]> } {
+function drawn(
+  a: Counts,
+  isLog = false,
+  differences: Difference[] = [],
+): { texts: string[]; filled: Map<string, number[][]> } {
   const texts: string[] = [];
   const filled = new Map<string, number[][]>();
   const context = {
@@ -77,6 +81,11 @@ function drawn(a: Counts, isLog = false): { texts: string[]; filled: Map<string,
     clearRect: () => {},
     measureText: () => ({ width: 30 }),
     strokeText: () => {},
+    beginPath: () => {},
+    lineTo: () => {},
+    stroke: () => {},
+    arc: () => {},
+    fill: () => {},
     fillText: (text: string) => void texts.push(text),
     fillRect(...rectangle: number[]) {
       const color = `${this.fillStyle} ${this.globalAlpha}`;
@@ -85,7 +94,7 @@ function drawn(a: Counts, isLog = false): { texts: string[]; filled: Map<string,
   };
   const palette = new Proxy({}, { get: (_, name) => name }) as Palette;
   const view = fitted(0n, 1_000_000n, 1_000, 0);
-  const picture = { view, height: 388, counts: { a, b: { ...a, buckets: [] } }, differences: [], chosen: null, isLog };
+  const picture = { view, height: 388, counts: { a, b: { ...a, buckets: [] } }, differences, chosen: null, isLog };
   paint(context as unknown as CanvasRenderingContext2D, palette, picture);
   return { texts, filled };
 }
@@ -103,6 +112,35 @@ describe('the counts of both sides', () => {
     expect(texts).not.toContain('12,345');
     const bars = filled.get('faint 1')!;
     expect(bars.find(([left]) => left === 0)![3]! / bars.find(([left]) => left === 500)![3]!).toBeCloseTo(2, 1);
+  });
+
+  it('have those that only one side has in their color, as far as differences are known', () => {
+    const differences = [at('one', 10n, null), at('two', 20n, null), at('three', 510_000n, 30n), at('four', null, 10n)];
+    const told = (side: 'a' | 'b'): [string, bigint[], number[]][] =>
+      apartIn(counts, side, differences).map(({ change, counts: { buckets } }) => [
+        change,
+        buckets.map(({ from }) => from),
+        buckets.map(({ count }) => count),
+      ]);
+    expect(told('a')).toEqual([
+      ['only_in_a', [0n], [2]],
+      ['differs', [500_000n], [1]],
+    ]);
+    expect(told('b')).toEqual([
+      ['only_in_b', [0n], [1]],
+      ['differs', [0n], [1]],
+    ]);
+    // In the bar of 90 events, 45 that only this side has take half of it.
+    const many = Array.from({ length: 45 }, (_, index) => at(`many-${index}`, BigInt(index), null));
+    const { filled } = drawn(counts, false, many);
+    const high = (color: string): number => Math.abs(filled.get(`${color} 1`)!.find(([left]) => left === 0)![3]!);
+    expect(high('hue-1') / high('faint')).toBeCloseTo(1, 1);
+  });
+
+  it('do not look like many where there are few', () => {
+    expect([10, 143, 600].map(leastOf)).toEqual([1, 6, 25]);
+    const { filled } = drawn({ ...counts, buckets: [bucket(0n, 1)], count: 1 });
+    expect(Math.abs(filled.get('faint 1')![0]![3]!)).toBeLessThanOrEqual(24);
   });
 
   it('are on a logarithmic one on request', () => {

@@ -1,8 +1,9 @@
 /** Two timelines on one axis: the bars of one above it, of the other below, and a mark for each difference. */
 import { heights, mostIn, paintBars, paintCover, paintLines, paintTicks } from '../../lib/events/bars';
-import type { Counts } from '../../lib/events/counts';
+import { bucketAt, type Bucket, type Counts } from '../../lib/events/counts';
 import { paintRulerStrip } from '../../lib/events/ruler';
 import { FIRST, LAST, xOf, type Scale } from '../../lib/events/scale';
+import { ticks } from '../../lib/events/ticks';
 import { together } from '../../lib/events/together';
 import type { Palette } from '../../lib/palette';
 import { plain } from '../../lib/plain';
@@ -34,6 +35,7 @@ export function paint(context: CanvasRenderingContext2D, palette: Palette, pictu
   const { view, height, differences, chosen } = picture;
   const [above, below] = [(height - STRIP) / 2, (height + STRIP) / 2];
   context.clearRect(0, 0, view.width, height);
+  paintGrid(context, palette, picture);
   context.fillStyle = palette.raised;
   context.fillRect(0, above, view.width, STRIP);
   paintCounts(context, palette, picture, above, below);
@@ -43,6 +45,16 @@ export function paint(context: CanvasRenderingContext2D, palette: Palette, pictu
     mark(context, palette, view, difference, isChosen, above, below);
   }
   paintNames(context, palette, picture);
+}
+
+/** Draws a faint line for each tick through both sides, as the axis of one timeline has it. */
+function paintGrid(context: CanvasRenderingContext2D, palette: Palette, { view, height }: Picture): void {
+  context.fillStyle = palette.line;
+  for (const { x, isMajor } of ticks(view).ticks) {
+    context.globalAlpha = isMajor ? 1 : 0.55;
+    context.fillRect(Math.round(x), 0, 1, height);
+  }
+  context.globalAlpha = 1;
 }
 
 /** How many marks are named, from the left; the table has all of them. */
@@ -125,29 +137,59 @@ function paintNames(context: CanvasRenderingContext2D, palette: Palette, picture
   }
 }
 
-/** Draws how many events each side has: both on one scale, which reaches up to the most of what is in sight. */
+/** One event is drawn this high at most: a bar as high as the room would say that there are many. */
+const EVENT_HEIGHT_MAX = 24;
+
+/** Returns the counts that the scale of a side reaches up to at least, so that one event is not higher than it may be. */
+export const leastOf = (room: number): number => Math.max(1, Math.ceil(room / EVENT_HEIGHT_MAX));
+
+/** Returns how many of a side's events in each stretch differ from the other one, by the kind of difference. */
+export function apartIn(
+  own: Counts,
+  side: 'a' | 'b',
+  differences: readonly Difference[],
+): { change: Difference['change']; counts: Counts }[] {
+  const kinds = side === 'a' ? (['only_in_a', 'differs'] as const) : (['only_in_b', 'differs'] as const);
+  return kinds.map((change) => {
+    const found = new Map<Bucket, number>();
+    for (const { change: kind, at } of differences) {
+      const bucket = kind === change && at[side] !== null ? bucketAt(own, at[side]) : null;
+      if (bucket !== null) found.set(bucket, (found.get(bucket) ?? 0) + 1);
+    }
+    const buckets = [...found].map(([bucket, count]) => ({ ...bucket, count: Math.min(count, bucket.count) }));
+    return { change, counts: { ...own, buckets, count: buckets.reduce((sum, { count }) => sum + count, 0) } };
+  });
+}
+
+/**
+ * Draws how many events each side has, those that differ from the other one in the color of their marks: both on one
+ * scale, which reaches up to the most of what is in sight.
+ */
 function paintCounts(
   context: CanvasRenderingContext2D,
   palette: Palette,
-  { view, counts, isLog }: Picture,
+  { view, counts, isLog, differences }: Picture,
   above: number,
   below: number,
 ): void {
   const frame = { context, palette, scale: view };
   const room = above - EDGE;
   const sides = [
-    { own: counts?.a ?? null, base: above, room },
-    { own: counts?.b ?? null, base: below, room: -room },
-  ];
-  const most = Math.max(1, ...sides.map(({ own }) => (own === null ? 0 : mostIn(own, frame))));
+    { side: 'a', own: counts?.a ?? null, base: above, room },
+    { side: 'b', own: counts?.b ?? null, base: below, room: -room },
+  ] as const;
+  const most = Math.max(leastOf(room), ...sides.map(({ own }) => (own === null ? 0 : mostIn(own, frame))));
   const scale = heights(most, isLog, room);
-  for (const { own, base, room: side } of sides) {
+  for (const { side: name, own, base, room: side } of sides) {
     if (own === null) {
       paintCover(frame, FIRST, LAST, base, side);
       continue;
     }
     paintLines(frame, scale, base, side);
-    paintBars(frame, own, [], palette.faint, scale, base, side);
+    // Parts of a logarithm say nothing.
+    const parts = isLog ? [] : apartIn(own, name, differences);
+    const colored = parts.map(({ change, counts: some }) => ({ color: colorOf(palette, { change }), counts: some }));
+    paintBars(frame, own, colored, palette.faint, scale, base, side);
     // What was dragged into sight is not counted yet.
     paintCover(frame, FIRST, own.from, base, side);
     paintCover(frame, own.to, LAST, base, side);
