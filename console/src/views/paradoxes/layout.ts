@@ -144,6 +144,57 @@ export function axisScale(moments: readonly Micros[], inset: number, width: numb
   return fitted(first, last, width, inset / Math.max(width, 1));
 }
 
+/** How wide what stands for a moment is to each side, and how wide a short stretch is at least. */
+export const MOMENT = 7;
+export const STRETCH_MIN = 6;
+
+/** Returns from where to where something is drawn that begins and ends there. */
+export function drawnFrom(from: number, to: number): [number, number] {
+  return from === to ? [from - MOMENT, from + MOMENT] : [from, Math.max(to, from + STRETCH_MIN)];
+}
+
+/** Returns where a name stands: it begins where that begins which it names, or ends where it ends, as there is room. */
+export function nameAt([left, right]: [number, number], width: number): { x: number; anchor: string } {
+  const middle = (left + right) / 2;
+  if (middle < width * 0.32) return { x: Math.max(4, left), anchor: 'start' };
+  if (middle > width * 0.68) return { x: Math.min(width - 4, right), anchor: 'end' };
+  return { x: middle, anchor: 'middle' };
+}
+
+/** How wide a character of a label is, about, how high a line of it is, and what is around it on its plate. */
+const [CHARACTER, LINE, AROUND] = [6.1, 16, 7];
+
+interface Plate {
+  lines: string[];
+  /** The middle of the words. */
+  x: number;
+  y: number;
+  left: number;
+  top: number;
+  width: number;
+  height: number;
+}
+
+/** Returns a label in the middle of what it tells of, in two lines where one is too long, and inside of the picture. */
+export function plateAt(label: string, middle: Spot, width: number): Plate {
+  const most = Math.max(8, Math.floor((width - 2 * AROUND) / CHARACTER));
+  const parts = label.split(' · ');
+  // Where it has two parts, each is a line.
+  const at = label.length <= most ? -1 : parts.length === 2 ? parts[0]!.length : label.lastIndexOf(' ', most);
+  const lines =
+    at > 0
+      ? [label.slice(0, at), label.slice(at).replace(/^[ ·]+/, '')].map((line) => shorten(line, most))
+      : [shorten(label, most)];
+  const wide = Math.max(...lines.map((line) => line.length)) * CHARACTER + 2 * AROUND;
+  const high = lines.length * LINE + 2;
+  const x = Math.max(wide / 2, Math.min(width - wide / 2, middle.x));
+  return { lines, x, y: middle.y, left: x - wide / 2, top: middle.y - high / 2, width: wide, height: high };
+}
+
+/** Returns where each line of a plate stands, from the top. */
+export const linesAt = ({ lines, y }: Plate): { line: string; y: number }[] =>
+  lines.map((line, index) => ({ line, y: y + (index - (lines.length - 1) / 2) * LINE }));
+
 /** Returns a share of a bar on a scale of tenfolds, so that 900 km/h and the speed of light fit one picture. */
 export function logShare(value: number, max: number): number {
   return max <= 1 ? 1 : Math.max(0.02, Math.min(1, Math.log10(Math.max(1, value)) / Math.log10(max)));

@@ -2,7 +2,21 @@ import { describe, expect, it } from 'vitest';
 import { format, parse } from '../../lib/instant';
 import type { Span } from '../../lib/events/known-spans';
 import { xOf } from '../../lib/events/scale';
-import { BACK_ROOM, axisScale, chainSpots, chainWay, elide, logShare, ringSpots, ringWay, shorten } from './layout';
+import {
+  BACK_ROOM,
+  axisScale,
+  chainSpots,
+  chainWay,
+  drawnFrom,
+  elide,
+  linesAt,
+  logShare,
+  nameAt,
+  plateAt,
+  ringSpots,
+  ringWay,
+  shorten,
+} from './layout';
 import { causesText, differences, effectWords, statusWords, wouldBe } from './lab';
 import { append, follow } from './following';
 import { countOf, eventsOf, kindOf, timerOf, type Paradox, type ParadoxesBody } from './paradox';
@@ -257,6 +271,25 @@ describe('the layout', () => {
     expect(uprights.at(-1)).toBeGreaterThan(left - BACK_ROOM);
     const levels = [...d.matchAll(/Q[\d.-]+,([\d.-]+)/g)].map((part) => Number(part[1]));
     expect(levels[0]).toBeGreaterThan(chain.height);
+  });
+
+  it('puts a name at what it names: where that begins, or where it ends, or in its middle', () => {
+    expect(nameAt(drawnFrom(120, 144), 640)).toEqual({ x: 120, anchor: 'start' });
+    expect(nameAt(drawnFrom(520, 521), 640)).toEqual({ x: 526, anchor: 'end' });
+    expect(nameAt(drawnFrom(600, 600), 640)).toEqual({ x: 607, anchor: 'end' });
+    expect(nameAt(drawnFrom(300, 340), 640)).toEqual({ x: 320, anchor: 'middle' });
+    expect(nameAt(drawnFrom(2, 2), 640).x).toBe(4);
+  });
+
+  it('puts what an arrow says on its middle, inside of the picture', () => {
+    const plate = plateAt('causes, 15 years earlier', { x: 320, y: 90 }, 640);
+    expect([plate.x, plate.y, plate.lines]).toEqual([320, 90, ['causes, 15 years earlier']]);
+    expect([plate.left + plate.width / 2, plate.top + plate.height / 2]).toEqual([320, 90]);
+    expect(plateAt('causes, 15 years earlier', { x: 10, y: 90 }, 640).left).toBe(0);
+    const two = plateAt('recorded as observed before it happened · 3 hours apart', { x: 150, y: 90 }, 300);
+    expect(two.lines).toEqual(['recorded as observed before it happened', '3 hours apart']);
+    expect(two.left >= 0 && two.left + two.width <= 300).toBe(true);
+    expect(linesAt(two).map(({ y }) => y)).toEqual([82, 98]);
   });
 
   it('measures time', () => {
