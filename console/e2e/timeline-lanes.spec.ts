@@ -432,7 +432,8 @@ it('has the scale of a lane beside its name, away from where most bars are', asy
       const { written } = window as unknown as { written: [string, number, string][] };
       return written.filter(([text]) => /^(0–)?[1-9]0$/.test(text));
     });
-  await expect.poll(() => scales().then((found) => found.length)).toBeGreaterThan(8);
+  // Lanes that share it say it once.
+  await expect.poll(() => scales().then((found) => found.length)).toBeGreaterThan(0);
   for (const [text, x, align] of (await scales()).slice(-8)) {
     expect([text, align]).toEqual([expect.stringMatching(/^0–\d+$/), 'left']);
     expect(x).toBeLessThan(390 / 2);

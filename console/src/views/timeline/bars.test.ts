@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from 'vitest';
 import { ALL } from '../../lib/events/filter';
-import { heights, laneHeights, paintTicks, paintUncounted, share, sidesOf } from '../../lib/events/bars';
+import { heights, laneHeights, paintTicks, sayScale, paintUncounted, share, sidesOf } from '../../lib/events/bars';
 import { fitted } from '../../lib/events/scale';
 import { stepOf } from '../../lib/events/steps';
 import type { Frame } from './paint';
@@ -100,6 +100,14 @@ describe('the scales of lanes', () => {
   it('is the same for the rest where that is not more than the others', () => {
     const scales = laneHeights([12, 90, 31], 3, false, 26);
     expect([0, 1, 2, 3].map((lane) => scales(lane).max)).toEqual([90, 90, 90, 90]);
+  });
+
+  it('is said once where it is shared, in the lane on top', () => {
+    const shared = laneHeights([12, 90, 31], 3, false, 26);
+    expect([...sayScale([2, 0, 1, 3], shared)]).toEqual([2]);
+    const rest = laneHeights([12, 90, 31], 54_000, false, 26);
+    expect([...sayScale([2, 0, 1, 3], rest)]).toEqual([2, 3]);
+    expect([...sayScale([], rest)]).toEqual([]);
   });
 
   it('is the same for all where nothing is left over', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { NONE, atOnce, dotAt, layOut, pick, ROW, type Layout, type Strips } from './layout';
+import { NONE, atOnce, dotAt, layOut, nameTop, pick, ROW, type Layout, type Strips } from './layout';
 import { fitted, panned, xOf, type Scale } from '../../lib/events/scale';
 import { EventStore } from '../../lib/events/store';
 
@@ -156,4 +156,9 @@ describe('the layout', () => {
     expect(pick(layout, label.isLeft ? label.x - 20 : label.x + 20, 12 + label.line * ROW + 5).row).toBe(2);
     expect(pick(layout, x + 200, -5)).toBe(NONE);
   });
+});
+
+it('has the name of a lane above its highest bar', () => {
+  // Bars take all but eight pixels of what is above the line of a lane, and a name is 16 pixels high.
+  for (const above of [30, 49, 120]) expect(nameTop({ above }) + 4).toBeLessThanOrEqual(-(above - 8));
 });

@@ -70,8 +70,12 @@ export interface Strips {
   rows?: LaneRows;
 }
 
-/** Returns where the middle of a lane's name is, from its line. */
-export const nameTop = ({ above }: Strips): number => -Math.min(above - 10, 22);
+/**
+ * Returns where the middle of a lane's name is, from its line: above its highest bar, as it would look cut under a name.
+ * Lanes with rows have a place for it.
+ */
+export const nameTop = ({ above, rows }: Pick<Strips, 'above' | 'rows'>): number =>
+  rows === undefined ? -(above - 4) : -Math.min(above - 10, 22);
 
 export interface LayoutInput {
   store: EventStore;

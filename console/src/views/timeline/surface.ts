@@ -10,6 +10,7 @@ import {
   paintNumber,
   paintTicks,
   paintUncounted,
+  sayScale,
   without,
   type LaneHeights,
 } from '../../lib/events/bars';
@@ -367,6 +368,8 @@ export class Surface {
       return;
     }
     const { groups } = scene.legend;
+    const order = strips.ys.map((_, lane) => lane).sort((a, b) => strips.ys[a]! - strips.ys[b]!);
+    const said = heights === null ? null : sayScale(order, heights);
     strips.ys.forEach((y, index) => {
       if (!isIn(index)) return;
       context.fillStyle = palette.line;
@@ -384,8 +387,8 @@ export class Surface {
       context.fillRect(8, top - 4, 8, 8);
       context.fillStyle = palette.ink;
       context.fillText(name, 21, top + 0.5, 180);
-      // At the other end there is most to hide. Beside its name there is a pin.
-      if (heights !== null) paintNumber(frame, `0–${heights(index).max.toLocaleString('en')}`, width + 57, top);
+      // Beside its name there is a pin.
+      if (said?.has(index)) paintNumber(frame, `0–${heights!(index).max.toLocaleString('en')}`, width + 57, top);
     });
   }
 
