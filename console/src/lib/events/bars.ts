@@ -82,12 +82,6 @@ export function laneHeights(named: readonly number[], rest: number | null, isLog
   return (lane) => (lane < named.length ? ofNamed : ofRest);
 }
 
-/** Returns which of some lanes, from the top, say their scale: the first one, and those that have another than it. */
-export function sayScale(fromTop: readonly number[], heightsOf: LaneHeights): ReadonlySet<number> {
-  const [first] = fromTop;
-  return new Set(fromTop.filter((lane) => lane === first || heightsOf(lane).max !== heightsOf(first!).max));
-}
-
 /** Returns the counts of what is in no part. */
 export function without(counts: Counts, parts: readonly Counts[]): Counts {
   const named = new Map<Micros, number>();

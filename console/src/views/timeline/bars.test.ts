@@ -1,8 +1,9 @@
 import { describe, expect, it, vi } from 'vitest';
 import { ALL } from '../../lib/events/filter';
-import { heights, laneHeights, paintTicks, sayScale, paintUncounted, share, sidesOf } from '../../lib/events/bars';
+import { heights, laneHeights, paintTicks, paintUncounted, share, sidesOf } from '../../lib/events/bars';
 import { fitted } from '../../lib/events/scale';
 import { stepOf } from '../../lib/events/steps';
+import { sayScale } from './over-paint';
 import type { Frame } from './paint';
 import { boxAround, CellCounter, classOf, classesOf, resolutionOf } from './cells';
 

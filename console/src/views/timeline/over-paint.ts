@@ -1,11 +1,14 @@
 /**
- * What is drawn over the events, or beside them: forks, anchors, what was searched for, what is chosen, and what is
- * left out. The first picture does without.
+ * What is drawn over the events, or beside them: names of lanes, forks, anchors, what was searched for, what is chosen,
+ * and what is left out. The first picture does without.
  */
 import type { Micros } from '../../lib/instant';
+import { paintNumber, type LaneHeights } from '../../lib/events/bars';
 import { xOf, type Scale } from '../../lib/events/scale';
+import { hue } from '../../lib/palette';
+import type { Legend } from './groups';
 import type { Lane } from './lanes';
-import type { Crossing } from './layout';
+import { nameTop, type Crossing, type Strips } from './layout';
 import { FLAGS, RULER, box, type Frame } from './paint';
 import type { Told } from './model.svelte';
 import type { Scene } from './surface';
@@ -32,6 +35,49 @@ export function paintForks(frame: Frame, lanes: readonly Lane[], laneY: (index: 
       line(context, Math.min(at + 26, scale.width), scale.width, y, []);
     }
     context.globalAlpha = 1;
+  });
+}
+
+/** Returns which of some lanes, from the top, say their scale: the first one, and those that have another than it. */
+export function sayScale(fromTop: readonly number[], heightsOf: LaneHeights): ReadonlySet<number> {
+  const [first] = fromTop;
+  return new Set(fromTop.filter((lane) => lane === first || heightsOf(lane).max !== heightsOf(first!).max));
+}
+
+/** As wide as the name of a lane may be. */
+const NAME_MAX = 180;
+
+/** Writes what each lane is above its bars, and its line below them. */
+export function paintLaneNames(
+  { context, palette, base, scale }: Frame,
+  { groups }: Legend,
+  strips: Strips,
+  heights: LaneHeights | null,
+  isIn: (lane: number) => boolean,
+  widthOf: (name: string) => number,
+): void {
+  const order = strips.ys.map((_, lane) => lane).sort((a, b) => strips.ys[a]! - strips.ys[b]!);
+  const said = heights === null ? null : sayScale(order, heights);
+  strips.ys.forEach((y, index) => {
+    if (!isIn(index)) return;
+    context.fillStyle = palette.line;
+    context.fillRect(0, base + y, scale.width, 1);
+    const name = groups[index]?.key ?? 'others';
+    context.font = `600 11.5px ${palette.sans}`;
+    context.textBaseline = 'middle';
+    const top = base + y + nameTop(strips);
+    const width = Math.min(widthOf(name), NAME_MAX);
+    context.globalAlpha = 0.82;
+    context.fillStyle = palette.surface;
+    context.fillRect(4, top - 8, width + 22, 16);
+    context.globalAlpha = 1;
+    context.fillStyle = hue(palette, index, groups.length);
+    context.fillRect(8, top - 4, 8, 8);
+    context.fillStyle = palette.ink;
+    context.fillText(name, 21, top + 0.5, NAME_MAX);
+    // Beside its name there is a pin.
+    if (said?.has(index))
+      paintNumber({ context, palette, scale }, `0–${heights!(index).max.toLocaleString('en')}`, width + 57, top);
   });
 }
 
@@ -133,7 +179,7 @@ export function paintRange({ context, palette, scale, height }: Frame, from: big
 }
 
 /** What is on each side of the name of what is chosen, and how wide the name may be. */
-const [NAME_GAP, NAME_MAX] = [6, 220];
+const [TOLD_GAP, TOLD_MAX] = [6, 220];
 
 /** Shows when something happens that has no dot: a line, or all the time that it lasts, with its name. */
 export function paintTold({ context, palette, scale, height }: Frame, { title, time, end }: Told): void {
@@ -153,12 +199,12 @@ export function paintTold({ context, palette, scale, height }: Frame, { title, t
   context.textBaseline = 'middle';
   const isLeft = left > scale.width / 2;
   context.textAlign = isLeft ? 'right' : 'left';
-  const x = Math.max(0, left) + (isLeft ? -NAME_GAP : NAME_GAP);
+  const x = Math.max(0, left) + (isLeft ? -TOLD_GAP : TOLD_GAP);
   context.strokeStyle = palette.surface;
   context.lineWidth = 6;
   context.lineJoin = 'round';
-  context.strokeText(title, x, RULER + FLAGS / 2, NAME_MAX);
-  context.fillText(title, x, RULER + FLAGS / 2, NAME_MAX);
+  context.strokeText(title, x, RULER + FLAGS / 2, TOLD_MAX);
+  context.fillText(title, x, RULER + FLAGS / 2, TOLD_MAX);
   context.textAlign = 'left';
 }
 

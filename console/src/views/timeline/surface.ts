@@ -7,10 +7,8 @@ import {
   paintBars,
   paintCover,
   paintLines,
-  paintNumber,
   paintTicks,
   paintUncounted,
-  sayScale,
   without,
   type LaneHeights,
 } from '../../lib/events/bars';
@@ -19,7 +17,7 @@ import type { Legend } from './groups';
 import type { LaneView } from './lane-rows';
 import type { Lane } from './lanes';
 import type { TimerLane } from './timer-lane';
-import { NONE, dotAt, layOut, nameTop, pick, type Layout, type Picked, type Strips } from './layout';
+import { NONE, dotAt, layOut, pick, type Layout, type Picked, type Strips } from './layout';
 import type { Flashes } from './live.svelte';
 import type { Told } from './model.svelte';
 import type { Range } from './sight.svelte';
@@ -360,36 +358,15 @@ export class Surface {
 
   /** Writes what the scale and the lanes are, above the bars. */
   #paintNames(frame: Frame, scene: Scene, strips: Strips, isIn: IsIn): void {
-    const { context, palette, base } = frame;
+    const { base } = frame;
     const heights = this.#heights(frame, scene, strips);
     if (!scene.isSplit || scene.legend === null) {
       if (heights !== null)
         strips.ys.forEach((y, i) => isIn(i) && paintTicks(frame, heights(i), base + y, strips.above - 8));
       return;
     }
-    const { groups } = scene.legend;
-    const order = strips.ys.map((_, lane) => lane).sort((a, b) => strips.ys[a]! - strips.ys[b]!);
-    const said = heights === null ? null : sayScale(order, heights);
-    strips.ys.forEach((y, index) => {
-      if (!isIn(index)) return;
-      context.fillStyle = palette.line;
-      context.fillRect(0, base + y, scene.scale.width, 1);
-      const name = groups[index]?.key ?? 'others';
-      context.font = `600 11.5px ${palette.sans}`;
-      context.textBaseline = 'middle';
-      const top = base + y + nameTop(strips);
-      const width = Math.min(this.#measure(name, palette), 180);
-      context.globalAlpha = 0.82;
-      context.fillStyle = palette.surface;
-      context.fillRect(4, top - 8, width + 22, 16);
-      context.globalAlpha = 1;
-      context.fillStyle = hue(palette, index, groups.length);
-      context.fillRect(8, top - 4, 8, 8);
-      context.fillStyle = palette.ink;
-      context.fillText(name, 21, top + 0.5, 180);
-      // Beside its name there is a pin.
-      if (said?.has(index)) paintNumber(frame, `0–${heights!(index).max.toLocaleString('en')}`, width + 57, top);
-    });
+    const widthOf = (name: string): number => this.#measure(name, frame.palette);
+    scene.over?.paintLaneNames(frame, scene.legend, strips, heights, isIn, widthOf);
   }
 
   #measure(text: string, palette: Palette): number {
