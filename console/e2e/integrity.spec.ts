@@ -476,3 +476,11 @@ describe('what entries say', () => {
     await page.getByRole('heading', { name: 'Entry 3', exact: true }).waitFor();
   });
 });
+
+it('has the name and the id of an event in a line each, beside columns that are as wide as they have to be', async () => {
+  const page = await on.loggedIn('integrity?timeline=demo');
+  const row = page.getByRole('row').filter({ hasText: 'record_event' });
+  await row.first().locator('.mono.small').waitFor();
+  const high = await row.evaluateAll((rows) => rows.map((one) => one.getBoundingClientRect().height));
+  expect(Math.max(...high)).toBeLessThan(62);
+});
