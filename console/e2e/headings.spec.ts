@@ -1,0 +1,33 @@
+/** Cards that stand side by side have their headings on one line, with a button beside them or without. */
+import { expect, it } from 'vitest';
+import { stage } from './harness';
+
+const on = stage();
+
+/** Where the middle of what each card begins with is, below its top; of cards that begin at one height. */
+const headings = (): number[][] => {
+  const byTop = new Map<number, number[]>();
+  for (const panel of document.querySelectorAll('.panel')) {
+    const { top, width } = panel.getBoundingClientRect();
+    const first = panel.querySelector('h2, [role="status"]');
+    if (width === 0 || first === null) continue;
+    const words = document.createRange();
+    words.selectNodeContents(first);
+    const { top: from, height } = words.getBoundingClientRect();
+    byTop.set(Math.round(top), [...(byTop.get(Math.round(top)) ?? []), from + height / 2 - top]);
+  }
+  return [...byTop.values()].filter((beside) => beside.length > 1);
+};
+
+it.each([
+  ['paradoxes?timeline=demo', 'Effect before cause'],
+  ['paradoxes?timeline=demo&tab=lab&event=sarajevo-assassination-1914&action=delay%202h', 'Apply…'],
+  ['integrity?timeline=demo', 'What was done'],
+  ['access?timeline=demo&tab=retention', 'How long contents are kept'],
+])('%s', async (view, words) => {
+  const page = await on.loggedIn(view);
+  await page.getByText(words).first().waitFor();
+  const found = await page.evaluate(headings);
+  expect(found.length).toBeGreaterThan(0);
+  for (const beside of found) expect(Math.max(...beside) - Math.min(...beside)).toBeLessThan(1.5);
+});
