@@ -522,18 +522,3 @@ describe('followers', () => {
       .toContain('Gone');
   });
 });
-
-it('does not end a line within the example of a moment', async () => {
-  const page = await on.loggedIn('clock?timeline=demo&do=travel');
-  const example = page.getByText('2028-02-29T09:00[Asia/Tokyo]').last();
-  await example.waitFor();
-  const lines = await example.evaluate((element) => {
-    const words = element.firstChild!;
-    const at = words.textContent!.indexOf('2028');
-    const range = document.createRange();
-    range.setStart(words, at);
-    range.setEnd(words, at + 28);
-    return range.getClientRects().length;
-  });
-  expect(lines).toBe(1);
-});

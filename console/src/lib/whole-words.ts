@@ -3,7 +3,7 @@
 /** Longer than that they would be wider than a field on a phone. */
 const LENGTH_MAX = 32;
 
-/** Returns the parts of a sentence; an example, such as `2028-02-29T09:00[Asia/Tokyo]` or `-P1Y`, is one that is whole. */
+/** Returns the parts of a sentence; an example, such as `2028-02-29T09:00[Asia/Tokyo]`, is one that is whole. */
 export function wholeWords(text: string): { text: string; isWhole: boolean }[] {
   return text
     .split(/(\s+)/)

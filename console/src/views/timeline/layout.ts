@@ -71,7 +71,7 @@ export interface Strips {
 }
 
 /**
- * Returns where the middle of a lane's name is, from its line: above its highest bar, as it would look cut under a name.
+ * Returns where the middle of a lane's name is, from its line: above its highest bar, which would look cut under it.
  * Lanes with rows have a place for it.
  */
 export const nameTop = ({ above, rows }: Pick<Strips, 'above' | 'rows'>): number =>

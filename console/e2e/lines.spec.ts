@@ -1,4 +1,7 @@
-/** Cards that stand side by side have their headings on one line, with a button beside them or without. */
+/**
+ * Lines of text: cards that stand side by side have their headings on one, with a button beside them or without, and
+ * none ends within an example.
+ */
 import { expect, it } from 'vitest';
 import { stage } from './harness';
 
@@ -30,4 +33,19 @@ it.each([
   const found = await page.evaluate(headings);
   expect(found.length).toBeGreaterThan(0);
   for (const beside of found) expect(Math.max(...beside) - Math.min(...beside)).toBeLessThan(1.5);
+});
+
+it('does not end a line within the example of a moment', async () => {
+  const page = await on.loggedIn('clock?timeline=demo&do=travel');
+  const example = page.getByText('2028-02-29T09:00[Asia/Tokyo]').last();
+  await example.waitFor();
+  const lines = await example.evaluate((element) => {
+    const words = element.firstChild!;
+    const at = words.textContent!.indexOf('2028');
+    const range = document.createRange();
+    range.setStart(words, at);
+    range.setEnd(words, at + 28);
+    return range.getClientRects().length;
+  });
+  expect(lines).toBe(1);
 });
