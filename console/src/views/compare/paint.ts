@@ -140,7 +140,7 @@ function paintNames(context: CanvasRenderingContext2D, palette: Palette, picture
 /** One event is drawn this high at most: a bar as high as the room would say that there are many. */
 const EVENT_HEIGHT_MAX = 24;
 
-/** Returns the count that the scale of a side reaches up to at least, so that one event is not higher than it may be. */
+/** Returns the count that the scale of a side reaches up to at least: one event is not higher than it may be. */
 export const leastOf = (room: number): number => Math.max(1, Math.ceil(room / EVENT_HEIGHT_MAX));
 
 /** Returns how many of a side's events in each stretch differ from the other one, by the kind of difference. */
