@@ -312,5 +312,6 @@ export function dotAt(layout: Layout, store: EventStore, row: number): { x: numb
   const middle = layout.rows?.middle(row) ?? null;
   if (middle !== null) return { x: offset(store, row, split(layout.scale.center), layout.scale), y: middle };
   if (index >= 0 && row < layout.last) return { x: layout.xs[index]!, y: layout.ys[index]! };
-  return { x: offset(store, row, split(layout.scale.center), layout.scale), y: -DOT / 2 - 1 };
+  const y = layout.strips.ys[stripOf(layout.strips, row)]! - DOT / 2 - 1;
+  return { x: offset(store, row, split(layout.scale.center), layout.scale), y };
 }

@@ -9,19 +9,30 @@ import { hue } from '../../lib/palette';
 import type { Legend } from './groups';
 import type { Lane } from './lanes';
 import { nameTop, type Crossing, type Strips } from './layout';
+import type { EventStore } from '../../lib/events/store';
 import { FLAGS, RULER, box, type Frame } from './paint';
 import type { Told } from './model.svelte';
 import type { Scene } from './surface';
 
-/** Draws the lines of the timelines around the one that is looked at, from where the ways parted. */
-export function paintForks(frame: Frame, lanes: readonly Lane[], laneY: (index: number) => number): void {
+/**
+ * Draws the lines of the timelines around the one that is looked at, from where the ways parted. Where its events are
+ * in lanes, forks leave it below the last, and what it was itself forked from leads to its head, above the first.
+ */
+export function paintForks(
+  frame: Frame,
+  lanes: readonly Lane[],
+  laneY: (index: number) => number,
+  head: number | null,
+): void {
   const { context, palette, scale, base } = frame;
+  const own = head ?? base;
   const parent = lanes.find((lane) => lane.isParent);
   const began = parent?.at === undefined || parent.at === null ? -Infinity : xOf(scale, parent.at);
   context.lineWidth = 2;
   context.strokeStyle = palette['line-strong'];
   // What came before the fork is the parent's history.
-  if (began > 0 && parent) line(context, 0, Math.min(began, scale.width), base + 0.5, [2, 5]);
+  if (began > 0 && parent) line(context, 0, Math.min(began, scale.width), own + 0.5, [2, 5]);
+  if (head !== null && parent) line(context, Math.max(0, began + BRANCH_WIDE), scale.width, own, []);
   lanes.forEach((lane, index) => {
     const y = laneY(index);
     const at = lane.at === null ? 0 : Math.max(-60, Math.min(scale.width + 60, xOf(scale, lane.at)));
@@ -29,10 +40,10 @@ export function paintForks(frame: Frame, lanes: readonly Lane[], laneY: (index: 
     context.globalAlpha = 0.75;
     if (lane.isParent) {
       line(context, 0, scale.width, y, []);
-      branch(context, at, y, base);
+      branch(context, at, y, own);
     } else {
       branch(context, at, base, y);
-      line(context, Math.min(at + 26, scale.width), scale.width, y, []);
+      line(context, Math.min(at + BRANCH_WIDE, scale.width), scale.width, y, []);
     }
     context.globalAlpha = 1;
   });
@@ -116,7 +127,7 @@ function line(context: CanvasRenderingContext2D, from: number, to: number, y: nu
 function branch(context: CanvasRenderingContext2D, x: number, from: number, to: number): void {
   context.beginPath();
   context.moveTo(x, from);
-  context.bezierCurveTo(x + 14, from, x + 10, to, x + 26, to);
+  context.bezierCurveTo(x + 14, from, x + 10, to, x + BRANCH_WIDE, to);
   context.stroke();
   context.beginPath();
   context.arc(x, from, 3, 0, 7);
@@ -206,6 +217,14 @@ export function paintTold({ context, palette, scale, height }: Frame, { title, t
   context.strokeText(title, x, RULER + FLAGS / 2, TOLD_MAX);
   context.fillText(title, x, RULER + FLAGS / 2, TOLD_MAX);
   context.textAlign = 'left';
+}
+
+let known: { store: EventStore; id: string; rows: number[] } | null = null;
+
+/** Looking through all events for effects is done once for each selection, not for each frame. */
+export function effects(store: EventStore, id: string): number[] {
+  if (known?.store !== store || known.id !== id) known = { store, id, rows: store.effectsOf(id) };
+  return known.rows;
 }
 
 /** A place on the screen. */

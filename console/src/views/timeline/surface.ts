@@ -41,6 +41,8 @@ import type { EventStore } from '../../lib/events/store';
 import { ticks } from '../../lib/events/ticks';
 
 const LANE = 30;
+/** How far above the end of its room a lane's line is. */
+const FOOT = 5;
 
 /** What a picture is made of. */
 export interface Scene {
@@ -139,11 +141,12 @@ export class Surface {
     return { top: RULER + FLAGS + above * LANE, bottom: this.#floor - below * LANE - 6 };
   }
 
-  /** Where the line is that events stand on. */
+  /** Where the line is that events stand on; with a lane for each group, the foot of the last of them. */
   base(scene: Scene): number {
     const { top, bottom } = this.#room(scene);
+    if (hasLanes(scene)) return bottom - FOOT;
     const free = bottom + 6 - top;
-    const lane = scene.legend === null ? rowsOf(scene) : null;
+    const lane = rowsOf(scene);
     if (lane !== null) return top + lane.baseBelow(scene.store);
     // Where nothing is labeled, bars take all of the height.
     const high = scene.store.count === 0 ? free - 12 : Math.max(40, free * 0.44);
@@ -160,7 +163,7 @@ export class Surface {
     const count = legend.groups.length + (legend.others > 0 ? 1 : 0);
     const each = (bottom - top) / Math.max(count, 1);
     const places = scene.laneView?.places(legend, count);
-    const place = (lane: number): number => Math.round(top + ((places?.[lane] ?? lane) + 1) * each - 5 - base);
+    const place = (lane: number): number => Math.round(top + ((places?.[lane] ?? lane) + 1) * each - FOOT - base);
     const ys = Array.from({ length: count }, (_, lane) => place(lane));
     return { ys: ys.length === 0 ? [0] : ys, groups, above: each - 6, base };
   }
@@ -223,8 +226,9 @@ export class Surface {
         strips.ys.forEach((y, i) => isIn(i) && paintLines(frame, heights(i), base + y, strips.above - 8));
     });
     // With a lane for each group, each has a line of its own.
-    if (!scene.isSplit || scene.legend === null) paintBaseLine(frame, scene.lanes);
-    scene.over?.paintForks(frame, scene.lanes, (index) => this.laneY(scene.lanes, index));
+    if (!hasLanes(scene)) paintBaseLine(frame, scene.lanes);
+    const head = hasLanes(scene) ? this.#room(scene).top : null;
+    scene.over?.paintForks(frame, scene.lanes, (index) => this.laneY(scene.lanes, index), head);
     if (this.hasTimers) scene.timers?.paint(frame);
     within((isIn) => {
       if (heights !== null) this.#paintCounts(frame, scene, strips, heights, isIn);
@@ -360,7 +364,7 @@ export class Surface {
   #paintNames(frame: Frame, scene: Scene, strips: Strips, isIn: IsIn): void {
     const { base } = frame;
     const heights = this.#heights(frame, scene, strips);
-    if (!scene.isSplit || scene.legend === null) {
+    if (!hasLanes(scene)) {
       if (heights !== null)
         strips.ys.forEach((y, i) => isIn(i) && paintTicks(frame, heights(i), base + y, strips.above - 8));
       return;
@@ -434,7 +438,7 @@ export class Surface {
     if (row < 0 && scene.told !== null) scene.over?.paintTold(frame, scene.told);
     if (scene.selected === null || row < 0) return;
     const isRing = !this.#outline(frame, row, frame.palette.ink);
-    const isRows = (this.layout?.rows ?? null) !== null;
+    const isRows = hasLanes(scene) || (this.layout?.rows ?? null) !== null;
     const spots = (rows: number[]): over.Spot[] =>
       rows
         .filter((found) => found >= 0)
@@ -444,8 +448,13 @@ export class Surface {
         );
     const causes = (store.causes[row] ?? []).map((cause) => store.row(cause.event_id));
     const chosen = { ...this.#dot(frame, store, row), isRing, isRows };
-    scene.over?.paintSelection(frame, chosen, spots(causes), spots(effects(store, scene.selected)));
+    scene.over?.paintSelection(frame, chosen, spots(causes), spots(scene.over.effects(store, scene.selected)));
   }
+}
+
+/** Whether each group has a lane of its own, and none of them is the line of all. */
+function hasLanes<T extends Pick<Scene, 'isSplit' | 'legend'>>(scene: T): scene is T & { legend: Legend } {
+  return scene.isSplit && scene.legend !== null;
 }
 
 /** How lanes show what lasts in rows; null where nothing does, or they show moments and counts alone. */
@@ -466,12 +475,4 @@ function ring(
   context.beginPath();
   context.arc(x, y, radius, 0, 7);
   context.stroke();
-}
-
-let known: { store: EventStore; id: string; rows: number[] } | null = null;
-
-/** Looking through all events for effects is done once for each selection, not for each frame. */
-function effects(store: EventStore, id: string): number[] {
-  if (known?.store !== store || known.id !== id) known = { store, id, rows: store.effectsOf(id) };
-  return known.rows;
 }
