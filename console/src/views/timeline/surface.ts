@@ -229,7 +229,6 @@ export class Surface {
     if (!hasLanes(scene)) paintBaseLine(frame, scene.lanes);
     const head = hasLanes(scene) ? this.#room(scene).top : null;
     scene.over?.paintForks(frame, scene.lanes, (index) => this.laneY(scene.lanes, index), head);
-    if (this.hasTimers) scene.timers?.paint(frame);
     within((isIn) => {
       if (heights !== null) this.#paintCounts(frame, scene, strips, heights, isIn);
       else if (this.isBars(scene))
@@ -237,6 +236,7 @@ export class Surface {
     });
     // Below what is written: no line runs through a word.
     if (scene.now !== null) paintNow(frame, scene.now);
+    if (this.hasTimers) scene.timers?.paint(frame);
     if (scene.store.count > 0) this.#paintSheet(frame);
     within((isIn) => this.#paintNames(frame, scene, strips, isIn));
     if (scene.range !== null) scene.over?.paintRange(frame, scene.range.from, scene.range.to);

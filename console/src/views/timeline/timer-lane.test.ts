@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { scale, timeAt } from '../../lib/events/scale';
+import { panned, scale, timeAt } from '../../lib/events/scale';
 import { parse } from '../../lib/instant';
 import type { Firing, Timer } from '../../lib/timers/timers';
 import { TIMERS_HEIGHT } from './paint';
-import { markText, marksOf, pickTimer } from './timer-lane';
+import { markText, marksOf, pickTimer, signsOf } from './timer-lane';
 
 const timer = (timer_id: string, more: Partial<Timer>): Timer => ({
   timer_id,
@@ -49,6 +49,43 @@ describe('the lane of timers', () => {
     expect(at(502, 200 - TIMERS_HEIGHT / 2)).toBe('late');
     expect(at(502, 100)).toBeUndefined();
     expect(at(520, 190)).toBeUndefined();
+  });
+
+  it('counts in one sign what would be covered by another, in the color of the one that says most', () => {
+    const due = (hours: number): string => new Date(Date.parse(FEB) + hours * 3_600e3).toISOString();
+    const armed = [0, 5, 10, 40, 200].map((hours) => timer(`t${hours}`, { next: due(hours) }));
+    const marks = marksOf(armed, [], [firing('late', due(7), 'failed'), firing('seen', due(203), 'acknowledged')], []);
+    const view = scale(parse(FEB)!, 0, 3_600e6, 1_000);
+    const signs = signsOf(marks, view);
+    expect(signs.map(({ mark, count, x }) => [mark.timerId, count, Math.round(x)])).toEqual([
+      ['late', 4, 505],
+      ['t40', 1, 540],
+      ['t200', 2, 702],
+    ]);
+    // However many there are, all of them are counted, none covers another, and a drag changes nothing.
+    const many = marksOf(
+      Array.from({ length: 120 }, (_, index) => timer(`m${index}`, { next: due(index * (1 + (index % 9))) })),
+      [],
+      [],
+      [],
+    );
+    const found = signsOf(many, view);
+    expect(found.reduce((sum, { count }) => sum + count, 0)).toBe(120);
+    found.slice(1).forEach((sign, index) => {
+      expect(sign.x - sign.half).toBeGreaterThanOrEqual(found[index]!.x + found[index]!.half);
+    });
+    expect(signsOf(many, panned(view, 317.25)).map(({ count }) => count)).toEqual(found.map(({ count }) => count));
+    const under = pickTimer(marks, view, 200, { x: 498, y: 190 })!;
+    expect(markText(under)).toMatch(/^Fired: 28 February 2027.* · failed · queue billing · and 3 more here$/);
+  });
+
+  it('leaves what only comes by a rule out of the count', () => {
+    const coming = [JAN, FEB].map((at) => ({ timer_id: 'daily', due: at, queue: 'billing' }));
+    const marks = marksOf([timer('once', { next: FEB })], [], [], coming);
+    const view = scale(parse(FEB)!, 0, 86_400e6, 1_000);
+    expect(signsOf(marks, view).map(({ count }) => count)).toEqual([1]);
+    expect(pickTimer(marks, view, 200, { x: 472, y: 190 })).toMatchObject({ timerId: 'daily', count: 1 });
+    expect(pickTimer(marks, view, 200, { x: 501, y: 190 })).toMatchObject({ timerId: 'once', count: 1 });
   });
 
   it('says when and where it fires or has fired', () => {

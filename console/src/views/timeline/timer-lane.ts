@@ -5,7 +5,7 @@ import type { Palette } from '../../lib/palette';
 import { queueOf, type Firing, type Timer } from '../../lib/timers/timers';
 import { firingStanding } from '../../lib/timers/words';
 import { preciseText } from '../../lib/when';
-import { TIMERS_HEIGHT, type Frame } from './paint';
+import { TIMERS_HEIGHT, box, type Frame } from './paint';
 
 /**
  * `armed` is the next moment of a timer, `coming` one that a rule has after that, `fired` one whose outcome is unknown
@@ -63,7 +63,7 @@ export function marksOf(
   return [...found.values()].sort((a, b) => (a.time < b.time ? -1 : a.time > b.time ? 1 : 0));
 }
 
-/** Which marks win where several are on one pixel. */
+/** Which mark a sign is of where it stands for several: the last of these. */
 const ORDER: readonly MarkKind[] = ['coming', 'superseded', 'fired', 'acknowledged', 'armed', 'pending', 'failed'];
 
 function colorOf(palette: Palette, kind: MarkKind): string {
@@ -73,13 +73,64 @@ function colorOf(palette: Palette, kind: MarkKind): string {
   return kind === 'pending' ? palette.warn : palette.faint;
 }
 
+/** What is drawn of marks that would cover each other: one sign, in the color of the one that says most. */
+export interface Sign {
+  /** Its middle, and how far it reaches to both sides, in pixels. */
+  x: number;
+  half: number;
+  mark: TimerMark;
+  count: number;
+  /** Whether all of them are recorded as events. */
+  isDiamond: boolean;
+}
+
+/** How far the sign of one mark reaches, its line included; a number needs more, and each further digit. */
+const [HALF, ROUND_HALF, DIAMOND_HALF, DIGIT] = [6, 9, 11, 3];
+
+function halfOf(count: number, isDiamond: boolean): number {
+  if (count === 1) return HALF;
+  return (isDiamond ? DIAMOND_HALF : ROUND_HALF) + DIGIT * (String(count).length - 1);
+}
+
+/** Returns the signs of what is not only to come by a rule, from the left to the right: none covers another. */
+export function signsOf(marks: readonly TimerMark[], scale: Scale): Sign[] {
+  const signs: (Sign & { from: number; to: number })[] = [];
+  for (const mark of marks) {
+    if (mark.kind === 'coming') continue;
+    const x = xOf(scale, mark.time);
+    let sign = { x, half: HALF, mark, count: 1, isDiamond: mark.queue === null, from: x, to: x };
+    for (let before = signs.at(-1); before && before.x + before.half > sign.x - sign.half; before = signs.at(-1)) {
+      signs.pop();
+      const count = before.count + sign.count;
+      const isDiamond = before.isDiamond && sign.isDiamond;
+      const isBefore = ORDER.indexOf(before.mark.kind) >= ORDER.indexOf(sign.mark.kind);
+      sign = {
+        x: (before.from + sign.to) / 2,
+        half: halfOf(count, isDiamond),
+        mark: isBefore ? before.mark : sign.mark,
+        count,
+        isDiamond,
+        from: before.from,
+        to: sign.to,
+      };
+    }
+    signs.push(sign);
+  }
+  return signs;
+}
+
 /** The sign of what is recorded as an event; what waits in a queue is round. */
-function diamond(context: CanvasRenderingContext2D, x: number, y: number): void {
-  context.moveTo(x, y - 6);
-  context.lineTo(x + 6, y);
-  context.lineTo(x, y + 6);
-  context.lineTo(x - 6, y);
-  context.closePath();
+function outline(context: CanvasRenderingContext2D, { half, isDiamond, count }: Sign, x: number, y: number): void {
+  context.beginPath();
+  if (isDiamond) {
+    const reach = count === 1 ? half : half - 1;
+    context.moveTo(x, y - reach);
+    context.lineTo(x + reach, y);
+    context.lineTo(x, y + reach);
+    context.lineTo(x - reach, y);
+    context.closePath();
+  } else if (count === 1) context.arc(x, y, 4.5, 0, 7);
+  else box(context, x - half + 1, y - ROUND_HALF + 1, 2 * half - 2, 2 * ROUND_HALF - 2, ROUND_HALF);
 }
 
 /** Draws the lane at the foot of the axis. */
@@ -87,58 +138,60 @@ export function paintTimers({ context, palette, scale, height }: Frame, marks: r
   const y = height - TIMERS_HEIGHT / 2;
   context.fillStyle = palette.line;
   context.fillRect(0, height - TIMERS_HEIGHT, scale.width, 1);
-  const here = new Map<number, TimerMark>();
-  for (const mark of marks) {
-    const x = Math.round(xOf(scale, mark.time));
-    if (x < -8 || x > scale.width + 8) continue;
-    const other = here.get(x);
-    if (other === undefined || ORDER.indexOf(mark.kind) > ORDER.indexOf(other.kind)) here.set(x, mark);
-  }
-  for (const [x, { kind, queue }] of here) {
-    context.fillStyle = context.strokeStyle = colorOf(palette, kind);
-    if (kind === 'coming') {
-      context.globalAlpha = 0.55;
-      context.fillRect(x - 0.75, y - 5, 1.5, 10);
-      context.globalAlpha = 1;
-      continue;
-    }
-    context.beginPath();
-    if (queue === null) diamond(context, x, y);
-    else context.arc(x, y, 4.5, 0, 7);
+  const isIn = (x: number): boolean => x > -20 && x < scale.width + 20;
+  context.fillStyle = colorOf(palette, 'coming');
+  context.globalAlpha = 0.55;
+  const coming = new Set(marks.filter(({ kind }) => kind === 'coming').map(({ time }) => Math.round(xOf(scale, time))));
+  for (const x of coming) if (isIn(x)) context.fillRect(x - 0.75, y - 5, 1.5, 10);
+  context.globalAlpha = 1;
+  context.font = `650 10px ${palette.sans}`;
+  context.textBaseline = 'middle';
+  context.textAlign = 'center';
+  for (const sign of signsOf(marks, scale)) {
+    const x = Math.round(sign.x);
+    if (!isIn(x)) continue;
+    const color = colorOf(palette, sign.mark.kind);
     // What is still to come is hollow.
-    if (kind === 'armed') {
-      context.fillStyle = palette.surface;
-      context.lineWidth = 2;
-      context.fill();
-      context.stroke();
-    } else context.fill();
+    const isHollow = sign.mark.kind === 'armed';
+    context.fillStyle = isHollow ? palette.surface : color;
+    context.strokeStyle = color;
+    context.lineWidth = 2;
+    outline(context, sign, x, y);
+    context.fill();
+    if (isHollow) context.stroke();
+    context.fillStyle = isHollow ? color : palette.surface;
+    if (sign.count > 1) context.fillText(String(sign.count), x, y + 0.5);
   }
+  context.textAlign = 'left';
 }
 
 const NEAR_PIXELS = 7;
 
-/** Returns the mark under a point; of several the nearest, and of those the one that says most. */
+/** Returns the mark under a point, and how many its sign is of: of these it is the one that says most. */
 export function pickTimer(
   marks: readonly TimerMark[],
   scale: Scale,
   height: number,
   { x, y }: { x: number; y: number },
-): TimerMark | null {
+): (TimerMark & { count: number }) | null {
   if (y < height - TIMERS_HEIGHT) return null;
-  let best: TimerMark | null = null;
-  let least = Infinity;
-  for (const mark of marks) {
-    const away = Math.abs(xOf(scale, mark.time) - x);
-    if (away > NEAR_PIXELS) continue;
-    // On one pixel, what says more is drawn on top.
-    const cost = Math.round(away) - ORDER.indexOf(mark.kind) / ORDER.length;
-    if (cost < least) [best, least] = [mark, cost];
-  }
-  return best;
+  const coming = marks
+    .filter(({ kind }) => kind === 'coming')
+    .map((mark) => ({ mark, count: 1, away: Math.abs(xOf(scale, mark.time) - x), half: 0 }));
+  const signs = signsOf(marks, scale).map((sign) => ({ ...sign, away: Math.abs(sign.x - x) }));
+  // A sign is drawn over what is only to come.
+  const found = [...signs, ...coming].filter(({ away, half }) => away <= Math.max(half, NEAR_PIXELS));
+  const best = found.sort((a, b) => Math.max(0, a.away - a.half) - Math.max(0, b.away - b.half))[0];
+  return best === undefined ? null : { ...best.mark, count: best.count };
 }
 
-/** Returns what a mark says. */
-export function markText({ time, queue, kind }: TimerMark): string {
+/** Returns what a mark says, and how many more its sign is of. */
+export function markText(mark: TimerMark & { count?: number }): string {
+  const more = (mark.count ?? 1) - 1;
+  return more > 0 ? `${told(mark)} · and ${more.toLocaleString('en')} more here` : told(mark);
+}
+
+function told({ time, queue, kind }: TimerMark): string {
   const at = preciseText(time, '');
   const target = queue === null ? 'records an event' : `queue ${queue}`;
   if (kind === 'armed') return `Fires next: ${at} · ${target}`;
