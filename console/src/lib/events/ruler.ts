@@ -27,7 +27,7 @@ export function paintRulerStrip({ context, palette, scale }: Frame, top: number,
   context.font = `500 11px ${palette.sans}`;
   context.textBaseline = 'middle';
   context.textAlign = 'left';
-  context.fillStyle = palette.line;
+  context.fillStyle = palette['line-strong'];
   for (const { x } of marks) context.fillRect(Math.round(x), top, 1, TICK);
   for (const { x } of periods)
     if (x > 0) context.fillRect(Math.round(x), isHigh ? bottom - PERIOD : top, 1, isHigh ? PERIOD : bottom - top);

@@ -96,7 +96,9 @@ const ROOM = 0.04;
 /** Shows all from one instant to another, beside the numbers of a scale at the left. */
 export function besideScale(from: Micros, to: Micros, width: number): Scale {
   const more = Math.max(0, NUMBERS_PIXELS - ROOM * width);
-  return panned(widened(fitted(from, to, width - more, ROOM), width), -more / 2);
+  // What lasts may end after the calendar.
+  const end = to > LAST ? LAST : to;
+  return panned(widened(fitted(from, end, width - more, ROOM), width), -more / 2);
 }
 
 export function widened(view: Scale, width: number): Scale {

@@ -346,7 +346,7 @@ export class TimelineModel {
     if (this.#extent !== null) {
       const ends = this.#ends?.of === this.counted.overall ? this.#ends : null;
       const { from, to } = ends ?? this.#passing ?? this.#extent;
-      this.view = besideScale(from, to > LAST ? LAST : to, width);
+      this.view = besideScale(from, to, width);
     }
     this.settle();
   }
