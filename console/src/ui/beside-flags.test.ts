@@ -16,3 +16,14 @@ it('where flags are everywhere it stays where one looks for it', () => {
   const flags = Array.from({ length: 40 }, (_, index) => index * 20);
   expect(rightOf(flags, 150, 800)).toBe(8);
 });
+
+it('it hides neither the line of now nor its head', () => {
+  // Its right end is left of the head, which is as wide to both sides.
+  expect(rightOf([], 150, 1_000, 960)).toBe(52);
+  expect(rightOf([], 150, 1_000, 995)).toBe(17);
+  expect(rightOf([], 150, 1_000, 829)).toBe(8);
+  expect(rightOf([], 150, 1_000, 1_200)).toBe(8);
+  // Left of a flag as well, where that is next to it.
+  expect(rightOf([900], 150, 1_000, 960)).toBe(106);
+  expect(rightOf([], 150, 140, 130)).toBe(8);
+});
