@@ -93,14 +93,39 @@ export function without(counts: Counts, parts: readonly Counts[]): Counts {
   return { ...counts, buckets };
 }
 
-/**
- * Returns from where to where the bar of a stretch reaches. Where the events begin or end within the stretch, the bar
- * is as wide as they last: a low bar as wide as the others would say that there were fewer.
- */
+/** Returns from where to where a stretch has events: they may begin or end within it. */
 export function sidesOf({ scale, extent }: Pick<Frame, 'scale' | 'extent'>, { from, to }: Bucket): [number, number] {
   const begin = extent && from < extent.from ? extent.from : from;
   const end = extent && to > extent.to ? extent.to : to;
   return [xOf(scale, begin), Math.max(xOf(scale, end), xOf(scale, begin) + 1)];
+}
+
+/** A part of the width of a bar. */
+export interface BarSpan {
+  x: number;
+  width: number;
+  /** 1 where there are events, and less before the first and after the last. */
+  alpha: number;
+}
+
+const BARE_ALPHA = 0.4;
+
+/**
+ * Returns the parts of the bar of a stretch. It is as wide as the others, since its height is the count of all of it;
+ * where the events begin or end within the stretch, what has none apart from them says why the count may be low.
+ */
+export function barSpans(frame: Pick<Frame, 'scale' | 'extent'>, bucket: Bucket): BarSpan[] {
+  const [left, next] = sidesOf({ scale: frame.scale }, bucket);
+  const right = Math.max(next - (next - left > 4 ? 1 : 0.5), left + 1);
+  const [from, to] = sidesOf(frame, bucket);
+  const begin = Math.min(from, right - 1);
+  const end = Math.max(Math.min(to, right), begin + 1);
+  const parts = [
+    { x: left, width: begin - left, alpha: BARE_ALPHA },
+    { x: begin, width: end - begin, alpha: 1 },
+    { x: end, width: right - end, alpha: BARE_ALPHA },
+  ];
+  return parts.filter(({ width }) => width > 0);
 }
 
 /** One color of a bar: how much of each stretch it is. */
@@ -125,8 +150,14 @@ export function paintBars(
   const { context } = frame;
   const all = parts.map(({ color, counts }) => ({ color, of: new Map(counts.buckets.map((b) => [b.from, b.count])) }));
   for (const bucket of bucketsIn(whole, frame)) {
-    const [left, right] = sidesOf(frame, bucket);
-    const width = Math.max(right - left - (right - left > 4 ? 1 : 0.5), 1);
+    const spans = barSpans(frame, bucket);
+    const fill = (color: string, top: number, high: number): void => {
+      context.fillStyle = color;
+      for (const { x, width, alpha } of spans) {
+        context.globalAlpha = alpha;
+        context.fillRect(x, top, width, high);
+      }
+    };
     const tall = share(scale, bucket.count) * room;
     const found = all.map(({ color, of }) => ({ color, count: of.get(bucket.from) ?? 0 }));
     const named = found.reduce((sum, part) => sum + part.count, 0);
@@ -136,16 +167,14 @@ export function paintBars(
     for (const { color, count } of [...found, { color: rest, count: bucket.count - named * fit }]) {
       if (count <= 0) continue;
       const high = ((color === rest ? count : count * fit) / bucket.count) * tall;
-      context.fillStyle = color;
-      context.fillRect(left, y - high, width, high);
+      fill(color, y - high, high);
       y -= high;
     }
     // One among thousands is seen too.
-    if (Math.abs(tall) < 1.5) {
-      context.fillStyle = found.find((part) => part.count > 0)?.color ?? rest;
-      context.fillRect(left, room > 0 ? base - 1.5 : base, width, 1.5);
-    }
+    if (Math.abs(tall) < 1.5)
+      fill(found.find((part) => part.count > 0)?.color ?? rest, base - (room > 0 ? 1.5 : 0), 1.5);
   }
+  context.globalAlpha = 1;
   paintUncounted(frame, whole, base, room);
 }
 

@@ -1,6 +1,7 @@
 import { describe, expect, it, vi } from 'vitest';
 import { ALL } from '../../lib/events/filter';
-import { heights, laneHeights, paintTicks, paintUncounted, share, sidesOf } from '../../lib/events/bars';
+import { barSpans, heights, laneHeights, paintBars, paintTicks, paintUncounted, share } from '../../lib/events/bars';
+import type { Counts } from '../../lib/events/counts';
 import { fitted } from '../../lib/events/scale';
 import { stepOf } from '../../lib/events/steps';
 import { sayScale } from './over-paint';
@@ -74,21 +75,57 @@ describe('the numbers of a scale', () => {
 describe('a bar', () => {
   const scale = fitted(0n, 1_000n, 1_000, 0);
   const bucket = { from: 200n, to: 300n, count: 7 };
-  const sides = (extent: { from: bigint; to: bigint } | null) => sidesOf({ scale, extent }, bucket).map(Math.round);
+  type Extent = { from: bigint; to: bigint } | null;
+  const spans = (extent: Extent) =>
+    barSpans({ scale, extent }, bucket).map(({ x, width, alpha }) => [Math.round(x), Math.round(x + width), alpha < 1]);
 
+  // A pixel is left between it and the next.
   it('is as wide as its stretch', () => {
-    expect(sides(null)).toEqual([200, 300]);
-    expect(sides({ from: 0n, to: 1_000n })).toEqual([200, 300]);
+    expect(spans(null)).toEqual([[200, 299, false]]);
+    expect(spans({ from: 0n, to: 1_000n })).toEqual([[200, 299, false]]);
   });
 
-  it('is only as wide as there are events where they begin or end within it', () => {
-    expect(sides({ from: 260n, to: 900n })).toEqual([260, 300]);
-    expect(sides({ from: 0n, to: 220n })).toEqual([200, 220]);
-    expect(sides({ from: 210n, to: 220n })).toEqual([210, 220]);
+  it('is so also where events begin or end within it: how wide it is says no number', () => {
+    expect(spans({ from: 260n, to: 900n })).toEqual([
+      [200, 260, true],
+      [260, 299, false],
+    ]);
+    expect(spans({ from: 0n, to: 220n })).toEqual([
+      [200, 220, false],
+      [220, 299, true],
+    ]);
+    expect(spans({ from: 210n, to: 220n })).toEqual([
+      [200, 210, true],
+      [210, 220, false],
+      [220, 299, true],
+    ]);
   });
 
-  it('is there also for a single moment', () => {
-    expect(sides({ from: 250n, to: 250n })).toEqual([250, 251]);
+  it('has events somewhere, also if they are one at its end', () => {
+    expect(spans({ from: 250n, to: 250n })).toContainEqual([250, 251, false]);
+    expect(spans({ from: 300n, to: 300n })).toEqual([
+      [200, 298, true],
+      [298, 299, false],
+    ]);
+  });
+
+  it('is drawn as high in all of its width, and fainter where there are no events yet', () => {
+    const drawn: { x: number; width: number; top: number; high: number; alpha: number }[] = [];
+    const context = {
+      globalAlpha: 1,
+      fillRect: (x: number, top: number, width: number, high: number) =>
+        void drawn.push({ x: Math.round(x), width: Math.round(width), top, high, alpha: context.globalAlpha }),
+    };
+    const counts = { buckets: [bucket], from: 0n, to: 1_000n, until: 1_000n, count: 7 } as unknown as Counts;
+    const frame = { context, palette: {}, scale, extent: { from: 0n, to: 240n } } as unknown as Frame;
+    paintBars(frame, counts, [], '#000', { max: 14, isLog: false, ticks: [] }, 200, 100);
+    expect(drawn.map(({ x, width, top, high }) => [x, width, top, high])).toEqual([
+      [200, 40, 150, 50],
+      [240, 59, 150, 50],
+    ]);
+    expect(drawn[0]!.alpha).toBe(1);
+    expect(drawn[1]!.alpha).toBeLessThan(0.6);
+    expect(context.globalAlpha).toBe(1);
   });
 });
 

@@ -2,6 +2,7 @@
  * What is drawn over the events, or beside them: names of lanes, forks, anchors, what was searched for, what is chosen,
  * and what is left out. The first picture does without.
  */
+import type { Anchor } from '../../lib/anchors';
 import type { Micros } from '../../lib/instant';
 import { paintNumber, type LaneHeights } from '../../lib/events/bars';
 import { xOf, type Scale } from '../../lib/events/scale';
@@ -161,6 +162,13 @@ export function paintAnchors({ context, palette, scale, base }: Frame, scene: Sc
     context.lineTo(x, RULER + 17);
     context.fill();
   }
+}
+
+/** Returns the anchor whose flag is under a point. */
+export function pickAnchor({ anchors, scale }: Scene, { x, y }: Spot): Anchor | null {
+  if (y < RULER || y > RULER + FLAGS + 4) return null;
+  const isUnder = (time: Micros): boolean => x >= xOf(scale, time) - 4 && x <= xOf(scale, time) + 18;
+  return anchors.filter(({ time }) => isUnder(time)).at(-1)?.anchor ?? null;
 }
 
 /** Dims what was not played yet. */

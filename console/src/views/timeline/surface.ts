@@ -193,17 +193,6 @@ export class Surface {
     return bucketAt(scene.counts!, timeAt(scene.scale, x));
   }
 
-  /** Returns the anchor whose flag is under a point. */
-  pickAnchor(scene: Scene, x: number, y: number): Anchor | null {
-    if (y < RULER || y > RULER + FLAGS + 4) return null;
-    let found: Anchor | null = null;
-    for (const { anchor, time } of scene.anchors) {
-      const at = xOf(scene.scale, time);
-      if (x >= at - 4 && x <= at + 18) found = anchor;
-    }
-    return found;
-  }
-
   /** Draws; returns whether something still fades, so that the next frame has to be drawn too. */
   paint(scene: Scene): boolean {
     const palette = this.palette;

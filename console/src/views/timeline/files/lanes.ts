@@ -5,7 +5,7 @@ import type { EventStore } from '../../../lib/events/store';
 import { countText } from '../../../lib/events/words';
 import { format } from '../../../lib/instant';
 import { hue, type Palette } from '../../../lib/palette';
-import { bucketsIn, laneHeights, mostIn, share, sidesOf, without } from '../../../lib/events/bars';
+import { barSpans, bucketsIn, laneHeights, mostIn, share, without, type BarSpan } from '../../../lib/events/bars';
 import type { Legend } from '../groups';
 import { fromTop, lanePlaces } from '../lane-order';
 import { pack } from '../packing';
@@ -31,6 +31,21 @@ export interface Pen {
   n: (value: number) => string;
   escaped: (text: string) => string;
   text: (x: number, y: number, words: string, more?: string) => string;
+}
+
+/** Writes a bar, or one color of it, in its parts. */
+export function barOf(
+  spans: readonly BarSpan[],
+  { top, high, color }: { top: string; high: string; color: string },
+  n: Pen['n'],
+): string {
+  const rest = `y="${top}" height="${high}" fill="${color}"`;
+  return spans
+    .map(({ x, width, alpha }) => {
+      const opacity = alpha < 1 ? ` fill-opacity="${alpha}"` : '';
+      return `<rect x="${n(x)}" width="${n(width)}" ${rest}${opacity}/>`;
+    })
+    .join('');
 }
 
 interface Drawn {
@@ -199,12 +214,9 @@ function bars(shown: LanesShown, palette: Palette, top: number, pen: Pen): Drawn
     const base = y + BARS_HEIGHT;
     for (const bucket of bucketsIn(own, frame)) {
       if (bucket.count === 0) continue;
-      const [left, right] = sidesOf(frame, bucket);
       const tall = Math.max(1.5, share(scale, bucket.count) * BARS_HEIGHT);
-      parts.push(
-        `<rect x="${pen.n(left)}" y="${pen.n(base - tall)}" width="${pen.n(Math.max(1, right - left - 0.75))}" ` +
-          `height="${pen.n(tall)}" fill="${colorOf(shown, palette, lane)}"/>`,
-      );
+      const drawn = { top: pen.n(base - tall), high: pen.n(tall), color: colorOf(shown, palette, lane) };
+      parts.push(barOf(barSpans(frame, bucket), drawn, pen.n));
     }
     const most = scale.ticks.at(-1) ?? scale.max;
     const at = base - share(scale, most) * BARS_HEIGHT;

@@ -6,10 +6,10 @@ import { ticks } from '../../../lib/events/ticks';
 import { countText, rangeText } from '../../../lib/events/words';
 import { format } from '../../../lib/instant';
 import { hue, type Palette } from '../../../lib/palette';
-import { heights, mostIn, share, sidesOf } from '../../../lib/events/bars';
+import { barSpans, heights, mostIn, share } from '../../../lib/events/bars';
 import type { Legend } from '../groups';
 import type { Range } from '../sight.svelte';
-import { lanes } from './lanes';
+import { barOf, lanes } from './lanes';
 import { values, type ValuesShown } from './values';
 
 export interface Shown {
@@ -111,10 +111,10 @@ function bars({ view, extent, isLog, legend: groups, series }: Shown, counts: Co
   });
   for (const bucket of counts.buckets) {
     const { from, count } = bucket;
-    const [left, right] = sidesOf({ scale: view, extent }, bucket);
-    if (right < 0 || left > view.width || count === 0) continue;
+    const spans = barSpans({ scale: view, extent }, bucket);
+    const last = spans.at(-1)!;
+    if (last.x + last.width < 0 || spans[0]!.x > view.width || count === 0) continue;
     const tall = Math.max(1.5, share(scale, count) * ROOM);
-    const width = Math.max(1, right - left - 0.75);
     const named = colored.map(({ color, of }) => ({ color, count: of.get(from) ?? 0 }));
     const sum = named.reduce((all, one) => all + one.count, 0);
     const fit = sum > count ? count / sum : 1;
@@ -124,7 +124,7 @@ function bars({ view, extent, isLog, legend: groups, series }: Shown, counts: Co
       const high = ((one.count * fit) / count) * tall;
       if (high <= 0) continue;
       y -= high;
-      parts.push(`<rect x="${n(left)}" y="${n(y)}" width="${n(width)}" height="${n(high)}" fill="${one.color}"/>`);
+      parts.push(barOf(spans, { top: n(y), high: n(high), color: one.color }, n));
     }
   }
   return parts.join('');
