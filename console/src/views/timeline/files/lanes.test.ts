@@ -7,6 +7,7 @@ import { EventStore } from '../../../lib/events/store';
 import type { Palette } from '../../../lib/palette';
 import { groupsOfStore } from '../groups';
 import { legendOf } from '../legend';
+import { barOf } from './lanes';
 import { picture, type Shown } from './picture';
 
 const DAY = 86_400_000_000n;
@@ -83,4 +84,15 @@ describe('lanes of an exported picture', () => {
     const many = Array.from({ length: 90 }, (_, index): [string, number, number] => ['A', index / 10, 99]);
     expect(picture(shown(made(...many)), palette).svg).toContain('10 more rows');
   });
+});
+
+it('writes a bar as high in all of its width, and fainter where there are no events', () => {
+  const spans = [
+    { x: 10, width: 4, alpha: 1 },
+    { x: 14, width: 6, alpha: 0.4 },
+  ];
+  expect(barOf(spans, { top: '5', high: '20', color: '#123' }, String)).toBe(
+    '<rect x="10" width="4" y="5" height="20" fill="#123"/>' +
+      '<rect x="14" width="6" y="5" height="20" fill="#123" fill-opacity="0.4"/>',
+  );
 });
