@@ -109,6 +109,6 @@ it('of findings are chosen', async () => {
   const panel = page.getByRole('region', { name: 'Scan for tampering' });
   await panel.getByRole('button', { name: 'Scan demo' }).click();
   await panel.getByRole('button', { name: 'Columns', exact: true }).click();
-  await page.getByRole('menuitemcheckbox', { name: 'Position', exact: true }).click();
+  await page.getByRole('menuitemcheckbox', { name: 'Entry', exact: true }).click();
   await expect.poll(() => titles(page, 'What was found')).toEqual(['What', 'Evidence']);
 });

@@ -1,6 +1,17 @@
 import { describe, expect, it } from 'vitest';
 import { format, parse, type Micros } from '../../lib/instant';
-import { actionText, csv, gapText, kindOf, rowsOf, withNewer, type LogEntry, type LogGap } from './log';
+import {
+  actionText,
+  csv,
+  gapText,
+  kindOf,
+  readText,
+  rowsOf,
+  sharedEntries,
+  withNewer,
+  type LogEntry,
+  type LogGap,
+} from './log';
 
 const START = parse('2026-01-01T00:00:00Z')!;
 
@@ -83,4 +94,11 @@ describe('an entry', () => {
         '2026-01-01T00:00:00Z,\'@SUM(1),travel,"\'=HYPERLINK(""http://x"",""y""),\n",\'-000044-03-15T12:00:00Z,7\r\n',
     );
   });
+});
+
+it('tells apart the reads that share an entry, and those alone', () => {
+  const read = (position: number, index: number): LogEntry => entry(position, START, { action: 'read', index });
+  const rows = [read(7, 2), read(7, 1), read(6, 0), entry(5, START), read(4, 3)];
+  const shared = sharedEntries(rows);
+  expect(rows.map((row) => readText(row, shared))).toEqual(['read 3', 'read 2', '', '', 'read 4']);
 });

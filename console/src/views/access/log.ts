@@ -126,6 +126,22 @@ export function actionText(action: string): string {
   return said.charAt(0).toUpperCase() + said.slice(1);
 }
 
+/** Returns the positions of entries that tell of several reads, as far as one can tell from these rows. */
+export function sharedEntries(rows: readonly LogEntry[]): ReadonlySet<number> {
+  const seen = new Set<number>();
+  const shared = new Set<number>();
+  for (const { position, index } of rows) {
+    if (seen.has(position) || (index ?? 0) > 0) shared.add(position);
+    seen.add(position);
+  }
+  return shared;
+}
+
+/** Returns which read of its entry a row is; nothing where it is the only one. */
+export function readText({ position, index }: LogEntry, shared: ReadonlySet<number>): string {
+  return index === undefined || !shared.has(position) ? '' : `read ${(index + 1).toLocaleString('en')}`;
+}
+
 /** Pages that are read to find what is seldom. Each looks through tens of thousands of entries. */
 const SEEK_PAGES_MAX = 4;
 
