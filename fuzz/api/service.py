@@ -104,6 +104,7 @@ SHORT_WAITS = ["0s", "0.2s", "PT0.5S", "1s"]
 
 # Texts that are right, by their field and the one around it: how a clock is shown wrong, and when a timer fires.
 ZONES = ["Europe/Paris", "UTC"]
+RULES = ["FREQ=DAILY", "FREQ=MONTHLY;BYMONTHDAY=31;SKIP=BACKWARD"]
 RIGHT = {
     "fault": {
         "offset": ["2s", "-0.5s", "+250ms"],
@@ -111,7 +112,7 @@ RIGHT = {
         "leap": ["insert@2028-12-31T23:59:59Z", "delete@2029-06-30T23:59:59Z"],
         "leap_smear": ["24h", "1h"],
     },
-    "every": {"rule": ["FREQ=DAILY", "FREQ=MONTHLY;BYMONTHDAY=31;SKIP=BACKWARD"], "zone": ZONES},
+    "every": {"rule": RULES, "zone": ZONES},
     "cron": {"expression": ["30 9 * * MON-FRI", "0 0 1 1 *"], "zone": ZONES},
 }
 
@@ -136,8 +137,17 @@ def write_right(case):
     for outer, fields in RIGHT.items():
         inner = case.body.get(outer) if isinstance(case.body, dict) else None
         for name, texts in fields.items():
-            if isinstance(inner, dict) and isinstance(inner.get(name), str):
-                inner[name] = texts[len(inner[name]) % len(texts)]
+            write_one(inner, name, texts)
+    if case.path == "/v1/timer-moments":
+        for container in [case.query, case.body]:
+            write_one(container, "rule", RULES)
+            write_one(container, "zone", ZONES)
+
+
+def write_one(container, name, texts):
+    """Writes a right text where another one is."""
+    if isinstance(container, dict) and isinstance(container.get(name), str):
+        container[name] = texts[len(container[name]) % len(texts)]
 
 
 @schemathesis.hook

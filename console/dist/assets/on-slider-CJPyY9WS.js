@@ -1,0 +1,1 @@
+function e(e){return`calc(9px + ${Math.min(1,Math.max(0,e||0))} * (100% - 18px))`}export{e as t};
