@@ -17,16 +17,16 @@ async function overlap(one: Locator, other: Locator): Promise<number> {
   );
 }
 
-/** Places with 1, 2, 8 and 40 events. */
-async function places(): Promise<string> {
+/** Places with so many events. */
+async function places(counts = [1, 2, 8, 40]): Promise<string> {
   const name = fresh('cells');
-  const counts = [1, 2, 8, 40];
   await timeline(
     name,
     ...counts.flatMap((count, place) =>
       Array.from({ length: count }, (_, index) => ({
         event_id: `e${place}-${index}`,
         time: `2001-01-01T00:${String(index).padStart(2, '0')}:00Z`,
+        source: 'test',
         geo: { lat: 10 + place * 12, lon: -100 + place * 50 },
       })),
     ),
@@ -56,6 +56,22 @@ it('has a legend of the classes that are used, by the scale that one chooses', a
   await scale(page).selectOption('Automatic');
   expect(param(page, 'shades')).toBeNull();
   await expect.poll(() => classes(page)).toEqual(['1', '2–4', '5–9', '20–40']);
+});
+
+it('has a legend that is not on the tools of the map, with all classes and what colors them', async () => {
+  const name = await places([1, 3, 15, 45, 59]);
+  const page = await on.loggedIn(`timeline?timeline=${name}&most=5&shades=quantiles&by=source&value=height`);
+  await expect.poll(() => classes(page)).toHaveLength(5);
+  const legend = region(page, 'Map').locator('.classes');
+  await legend.getByText('source', { exact: false }).waitFor();
+  for (const width of WIDTHS)
+    for (const height of [640, 900]) {
+      await page.setViewportSize({ width, height });
+      for (const tool of await region(page, 'Map').getByRole('button').all())
+        await expect
+          .poll(() => overlap(legend, tool), { message: `${await tool.innerText()} at ${width}` })
+          .toBeLessThanOrEqual(0);
+    }
 });
 
 it('is told where a link names another scale', async () => {
