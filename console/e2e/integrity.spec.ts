@@ -477,7 +477,7 @@ describe('what entries say', () => {
   });
 });
 
-it('has the name and the id of an event in a line each, beside columns that are as wide as they have to be', async () => {
+it('has the name and the id of an event in a line each, and columns that are as wide as they have to be', async () => {
   const page = await on.loggedIn('integrity?timeline=demo');
   const row = page.getByRole('row').filter({ hasText: 'record_event' });
   await row.first().locator('.mono.small').waitFor();

@@ -12,8 +12,8 @@ export interface Named {
 }
 
 /**
- * Returns how far from the right of a room something is that is on none of the flags, nor on the line of now, nor on the
- * name of what is chosen.
+ * Returns how far from the right of a room something is that is on none of the flags, nor on the line of now, nor on
+ * the name of what is chosen.
  */
 export function rightOf(
   flags: readonly number[],
