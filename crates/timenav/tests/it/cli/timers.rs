@@ -102,8 +102,6 @@ fn add(service: &Service, id: &str, at: &str) {
 #[test]
 fn timers_are_set_listed_shown_and_cancelled() {
     let service = at_new_year();
-    let rule = ["timer", "moments", "--every", "FREQ=MONTHLY;BYMONTHDAY=31;SKIP=BACKWARD", "--limit", "3"];
-    shown(&service, "cli-timer-moments", &[&rule[..], &["--starts", "2027-01-31T09:00[Europe/Paris]"]].concat());
     shown(&service, "cli-timer-list-none", &["timer", "list"]);
     let set = ["timer", "add", "--id", "renew-42", "--at", "2027-01-31T09:00:00Z", "--queue", "billing"];
     shown(
@@ -125,6 +123,16 @@ fn timers_are_set_listed_shown_and_cancelled() {
     for wrong in [&["timer", "add"][..], &["timer", "add", "--at", "2027-01-01T00:00:00Z", "--cron", "@daily"]] {
         assert_eq!(run(&mut command(&service, wrong), "").0, Some(2), "{wrong:?}");
     }
+    service.audit();
+}
+
+#[test]
+fn moments_of_a_rule_are_listed_before_a_timer_is_set() {
+    let service = at_new_year();
+    let rule = ["timer", "moments", "--every", "FREQ=MONTHLY;BYMONTHDAY=31;SKIP=BACKWARD", "--limit", "3"];
+    shown(&service, "cli-timer-moments", &[&rule[..], &["--starts", "2027-01-31T09:00[Europe/Paris]"]].concat());
+    let told = answered(&service, &["timer", "moments", "--cron", "0 9 * * MON", "--after", "2027-02-01T09:00:00Z"]);
+    assert_eq!((&told["moments"][0], told["moments"].as_array().unwrap().len()), (&json!("2027-02-08T09:00:00Z"), 10));
     service.audit();
 }
 
