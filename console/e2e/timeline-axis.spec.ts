@@ -450,6 +450,16 @@ it('tells what is under the pointer within its width, also on a phone', async ()
   await expect.poll(async () => (await told.allInnerTexts()).includes(before)).toBe(false);
 });
 
+it('keeps the scale of its counts where it is, beside an event that has its name below them', async () => {
+  const page = await on.loggedIn('timeline?timeline=demo');
+  const unit = page.getByRole('button', { name: /^events per/ });
+  await unit.waitFor();
+  const { x } = (await unit.boundingBox())!;
+  await page.goto(`${on.service.url}/#/timeline?timeline=demo&event=fall-of-constantinople-1453`);
+  await page.getByRole('heading', { name: 'Ottomans capture Constantinople' }).waitFor();
+  await expect.poll(async () => Math.abs((await unit.boundingBox())!.x - x)).toBeLessThan(2);
+});
+
 it('has room for events above its forks, also below the bar of what was known when', async () => {
   const page = await open('&do=as-of');
   await page.getByText('As known at').waitFor();

@@ -1,1 +1,0 @@
-import{V as e}from"./common-9sl3c44M.js";async function t(){return(await e.limits()).limits}export{t};
