@@ -14,14 +14,14 @@ it('grows into the room of the axis, and gives it back', async () => {
   await region(page, 'Map').getByRole('button', { name: 'Large map' }).click();
   await axis(page).waitFor({ state: 'detached' });
   expect(param(page, 'view')).toBe('map');
-  await expect.poll(() => height(page)).toBeGreaterThan(1.5 * small);
+  await expect.poll(() => height(page)).toBeGreaterThan(1.4 * small);
   // What is chosen on it is told beside it.
   await region(page, 'In view').waitFor();
   await expectAccessible(page);
   // A link to it shows the same.
   await page.reload();
   await map(page).waitFor();
-  await expect.poll(() => height(page)).toBeGreaterThan(1.5 * small);
+  await expect.poll(() => height(page)).toBeGreaterThan(1.4 * small);
   expect(await axis(page).count()).toBe(0);
   await region(page, 'Map').getByRole('button', { name: 'Large map' }).click();
   await axis(page).waitFor();
