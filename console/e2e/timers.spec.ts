@@ -94,6 +94,18 @@ describe('the list of timers', () => {
       'Sunday, 28 February 2027, 08:00 UTC',
       'Wednesday, 31 March 2027, 07:00 UTC',
     ]);
+    // What is written while an answer is on its way is not given that answer.
+    await page.route('**/v1/timer-moments*', async (sent) => {
+      await new Promise((late) => setTimeout(late, 1_500));
+      await sent.continue();
+    });
+    await dialog.getByRole('button', { name: 'every year' }).click();
+    await page.waitForRequest('**/v1/timer-moments*');
+    await dialog.getByRole('button', { name: 'the last day of each month' }).click();
+    await before.getByText('Working out when it fires…').waitFor();
+    await before.getByText('Sunday, 31 January 2027, 08:00 UTC').waitFor();
+    expect(await before.getByRole('listitem').nth(1).innerText()).toContain('28 February 2027');
+    await page.unroute('**/v1/timer-moments*');
     await dialog.getByLabel('Name').fill('monthly');
     await dialog.getByRole('button', { name: 'Set the timer' }).click();
     const shown = card(page, 'monthly');
