@@ -67,9 +67,10 @@ describe('a dot of several events', () => {
     const page = await on.loggedIn(`timeline?timeline=${name}`);
     const map = page.getByRole('application', { name: /^World map with 10 events/ });
     await map.waitFor();
+    // Told of what comes under the pointer, too.
+    await map.hover();
     await map.focus();
     await page.keyboard.press('Home');
-    await map.hover();
     await region(page, 'Map').getByText('9 events here').waitFor();
     await map.click();
     const list = page.getByRole('menu', { name: '9 events here' });
@@ -89,6 +90,37 @@ describe('a dot of several events', () => {
 });
 
 describe('where the map is', () => {
+  it('is where it is dragged to, in each picture', async () => {
+    const page = await open();
+    const map = page.getByRole('application', { name: /^World map with 4\d\d events/ });
+    await map.waitFor();
+    await map.focus();
+    await page.keyboard.press('+');
+    const { x, y, width, height } = (await map.boundingBox())!;
+    await page.mouse.move(x + width / 2, y + height / 2);
+    await page.mouse.down();
+    const painted = await map.locator('canvas').evaluate(async (canvas: HTMLCanvasElement) => {
+      const context = canvas.getContext('2d')!;
+      let count = 0;
+      context.clearRect = (...part) => {
+        count += 1;
+        CanvasRenderingContext2D.prototype.clearRect.apply(context, part);
+      };
+      const { left, top, width, height } = canvas.getBoundingClientRect();
+      const [x, y] = [left + width / 2, top + height / 2];
+      for (let step = 1; step <= 20; step += 1) {
+        canvas.dispatchEvent(
+          new PointerEvent('pointermove', { pointerId: 1, clientX: x + 9 * (step % 2), clientY: y }),
+        );
+        // A pointer moves between pictures.
+        await new Promise((moved) => requestAnimationFrame(() => setTimeout(moved)));
+      }
+      return count;
+    });
+    await page.mouse.up();
+    expect(painted).toBeGreaterThanOrEqual(19);
+  });
+
   it('is where the events in view are, until somebody moves it', async () => {
     const name = fresh('parts');
     const at = (event_id: string, time: string, lat: number, lon: number): Record<string, unknown> => ({

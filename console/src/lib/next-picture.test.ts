@@ -1,0 +1,63 @@
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { NextPicture } from './next-picture';
+
+/** A picture of the browser, at 60 a second. */
+const FRAME_MS = 17;
+
+beforeEach(() => {
+  vi.useFakeTimers();
+  vi.stubGlobal('requestAnimationFrame', (draw: () => void) => setTimeout(draw, FRAME_MS));
+  vi.stubGlobal('cancelAnimationFrame', clearTimeout);
+});
+afterEach(() => {
+  vi.useRealTimers();
+  vi.unstubAllGlobals();
+});
+
+function made(): { picture: NextPicture; drawn: () => number } {
+  const draw = vi.fn();
+  return { picture: new NextPicture(draw), drawn: () => draw.mock.calls.length };
+}
+
+it('is drawn once, however often it is asked for', () => {
+  const { picture, drawn } = made();
+  for (let time = 0; time < 5; time += 1) picture.ask();
+  expect(drawn()).toBe(0);
+  vi.advanceTimersByTime(FRAME_MS);
+  expect(drawn()).toBe(1);
+});
+
+it('waits where other things go first, but not for what somebody does', () => {
+  const { picture, drawn } = made();
+  picture.ask(70);
+  vi.advanceTimersByTime(FRAME_MS);
+  expect(drawn()).toBe(1);
+  picture.ask(70);
+  vi.advanceTimersByTime(2 * FRAME_MS);
+  expect(drawn()).toBe(1);
+  picture.ask();
+  vi.advanceTimersByTime(FRAME_MS);
+  expect(drawn()).toBe(2);
+  vi.advanceTimersByTime(200);
+  expect(drawn()).toBe(2);
+  picture.ask(70);
+  vi.advanceTimersByTime(70 + FRAME_MS);
+  expect(drawn()).toBe(3);
+});
+
+it('is drawn also where it is asked for all the time', () => {
+  const { picture, drawn } = made();
+  for (let time = 0; time < 100; time += 1) {
+    picture.ask(70);
+    vi.advanceTimersByTime(5);
+  }
+  expect(drawn()).toBeGreaterThanOrEqual(4);
+});
+
+it('is not drawn once it has stopped', () => {
+  const { picture, drawn } = made();
+  picture.ask();
+  picture.stop();
+  vi.advanceTimersByTime(200);
+  expect(drawn()).toBe(0);
+});
