@@ -1,7 +1,8 @@
 /**
- * Drags and zooms 100 000 events, and prints how many pictures a second the browser shows meanwhile, as one line of
+ * Drags and zooms 100 000 events, and prints how many pictures a second the axis is drawn in meanwhile, as one line of
  * JSON: `whole` with all of them on the screen, `near` with a few hundred, `zoomed` from one to the other and back, and
- * `empty` for a page with nothing on it, which is the most that this browser shows on this machine.
+ * `empty` and `turned` for a line that follows pointer and wheel, which is the most that this browser shows on this
+ * machine.
  *
  *   TIMENAV_API_KEY=… node bench/drag.mjs http://127.0.0.1:8080
  *
@@ -10,10 +11,12 @@
  */
 import { randomBytes } from 'node:crypto';
 import { chromium } from 'playwright-core';
+import { drag, floor, zoom } from './pictures-drawn.mjs';
 
 const EVENTS = 100_000;
 const BATCH = 10_000;
-const SECONDS = 5;
+const FOR_MS = 5_000;
+const AXIS = '.axis canvas';
 const TIMELINE = 'drag-100k';
 const USER = 'drag-100k';
 const SIZE = { width: 1440, height: 900 };
@@ -118,68 +121,6 @@ async function logIn(page, password) {
   await page.reload();
 }
 
-/** Does something again and again, and returns the times between pictures in milliseconds, sorted. */
-async function watch(page, act) {
-  await page.evaluate(() => {
-    const shown = [];
-    window.shownAt = shown;
-    const take = (at) => {
-      shown.push(at);
-      if (window.shownAt === shown) requestAnimationFrame(take);
-    };
-    requestAnimationFrame(take);
-  });
-  const started = performance.now();
-  for (let passed = 0; passed < SECONDS * 1_000; passed = performance.now() - started) await act(passed);
-  const shown = await page.evaluate(() => {
-    const kept = window.shownAt;
-    window.shownAt = null;
-    return kept;
-  });
-  return shown
-    .slice(1)
-    .map((at, index) => at - shown[index])
-    .sort((a, b) => a - b);
-}
-
-async function middleOf(canvas) {
-  const { x, y, width, height } = await canvas.boundingBox();
-  return { x: x + width / 2, y: y + height * 0.8, width };
-}
-
-/** Drags to and fro, over nearly all of the axis. */
-async function drag(page, canvas) {
-  const { x, y, width } = await middleOf(canvas);
-  await page.mouse.move(x, y);
-  await page.mouse.down();
-  const gaps = await watch(page, (passed) => page.mouse.move(x + Math.sin(passed / 700) * width * 0.48, y));
-  await page.mouse.up();
-  return gaps;
-}
-
-/** Turns the wheel to and fro, from everything to a few events and back. */
-async function zoom(page, canvas) {
-  const { x, y } = await middleOf(canvas);
-  await page.mouse.move(x, y);
-  return watch(page, (passed) => page.mouse.wheel(0, passed % 2_500 < 1_250 ? -40 : 40));
-}
-
-/** Moves the pointer over a page with nothing on it. */
-async function idle(browser) {
-  const page = await browser.newPage({ viewport: SIZE });
-  const gaps = await watch(page, (passed) =>
-    page.mouse.move(SIZE.width / 2 + Math.sin(passed / 700) * SIZE.width * 0.4, SIZE.height / 2),
-  );
-  await page.close();
-  return gaps;
-}
-
-/** Of a hundred pictures, `p5` says how fast all but the five slowest come. */
-function told(gaps) {
-  const rate = (share) => Math.round(10_000 / gaps[Math.min(gaps.length - 1, Math.floor(gaps.length * share))]) / 10;
-  return { frames: gaps.length, median_fps: rate(0.5), p5_fps: rate(0.95) };
-}
-
 await fill();
 const password = await makeUser();
 const browser = await chromium.launch({
@@ -195,26 +136,26 @@ const browser = await chromium.launch({
   ],
 });
 try {
-  const empty = told(await idle(browser));
+  const most = await floor(browser, SIZE, FOR_MS);
   const page = await browser.newPage({ viewport: SIZE });
   const opened = performance.now();
   await page.goto(`${base}/#/timeline?timeline=${TIMELINE}`);
   if (password !== null) await logIn(page, password);
   await page.getByText('100,000 events', { exact: true }).first().waitFor({ timeout: LOAD_MAX_MS });
   const loaded = Math.round(performance.now() - opened);
-  const canvas = page.locator('.axis canvas');
-  const whole = told(await drag(page, canvas));
-  const zoomed = told(await zoom(page, canvas));
+  const whole = await drag(page, AXIS, FOR_MS);
+  const zoomed = await zoom(page, AXIS, FOR_MS);
   await page.getByRole('button', { name: 'Fit', exact: true }).click();
   for (let step = 0; step < 8; step += 1) await page.getByRole('button', { name: 'Zoom in', exact: true }).click();
-  const near = told(await drag(page, canvas));
+  const near = await drag(page, AXIS, FOR_MS);
   console.log(
     JSON.stringify({
       bench: 'console drag',
       events: EVENTS,
-      seconds: SECONDS,
+      for_ms: FOR_MS,
       load_ms: loaded,
-      empty,
+      empty: most.drag,
+      turned: most.zoom,
       whole,
       near,
       zoomed,

@@ -2,7 +2,13 @@
 
 /** Returns the views, each with what is there once it shows what it is for. */
 export const viewsOf = (against) => [
-  { name: 'Timeline', at: 'timeline', ready: (page) => page.getByText(/[\d,]+ events$/).first(), axis: '.axis canvas' },
+  {
+    name: 'Timeline',
+    at: 'timeline',
+    ready: (page) => page.getByText(/[\d,]+ events$/).first(),
+    axis: '.axis canvas',
+    map: '#map canvas',
+  },
   { name: 'Timeline, list', at: 'timeline', params: '&view=list', ready: (page) => page.locator('tbody tr').nth(3) },
   { name: 'Clock', at: 'clock', ready: (page) => page.getByRole('timer') },
   { name: 'Timers', at: 'timers', ready: (page) => page.getByRole('main').getByRole('heading').first() },

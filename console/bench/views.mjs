@@ -6,8 +6,8 @@
  * - `requests`, and `kB` as they came over the wire, until the view was ready and nothing more came;
  * - `heap` in MB after a collection of garbage;
  * - `idle` CPU: of all processes of the browser, in percent of a core, while nobody does anything;
- * - for the views with an axis, pictures a second while it is dragged and zoomed, the median and that of the slowest
- *   five in a hundred, and the longest wait for one in milliseconds.
+ * - for the views with an axis, pictures of it a second while it is dragged and zoomed, and of the map while that is
+ *   dragged, the median and that of the slowest five in a hundred, and the longest wait for one in milliseconds.
  *
  *   TIMENAV_API_KEY=… node bench/views.mjs http://127.0.0.1:8080 demo [--json] [--against FORK] [--only VIEW]
  *
@@ -19,6 +19,7 @@
  */
 import { readFileSync, readdirSync } from 'node:fs';
 import { chromium } from 'playwright-core';
+import { drag, floor, zoom } from './pictures-drawn.mjs';
 import { viewsOf } from './view-list.mjs';
 import { SIZE, Site, Traffic, launch } from './visit.mjs';
 
@@ -67,42 +68,17 @@ function cpuSeconds(pid) {
   return sum;
 }
 
-/** Does something for a while, and returns the times between pictures in milliseconds, sorted. */
-async function watch(page, act) {
-  await page.evaluate(() => {
-    const shown = [];
-    window.shownAt = shown;
-    const take = (at) => {
-      shown.push(at);
-      if (window.shownAt === shown) requestAnimationFrame(take);
-    };
-    requestAnimationFrame(take);
-  });
-  const started = performance.now();
-  for (let passed = 0; passed < MOVE_MS; passed = performance.now() - started) await act(passed);
-  const shown = await page.evaluate(() => {
-    const kept = window.shownAt;
-    window.shownAt = null;
-    return kept;
-  });
-  const gaps = shown.slice(1).map((at, index) => at - shown[index]);
-  return gaps.sort((a, b) => a - b);
+async function move(page, { axis, map }) {
+  const dragged = await drag(page, axis, MOVE_MS);
+  const zoomed = await zoom(page, axis, MOVE_MS);
+  return { drag: dragged, zoom: zoomed, ...(map ? { map: await mapDrag(page, map) } : {}) };
 }
 
-function told(gaps) {
-  const rate = (share) => Math.round(1_000 / gaps[Math.min(gaps.length - 1, Math.floor(gaps.length * share))]);
-  return { fps: rate(0.5), slow: rate(0.95), worst_ms: Math.round(gaps.at(-1)) };
-}
-
-async function move(page, selector) {
-  const { x, y, width, height } = await page.locator(selector).first().boundingBox();
-  const at = { x: x + width / 2, y: y + height * 0.6 };
-  await page.mouse.move(at.x, at.y);
-  await page.mouse.down();
-  const drag = await watch(page, (passed) => page.mouse.move(at.x + Math.sin(passed / 700) * width * 0.45, at.y));
-  await page.mouse.up();
-  const zoom = await watch(page, (passed) => page.mouse.wheel(0, passed % 2_500 < 1_250 ? -40 : 40));
-  return { drag: told(drag), zoom: told(zoom) };
+/** The map is near enough to be dragged, and shows as many events as before. */
+async function mapDrag(page, map) {
+  await page.getByRole('button', { name: 'Fit', exact: true }).click();
+  for (let step = 0; step < 2; step += 1) await page.getByRole('button', { name: 'Zoom the map in' }).click();
+  return drag(page, map, MOVE_MS, 0.4);
 }
 
 async function idleOf(page, pid) {
@@ -118,10 +94,9 @@ async function blank(context, pid) {
   const page = await context.newPage();
   await page.setViewportSize(SIZE);
   const idle_percent = await idleOf(page, pid);
-  const [x, y] = [SIZE.width / 2, SIZE.height / 2];
-  const drag = told(await watch(page, (passed) => page.mouse.move(x + Math.sin(passed / 700) * x * 0.9, y)));
   await page.close();
-  return { view: 'Blank', idle_percent, drag, zoom: drag };
+  const most = await floor(context, SIZE, MOVE_MS);
+  return { view: 'Blank', idle_percent, ...most, map: most.drag };
 }
 
 async function measure(context, pid, view) {
@@ -143,7 +118,7 @@ async function measure(context, pid, view) {
   const idle_percent = await idleOf(page, pid);
   await devtools.send('HeapProfiler.collectGarbage');
   const { usedSize } = await devtools.send('Runtime.getHeapUsage');
-  const moved = view.axis ? await move(page, view.axis) : null;
+  const moved = view.axis ? await move(page, view) : null;
   await page.close();
   return {
     view: view.name,
@@ -166,11 +141,11 @@ function print(rows) {
     row.kb,
     row.heap_mb,
     row.idle_percent,
-    ...['drag', 'zoom'].map((name) =>
+    ...['drag', 'zoom', 'map'].map((name) =>
       row[name] ? `${row[name].fps} / ${row[name].slow} / ${row[name].worst_ms}` : '',
     ),
   ]);
-  const heads = ['view', 'first ms', 'ready ms', 'requests', 'kB', 'heap MB', 'idle %', 'drag', 'zoom'];
+  const heads = ['view', 'first ms', 'ready ms', 'requests', 'kB', 'heap MB', 'idle %', 'drag', 'zoom', 'map'];
   console.log(`| ${heads.join(' | ')} |`);
   console.log(
     `| --- | ${heads

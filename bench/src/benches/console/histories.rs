@@ -70,6 +70,7 @@ struct View {
     idle_percent: f64,
     drag: Option<Pace>,
     zoom: Option<Pace>,
+    map: Option<Pace>,
 }
 
 /// How fast pictures came.
@@ -167,12 +168,17 @@ impl Figures {
             let sides = (blank.idle_percent, row.idle_percent);
             self.take(&name, Unit::PercentOfCore, sides, Goal::MoreAtMost(3.0), Some(Goal::AtMost(3.0)), nothing);
         }
-        for (what, floor, subject) in [("drag", &blank.drag, &timeline.drag), ("zoom", &blank.zoom, &timeline.zoom)] {
+        let line = "a line that follows the pointer, in the same browser";
+        for (what, floor, subject) in [
+            ("drag", &blank.drag, &timeline.drag),
+            ("zoom", &blank.zoom, &timeline.zoom),
+            ("map", &blank.map, &timeline.map),
+        ] {
             let floor = floor.as_ref().with_context(|| format!("{VIEWS} moved nothing"))?;
-            let subject = subject.as_ref().with_context(|| format!("{VIEWS} did not move the axis"))?;
+            let subject = subject.as_ref().with_context(|| format!("{VIEWS} did not move axis and map"))?;
             let name = format!("console-{history}-{what}");
             let sides = (floor.fps, subject.fps);
-            self.take(&name, Unit::FramesPerSecond, sides, Goal::AtLeast(0.9), Some(Goal::AtLeast(59.0)), nothing);
+            self.take(&name, Unit::FramesPerSecond, sides, Goal::AtLeast(0.9), Some(Goal::AtLeast(59.0)), line);
         }
         Ok(())
     }
