@@ -1,4 +1,4 @@
-/** How fast a canvas follows what somebody does: pictures that the browser shows without a new one in it do not count. */
+/** How fast a canvas follows what somebody does: only those pictures of the browser count in which it was drawn. */
 
 /** How far apart the turns of a pointer that goes to and fro are. */
 const TURN_MS = 1_100;

@@ -1,1 +1,0 @@
-import{V as e}from"./common-DPM5AjGQ.js";async function t(){return(await e.limits()).limits}export{t};
