@@ -25,8 +25,8 @@ use crate::parties::{Parties, is_whole_event};
 use crate::payload::{EventsCounted, Reading};
 use crate::places::Understood;
 use crate::refusal::Refusal;
-use crate::rows::{EventSpot, StoredEvent};
-use crate::store::EventQuery;
+use crate::rows::{EventSpot, EventStretch, StoredEvent};
+use crate::store::{EventPlace, EventQuery};
 
 #[cfg(test)]
 mod tests;
@@ -191,18 +191,8 @@ impl Engine {
         let filter = look.sight.filter(request.filter);
         // Groups are in memory from the first event on: few counts have any at the same moment, the others wait here.
         let _turn = self.long_work().turn_to_count(caller).await;
-        let needs = self.needs(&filter, &request.by);
-        let tally = Tally::new(request.by, self.doors().gazetteer.clone(), Arc::clone(&filter));
-        let folded = if needs < Needs::Event {
-            let most = (needs == Needs::Parties, request.events_max);
-            self.fold_spots(caller, query.clone(), most, tally, Tally::add_spot).await?
-        } else {
-            Err(tally)
-        };
-        let (tally, cut) = match folded {
-            Ok(folded) => folded,
-            Err(tally) => self.fold(caller, query, (filter, request.events_read_max), tally, Tally::add).await?,
-        };
+        let most = (request.events_max, request.events_read_max);
+        let (tally, cut) = self.tallied(caller, query, filter, request.by, most).await?;
         let near_spellings = if tally.count == 0 && cut.is_none() && from.is_none() {
             self.near_spellings(caller, &understood).await?
         } else {
@@ -230,6 +220,36 @@ impl Engine {
 }
 
 impl Engine {
+    /// Counts the events of a query that pass a filter, with as little of each as is needed. Returns where the count
+    /// stopped, if there may be more: at most so many are counted, or looked through where they have to be read.
+    async fn tallied(
+        &self,
+        caller: &Caller,
+        query: EventQuery,
+        filter: Arc<EventFilter>,
+        by: GroupBy,
+        (events_max, events_read_max): (usize, usize),
+    ) -> Result<(Tally, Option<EventPlace>), Refusal> {
+        let needs = self.needs(&filter, &by);
+        let bucket = if let GroupBy::Time(bucket) = by { Some(bucket) } else { None };
+        let mut tally = Tally::new(by, self.doors().gazetteer.clone(), Arc::clone(&filter));
+        if let Some(bucket) = bucket.filter(|_| needs == Needs::Spot) {
+            let most = (bucket, events_max);
+            match self.fold_stretches(caller, query.clone(), most, tally, Tally::add_stretch).await? {
+                Ok(counted) => return Ok(counted),
+                Err(nothing) => tally = nothing,
+            }
+        }
+        if needs < Needs::Event {
+            let most = (needs == Needs::Parties, events_max);
+            match self.fold_spots(caller, query.clone(), most, tally, Tally::add_spot).await? {
+                Ok(counted) => return Ok(counted),
+                Err(nothing) => tally = nothing,
+            }
+        }
+        self.fold(caller, query, (filter, events_read_max), tally, Tally::add).await
+    }
+
     /// Returns what has to be known of events to count those that pass a filter.
     fn needs(&self, filter: &EventFilter, by: &GroupBy) -> Needs {
         let for_filter = match (filter.is_empty(), filter.needs_parties_alone()) {
@@ -295,6 +315,13 @@ impl Tally {
             GroupBy::Attribute(key) => Member::Attribute(key),
         };
         self.add_to(&texts(value_of(&event.content, member)), event.time);
+    }
+
+    /// Counts events of one stretch.
+    fn add_stretch(&mut self, &EventStretch { first, last, count }: &EventStretch) {
+        self.count += count;
+        let GroupBy::Time(bucket) = self.by else { return self.without_count += count };
+        self.count_more(&Key::Time(bucket.begin(first)), Group { count, first, last });
     }
 
     fn add_spot(&mut self, spot: &EventSpot) {
@@ -363,10 +390,14 @@ impl Tally {
     }
 
     fn count_in(&mut self, key: &Key, time: Instant<Virtual>) {
+        self.count_more(key, Group { count: 1, first: time, last: time });
+    }
+
+    fn count_more(&mut self, key: &Key, more: Group) {
         if let Some(group) = self.groups.get_mut(key) {
-            (group.count, group.last) = (group.count + 1, time);
+            (group.count, group.last) = (group.count + more.count, more.last);
         } else if self.groups.len() < AGGREGATE_GROUPS_MAX {
-            self.groups.insert(key.clone(), Group { count: 1, first: time, last: time });
+            self.groups.insert(key.clone(), more);
         } else {
             self.is_cut = true;
         }

@@ -2,13 +2,15 @@
 
 use std::sync::Arc;
 
+use timenav_core::time::Bucket;
+
 use crate::caller::Caller;
 use crate::engine::Engine;
 use crate::event_filter::EventFilter;
 use crate::long_work::giving_way;
 use crate::parties::is_whole_event;
 use crate::refusal::Refusal;
-use crate::rows::{EventSpot, StoredEvent};
+use crate::rows::{EventSpot, EventStretch, StoredEvent};
 use crate::store::{EventPlace, EventQuery, EventsPassing};
 
 /// Events that are looked through in one turn: some milliseconds' worth.
@@ -16,6 +18,8 @@ const PIECE_EVENTS_MAX: usize = 1_000;
 
 /// Events whose times and points are read in one turn: some milliseconds' worth.
 const PIECE_SPOTS_MAX: usize = 16_384;
+/// Events that are counted in stretches of time in one turn: as long.
+const PIECE_STRETCHES_MAX: usize = 65_536;
 /// Rows that are looked at once for an answer to know which spots a later layer overrides: some tenths of a second's worth.
 const OVERRIDDEN_ROWS_MAX: usize = 50_000;
 /// Events whose sources and actors are read in one turn too.
@@ -99,6 +103,38 @@ impl Engine {
             (made, search, searched_to) = self.long_work().in_turn(caller, adding).await?;
         }
         Ok((made, searched_to))
+    }
+
+    /// As [`Engine::fold_spots`], for what needs no more than how many events there are in each stretch of time. Returns
+    /// what was handed in where the store does not know that by itself.
+    pub(crate) async fn fold_stretches<T: Send + 'static>(
+        &self,
+        caller: &Caller,
+        mut query: EventQuery,
+        (bucket, counted_max): (Bucket, usize),
+        mut made: T,
+        add: fn(&mut T, &EventStretch),
+    ) -> Result<Result<(T, Option<EventPlace>), T>, Refusal> {
+        let mut left = counted_max;
+        loop {
+            let engine = self.clone();
+            query.items_max = left.min(PIECE_STRETCHES_MAX);
+            let adding = async move {
+                let counted = engine.store().event_stretches(query.clone(), bucket).await?;
+                for stretch in giving_way(counted.iter().flat_map(|counted| &counted.stretches)) {
+                    add(&mut made, stretch);
+                }
+                Ok((made, query, counted.map(|counted| counted.counted_to)))
+            };
+            let counted;
+            (made, query, counted) = self.long_work().in_turn(caller, adding).await?;
+            let Some(counted_to) = counted else { return Ok(Err(made)) };
+            left -= query.items_max;
+            if left == 0 || counted_to.is_none() {
+                return Ok(Ok((made, counted_to)));
+            }
+            query.after = counted_to;
+        }
     }
 
     /// As [`Engine::fold`], for what needs no more of an event than when and where it is, with its source and actors or

@@ -233,6 +233,17 @@ pub struct StoredEvent {
     pub content: String,
 }
 
+/// Events of one stretch of time.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EventStretch {
+    /// When the first one happened.
+    pub first: Instant<Virtual>,
+    /// When the last one happened.
+    pub last: Instant<Virtual>,
+    /// How many they are.
+    pub count: usize,
+}
+
 /// When and where one event is that was found by a query, and what it is counted by.
 #[derive(Clone, Debug, PartialEq)]
 pub struct EventSpot {

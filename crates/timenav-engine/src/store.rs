@@ -9,7 +9,7 @@ use timenav_core::directory::{ApiKey, Directory};
 use timenav_core::ids::{EventId, KeyId, SessionId, TimelineId, UserId};
 use timenav_core::ledger::{Frontier, Hash, Retention, TileId};
 use timenav_core::place::LocationQuery;
-use timenav_core::time::{Instant, TimeRange, Virtual, Wall};
+use timenav_core::time::{Bucket, Instant, TimeRange, Virtual, Wall};
 
 use crate::archive::ScanSource;
 use crate::arriving_door::Arrivals;
@@ -22,8 +22,8 @@ use crate::hint::Hint;
 use crate::leasing_door::SharedLeases;
 use crate::options::FEATURE_LEVEL;
 use crate::rows::{
-    DataRecord, Described, Erasure, EventEnd, EventRow, EventSpot, IdempotencyRecord, InterventionRow, LogRow,
-    StoredEntry, StoredEvent, SweepMark, SweepRow,
+    DataRecord, Described, Erasure, EventEnd, EventRow, EventSpot, EventStretch, IdempotencyRecord, InterventionRow,
+    LogRow, StoredEntry, StoredEvent, SweepMark, SweepRow,
 };
 use crate::store_error::StoreError;
 use crate::timer_rows::TimerRows;
@@ -162,6 +162,15 @@ pub struct EventsPassing {
     pub searched: usize,
     /// Time, layer and position of the last event that was looked at, hidden or not, where there may be more after it.
     pub searched_to: Option<EventPlace>,
+}
+
+/// Events counted in stretches of time.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct EventStretches {
+    /// The stretches that have any, in their order. The first may go on from where it was counted to before.
+    pub stretches: Vec<EventStretch>,
+    /// Time, layer and position of the last event that was counted, where there may be more after it.
+    pub counted_to: Option<EventPlace>,
 }
 
 /// Positions of versions of events, for each layer.
@@ -391,6 +400,10 @@ pub trait Store: ScanSource + Upkeep + SharedLeases + SharedFollowers + Arrivals
     /// layer has another version of an event, it is returned all the same; [`Store::overridden`] tells of those.
     /// With the source and actors of each, if they are asked for.
     async fn event_spots(&self, query: EventQuery, with_parties: bool) -> Result<Vec<EventSpot>, StoreError>;
+
+    /// Counts the events that [`Store::events`] would return in stretches of time. `None` where that is no quicker than to
+    /// ask for their spots: it depends on the query but for [`EventQuery::after`] and [`EventQuery::items_max`].
+    async fn event_stretches(&self, query: EventQuery, bucket: Bucket) -> Result<Option<EventStretches>, StoreError>;
 
     /// Returns whether an index has the source and the actors of events, so that no event is read for them.
     fn keeps_parties(&self) -> bool;

@@ -7,11 +7,11 @@ use async_trait::async_trait;
 use futures_util::{FutureExt as _, try_join};
 use timenav_core::ids::{EventId, KeyId, TimelineId, UserId};
 use timenav_core::ledger::{Hash, LeafRecord, TileId};
-use timenav_core::time::{Instant, Wall, parse_timestamp};
+use timenav_core::time::{Bucket, Instant, Wall, parse_timestamp};
 use timenav_engine::{
     ApiKey, Asker, CarriedSeals, Commit, ConnectionsUse, Described, EndedTimeline, EventFilter, EventQuery, EventSpot,
-    EventsPassing, Facts, Head, Health, Hint, Layer, Locked, LogRow, Opened, Overridden, RotationNote, Store,
-    StoreError, StoredEvent, SweepMark, TimelineKey, ToldRows, Upkeep, Wanted,
+    EventStretches, EventsPassing, Facts, Head, Health, Hint, Layer, Locked, LogRow, Opened, Overridden, RotationNote,
+    Store, StoreError, StoredEvent, SweepMark, TimelineKey, ToldRows, Upkeep, Wanted,
 };
 
 use super::batch::{Batch, rows};
@@ -209,6 +209,10 @@ impl Store for PostgresStore {
 
     async fn event_spots(&self, query: EventQuery, with_parties: bool) -> Result<Vec<EventSpot>, StoreError> {
         Ok(events::spots(&self.reader().await?, &query, with_parties).await?)
+    }
+
+    async fn event_stretches(&self, _: EventQuery, _: Bucket) -> Result<Option<EventStretches>, StoreError> {
+        Ok(None)
     }
 
     fn keeps_parties(&self) -> bool {

@@ -211,7 +211,10 @@ impl<'a> Run<'a> {
     ) -> Result<Option<Key>, StoreError> {
         while self.block.is_empty() && !self.ended && !self.is_given_up() && *rows_left > 0 {
             // A block that brings nothing costs something too, so that many empty cells come to an end.
-            *rows_left = rows_left.saturating_sub(self.read_block(connection, query)? + BLOCK_COST_ROWS);
+            let mut block = std::mem::take(&mut self.block);
+            let cost = self.read_block(connection, query, |found| block.push_back(found))?;
+            self.block = block;
+            *rows_left = rows_left.saturating_sub(cost + BLOCK_COST_ROWS);
         }
         Ok(self.block.front().map(|found| key(query, &found.event, self.layer)))
     }
@@ -220,8 +223,23 @@ impl<'a> Run<'a> {
         matches!(&self.source, Source::Sifted(sieve) if sieve.given_up().is_some())
     }
 
+    /// Returns whether the run is all of a layer, in its order.
+    pub(super) const fn is_by_time(&self) -> bool {
+        matches!(self.source, Source::Time)
+    }
+
+    /// Returns whether all its rows are read.
+    pub(super) const fn is_ended(&self) -> bool {
+        self.ended
+    }
+
     /// Reads the next rows of the run and returns how many there were, by what reading whole ones takes.
-    fn read_block(&mut self, connection: &Connection, query: &EventQuery) -> Result<usize, StoreError> {
+    pub(super) fn read_block(
+        &mut self,
+        connection: &Connection,
+        query: &EventQuery,
+        mut take: impl FnMut(Found),
+    ) -> Result<usize, StoreError> {
         let (time, position) = self.after;
         let layer = &query.layers[self.layer];
         let (timeline, last) = (layer.timeline.0, self.stretch.end(query));
@@ -279,7 +297,7 @@ impl<'a> Run<'a> {
             let Some(content) = content.filter(|content| self.stretch.means(content)) else { continue };
             let (time, position) = (instant(time)?, count(position)?);
             let event = StoredEvent { time, layer: self.layer, position, content };
-            self.block.push_back(Found { event, point });
+            take(Found { event, point });
             meant_count += 1;
         }
         self.ended = rows_count < self.blocks.rows();

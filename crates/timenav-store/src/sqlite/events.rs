@@ -81,10 +81,26 @@ pub(super) fn spots(
     let detail = if with_parties { Detail::Parties } else { Detail::Spot };
     let mut merged = Merged::new(connection, query, detail, usize::MAX)?;
     let mut spots = Vec::with_capacity(query.items_max.min(BLOCK_ROWS_MAX));
+    let spot = |Found { event: StoredEvent { time, layer, position, content }, point }| EventSpot {
+        time,
+        layer,
+        position,
+        point,
+        parties: with_parties.then(|| content.into()),
+    };
+    if let [run] = &mut merged.runs[..]
+        && run.is_by_time()
+    {
+        // There is nothing to merge.
+        while spots.len() < query.items_max && !run.is_ended() {
+            run.read_block(connection, query, |found| spots.push(spot(found)))?;
+        }
+        spots.truncate(query.items_max);
+        return Ok(spots);
+    }
     while spots.len() < query.items_max {
-        let Next::Event(Found { event, point }) = merged.next(connection)? else { break };
-        let StoredEvent { time, layer, position, content } = event;
-        spots.push(EventSpot { time, layer, position, point, parties: with_parties.then(|| content.into()) });
+        let Next::Event(found) = merged.next(connection)? else { break };
+        spots.push(spot(found));
     }
     Ok(spots)
 }

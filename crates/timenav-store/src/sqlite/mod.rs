@@ -38,6 +38,7 @@ mod room;
 mod scan;
 mod schema;
 mod sifting;
+mod stretches;
 mod tiles;
 mod timers;
 mod values;

@@ -10,18 +10,18 @@ use timenav_core::access::Permissions;
 use timenav_core::clock::{Clock, ClockState};
 use timenav_core::ids::{EventId, KeyId, TimelineId, UserId};
 use timenav_core::ledger::{Frontier, Hash, LeafRecord, RetentionPolicies, TileId};
-use timenav_core::time::{Instant, Wall, parse_timestamp};
+use timenav_core::time::{Bucket, Instant, Wall, parse_timestamp};
 use timenav_engine::{
-    ApiKey, Asker, Commit, Described, EndedTimeline, EventFilter, EventQuery, EventSpot, EventsPassing, Facts, Fork,
-    Head, Health, Layer, LogRow, Opened, Overridden, RotationNote, SharedFollowers, SharedLeases, Store, StoreError,
-    StoredEvent, StoredTree, SweepMark, TimelineKey, Upkeep, Wanted, read_timers,
+    ApiKey, Asker, Commit, Described, EndedTimeline, EventFilter, EventQuery, EventSpot, EventStretches, EventsPassing,
+    Facts, Fork, Head, Health, Layer, LogRow, Opened, Overridden, RotationNote, SharedFollowers, SharedLeases, Store,
+    StoreError, StoredEvent, StoredTree, SweepMark, TimelineKey, Upkeep, Wanted, read_timers,
 };
 
 use super::leaf::Leaves;
 use super::values::{POSITION_MAX, count, damaged, entry_key, failed, id, instant, position, rate, role};
 use super::{
     SqliteStore, commit, described, ends, events, facts, identity, log_rows, origins, outcomes, overriding, retention,
-    room, tiles, versions,
+    room, stretches, tiles, versions,
 };
 
 /// Rows that a query for events may read on the thread that asks: a quarter of a millisecond's worth.
@@ -124,6 +124,13 @@ impl Store for SqliteStore {
 
     async fn event_spots(&self, query: EventQuery, with_parties: bool) -> Result<Vec<EventSpot>, StoreError> {
         self.read(move |connection| events::spots(connection, &query, with_parties)).await
+    }
+
+    async fn event_stretches(&self, query: EventQuery, bucket: Bucket) -> Result<Option<EventStretches>, StoreError> {
+        if !stretches::are_counted(&query) {
+            return Ok(None);
+        }
+        self.read(move |connection| stretches::counted(connection, &query, bucket).map(Some)).await
     }
 
     fn keeps_parties(&self) -> bool {

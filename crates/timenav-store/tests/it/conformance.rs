@@ -8,5 +8,6 @@ mod events;
 mod facts;
 mod picture;
 mod round_trip;
+mod stretches;
 mod tiles;
 mod timers;

@@ -12,12 +12,12 @@ use parking_lot::Mutex;
 use timenav_core::followers::Confirmed;
 use timenav_core::ids::{EventId, FollowerId, KeyId, TimelineId, UserId};
 use timenav_core::ledger::{Hash, TileId};
-use timenav_core::time::{Instant, Wall};
+use timenav_core::time::{Bucket, Instant, Wall};
 use timenav_engine::{
     ApiKey, Asker, AtWork, AtWorkWanted, ChangeLeases, Commit, Described, EndedTimeline, EventFilter, EventQuery,
-    EventSpot, EventsPassing, Facts, FollowerRow, Head, Health, Hint, Layer, LeasesWanted, Locked, LogRow, Opened,
-    Overridden, Presence, RotationNote, SharedFollowers, SharedLeases, Store, StoreError, StoredEvent, StoredTree,
-    SweepMark, TimelineKey, ToldRows, Upkeep, Wanted,
+    EventSpot, EventStretches, EventsPassing, Facts, FollowerRow, Head, Health, Hint, Layer, LeasesWanted, Locked,
+    LogRow, Opened, Overridden, Presence, RotationNote, SharedFollowers, SharedLeases, Store, StoreError, StoredEvent,
+    StoredTree, SweepMark, TimelineKey, ToldRows, Upkeep, Wanted,
 };
 use tokio::sync::Semaphore;
 use tokio::task::JoinHandle;
@@ -362,6 +362,13 @@ impl Store for FaultyStore {
             self.pass_scan_gate(layer.timeline).await;
         }
         self.reading()?.event_spots(query, with_parties).await
+    }
+
+    async fn event_stretches(&self, query: EventQuery, bucket: Bucket) -> Result<Option<EventStretches>, StoreError> {
+        if let Some(layer) = query.layers.last() {
+            self.pass_scan_gate(layer.timeline).await;
+        }
+        self.reading()?.event_stretches(query, bucket).await
     }
 
     fn keeps_parties(&self) -> bool {
