@@ -6,7 +6,7 @@ use timenav_core::time::Instant;
 use crate::caller::Caller;
 use crate::engine::Engine;
 use crate::refusal::Refusal;
-use crate::store::EventPlace;
+use crate::rows::EventPlace;
 
 const VERSION: u8 = 1;
 /// A cursor over layers holds the layer above the position, which has fewer bits than this.

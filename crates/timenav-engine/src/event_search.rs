@@ -10,8 +10,8 @@ use crate::event_filter::EventFilter;
 use crate::long_work::giving_way;
 use crate::parties::is_whole_event;
 use crate::refusal::Refusal;
-use crate::rows::{EventSpot, EventStretch, StoredEvent};
-use crate::store::{EventPlace, EventQuery, EventsPassing};
+use crate::rows::{EventPlace, EventSpot, EventStretch, StoredEvent};
+use crate::store::{EventQuery, EventsPassing};
 
 /// Events that are looked through in one turn: some milliseconds' worth.
 const PIECE_EVENTS_MAX: usize = 1_000;

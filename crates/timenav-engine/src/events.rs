@@ -28,8 +28,8 @@ use crate::options::LEVEL_OF_OVERLAPPING;
 use crate::payload::{EventsFound, NEWEST, Reading};
 use crate::places::Understood;
 use crate::refusal::Refusal;
-use crate::rows::StoredEvent;
-use crate::store::{EventPlace, EventQuery};
+use crate::rows::{EventPlace, StoredEvent};
+use crate::store::EventQuery;
 
 /// Events that were recorded together.
 #[derive(Clone, Debug)]

@@ -13,8 +13,8 @@ use crate::engine::Engine;
 use crate::event_filter::EventFilter;
 use crate::payload::{EventsExported, NEWEST, Reading};
 use crate::refusal::Refusal;
-use crate::rows::StoredEvent;
-use crate::store::{EventPlace, EventQuery};
+use crate::rows::{EventPlace, StoredEvent};
+use crate::store::EventQuery;
 
 /// Events that are taken from the store at a time: few enough that the largest ones fit into memory.
 const PART_ITEMS_MAX: usize = 200;

@@ -275,8 +275,9 @@ pub use refused::{COUNTED_NAMED_MAX, COUNTED_NETWORKS_MAX};
 pub use replica::{Lag, ReplicaStats, TimekeepingStats};
 pub use rotation::Rotation;
 pub use rows::{
-    DataRecord, Described, ErasedContent, Erasure, EventEnd, EventRow, EventSpot, EventStretch, EventVersion,
-    IdempotencyRecord, InterventionRow, KnownEvent, LogRow, StoredEntry, StoredEvent, SweepMark, SweepRow,
+    DataRecord, Described, ErasedContent, Erasure, EventEnd, EventPlace, EventRow, EventSpot, EventStretch,
+    EventStretches, EventVersion, IdempotencyRecord, InterventionRow, KnownEvent, LogRow, StoredEntry, StoredEvent,
+    SweepMark, SweepRow,
 };
 pub use scan::{
     Checked, KeptCheckpoint, Progress, ReplayedAuthority, Scan, ScanRequest, ScanStage, VerifySignature, made_before,
@@ -292,8 +293,8 @@ pub use skipped::SkippedMoments;
 pub use spool::Spool;
 pub use stats::EngineStats;
 pub use store::{
-    ArrivalCommit, CarriedSeals, Commit, ConnectionsUse, EventPlace, EventQuery, EventStretches, EventsPassing, Health,
-    Locked, Opened, Overridden, Pattern, RotationNote, Store, StoredTree, TimelineCommit, Upkeep,
+    ArrivalCommit, CarriedSeals, Commit, ConnectionsUse, EventQuery, EventsPassing, Health, Locked, Opened, Overridden,
+    Pattern, RotationNote, Store, StoredTree, TimelineCommit, Upkeep,
 };
 pub use store_error::StoreError;
 pub use sweeping::{ForeseenSweep, Pruned, RetentionRequest, SWEEP_ENTRIES_READ_MAX, SWEEP_POSITIONS_MAX};

@@ -233,6 +233,9 @@ pub struct StoredEvent {
     pub content: String,
 }
 
+/// Where an event stands among others: its time, its layer, its position.
+pub type EventPlace = (Instant<Virtual>, usize, u64);
+
 /// Events of one stretch of time.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EventStretch {
@@ -242,6 +245,15 @@ pub struct EventStretch {
     pub last: Instant<Virtual>,
     /// How many they are.
     pub count: usize,
+}
+
+/// Events counted in stretches of time.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct EventStretches {
+    /// The stretches that have any, in their order. The first may go on from where it was counted to before.
+    pub stretches: Vec<EventStretch>,
+    /// Time, layer and position of the last event that was counted, where there may be more after it.
+    pub counted_to: Option<EventPlace>,
 }
 
 /// When and where one event is that was found by a query, and what it is counted by.

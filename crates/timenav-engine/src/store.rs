@@ -22,8 +22,8 @@ use crate::hint::Hint;
 use crate::leasing_door::SharedLeases;
 use crate::options::FEATURE_LEVEL;
 use crate::rows::{
-    DataRecord, Described, Erasure, EventEnd, EventRow, EventSpot, EventStretch, IdempotencyRecord, InterventionRow,
-    LogRow, StoredEntry, StoredEvent, SweepMark, SweepRow,
+    DataRecord, Described, Erasure, EventEnd, EventPlace, EventRow, EventSpot, EventStretches, IdempotencyRecord,
+    InterventionRow, LogRow, StoredEntry, StoredEvent, SweepMark, SweepRow,
 };
 use crate::store_error::StoreError;
 use crate::timer_rows::TimerRows;
@@ -131,9 +131,6 @@ pub struct ArrivalCommit {
     pub timelines: Vec<TimelineKey>,
 }
 
-/// Where an event stands among others: its time, its layer, its position.
-pub type EventPlace = (Instant<Virtual>, usize, u64);
-
 /// Which events are asked for, on one consistent snapshot.
 #[derive(Clone, Debug)]
 pub struct EventQuery {
@@ -162,15 +159,6 @@ pub struct EventsPassing {
     pub searched: usize,
     /// Time, layer and position of the last event that was looked at, hidden or not, where there may be more after it.
     pub searched_to: Option<EventPlace>,
-}
-
-/// Events counted in stretches of time.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct EventStretches {
-    /// The stretches that have any, in their order. The first may go on from where it was counted to before.
-    pub stretches: Vec<EventStretch>,
-    /// Time, layer and position of the last event that was counted, where there may be more after it.
-    pub counted_to: Option<EventPlace>,
 }
 
 /// Positions of versions of events, for each layer.
