@@ -182,7 +182,7 @@ fn edge(name: &str) -> Option<Edge> {
         "aggregate_events_max" | "aggregate_events_read_max" => {
             Tested("timenav-store/tests/it/engine/history/counted.rs", "counts_are_those_of_the_events_one_by_one")
         }
-        "aggregate_groups_max" => Tested("timenav-engine/src/aggregate/tests.rs", "so_many_groups_are_counted"),
+        "aggregate_groups_max" => Tested("timenav-engine/src/aggregate/tally/tests.rs", "so_many_groups_are_counted"),
         "find_events_read_max" => Tested("timenav/tests/it/v1/finding.rs", "a_rare_word_comes_on_a_later_page"),
         "stream_changes_kept_max" => Looked(kept_changes),
         "stream_firings_kept_max" => {
