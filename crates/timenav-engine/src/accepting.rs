@@ -3,6 +3,8 @@
 
 use std::sync::Arc;
 
+use async_recursion::async_recursion as boxed;
+
 use crate::deciding::logged::LogRollbackAccepted;
 use crate::divergence::Divergence;
 use crate::doors::Doors;
@@ -43,6 +45,7 @@ impl Engine {
     ///
     /// # Errors
     /// The store cannot be read, or is not as it was signed in a way that nobody may accept.
+    #[boxed]
     pub async fn losses(store: &dyn Store, doors: &Doors, options: &Options) -> Result<Vec<String>, OpenError> {
         let doors = Doors { outside: Arc::new(Unwritten(Arc::clone(&doors.outside))), ..doors.clone() };
         let accept_rollback = Some(options.accept_rollback.clone().unwrap_or_default());

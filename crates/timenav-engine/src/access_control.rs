@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use async_recursion::async_recursion as boxed;
 use timenav_core::access::{Demand, Permissions, RestrictionLevel};
 use timenav_core::directory::User;
 use timenav_core::directory::user::UserCommand;
@@ -24,6 +25,7 @@ impl Engine {
     /// # Errors
     /// The timeline would have no administrator in the end, somebody's permission is to expire who has none, or would have
     /// expired already, the tag differs, the caller may not, or the ledger cannot be written.
+    #[boxed]
     pub async fn set_access_control(
         &self,
         caller: &Caller,
@@ -53,6 +55,7 @@ impl Engine {
     ///
     /// # Errors
     /// The caller does not administer it, or the ledger cannot be written.
+    #[boxed]
     pub async fn access_control(
         &self,
         caller: &Caller,
@@ -68,6 +71,7 @@ impl Engine {
     ///
     /// # Errors
     /// There is no such user, the caller is no operator, or the ledger cannot be written.
+    #[boxed]
     pub async fn restrict_time_travel(
         &self,
         caller: &Caller,
@@ -84,6 +88,7 @@ impl Engine {
     ///
     /// # Errors
     /// The caller is no operator, or the ledger cannot be written.
+    #[boxed]
     pub async fn restrictions(&self, caller: &Caller) -> Result<Vec<User>, Refusal> {
         self.look(caller, TimelineId::system(), Demand::Operate, Reading::Restrictions {}).await?;
         let restricted = |user: &&User| user.restriction != RestrictionLevel::FullAccess;

@@ -3,6 +3,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
+use async_recursion::async_recursion as boxed;
 use timenav_core::access::Demand;
 use timenav_core::ids::TimelineId;
 use timenav_core::ledger::{KeptReads, LeafRecord, Read};
@@ -107,6 +108,7 @@ impl Engine {
     /// # Errors
     /// The caller does not administer the timeline, the cursor is of another query, or the ledger
     /// cannot be written.
+    #[boxed]
     pub async fn access_logs(&self, caller: &Caller, request: AccessLogs) -> Result<LogPage, Refusal> {
         let timeline = &request.timeline;
         let read = Reading::AccessLogs { time_range: request.range.to_string() };

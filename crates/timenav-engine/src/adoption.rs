@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, HashSet};
 use std::io::{self, BufRead, BufWriter, Read as _, Write as _};
 use std::sync::Arc;
 
+use async_recursion::async_recursion as boxed;
 use timenav_core::access::Demand;
 use timenav_core::ids::{DataId, TimelineId, UserId};
 use timenav_core::ledger::VerifierKey;
@@ -110,6 +111,7 @@ impl Engine {
     ///
     /// # Errors
     /// The caller may not, there is a timeline of that name, or the key is that of `system`, or of no timeline.
+    #[boxed]
     pub async fn admit_adoption(&self, caller: &Caller, key: &VerifierKey) -> Result<TimelineId, Refusal> {
         let timeline = timeline_of(key)?;
         let operation = Action::Adopt.word();
@@ -182,6 +184,7 @@ impl Engine {
     /// # Errors
     /// The caller may not, there is such a timeline by now, a limit is reached, a user is not here, a sealed record is here
     /// already, there is no more room, or the ledger cannot be written.
+    #[boxed]
     pub async fn adopt(&self, caller: &Caller, arrival: Arrival) -> Result<AdoptedTimeline, Refusal> {
         let Arrival { request, checked, arrived, rows, data_ids } = arrival;
         let sealed = checked.data;
@@ -306,6 +309,7 @@ impl Engine {
     ///
     /// # Errors
     /// The caller does not administer it, it was handed over already, or the ledger cannot be written.
+    #[boxed]
     pub async fn hand_over(
         &self,
         caller: &Caller,

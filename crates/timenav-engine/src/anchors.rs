@@ -1,5 +1,6 @@
 //! Marked moments, and the way back to them.
 
+use async_recursion::async_recursion as boxed;
 use timenav_core::access::Demand;
 use timenav_core::anchor::{Anchor, AnchorCommand};
 use timenav_core::ids::{AnchorId, TimelineId, type_id};
@@ -89,6 +90,7 @@ impl Engine {
     ///
     /// # Errors
     /// The caller may not, a limit is reached, or the ledger cannot be written.
+    #[boxed]
     pub async fn set_anchor(
         &self,
         caller: &Caller,
@@ -120,8 +122,20 @@ impl Engine {
         how: impl Into<Returning>,
         idempotency: Option<Idempotency>,
     ) -> Result<ClockStep, Refusal> {
+        self.return_as(caller, timeline, anchor_id, how.into(), idempotency).await
+    }
+
+    #[boxed]
+    async fn return_as(
+        &self,
+        caller: &Caller,
+        timeline: Option<TimelineId>,
+        anchor_id: &AnchorId,
+        how: Returning,
+        idempotency: Option<Idempotency>,
+    ) -> Result<ClockStep, Refusal> {
         let timeline = caller.timeline(timeline);
-        let Returning { scope, expected, is_inside } = how.into();
+        let Returning { scope, expected, is_inside } = how;
         for attempt in 1..=ATTEMPTS_MAX {
             let state = self.admit(caller, &timeline, Demand::Steer, Action::ReturnToAnchor.word()).await?;
             let returning = match self.returning(&state, anchor_id, scope).await {
@@ -177,6 +191,7 @@ impl Engine {
     ///
     /// # Errors
     /// The caller may not, the cursor is of another query, or the ledger cannot be written.
+    #[boxed]
     pub async fn anchors(
         &self,
         caller: &Caller,

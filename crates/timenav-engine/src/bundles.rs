@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::collections::VecDeque;
 
+use async_recursion::async_recursion as boxed;
 use data_encoding::HEXLOWER;
 use timenav_core::access::Demand;
 use timenav_core::ids::TimelineId;
@@ -92,6 +93,7 @@ impl Engine {
     ///
     /// # Errors
     /// The caller may not, it is `system`, or the ledger cannot be written.
+    #[boxed]
     pub async fn export_bundle(&self, caller: &Caller, timeline: &TimelineId) -> Result<BundleExport, Refusal> {
         let state = self.admit_to_bundle(caller, timeline).await?;
         if timeline.is_system() {
@@ -147,6 +149,7 @@ impl BundleExport {
     /// # Errors
     /// The caller may not any more, what is kept is damaged, or the store does not answer. What was handed out is no
     /// bundle then: it lacks its end.
+    #[boxed]
     pub async fn next_part(&mut self) -> Result<Option<String>, Refusal> {
         while let Some(mut writing) = self.writing.take() {
             // A key that was stopped, or a permission that was taken back, ends what it allowed.

@@ -4,6 +4,7 @@
 //! looked into where somebody is refused, where a read is answered before it is an entry, and where many timelines are
 //! listed: there this comes first.
 
+use async_recursion::async_recursion as boxed;
 use timenav_core::access::Demand;
 use timenav_core::ids::TimelineId;
 
@@ -28,6 +29,7 @@ impl Engine {
     ///
     /// # Errors
     /// The store does not answer, or what is in it is not what went on from here.
+    #[boxed]
     pub async fn hear_of(&self, timeline: &TimelineId) -> Result<(), Refusal> {
         self.hear(timeline, CatchUp::Aimed).await
     }
@@ -36,6 +38,7 @@ impl Engine {
     ///
     /// # Errors
     /// As those of [`Engine::hear_of`].
+    #[boxed]
     pub async fn hear_of_all(&self) -> Result<(), Refusal> {
         self.hear(&TimelineId::system(), CatchUp::All).await
     }
@@ -57,6 +60,7 @@ impl Engine {
     }
 
     /// Waits until another service may have written something, and returns where. It is a hint, which may get lost.
+    #[boxed]
     pub async fn hint(&self) -> Hint {
         self.store().hint().await
     }
@@ -65,6 +69,7 @@ impl Engine {
     ///
     /// # Errors
     /// As those of [`Engine::hear_of`].
+    #[boxed]
     pub async fn hear_of_hinted(&self, hint: Hint) -> Result<(), Refusal> {
         match hint {
             Hint::All => self.hear_of_all().await,
@@ -77,6 +82,7 @@ impl Engine {
     ///
     /// # Errors
     /// As those of [`Engine::authenticate`], or it cannot be found out.
+    #[boxed]
     pub async fn identify(&self, text: &str) -> Result<Result<Caller, AuthFailure>, Refusal> {
         self.identify_by(|| self.authenticate(text)).await
     }
@@ -85,6 +91,7 @@ impl Engine {
     ///
     /// # Errors
     /// As those of [`Engine::authenticate_session`], or it cannot be found out.
+    #[boxed]
     pub async fn identify_session(&self, secret: &str) -> Result<Result<Caller, AuthFailure>, Refusal> {
         self.identify_by(|| self.authenticate_session(secret)).await
     }

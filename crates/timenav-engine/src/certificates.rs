@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use async_recursion::async_recursion as boxed;
 use timenav_core::access::Demand;
 use timenav_core::directory::ApiKey;
 use timenav_core::ids::{KeyId, TimelineId};
@@ -82,6 +83,7 @@ impl Engine {
     /// # Errors
     /// There is no such key, or none with a horizon; the caller neither owns it nor administers its timeline; the range
     /// is none, or too long; or the ledger cannot be written.
+    #[boxed]
     pub async fn certificate(
         &self,
         caller: &Caller,

@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 use std::pin::pin;
 
+use async_recursion::async_recursion as boxed;
 use timenav_core::access::Demand;
 use timenav_core::clock::{Clock, ClockCommand};
 use timenav_core::fault::Fault;
@@ -155,6 +156,7 @@ pub struct ClockChanges {
 impl ClockChanges {
     /// Waits for the next change. `None` once the listener is so far behind that changes are lost, or the ledger cannot be
     /// read: who comes back is told them from the ledger.
+    #[boxed]
     pub async fn next(&mut self) -> Option<ClockNews> {
         loop {
             if let Some(news) = self.untold.pop_front() {
@@ -255,8 +257,19 @@ impl Engine {
         change: impl Into<ClockChange>,
         idempotency: Option<Idempotency>,
     ) -> Result<ClockStep, Refusal> {
+        self.change_clock_by(caller, timeline, change.into(), idempotency).await
+    }
+
+    #[boxed]
+    async fn change_clock_by(
+        &self,
+        caller: &Caller,
+        timeline: Option<TimelineId>,
+        change: ClockChange,
+        idempotency: Option<Idempotency>,
+    ) -> Result<ClockStep, Refusal> {
         let timeline = caller.timeline(timeline);
-        let ClockChange { command, expected, settle, is_inside, refire } = change.into();
+        let ClockChange { command, expected, settle, is_inside, refire } = change;
         let is_forward = matches!(
             command,
             ClockCommand::Travel { .. }
@@ -352,6 +365,7 @@ impl Engine {
     ///
     /// # Errors
     /// The caller may not, there is no such timeline, or the ledger cannot be written.
+    #[boxed]
     pub async fn read_clock(&self, caller: &Caller, timeline: Option<TimelineId>) -> Result<ClockView, Refusal> {
         // The clock as it goes after the entry, so that the answer is as fresh as can be.
         let look = self.look(caller, timeline, Demand::Look, Reading::Clock {}).await?;
@@ -379,6 +393,7 @@ impl Engine {
     ///
     /// # Errors
     /// As [`Engine::read_clock`].
+    #[boxed]
     pub async fn watch_clock(
         &self,
         caller: &Caller,
@@ -393,6 +408,7 @@ impl Engine {
     /// # Errors
     /// As [`Engine::watch_clock`]; or the name is reserved, the clock has as many followers as it may have, or the key has a
     /// horizon.
+    #[boxed]
     pub async fn follow_clock(
         &self,
         caller: &Caller,

@@ -1,5 +1,6 @@
 //! Sealing data under its owner's key, opening it, and erasing.
 
+use async_recursion::async_recursion as boxed;
 use timenav_core::access::{Demand, Denial};
 use timenav_core::data::{EncryptionKey, Plaintext};
 use timenav_core::ids::{DataId, EventId, TimelineId, type_id};
@@ -62,6 +63,7 @@ impl Engine {
     /// # Errors
     /// The data is too large, sealing is switched off, the caller may not, or the ledger cannot
     /// be written.
+    #[boxed]
     pub async fn encrypt_data(
         &self,
         caller: &Caller,
@@ -97,6 +99,7 @@ impl Engine {
     /// # Errors
     /// There is no such record, or the key does not open it, the caller may not, too many wrong
     /// keys were tried, sealing is switched off, or the ledger cannot be written.
+    #[boxed]
     pub async fn decrypt_data(
         &self,
         caller: &Caller,
@@ -144,6 +147,7 @@ impl Engine {
     ///
     /// # Errors
     /// There is no such thing any more, the caller may not, or the ledger cannot be written.
+    #[boxed]
     pub async fn erase_data(
         &self,
         caller: &Caller,

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use async_recursion::async_recursion as boxed;
 use timenav_core::access::Demand;
 use timenav_core::ids::TimelineId;
 use timenav_core::scan::Depth;
@@ -62,6 +63,7 @@ impl Engine {
     ///
     /// # Errors
     /// As those of [`Engine::ask_for_scan`] and [`Engine::run_scan`].
+    #[boxed]
     pub async fn detect_tampering(
         &self,
         caller: &Caller,
@@ -78,6 +80,7 @@ impl Engine {
     /// # Errors
     /// There is no such timeline, the caller may not, [`SCANS_RUNNING_MAX`](crate::SCANS_RUNNING_MAX) scans run already, or
     /// [`SCANS_RUNNING_PER_USER_MAX`](crate::SCANS_RUNNING_PER_USER_MAX) of the same user, or the ledger cannot be written.
+    #[boxed]
     pub async fn ask_for_scan(
         &self,
         caller: &Caller,
@@ -98,6 +101,7 @@ impl Engine {
     ///
     /// # Errors
     /// What is kept cannot be read, or the caller may not ask for it any more. Damage is a finding, not an error.
+    #[boxed]
     pub async fn run_scan(
         &self,
         asked: AskedScan,

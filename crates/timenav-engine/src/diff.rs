@@ -3,6 +3,7 @@
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
+use async_recursion::async_recursion as boxed;
 use data_encoding::BASE64URL_NOPAD;
 use timenav_core::access::Demand;
 use timenav_core::ids::{EventId, TimelineId, TimerId};
@@ -138,6 +139,7 @@ impl Engine {
     /// # Errors
     /// The caller may not look at both, they have nothing in common, too much was done since they
     /// went apart, the cursor is of another query, or the ledger cannot be written.
+    #[boxed]
     pub async fn timelines_diff(&self, caller: &Caller, request: TimelinesDiff) -> Result<DiffPage, Refusal> {
         let TimelinesDiff { a, b, of, items_max, cursor } = request;
         let read = Reading::TimelinesDiff { a: a.to_string(), b: b.to_string() };

@@ -1,5 +1,6 @@
 //! The ends of timelines: asked for, or because their time has come; and that their contents are let go in the end.
 
+use async_recursion::async_recursion as boxed;
 use timenav_core::ids::TimelineId;
 use timenav_core::ledger::{Hash, LeafRecord, inclusion_nodes, leaf_hash, payload_hash, verify_inclusion};
 use timenav_core::limits::{ARRIVAL_ROWS_CLEARED_MAX, EXPIRED_ENDED_AT_ONCE_MAX, LET_GO_ROWS_MAX};
@@ -47,6 +48,7 @@ impl Engine {
     ///
     /// # Errors
     /// It is `main` or `system`, the caller does not administer it, or the ledger cannot be written.
+    #[boxed]
     pub async fn end_timeline(
         &self,
         caller: &Caller,
@@ -66,6 +68,7 @@ impl Engine {
     ///
     /// # Errors
     /// The ledger cannot be written, or the store does not answer.
+    #[boxed]
     pub async fn tend(&self) -> Result<(), Refusal> {
         let _turn = self.tending().lock().await;
         self.views().drop_idle(self.now());

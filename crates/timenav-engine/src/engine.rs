@@ -2,6 +2,7 @@
 
 mod submitting;
 
+use async_recursion::async_recursion as boxed;
 use parking_lot::{Mutex, RwLock};
 use std::collections::{BTreeSet, HashSet, VecDeque};
 use std::sync::Arc;
@@ -103,6 +104,7 @@ impl Engine {
     }
 
     /// Tells what refusals were counted, takes no more submissions, and returns when all that were taken are durable.
+    #[boxed]
     pub async fn close(&self) {
         self.leave_timekeeping().await;
         // Where it cannot be told, that is logged.
@@ -123,6 +125,7 @@ impl Engine {
     ///
     /// # Errors
     /// Why it cannot.
+    #[boxed]
     pub async fn ready(&self) -> Result<(), Refusal> {
         let shared = &self.0.shared;
         if let Some(refusal) = shared.unfit() {
@@ -414,6 +417,7 @@ impl Engine {
     ///
     /// # Errors
     /// There is none, the caller may not write to it, or the attempt cannot be logged.
+    #[boxed]
     pub async fn expect_timeline(&self, caller: &Caller, timeline: &TimelineId, action: Action) -> Result<(), Refusal> {
         let Demanded::All(demands) = action.demands() else { return Ok(()) };
         for demand in demands {

@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use async_recursion::async_recursion as boxed;
 use timenav_core::access::Demand;
 use timenav_core::ids::TimelineId;
 use timenav_core::ledger::LeafRecord;
@@ -87,6 +88,7 @@ impl Engine {
     /// # Errors
     /// The ledger ends before the first entry asked for, the caller may not read the timeline's clock and events, or
     /// the ledger cannot be written.
+    #[boxed]
     pub async fn entries(&self, caller: &Caller, request: EntriesRequest) -> Result<EntryPage, Refusal> {
         let EntriesRequest { timeline, from, items_max } = request;
         let look = self.look(caller, timeline.clone(), Demand::Look, Reading::Entries { from }).await?;

@@ -3,6 +3,7 @@
 //! What a query or an age selects is looked at first, by a dry run. The size of the ledger that it names is what the real
 //! run goes by: what is selected otherwise since is not erased by surprise.
 
+use async_recursion::async_recursion as boxed;
 use serde::Deserialize;
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -162,6 +163,7 @@ impl Engine {
     /// # Errors
     /// The caller may not erase there, too many are selected, one that is named is not there, or the ledger cannot be
     /// written.
+    #[boxed]
     pub async fn foresee_erasure(&self, caller: &Caller, request: EventErasure) -> Result<ForeseenErasure, Refusal> {
         let timeline = caller.timeline(request.timeline);
         if self.decide(caller, &timeline, Demand::Erase).is_ok() {
@@ -191,6 +193,7 @@ impl Engine {
     ///
     /// # Errors
     /// The caller may not erase there, or on a fork; what the query selects has changed; or the ledger cannot be written.
+    #[boxed]
     pub async fn erase_events(
         &self,
         caller: &Caller,
@@ -260,6 +263,7 @@ impl Engine {
     /// # Errors
     /// There is no such entry, or none of these reads is there any more; the caller may not, or the ledger cannot be
     /// written.
+    #[boxed]
     pub async fn erase_reads(
         &self,
         caller: &Caller,

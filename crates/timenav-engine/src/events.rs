@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use async_recursion::async_recursion as boxed;
 use timenav_core::access::Demand;
 use timenav_core::as_of::AsOf;
 use timenav_core::event::EventDraft;
@@ -129,6 +130,7 @@ impl Engine {
     /// # Errors
     /// One of them breaks a limit or is recorded already, the caller may not, or the ledger
     /// cannot be written.
+    #[boxed]
     pub async fn record_events(
         &self,
         caller: &Caller,
@@ -154,6 +156,7 @@ impl Engine {
     ///
     /// # Errors
     /// The caller may not, or the ledger cannot be written.
+    #[boxed]
     pub async fn import_events(
         &self,
         caller: &Caller,
@@ -177,6 +180,7 @@ impl Engine {
     ///
     /// # Errors
     /// The caller may not, the cursor is of another query, or the ledger cannot be written.
+    #[boxed]
     pub async fn monitor_events(&self, caller: &Caller, request: MonitorEvents) -> Result<EventPage, Refusal> {
         let found = self.find_events(caller, request, Reading::MonitorEvents).await?;
         Ok(found.0)

@@ -5,6 +5,7 @@
 
 use std::sync::Arc;
 
+use async_recursion::async_recursion as boxed;
 use timenav_core::ids::TimelineId;
 use timenav_core::ledger::Checkpoint;
 
@@ -22,6 +23,7 @@ impl Engine {
     ///
     /// # Errors
     /// The store does not answer.
+    #[boxed]
     pub async fn judge_evidence(&self, timeline: &TimelineId, note: &str) -> Result<Evidence, Refusal> {
         let mut compared = self.compare_signed(timeline, note).await?;
         let contradicts = compared.as_ref().is_some_and(|compared| compared.contradiction.is_some());

@@ -1,5 +1,6 @@
 //! Clocks that are shown wrong on purpose: of one follower, while all others are shown them right.
 
+use async_recursion::async_recursion as boxed;
 use timenav_core::access::Demand;
 use timenav_core::fault::{Fault, Faults};
 use timenav_core::ids::{FollowerId, FollowerName, TimelineId, UserId};
@@ -51,6 +52,7 @@ impl Engine {
     ///
     /// # Errors
     /// The caller may not, there is no such follower, it shows no wrong clocks, or there are too many.
+    #[boxed]
     pub async fn set_fault(
         &self,
         caller: &Caller,

@@ -1,5 +1,6 @@
 //! Firings of a timeline, page by page.
 
+use async_recursion::async_recursion as boxed;
 use timenav_core::access::Demand;
 use timenav_core::ids::{AdvanceId, QueueId, TimelineId, TimerId};
 use timenav_core::limits::FIRINGS_LOOKED_MAX;
@@ -58,6 +59,7 @@ impl Engine {
     /// # Errors
     /// The caller may not, there is no such timer or advance, the cursor is of another query, or the ledger cannot be
     /// written.
+    #[boxed]
     pub async fn firings(
         &self,
         caller: &Caller,

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use async_recursion::async_recursion as boxed;
 use timenav_core::access::Demand;
 use timenav_core::ids::{FiringId, LeaseId, QueueId, TimelineId, type_id};
 use timenav_core::limits::{FAILURE_REASON_BYTES_MAX, FIRINGS_PER_REQUEST_MAX};
@@ -107,6 +108,7 @@ impl Engine {
     ///
     /// # Errors
     /// The caller may not, or the store does not answer.
+    #[boxed]
     pub async fn claim(
         &self,
         caller: &Caller,
@@ -258,6 +260,7 @@ impl Engine {
     ///
     /// # Errors
     /// The caller may not, there is no such firing, somebody else has one of them, or the ledger cannot be written.
+    #[boxed]
     pub async fn acknowledge(
         &self,
         caller: &Caller,
@@ -322,6 +325,7 @@ impl Engine {
     ///
     /// # Errors
     /// As those of [`Engine::acknowledge`].
+    #[boxed]
     pub async fn fail_firings(
         &self,
         caller: &Caller,
@@ -409,6 +413,7 @@ impl Engine {
     ///
     /// # Errors
     /// The caller may not.
+    #[boxed]
     pub async fn extend_leases(
         &self,
         caller: &Caller,

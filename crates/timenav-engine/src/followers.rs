@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use async_recursion::async_recursion as boxed;
 use timenav_core::access::{self, Demand};
 use timenav_core::fault::{Fault, Faults};
 use timenav_core::followers::{Awaited, Confirmed, Follower, FollowerPlace, Standing, Step, is_confirmed};
@@ -188,6 +189,7 @@ impl Engine {
     ///
     /// # Errors
     /// The caller may not, has no such follower whose stream is open, or the clock has not changed that often.
+    #[boxed]
     pub async fn confirm(&self, caller: &Caller, confirmation: Confirmation) -> Result<(Follower, u64), Refusal> {
         let Confirmation { timeline, follower_id, generation, step } = confirmation;
         let timeline = caller.timeline(timeline);
@@ -230,6 +232,7 @@ impl Engine {
     ///
     /// # Errors
     /// The caller may not, there is no such timeline, or the ledger cannot be written.
+    #[boxed]
     pub async fn followers(&self, caller: &Caller, timeline: Option<TimelineId>) -> Result<FollowersSeen, Refusal> {
         let look = self.look(caller, timeline, Demand::Look, Reading::Followers {}).await?;
         let timeline_id = look.timeline();
@@ -244,6 +247,7 @@ impl Engine {
     }
 
     /// Returns for whom the answer to a change waits: of those who may write, whoever is there now.
+    #[boxed]
     pub async fn wait_for(&self, timeline: &TimelineId, generation: u64, which: WhichFollowers) -> WaitFor {
         self.hear_or_go_on(timeline).await;
         let awaited = match which {
@@ -259,6 +263,7 @@ impl Engine {
     }
 
     /// Waits until everybody has confirmed a change.
+    #[boxed]
     pub async fn until_confirmed(&self, wait: &WaitFor) {
         let _waiting = self.roll().wait(&wait.timeline);
         self.hear_or_go_on(&wait.timeline).await;

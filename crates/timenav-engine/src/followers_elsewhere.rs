@@ -7,6 +7,7 @@ use std::collections::BTreeSet;
 use std::slice::from_ref;
 use std::sync::Arc;
 
+use async_recursion::async_recursion as boxed;
 use timenav_core::followers::{Confirmed, Follower, FollowerPlace};
 use timenav_core::ids::{FollowerId, TimelineId, UserId};
 use tokio::runtime::Handle;
@@ -148,6 +149,7 @@ impl Engine {
     ///
     /// # Errors
     /// The store does not answer.
+    #[boxed]
     pub async fn hear_of_awaited_followers(&self) -> Result<(), Refusal> {
         if !self.roll().is_shared() {
             return Ok(());

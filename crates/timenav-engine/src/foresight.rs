@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
+use async_recursion::async_recursion as boxed;
 use timenav_core::access::{self, Demand};
 use timenav_core::clock::{self, ClockCommand, Moment, Surroundings};
 use timenav_core::ids::{AnchorId, EventId, FiringId, QueueId, TimelineId, TimerId};
@@ -126,7 +127,17 @@ impl Engine {
         timeline: Option<TimelineId>,
         change: impl Into<ClockChange>,
     ) -> Result<Foresight, Refusal> {
-        let ClockChange { command, refire, .. } = change.into();
+        self.foresee_change(caller, timeline, change.into()).await
+    }
+
+    #[boxed]
+    async fn foresee_change(
+        &self,
+        caller: &Caller,
+        timeline: Option<TimelineId>,
+        change: ClockChange,
+    ) -> Result<Foresight, Refusal> {
+        let ClockChange { command, refire, .. } = change;
         let look = self.look(caller, timeline, Demand::Steer, Reading::Foresee {}).await?;
         let moved = self.moved(&look.state, &command)?;
         self.admit_foreseen(caller, &look, moved.as_ref()).await?;
@@ -150,6 +161,7 @@ impl Engine {
     /// # Errors
     /// The caller may not return there, there is no such anchor, too much was changed since, or the ledger cannot be
     /// written.
+    #[boxed]
     pub async fn foresee_return(
         &self,
         caller: &Caller,

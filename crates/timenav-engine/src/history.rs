@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use async_recursion::async_recursion as boxed;
 use timenav_core::access::Demand;
 use timenav_core::as_of::AsOf;
 use timenav_core::event::{Cause, EventDraft};
@@ -119,6 +120,7 @@ impl Engine {
     /// # Errors
     /// There is no such event, it is cancelled, the version of that tag does not stand, the caller
     /// may not, or the ledger cannot be written.
+    #[boxed]
     pub async fn correct_event(
         &self,
         caller: &Caller,
@@ -140,6 +142,7 @@ impl Engine {
     ///
     /// # Errors
     /// There is no such event, it says no, the caller may not, or the ledger cannot be written.
+    #[boxed]
     pub async fn manipulate_event(
         &self,
         caller: &Caller,
@@ -172,6 +175,7 @@ impl Engine {
     ///
     /// # Errors
     /// There is no such event at that moment, the caller may not, or the ledger cannot be written.
+    #[boxed]
     pub async fn event(
         &self,
         caller: &Caller,

@@ -1,6 +1,7 @@
 //! Leases that hold the advances of a timeline without a firing. As those of firings, they are in no ledger: a crash lets go
 //! of them. Who held an advance for too long, and why, is told where it is stopped.
 
+use async_recursion::async_recursion as boxed;
 use timenav_core::access::Demand;
 use timenav_core::ids::{FiringId, LeaseId, QueueId, TimelineId, type_id};
 use timenav_core::ledger::sha256;
@@ -45,6 +46,7 @@ impl Engine {
     ///
     /// # Errors
     /// The caller may not, has no such lease any more, or there are too many.
+    #[boxed]
     pub async fn hold_advances(
         &self,
         caller: &Caller,
@@ -91,6 +93,7 @@ impl Engine {
     ///
     /// # Errors
     /// The caller may not, or has no such lease any more.
+    #[boxed]
     pub async fn release_hold(
         &self,
         caller: &Caller,
@@ -110,6 +113,7 @@ impl Engine {
     ///
     /// # Errors
     /// The caller may not, or the ledger cannot be written.
+    #[boxed]
     pub async fn holds(
         &self,
         caller: &Caller,

@@ -1,5 +1,6 @@
 //! Users, their keys, and who a key belongs to.
 
+use async_recursion::async_recursion as boxed;
 use timenav_core::access::{Demand, Scope};
 use timenav_core::directory::user::UserCommand;
 use timenav_core::directory::{ApiKey, User};
@@ -133,6 +134,7 @@ impl Engine {
     ///
     /// # Errors
     /// It is not, which is logged on `system`.
+    #[boxed]
     pub async fn check_told(&self, caller: &Caller, operation: &str) -> Result<(), Refusal> {
         if self.is_live(caller) {
             return Ok(());
@@ -144,6 +146,7 @@ impl Engine {
     ///
     /// # Errors
     /// The user exists, the caller is no operator, or the ledger cannot be written.
+    #[boxed]
     pub async fn create_user(
         &self,
         caller: &Caller,
@@ -161,6 +164,7 @@ impl Engine {
     /// # Errors
     /// There is no such user, it is the last operator, the caller is no operator, or the ledger
     /// cannot be written.
+    #[boxed]
     pub async fn delete_user(
         &self,
         caller: &Caller,
@@ -175,6 +179,7 @@ impl Engine {
     ///
     /// # Errors
     /// The caller is no operator, or the ledger cannot be written.
+    #[boxed]
     pub async fn users(
         &self,
         caller: &Caller,
@@ -193,6 +198,7 @@ impl Engine {
     ///
     /// # Errors
     /// There is no such user, the caller may not, or the ledger cannot be written.
+    #[boxed]
     pub async fn create_api_key(
         &self,
         caller: &Caller,
@@ -251,6 +257,7 @@ impl Engine {
     ///
     /// # Errors
     /// There is no such live key, the caller may not, or the ledger cannot be written.
+    #[boxed]
     pub async fn revoke_api_key(
         &self,
         caller: &Caller,
@@ -276,6 +283,7 @@ impl Engine {
     /// # Errors
     /// The keys are another user's and the caller is no operator, the page is to begin after a key that is not
     /// one of them, or the ledger cannot be written.
+    #[boxed]
     pub async fn api_keys(
         &self,
         caller: &Caller,

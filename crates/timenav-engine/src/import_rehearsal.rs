@@ -4,6 +4,7 @@ use std::collections::HashSet;
 use std::collections::hash_map::{Entry, HashMap, RandomState};
 use std::hash::BuildHasher as _;
 
+use async_recursion::async_recursion as boxed;
 use timenav_core::event::EventDraft;
 use timenav_core::ids::{EventId, TimelineId};
 
@@ -57,6 +58,7 @@ impl Engine {
     ///
     /// # Errors
     /// The caller may not record events there, or more records would be new than can be remembered.
+    #[boxed]
     pub async fn rehearse_import(
         &self,
         caller: &Caller,

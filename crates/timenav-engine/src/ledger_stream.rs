@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
+use async_recursion::async_recursion as boxed;
 use timenav_core::access::Demand;
 use timenav_core::clock::Clock;
 use timenav_core::ids::{EventId, TimelineId};
@@ -175,6 +176,7 @@ impl Engine {
     /// # Errors
     /// The caller may not, the ledger cannot be written, or paradoxes are asked for and there are too
     /// many events to follow them.
+    #[boxed]
     pub async fn watch_ledger(&self, caller: &Caller, request: WatchLedger) -> Result<LedgerStream, Refusal> {
         self.open_ledger(caller, request, None).await
     }
@@ -247,6 +249,7 @@ impl LedgerStream {
 
     /// Waits for what is to be told next. `None` once the caller may not listen any more, or what is
     /// kept cannot be read: who comes back goes on where this ended.
+    #[boxed]
     pub async fn next(&mut self) -> Option<Told> {
         let told = match self.wait().await {
             Ok(told) => self.marked(told?).await,

@@ -5,6 +5,8 @@
 //! ledger entry is signed. The doors to the world outside are the traits [`Store`], [`Outside`],
 //! [`WallClock`], [`Entropy`], [`Signer`], [`Vault`], [`Passwords`] and [`Gazetteer`].
 
+#![expect(clippy::must_use_candidate, reason = "a boxed future is `must_use` by itself")]
+
 // Floor upon floor: a module uses those above it in this list, and none below.
 
 // Doors, and what is data.

@@ -4,6 +4,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use async_recursion::async_recursion as boxed;
 use parking_lot::Mutex;
 use timenav_core::ids::TimelineId;
 use tokio::sync::watch;
@@ -48,6 +49,7 @@ pub struct Growth {
 
 impl Growth {
     /// Waits until the ledger has grown since it was last looked at. `false` where the service ends.
+    #[boxed]
     pub async fn changed(&mut self) -> bool {
         self.size.changed().await.is_ok()
     }
@@ -66,6 +68,7 @@ pub struct AccessChanges {
 
 impl AccessChanges {
     /// Waits until there may have been a change. `false` where the service ends.
+    #[boxed]
     pub async fn changed(&mut self) -> bool {
         tokio::select! {
             goes_on = self.identity.changed() => goes_on,

@@ -5,6 +5,7 @@
 
 use std::sync::Arc;
 
+use async_recursion::async_recursion as boxed;
 use timenav_core::access::Demand;
 use timenav_core::as_of::AsOf;
 use timenav_core::clock::Clock;
@@ -90,6 +91,7 @@ impl Engine {
     }
 
     /// Logs that a key with a horizon was used for what lies beyond it, and returns the refusal.
+    #[boxed]
     pub async fn refuse_beyond_horizon(&self, caller: &Caller, timeline: &TimelineId, operation: &str) -> Refusal {
         let refused = caller.beyond_horizon(timeline, operation);
         let (operation, detail) = (operation.to_owned(), refused.to_string());
@@ -99,6 +101,7 @@ impl Engine {
     }
 
     /// Logs that somebody asked for something with what is no longer good, and returns the refusal.
+    #[boxed]
     pub async fn refuse_ended(&self, caller: &Caller, timeline: &TimelineId, operation: &str) -> Refusal {
         let failure = if caller.session_id().is_some() { AuthFailure::Session } else { AuthFailure::Invalid };
         let (operation, detail) = (operation.to_owned(), failure.to_string());

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
+use async_recursion::async_recursion as boxed;
 use timenav_core::ids::TimelineId;
 
 use crate::directory_rows::{DirectoryRows, ended_row};
@@ -29,6 +30,7 @@ impl Engine {
     ///
     /// # Errors
     /// The store does not answer, or it went back.
+    #[boxed]
     pub async fn look_back(&self) -> Result<(), Refusal> {
         if let Some(failure) = self.failure() {
             return Err(failure);
@@ -52,6 +54,7 @@ impl Engine {
     }
 
     /// Waits until the directory was brought forward by what entries tell, so that nobody has looked at its rows.
+    #[boxed]
     pub async fn directory_moved(&self) {
         self.following().rows_moved.notified().await;
     }
@@ -61,6 +64,7 @@ impl Engine {
     ///
     /// # Errors
     /// The store does not answer, or the rows are others.
+    #[boxed]
     pub async fn compare_directory(&self) -> Result<(), Refusal> {
         if let Some(failure) = self.failure() {
             return Err(failure);

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use async_recursion::async_recursion as boxed;
 use timenav_core::access::Demand;
 use timenav_core::as_of::AsOf;
 use timenav_core::ids::{EventId, TimelineId};
@@ -94,6 +95,7 @@ impl Engine {
     ///
     /// # Errors
     /// The caller may not, the cursor is of another query, or the ledger cannot be written.
+    #[boxed]
     pub async fn monitor_paradox(&self, caller: &Caller, request: MonitorParadox) -> Result<ParadoxPage, Refusal> {
         let timeline = caller.timeline(request.timeline);
         let as_of_text = request.as_of.as_ref().map_or("", |(text, _)| text);
@@ -141,6 +143,7 @@ impl Engine {
     ///
     /// # Errors
     /// As [`Engine::manipulate_event`]; with [`OnParadox::Refuse`] also that it would make a paradox.
+    #[boxed]
     pub async fn intervene(
         &self,
         caller: &Caller,
@@ -212,6 +215,7 @@ impl Engine {
     ///
     /// # Errors
     /// As [`Engine::manipulate_event`].
+    #[boxed]
     pub async fn foresee_intervention(
         &self,
         caller: &Caller,

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use async_recursion::async_recursion as boxed;
 use timenav_core::event::EventDraft;
 use timenav_core::ids::EventId;
 use timenav_core::limits::RADIUS_METRES_DEFAULT;
@@ -90,6 +91,7 @@ impl Engine {
 
     /// Finds out which place a clock was taken to, and where none of that name is known, which are spelled nearly so.
     /// `None` for what is no name: a zone or coordinates.
+    #[boxed]
     pub async fn place_called(&self, caller: &Caller, location: &str) -> Option<(Understood, Vec<String>)> {
         if Zone::named(location).is_some() {
             return None;

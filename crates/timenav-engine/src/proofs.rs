@@ -10,6 +10,7 @@ use crate::refusal::Refusal;
 use crate::stated::signed_by;
 use crate::statement::{Covers, statement};
 use crate::tree::{node_hashes, root_at};
+use async_recursion::async_recursion as boxed;
 use timenav_core::access::Demand;
 use timenav_core::ids::TimelineId;
 use timenav_core::ledger::{
@@ -77,6 +78,7 @@ impl Engine {
     /// # Errors
     /// The caller may not read the timeline, its last entry is from before there were such statements, or the ledger
     /// cannot be written.
+    #[boxed]
     pub async fn head_statement(&self, caller: &Caller, timeline: &TimelineId) -> Result<SignedHead, Refusal> {
         let look = self.look(caller, timeline.clone(), Demand::Inspect, Reading::HeadStatement {}).await?;
         let (state, service_name, signer) = (&look.state, &self.options().service_name, &self.doors().signer);
@@ -99,6 +101,7 @@ impl Engine {
     ///
     /// # Errors
     /// The caller may not read the timeline, or the ledger cannot be written.
+    #[boxed]
     pub async fn checkpoint(
         &self,
         caller: &Caller,
@@ -126,6 +129,7 @@ impl Engine {
     ///
     /// # Errors
     /// There is no such entry, the caller may not, or the ledger cannot be written.
+    #[boxed]
     pub async fn inclusion_proof(
         &self,
         caller: &Caller,
@@ -141,6 +145,7 @@ impl Engine {
     ///
     /// # Errors
     /// As those of [`Engine::inclusion_proof`].
+    #[boxed]
     pub async fn entry_receipt(
         &self,
         caller: &Caller,
@@ -174,6 +179,7 @@ impl Engine {
     ///
     /// # Errors
     /// It was never that large, the caller may not, or the ledger cannot be written.
+    #[boxed]
     pub async fn consistency_proof(
         &self,
         caller: &Caller,
@@ -192,6 +198,7 @@ impl Engine {
     ///
     /// # Errors
     /// As those of [`Engine::consistency_proof`]; and `from` is 0, or the size of the newest tree.
+    #[boxed]
     pub async fn growth_receipt(
         &self,
         caller: &Caller,
@@ -285,6 +292,7 @@ impl Engine {
     /// # Errors
     /// There is no such tile in the newest tree, the caller may not read the timeline, or the
     /// ledger cannot be written.
+    #[boxed]
     pub async fn tile(&self, caller: &Caller, timeline: &TimelineId, asked: TileRequest) -> Result<Vec<u8>, Refusal> {
         let look = self.look(caller, timeline.clone(), asked.demand(), Reading::Tile {}).await?;
         let head = &look.state.head;

@@ -4,6 +4,7 @@
 //! them are looked at for as long as one is missing, a page at a time: whoever commits to heads waits for one page and not
 //! for all.
 
+use async_recursion::async_recursion as boxed;
 use timenav_core::ledger::{CommittedHead, LeafRecord};
 use timenav_core::time::{Instant, Wall, parse_timestamp};
 
@@ -24,6 +25,7 @@ impl Engine {
     ///
     /// # Errors
     /// The store does not answer.
+    #[boxed]
     pub async fn recall_heads(&self) -> Result<Option<String>, Refusal> {
         let _one_at_a_time = self.witnessed().committing.lock().await;
         let system = self.system_state()?;
@@ -42,6 +44,7 @@ impl Engine {
     ///
     /// # Errors
     /// The store does not answer. It is to be called again.
+    #[boxed]
     pub async fn recall_more_heads(&self) -> Result<bool, Refusal> {
         let _one_at_a_time = self.witnessed().committing.lock().await;
         let walk = self.witnessed().walk.lock().take();

@@ -1,5 +1,6 @@
 //! What came of an advance, so far or in the end.
 
+use async_recursion::async_recursion as boxed;
 use timenav_core::access::Demand;
 use timenav_core::ids::{AdvanceId, TimelineId};
 use timenav_core::limits::RECEIPT_FIRINGS_MAX;
@@ -42,6 +43,7 @@ pub struct Receipt {
 
 impl Engine {
     /// Waits until an advance does not go on any more.
+    #[boxed]
     pub async fn until_settled(&self, timeline: &TimelineId, advance_id: &AdvanceId) {
         let goes_on = || {
             let state = self.state(timeline)?;
@@ -62,6 +64,7 @@ impl Engine {
     ///
     /// # Errors
     /// There is no such advance, or the store does not answer.
+    #[boxed]
     pub async fn receipt(&self, timeline: &TimelineId, advance_id: &AdvanceId) -> Result<Receipt, Refusal> {
         let missing = || Refusal::NotFound { what: "advance", id: advance_id.to_string() };
         let state = self.state(timeline).ok_or_else(missing)?;
@@ -98,6 +101,7 @@ impl Engine {
     ///
     /// # Errors
     /// The caller may not, there is no such advance, or the ledger cannot be written.
+    #[boxed]
     pub async fn read_receipt(
         &self,
         caller: &Caller,

@@ -1,5 +1,6 @@
 //! Firings that have failed, delivered again.
 
+use async_recursion::async_recursion as boxed;
 use timenav_core::access::Demand;
 use timenav_core::ids::{FiringId, TimelineId};
 use timenav_core::limits::FIRINGS_PER_REQUEST_MAX;
@@ -21,6 +22,7 @@ impl Engine {
     /// # Errors
     /// The caller may not, there is no such firing, it has not failed or was delivered again before, an advance goes on, or
     /// the ledger cannot be written.
+    #[boxed]
     pub async fn redeliver(
         &self,
         caller: &Caller,

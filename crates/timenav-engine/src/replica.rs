@@ -4,6 +4,7 @@
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
+use async_recursion::async_recursion as boxed;
 use timenav_core::ids::TimelineId;
 
 use crate::clock_offset::ClockOffset;
@@ -103,6 +104,7 @@ impl Engine {
     ///
     /// # Errors
     /// The database does not answer.
+    #[boxed]
     pub async fn look_at_snapshots(&self) -> Result<(), Refusal> {
         let age = self.store().snapshot_age().await?;
         self.following().snapshot_age.store(age, Ordering::Relaxed);
@@ -114,6 +116,7 @@ impl Engine {
     ///
     /// # Errors
     /// The database does not answer. What was known of its clock still counts.
+    #[boxed]
     pub async fn compare_clocks(&self) -> Result<(), Refusal> {
         let max_millis = self.options().host_clock_offset_millis_max;
         if max_millis == 0 {

@@ -6,6 +6,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use async_recursion::async_recursion as boxed;
 use timenav_core::directory::session::{SessionCommand, SessionsToEnd};
 use timenav_core::ids::{TimelineId, UserId};
 use tokio::sync::oneshot;
@@ -40,6 +41,7 @@ impl Engine {
     ///
     /// # Errors
     /// There is no next key, or a ledger cannot be written. The ledgers that went over have.
+    #[boxed]
     pub async fn rotate_signing_key(&self) -> Result<Rotation, Refusal> {
         let next = self.doors().next_signer.clone();
         let next = next.ok_or(Refusal::FeatureDisabled { what: "rotating the signing key without a new one" })?;
@@ -66,6 +68,7 @@ impl Engine {
     ///
     /// # Errors
     /// There is no such ledger, or what is kept cannot be read.
+    #[boxed]
     pub async fn rotation_proof(&self, timeline: &TimelineId) -> Result<InclusionProof, Refusal> {
         let state = self.state(timeline);
         let state = state.ok_or_else(|| Refusal::NotFound { what: "timeline", id: timeline.to_string() })?;

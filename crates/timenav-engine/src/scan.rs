@@ -3,6 +3,7 @@
 //! A scan changes nothing and repairs nothing. It needs what is kept ([`ScanSource`](crate::ScanSource)) and the
 //! public key that is trusted, and no engine: `timenav verify` runs it on the files of a service
 //! that does not run.
+use async_recursion::async_recursion as boxed;
 use timenav_core::ledger::Checkpoint;
 use timenav_core::scan::{FindingKind, Findings, Mark, open_kept};
 
@@ -43,6 +44,7 @@ pub use unkept::made_before;
 ///
 /// # Errors
 /// What is kept cannot be read at all. Damage is a finding, not an error.
+#[boxed]
 pub async fn scan(
     request: &ScanRequest<'_>,
     progress: &mut (dyn FnMut(Progress) + Send),

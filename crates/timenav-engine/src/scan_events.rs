@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use async_recursion::async_recursion as boxed;
 use timenav_core::event::CauseKind;
 use timenav_core::ids::{EventId, InterventionId};
 use timenav_core::limits::{EVENT_RELATIONS_MAX, SUMMARY_EVENTS_MAX};
@@ -58,6 +59,7 @@ impl Engine {
     ///
     /// # Errors
     /// As [`Engine::monitor_events`].
+    #[boxed]
     pub async fn scan_events(
         &self,
         caller: &Caller,

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use async_recursion::async_recursion as boxed;
 use timenav_core::access::Demand;
 use timenav_core::directory::session::{SessionCommand, SessionsToEnd};
 use timenav_core::directory::{KeptPassword, Session, SessionSpans};
@@ -76,6 +77,7 @@ impl Engine {
     ///
     /// # Errors
     /// Too many log in at this moment, or the ledger cannot be written.
+    #[boxed]
     pub async fn log_in(
         &self,
         user_id: UserId,
@@ -93,6 +95,7 @@ impl Engine {
     ///
     /// # Errors
     /// As [`Engine::log_in`].
+    #[boxed]
     pub async fn log_in_counted(
         &self,
         user_id: UserId,
@@ -157,6 +160,7 @@ impl Engine {
     ///
     /// # Errors
     /// The session has ended, or the ledger cannot be written.
+    #[boxed]
     pub async fn renew_session(&self, caller: &Caller) -> Result<(), Refusal> {
         let Some(session_id) = caller.session_id() else { return Ok(()) };
         let directory = self.directory();
@@ -175,6 +179,7 @@ impl Engine {
     ///
     /// # Errors
     /// The caller asks in none, or the ledger cannot be written.
+    #[boxed]
     pub async fn log_out(&self, caller: &Caller, everywhere: bool) -> Result<(), Refusal> {
         let which = match (caller.session_id(), everywhere) {
             (_, true) => SessionsToEnd::AllOf(caller.user_id.clone()),
@@ -192,6 +197,7 @@ impl Engine {
     ///
     /// # Errors
     /// There is no such session, the caller may not, or the ledger cannot be written.
+    #[boxed]
     pub async fn end_session(&self, caller: &Caller, session_id: SessionId) -> Result<(), Refusal> {
         let which = SessionsToEnd::One(session_id);
         let ending = ChangeSessions(SessionCommand::End { which, is_log_out: false });
@@ -202,6 +208,7 @@ impl Engine {
     ///
     /// # Errors
     /// They are another user's and the caller is no operator, or the ledger cannot be written.
+    #[boxed]
     pub async fn sessions(&self, caller: &Caller, user_id: Option<UserId>) -> Result<Vec<SessionView>, Refusal> {
         let of = user_id.unwrap_or_else(|| caller.user_id.clone());
         let demand = if of == caller.user_id { Demand::Own } else { Demand::Operate };
@@ -239,6 +246,7 @@ impl Engine {
     /// # Errors
     /// The password is weak, the current one is asked for and wrong, there is no such user, the caller may not, or
     /// the ledger cannot be written.
+    #[boxed]
     pub async fn set_password(&self, caller: &Caller, request: PasswordRequest) -> Result<UserId, Refusal> {
         let passwords = self.passwords()?;
         let PasswordRequest { user_id, password, current } = request;
@@ -288,6 +296,7 @@ impl Engine {
     ///
     /// # Errors
     /// The ledger cannot be written.
+    #[boxed]
     pub async fn log_cross_site(
         &self,
         caller: Option<&Caller>,

@@ -3,6 +3,7 @@
 
 use std::collections::HashSet;
 
+use async_recursion::async_recursion as boxed;
 use timenav_core::ids::{QueueId, TimelineId};
 use timenav_core::time::{Instant, Wall};
 use timenav_core::timers::Advance;
@@ -32,6 +33,7 @@ impl Engine {
     ///
     /// # Errors
     /// The store does not answer.
+    #[boxed]
     pub async fn tell_presence(&self) -> Result<(), Refusal> {
         let Some(sharing) = self.sharing() else { return Ok(()) };
         let waited_for = self.timing().leases().waited_for();
@@ -79,6 +81,7 @@ impl Engine {
     ///
     /// # Errors
     /// The store does not answer.
+    #[boxed]
     pub async fn asks_witnesses(&self) -> Result<bool, Refusal> {
         let Some(sharing) = self.sharing() else { return Ok(true) };
         if !sharing.is_present() {

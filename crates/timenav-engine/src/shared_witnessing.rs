@@ -5,6 +5,7 @@
 
 use std::collections::BTreeMap;
 
+use async_recursion::async_recursion as boxed;
 use timenav_core::ids::TimelineId;
 use timenav_core::ledger::{LeafRecord, Note, NoteSignature, VerifierKey, WitnessKey};
 
@@ -46,6 +47,7 @@ impl Engine {
     ///
     /// # Errors
     /// The store does not answer.
+    #[boxed]
     pub async fn hear_cosigned(&self) -> Result<(), Refusal> {
         if self.shares_cosigned() {
             self.read_cosigned(&mut *self.witnessed().shared.lock().await).await?;
@@ -57,6 +59,7 @@ impl Engine {
     ///
     /// # Errors
     /// The store does not answer, or something else is written there all the time.
+    #[boxed]
     pub async fn share_cosigned(&self) -> Result<(), Refusal> {
         if !self.shares_cosigned() {
             return Ok(());

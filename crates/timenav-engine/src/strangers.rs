@@ -1,5 +1,6 @@
 //! Refusals of strangers, told in the ledger: each alone, or many as a sum.
 
+use async_recursion::async_recursion as boxed;
 use timenav_core::ids::TimelineId;
 
 use crate::caller::AuthFailure;
@@ -19,6 +20,7 @@ impl Engine {
     ///
     /// # Errors
     /// The ledger cannot be written. It is counted on then.
+    #[boxed]
     pub async fn tell_counted_refusals(&self) -> Result<(), Refusal> {
         let _telling = self.counted_refusals().telling.lock().await;
         let Some(sum) = self.counted_refusals().take() else { return Ok(()) };
@@ -36,6 +38,7 @@ impl Engine {
     ///
     /// # Errors
     /// The ledger cannot be written.
+    #[boxed]
     pub async fn log_unidentified(
         &self,
         aimed: Option<TimelineId>,

@@ -5,6 +5,7 @@
 
 use std::collections::VecDeque;
 
+use async_recursion::async_recursion as boxed;
 use timenav_core::access::Demand;
 use timenav_core::ids::TimelineId;
 use timenav_core::ledger::{
@@ -111,6 +112,7 @@ impl Engine {
     /// # Errors
     /// It is less than the service is configured to keep, the caller does not administer the timeline, or the ledger
     /// cannot be written.
+    #[boxed]
     pub async fn set_retention(
         &self,
         caller: &Caller,
@@ -128,6 +130,7 @@ impl Engine {
     ///
     /// # Errors
     /// The caller does not administer the timeline, or the ledger cannot be written.
+    #[boxed]
     pub async fn foresee_pruning(&self, caller: &Caller, timeline: TimelineId) -> Result<Pruned, Refusal> {
         let state = self.admit(caller, &timeline, Demand::Administer, OPERATION).await?;
         self.log_read(caller, &timeline, &[Demand::Administer], &Reading::Prune {}).await?;
@@ -155,6 +158,7 @@ impl Engine {
     /// # Errors
     /// The caller does not administer the timeline, or is no operator and speaks for the clock; or the ledger cannot be
     /// written.
+    #[boxed]
     pub async fn prune(
         &self,
         caller: &Caller,
@@ -220,6 +224,7 @@ impl Engine {
     ///
     /// # Errors
     /// The store does not answer.
+    #[boxed]
     pub async fn sweep_in_turn(&self) -> Result<bool, Refusal> {
         let engine = self.clone();
         self.long_work().aside(async move { engine.sweep_next().await }).await

@@ -7,6 +7,7 @@
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 
+use async_recursion::async_recursion as boxed;
 use futures_util::future::join_all;
 use timenav_core::ids::{AdvanceId, FiringId, QueueId, TimelineId, type_id};
 use timenav_core::time::{Instant, Span, Wall};
@@ -67,11 +68,13 @@ impl Engine {
     }
 
     /// Waits until something may have to be done earlier than was known.
+    #[boxed]
     pub async fn time_changed(&self) {
         self.timing().keeper().notified().await;
     }
 
     /// Does what is due by now. Returns when to call again, if no change comes first.
+    #[boxed]
     pub async fn keep_time(&self) -> Option<Instant<Wall>> {
         self.end_leases().await;
         self.share_time().await;

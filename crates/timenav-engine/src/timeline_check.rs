@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use async_recursion::async_recursion as boxed;
 use timenav_core::access::Demand;
 use timenav_core::as_of::AsOf;
 use timenav_core::event::CauseKind;
@@ -66,6 +67,7 @@ impl Engine {
     ///
     /// # Errors
     /// The caller may not, or the ledger cannot be written.
+    #[boxed]
     pub async fn check_timeline(
         &self,
         caller: &Caller,

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use async_recursion::async_recursion as boxed;
 use timenav_core::access::{Demand, Role};
 use timenav_core::as_of::AsOf;
 use timenav_core::clock::{Clock, ClockState};
@@ -115,7 +116,19 @@ impl Engine {
         at: Option<&AsOf>,
         idempotency: Option<Idempotency>,
     ) -> Result<MadeTimeline, Refusal> {
-        let NewTimeline { timeline_id: timeline, expires_in, deliver_webhooks } = timeline.into();
+        self.fork_as(caller, timeline.into(), of, at, idempotency).await
+    }
+
+    #[boxed]
+    async fn fork_as(
+        &self,
+        caller: &Caller,
+        timeline: NewTimeline,
+        of: &TimelineId,
+        at: Option<&AsOf>,
+        idempotency: Option<Idempotency>,
+    ) -> Result<MadeTimeline, Refusal> {
+        let NewTimeline { timeline_id: timeline, expires_in, deliver_webhooks } = timeline;
         let demand = demand_to_fork(deliver_webhooks);
         // What another service has answered before is a part of it.
         let parent = self.admit_to_newest(caller, of, demand, Action::CreateTimeline.word()).await?;
@@ -228,6 +241,7 @@ impl Engine {
     ///
     /// # Errors
     /// There is none that the caller may see, or the ledger cannot be written.
+    #[boxed]
     pub async fn timeline(&self, caller: &Caller, timeline: &TimelineId) -> Result<TimelineView, Refusal> {
         let look = self.look(caller, timeline.clone(), Demand::Inspect, Reading::Timeline {}).await?;
         let mut view = self.view(caller, look.state)?;
@@ -241,6 +255,7 @@ impl Engine {
     ///
     /// # Errors
     /// The cursor is of another query, or the ledger cannot be written.
+    #[boxed]
     pub async fn timelines(
         &self,
         caller: &Caller,

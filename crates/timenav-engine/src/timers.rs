@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use async_recursion::async_recursion as boxed;
 use timenav_core::access::Demand;
 use timenav_core::ids::{QueueId, TimelineId, TimerId, type_id};
 use timenav_core::limits::{TIMER_EVENT_BYTES_MAX, TIMER_ORDER_KEY_BYTES_MAX, TIMER_PAYLOAD_BYTES_MAX};
@@ -139,6 +140,7 @@ impl Engine {
     ///
     /// # Errors
     /// The caller may not, another timer has the name, a limit is reached, or the ledger cannot be written.
+    #[boxed]
     pub async fn set_timer(
         &self,
         caller: &Caller,
@@ -164,6 +166,7 @@ impl Engine {
     ///
     /// # Errors
     /// The caller may not, there is no such timer or it is not armed, or the ledger cannot be written.
+    #[boxed]
     pub async fn change_timer(
         &self,
         caller: &Caller,
@@ -183,6 +186,7 @@ impl Engine {
     ///
     /// # Errors
     /// The caller may not, there is no such timer, or the ledger cannot be written.
+    #[boxed]
     pub async fn cancel_timer(
         &self,
         caller: &Caller,
@@ -199,6 +203,7 @@ impl Engine {
     ///
     /// # Errors
     /// The caller may not, the cursor is of another query, or the ledger cannot be written.
+    #[boxed]
     pub async fn timers(
         &self,
         caller: &Caller,
@@ -228,6 +233,7 @@ impl Engine {
     ///
     /// # Errors
     /// The caller may not, or the ledger cannot be written.
+    #[boxed]
     pub async fn timer_moments(
         &self,
         caller: &Caller,
@@ -247,6 +253,7 @@ impl Engine {
     ///
     /// # Errors
     /// The caller may not, there is no such timer, or the ledger cannot be written.
+    #[boxed]
     pub async fn timer(
         &self,
         caller: &Caller,

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use async_recursion::async_recursion as boxed;
 use timenav_core::access::Demand;
 use timenav_core::ids::{EventId, TimelineId, UserId};
 use timenav_core::ledger::LeafRecord;
@@ -50,6 +51,7 @@ impl Engine {
     ///
     /// # Errors
     /// There is no such import, the caller may not intervene there, or the ledger cannot be written.
+    #[boxed]
     pub async fn undo_import(
         &self,
         caller: &Caller,

@@ -3,6 +3,7 @@
 //! The entry is durable and signed before anybody waits: what is held back is the answer. Nothing here measures time: whoever
 //! runs the engine wakes those who wait, and asks the witnesses.
 
+use async_recursion::async_recursion as boxed;
 use timenav_core::ids::TimelineId;
 use timenav_core::ledger::LetGoClass;
 
@@ -59,6 +60,7 @@ impl Engine {
     }
 
     /// Waits until somebody waits for witnesses.
+    #[boxed]
     pub async fn witnesses_wanted(&self) {
         self.witnessed().wanted.notified().await;
     }

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use async_recursion::async_recursion as boxed;
 use timenav_core::access;
 use timenav_core::ids::{FiringId, LeaseId, QueueId, TimelineId};
 use timenav_core::limits::{FAILURE_REASON_BYTES_MAX, LEASE_SECONDS_DEFAULT, WEBHOOK_URL_BYTES_MAX};
@@ -37,6 +38,7 @@ impl Engine {
     }
 
     /// Waits until there may be others. For one who waits.
+    #[boxed]
     pub async fn webhook_timelines_changed(&self) {
         self.timing().sender().notified().await;
     }
@@ -45,6 +47,7 @@ impl Engine {
     ///
     /// # Errors
     /// The store does not answer.
+    #[boxed]
     pub async fn claim_webhooks(&self, timeline: &TimelineId, max: usize) -> Result<Vec<ClaimedFiring>, Refusal> {
         let claim = Claim { queue: QueueId::of_webhooks(), max, ttl: lease(), waits: true };
         self.claim_as((HOLDER, &|| Ok(())), timeline, &claim).await
@@ -71,6 +74,7 @@ impl Engine {
     ///
     /// # Errors
     /// The store does not answer.
+    #[boxed]
     pub async fn webhook_stopped(
         &self,
         timeline: &TimelineId,
@@ -98,6 +102,7 @@ impl Engine {
     ///
     /// # Errors
     /// The store does not answer.
+    #[boxed]
     pub async fn renew_webhook(
         &self,
         timeline: &TimelineId,
@@ -118,6 +123,7 @@ impl Engine {
     ///
     /// # Errors
     /// The ledger cannot be written.
+    #[boxed]
     pub async fn webhook_taken(&self, timeline: &TimelineId, firing_id: &FiringId) -> Result<(), Refusal> {
         self.settle_webhook(timeline, (firing_id, Under::Anybody), (FiringState::Acknowledged, None)).await
     }
@@ -127,6 +133,7 @@ impl Engine {
     ///
     /// # Errors
     /// Another service sends it by now, the ledger cannot be written, or the store does not answer.
+    #[boxed]
     pub async fn webhook_refused(
         &self,
         timeline: &TimelineId,

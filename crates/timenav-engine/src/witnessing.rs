@@ -5,6 +5,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use async_recursion::async_recursion as boxed;
 use timenav_core::access::Demand;
 use timenav_core::ids::TimelineId;
 use timenav_core::ledger::{
@@ -69,6 +70,7 @@ impl Engine {
     ///
     /// # Errors
     /// The ledger cannot be written.
+    #[boxed]
     pub async fn commit_heads(&self) -> Result<usize, Refusal> {
         let _one_at_a_time = self.witnessed().committing.lock().await;
         self.learn_heads(u64::MAX, self.witnessed().size()).await?;
@@ -180,6 +182,7 @@ impl Engine {
     ///
     /// # Errors
     /// What is kept does not show it.
+    #[boxed]
     pub async fn witness_consistency(
         &self,
         timeline: &TimelineId,
@@ -203,6 +206,7 @@ impl Engine {
     ///
     /// # Errors
     /// It is no checkpoint of what is here, or the store does not answer.
+    #[boxed]
     pub async fn recall_cosigned(
         &self,
         timeline: &TimelineId,
@@ -252,6 +256,7 @@ impl Engine {
     ///
     /// # Errors
     /// The store does not answer.
+    #[boxed]
     pub async fn compare_signed(
         &self,
         timeline: &TimelineId,
@@ -372,6 +377,7 @@ impl Engine {
     ///
     /// # Errors
     /// No cosigned checkpoint covers it yet, the caller may not read the timeline, or the ledger cannot be written.
+    #[boxed]
     pub async fn witnessed_proof(
         &self,
         caller: &Caller,

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use async_recursion::async_recursion as boxed;
 use timenav_core::ids::{FiringId, QueueId, TimelineId};
 use timenav_core::ledger::LeafRecord;
 use timenav_core::time::{Instant, Wall};
@@ -69,6 +70,7 @@ impl Engine {
     ///
     /// # Errors
     /// The caller may not, or the ledger cannot be written.
+    #[boxed]
     pub async fn watch_firings(&self, caller: &Caller, request: WatchFirings) -> Result<LedgerStream, Refusal> {
         let WatchFirings { timeline, queue, seen } = request;
         let (paradoxes, filter) = (WatchedParadoxes::default(), Arc::new(EventFilter::default()));

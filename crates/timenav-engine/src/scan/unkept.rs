@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 
+use async_recursion::async_recursion as boxed;
 use timenav_core::ids::TimelineId;
 use timenav_core::ledger::{Hash, LeafRecord, leaf_hash};
 use timenav_core::scan::Findings;
@@ -23,6 +24,7 @@ const BLOCK_ENTRIES: u64 = 1_024;
 ///
 /// # Errors
 /// What is kept cannot be read.
+#[boxed]
 pub async fn made_before(
     source: &dyn ScanSource,
     system: &Head,
