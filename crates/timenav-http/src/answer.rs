@@ -3,6 +3,7 @@
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
+use crate::schema::ToSchema;
 use axum::Json;
 use axum::body::{Body, HttpBody};
 use axum::response::{IntoResponse, Response};
@@ -11,7 +12,6 @@ use http::{HeaderName, HeaderValue, StatusCode, header};
 use http_body::{Frame, SizeHint};
 use serde::Serialize;
 use timenav_engine::LedgerPosition;
-use utoipa::ToSchema;
 
 /// A response that says only that it worked.
 #[derive(Debug, Serialize, ToSchema)]

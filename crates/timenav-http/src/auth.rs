@@ -1,12 +1,11 @@
 //! Who asks. Nothing behind this layer runs for somebody who could not be identified.
 
-use std::convert::Infallible;
 use std::net::SocketAddr;
 use std::pin::pin;
 use std::time::Duration;
 
 use axum::body::{Body, HttpBody};
-use axum::extract::{ConnectInfo, FromRequestParts, MatchedPath, Request, State};
+use axum::extract::{ConnectInfo, MatchedPath, Request, State};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use futures_util::future::{Either, select};
@@ -18,6 +17,7 @@ use timenav_engine::{AuthFailure, Caller, Code, Engine, HorizonUse, Refusal};
 use tokio::time::timeout;
 
 use crate::body::{CHANGE_BODY_BYTES_MAX, LOOKUP_BODY_BYTES_MAX, STRANGER_BODY_BYTES_MAX, drain};
+use crate::handler::{Argument, Incoming};
 use crate::network::Network;
 use crate::params::WholeBody;
 use crate::problem::{Failure, Unwritten, codes};
@@ -37,12 +37,10 @@ const LOOK_AGAIN: Duration = Duration::from_hours(24);
 /// The user who asks.
 pub(crate) struct Authenticated(pub(crate) Caller);
 
-impl<S: Sync> FromRequestParts<S> for Authenticated {
-    type Rejection = Failure;
-
-    async fn from_request_parts(parts: &mut Parts, _state: &S) -> Result<Self, Failure> {
-        // Absent only where a route was registered outside the layer below: it then lets nobody in.
-        let caller = parts.extensions.get::<Caller>().cloned();
+impl Argument for Authenticated {
+    fn extract(incoming: &mut Incoming) -> Result<Self, Failure> {
+        // Absent only if a route was registered outside of the layer below, which then rejects every request.
+        let caller = incoming.parts.extensions.get::<Caller>().cloned();
         caller.map(Self).ok_or(Failure::Unidentified(AuthFailure::Missing))
     }
 }
@@ -50,22 +48,18 @@ impl<S: Sync> FromRequestParts<S> for Authenticated {
 /// Where the connection comes from.
 pub(crate) struct Peer(pub(crate) Option<Network>);
 
-impl<S: Sync> FromRequestParts<S> for Peer {
-    type Rejection = Infallible;
-
-    async fn from_request_parts(parts: &mut Parts, _state: &S) -> Result<Self, Self::Rejection> {
-        Ok(Self(network(parts)))
+impl Argument for Peer {
+    fn extract(incoming: &mut Incoming) -> Result<Self, Failure> {
+        Ok(Self(network(&incoming.parts)))
     }
 }
 
 /// Who asks, where nobody has to show anything.
 pub(crate) struct MaybeAuthenticated(pub(crate) Option<Caller>);
 
-impl<S: Sync> FromRequestParts<S> for MaybeAuthenticated {
-    type Rejection = Infallible;
-
-    async fn from_request_parts(parts: &mut Parts, _state: &S) -> Result<Self, Self::Rejection> {
-        Ok(Self(parts.extensions.get::<Caller>().cloned()))
+impl Argument for MaybeAuthenticated {
+    fn extract(incoming: &mut Incoming) -> Result<Self, Failure> {
+        Ok(Self(incoming.parts.extensions.get::<Caller>().cloned()))
     }
 }
 

@@ -3,6 +3,7 @@
 use std::panic::AssertUnwindSafe;
 use std::time::Duration;
 
+use crate::schema::ToSchema;
 use axum::extract::{MatchedPath, Request, State};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
@@ -11,9 +12,9 @@ use futures_util::FutureExt;
 use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
 use serde::Serialize;
 use timenav_engine::Refusal;
-use utoipa::ToSchema;
 
 use crate::accept::{Accept, JSON};
+use crate::handler::{Argument, Incoming};
 use crate::params::SentAsQuery;
 use crate::problem::{Failure, FieldError, Problem, Unwritten};
 use crate::state::App;
@@ -33,6 +34,13 @@ pub(crate) struct RequestId(String);
 impl RequestId {
     pub(crate) fn as_str(&self) -> &str {
         &self.0
+    }
+}
+
+impl Argument for RequestId {
+    fn extract(incoming: &mut Incoming) -> Result<Self, Failure> {
+        // Absent only if a route was registered outside of this layer.
+        Ok(incoming.parts.extensions.get::<Self>().cloned().unwrap_or_else(|| Self(String::new())))
     }
 }
 

@@ -3,14 +3,14 @@
 //! Source: draft-ietf-httpapi-idempotency-key-header-07. A second request with the key waits for
 //! the first one and is given its answer; `docs/adr` says why that is better than a conflict.
 
-use axum::extract::{FromRequestParts, MatchedPath};
+use axum::extract::MatchedPath;
 use http::request::Parts;
 use sha2::{Digest, Sha256};
 use timenav_engine::{Caller, Idempotency};
 
+use crate::handler::{Argument, Incoming};
 use crate::params::WholeBody;
 use crate::problem::Failure;
-use crate::state::App;
 
 /// Longest key, in characters.
 pub(crate) const KEY_CHARS_MAX: usize = 255;
@@ -19,10 +19,8 @@ const HEADER: &str = "idempotency-key";
 /// What the request carries, if it carries a key.
 pub(crate) struct Idempotent(pub(crate) Option<Idempotency>);
 
-impl FromRequestParts<App> for Idempotent {
-    type Rejection = Failure;
-
-    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Failure> {
+impl Argument for Idempotent {
+    fn extract(Incoming { app, parts, .. }: &mut Incoming) -> Result<Self, Failure> {
         let Some(key) = key(parts)? else { return Ok(Self(None)) };
         let caller = parts.extensions.get::<Caller>();
         // Keys bound to different timelines mean different things by the same request.

@@ -14,6 +14,7 @@ mod compression;
 mod console;
 mod entity_tag;
 mod finish;
+mod handler;
 mod horizon;
 mod host;
 mod idempotency;
@@ -25,9 +26,11 @@ mod params;
 mod problem;
 mod rate;
 mod refusals;
+#[cfg_attr(not(feature = "schema"), expect(dead_code, reason = "only the OpenAPI document has all of it"))]
 mod route;
 mod same_origin;
 mod service;
+mod schema;
 mod session_cookie;
 mod shares;
 mod state;
@@ -38,6 +41,8 @@ mod wire;
 pub use app::router;
 pub use connections::{ConnectionCounts, ConnectionEnd};
 pub use network::Network;
+#[cfg(feature = "schema")]
+pub use openapi::generate;
 pub use openapi::openapi_json;
 pub use state::HttpOptions;
 pub use traces::{TraceCounts, TraceParent, TracedRequest, Traces};

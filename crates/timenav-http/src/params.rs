@@ -1,25 +1,31 @@
 //! Parameters: from the query string, from a JSON body, or from both, with the same meaning.
 
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 
-use axum::extract::{FromRequestParts, Path};
+use axum::extract::{FromRequestParts, MatchedPath, Path};
 use bytes::Bytes;
+use futures_util::FutureExt;
 use http::request::Parts;
 use http::{HeaderMap, HeaderValue, header};
 use percent_encoding::percent_decode_str;
 use serde::de::DeserializeOwned;
+use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 use timenav_import::other_names::meant_by;
 use timenav_import::plain_words::{in_plain_words, no_json};
 use timenav_import::{lost_integer, lost_integer_detail};
-use utoipa::PartialSchema;
 
+use self::reader::ReadError;
+use crate::handler::{Argument, Incoming};
+use crate::openapi;
 use crate::problem::{Failure, FaultKind, ParameterFault};
 use crate::wire::{KIND_MARK, OUT_OF_RANGE};
 
 mod attributes;
 mod faults;
 mod names;
+mod reader;
 #[cfg(test)]
 mod tests;
 
@@ -42,69 +48,77 @@ pub(crate) struct SentAsQuery;
 /// The parameters of a request.
 pub(crate) struct Params<T>(pub(crate) T);
 
-impl<T: DeserializeOwned + PartialSchema, S: Sync> FromRequestParts<S> for Params<T> {
-    type Rejection = Failure;
-
-    async fn from_request_parts(parts: &mut Parts, _state: &S) -> Result<Self, Failure> {
-        let body = parts.extensions.get::<WholeBody>().cloned().unwrap_or_default();
-        let of_query = parts.extensions.get::<SentAsQuery>().is_some();
-        check_media_type(&parts.headers, &body.0, of_query)?;
-        check_depth(&body.0)?;
-        names::check(&body.0)?;
-        let query = parts.uri.query().unwrap_or("");
-        read(query, &body.0).map_err(|failure| faults::all::<T>(query, &body.0, failure)).map(Params)
+impl<T: DeserializeOwned> Argument for Params<T> {
+    fn extract(Incoming { parts, .. }: &mut Incoming) -> Result<Self, Failure> {
+        let body = body(parts, parts.extensions.get::<SentAsQuery>().is_some())?;
+        read_or_explain(parts, &body).map(Self)
     }
 }
 
 /// A JSON body that is more than named parameters, with the query string beside it.
 pub(crate) struct JsonBody(pub(crate) Bytes);
 
-impl<S: Sync> FromRequestParts<S> for JsonBody {
-    type Rejection = Failure;
-
-    async fn from_request_parts(parts: &mut Parts, _state: &S) -> Result<Self, Failure> {
-        let body = parts.extensions.get::<WholeBody>().cloned().unwrap_or_default();
-        check_media_type(&parts.headers, &body.0, false)?;
-        check_depth(&body.0)?;
-        names::check(&body.0)?;
-        Ok(Self(body.0))
+impl Argument for JsonBody {
+    fn extract(Incoming { parts, .. }: &mut Incoming) -> Result<Self, Failure> {
+        body(parts, false).map(Self)
     }
+}
+
+/// Returns the body of a request, once it is certain that it is JSON as far as one can see before it is read.
+fn body(parts: &Parts, of_query: bool) -> Result<Bytes, Failure> {
+    let WholeBody(body) = parts.extensions.get::<WholeBody>().cloned().unwrap_or_default();
+    check_media_type(&parts.headers, &body, of_query)?;
+    check_depth(&body)?;
+    names::check(&body)?;
+    Ok(body)
 }
 
 /// Parameters in the query string of a request whose body is a file.
 pub(crate) struct QueryParams<T>(pub(crate) T);
 
-impl<T: DeserializeOwned + PartialSchema, S: Sync> FromRequestParts<S> for QueryParams<T> {
-    type Rejection = Failure;
-
-    async fn from_request_parts(parts: &mut Parts, _state: &S) -> Result<Self, Failure> {
-        let query = parts.uri.query().unwrap_or("");
-        read(query, &[]).map_err(|failure| faults::all::<T>(query, &[], failure)).map(QueryParams)
+impl<T: DeserializeOwned> Argument for QueryParams<T> {
+    fn extract(Incoming { parts, .. }: &mut Incoming) -> Result<Self, Failure> {
+        read_or_explain(parts, &[]).map(Self)
     }
+}
+
+/// Reads parameters, or says everything that is wrong with them.
+fn read_or_explain<T: DeserializeOwned>(parts: &Parts, body: &[u8]) -> Result<T, Failure> {
+    let query = parts.uri.query().unwrap_or("");
+    read(query, body).map_err(|first| {
+        let refusal = |given: &RawValue| reader::read::<T>(given).err();
+        faults::all(query, body, first, &refusal, &|| required(parts))
+    })
+}
+
+/// Returns the names of the parameters that the operation requires, from its entry in the OpenAPI document.
+fn required(parts: &Parts) -> BTreeSet<String> {
+    let path = parts.extensions.get::<MatchedPath>().map_or("", MatchedPath::as_str);
+    openapi::required_parameters(&parts.method, path)
 }
 
 /// The name in a path. Bytes that are not UTF-8 name nothing.
 pub(crate) struct InPath(pub(crate) String);
 
-impl<S: Send + Sync> FromRequestParts<S> for InPath {
-    type Rejection = Failure;
-
-    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Failure> {
-        let named = Path::<String>::from_request_parts(parts, state).await;
-        named.map(|Path(name)| Self(name)).map_err(|_| Failure::NoRoute)
+impl Argument for InPath {
+    fn extract(incoming: &mut Incoming) -> Result<Self, Failure> {
+        in_path(&mut incoming.parts).map(Self)
     }
 }
 
 /// Two names in a path. Bytes that are not UTF-8 name nothing.
 pub(crate) struct InTwoPaths(pub(crate) String, pub(crate) String);
 
-impl<S: Send + Sync> FromRequestParts<S> for InTwoPaths {
-    type Rejection = Failure;
-
-    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Failure> {
-        let named = Path::<(String, String)>::from_request_parts(parts, state).await;
-        named.map(|Path((first, second))| Self(first, second)).map_err(|_| Failure::NoRoute)
+impl Argument for InTwoPaths {
+    fn extract(incoming: &mut Incoming) -> Result<Self, Failure> {
+        in_path(&mut incoming.parts).map(|(first, second)| Self(first, second))
     }
+}
+
+/// Reads what the router found in the path, for which nothing has to be waited.
+fn in_path<T: DeserializeOwned + Send>(parts: &mut Parts) -> Result<T, Failure> {
+    let named = Path::<T>::from_request_parts(parts, &()).now_or_never();
+    named.and_then(Result::ok).map(|Path(named)| named).ok_or(Failure::NoRoute)
 }
 
 /// A body is JSON and says so; RFC 10008 §2 asks for 400 where a QUERY does not say what it is.
@@ -168,22 +182,23 @@ pub(crate) fn read<T: DeserializeOwned>(query: &str, body: &[u8]) -> Result<T, F
     if of_query.is_empty() && !attributes::are_in(body) {
         return from_json(if body.is_empty() { b"{}" } else { body });
     }
-    let merged = merged(of_query, body)?;
-    from_map(merged).map_err(|error| fault(&error))
+    let merged = as_json(&merged(of_query, body)?)?;
+    reader::read(&merged).map_err(|error| fault(&error))
 }
 
-/// Why parameters cannot be read, and where.
-type PathError = serde_path_to_error::Error<serde_json::Error>;
-
-/// Reads parameters from a map. Never inlined: there is a copy for each type of parameters, which three places share.
-#[inline(never)]
-fn from_map<T: DeserializeOwned>(given: Map<String, Value>) -> Result<T, PathError> {
-    serde_path_to_error::deserialize(Value::Object(given))
+/// Returns parameters as JSON text, the one form in which they are read.
+fn as_json(given: &Map<String, Value>) -> Result<Box<RawValue>, Failure> {
+    serde_json::value::to_raw_value(given).map_err(|error| malformed(&error))
 }
 
 /// Returns what stands in a query string and a body, each name once.
 fn merged(of_query: Map<String, Value>, body: &[u8]) -> Result<Map<String, Value>, Failure> {
-    let given: Map<String, Value> = if body.is_empty() { Map::new() } else { from_json(body)? };
+    let given: Map<String, Value> = if body.is_empty() {
+        Map::new()
+    } else {
+        check_integers(body)?;
+        serde_json::from_str(object(body)?.get()).map_err(|error| malformed(&error))?
+    };
     let mut merged = attributes::gathered(given)?;
     for (name, text) in of_query {
         if let Some(given) = merged.get_mut(&name)
@@ -202,46 +217,25 @@ fn merged(of_query: Map<String, Value>, body: &[u8]) -> Result<Map<String, Value
     Ok(merged)
 }
 
-/// Reads JSON text into a struct, an array or a map. Anything else is refused.
+/// Reads parameters from a JSON object.
 pub(crate) fn from_json<T: DeserializeOwned>(body: &[u8]) -> Result<T, Failure> {
-    if !body.trim_ascii_start().starts_with(b"{") {
-        serde_json::from_slice::<serde::de::IgnoredAny>(body).map_err(|error| malformed(&error))?;
-        return Err(Failure::invalid("", "the body must be a JSON object, such as {\"timeline_id\": \"main\"}"));
-    }
-    let mut json = serde_json::Deserializer::from_slice(body);
-    let value = serde_path_to_error::deserialize(&mut json).map_err(|error| {
-        // What is no JSON at all is told before what is wrong with its fields.
-        match serde_json::from_slice::<serde::de::IgnoredAny>(body) {
-            Ok(_) => fault(&wordless::<T>(body, &error).unwrap_or(error)),
-            Err(syntax) => malformed(&syntax),
-        }
-    })?;
-    json.end().map_err(|error| malformed(&error))?;
+    let value = reader::read(object(body)?).map_err(|error| fault(&error))?;
     check_integers(body)?;
     Ok(value)
+}
+
+/// Returns a body as JSON text that is an object. Errors of syntax come before those of fields.
+fn object(body: &[u8]) -> Result<&RawValue, Failure> {
+    let json: &RawValue = serde_json::from_slice(body).map_err(|error| malformed(&error))?;
+    if json.get().starts_with('{') {
+        return Ok(json);
+    }
+    Err(Failure::invalid("", "the body must be a JSON object, such as {\"timeline_id\": \"main\"}"))
 }
 
 /// Refuses integers that a reader of JSON makes other numbers.
 fn check_integers(body: &[u8]) -> Result<(), Failure> {
     lost_integer(body).map_or(Ok(()), |(path, digits)| Err(Failure::invalid(path, lost_integer_detail(&digits))))
-}
-
-/// Returns a better error where a word is expected and something else than a text is given: of that, Serde tells
-/// neither what was given nor which words there are. Of the same value as a text it does.
-fn wordless<T: DeserializeOwned>(body: &[u8], error: &PathError) -> Option<PathError> {
-    from_map::<T>(as_text(body, error)?).err()
-}
-
-/// Returns the parameters of a body, with the value that an error is about as a text, if a word is expected there.
-fn as_text(body: &[u8], error: &PathError) -> Option<Map<String, Value>> {
-    error.inner().to_string().strip_prefix("expected value")?;
-    let mut json: Value = serde_json::from_slice(body).ok()?;
-    let given = json.pointer_mut(&format!("/{}", path_of(error.path())))?;
-    *given = Value::String(given.to_string());
-    match json {
-        Value::Object(given) => Some(given),
-        _ => None,
-    }
 }
 
 pub(crate) fn malformed(error: &serde_json::Error) -> Failure {
@@ -298,21 +292,18 @@ fn is_same(given: &Value, text: &Value) -> bool {
 ///
 /// Serde tells apart what went wrong by the words of its messages only; the tests hold every
 /// form that is read here.
-fn fault(error: &PathError) -> Failure {
-    let path = path_of(error.path());
-    let message = error.inner().to_string();
-    let message = message.rsplit_once(" at line ").map_or(message.as_str(), |(message, _)| message);
+fn fault(ReadError { path, message }: &ReadError) -> Failure {
     let child = |name: &str| if path.is_empty() { name.to_owned() } else { format!("{path}/{name}") };
     let (kind, path, detail) = if let Some(name) = quoted(message, "missing field ") {
         (FaultKind::Missing, child(name), format!("`{name}` is required"))
     } else if let Some(name) = quoted(message, "unknown field ") {
-        (FaultKind::Unknown, own(&path, name), unknown(name, message))
+        (FaultKind::Unknown, own(path, name), unknown(name, message))
     } else if let Some(name) = quoted(message, "duplicate field ") {
-        (FaultKind::Conflicting, own(&path, name), format!("`{name}` appears twice in the body; give it once"))
+        (FaultKind::Conflicting, own(path, name), format!("`{name}` appears twice in the body; give it once"))
     } else if let Some((OUT_OF_RANGE, detail)) = message.split_once(KIND_MARK) {
-        (FaultKind::OutOfRange, path, detail.to_owned())
+        (FaultKind::OutOfRange, path.clone(), detail.to_owned())
     } else {
-        (FaultKind::Invalid, path, in_plain_words(message))
+        (FaultKind::Invalid, path.clone(), in_plain_words(message))
     };
     Failure::Parameter(ParameterFault { kind, path, detail })
 }
@@ -324,16 +315,6 @@ fn own(path: &str, name: &str) -> String {
         path if path == name || path.ends_with(&format!("/{name}")) => path.to_owned(),
         path => format!("{path}/{name}"),
     }
-}
-
-fn path_of(path: &serde_path_to_error::Path) -> String {
-    use serde_path_to_error::Segment;
-    let segment = |segment: &Segment| match segment {
-        Segment::Seq { index } => Some(index.to_string()),
-        Segment::Map { key } => Some(key.replace('~', "~0").replace('/', "~1")),
-        Segment::Enum { .. } | Segment::Unknown => None,
-    };
-    path.iter().filter_map(segment).collect::<Vec<_>>().join("/")
 }
 
 fn quoted<'a>(message: &'a str, start: &str) -> Option<&'a str> {

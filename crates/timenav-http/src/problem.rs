@@ -4,13 +4,13 @@
 
 pub(crate) mod codes;
 
+use crate::schema::ToSchema;
 use axum::response::{IntoResponse, Response};
 use http::{HeaderName, HeaderValue, StatusCode, header};
 use serde::Serialize;
 use timenav_core::access::Denial;
 use timenav_core::clock::ClockRefusal;
 use timenav_engine::{AuthFailure, Code, Refusal};
-use utoipa::ToSchema;
 
 use crate::rate::Left;
 use crate::shares::Spent;

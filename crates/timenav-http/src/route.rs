@@ -4,22 +4,24 @@
 //! the other.
 
 use axum::extract::Request;
-use axum::handler::Handler;
 use axum::middleware::{Next, from_fn};
 use axum::routing::{MethodRouter, delete, get, patch, post};
 use http::Method;
 use timenav_engine::HorizonUse;
+#[cfg(feature = "schema")]
 use utoipa::openapi::{RefOr, Schema};
-use utoipa::{PartialSchema, ToSchema};
 
 use crate::compression::compressed;
 use crate::entity_tag::{IF_MATCH, THERE, refuse_conditions};
+use crate::handler::{Operate, Operation};
+use crate::schema::ToSchema;
 use crate::state::App;
 
 /// Prefixes under which every operation is served by the same handler.
 const PREFIXES: [&str; 2] = ["/v1", "/api/v1"];
 
 /// The name, the schema, and the schemas it refers to, of a type on the wire.
+#[cfg(feature = "schema")]
 #[derive(Clone)]
 pub(crate) struct WireType {
     pub(crate) name: String,
@@ -27,11 +29,24 @@ pub(crate) struct WireType {
     pub(crate) parts: Vec<(String, RefOr<Schema>)>,
 }
 
+#[cfg(feature = "schema")]
 impl WireType {
     fn of<T: ToSchema>() -> Self {
         let mut parts = Vec::new();
         T::schemas(&mut parts);
-        Self { name: T::name().into_owned(), schema: <T as PartialSchema>::schema(), parts }
+        Self { name: T::name().into_owned(), schema: <T as utoipa::PartialSchema>::schema(), parts }
+    }
+}
+
+/// A type on the wire, of which nothing is known.
+#[cfg(not(feature = "schema"))]
+#[derive(Clone)]
+pub(crate) struct WireType;
+
+#[cfg(not(feature = "schema"))]
+impl WireType {
+    fn of<T: ToSchema>() -> Self {
+        Self
     }
 }
 
@@ -196,45 +211,44 @@ impl Route {
 
     /// An operation that only looks. `QUERY` is served by the same handler. Who adds one says what a key with a horizon is
     /// answered.
-    pub(crate) fn lookup<H, T>(
+    pub(crate) fn lookup<A>(
         path: &'static str,
         id: &'static str,
         summary: &'static str,
-        handler: H,
+        handler: impl Operate<A>,
         horizon: HorizonUse,
-    ) -> Self
-    where
-        H: Handler<T, App>,
-        T: 'static,
-    {
-        Self::new((Method::GET, horizon), path, id, summary, compressed(get(handler)))
+    ) -> Self {
+        Self::new((Method::GET, horizon), path, id, summary, compressed(get(Operation::new(handler))))
     }
 
     /// An operation that changes something, which no key with a horizon does.
-    pub(crate) fn change<H, T>(path: &'static str, id: &'static str, summary: &'static str, handler: H) -> Self
-    where
-        H: Handler<T, App>,
-        T: 'static,
-    {
-        Self::new((Method::POST, HorizonUse::Refused), path, id, summary, post(handler))
+    pub(crate) fn change<A>(
+        path: &'static str,
+        id: &'static str,
+        summary: &'static str,
+        handler: impl Operate<A>,
+    ) -> Self {
+        Self::new((Method::POST, HorizonUse::Refused), path, id, summary, post(Operation::new(handler)))
     }
 
     /// An operation that changes a part of something, which no key with a horizon does.
-    pub(crate) fn alteration<H, T>(path: &'static str, id: &'static str, summary: &'static str, handler: H) -> Self
-    where
-        H: Handler<T, App>,
-        T: 'static,
-    {
-        Self::new((Method::PATCH, HorizonUse::Refused), path, id, summary, patch(handler))
+    pub(crate) fn alteration<A>(
+        path: &'static str,
+        id: &'static str,
+        summary: &'static str,
+        handler: impl Operate<A>,
+    ) -> Self {
+        Self::new((Method::PATCH, HorizonUse::Refused), path, id, summary, patch(Operation::new(handler)))
     }
 
     /// An operation that takes something away, which no key with a horizon does.
-    pub(crate) fn removal<H, T>(path: &'static str, id: &'static str, summary: &'static str, handler: H) -> Self
-    where
-        H: Handler<T, App>,
-        T: 'static,
-    {
-        Self::new((Method::DELETE, HorizonUse::Refused), path, id, summary, delete(handler))
+    pub(crate) fn removal<A>(
+        path: &'static str,
+        id: &'static str,
+        summary: &'static str,
+        handler: impl Operate<A>,
+    ) -> Self {
+        Self::new((Method::DELETE, HorizonUse::Refused), path, id, summary, delete(Operation::new(handler)))
     }
 
     /// Says that it only looks, although it is asked for by POST, and what a key with a horizon is answered.

@@ -207,6 +207,7 @@ impl<'de> Deserialize<'de> for Words {
 }
 
 /// Describes several words in the OpenAPI document, by the kind of text that one is.
+#[cfg(feature = "schema")]
 pub(crate) fn words_schema(kind: &str, description: &str) -> utoipa::openapi::Schema {
     use utoipa::openapi::schema::{ArrayBuilder, ObjectBuilder, SchemaFormat, SchemaType, Type};
     let word = ObjectBuilder::new().schema_type(Type::String).format(Some(SchemaFormat::Custom(kind.to_owned())));
@@ -215,6 +216,7 @@ pub(crate) fn words_schema(kind: &str, description: &str) -> utoipa::openapi::Sc
 }
 
 /// Describes a moment in the life of a ledger in the OpenAPI document.
+#[cfg(feature = "schema")]
 pub(crate) fn moment_schema() -> utoipa::openapi::Schema {
     use utoipa::openapi::schema::{ObjectBuilder, SchemaFormat, SchemaType, Type};
     let types = SchemaType::from_iter([Type::String, Type::Integer, Type::Null]);

@@ -8,12 +8,18 @@ mod unique;
 mod tests;
 
 use serde::Deserialize;
-use serde_json::{Map, Value, json};
+#[cfg(feature = "schema")]
+use serde_json::json;
+use serde_json::{Map, Value};
 use timenav_core::event::{Assertion, Cause, CauseKind, EventDraft, EventKind, Precision};
 use timenav_core::ids::EventId;
 use timenav_core::place::{Geo, Point};
 use timenav_core::time::{Instant, TimestampError, Virtual, parse_timestamp};
+#[cfg(not(feature = "schema"))]
+use timenav_schema::ToSchema;
+#[cfg(feature = "schema")]
 use utoipa::ToSchema;
+#[cfg(feature = "schema")]
 use utoipa::openapi::schema::{ObjectBuilder, SchemaType, Type};
 
 use crate::attributes;
@@ -91,6 +97,7 @@ pub struct AssertionRecord {
 }
 
 /// Describes the value of an assertion.
+#[cfg(feature = "schema")]
 fn any_but_null() -> ObjectBuilder {
     let types = [Type::String, Type::Number, Type::Boolean, Type::Object, Type::Array];
     let value = ObjectBuilder::new().schema_type(SchemaType::from_iter(types)).examples([json!("open")]);

@@ -1,9 +1,10 @@
-//! The OpenAPI 3.1 document, made from the routes.
+//! Generates the OpenAPI document from the routes.
 
 use http::Method;
 use serde_json::{Map, Value, json};
 use utoipa::{PartialSchema, ToSchema};
 
+use super::{patch, text};
 use crate::finish::ProblemDetails;
 use crate::operations::operations;
 use crate::problem::Problem;
@@ -31,19 +32,15 @@ enum Version {
 
 /// Returns the document as JSON text, in OpenAPI 3.1.
 #[must_use]
-pub fn openapi_json() -> String {
-    text(Version::V3_1)
+pub fn openapi() -> String {
+    text(&document(Version::V3_1))
 }
 
-/// Returns the document as JSON text, in OpenAPI 3.2: the same, and QUERY.
+/// Returns what OpenAPI 3.2 adds to it, as JSON text: a merge patch.
 #[must_use]
-pub(crate) fn openapi_3_2_json() -> String {
-    text(Version::V3_2)
-}
-
-fn text(version: Version) -> String {
-    // The alternate form of a JSON value is JSON, indented.
-    format!("{:#}\n", document(version))
+pub fn openapi_3_2_patch() -> String {
+    let patch = patch::between(&document(Version::V3_1), &document(Version::V3_2));
+    text(&patch.unwrap_or_default())
 }
 
 fn document(version: Version) -> Value {

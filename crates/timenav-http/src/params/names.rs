@@ -2,90 +2,105 @@
 //! would choose one or the other (RFC 8259 §4).
 
 use std::borrow::Cow;
+use std::cell::RefCell;
 use std::collections::HashSet;
 use std::fmt;
 
-use serde::de::{Deserialize, Deserializer, Error, MapAccess, SeqAccess, Visitor};
+use serde::de::{Deserialize, DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
 use super::fault;
+use super::reader::{ReadError, Segment};
 use crate::problem::Failure;
 
-/// Refuses a body in which a name stands twice. What is no JSON is told by whoever reads it.
+/// Rejects a body in which an object has a name twice. Errors of syntax are left to the reader.
 pub(super) fn check(json: &[u8]) -> Result<(), Failure> {
-    if json.is_empty() || serde_json::from_slice::<Unique>(json).is_ok() {
+    if json.is_empty() {
         return Ok(());
     }
-    if serde_json::from_slice::<serde::de::IgnoredAny>(json).is_err() {
+    let path = RefCell::new(Vec::new());
+    let Err(error) = Unique { path: &path }.deserialize(&mut serde_json::Deserializer::from_slice(json)) else {
+        return Ok(());
+    };
+    if serde_json::from_slice::<IgnoredAny>(json).is_err() {
         return Ok(());
     }
-    // Where it is costs more to find out.
-    let mut reader = serde_json::Deserializer::from_slice(json);
-    match serde_path_to_error::deserialize::<_, Unique>(&mut reader) {
-        Ok(Unique) => Ok(()),
-        Err(error) => Err(fault(&error)),
+    Err(fault(&ReadError::at(&path.into_inner(), error.into())))
+}
+
+/// Any JSON whose objects have each name once. Nothing of it is kept but the path to a name that is there twice.
+#[derive(Clone, Copy)]
+struct Unique<'de, 'p> {
+    path: &'p RefCell<Vec<Segment<'de>>>,
+}
+
+impl<'de> DeserializeSeed<'de> for Unique<'de, '_> {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
+        deserializer.deserialize_any(self)
     }
 }
 
-/// Any JSON whose objects have each name once. Nothing of it is kept.
-struct Unique;
-
-impl<'de> Deserialize<'de> for Unique {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(Self)
-    }
-}
-
-impl<'de> Visitor<'de> for Unique {
-    type Value = Self;
+impl<'de> Visitor<'de> for Unique<'de, '_> {
+    type Value = ();
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("any JSON")
     }
 
-    fn visit_unit<E: Error>(self) -> Result<Self, E> {
-        Ok(self)
+    fn visit_unit<E: Error>(self) -> Result<(), E> {
+        Ok(())
     }
 
-    fn visit_bool<E: Error>(self, _: bool) -> Result<Self, E> {
-        Ok(self)
+    fn visit_bool<E: Error>(self, _: bool) -> Result<(), E> {
+        Ok(())
     }
 
-    fn visit_i64<E: Error>(self, _: i64) -> Result<Self, E> {
-        Ok(self)
+    fn visit_i64<E: Error>(self, _: i64) -> Result<(), E> {
+        Ok(())
     }
 
-    fn visit_u64<E: Error>(self, _: u64) -> Result<Self, E> {
-        Ok(self)
+    fn visit_u64<E: Error>(self, _: u64) -> Result<(), E> {
+        Ok(())
     }
 
-    fn visit_f64<E: Error>(self, _: f64) -> Result<Self, E> {
-        Ok(self)
+    fn visit_f64<E: Error>(self, _: f64) -> Result<(), E> {
+        Ok(())
     }
 
-    fn visit_str<E: Error>(self, _: &str) -> Result<Self, E> {
-        Ok(self)
+    fn visit_str<E: Error>(self, _: &str) -> Result<(), E> {
+        Ok(())
     }
 
-    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Self, A::Error> {
-        while items.next_element::<Self>()?.is_some() {}
-        Ok(self)
+    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<(), A::Error> {
+        for index in 0.. {
+            self.path.borrow_mut().push(Segment::Index(index));
+            if items.next_element_seed(self)?.is_none() {
+                break;
+            }
+            self.path.borrow_mut().pop();
+        }
+        self.path.borrow_mut().pop();
+        Ok(())
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, mut fields: A) -> Result<Self, A::Error> {
+    fn visit_map<A: MapAccess<'de>>(self, mut fields: A) -> Result<(), A::Error> {
         let mut names = HashSet::new();
         while let Some(Name(name)) = fields.next_key()? {
+            self.path.borrow_mut().push(Segment::Name(name.clone()));
             if names.contains(&name) {
                 return Err(A::Error::custom(format_args!("duplicate field `{name}`")));
             }
             names.insert(name);
-            fields.next_value::<Self>()?;
+            fields.next_value_seed(self)?;
+            self.path.borrow_mut().pop();
         }
-        Ok(self)
+        Ok(())
     }
 }
 
 /// A name, borrowed unless it is written with escapes.
-struct Name<'a>(Cow<'a, str>);
+pub(super) struct Name<'a>(pub(super) Cow<'a, str>);
 
 impl<'de> Deserialize<'de> for Name<'de> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {

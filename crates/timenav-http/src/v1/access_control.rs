@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::schema::ToSchema;
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
 use axum::{Extension, Json};
@@ -14,7 +15,6 @@ use timenav_core::limits::PERMISSION_USERS_MAX;
 use timenav_core::permissions::End;
 use timenav_core::time::{Duration, Instant, Wall};
 use timenav_engine::{HorizonUse, PermissionsAnswer, PermissionsChange};
-use utoipa::ToSchema;
 
 use super::timelines::{PermissionsBody, expires_in};
 use crate::answer::{Changed, LedgerBody};

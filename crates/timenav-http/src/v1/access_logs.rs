@@ -1,12 +1,12 @@
 //! The access log: who did what on a timeline, and when.
 
+use crate::schema::ToSchema;
 use axum::Json;
 use axum::extract::State;
 use serde::{Deserialize, Serialize};
 use timenav_core::ids::{TimelineId, UserId};
 use timenav_core::time::{TimeRange, Wall};
 use timenav_engine::{AccessLogs, HorizonUse, LogEntry, LogGap, LogGapReason, LogOrder};
-use utoipa::ToSchema;
 
 use crate::auth::Authenticated;
 use crate::params::Params;

@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use std::io::BufReader;
 use std::time::Duration;
 
+use crate::schema::ToSchema;
 use axum::body::{Body, HttpBody as _};
 use axum::extract::State;
 use data_encoding::BASE64URL_NOPAD;
@@ -13,7 +14,6 @@ use timenav_core::ids::{TimelineId, UserId};
 use timenav_core::ledger::VerifierKey;
 use timenav_core::limits::PERMISSION_USERS_MAX;
 use timenav_engine::{ADOPT_BYTES_MAX, ADOPT_ROTATIONS_MAX, AdoptRequest, AdoptedTimeline, Refusal, UnreadBundle};
-use utoipa::ToSchema;
 
 use super::import::{IMPORT_TURN_SECONDS_MAX, as_it_comes};
 use crate::answer::{Changed, LedgerBody};

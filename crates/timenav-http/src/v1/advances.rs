@@ -1,5 +1,6 @@
 //! What came of clock changes that passed timers.
 
+use crate::schema::ToSchema;
 use axum::Json;
 use axum::extract::State;
 use futures_util::future::select;
@@ -10,7 +11,6 @@ use timenav_core::time::Span;
 use timenav_core::timers::AdvanceState;
 use timenav_engine::{Engine, HorizonUse, Receipt, Refusal};
 use tokio::time::timeout;
-use utoipa::ToSchema;
 
 use super::firings::{FiringBody, host};
 use super::parameters::timeline;

@@ -1,5 +1,6 @@
 //! Counts of events, in groups.
 
+use crate::schema::ToSchema;
 use axum::Json;
 use axum::extract::State;
 use serde::de::{Deserializer, Error as _};
@@ -9,9 +10,8 @@ use timenav_core::limits::{AGGREGATE_EVENTS_MAX, AGGREGATE_EVENTS_READ_MAX, PAGE
 use timenav_core::place::LocationQuery;
 use timenav_core::time::{Bucket, TimeRange, Virtual, parse_duration};
 use timenav_engine::{AggregateEvents, AggregatedEvents, EventGroup, GroupBy, GroupKey, HorizonUse};
-use utoipa::ToSchema;
 
-use super::filter::{self, Attributes, attributes_schema};
+use super::filter::{self, Attributes};
 use super::parameters::timeline;
 use super::resolved::ResolvedBody;
 use crate::auth::Authenticated;
@@ -71,7 +71,7 @@ pub(crate) struct AggregateRequest {
     #[schema(min_length = 1, max_length = 512, example = "https://www.nhc.noaa.gov")]
     source: Option<String>,
     /// Only events with these attribute values.
-    #[schema(schema_with = attributes_schema, required = false)]
+    #[schema(schema_with = crate::v1::filter::attributes_schema, required = false)]
     #[serde(default)]
     attribute: Option<Attributes>,
     /// The maximum number of groups: the first ones for `time`, the largest ones otherwise.
@@ -98,6 +98,7 @@ enum Stretch {
     Length(Bucket),
 }
 
+#[cfg(feature = "schema")]
 fn bucket_schema() -> utoipa::openapi::Schema {
     use utoipa::openapi::schema::{ObjectBuilder, SchemaFormat, SchemaType, Type};
     let types = SchemaType::from_iter([Type::String, Type::Integer, Type::Null]);

@@ -1,5 +1,6 @@
 //! Anchors: marked moments, and the way back to them.
 
+use crate::schema::ToSchema;
 use axum::Json;
 use axum::extract::State;
 use http::HeaderMap;
@@ -7,10 +8,9 @@ use serde::{Deserialize, Serialize};
 use timenav_core::ids::{AnchorId, TimelineId};
 use timenav_core::time::{Instant, Virtual};
 use timenav_engine::{Action, Anchor, AnchorPage, AnchorRequest, HorizonUse, ReturnScope, Returning};
-use utoipa::ToSchema;
 
 use super::clock::{ClockBody, GENERATION, INSIDE, INSIDE_SAYS, Operation, is_inside, once_done};
-use super::followers::{Patience, followers_schema};
+use super::followers::Patience;
 use super::parameters::timeline;
 use crate::answer::{Changed, LedgerBody, created_first};
 use crate::auth::Authenticated;
@@ -90,7 +90,7 @@ pub(crate) struct ReturnRequest {
     /// How long the answer waits for followers, in host time. Defaults to `5s`; `0s` does not wait.
     #[schema(value_type = Option<String>, format = "duration", example = "5s")]
     wait: Option<Text<HostTime>>,
-    #[schema(schema_with = followers_schema, required = false)]
+    #[schema(schema_with = crate::v1::followers::followers_schema, required = false)]
     followers: Option<Words>,
     /// The timeline. Defaults to the API key's.
     #[schema(value_type = Option<String>, format = "timeline-id", example = "main")]

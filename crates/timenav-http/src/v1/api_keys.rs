@@ -1,5 +1,6 @@
 //! API keys: made, listed, stopped. A key is shown once, when it is made.
 
+use crate::schema::ToSchema;
 use axum::Json;
 use axum::extract::State;
 use serde::de::Error as _;
@@ -9,7 +10,6 @@ use timenav_core::horizon::Horizon;
 use timenav_core::ids::{KeyId, TimelineId, UserId};
 use timenav_core::time::{Instant, Wall};
 use timenav_engine::{ApiKey, ApiKeyRequest, HorizonRequest, HorizonUse, Refusal};
-use utoipa::ToSchema;
 
 use super::parameters::{NoParameters, timeline};
 use crate::answer::{Changed, LedgerBody};

@@ -1,5 +1,6 @@
 //! Certificates: what a key with a horizon has seen, signed, with the proof of it.
 
+use crate::schema::ToSchema;
 use axum::Json;
 use axum::extract::State;
 use serde::{Deserialize, Serialize};
@@ -8,7 +9,6 @@ use timenav_core::horizon::Horizon;
 use timenav_core::ids::KeyId;
 use timenav_core::ledger::{Hash, ReadProof};
 use timenav_engine::{CertificateRequest, CertifiedEntry, HorizonUse, SignedCertificate};
-use utoipa::ToSchema;
 
 use super::kept::raw;
 use crate::auth::Authenticated;

@@ -1,5 +1,6 @@
 //! Whether an event stands in a timeline, and what is around it.
 
+use crate::schema::ToSchema;
 use axum::Json;
 use axum::extract::State;
 use serde::{Deserialize, Serialize};
@@ -8,10 +9,8 @@ use timenav_core::ids::{EventId, TimelineId};
 use timenav_core::limits::{DESCRIPTION_BYTES_MAX, DESCRIPTIONS_SEARCHED_MAX};
 use timenav_core::paradox::{Ancestor, Standing};
 use timenav_engine::{EventHistory, HorizonUse, TimelineCheck};
-use utoipa::ToSchema;
 
-use super::event_history::{EventReadBody, InterventionBody};
-use super::events::EventBody;
+use super::event_history::EventReadBody;
 use super::paradoxes::ParadoxBody;
 use super::parameters::timeline;
 use super::proofs::ProofBody;
@@ -70,7 +69,7 @@ pub(crate) struct CheckBody {
     /// The id of the event, if there is one.
     event_id: Option<String>,
     /// The event in its current version, if it occurs.
-    #[schema(value_type = Option<EventBody>)]
+    #[schema(value_type = Option<crate::v1::events::EventBody>)]
     event: Option<Box<RawValue>>,
     /// Its relation to the timeline's clock: `past`, `present` or `future`.
     relation: Option<&'static str>,
@@ -83,7 +82,7 @@ pub(crate) struct CheckBody {
     /// What depends on it.
     consequences: ConsequencesBody,
     /// What was done to it, in order.
-    #[schema(value_type = Vec<InterventionBody>)]
+    #[schema(value_type = Vec<crate::v1::event_history::InterventionBody>)]
     interventions: Vec<Box<RawValue>>,
     /// Paradoxes that involve it, not counting observations: at most 100.
     paradoxes: Vec<ParadoxBody>,

@@ -4,6 +4,7 @@ mod done;
 mod stream;
 mod view;
 
+use crate::schema::ToSchema;
 use axum::Json;
 use axum::extract::State;
 use http::HeaderMap;
@@ -13,9 +14,8 @@ use timenav_core::ids::{FiringId, FollowerName, TimelineId};
 use timenav_core::limits::{RATE_MICROS_MAX, RATE_MICROS_MIN};
 use timenav_core::time::{Duration, Instant, Virtual};
 use timenav_engine::{Caller, ClockChange, HorizonUse};
-use utoipa::ToSchema;
 
-use super::followers::{HOST, PROCESS, Patience, followers_schema};
+use super::followers::{HOST, PROCESS, Patience};
 use super::parameters::timeline;
 use crate::answer::Changed;
 use crate::auth::Authenticated;
@@ -137,7 +137,7 @@ pub(crate) struct SwitchRequest {
     /// How long the answer waits for followers, in host time. Defaults to `5s`; `0s` does not wait.
     #[schema(value_type = Option<String>, format = "duration", example = "5s")]
     wait: Option<Text<HostTime>>,
-    #[schema(schema_with = followers_schema, required = false)]
+    #[schema(schema_with = crate::v1::followers::followers_schema, required = false)]
     followers: Option<Words>,
     /// The timeline. Defaults to the API key's.
     #[schema(value_type = Option<String>, format = "changeable-timeline-id", example = "main")]
@@ -171,7 +171,7 @@ pub(crate) struct TravelRequest {
     /// are superseded. Otherwise what fell due stays so. Defaults to `false`.
     #[serde(default, deserialize_with = "wire::truth")]
     refire: Option<bool>,
-    #[schema(schema_with = followers_schema, required = false)]
+    #[schema(schema_with = crate::v1::followers::followers_schema, required = false)]
     followers: Option<Words>,
     /// The timeline. Defaults to the API key's.
     #[schema(value_type = Option<String>, format = "changeable-timeline-id", example = "main")]
@@ -196,7 +196,7 @@ pub(crate) struct ShiftRequest {
     /// How long the answer waits for followers, in host time. Defaults to `5s`; `0s` does not wait.
     #[schema(value_type = Option<String>, format = "duration", example = "5s")]
     wait: Option<Text<HostTime>>,
-    #[schema(schema_with = followers_schema, required = false)]
+    #[schema(schema_with = crate::v1::followers::followers_schema, required = false)]
     followers: Option<Words>,
     /// The timeline. Defaults to the API key's.
     #[schema(value_type = Option<String>, format = "changeable-timeline-id", example = "main")]
@@ -221,7 +221,7 @@ pub(crate) struct ForwardRequest {
     /// Whether to tell only what would fire on the way. Nothing moves. Defaults to `false`.
     #[serde(default, deserialize_with = "wire::truth")]
     dry_run: Option<bool>,
-    #[schema(schema_with = followers_schema, required = false)]
+    #[schema(schema_with = crate::v1::followers::followers_schema, required = false)]
     followers: Option<Words>,
     /// The timeline. Defaults to the API key's.
     #[schema(value_type = Option<String>, format = "changeable-timeline-id", example = "main")]
@@ -239,7 +239,7 @@ pub(crate) struct RateRequest {
     /// How long the answer waits for followers, in host time. Defaults to `5s`; `0s` does not wait.
     #[schema(value_type = Option<String>, format = "duration", example = "5s")]
     wait: Option<Text<HostTime>>,
-    #[schema(schema_with = followers_schema, required = false)]
+    #[schema(schema_with = crate::v1::followers::followers_schema, required = false)]
     followers: Option<Words>,
     /// The timeline. Defaults to the API key's.
     #[schema(value_type = Option<String>, format = "changeable-timeline-id", example = "main")]

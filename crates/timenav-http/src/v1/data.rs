@@ -1,5 +1,6 @@
 //! Data sealed under its owner's key: sealing it, opening it, and erasing what was kept.
 
+use crate::schema::ToSchema;
 use axum::Json;
 use axum::extract::State;
 use http::{HeaderMap, Uri};
@@ -8,7 +9,6 @@ use serde_json::value::RawValue;
 use timenav_core::data::{ENCRYPTION, EncryptionKey, Plaintext};
 use timenav_core::ids::{DataId, EventId, TimelineId};
 use timenav_engine::{Action, ErasureRequest};
-use utoipa::ToSchema;
 use zeroize::Zeroizing;
 
 use super::parameters::timeline;
@@ -148,7 +148,8 @@ async fn encrypt_data(
     State(app): State<App>,
     Authenticated(caller): Authenticated,
     Idempotent(idempotency): Idempotent,
-    (uri, headers): (Uri, HeaderMap),
+    uri: Uri,
+    headers: HeaderMap,
     Params(request): Params<EncryptRequest>,
 ) -> Result<Changed<EncryptedBody>, Failure> {
     refuse_in_address(&uri)?;

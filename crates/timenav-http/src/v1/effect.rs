@@ -1,10 +1,10 @@
 //! What is done to an event, as requests and answers tell it.
 
+use crate::schema::ToSchema;
 use serde::{Deserialize, Serialize};
 use timenav_core::intervention::Effect;
 use timenav_core::place::{Geo, Point};
 use timenav_core::time::{Duration, Instant, Virtual};
-use utoipa::ToSchema;
 
 use crate::problem::Failure;
 use crate::wire::Text;

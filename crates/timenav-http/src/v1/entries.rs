@@ -1,11 +1,11 @@
 //! The entries of a ledger with what they say, so that a stranger can check that too.
 
+use crate::schema::ToSchema;
 use axum::Json;
 use axum::extract::State;
 use data_encoding::HEXLOWER;
 use serde::{Deserialize, Serialize};
 use timenav_engine::{EntriesRequest, EntryContents, EntryPage, HorizonUse, LedgerEntry};
-use utoipa::ToSchema;
 
 use super::parameters::named;
 use super::timelines::ForkBody;

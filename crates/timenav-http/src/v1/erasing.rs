@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use crate::schema::ToSchema;
 use axum::extract::State;
 use serde::{Deserialize, Deserializer, Serialize, de};
 use timenav_core::ids::{EventId, TimelineId, UserId};
@@ -11,7 +12,7 @@ use timenav_engine::{
     ERASE_EVENTS_BATCH_MAX, ErasedEvents, ErasedReads, EventErasure, ForeseenErasure, ForkSeen, ReadErasure,
     WhichEvents, WhichReads,
 };
-use utoipa::ToSchema;
+#[cfg(feature = "schema")]
 use utoipa::openapi::schema::{ArrayBuilder, ObjectBuilder, SchemaType, Type};
 
 use super::parameters::timeline;
@@ -327,12 +328,14 @@ fn numbers<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<BTreeSet
 }
 
 /// Describes the events that are erased in the OpenAPI document.
+#[cfg(feature = "schema")]
 fn event_ids_schema() -> utoipa::openapi::Schema {
     let description = "The events: at most 1,000, fewer if there are forks. As a list, or separated by commas.";
     wire::words_schema("event-id", description)
 }
 
 /// Describes the reads that are erased in the OpenAPI document.
+#[cfg(feature = "schema")]
 fn reads_schema() -> utoipa::openapi::Schema {
     let number = ObjectBuilder::new().schema_type(Type::Integer).minimum(Some(0)).maximum(Some(u32::MAX));
     let types = SchemaType::from_iter([Type::Array, Type::Null]);

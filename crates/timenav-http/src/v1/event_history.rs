@@ -1,5 +1,6 @@
 //! One event: its versions, corrections of it, and interventions on it.
 
+use crate::schema::ToSchema;
 use axum::Json;
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
@@ -15,10 +16,9 @@ use timenav_engine::{
     Consequences, EventHistory, EventVersion, HorizonUse, IntervenedEvent, InterventionRequest, OnParadox, Refusal,
     ToldIntervention,
 };
-use utoipa::ToSchema;
 
 use super::effect::{EffectBody, EffectRequest};
-use super::events::{CorrectedRecord, EventBody, EventContentBody, draft};
+use super::events::draft;
 use super::kept::{VersionPlace, raw, raw_with};
 use super::paradoxes::ParadoxBody;
 use super::parameters::timeline;
@@ -76,7 +76,7 @@ pub(crate) struct EventRequest {
 #[serde(deny_unknown_fields)]
 pub(crate) struct CorrectionRequest {
     /// The complete event: a field you leave out here is removed. Its `event_id` identifies it.
-    #[schema(value_type = CorrectedRecord)]
+    #[schema(value_type = crate::v1::events::CorrectedRecord)]
     event: Map<String, Value>,
     /// The timeline. Defaults to the API key's.
     #[schema(value_type = Option<String>, format = "changeable-timeline-id", example = "main")]
@@ -135,7 +135,7 @@ pub(crate) struct EventReadBody {
     /// Whether it occurs, that is, is not cancelled.
     stands: bool,
     /// The event in its current version, if it occurs.
-    #[schema(value_type = Option<EventBody>)]
+    #[schema(value_type = Option<crate::v1::events::EventBody>)]
     pub(crate) event: Option<Box<RawValue>>,
     /// All its versions, oldest first.
     versions: Vec<VersionBody>,
@@ -157,7 +157,7 @@ pub(crate) struct VersionBody {
     /// The timeline whose ledger these positions refer to.
     timeline_id: String,
     /// The event; absent if this version says it does not occur on this timeline.
-    #[schema(value_type = Option<EventContentBody>)]
+    #[schema(value_type = Option<crate::v1::events::EventContentBody>)]
     #[serde(skip_serializing_if = "Option::is_none")]
     event: Option<Box<RawValue>>,
 }
@@ -206,7 +206,7 @@ pub(crate) struct CorrectedBody {
     /// The event's id.
     event_id: String,
     /// The event as it stands.
-    #[schema(value_type = EventContentBody)]
+    #[schema(value_type = crate::v1::events::EventContentBody)]
     event: Option<Box<RawValue>>,
     /// Whether this created a new version.
     changed: bool,
@@ -229,10 +229,10 @@ pub(crate) struct ManipulatedBody {
     /// What was done.
     effect: EffectBody,
     /// The event before the intervention, if it occurred.
-    #[schema(value_type = Option<EventContentBody>)]
+    #[schema(value_type = Option<crate::v1::events::EventContentBody>)]
     before: Option<Box<RawValue>>,
     /// The event in its current version, if it occurs.
-    #[schema(value_type = Option<EventContentBody>)]
+    #[schema(value_type = Option<crate::v1::events::EventContentBody>)]
     after: Option<Box<RawValue>>,
     /// Events that require the event, directly or indirectly, nearest first: at most 100.
     downstream: Vec<String>,

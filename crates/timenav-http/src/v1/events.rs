@@ -14,11 +14,16 @@ use timenav_core::limits::EVENTS_PER_REQUEST_MAX;
 use timenav_core::time::{TimeRange, Virtual};
 use timenav_engine::{Action, EventPage, HorizonUse, MonitorEvents, Refusal};
 use timenav_import::EventRecord;
+#[cfg(feature = "schema")]
+use utoipa::PartialSchema;
+#[cfg(feature = "schema")]
 use utoipa::openapi::schema::{ArrayBuilder, OneOfBuilder, Type};
+#[cfg(feature = "schema")]
 use utoipa::openapi::{Ref, RefOr, Schema};
-use utoipa::{PartialSchema, ToSchema};
 
-use super::filter::{self, Attributes, EventOrder, attributes_schema};
+use crate::schema::ToSchema;
+
+use super::filter::{self, Attributes, EventOrder};
 use super::kept::{VersionPlace, write_with};
 use super::parameters::timeline;
 use super::resolved::ResolvedBody;
@@ -59,6 +64,7 @@ pub(crate) fn routes() -> Vec<Route> {
 /// One event, or several: says in the OpenAPI document what is read by hand, for better errors.
 pub(crate) enum EventsRequest {}
 
+#[cfg(feature = "schema")]
 impl EventsRequest {
     /// The name of what one event is that stands alone.
     const ONE: &str = "EventToRecord";
@@ -73,6 +79,7 @@ impl EventsRequest {
     }
 }
 
+#[cfg(feature = "schema")]
 impl ToSchema for EventsRequest {
     fn schemas(schemas: &mut Vec<(String, RefOr<Schema>)>) {
         schemas.push((Self::ONE.to_owned(), Self::one()));
@@ -81,6 +88,7 @@ impl ToSchema for EventsRequest {
     }
 }
 
+#[cfg(feature = "schema")]
 impl PartialSchema for EventsRequest {
     fn schema() -> RefOr<Schema> {
         let one = Ref::from_schema_name(Self::ONE);
@@ -95,14 +103,17 @@ impl PartialSchema for EventsRequest {
 }
 
 /// An event that is recorded already: says in the OpenAPI document that it has an id.
+#[cfg(feature = "schema")]
 pub(crate) enum CorrectedRecord {}
 
+#[cfg(feature = "schema")]
 impl ToSchema for CorrectedRecord {
     fn schemas(schemas: &mut Vec<(String, RefOr<Schema>)>) {
         EventRecord::schemas(schemas);
     }
 }
 
+#[cfg(feature = "schema")]
 impl PartialSchema for CorrectedRecord {
     fn schema() -> RefOr<Schema> {
         let mut schema = EventRecord::schema();
@@ -149,7 +160,7 @@ pub(crate) struct MonitorRequest {
     #[schema(min_length = 1, max_length = 512, example = "https://www.nhc.noaa.gov")]
     source: Option<String>,
     /// Only events with these attribute values.
-    #[schema(schema_with = attributes_schema, required = false)]
+    #[schema(schema_with = crate::v1::filter::attributes_schema, required = false)]
     #[serde(default)]
     attribute: Option<Attributes>,
     /// Which events come first. Defaults to the earliest.

@@ -2,6 +2,7 @@
 
 use std::cmp::Reverse;
 
+use crate::schema::ToSchema;
 use axum::body::Body;
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
@@ -14,9 +15,8 @@ use timenav_core::place::LocationQuery;
 use timenav_core::time::{TimeRange, Virtual};
 use timenav_engine::{EventExport, ExportEvents, HorizonUse, StoredEvent};
 use timenav_import::{AttributeColumns, Export, ExportError, ExportFormat};
-use utoipa::ToSchema;
 
-use super::filter::{self, Attributes, EventOrder, attributes_schema};
+use super::filter::{self, Attributes, EventOrder};
 use super::parameters::timeline;
 use crate::accept::{Accept, essence};
 use crate::auth::Authenticated;
@@ -62,7 +62,7 @@ pub(crate) struct ExportRequest {
     #[schema(min_length = 1, max_length = 512, example = "https://www.nhc.noaa.gov")]
     source: Option<String>,
     /// Only events with these attribute values.
-    #[schema(schema_with = attributes_schema, required = false)]
+    #[schema(schema_with = crate::v1::filter::attributes_schema, required = false)]
     #[serde(default)]
     attribute: Option<Attributes>,
     /// Which events come first. Defaults to the earliest.

@@ -1,11 +1,11 @@
 //! Clocks that are shown wrong on purpose: of one follower, while all others are shown them right.
 
+use crate::schema::ToSchema;
 use axum::extract::State;
 use serde::{Deserialize, Deserializer, Serialize};
 use timenav_core::fault::{Fault, FaultError, FaultWritten};
 use timenav_core::ids::{FollowerId, TimelineId};
 use timenav_engine::{FaultRequest, Refusal};
-use utoipa::ToSchema;
 
 use super::parameters::timeline;
 use crate::answer::{Changed, LedgerBody};

@@ -3,10 +3,12 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use crate::schema::ToSchema;
 use serde::de::{Deserialize, Deserializer, Error as _};
 use timenav_engine::{EventFilter, FilterTexts};
-use utoipa::ToSchema;
+#[cfg(feature = "schema")]
 use utoipa::openapi::schema::{AdditionalProperties, ArrayBuilder, ObjectBuilder, SchemaType, Type};
+#[cfg(feature = "schema")]
 use utoipa::openapi::{RefOr, Schema};
 
 use crate::problem::Failure;
@@ -67,6 +69,7 @@ impl<'de> Deserialize<'de> for Attributes {
 }
 
 /// Describes attributes in the OpenAPI document.
+#[cfg(feature = "schema")]
 pub(crate) fn attributes_schema() -> Schema {
     let text = ObjectBuilder::new().schema_type(Type::String);
     let one_or_many = ArrayBuilder::new().schema_type(SchemaType::from_iter([Type::String, Type::Array])).items(text);

@@ -1,5 +1,6 @@
 //! Firings: claimed from queues, acknowledged, failed; and what came of an advance.
 
+use crate::schema::ToSchema;
 use axum::Json;
 use axum::extract::State;
 use futures_util::future::{Either, select};
@@ -13,7 +14,6 @@ use timenav_core::time::Span;
 use timenav_core::timers::FiringState;
 use timenav_engine::{Claim, ClaimedFiring, Engine, FiringAnswer, FiringRow, FiringsRequest, HorizonUse, Refusal};
 use tokio::time::timeout;
-use utoipa::ToSchema;
 
 use super::parameters::timeline;
 use crate::answer::{Changed, LedgerBody};

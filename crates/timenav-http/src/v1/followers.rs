@@ -1,5 +1,6 @@
 //! Who follows a clock under a name, and which change each has confirmed.
 
+use crate::schema::ToSchema;
 use axum::Json;
 use axum::extract::State;
 use http::{HeaderMap, HeaderValue};
@@ -9,7 +10,6 @@ use timenav_core::ids::{FollowerId, FollowerName, TimelineId};
 use timenav_core::limits::{FOLLOWER_HOST_BYTES_MAX, FOLLOWER_PROCESS_MAX, SETTLE_WAIT_SECONDS_MAX};
 use timenav_core::time::{Duration, Instant, Span, Wall};
 use timenav_engine::{Confirmation, FollowersSeen, HorizonUse, WaitFor, WhichFollowers};
-use utoipa::ToSchema;
 
 use super::faults::FaultBody;
 use super::parameters::timeline;
@@ -225,6 +225,7 @@ impl Patience {
 }
 
 /// Describes which followers are waited for in the OpenAPI document.
+#[cfg(feature = "schema")]
 pub(crate) fn followers_schema() -> utoipa::openapi::Schema {
     let description = "Which followers of the clock have to confirm the change before the answer is sent: `all` of users \
         who may write to the timeline, or names, as a list or separated by commas. The answer tells who has and who has \

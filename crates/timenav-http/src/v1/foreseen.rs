@@ -1,9 +1,9 @@
 //! What a clock change would do: what would fire on its way, and what would come again behind it.
 
+use crate::schema::ToSchema;
 use serde::Serialize;
 use timenav_core::ids::{EventId, TimerId};
 use timenav_engine::{FirstOf, ForeseenAgain, ForeseenEnd, ForeseenFiring, ForeseenTimer, Foresight};
-use utoipa::ToSchema;
 
 /// What would fire if the clock were moved.
 #[derive(Debug, Serialize, ToSchema)]

@@ -13,6 +13,7 @@ use std::borrow::Cow;
 use std::collections::VecDeque;
 use std::time::Duration;
 
+use crate::schema::ToSchema;
 use axum::Json;
 use axum::body::Body;
 use axum::extract::State;
@@ -27,7 +28,6 @@ use timenav_engine::{Action, Caller, ImportBatch, ImportId, ImportRehearsal, Led
 use timenav_import::{Format, ImportError, Item, RecordNote};
 use tokio::sync::mpsc;
 use tokio::time::timeout;
-use utoipa::ToSchema;
 
 use super::parameters::timeline;
 use crate::answer::{LedgerBody, created_first};

@@ -1,12 +1,12 @@
 //! Leases that hold the advances of a timeline without a firing.
 
+use crate::schema::ToSchema;
 use axum::Json;
 use axum::extract::State;
 use serde::{Deserialize, Serialize};
 use timenav_core::ids::{LeaseId, TimelineId};
 use timenav_core::timers::holds::Hold;
 use timenav_engine::{HoldRequest, HorizonUse, Refusal};
-use utoipa::ToSchema;
 
 use super::firings::lease;
 use super::parameters::timeline;

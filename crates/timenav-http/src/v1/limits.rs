@@ -1,5 +1,6 @@
 //! Every limit, by name.
 
+use crate::schema::ToSchema;
 use axum::Json;
 use axum::extract::State;
 use serde::Serialize;
@@ -18,7 +19,6 @@ use timenav_engine::{
     SWEEP_POSITIONS_MAX, VIEWS_RUNNING_MAX,
 };
 use timenav_import::limits as import;
-use utoipa::ToSchema;
 
 use super::adoption::ADOPTIONS_RUNNING_MAX;
 use super::import::{

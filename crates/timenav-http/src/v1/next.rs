@@ -1,15 +1,15 @@
 //! `POST /v1/advance-to-next`: the next moment at which a timer fires, settled.
 
+use crate::schema::ToSchema;
 use axum::extract::State;
 use http::HeaderMap;
 use serde::Deserialize;
 use timenav_core::clock::ClockCommand;
 use timenav_core::ids::TimelineId;
 use timenav_core::time::{Instant, Virtual};
-use utoipa::ToSchema;
 
 use super::clock::{ClockBody, GENERATION, INSIDE, INSIDE_SAYS, Operation, clock_change, foresee, once_done};
-use super::followers::{Patience, followers_schema};
+use super::followers::Patience;
 use super::parameters::timeline;
 use crate::answer::Changed;
 use crate::auth::Authenticated;
@@ -46,7 +46,7 @@ pub(crate) struct NextRequest {
     /// Whether to tell only what would fire. Nothing moves. Defaults to `false`.
     #[serde(default, deserialize_with = "wire::truth")]
     dry_run: Option<bool>,
-    #[schema(schema_with = followers_schema, required = false)]
+    #[schema(schema_with = crate::v1::followers::followers_schema, required = false)]
     followers: Option<Words>,
     /// The timeline. Defaults to the API key's.
     #[schema(value_type = Option<String>, format = "timeline-id", example = "main")]

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use crate::schema::ToSchema;
 use axum::Json;
 use axum::extract::State;
 use serde::{Deserialize, Serialize};
@@ -10,7 +11,6 @@ use timenav_core::ids::{EventId, TimelineId, TimerId};
 use timenav_core::paradox::{Jumped, Kind, Paradox, Settings, Step, Taken, TimerTold, Uncertain, Witness};
 use timenav_core::time::{Duration, Instant, TimeRange, Virtual, Zone};
 use timenav_engine::{HorizonUse, MonitorParadox, ParadoxPage};
-use utoipa::ToSchema;
 
 use super::parameters::timeline;
 use crate::auth::Authenticated;
@@ -49,10 +49,10 @@ pub(crate) struct ParadoxRequest {
     #[schema(value_type = String, format = "time-range", example = "../..")]
     time_range: Text<TimeRange<Virtual>>,
     /// Only these kinds, by code (`P01`) or name (`effect_before_cause`); as a list, or as words with commas.
-    #[schema(schema_with = kinds_schema, required = false)]
+    #[schema(schema_with = crate::v1::paradoxes::kinds_schema, required = false)]
     kinds: Option<Words>,
     /// What else to list: `observations` about the data.
-    #[schema(schema_with = include_schema, required = false)]
+    #[schema(schema_with = crate::v1::paradoxes::include_schema, required = false)]
     include: Option<Words>,
     /// The top speed of actors in km/h, for `P07`. Defaults to 900.
     #[schema(exclusive_minimum = 0.0, maximum = 1_100_000_000.0, example = 900)]
@@ -181,6 +181,7 @@ pub(crate) fn settings(speed_kmh: Option<f64>, tolerance: Option<Duration>) -> R
 }
 
 /// Describes the kinds that are asked for in the OpenAPI document.
+#[cfg(feature = "schema")]
 pub(crate) fn kinds_schema() -> utoipa::openapi::Schema {
     let description = "Only paradoxes of these kinds, by code (`P01`) or name (`effect_before_cause`), as a list or \
         separated by commas.";
@@ -188,6 +189,7 @@ pub(crate) fn kinds_schema() -> utoipa::openapi::Schema {
 }
 
 /// Describes what else is asked for in the OpenAPI document.
+#[cfg(feature = "schema")]
 pub(crate) fn include_schema() -> utoipa::openapi::Schema {
     wire::words_schema("included", "What else to include: `observations` about the data.")
 }

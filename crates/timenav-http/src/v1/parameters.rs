@@ -1,9 +1,9 @@
 //! What many operations take: a timeline, or nothing.
 
+use crate::schema::ToSchema;
 use serde::Deserialize;
 use timenav_core::ids::TimelineId;
 use timenav_engine::Refusal;
-use utoipa::ToSchema;
 
 use crate::problem::Failure;
 use crate::wire::Text;

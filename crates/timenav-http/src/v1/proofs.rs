@@ -4,6 +4,7 @@
 
 use std::collections::BTreeMap;
 
+use crate::schema::ToSchema;
 use axum::Json;
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
@@ -15,7 +16,6 @@ use timenav_core::ledger::{Hash, HeadProof, TlogProof, leaf_hash};
 use timenav_engine::{
     Caller, ConsistencyProof, HorizonUse, InclusionProof, SignedCheckpoint, SignedHead, WitnessedProof,
 };
-use utoipa::ToSchema;
 
 use super::parameters::{NoParameters, named};
 use crate::accept::{Accept, JSON, essence};

@@ -1,8 +1,8 @@
 //! How the service is among others on one database, as `limits` tells it.
 
+use crate::schema::ToSchema;
 use serde::Serialize;
 use timenav_engine::{ClockOffset, ConnectionsUse, Divergence, ReplicaStats, SeenTree};
-use utoipa::ToSchema;
 
 use crate::metrics::seconds;
 

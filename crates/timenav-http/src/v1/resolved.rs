@@ -1,9 +1,9 @@
 //! How a location was understood, as answers tell it.
 
+use crate::schema::ToSchema;
 use serde::Serialize;
 use timenav_core::place::LocationQuery;
 use timenav_engine::{EventPage, Understood};
-use utoipa::ToSchema;
 
 /// How a location was resolved.
 #[derive(Debug, Default, Serialize, ToSchema)]

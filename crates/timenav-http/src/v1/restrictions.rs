@@ -1,12 +1,12 @@
 //! How far users' time travel is restricted. Operators only.
 
+use crate::schema::ToSchema;
 use axum::Json;
 use axum::extract::State;
 use serde::{Deserialize, Serialize};
 use timenav_core::access::RestrictionLevel;
 use timenav_core::ids::UserId;
 use timenav_engine::HorizonUse;
-use utoipa::ToSchema;
 
 use super::parameters::NoParameters;
 use crate::answer::{Changed, LedgerBody};

@@ -1,5 +1,6 @@
 //! How long reads and refusals are kept, and what is let go.
 
+use crate::schema::ToSchema;
 use axum::extract::State;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize};
@@ -7,7 +8,6 @@ use timenav_core::ids::TimelineId;
 use timenav_core::ledger::{LetGoClass, Retention};
 use timenav_core::time::Duration;
 use timenav_engine::{ForeseenSweep, HostClockDoubt, KeptFor, LetGone, Pruned, RetentionRequest};
-use utoipa::ToSchema;
 
 use crate::answer::{Changed, LedgerBody};
 use crate::auth::Authenticated;

@@ -1,5 +1,6 @@
 //! Events with what hangs on them.
 
+use crate::schema::ToSchema;
 use axum::Json;
 use axum::extract::State;
 use serde::{Deserialize, Serialize};
@@ -7,10 +8,9 @@ use serde_json::value::RawValue;
 use timenav_core::ids::TimelineId;
 use timenav_core::time::{TimeRange, Virtual};
 use timenav_engine::{EventMarks, EventSummary, HorizonUse, MonitorEvents, StoredEvent};
-use utoipa::ToSchema;
 
 use super::events::EventBody;
-use super::filter::{self, Attributes, EventOrder, attributes_schema};
+use super::filter::{self, Attributes, EventOrder};
 use super::kept::raw_with;
 use super::parameters::timeline;
 use super::resolved::ResolvedBody;
@@ -60,7 +60,7 @@ pub(crate) struct ScanEventsRequest {
     #[schema(min_length = 1, max_length = 512, example = "https://www.nhc.noaa.gov")]
     source: Option<String>,
     /// Only events with these attribute values.
-    #[schema(schema_with = attributes_schema, required = false)]
+    #[schema(schema_with = crate::v1::filter::attributes_schema, required = false)]
     #[serde(default)]
     attribute: Option<Attributes>,
     /// Which events come first. Defaults to the earliest.

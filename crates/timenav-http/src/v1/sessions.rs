@@ -2,6 +2,7 @@
 
 mod password;
 
+use crate::schema::ToSchema;
 use axum::Json;
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
@@ -10,7 +11,6 @@ use serde::{Deserialize, Serialize};
 use timenav_core::ids::{SessionId, TimelineId, UserId};
 use timenav_core::password::Password;
 use timenav_engine::{AuthFailure, Caller, Code, HorizonUse, Refusal, SessionView};
-use utoipa::ToSchema;
 
 use super::parameters::NoParameters;
 use crate::answer::StatusBody;

@@ -2,6 +2,7 @@
 
 use std::future::pending;
 
+use crate::schema::ToSchema;
 use axum::extract::State;
 use http::HeaderMap;
 use serde::Deserialize;
@@ -10,11 +11,10 @@ use timenav_core::ids::TimelineId;
 use timenav_core::limits::SETTLE_WAIT_SECONDS_DEFAULT;
 use timenav_core::time::{Duration, Instant, Virtual};
 use tokio::time::timeout;
-use utoipa::ToSchema;
 
 use super::clock::{ClockBody, GENERATION, INSIDE, INSIDE_SAYS, Operation, clock_change, foresee, once_done};
 use super::firings::host;
-use super::followers::{Patience, followers_schema};
+use super::followers::Patience;
 use super::parameters::timeline;
 use crate::answer::Changed;
 use crate::auth::Authenticated;
@@ -55,7 +55,7 @@ pub(crate) struct SpendRequest {
     /// Whether to tell only what would fire on the way. Nothing moves. Defaults to `false`.
     #[serde(default, deserialize_with = "wire::truth")]
     dry_run: Option<bool>,
-    #[schema(schema_with = followers_schema, required = false)]
+    #[schema(schema_with = crate::v1::followers::followers_schema, required = false)]
     followers: Option<Words>,
     /// The timeline. Defaults to the API key's.
     #[schema(value_type = Option<String>, format = "timeline-id", example = "main")]

@@ -2,6 +2,7 @@
 //!
 //! Source: WHATWG HTML, server-sent events. The id of a message is a position in the ledger.
 
+use crate::schema::ToSchema;
 use axum::extract::State;
 use axum::response::IntoResponse;
 use axum::response::sse::Event;
@@ -11,13 +12,12 @@ use serde_json::value::RawValue;
 use timenav_core::ids::TimelineId;
 use timenav_core::time::Duration;
 use timenav_engine::{HorizonUse, News, Told, Topic, WatchLedger, WatchedParadoxes};
-use utoipa::ToSchema;
 
 use super::advances::AdvanceToldBody;
 use super::clock::ClockBody;
-use super::filter::{Attributes, attributes_schema, filter};
+use super::filter::{Attributes, filter};
 use super::kept::{VersionPlace, raw_with};
-use super::paradoxes::{ParadoxBody, include_schema, includes_observations, kinds, kinds_schema, settings};
+use super::paradoxes::{ParadoxBody, includes_observations, kinds, settings};
 use super::parameters::timeline;
 use super::streaming::{PLACE_PATTERN, Place, event_at, last_event_id, place, told};
 use crate::auth::Authenticated;
@@ -70,14 +70,14 @@ pub(crate) struct StreamRequest {
     #[schema(min_length = 1, max_length = 512, example = "https://www.nhc.noaa.gov")]
     source: Option<String>,
     /// Only events with these attribute values.
-    #[schema(schema_with = attributes_schema, required = false)]
+    #[schema(schema_with = crate::v1::filter::attributes_schema, required = false)]
     #[serde(default)]
     attribute: Option<Attributes>,
     /// Only paradoxes of these kinds, by code (`P01`) or name (`effect_before_cause`), as a list or separated by commas.
-    #[schema(schema_with = kinds_schema, required = false)]
+    #[schema(schema_with = crate::v1::paradoxes::kinds_schema, required = false)]
     kinds: Option<Words>,
     /// What else to tell where there are paradoxes: `observations` about the data.
-    #[schema(schema_with = include_schema, required = false)]
+    #[schema(schema_with = crate::v1::paradoxes::include_schema, required = false)]
     include: Option<Words>,
     /// The top speed of actors in km/h, for `P07`. Defaults to 900.
     #[schema(exclusive_minimum = 0.0, maximum = 1_100_000_000.0, example = 900)]

@@ -2,8 +2,9 @@
 
 mod stream;
 
+use crate::schema::ToSchema;
 use axum::Json;
-use axum::extract::{Extension, State};
+use axum::extract::State;
 use axum::response::{IntoResponse, Response};
 use http::HeaderMap;
 use serde::{Deserialize, Serialize};
@@ -11,7 +12,6 @@ use timenav_core::ids::TimelineId;
 use timenav_core::ledger::Hash;
 use timenav_core::scan::{Depth, Finding};
 use timenav_engine::{AskedScan, Checked, Detection, Engine, Progress, Refusal, Scan};
-use utoipa::ToSchema;
 
 use self::stream::ProgressBody;
 use crate::accept::{Accept, JSON};
@@ -114,7 +114,7 @@ async fn detect_tampering(
     State(app): State<App>,
     Authenticated(caller): Authenticated,
     Idempotent(_): Idempotent,
-    Extension(id): Extension<RequestId>,
+    id: RequestId,
     Peer(network): Peer,
     headers: HeaderMap,
     Params(request): Params<TamperingRequest>,

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::schema::ToSchema;
 use axum::Json;
 use axum::extract::State;
 use serde::{Deserialize, Serialize};
@@ -10,7 +11,6 @@ use timenav_core::ids::{TimelineId, UserId};
 use timenav_core::limits::{EXPIRES_IN_DAYS_MAX, EXPIRES_IN_SECONDS_MIN};
 use timenav_core::time::{Duration, Span};
 use timenav_engine::{HorizonUse, MadeTimeline, NewTimeline, TimelineView};
-use utoipa::ToSchema;
 
 use super::clock::ClockBody;
 use super::parameters::{NoParameters, named};

@@ -1,5 +1,6 @@
 //! Two timelines of one family, compared.
 
+use crate::schema::ToSchema;
 use axum::Json;
 use axum::extract::State;
 use serde::{Deserialize, Serialize};
@@ -9,9 +10,7 @@ use timenav_engine::{
     DiffOf, DiffPage, DiffSide, Difference, EventVersion, FiringDifference, FiringRow, HorizonUse, TimelinesDiff,
     TimerDifference, TimerView,
 };
-use utoipa::ToSchema;
 
-use super::events::EventBody;
 use super::firings::FiringBody;
 use super::kept::{VersionPlace, raw_with};
 use super::timers::TimerBody;
@@ -129,10 +128,10 @@ pub(crate) struct DifferenceBody {
     #[schema(value_type = String)]
     change: &'static str,
     /// The event on `a`, if it occurs there.
-    #[schema(value_type = Option<EventBody>)]
+    #[schema(value_type = Option<crate::v1::events::EventBody>)]
     a: Option<Box<RawValue>>,
     /// The event on `b`, if it occurs there.
-    #[schema(value_type = Option<EventBody>)]
+    #[schema(value_type = Option<crate::v1::events::EventBody>)]
     b: Option<Box<RawValue>>,
 }
 

@@ -1,5 +1,6 @@
 //! Timers: what shall happen at a moment of a timeline's clock.
 
+use crate::schema::ToSchema;
 use axum::Json;
 use axum::extract::State;
 use http::HeaderMap;
@@ -11,7 +12,6 @@ use timenav_engine::{
     Action, HorizonUse, OrderKeyChange, Refusal, SkippedMoments, TimerChangeRequest, TimerPage, TimerRequest,
     TimerSetStep, TimerShown, TimerStanding, TimerView,
 };
-use utoipa::ToSchema;
 
 use super::firings::FiringBody;
 use super::parameters::timeline;

@@ -1,11 +1,11 @@
 //! Users of the service. Operators only.
 
+use crate::schema::ToSchema;
 use axum::Json;
 use axum::extract::State;
 use serde::{Deserialize, Serialize};
 use timenav_core::ids::UserId;
 use timenav_engine::{HorizonUse, Refusal, User};
-use utoipa::ToSchema;
 
 use super::parameters::NoParameters;
 use crate::answer::{Changed, LedgerBody};

@@ -1,12 +1,12 @@
 //! A clock as it is answered.
 
+use crate::schema::ToSchema;
 use serde::Serialize;
 use timenav_core::clock::Clock;
 use timenav_core::time::{Duration, Instant, Span, Virtual};
 use timenav_engine::{
     AdvanceSeen, Caller, ClockStep, ClockView, DeliveryLag, FollowedBy, Foresight, OriginBoot, Receipt, Understood,
 };
-use utoipa::ToSchema;
 
 use crate::answer::{Changed, LedgerBody, created_first};
 use crate::v1::advances::{SettledBody, receipt_sentence};

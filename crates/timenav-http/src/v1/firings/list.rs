@@ -1,12 +1,12 @@
 //! Firings, page by page.
 
+use crate::schema::ToSchema;
 use axum::Json;
 use axum::extract::State;
 use serde::{Deserialize, Serialize};
 use timenav_core::ids::{AdvanceId, QueueId, TimelineId, TimerId};
 use timenav_core::timers::FiringState;
 use timenav_engine::{FiringFilter, FiringPage};
-use utoipa::ToSchema;
 
 use super::FiringBody;
 use crate::auth::Authenticated;

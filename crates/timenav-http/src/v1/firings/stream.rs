@@ -2,6 +2,7 @@
 //!
 //! Source: WHATWG HTML, server-sent events. The id of a message is a position in the ledger.
 
+use crate::schema::ToSchema;
 use axum::extract::State;
 use axum::response::IntoResponse;
 use axum::response::sse::Event;
@@ -10,7 +11,6 @@ use serde::{Deserialize, Serialize};
 use timenav_core::ids::{QueueId, TimelineId};
 use timenav_core::timers::FiringState;
 use timenav_engine::{FiringNews, FiringRow, News, Told, WatchFirings};
-use utoipa::ToSchema;
 
 use crate::auth::Authenticated;
 use crate::params::Params;

@@ -1,11 +1,11 @@
 //! Undoing an import.
 
+use crate::schema::ToSchema;
 use axum::extract::State;
 use serde::{Deserialize, Serialize};
 use timenav_core::ids::TimelineId;
 use timenav_core::limits::RETURN_EVENTS_MAX;
 use timenav_engine::{ImportId, UndoneImport};
-use utoipa::ToSchema;
 
 use super::counted;
 use crate::answer::{Changed, LedgerBody};

@@ -1,15 +1,15 @@
 //! Passwords: how they are read, from whom, and how one is set.
 
+use crate::schema::ToSchema;
 use axum::Json;
-use axum::extract::{FromRequestParts, State};
-use http::request::Parts;
+use axum::extract::State;
 use serde::{Deserialize, Deserializer, Serialize, de};
 use timenav_core::ids::UserId;
 use timenav_core::password::Password;
-use utoipa::ToSchema;
 use zeroize::Zeroizing;
 
 use crate::auth::{self, Authenticated};
+use crate::handler::{Argument, Incoming};
 use crate::idempotency::Idempotent;
 use crate::network::Network;
 use crate::params::Params;
@@ -57,10 +57,8 @@ pub(crate) struct Asking {
     in_address: Option<&'static str>,
 }
 
-impl FromRequestParts<App> for Asking {
-    type Rejection = Failure;
-
-    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Failure> {
+impl Argument for Asking {
+    fn extract(Incoming { app, parts, .. }: &mut Incoming) -> Result<Self, Failure> {
         let network = auth::network(parts);
         let query = parts.uri.query().unwrap_or("");
         let mut named = form_urlencoded::parse(query.as_bytes()).map(|(name, _)| name);

@@ -6,6 +6,7 @@
 use std::convert::Infallible;
 use std::time::Duration;
 
+use crate::schema::ToSchema;
 use axum::response::sse::{Event, KeepAlive, Sse};
 use axum::response::{IntoResponse, Response};
 use futures_util::stream::{self, StreamExt};
@@ -15,7 +16,6 @@ use timenav_engine::{AskedScan, Engine, Progress};
 use tokio::sync::watch;
 use tokio_stream::wrappers::WatchStream;
 use tokio_util::task::AbortOnDropHandle;
-use utoipa::ToSchema;
 
 use super::TamperingBody;
 use crate::finish::{RequestId, log_once};

@@ -6,10 +6,16 @@ use serde::{Deserialize, Deserializer, Serialize, de};
 use serde_json::Value;
 use timenav_core::ids::QueueId;
 use timenav_engine::{Delivery, TimerRow, WebhookTarget};
+#[cfg(feature = "schema")]
 use timenav_import::EventRecord;
+#[cfg(feature = "schema")]
+use utoipa::PartialSchema;
+#[cfg(feature = "schema")]
 use utoipa::openapi::schema::Schema;
+#[cfg(feature = "schema")]
 use utoipa::openapi::{ObjectBuilder, RefOr};
-use utoipa::{PartialSchema, ToSchema};
+
+use crate::schema::ToSchema;
 use zeroize::Zeroizing;
 
 use crate::problem::Failure;
@@ -66,14 +72,17 @@ pub(crate) enum DeliverTo {
 }
 
 /// The event that a firing records: says in the OpenAPI document what is read by hand.
+#[cfg(feature = "schema")]
 pub(crate) enum TimerEvent {}
 
+#[cfg(feature = "schema")]
 impl ToSchema for TimerEvent {
     fn schemas(schemas: &mut Vec<(String, RefOr<Schema>)>) {
         EventRecord::schemas(schemas);
     }
 }
 
+#[cfg(feature = "schema")]
 impl PartialSchema for TimerEvent {
     fn schema() -> RefOr<Schema> {
         let mut schema = EventRecord::schema();
@@ -107,6 +116,7 @@ pub(crate) struct DeliverBody {
     signed: Option<bool>,
 }
 
+#[cfg(feature = "schema")]
 fn any_object() -> ObjectBuilder {
     let description = "The event that each firing records, without an id and a time of its own.";
     ObjectBuilder::new().description(Some(description))

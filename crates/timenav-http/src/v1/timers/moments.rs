@@ -1,5 +1,6 @@
 //! `GET /v1/timer-moments`: when a timer would fire, before it is set.
 
+use crate::schema::ToSchema;
 use axum::Json;
 use axum::extract::State;
 use serde::{Deserialize, Serialize};
@@ -7,7 +8,6 @@ use timenav_core::ids::TimelineId;
 use timenav_core::time::{Instant, Virtual};
 use timenav_core::timers::{Misfire, Repeating, RepeatingError, RuleSource};
 use timenav_engine::{HorizonUse, TimerMoments};
-use utoipa::ToSchema;
 
 use super::super::parameters::timeline;
 use crate::auth::Authenticated;

@@ -1,11 +1,11 @@
 //! When a timer fires, as it is asked for and answered.
 
+use crate::schema::ToSchema;
 use serde::{Deserialize, Serialize};
 use timenav_core::ids::TimelineId;
 use timenav_core::time::{Instant, Virtual};
 use timenav_core::timers::{Misfire, Repeating, RepeatingError, RuleSource, Schedule};
 use timenav_engine::ScheduleChange;
-use utoipa::ToSchema;
 
 use crate::problem::Failure;
 use crate::state::App;

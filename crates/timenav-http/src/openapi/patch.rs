@@ -1,0 +1,62 @@
+//! JSON merge patches (RFC 7396): the difference between two documents, and its application.
+
+use serde_json::{Map, Value};
+
+/// Changes a document by a patch.
+pub(super) fn apply(target: &mut Value, patch: Value) {
+    let Value::Object(patch) = patch else {
+        *target = patch;
+        return;
+    };
+    if !target.is_object() {
+        *target = Value::Object(Map::new());
+    }
+    let Value::Object(target) = target else { return };
+    for (name, value) in patch {
+        if value.is_null() {
+            target.remove(&name);
+        } else {
+            apply(target.entry(name).or_insert(Value::Null), value);
+        }
+    }
+}
+
+/// Returns the patch that makes one document of the other, or nothing if they are equal. A member that is to be `null`
+/// cannot be said by a patch.
+#[cfg(feature = "schema")]
+pub(super) fn between(from: &Value, to: &Value) -> Option<Value> {
+    let (Value::Object(before), Value::Object(after)) = (from, to) else {
+        return (from != to).then(|| to.clone());
+    };
+    let gone = before.keys().filter(|name| !after.contains_key(*name)).map(|name| (name.clone(), Value::Null));
+    let changed = after.iter().filter_map(|(name, value)| {
+        let patch = before.get(name).map_or_else(|| Some(value.clone()), |before| between(before, value))?;
+        Some((name.clone(), patch))
+    });
+    let patch: Map<String, Value> = gone.chain(changed).collect();
+    (!patch.is_empty()).then_some(Value::Object(patch))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    /// Examples of RFC 7396, appendix A.
+    #[test]
+    fn patch_changes_a_document_as_the_standard_says() {
+        let check = |mut target: Value, patch: Value, expected: Value| {
+            apply(&mut target, patch);
+            assert_eq!(target, expected);
+        };
+        check(json!({"a":"b"}), json!({"a":"c"}), json!({"a":"c"}));
+        check(json!({"a":"b","b":"c"}), json!({"a":null}), json!({"b":"c"}));
+        check(json!({"a":{"b":"c"}}), json!({"a":{"b":"d","c":null}}), json!({"a":{"b":"d"}}));
+        check(json!({"a":[{"b":"c"}]}), json!({"a":[1]}), json!({"a":[1]}));
+        check(json!(["a", "b"]), json!(["c", "d"]), json!(["c", "d"]));
+        check(json!({"a":"foo"}), json!("bar"), json!("bar"));
+        check(json!([1, 2]), json!({"a":"b","c":null}), json!({"a":"b"}));
+        check(json!({}), json!({"a":{"bb":{"ccc":null}}}), json!({"a":{"bb":{}}}));
+    }
+}
