@@ -1,5 +1,6 @@
 /**
- * Takes the pictures of the README from a service that was just started with `--demo` on a folder of its own:
+ * Takes the pictures of the README and the quick start from a service that was just started with `--demo` on a folder
+ * of its own:
  *
  *   TIMENAV_API_KEY=… node bench/pictures.mjs http://127.0.0.1:8080 ../docs/images
  *

@@ -1,4 +1,4 @@
-//! The README's tour and the examples: every command is run, every answer is compared.
+//! The quick start and the examples: each command is run and its output is compared.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -11,15 +11,15 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
-/// One command of the tour and the answer it is said to give.
+/// A command of the tour and the output that the page shows.
 struct Step {
     command: String,
     answer: String,
 }
 
-fn steps(readme: &str) -> Vec<Step> {
+fn steps(page: &str) -> Vec<Step> {
     let mut steps: Vec<Step> = Vec::new();
-    for block in readme.split("```console tour\n").skip(1) {
+    for block in page.split("```console tour\n").skip(1) {
         let block = block.split("```").next().unwrap();
         for line in block.lines() {
             match line.strip_prefix("$ ") {
@@ -61,17 +61,18 @@ fn patterns_tell_texts_apart() {
 }
 
 #[test]
-fn the_tour_of_the_readme_is_true() {
-    let readme = std::fs::read_to_string(root().join("README.md")).unwrap();
-    let steps = steps(&readme);
+fn quickstart_commands_print_the_shown_output() {
+    let page = std::fs::read_to_string(root().join("docs/quickstart.md")).unwrap();
+    let steps = steps(&page);
     assert!(steps.len() > 15, "the tour has {} commands", steps.len());
     let service = Service::with(&["--demo"]);
     let folder = tempfile::tempdir().unwrap();
     std::os::unix::fs::symlink(service.data(), folder.path().join("timenav-data")).unwrap();
     let script: Vec<String> = steps.iter().map(|step| format!("{}\necho '{END}'\n", step.command)).collect();
-    let script = script.concat().replace("target/release/timenav", env!("CARGO_BIN_EXE_timenav"));
+    std::fs::create_dir(folder.path().join("bin")).unwrap();
+    std::os::unix::fs::symlink(env!("CARGO_BIN_EXE_timenav"), folder.path().join("bin/timenav")).unwrap();
     let mut bash = Command::new("bash");
-    bash.args(["-c", &script]).current_dir(folder.path());
+    bash.args(["-c", &format!("PATH=\"$PWD/bin:$PATH\"\n{}", script.concat())]).current_dir(folder.path());
     let output = bash.output().unwrap();
     let printed = String::from_utf8(output.stdout).unwrap();
     let answers: Vec<&str> = printed.split(END).collect();
