@@ -1,4 +1,4 @@
-//! The pages of `docs/recipes` are true: their files are written, their commands run, their answers compared.
+//! The pages of `docs/recipes`, and the README: their files are written, their commands run, their output compared.
 
 mod compose;
 mod containers;
@@ -116,8 +116,18 @@ fn recipe(page: &str) -> Recipe {
 }
 
 fn check(name: &str) {
-    let page = std::fs::read_to_string(folder().join(name).with_extension("md")).unwrap();
-    let mut recipe = recipe(&page);
+    check_page(&folder().join(name).with_extension("md"));
+}
+
+#[test]
+fn readme_commands_print_the_shown_output() {
+    check_page(&folder().join("../../README.md"));
+}
+
+/// Runs the `console recipe` blocks of a page against a new service and compares the output.
+fn check_page(path: &Path) {
+    let name = path.display();
+    let mut recipe = recipe(&std::fs::read_to_string(path).unwrap());
     let service = Service::start();
     // A system that allows another way than the best one says so in each answer. One that allows none skips pages that
     // need one, and no other.
