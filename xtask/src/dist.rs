@@ -1,4 +1,10 @@
-//! `cargo xtask dist`: the program that users get, in an archive with its sum, the same bytes from the same source.
+//! `cargo xtask dist`: the program that users get, in an archive and a Python wheel with their sums. The
+//! same source makes the same bytes.
+
+mod glibc;
+mod program;
+mod stage;
+mod wheel;
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -7,12 +13,33 @@ use std::process::Command;
 use anyhow::Context;
 
 use crate::process;
+use program::Program;
+use stage::Stage;
 
 /// What the archive holds beside the program.
 const PAPERS: [&str; 5] = ["README.md", "CHANGELOG.md", "LICENSE-APACHE", "LICENSE-MIT", "NOTICE"];
 
-/// Builds the program and packs it. Prints where it is, its size and its sum.
-pub(crate) fn run(root: &Path) -> anyhow::Result<()> {
+/// Builds the program unless a path names one and packs it. Prints their paths, sizes and sums.
+pub(crate) fn run(root: &Path, program: Option<&Path>) -> anyhow::Result<()> {
+    let path = program.map_or_else(|| build(root), |path| Ok(path.to_owned()))?;
+    let program = Program::read(root, &path)?;
+    let out = process::target_folder(root).join("dist-archives");
+    std::fs::create_dir_all(&out)?;
+    let archive = archive(root, &program, &out)?;
+    let wheel = wheel::pack(root, &program, &out)?;
+    let packed = [&archive, &wheel].map(|path| path.file_name().unwrap_or_default().to_owned());
+    let sums = process::output(Command::new("sha256sum").arg("--").args(packed).current_dir(&out))?;
+    std::fs::write(out.join("SHA256SUMS"), &sums)?;
+    println!("{} ({})", path.display(), megabytes(&path)?);
+    for path in [&archive, &wheel] {
+        println!("{} ({})", path.display(), megabytes(path)?);
+    }
+    print!("{}", String::from_utf8(sums)?);
+    Ok(())
+}
+
+/// Builds the program for users and returns its path.
+fn build(root: &Path) -> anyhow::Result<PathBuf> {
     let target = process::target_folder(root);
     let mut build = process::cargo(root, &["build", "--locked", "--profile", "dist", "--package", "timenav"]);
     let places = [(root.to_owned(), "/src"), (target.clone(), "/target"), (cargo_home()?, "/cargo")];
@@ -20,30 +47,25 @@ pub(crate) fn run(root: &Path) -> anyhow::Result<()> {
     // What is compiled from C names its files too.
     build.env("CFLAGS", joined(&places, "-ffile-prefix-map="));
     process::run(&mut build)?;
+    Ok(target.join("dist/timenav"))
+}
 
-    let (version, host) = (version(root)?, host()?);
-    let name = format!("timenav-{version}-{host}");
-    let out = target.join("dist-archives");
-    let folder = out.join(&name);
-    if folder.exists() {
-        std::fs::remove_dir_all(&folder)?;
-    }
-    std::fs::create_dir_all(&folder)?;
-    let program = target.join("dist/timenav");
-    std::fs::copy(&program, folder.join("timenav")).context("the program cannot be copied")?;
+/// Packs the program and the papers, and returns the path of the archive.
+fn archive(root: &Path, program: &Program, out: &Path) -> anyhow::Result<PathBuf> {
+    let name = format!("timenav-{}-{}", program.version, host()?);
+    let mut stage = Stage::new(out)?;
+    stage.copy(&program.path, &format!("{name}/timenav"))?;
     for paper in PAPERS {
-        std::fs::copy(root.join(paper), folder.join(paper)).with_context(|| format!("{paper} cannot be copied"))?;
+        stage.copy(&root.join(paper), &format!("{name}/{paper}"))?;
     }
-    let archive = format!("{name}.tar.gz");
-    // Neither times nor owners, and names in order: the same files make the same archive.
-    let pack = "tar --sort=name --mtime=@0 --owner=0 --group=0 --numeric-owner --mode=u=rwX,go=rX -c \"$1\" \
-                | gzip -9n >\"$1.tar.gz\" && sha256sum timenav-*.tar.gz >SHA256SUMS";
-    process::run(Command::new("sh").args(["-euc", pack, "sh", &name]).current_dir(&out))?;
-    let bytes = std::fs::metadata(&program)?.len();
-    println!("{} ({}.{} MB)", program.display(), bytes / 1_000_000, bytes / 100_000 % 10);
-    println!("{}", out.join(archive).display());
-    print!("{}", std::fs::read_to_string(out.join("SHA256SUMS"))?);
-    Ok(())
+    let archive = out.join(format!("{name}.tar.gz"));
+    stage.tar(&name, &archive)?;
+    Ok(archive)
+}
+
+fn megabytes(path: &Path) -> anyhow::Result<String> {
+    let bytes = std::fs::metadata(path)?.len();
+    Ok(format!("{}.{} MB", bytes / 1_000_000, bytes / 100_000 % 10))
 }
 
 /// Returns flags that replace each path by a name that is the same everywhere. Where one holds another, the longer one
@@ -68,14 +90,6 @@ fn cargo_home() -> anyhow::Result<PathBuf> {
     home.context("neither CARGO_HOME nor HOME is set")
 }
 
-/// Returns the version of the program.
-fn version(root: &Path) -> anyhow::Result<String> {
-    let id = process::output(&mut process::cargo(root, &["pkgid", "--package", "timenav"]))?;
-    let id = String::from_utf8(id)?;
-    let version = id.trim().rsplit(['#', '@']).next().context("cargo tells no version")?;
-    Ok(version.to_owned())
-}
-
 /// Returns the target that is built for.
 fn host() -> anyhow::Result<String> {
     let told = String::from_utf8(process::output(Command::new("rustc").arg("-vV"))?)?;
@@ -96,10 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn version_and_host_are_told() {
-        let root = process::repository_root().unwrap();
-        let version = version(&root).unwrap();
-        assert_eq!(version, env!("CARGO_PKG_VERSION"));
+    fn host_has_four_parts() {
         assert_eq!(host().unwrap().split('-').count(), 4);
     }
 }

@@ -26,6 +26,7 @@ mod dist;
 mod fuzz;
 mod fuzz_api;
 
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
@@ -138,9 +139,13 @@ enum Command {
         #[arg(long, value_name = "REV", default_value = rolling_upgrade::OLDEST)]
         from: String,
     },
-    /// Builds the program that users get, small and the same from the same source, and packs it with its sum into
-    /// target/dist-archives. Takes ten minutes.
-    Dist,
+    /// Builds the program that users get, and packs it into target/dist-archives: an archive and a Python wheel, with their
+    /// sums. Takes ten minutes.
+    Dist {
+        /// Packs this program instead of building one.
+        #[arg(long, value_name = "PATH")]
+        program: Option<PathBuf>,
+    },
     /// Measures the service against floors in the same run. `cargo xtask bench --help` tells how.
     #[command(disable_help_flag = true)]
     Bench {
@@ -189,7 +194,7 @@ fn run(command: Command) -> anyhow::Result<()> {
             process::run(process::cargo(&root, REPLICAS).envs(rounds.map(|rounds| ("TIMENAV_TEST_ROUNDS", rounds))))
         }
         Command::RollingUpgrade { from } => rolling_upgrade::run(&root, &from),
-        Command::Dist => dist::run(&root),
+        Command::Dist { program } => dist::run(&root, program.as_deref()),
         Command::Bench { arguments } => bench::run(&root, &arguments),
         Command::Attack { arguments } => {
             let arguments: Vec<String> = std::iter::once("attack".to_owned()).chain(arguments).collect();

@@ -1,0 +1,52 @@
+//! The program that is packed.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::Context;
+
+use super::glibc;
+use crate::process;
+
+/// What the packages say that they are.
+pub(super) const SUMMARY: &str = "The timenav service: a clock that programs and people can control, over HTTP";
+/// Where the files are that only packages have.
+pub(super) const PACKAGES: &str = "deploy/packages";
+/// License files of the program and of the data in it.
+pub(super) const LICENSES: [&str; 3] = ["LICENSE-APACHE", "LICENSE-MIT", "NOTICE"];
+
+/// A program, and what the packages say about it.
+pub(super) struct Program {
+    pub(super) path: PathBuf,
+    pub(super) version: String,
+    /// The oldest version of glibc that can run it.
+    pub(super) glibc: (u32, u32),
+    /// The processor, as Rust and Python call it.
+    pub(super) processor: &'static str,
+}
+
+impl Program {
+    /// Describes a program that was built on this machine from this source.
+    pub(super) fn read(root: &Path, path: &Path) -> anyhow::Result<Self> {
+        let glibc = glibc::required_version(path)?;
+        Ok(Self { path: path.to_owned(), version: version(root)?, glibc, processor: std::env::consts::ARCH })
+    }
+}
+
+/// Returns the version of the package `timenav`.
+fn version(root: &Path) -> anyhow::Result<String> {
+    let id = process::output(&mut process::cargo(root, &["pkgid", "--package", "timenav"]))?;
+    let id = String::from_utf8(id)?;
+    let version = id.trim().rsplit(['#', '@']).next().context("cargo reports no version")?;
+    Ok(version.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn version_is_that_of_the_workspace() {
+        let root = process::repository_root().unwrap();
+        assert_eq!(version(&root).unwrap(), env!("CARGO_PKG_VERSION"));
+    }
+}
