@@ -1,7 +1,8 @@
-//! `cargo xtask dist`: the program that users get, in an archive and a Python wheel with their sums. The
+//! `cargo xtask dist`: the program that users get, in an archive, a Python wheel and an npm package with their sums. The
 //! same source makes the same bytes.
 
 mod glibc;
+mod npm;
 mod program;
 mod stage;
 mod wheel;
@@ -26,12 +27,12 @@ pub(crate) fn run(root: &Path, program: Option<&Path>) -> anyhow::Result<()> {
     let out = process::target_folder(root).join("dist-archives");
     std::fs::create_dir_all(&out)?;
     let archive = archive(root, &program, &out)?;
-    let wheel = wheel::pack(root, &program, &out)?;
-    let packed = [&archive, &wheel].map(|path| path.file_name().unwrap_or_default().to_owned());
+    let (wheel, package) = (wheel::pack(root, &program, &out)?, npm::pack(root, &program, &out)?);
+    let packed = [&archive, &wheel, &package].map(|path| path.file_name().unwrap_or_default().to_owned());
     let sums = process::output(Command::new("sha256sum").arg("--").args(packed).current_dir(&out))?;
     std::fs::write(out.join("SHA256SUMS"), &sums)?;
     println!("{} ({})", path.display(), megabytes(&path)?);
-    for path in [&archive, &wheel] {
+    for path in [&archive, &wheel, &package] {
         println!("{} ({})", path.display(), megabytes(path)?);
     }
     print!("{}", String::from_utf8(sums)?);

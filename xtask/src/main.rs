@@ -139,8 +139,8 @@ enum Command {
         #[arg(long, value_name = "REV", default_value = rolling_upgrade::OLDEST)]
         from: String,
     },
-    /// Builds the program that users get, and packs it into target/dist-archives: an archive and a Python wheel, with their
-    /// sums. Takes ten minutes.
+    /// Builds the program that users get, and packs it into target/dist-archives: an archive, a Python wheel and an npm
+    /// package, with their sums. Takes ten minutes.
     Dist {
         /// Packs this program instead of building one.
         #[arg(long, value_name = "PATH")]
