@@ -6,7 +6,7 @@ use std::process::Command;
 
 use anyhow::Context;
 
-use crate::{console, process, tools};
+use crate::{console, dist, process, tools};
 
 /// Where the client for Python is.
 const PYTHON: &str = "clients/python";
@@ -17,7 +17,8 @@ const TYPESCRIPT: &str = "clients/typescript";
 pub(crate) fn run(root: &Path, is_built: bool) -> anyhow::Result<()> {
     let service = service(root, is_built)?;
     python(root, &service)?;
-    typescript(root, &service)
+    typescript(root, &service)?;
+    dist::check_packages(root, &service)
 }
 
 /// Returns the program that the tests start: the one that `TIMENAV_BIN` names, or one built here.

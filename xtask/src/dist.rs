@@ -2,6 +2,7 @@
 //! same source makes the same bytes.
 
 mod glibc;
+mod installation;
 mod npm;
 mod program;
 mod stage;
@@ -13,14 +14,14 @@ use std::process::Command;
 
 use anyhow::Context;
 
-use crate::process;
-use program::Program;
+use crate::{process, tools};
+use program::{PACKAGES, Program};
 use stage::Stage;
 
 /// What the archive holds beside the program.
 const PAPERS: [&str; 5] = ["README.md", "CHANGELOG.md", "LICENSE-APACHE", "LICENSE-MIT", "NOTICE"];
 
-/// Builds the program unless a path names one and packs it. Prints their paths, sizes and sums.
+/// Builds the program unless a path names one, packs it, and installs the packages. Prints their paths, sizes and sums.
 pub(crate) fn run(root: &Path, program: Option<&Path>) -> anyhow::Result<()> {
     let path = program.map_or_else(|| build(root), |path| Ok(path.to_owned()))?;
     let program = Program::read(root, &path)?;
@@ -36,6 +37,31 @@ pub(crate) fn run(root: &Path, program: Option<&Path>) -> anyhow::Result<()> {
         println!("{} ({})", path.display(), megabytes(path)?);
     }
     print!("{}", String::from_utf8(sums)?);
+    installation::check_wheel(&wheel, &program.version)?;
+    installation::check_npm(&package, &program.version)
+}
+
+/// Packs the program that tests run, and installs the packages.
+pub(crate) fn check_packages(root: &Path, program: &Path) -> anyhow::Result<()> {
+    lint_python(root)?;
+    let out = tempfile::tempdir()?;
+    // Without names and lines, which are most of the program and take a minute to pack.
+    let stripped = out.path().join("timenav");
+    process::run(Command::new("strip").arg("--strip-all").arg("-o").arg(&stripped).arg(program))?;
+    let program = Program::read(root, &stripped)?;
+    installation::check_wheel(&wheel::pack(root, &program, out.path())?, &program.version)?;
+    installation::check_npm(&npm::pack(root, &program, out.path())?, &program.version)
+}
+
+/// Checks the modules of the wheel as those of the client.
+fn lint_python(root: &Path) -> anyhow::Result<()> {
+    let client = root.join("clients/python");
+    let tools = tools::python_packages(root, "python-client", &client.join("requirements.txt"), "ruff")?;
+    for check in [["format", "--check"].as_slice(), &["check", "--no-cache"]] {
+        let mut ruff = Command::new(tools.join("bin/ruff"));
+        ruff.args(check).args(["--quiet", "--config"]).arg(client.join("pyproject.toml")).arg(root.join(PACKAGES));
+        process::run(&mut ruff)?;
+    }
     Ok(())
 }
 

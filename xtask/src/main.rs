@@ -140,7 +140,7 @@ enum Command {
         from: String,
     },
     /// Builds the program that users get, and packs it into target/dist-archives: an archive, a Python wheel and an npm
-    /// package, with their sums. Takes ten minutes.
+    /// package, with their sums. Then installs both packages. Takes ten minutes, and needs Python and Node.
     Dist {
         /// Packs this program instead of building one.
         #[arg(long, value_name = "PATH")]

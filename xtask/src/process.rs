@@ -2,7 +2,7 @@
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, bail};
@@ -80,18 +80,25 @@ pub(crate) fn output(command: &mut Command) -> anyhow::Result<Vec<u8>> {
 pub(crate) fn succeeds(command: &mut Command, time_max: Duration) -> bool {
     let quiet = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     let Ok(mut child) = quiet.spawn() else { return false };
-    let start = Instant::now();
-    while start.elapsed() < time_max {
-        match child.try_wait() {
-            Ok(Some(status)) => return status.success(),
-            Ok(None) => std::thread::sleep(LOOK_EVERY),
-            Err(_) => break,
-        }
+    if let Some(status) = wait(&mut child, time_max) {
+        return status.success();
     }
     // It is ours, and it is too late for it; where it ended meanwhile there is nothing to end.
     let _ = child.kill();
     let _ = child.wait();
     false
+}
+
+/// Waits until a program ends. Returns nothing if the time limit passes first.
+pub(crate) fn wait(child: &mut Child, time_max: Duration) -> Option<ExitStatus> {
+    let start = Instant::now();
+    while start.elapsed() < time_max {
+        match child.try_wait() {
+            Ok(None) => std::thread::sleep(LOOK_EVERY),
+            ended => return ended.ok().flatten(),
+        }
+    }
+    None
 }
 
 #[cfg(test)]

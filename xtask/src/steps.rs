@@ -60,7 +60,8 @@ fn headline(step: Step) -> String {
     match step {
         Step::Console => "npm run check && npm test && npm run build && npm run e2e, in console/".to_owned(),
         Step::Clients => {
-            "ruff, mypy and pytest in clients/python, npm run … and npm test in clients/typescript".to_owned()
+            "ruff, mypy and pytest in clients/python, npm run … and npm test in clients/typescript, both packages"
+                .to_owned()
         }
         Step::Deny => "cargo deny check licenses bans sources advisories".to_owned(),
         Step::Machete => "cargo machete".to_owned(),

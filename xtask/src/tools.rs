@@ -323,7 +323,7 @@ pub(crate) fn python_packages(root: &Path, name: &str, requirements: &Path, prog
 }
 
 /// Makes a folder of Python packages, with Debian's package for that where it is missing and may be installed.
-fn make_venv(folder: &Path) -> anyhow::Result<()> {
+pub(crate) fn make_venv(folder: &Path) -> anyhow::Result<()> {
     let is_made = || process::succeeds(Command::new("python3").args(["-m", "venv"]).arg(folder), INSTALL_TIME_MAX);
     let install = ["install", "--yes", "--quiet", "python3-venv"];
     let can_be_made = || process::succeeds(Command::new("apt-get").args(install), INSTALL_TIME_MAX) && is_made();
