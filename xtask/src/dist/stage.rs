@@ -64,7 +64,7 @@ impl Stage {
     pub(super) fn tar(&self, folder: &str, archive: &Path) -> anyhow::Result<()> {
         let mut tar = Command::new("tar");
         tar.args(["--sort=name", "--mtime=@0", "--owner=0", "--group=0", "--numeric-owner", "--mode=u=rwX,go=rX"]);
-        tar.args(["--use-compress-program=gzip -9n", "--create", "--file"]).arg(std::path::absolute(archive)?);
+        tar.args(["--use-compress-program=gzip -6n", "--create", "--file"]).arg(std::path::absolute(archive)?);
         process::run(tar.arg(folder).current_dir(self.folder.path()))
     }
 }

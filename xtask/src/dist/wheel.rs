@@ -110,7 +110,7 @@ fn zip(stage: &Stage, path: &Path) -> anyhow::Result<()> {
         let file = archive.new_file(name).compression_method(CompressionMethod::DEFLATE);
         let file = file.last_modified(UtcDateTime::from_unix(ZIP_EPOCH)).unix_permissions(mode);
         let (mut entry, config) = file.start()?;
-        let mut data = config.wrap(DeflateEncoder::new(&mut entry, Compression::best()));
+        let mut data = config.wrap(DeflateEncoder::new(&mut entry, Compression::default()));
         data.write_all(&fs::read(&path)?)?;
         let (encoder, descriptor) = data.finish()?;
         encoder.finish()?;
