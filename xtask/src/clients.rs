@@ -6,7 +6,8 @@ use std::process::Command;
 
 use anyhow::Context;
 
-use crate::{console, dist, process, tools};
+use crate::node::{self, npm};
+use crate::{dist, process, tools};
 
 /// Where the client for Python is.
 const PYTHON: &str = "clients/python";
@@ -53,11 +54,11 @@ fn python(root: &Path, service: &Path) -> anyhow::Result<()> {
 
 fn typescript(root: &Path, service: &Path) -> anyhow::Result<()> {
     let folder = root.join(TYPESCRIPT);
-    console::install(&folder)?;
+    node::install(&folder)?;
     let chromium = tools::chromium()?;
     for script in ["generate:check", "format:check", "lint", "check", "test"] {
-        let mut call = Command::new("npm");
-        call.args(["run", "--silent", script]).current_dir(&folder);
+        let mut call = npm(&folder);
+        call.args(["run", "--silent", script]);
         process::run(call.env("TIMENAV_BIN", service).env("CHROMIUM_BIN", &chromium))?;
     }
     Ok(())

@@ -1,8 +1,15 @@
 //! Node, which builds the console and the client for TypeScript.
 
+use std::fs;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use anyhow::bail;
+use anyhow::{Context, bail};
+
+use crate::process;
+
+/// A copy of the lock file from which npm installed the packages.
+const INSTALLED: &str = "node_modules/.timenav-lock.json";
 
 /// Checks that Node is there, and new enough for the tools of the console.
 pub(crate) fn require() -> anyhow::Result<()> {
@@ -14,6 +21,26 @@ pub(crate) fn require() -> anyhow::Result<()> {
         );
     }
     Ok(())
+}
+
+/// Returns a call of npm in a folder.
+pub(crate) fn npm(folder: &Path) -> Command {
+    let mut command = Command::new("npm");
+    command.current_dir(folder);
+    command
+}
+
+/// Installs the packages that the lock file of a folder names, unless they are there already.
+pub(crate) fn install(folder: &Path) -> anyhow::Result<()> {
+    let read = |path: PathBuf| fs::read_to_string(&path).with_context(|| format!("{} cannot be read", path.display()));
+    let wanted = read(folder.join("package-lock.json"))?;
+    if read(folder.join(INSTALLED)).is_ok_and(|there| there == wanted) {
+        return Ok(());
+    }
+    process::run(npm(folder).args(["ci", "--no-fund", "--no-audit", "--loglevel=error"]))
+        .with_context(|| format!("the packages of {} cannot be installed", folder.display()))?;
+    // Written last, so that an interrupted installation is repeated.
+    fs::write(folder.join(INSTALLED), wanted).context("node_modules cannot be written to")
 }
 
 /// The first version of Node that can build the console.

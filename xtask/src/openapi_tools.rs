@@ -6,7 +6,7 @@ use std::process::Command;
 
 use anyhow::{Context, bail};
 
-use crate::{console, node, process, tools};
+use crate::{node, process, tools};
 
 /// The document.
 const DOCUMENT: &str = "docs/api/openapi.json";
@@ -24,7 +24,7 @@ pub(crate) fn run(root: &Path) -> anyhow::Result<()> {
         fs::copy(root.join(FOLDER).join(name), folder.join(name))
             .with_context(|| format!("{name} cannot be copied"))?;
     }
-    console::install(&folder)?;
+    node::install(&folder)?;
     let document = root.join(DOCUMENT);
     let program = |name: &str| Command::new(folder.join("node_modules/.bin").join(name));
     quiet(
