@@ -1,5 +1,5 @@
-//! The step `clients`: the clients for Python and TypeScript are formatted, linted and typed, what is generated of them is
-//! what the OpenAPI document says, and their tests pass beside a service.
+//! The step `clients`: the clients for Python and TypeScript are built from the OpenAPI document, formatted, linted and
+//! typed, and their tests pass beside a service.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -36,19 +36,19 @@ fn python(root: &Path, service: &Path) -> anyhow::Result<()> {
     let call = |arguments: &[&str]| {
         let mut command = Command::new(packages.join("bin/python"));
         command.arg("-m").args(arguments).current_dir(&folder).env("TIMENAV_BIN", service);
-        // Nothing is written beside the sources.
-        command.env("PYTHONDONTWRITEBYTECODE", "1").env("PYTHONPATH", "scripts");
+        // Python writes no bytecode beside the sources.
+        command.env("PYTHONDONTWRITEBYTECODE", "1");
         command
     };
-    process::run(&mut call(&["ruff", "format", "--quiet", "--check", "."]))?;
-    process::run(&mut call(&["ruff", "check", "--quiet", "--no-cache", "."]))?;
-    process::run(&mut call(&["generate", "--check"]))?;
-    let cache = packages.join("mypy-cache");
-    process::run(call(&["mypy", "--no-error-summary", "--cache-dir"]).arg(cache))?;
-    // As users install it, so that the tests find what a file left out of the package would break.
+    // As users install it, so that tests find files that the package lacks. The build also generates the code that mypy
+    // checks.
     let install = ["pip", "install", "--quiet", "--disable-pip-version-check", "--no-deps", "--no-build-isolation"];
     process::run(call(&install).args(["--force-reinstall", "."]))
         .context("the client for Python cannot be installed")?;
+    process::run(&mut call(&["ruff", "format", "--quiet", "--check", "."]))?;
+    process::run(&mut call(&["ruff", "check", "--quiet", "--no-cache", "."]))?;
+    let cache = packages.join("mypy-cache");
+    process::run(call(&["mypy", "--no-error-summary", "--cache-dir"]).arg(cache))?;
     process::run(&mut call(&["pytest", "--quiet"]))
 }
 

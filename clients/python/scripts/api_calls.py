@@ -10,6 +10,7 @@ from api_schemas import HEADER, Types, doc_text
 
 JSON = "application/json"
 EVENTS = "text/event-stream"
+LINE_MAX = 120
 MESSAGES = {"clock_stream": "schemas.ClockBody", "firings_stream": "FiringMessage", "stream": "StreamMessage"}
 """What the messages of an operation are."""
 
@@ -53,7 +54,7 @@ def calls(document: Document, *, is_async: bool) -> str:
     text += "from ._instant import When\nfrom ._operations import OPERATIONS\n"
     text += "from ._stream_message import FiringMessage, StreamMessage\n"
     text += "from ._request import UNSET, Content, IfMatch, Length, Moment, Unset\n"
-    text += f"from .{module} import {base}, {', '.join(streams)}\n\n"
+    text += f"from .{module} import {base}, {', '.join(streams)}\n\n\n"
     text += f'class {kind}({base}):\n    """Every operation of the API."""\n\n{methods}\n\n'
     return text + "_USED = (Any, Literal, Mapping, Sequence)\n"
 
@@ -121,12 +122,16 @@ def _method(operation: Operation, types: Types, way: str, answer: str, suffix: s
     call = f"{'await ' if is_async else ''}self._{way}(OPERATIONS[{operation.name!r}], {{{given}}}{extra})"
     is_known = way == "json" or (way == "events" and "Any" not in answer)
     done = f"return cast({answer!r}, {call})" if is_known else f"return {call}"
-    head = f"{'async ' if is_async else ''}def {operation.name}{suffix}"
+    head = f"    {'async ' if is_async else ''}def {operation.name}{suffix}"
+    signature = f"{head}(self, {', '.join(arguments)}) -> {answer}:\n"
+    if len(signature) > LINE_MAX:
+        lines = "".join(f"        {argument},\n" for argument in ("self", *arguments))
+        signature = f"{head}(\n{lines}    ) -> {answer}:\n"
     note = NOTES[way]
     about = doc_text(f"{operation.summary}.", " " * 8)
     if note:
         about = f'        """{operation.summary}.\n\n        {note}\n        """\n'
-    return f"    {head}(self, {', '.join(arguments)}) -> {answer}:\n{about}        {done}\n"
+    return f"{signature}{about}        {done}\n"
 
 
 def _is_import(operation: Operation) -> bool:

@@ -84,10 +84,10 @@ def schemas(document: Document) -> str:
         types.define(schema, name)
     text = HEADER.format(title="What the API takes and answers.")
     text += "from __future__ import annotations\n\nfrom collections.abc import Mapping, Sequence\n"
-    text += "from typing import Any, Literal\n\nfrom typing_extensions import NotRequired, TypeAlias, TypedDict\n\n"
-    body = "\n\n".join(types.written[name] for name in sorted(types.written))
+    text += "from typing import Any, Literal\n\nfrom typing_extensions import NotRequired, TypeAlias, TypedDict\n\n\n"
+    body = "\n".join(types.written[name] for name in sorted(types.written))
     names = ", ".join(repr(name) for name in sorted(types.written))
-    return f"{text}{body}\n\n__all__ = [{names}]\n"
+    return f"{text}{body}\n__all__ = [{names}]\n"
 
 
 def _union(parts: object) -> str:

@@ -84,12 +84,6 @@ def test_every_operation_has_a_call_with_all_its_parameters(operation: dict[str,
     assert inspect.signature(call).return_annotation not in ("Any", inspect.Signature.empty)
 
 
-def test_no_call_is_left_of_an_operation_that_is_gone() -> None:
-    calls = {name for name in vars(timenav.Client.__mro__[1]) if not name.startswith("_")}
-    ways = {name if name in IDS else name.removesuffix("_text").removesuffix("_stream") for name in calls}
-    assert ways == set(IDS)
-
-
 def test_every_schema_has_a_type_with_all_its_members() -> None:
     for name, schema in SCHEMAS.items():
         of = getattr(schemas, name)

@@ -9,7 +9,7 @@ use anyhow::Context;
 use crate::process;
 
 /// Folders whose files are made by a program, or are fixtures that keep their bytes.
-const NOT_WRITTEN_BY_HAND: [&str; 16] = [
+const NOT_WRITTEN_BY_HAND: [&str; 12] = [
     "console/dist/",
     "crates/timenav-places/data/",
     "fuzz/corpus/",
@@ -19,10 +19,6 @@ const NOT_WRITTEN_BY_HAND: [&str; 16] = [
     "clients/typescript/src/calls.ts",
     "clients/typescript/src/openapi.ts",
     "clients/typescript/src/operations.ts",
-    "clients/python/src/timenav/schemas.py",
-    "clients/python/src/timenav/_operations.py",
-    "clients/python/src/timenav/_sync_calls.py",
-    "clients/python/src/timenav/_async_calls.py",
     "crates/timenav-client/src/calls.rs",
     "crates/timenav-client/src/schemas.rs",
     "crates/timenav/tests/it/rust_client/every_call.rs",
