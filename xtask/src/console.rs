@@ -15,6 +15,7 @@ const CONSOLE: &str = "console";
 /// Runs the step; `is_built` says whether the tests have built the service.
 pub(crate) fn run(root: &Path, is_built: bool) -> anyhow::Result<()> {
     let console = root.join(CONSOLE);
+    node::generate_client(root)?;
     node::install(&console)?;
     for script in ["format:check", "lint", "check", "test"] {
         process::run(npm(&console).args(["run", "--silent", script]))?;

@@ -8,6 +8,8 @@ use anyhow::{Context, bail};
 
 use crate::process;
 
+/// Where the client for TypeScript is. The console imports its sources.
+pub(crate) const TYPESCRIPT_CLIENT: &str = "clients/typescript";
 /// A copy of the lock file from which npm installed the packages.
 const INSTALLED: &str = "node_modules/.timenav-lock.json";
 
@@ -41,6 +43,13 @@ pub(crate) fn install(folder: &Path) -> anyhow::Result<()> {
         .with_context(|| format!("the packages of {} cannot be installed", folder.display()))?;
     // Written last, so that an interrupted installation is repeated.
     fs::write(folder.join(INSTALLED), wanted).context("node_modules cannot be written to")
+}
+
+/// Installs the packages of the client for TypeScript, and generates its code from the OpenAPI document.
+pub(crate) fn generate_client(root: &Path) -> anyhow::Result<()> {
+    let client = root.join(TYPESCRIPT_CLIENT);
+    install(&client)?;
+    process::run(npm(&client).args(["run", "--silent", "generate"]))
 }
 
 /// The first version of Node that can build the console.
