@@ -17,8 +17,8 @@ pub(crate) enum Step {
     Test,
     /// The console of the browser is what its sources make, and a browser can use it.
     Console,
-    /// The clients for Python and TypeScript are formatted, typed and what the document says, and their tests pass. The
-    /// packages of the program can be installed.
+    /// The clients for Python and TypeScript are built, formatted and typed, and their tests pass. The packages of the
+    /// program can be installed.
     Clients,
     /// The documentation builds, and its links lead somewhere.
     Doc,
