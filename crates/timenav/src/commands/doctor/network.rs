@@ -6,25 +6,17 @@ use std::path::Path;
 use std::time::Duration;
 
 use reqwest::header::{ACCEPT, HeaderMap, SERVER, STRICT_TRANSPORT_SECURITY};
-use reqwest::tls::TlsInfo;
 use reqwest::{Client, Url};
 use serde_json::Value;
-use timenav_core::time::{Instant, Wall};
-use timenav_engine::WallClock as _;
 use tokio::runtime::Runtime;
-use x509_parser::prelude::{FromDer as _, X509Certificate};
 
 use super::check::{Check, some_of};
 use crate::client::{authorities, built, is_this_machine};
-use crate::doors::HostClock;
 use crate::exit::Failure;
 use crate::surroundings::Surroundings;
 
 /// How long an answer may take.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(10);
-/// Days before the end of a certificate in which it should be renewed.
-const CERTIFICATE_DAYS_MIN: i64 = 14;
-const DAY_SECONDS: i64 = 86_400;
 /// TLS 1.0 and 1.1, which are gone (RFC 8996).
 const GONE: [(u8, &str); 2] = [(1, "TLS 1.0"), (2, "TLS 1.1")];
 
@@ -33,8 +25,6 @@ pub(super) struct Seen {
     pub(super) status: u16,
     pub(super) headers: HeaderMap,
     pub(super) body: String,
-    /// When the certificate ends that came with it, in seconds since 1970.
-    pub(super) certificate_end: Option<i64>,
 }
 
 /// A service that is asked.
@@ -50,7 +40,7 @@ impl Asked {
     pub(super) fn new(url: &Url, ca: Option<&Path>) -> Result<Self, Failure> {
         let authorities = ca.map(authorities).transpose()?;
         let http = built(url, || {
-            let builder = Client::builder().tls_info(true).timeout(ANSWER_TIMEOUT);
+            let builder = Client::builder().timeout(ANSWER_TIMEOUT);
             let builder = builder.redirect(reqwest::redirect::Policy::none());
             let builder = if is_this_machine(url) { builder.no_proxy() } else { builder };
             match &authorities {
@@ -69,10 +59,8 @@ impl Asked {
         }
         self.runtime.block_on(async {
             let response = request.send().await?;
-            let certificate = response.extensions().get::<TlsInfo>().and_then(TlsInfo::peer_certificate);
-            let certificate_end = certificate.and_then(end_of);
             let (status, headers) = (response.status().as_u16(), response.headers().clone());
-            Ok(Seen { status, headers, body: response.text().await?, certificate_end })
+            Ok(Seen { status, headers, body: response.text().await? })
         })
     }
 }
@@ -90,8 +78,7 @@ pub(super) fn look_at(url: &Url, ca: Option<&Path>, surroundings: &Surroundings)
     };
     let mut checks = vec![reachable(&ready), encrypted(url)];
     if url.scheme() == "https" {
-        let now = HostClock::start().now();
-        checks.extend([certificate(ready.certificate_end, now), hsts(&ready.headers), old_versions(url)]);
+        checks.extend([hsts(&ready.headers), old_versions(url)]);
     }
     let strangers: Vec<Seen> = ["", "v1/session"].iter().filter_map(|path| get(path, None).ok()).collect();
     checks.push(version(&strangers));
@@ -108,11 +95,6 @@ fn beside(url: &Url, path: &str) -> Url {
     let mut address = url.clone();
     address.set_path(&format!("{}/{path}", url.path().trim_end_matches('/')));
     address
-}
-
-fn end_of(certificate: &[u8]) -> Option<i64> {
-    let (_, certificate) = X509Certificate::from_der(certificate).ok()?;
-    Some(certificate.validity().not_after.timestamp())
 }
 
 /// Returns an error with all that it came from.
@@ -149,20 +131,6 @@ pub(super) fn encrypted(url: &Url) -> Check {
     } else {
         let advice = "Use HTTPS: keys and passwords can be read in transit";
         Check::fail("encrypted", "the service is reached without encryption", advice)
-    }
-}
-
-pub(super) fn certificate(end: Option<i64>, now: Instant<Wall>) -> Check {
-    const NAME: &str = "certificate";
-    let Some(end) = end else {
-        return Check::warn(NAME, "the certificate cannot be read", "Check yourself when it expires");
-    };
-    let days = (end - now.micros() / 1_000_000).div_euclid(DAY_SECONDS);
-    let advice = "Renew it; the service reads it on its next start";
-    match days {
-        ..0 => Check::fail(NAME, "the certificate has expired", advice),
-        0..CERTIFICATE_DAYS_MIN => Check::warn(NAME, format!("the certificate expires in {days} days"), advice),
-        CERTIFICATE_DAYS_MIN.. => Check::ok(NAME, format!("the certificate expires in {days} days")),
     }
 }
 
