@@ -26,8 +26,6 @@ pub const CALENDAR_ONSETS_MAX: usize = 400;
 pub const UNPACKED_RATIO_MAX: u64 = 100;
 /// How many unpacked bytes are not asked what they were packed in.
 pub const UNPACKED_BYTES_FREE: u64 = 1024 * 1024;
-/// Largest window that a file packed with zstd may ask for, in bytes: what RFC 9659 lets a sender use.
-pub const UNPACKED_WINDOW_BYTES_MAX: u64 = 8 * 1024 * 1024;
 /// Deepest nesting of geometry collections, which RFC 7946 §3.1.8 advises against at all.
 pub const GEOMETRY_DEPTH_MAX: usize = 8;
 /// Deepest nesting of lists and objects in the attributes of an event, counting the object that

@@ -1,37 +1,32 @@
-//! Files that were packed with gzip (RFC 1952) or zstd (RFC 8878).
+//! Files compressed with gzip (RFC 1952).
 
-mod zstd_frames;
 #[cfg(test)]
 mod tests;
 
 use std::cell::Cell;
-use std::io::{self, BufReader, Read};
+use std::io::{self, Read};
 use std::rc::Rc;
 
 use flate2::read::MultiGzDecoder;
 
-use crate::limits::{BUFFER_BYTES, UNPACKED_BYTES_FREE, UNPACKED_RATIO_MAX};
-use zstd_frames::Frames;
+use crate::limits::{UNPACKED_BYTES_FREE, UNPACKED_RATIO_MAX};
 
 /// A way of packing files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Packing {
     /// RFC 1952.
     Gzip,
-    /// RFC 8878.
-    Zstd,
 }
 
 impl Packing {
     /// All of them.
-    pub const ALL: [Self; 2] = [Self::Gzip, Self::Zstd];
+    pub const ALL: [Self; 1] = [Self::Gzip];
 
     /// Returns the word for it in `Content-Encoding`.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Gzip => "gzip",
-            Self::Zstd => "zstd",
         }
     }
 
@@ -40,7 +35,6 @@ impl Packing {
     pub fn from_extension(extension: &str) -> Option<Self> {
         match extension.to_ascii_lowercase().as_str() {
             "gz" => Some(Self::Gzip),
-            "zst" | "zstd" => Some(Self::Zstd),
             _ => None,
         }
     }
@@ -48,20 +42,18 @@ impl Packing {
 
 /// Returns what is packed in the input, member after member.
 ///
-/// Nothing of it is kept but the window that the packing asks for, so that a small input that unpacks into a large one
-/// costs time only; it ends with an error where it is more than [`UNPACKED_RATIO_MAX`] times as large.
+/// Memory use is constant. The reader fails if the output is more than [`UNPACKED_RATIO_MAX`] times as large as the input.
 pub fn unpacked<'i>(packing: Packing, input: impl Read + 'i) -> impl Read + 'i {
     let packed_bytes = Rc::new(Cell::new(0));
     let counted = Counted { input, bytes: Rc::clone(&packed_bytes) };
-    let members: Box<dyn Read + 'i> = match packing {
-        Packing::Gzip => Box::new(MultiGzDecoder::new(counted)),
-        Packing::Zstd => Box::new(Frames::new(BufReader::with_capacity(BUFFER_BYTES, counted))),
+    let members = match packing {
+        Packing::Gzip => MultiGzDecoder::new(counted),
     };
     Unpacked { members, packed_bytes, bytes: 0 }
 }
 
-struct Unpacked<'i> {
-    members: Box<dyn Read + 'i>,
+struct Unpacked<R> {
+    members: MultiGzDecoder<Counted<R>>,
     packed_bytes: Rc<Cell<u64>>,
     bytes: u64,
 }
@@ -79,7 +71,7 @@ impl<R: Read> Read for Counted<R> {
     }
 }
 
-impl Read for Unpacked<'_> {
+impl<R: Read> Read for Unpacked<R> {
     fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
         let bytes = self.members.read(out)?;
         self.bytes += bytes as u64;

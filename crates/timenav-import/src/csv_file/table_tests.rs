@@ -301,7 +301,7 @@ fn files_that_are_no_text_are_told_apart() {
         );
     };
     check(b"\x1F\x8B\x08\x00", "gzip");
-    check(b"\x28\xB5\x2F\xFD\x00", "zstd");
+    check(b"\x28\xB5\x2F\xFD\x00", "it is packed with zstd; unpack it with `zstd -d`");
     check(b"PK\x03\x04\x14", "ZIP archive");
     check(b"\xFD7zXZ\x00", "xz");
     check(b"BZh9", "bzip2");

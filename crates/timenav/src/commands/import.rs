@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 
-use anyhow::{Context as _, anyhow};
+use anyhow::{Context as _, anyhow, bail};
 use clap::builder::PossibleValuesParser;
 use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::Value;
@@ -38,7 +38,7 @@ pub(crate) struct ImportCommand {
     /// The files; `-` is standard input.
     #[arg(required_unless_present = "undo", value_name = "FILE")]
     files: Vec<PathBuf>,
-    /// The format of the files. Defaults to the file extension, for compressed files the one before `.gz` or `.zst`.
+    /// The format of the files. Defaults to the file extension, for compressed files the one before `.gz`.
     #[arg(long, value_parser = PossibleValuesParser::new(Format::ALL.map(Format::as_str)))]
     format: Option<String>,
     /// Which column or property fills which field: time=when,description=what. Or @FILE, which has the mapping, or the
@@ -71,6 +71,7 @@ pub(crate) fn run(command: &ImportCommand, surroundings: &Surroundings) -> Resul
     if let Some(import_id) = &command.undo {
         return undo(command, import_id.clone(), surroundings);
     }
+    command.files.iter().try_for_each(|path| reject_zstd(path))?;
     if command.guess {
         let format = command.format.as_deref().map(str::parse).transpose().map_err(anyhow::Error::new)?;
         let guess = |path: &PathBuf| guess::run(path, format.or_else(|| format_of(path, None).ok()), packing_of(path));
@@ -208,6 +209,15 @@ fn packing_of(path: &Path) -> Option<Packing> {
     Packing::from_extension(path.extension()?.to_str()?)
 }
 
+/// Rejects a file whose name ends as those of zstd do.
+fn reject_zstd(path: &Path) -> anyhow::Result<()> {
+    let extension = path.extension().and_then(|extension| extension.to_str()).unwrap_or_default();
+    if extension.eq_ignore_ascii_case("zst") || extension.eq_ignore_ascii_case("zstd") {
+        bail!("{} is packed with zstd, which is not supported; unpack it with `zstd -d`", path.display());
+    }
+    Ok(())
+}
+
 /// Opens a file for sending. The progress bar shows itself only on a terminal.
 fn open(path: &Path) -> anyhow::Result<(Box<dyn Read + Send>, ProgressBar)> {
     if path == Path::new("-") {
@@ -242,8 +252,19 @@ mod tests {
         check("x.json", None, None);
         check("a/b.csv.gz", None, Some(Format::Csv));
         check("x.GEOJSON.GZ", None, Some(Format::GeoJson));
-        check("a/b.tsv.zst", None, Some(Format::Csv));
+        check("a/b.tsv.zst", None, None);
         check("x.gz", None, None);
         check("x.gz", Some("otlp"), Some(Format::Otlp));
+    }
+
+    #[test]
+    fn reject_zstd_of_zstd_extension_names_the_command() {
+        for path in ["a/b.tsv.zst", "x.NDJSON.ZST", "x.csv.zstd"] {
+            let error = reject_zstd(Path::new(path)).unwrap_err().to_string();
+            assert!(error.starts_with(path) && error.contains("`zstd -d`"), "{error}");
+        }
+        for path in ["a.csv", "a.csv.gz", "zst", "-"] {
+            reject_zstd(Path::new(path)).unwrap();
+        }
     }
 }

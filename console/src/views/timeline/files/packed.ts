@@ -1,9 +1,9 @@
 /** Files as they are sent: packed ones as they are, and of large ones their beginning, to be checked alone. */
 
 /** How a file is packed, as `Content-Encoding` says it. */
-export type Packing = 'gzip' | 'zstd';
+export type Packing = 'gzip';
 
-const PACKINGS: Record<string, Packing> = { gz: 'gzip', zst: 'zstd' };
+const PACKINGS: Record<string, Packing> = { gz: 'gzip' };
 
 /** Returns how a file is packed, as the end of its name tells, and the name that it has without that. */
 export function packingOf(name: string): { packing: Packing | null; inner: string } {
@@ -15,7 +15,7 @@ export function packingOf(name: string): { packing: Packing | null; inner: strin
 /** How files begin that are often taken for text, and what is done about it, as the service says it. */
 const OTHERS: readonly (readonly [start: readonly number[], what: string])[] = [
   [[0x1f, 0x8b], 'It is packed with gzip. End its name in .gz.'],
-  [[0x28, 0xb5, 0x2f, 0xfd], 'It is packed with zstd. End its name in .zst.'],
+  [[0x28, 0xb5, 0x2f, 0xfd], 'It is packed with zstd. Unpack it with zstd -d.'],
   [[0x50, 0x4b, 0x03, 0x04], 'It is a ZIP archive, or a file of a spreadsheet. Unpack it, or save it as CSV.'],
   [[0xfd, 0x37, 0x7a, 0x58, 0x5a], 'It is packed with xz. Unpack it.'],
   [[0x42, 0x5a, 0x68], 'It is packed with bzip2. Unpack it.'],
@@ -33,8 +33,8 @@ export async function unreadable(file: Blob, packing: Packing | null): Promise<s
 /** Returns what is in a file as it is read; null where this browser cannot unpack it. */
 export function contentsOf(file: Blob, packing: Packing | null): ReadableStream<Uint8Array> | null {
   if (packing === null) return file.stream();
-  if (packing !== 'gzip' || !('DecompressionStream' in globalThis)) return null;
-  return file.stream().pipeThrough(new DecompressionStream('gzip'));
+  if (!('DecompressionStream' in globalThis)) return null;
+  return file.stream().pipeThrough(new DecompressionStream(packing));
 }
 
 /** Reads the first bytes of what is in a file, as text. */

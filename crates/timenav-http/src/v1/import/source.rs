@@ -61,7 +61,11 @@ fn packing(headers: &HeaderMap) -> Result<Option<Packing>, Failure> {
     let named = |packing: &Packing| one.eq_ignore_ascii_case(packing.as_str().as_bytes());
     match Packing::ALL.into_iter().find(named) {
         None if one.eq_ignore_ascii_case(b"identity") => Ok(None),
-        None => Err(Failure::invalid("Content-Encoding", "compress a file once, with `gzip` or `zstd`")),
+        None if one.eq_ignore_ascii_case(b"zstd") => Err(Failure::invalid(
+            "Content-Encoding",
+            "zstd is not supported; unpack the file with `zstd -d`, or use `gzip`",
+        )),
+        None => Err(Failure::invalid("Content-Encoding", "compress a file once, with `gzip`")),
         packing => Ok(packing),
     }
 }

@@ -117,12 +117,6 @@ fn packed_files_are_unpacked() {
     assert_eq!(counts(send("identity", LINES.as_bytes())), [0, 3, 0]);
     let answer = send("br", &lines).refused(400, "invalid_parameter");
     assert_eq!(answer["errors"][0]["pointer"], "#/Content-Encoding");
-    // A frame of zstd with the lines as they are (RFC 8878, section 3.1.1).
-    let block = u32::try_from(LINES.len() << 3 | 1).unwrap().to_le_bytes();
-    let frame = [&[0x28, 0xB5, 0x2F, 0xFD, 0, 0x58][..], &block[..3], LINES.as_bytes()].concat();
-    assert_eq!(counts(send("zstd", &frame)), [0, 3, 0]);
-    send("zstd", &frame[..frame.len() - 1]).refused(400, "malformed_file");
-    send("zstd", LINES.as_bytes()).refused(400, "malformed_file");
     send("gzip", &lines[..lines.len() - 1]).refused(400, "malformed_file");
     send("gzip", LINES.as_bytes()).refused(400, "malformed_file");
     let bomb = packed(&vec![b'\n'; 32 << 20]).unwrap();
@@ -131,6 +125,22 @@ fn packed_files_are_unpacked() {
     let path = target(PATH, &[("format", "cloudevents")]);
     let binary = Request::post(&path).body("text/plain", b"x").header("ce-specversion", "1.0");
     service.send(binary.header("Content-Encoding", "gzip")).refused(400, "invalid_parameter");
+    service.audit();
+}
+
+#[test]
+fn import_of_zstd_file_names_the_command_to_unpack_it() {
+    let service = Service::start();
+    // A frame with the lines as a raw block (RFC 8878, section 3.1.1).
+    let block = u32::try_from(LINES.len() << 3 | 1).unwrap().to_le_bytes();
+    let frame = [&[0x28, 0xB5, 0x2F, 0xFD, 0, 0x58][..], &block[..3], LINES.as_bytes()].concat();
+    let send =
+        |encoding: &str| service.send(Request::post(PATH).body(NDJSON, &frame).header("Content-Encoding", encoding));
+    let answer = send("zstd").refused(400, "invalid_parameter");
+    assert_eq!(answer["errors"][0]["pointer"], "#/Content-Encoding");
+    assert!(answer["errors"][0]["detail"].as_str().unwrap().contains("`zstd -d`"), "{answer}");
+    let answer = send("identity").refused(400, "malformed_file");
+    assert!(answer["detail"].as_str().unwrap().contains("`zstd -d`"), "{answer}");
     service.audit();
 }
 
