@@ -1,4 +1,4 @@
-//! Compressing answers (RFC 9110 §12.5.3): gzip or zstd, for whoever accepts one.
+//! Response compression with gzip (RFC 9110 §12.5.3).
 //!
 //! Only what lookups answer is compressed, because how long a compressed answer is tells something of its content:
 //! where a secret and a text of somebody else's choice are compressed together, whoever sees the lengths of many answers
@@ -25,7 +25,7 @@ use crate::accept::essence;
 
 /// Shorter answers are sent as they are: they fit into a packet, compressed or not.
 const COMPRESSED_BYTES_MIN: u64 = 1_024;
-/// The fastest level that makes answers smaller, for both codings.
+/// The fastest level that makes responses smaller.
 const LEVEL: CompressionLevel = CompressionLevel::Precise(1);
 /// What is compressed. Messages of a stream are sent one by one, and hashes and sealed data do not get smaller.
 const TYPES: [&str; 6] = [
