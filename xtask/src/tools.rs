@@ -208,13 +208,12 @@ struct Tried {
 /// What Debian has of them, but for compilers of Java, which are as large as all others together. Go takes half a gigabyte
 /// and a quarter of a minute; gccgo is smaller, and its programs ask for the time by the C library, where those of Go have
 /// a way of their own.
-const TRIED: [Tried; 9] = [
+const TRIED: [Tried; 8] = [
     Tried { path: "/usr/bin/bwrap", package: "bubblewrap" },
     Tried { path: "/usr/bin/gdb", package: "gdb" },
     Tried { path: "/usr/bin/go", package: "golang-go" },
     Tried { path: "/usr/bin/musl-gcc", package: "musl-tools" },
     Tried { path: "/usr/bin/ntpdig", package: "ntpsec-ntpdig" },
-    Tried { path: "/usr/bin/ssh-agent", package: "openssh-client" },
     Tried { path: "/usr/bin/sqlite3", package: "sqlite3" },
     Tried { path: "/usr/bin/strace", package: "strace" },
     Tried { path: CHRONY, package: "chrony" },

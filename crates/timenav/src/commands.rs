@@ -5,7 +5,6 @@
 
 mod serve;
 mod witness;
-mod agent_arguments;
 mod signing_key;
 mod rotate_signing_key;
 mod accept_rollback;

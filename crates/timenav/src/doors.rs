@@ -101,16 +101,16 @@ impl Entropy for OsEntropy {
 }
 
 /// The secret from which the keys of [`Signer::authenticate`] are made (RFC 5869).
-pub(crate) struct Seals(Prk);
+struct Seals(Prk);
 
 impl Seals {
     /// Takes what is needed from a secret.
-    pub(crate) fn of(secret: &[u8; 32]) -> Self {
+    fn of(secret: &[u8; 32]) -> Self {
         Self(Salt::new(HKDF_SHA256, b"timenav authenticate v1").extract(secret))
     }
 
     /// Returns the code of a message under the key of that label.
-    pub(crate) fn authenticate(&self, label: &str, message: &[u8]) -> [u8; 32] {
+    fn authenticate(&self, label: &str, message: &[u8]) -> [u8; 32] {
         let info = [label.as_bytes()];
         let key = self.0.expand(&info, HMAC_SHA256).expect("HKDF gives a key of 32 bytes");
         let tag = hmac::sign(&hmac::Key::from(key), message);

@@ -7,16 +7,14 @@ mod next_key;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Duration;
 
 use anyhow::{Context as _, bail};
-use timenav_engine::{Entropy, Signer, TRIAL};
+use timenav_engine::{Entropy, Signer};
 use zeroize::Zeroizing;
 
 use crate::data_folder::{
     DataFolder, is_open_to_others, replace_secret, sync_folder_of, unfinished_restore_in, write_secret,
 };
-use crate::doors::counted;
 
 pub(crate) use key_text::KeyText;
 pub(crate) use next_key::{NextKey, NextKeyFile};
@@ -31,8 +29,6 @@ pub(crate) struct ServiceKey {
     pub(crate) signer: Arc<dyn Signer>,
     /// Stands in every checkpoint, so it can never change.
     pub(crate) service_name: String,
-    /// Where the agent listens that holds the key, if one does.
-    pub(crate) agent: Option<PathBuf>,
 }
 
 impl ServiceKey {
@@ -41,34 +37,7 @@ impl ServiceKey {
     /// # Errors
     /// It is damaged.
     pub(crate) fn of(text: &KeyText) -> anyhow::Result<Self> {
-        let agent = text.agent().map(Path::to_owned);
-        Ok(Self { signer: text.signer()?, service_name: text.name().to_owned(), agent })
-    }
-
-    /// Has an agent that holds the key sign something, and tells how long that takes: each group of writes does. A key of a
-    /// file needs no trial.
-    ///
-    /// # Errors
-    /// It does not sign, or signs the same in two ways: checkpoints that are made again must be the same.
-    pub(crate) fn try_agent(&self) -> anyhow::Result<Option<Duration>> {
-        let Some(agent) = &self.agent else { return Ok(None) };
-        let advice = || {
-            let path = agent.display();
-            format!("start the agent at {path} and add the key to it, or correct the path at the end of the key file")
-        };
-        let first = self.signer.sign(TRIAL).with_context(advice)?;
-        // The first one had to connect.
-        let began = counted();
-        let second = self.signer.sign(TRIAL).with_context(advice)?;
-        let took = counted().saturating_sub(began);
-        if first != second {
-            bail!(
-                "the agent at {} signs the same text differently each time, which no Ed25519 of RFC 8032 does: the \
-                 ledgers cannot be signed with such a key",
-                agent.display()
-            );
-        }
-        Ok(Some(took))
+        Ok(Self { signer: text.signer()?, service_name: text.name().to_owned() })
     }
 }
 
@@ -121,14 +90,7 @@ pub(crate) fn kept_service_key(folder: &DataFolder, wanted: Option<&str>) -> any
 /// # Errors
 /// There is such a file, it cannot be written, or the name is none.
 pub(crate) fn make_signing_key(path: &Path, service_name: &str, entropy: &dyn Entropy) -> anyhow::Result<()> {
-    write_signing_key(path, &KeyText::make(service_name, entropy)?)
-}
-
-/// Writes what is known of a signing key into a new file.
-///
-/// # Errors
-/// There is such a file, or it cannot be written.
-pub(crate) fn write_signing_key(path: &Path, key: &KeyText) -> anyhow::Result<()> {
+    let key = KeyText::make(service_name, entropy)?;
     let text = Zeroizing::new(format!("{}\n", &*key.to_secret_text()));
     write_secret(path, &text).with_context(|| format!("{} cannot be written", path.display()))
 }
@@ -254,6 +216,16 @@ mod tests {
         std::fs::write(folder.signing_key(), text.replace("timenav.local", "timenav.other")).unwrap();
         let refused = open(&folder, None).err().unwrap();
         assert!(refused.contains("is damaged"), "{refused}");
+    }
+
+    #[test]
+    fn service_key_of_agent_file_names_the_file_and_the_way_out() {
+        let parent = tempfile::tempdir().unwrap();
+        let folder = DataFolder::open(parent.path()).unwrap();
+        std::fs::write(folder.signing_key(), "AGENT+KEY timenav.local+1234abcd+AQID c2Vj /run/agent.sock\n").unwrap();
+        let error = open(&folder, None).err().unwrap();
+        assert!(error.starts_with(&format!("the signing key {}: ", folder.signing_key().display())), "{error}");
+        assert!(error.contains("no longer supported") && error.contains("--in-file"), "{error}");
     }
 
     #[test]

@@ -4,7 +4,6 @@
 //! the data folder and the engine in [`wiring`], and serves. Every other subcommand that needs a
 //! service talks to it over HTTP by [`client`], as any program would.
 
-mod agent;
 mod backup_file;
 mod boot;
 mod client;

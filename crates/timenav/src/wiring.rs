@@ -96,10 +96,6 @@ pub(crate) async fn open(folder: &DataFolder, settings: &Settings) -> anyhow::Re
     } else {
         service_key(folder, name, &OsEntropy)?
     };
-    if let (Some(took), Some(agent)) = (key.try_agent()?, &key.agent) {
-        let (agent, micros) = (agent.display(), took.as_micros());
-        tracing::info!(%agent, micros, "an agent holds the signing key; a group of writes waits for two signatures for each timeline");
-    }
     let next = next_signer(folder, &key)?;
     let mut parts = Parts::of(folder, settings, checkpoints, (key, next), postgres)?;
     let log = origin(&parts.options.service_name, TimelineId::SYSTEM);
@@ -196,7 +192,6 @@ pub(crate) async fn open_to_rotate(
         Some(url) => Some(open_postgres(folder, url, true).await?),
         None => None,
     };
-    key.try_agent()?;
     put_together(folder, settings, checkpoints, (key, Some(next)), postgres).await
 }
 
@@ -217,7 +212,6 @@ pub(crate) async fn accept_rollback(
         None => None,
     };
     let key = kept_service_key(folder, settings.service_name.as_deref())?;
-    key.try_agent()?;
     let next = next_signer(folder, &key)?;
     let mut parts = Parts::of(folder, settings, checkpoints, (key, next), postgres)?;
     parts.options.accept_rollback = Some(acceptance);

@@ -5,13 +5,12 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use anyhow::{Context as _, anyhow, bail};
+use anyhow::{Context as _, anyhow};
 use serde_json::{Value, json};
 use timenav_core::ids::TimelineId;
 use timenav_core::ledger::{TlogProof, VerifierKey, origin};
 use timenav_engine::{Engine, InclusionProof, Rotation};
 
-use super::agent_arguments::AgentArguments;
 use crate::config::{ServeOptions, Settings, StoreUrl};
 use crate::data_folder::{DATABASE_FILE, DataFolder, check_replaceable};
 use crate::doors::OsEntropy;
@@ -51,11 +50,6 @@ pub(crate) struct RotateSigningKeyCommand {
     /// the old one. You cannot get it later.
     #[arg(long, value_name = "DIR")]
     save: Option<PathBuf>,
-    #[command(flatten)]
-    agent: AgentArguments,
-    /// Go over to a key in a file, although an agent holds the key that signs.
-    #[arg(long, conflicts_with = "agent")]
-    in_file: bool,
     /// Print the result as JSON, with the size at which the key of each ledger changed.
     #[arg(long)]
     json: bool,
@@ -66,7 +60,7 @@ pub(crate) struct RotateSigningKeyCommand {
 /// # Errors
 /// A service uses the folder, it is not as it was signed, or something cannot be written.
 pub(crate) fn run(command: RotateSigningKeyCommand) -> Result<(), Failure> {
-    let RotateSigningKeyCommand { data, checkpoints, store, signing_key, config, save, agent, in_file, json } = command;
+    let RotateSigningKeyCommand { data, checkpoints, store, signing_key, config, save, json } = command;
     let settings =
         Settings::resolve(ServeOptions { data, store, signing_key, config, checkpoints, ..ServeOptions::default() })?;
     telemetry::start(settings.log_format, &settings.log_filter)?;
@@ -85,7 +79,7 @@ pub(crate) fn run(command: RotateSigningKeyCommand) -> Result<(), Failure> {
         None => service_key(&folder, name, &entropy)?,
     };
     let (next, is_begun) = match NextKeyFile::read(&folder, &current)? {
-        NextKeyFile::None => (NextKey::new(&next_key(&current, &agent, in_file)?)?, false),
+        NextKeyFile::None => (NextKey::new(&KeyText::make(&current.service_name, &entropy)?)?, false),
         NextKeyFile::Begun(next) => (next, true),
         NextKeyFile::Left => {
             NextKeyFile::clear(&folder)?;
@@ -111,25 +105,6 @@ pub(crate) fn run(command: RotateSigningKeyCommand) -> Result<(), Failure> {
         ledgers: rotation.ledgers,
     };
     show(&rotated, json)
-}
-
-/// Returns the key to go over to.
-fn next_key(current: &ServiceKey, agent: &AgentArguments, in_file: bool) -> anyhow::Result<KeyText> {
-    if let Some(held) = agent.held(&current.service_name, &OsEntropy)? {
-        if held.signer()?.public_key() == current.signer.public_key() {
-            bail!("that key of the agent signs already: add another one to the agent, and name it with --agent-key");
-        }
-        ServiceKey::of(&held)?.try_agent()?;
-        return Ok(held);
-    }
-    if let Some(holds) = current.agent.as_deref().filter(|_| !in_file) {
-        bail!(
-            "the agent at {} holds the key that signs: name the agent that holds the next one with --agent, or put the \
-             next one into a file with --in-file",
-            holds.display()
-        );
-    }
-    KeyText::make(&current.service_name, &OsEntropy)
 }
 
 /// What was done.

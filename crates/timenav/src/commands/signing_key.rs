@@ -8,11 +8,10 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context as _, anyhow};
 use serde_json::json;
 
-use super::agent_arguments::AgentArguments;
 use super::rotate_signing_key::verifier_key;
 use crate::doors::OsEntropy;
 use crate::exit::Failure;
-use crate::key_files::{SERVICE_NAME_DEFAULT, ServiceKey, make_signing_key, read_public_key, write_signing_key};
+use crate::key_files::{SERVICE_NAME_DEFAULT, make_signing_key, read_public_key};
 use crate::output;
 
 /// Creates the key that signs the ledgers.
@@ -44,8 +43,6 @@ struct NewCommand {
     /// Use a domain name that you own, to keep it unique.
     #[arg(long, env = "TIMENAV_SERVICE_NAME", value_name = "NAME")]
     service_name: Option<String>,
-    #[command(flatten)]
-    agent: AgentArguments,
     /// Print the result as JSON.
     #[arg(long)]
     json: bool,
@@ -62,30 +59,19 @@ pub(crate) fn run(command: SigningKeyCommand) -> Result<(), Failure> {
 }
 
 fn new(command: &NewCommand) -> Result<(), Failure> {
-    let NewCommand { file, service_name, agent, json } = command;
+    let NewCommand { file, service_name, json } = command;
     let name = service_name.as_deref().unwrap_or(SERVICE_NAME_DEFAULT);
     if file.try_exists().with_context(|| format!("{} cannot be read", file.display()))? {
         let what = "already exists, and a signing key is never overwritten; choose another file";
         return Err(anyhow!("{} {what}", file.display()).into());
     }
-    let held = agent.held(name, &OsEntropy)?;
-    let took = held.as_ref().map(|held| ServiceKey::of(held)?.try_agent()).transpose()?.flatten();
     make_folder_of(file).with_context(|| format!("the folder of {} cannot be created", file.display()))?;
-    match &held {
-        Some(held) => write_signing_key(file, held)?,
-        None => make_signing_key(file, name, &OsEntropy)?,
-    }
+    make_signing_key(file, name, &OsEntropy)?;
     let (_, public) = read_public_key(file).with_context(|| format!("{} cannot be read", file.display()))?;
     let public = verifier_key(name, public)?.to_string();
     if *json {
         let made = json!({ "file": file, "service_name": name, "verifier_key": public });
         return output::write(&output::pretty(&made.to_string()));
-    }
-    if let Some(took) = took {
-        let micros = took.as_micros();
-        output::note(&format!(
-            "The agent signs within {micros} µs. A group of writes waits for two signatures for each timeline."
-        ));
     }
     output::note(&format!("Created {} for the service `{name}`. Its public key:", file.display()));
     output::write(&format!("{public}\n"))
@@ -108,9 +94,7 @@ mod tests {
     fn a_key_is_made_once_and_is_private() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("data/signing.key");
-        let agent = AgentArguments::default();
-        let command =
-            NewCommand { file: file.clone(), service_name: Some("clock.example".to_owned()), agent, json: true };
+        let command = NewCommand { file: file.clone(), service_name: Some("clock.example".to_owned()), json: true };
         new(&command).unwrap();
         assert!(!is_open_to_others(&file).unwrap() && !is_open_to_others(file.parent().unwrap()).unwrap());
         let before = std::fs::read(&file).unwrap();

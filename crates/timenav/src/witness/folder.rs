@@ -71,7 +71,6 @@ impl WitnessFolder {
             bail!("the witness is called `{}`, and cannot be renamed to `{name}`", key.service_name);
         }
         let public = WitnessKey::new(&key.service_name, key.signer.public_key())?;
-        key.try_agent()?;
         Ok((public, key.signer))
     }
 

@@ -18,12 +18,6 @@ pub(crate) struct Checkpoint {
 
 /// The public half of the key in a data folder, read without asking the service.
 pub(crate) fn public_key(signing_key: &str) -> [u8; 32] {
-    if let Some(held) = signing_key.strip_prefix("AGENT+KEY ") {
-        // An agent holds it: `<name>+<key id>+<base64> <secret> <socket>`.
-        let encoded = held.split(' ').next().expect("a public key").splitn(3, '+').nth(2).expect("three parts");
-        let bytes = BASE64.decode(encoded.as_bytes()).expect("the key is base64");
-        return bytes.strip_prefix(&[1]).expect("the key is an Ed25519 key").try_into().expect("it has 32 bytes");
-    }
     // `PRIVATE+KEY+<name>+<key id>+<base64>`; base64 may have `+` too.
     let encoded = signing_key.trim_end().splitn(5, '+').nth(4).expect("five parts");
     let bytes = BASE64.decode(encoded.as_bytes()).expect("the seed is base64");

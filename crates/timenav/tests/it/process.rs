@@ -1,6 +1,5 @@
 //! The process: how it starts, what it leaves on the disk, how it ends.
 
-mod agent;
 mod backup;
 mod compact;
 mod deploy;

@@ -94,14 +94,9 @@ impl Service {
 
     /// Rotates the signing key while the process does not run. Returns what is printed.
     pub(crate) fn rotate_signing_key(&mut self) -> String {
-        self.rotate_signing_key_with(&[])
-    }
-
-    /// As [`Service::rotate_signing_key`], with more arguments.
-    pub(crate) fn rotate_signing_key_with(&mut self, arguments: &[&str]) -> String {
         assert!(self.process.is_none(), "the process runs");
         let mut rotate = timenav();
-        rotate.arg("rotate-signing-key").arg("--data").arg(self.data()).args(arguments);
+        rotate.arg("rotate-signing-key").arg("--data").arg(self.data());
         let (code, stdout, stderr) = run(&mut rotate, "");
         assert_eq!((code, stderr.as_str()), (Some(0), ""), "{stdout}");
         let text = std::fs::read_to_string(self.data().join("signing.key")).expect("there is a key");
