@@ -290,7 +290,7 @@ pub use scan_places::{SCANS_RUNNING_MAX, SCANS_RUNNING_PER_USER_MAX};
 pub use seen_events::{EventAt, SeenEvent, SeenEvents};
 pub use seldom::Seldom;
 pub use sessions::{CROSS_SITE_CODE, NewSession, PasswordRequest, SessionView};
-pub use signer::{SignFailure, Signer, TRIAL};
+pub use signer::{SignFailure, Signer};
 pub use skipped::SkippedMoments;
 pub use spool::Spool;
 pub use stats::EngineStats;

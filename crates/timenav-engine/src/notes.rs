@@ -30,22 +30,6 @@ const ROTATIONS_MAX: usize = 1_024;
 /// # Errors
 /// The key or the name is none that a note can have, or the key cannot sign now.
 pub(crate) fn newest_note(state: &TimelineState, doors: &Doors, options: &Options) -> Result<Arc<str>, Refusal> {
-    note_of(state, doors, options, false)
-}
-
-/// As [`newest_note`], for what is committed and cannot be told before: waits longer for a key that cannot sign now.
-///
-/// # Errors
-/// As those of [`newest_note`].
-pub(crate) fn newest_note_in_the_end(
-    state: &TimelineState,
-    doors: &Doors,
-    options: &Options,
-) -> Result<Arc<str>, Refusal> {
-    note_of(state, doors, options, true)
-}
-
-fn note_of(state: &TimelineState, doors: &Doors, options: &Options, waits: bool) -> Result<Arc<str>, Refusal> {
     if let Some(note) = state.note.get() {
         return Ok(Arc::clone(note));
     }
@@ -56,7 +40,7 @@ fn note_of(state: &TimelineState, doors: &Doors, options: &Options, waits: bool)
         root: state.root,
         extensions: Vec::new(),
     };
-    let note = sign(&tree, (&*doors.signer, next), waits)?;
+    let note = sign(&tree, (&*doors.signer, next))?;
     Ok(Arc::clone(state.note.get_or_init(|| note)))
 }
 
@@ -81,18 +65,12 @@ pub(crate) fn keep_both(divergence: &Divergence, known: Option<&TimelineState>, 
     }
 }
 
-fn sign(
-    tree: &Checkpoint,
-    (signer, next): (&dyn Signer, Option<&dyn Signer>),
-    waits: bool,
-) -> Result<Arc<str>, Refusal> {
+fn sign(tree: &Checkpoint, (signer, next): (&dyn Signer, Option<&dyn Signer>)) -> Result<Arc<str>, Refusal> {
     let damaged = |error: &dyn std::fmt::Display| Refusal::Damaged(format!("a checkpoint cannot be signed: {error}"));
     let key =
         |signer: &dyn Signer| VerifierKey::new(&tree.origin, signer.public_key()).map_err(|error| damaged(&error));
     let own = key(signer)?;
-    let unsigned = |sign: &dyn Fn(&[u8]) -> [u8; 64]| tree.sign(&own, sign);
-    let lent = if waits { signer.lend_in_the_end(unsigned) } else { signer.lend(unsigned) };
-    let mut note = lent?.map_err(|error| damaged(&error))?;
+    let mut note = signer.lend(|sign| tree.sign(&own, sign))?.map_err(|error| damaged(&error))?;
     if let Some(next) = next {
         let own = key(next)?;
         note = next.lend(|sign| note.countersign(&own, sign))?.map_err(|error| damaged(&error))?;
@@ -105,7 +83,7 @@ fn sign(
 /// # Errors
 /// The key or the name is none that a note can have.
 pub(crate) fn note_of_scanned(tree: &Checkpoint, signer: &dyn Signer) -> Result<Arc<str>, Refusal> {
-    sign(tree, (signer, None), false)
+    sign(tree, (signer, None))
 }
 
 /// Has the next key sign what is kept of a timeline that has ended, beside the key that has signed it. `None` where it has.
@@ -129,7 +107,7 @@ pub(crate) fn signed_by_next(
     }
     let wrong = |error| Refusal::Damaged(format!("the checkpoint that is kept of `{}`: {error}", kept.timeline));
     let tree = opened(&*doors.signer, kept.is_sealed(&*doors.signer)).map_err(wrong)?;
-    let note = sign(&tree, (&*doors.signer, Some(next)), false)?;
+    let note = sign(&tree, (&*doors.signer, Some(next)))?;
     Ok(Some(KeptOutside::seal(kept.timeline.clone(), note, &*doors.signer)))
 }
 
@@ -161,7 +139,7 @@ pub fn newest_checkpoints(
                 let stated = open_newest(head, &keys, verify).ok();
                 let stated = stated.filter(|stated| (stated.size, stated.root) == tree);
                 let not = || Refusal::Damaged(format!("the head of timeline `{}` is not what was signed", head.id));
-                sign(&stated.ok_or_else(not)?, (signer, None), false)?
+                sign(&stated.ok_or_else(not)?, (signer, None))?
             }
         };
         Ok(KeptOutside::seal(head.id.clone(), note, signer))

@@ -10,7 +10,7 @@ use timenav_core::ids::TimelineId;
 use crate::asked::{Asked, Told};
 use crate::background::Background;
 use crate::head::TimelineState;
-use crate::notes::newest_note_in_the_end;
+use crate::notes::newest_note;
 use crate::outside::{KeptOutside, system_last};
 use crate::refusal::Refusal;
 use crate::shared::{Committed, Shared};
@@ -54,7 +54,7 @@ pub(crate) fn seal_together(sealing: Vec<Sealed>, shared: &Shared) {
 pub(crate) fn keep_newest<'s>(states: impl Iterator<Item = &'s TimelineState>, shared: &Shared) -> Result<(), String> {
     let newest: HashMap<&TimelineId, &TimelineState> = states.map(|state| (&state.head.id, state)).collect();
     let sealed = |(id, state): (&TimelineId, &TimelineState)| {
-        let note = newest_note_in_the_end(state, &shared.doors, &shared.options);
+        let note = newest_note(state, &shared.doors, &shared.options);
         let note = note.map_err(|refusal| refusal.to_string())?;
         Ok(KeptOutside::seal(id.clone(), note, &*shared.doors.signer))
     };

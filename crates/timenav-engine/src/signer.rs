@@ -7,32 +7,23 @@ use timenav_core::ids::TimelineId;
 use timenav_core::ledger::{NoteError, VerifierKey, origin};
 
 /// What is signed to find out whether a key signs: neither a checkpoint nor the statement of a head.
-pub const TRIAL: &[u8] = b"timenav asks whether this key signs\n";
+pub(crate) const TRIAL: &[u8] = b"timenav asks whether this key signs\n";
 
-/// Why nothing was signed: who holds the key does not answer, or refuses.
+/// Reason for which a signer did not sign.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("the key cannot sign now: {0}")]
 pub struct SignFailure(pub String);
 
-/// Signs with one Ed25519 key and never shows it. The key may be held by somebody else, who does nothing but sign.
+/// Signs with one Ed25519 key and never shows it.
 pub trait Signer: Send + Sync + 'static {
     /// Returns the public key.
     fn public_key(&self) -> [u8; 32];
 
-    /// Returns the Ed25519 signature of a message (RFC 8032). May wait for whoever holds the key, for a bounded time.
+    /// Returns the Ed25519 signature of a message (RFC 8032).
     ///
     /// # Errors
-    /// Who holds the key does not answer, or refuses.
+    /// The signer did not sign. The signer of a key file always signs.
     fn sign(&self, message: &[u8]) -> Result<[u8; 64], SignFailure>;
-
-    /// As [`Signer::sign`], for what has happened already and must be signed to be told: where the key is held by somebody
-    /// else, this waits longer for them, and tries again.
-    ///
-    /// # Errors
-    /// As those of [`Signer::sign`], all that time.
-    fn sign_in_the_end(&self, message: &[u8]) -> Result<[u8; 64], SignFailure> {
-        self.sign(message)
-    }
 
     /// Returns whether a signature of a message was made with the key behind `public_key`.
     fn verify(&self, public_key: &[u8; 32], message: &[u8], signature: &[u8; 64]) -> bool;
@@ -53,31 +44,13 @@ impl dyn Signer {
     /// # Errors
     /// Nothing was signed.
     pub fn lend<T>(&self, make: impl FnOnce(&dyn Fn(&[u8]) -> [u8; 64]) -> T) -> Result<T, SignFailure> {
-        lent(|message| self.sign(message), make)
+        let failed = RefCell::new(None);
+        let thing = make(&|message| {
+            self.sign(message).unwrap_or_else(|failure| {
+                failed.replace(Some(failure));
+                [0; 64]
+            })
+        });
+        failed.into_inner().map_or(Ok(thing), Err)
     }
-
-    /// As `lend`, by [`Signer::sign_in_the_end`].
-    ///
-    /// # Errors
-    /// Nothing was signed.
-    pub(crate) fn lend_in_the_end<T>(
-        &self,
-        make: impl FnOnce(&dyn Fn(&[u8]) -> [u8; 64]) -> T,
-    ) -> Result<T, SignFailure> {
-        lent(|message| self.sign_in_the_end(message), make)
-    }
-}
-
-fn lent<T>(
-    sign: impl Fn(&[u8]) -> Result<[u8; 64], SignFailure>,
-    make: impl FnOnce(&dyn Fn(&[u8]) -> [u8; 64]) -> T,
-) -> Result<T, SignFailure> {
-    let failed = RefCell::new(None);
-    let thing = make(&|message| {
-        sign(message).unwrap_or_else(|failure| {
-            failed.replace(Some(failure));
-            [0; 64]
-        })
-    });
-    failed.into_inner().map_or(Ok(thing), Err)
 }
