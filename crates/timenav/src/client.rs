@@ -118,17 +118,6 @@ impl Client {
         self.send(asking(Method::GET, path, query)).and_then(|response| self.text(response))
     }
 
-    /// Sends a call of the client for Rust, whose answer is shown as it came.
-    ///
-    /// # Errors
-    /// The service does not answer, or says no.
-    pub(crate) fn call_of(
-        &self,
-        call: impl FnOnce(&timenav_client::Client) -> Result<Request, timenav_client::Error>,
-    ) -> Result<Answer, Failure> {
-        self.ask(call(&self.api)?)
-    }
-
     /// Sends a POST that happens once, even if it has to be sent twice.
     ///
     /// # Errors

@@ -83,11 +83,6 @@ pub(crate) struct TimelineOptions {
 }
 
 impl TimelineOptions {
-    /// Returns the client for calls on the timeline.
-    pub(crate) fn on(&self, api: &timenav_client::Client) -> timenav_client::Client {
-        self.timeline.as_deref().map_or_else(|| api.clone(), |timeline| api.on_timeline(timeline))
-    }
-
     /// Returns the timeline of an operation that must be told it; `main` by default.
     pub(crate) fn required(&self) -> &str {
         self.timeline.as_deref().unwrap_or("main")

@@ -2,7 +2,6 @@
 
 use clap::builder::PossibleValuesParser;
 use serde_json::{Value, json};
-use timenav_client::schemas::PermissionsRequest;
 use timenav_core::access::Role;
 
 use super::pages::{page_text, show_pages};
@@ -99,12 +98,13 @@ pub(crate) fn run(command: AccessCommand, surroundings: &Surroundings) -> Result
     let client = Client::new(&command.service, surroundings)?;
     match command.action {
         Action::Show => {
-            let answer = client.call_of(|api| api.access_control(command.timeline.required()).request())?;
+            let answer = client.get(&["v1", "access-control"], &command.timeline.required_query())?;
             client.show(&answer, permissions_text)
         }
         Action::Set(set) => {
-            let (timeline, lists) = (command.timeline.required(), permissions(set));
-            client.show(&client.call_of(|api| api.set_access_control(timeline, lists).request())?, output::status)
+            let mut body = command.timeline.required_body();
+            body.insert("permissions".to_owned(), permissions(set));
+            client.show(&client.post(&["v1", "set-access-control"], body)?, output::status)
         }
         Action::Grant(grant) => {
             let (now, tag) = client.get_tagged(&["v1", "access-control"], &command.timeline.required_query())?;
@@ -126,15 +126,10 @@ fn show_log(client: &Client, log: Log, mut query: Vec<(&'static str, String)>) -
 }
 
 /// Returns the lists that were given. An empty one is of nobody.
-fn permissions(set: Set) -> PermissionsRequest {
-    let users = |ids: String| -> Vec<String> {
-        ids.split(',').map(|id| id.trim().to_owned()).filter(|id| !id.is_empty()).collect()
-    };
-    let mut lists = PermissionsRequest::new();
-    lists.read = set.read.map(users);
-    lists.write = set.write.map(users);
-    lists.admin = set.admin.map(users);
-    lists
+fn permissions(set: Set) -> Value {
+    let users = |ids: String| -> Value { ids.split(',').map(str::trim).filter(|id| !id.is_empty()).collect() };
+    let lists = [("read", set.read), ("write", set.write), ("admin", set.admin)];
+    lists.into_iter().filter_map(|(role, ids)| Some((role.to_owned(), users(ids?)))).collect()
 }
 
 /// Returns the list of a role with one user more, and when their permission expires.

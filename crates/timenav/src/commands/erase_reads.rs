@@ -1,5 +1,6 @@
 //! `timenav erase-reads`: erases single reads from the access log.
 
+use serde_json::Map;
 use timenav_core::ids::TimelineId;
 
 use super::arguments::timeline_id;
@@ -35,15 +36,12 @@ pub(crate) struct EraseReadsCommand {
 /// The service does not answer, or says no.
 pub(crate) fn run(command: EraseReadsCommand, surroundings: &Surroundings) -> Result<(), Failure> {
     let client = Client::new(&command.service, surroundings)?;
-    let answer = client.call_of(|api| {
-        let mut call = api.erase_reads(command.position);
-        if let Some(timeline) = command.timeline {
-            call = call.timeline_id(timeline.to_string());
-        }
-        if let Some(user) = command.user {
-            call = call.user_id(user);
-        }
-        if command.index.is_empty() { call.request() } else { call.reads(command.index).request() }
-    })?;
+    let mut body = Map::from_iter([("position".to_owned(), command.position.into())]);
+    body.extend(command.timeline.map(|timeline| ("timeline_id".to_owned(), timeline.to_string().into())));
+    body.extend(command.user.map(|user| ("user_id".to_owned(), user.into())));
+    if !command.index.is_empty() {
+        body.insert("reads".to_owned(), command.index.into());
+    }
+    let answer = client.post(&["v1", "erase-reads"], body)?;
     client.show(&answer, output::status)
 }

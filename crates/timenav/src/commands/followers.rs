@@ -47,7 +47,7 @@ pub(crate) struct FollowersCommand {
 /// The service does not answer, or says no.
 pub(crate) fn run(command: &FollowersCommand, surroundings: &Surroundings) -> Result<(), Failure> {
     let client = Client::new(&command.service, surroundings)?;
-    let answer = client.call_of(|api| command.timeline.on(api).followers().request())?;
+    let answer = client.get(&["v1", "followers"], &command.timeline.query())?;
     client.show_list(&answer, &FOLLOWERS, followers_text)
 }
 

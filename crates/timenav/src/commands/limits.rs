@@ -20,7 +20,7 @@ pub(crate) struct LimitsCommand {
 /// The service does not answer, or says no.
 pub(crate) fn run(command: &LimitsCommand, surroundings: &Surroundings) -> Result<(), Failure> {
     let client = Client::new(&command.service, surroundings)?;
-    client.show(&client.call_of(|api| api.limits().request())?, limits_text)
+    client.show(&client.get(&["v1", "limits"], &[])?, limits_text)
 }
 
 fn limits_text(answer: &Value) -> String {

@@ -85,7 +85,8 @@ pub(crate) fn run(command: UserCommand, surroundings: &Surroundings) -> Result<(
     let client = Client::new(&command.service, surroundings)?;
     match command.action {
         Action::Add { user_id, operator } => {
-            client.show(&client.call_of(|api| api.create_user(user_id).operator(operator).request())?, output::status)
+            let body = json!({ "user_id": user_id, "operator": operator }).to_string();
+            client.show(&client.post_text(&["v1", "users"], &[], &body)?, output::status)
         }
         Action::List => show_pages(&client, &["v1", "users"], Vec::new(), (true, &USERS), list_text),
         Action::Password { user_id, stdin } => {
@@ -94,8 +95,8 @@ pub(crate) fn run(command: UserCommand, surroundings: &Surroundings) -> Result<(
             client.show(&client.post_text(&["v1", "set-password"], &[], &body)?, output::status)
         }
         Action::Restrict { user_id, level } => {
-            let level = level.as_str().into();
-            client.show(&client.call_of(|api| api.restrict_time_travel(user_id, level).request())?, output::status)
+            let body = json!({ "user_id": user_id, "restriction_level": level }).to_string();
+            client.show(&client.post_text(&["v1", "restrict-time-travel"], &[], &body)?, output::status)
         }
         Action::Restrictions => {
             show_pages(&client, &["v1", "restrictions"], Vec::new(), (true, &RESTRICTIONS), restrictions_text)
@@ -105,11 +106,9 @@ pub(crate) fn run(command: UserCommand, surroundings: &Surroundings) -> Result<(
             show_pages(&client, &["v1", "sessions"], query, (true, &SESSIONS), sessions_text)
         }
         Action::EndSession { session_id } => {
-            client.show(&client.call_of(|api| api.end_session(&session_id).request())?, output::status)
+            client.show(&client.delete(&["v1", "sessions", &session_id], &[])?, output::status)
         }
-        Action::Remove { user_id } => {
-            client.show(&client.call_of(|api| api.delete_user(&user_id).request())?, output::status)
-        }
+        Action::Remove { user_id } => client.show(&client.delete(&["v1", "users", &user_id], &[])?, output::status),
     }
 }
 
