@@ -17,7 +17,6 @@ mod console;
 mod clients;
 mod tidy;
 mod generate;
-mod rust_client;
 mod bake;
 mod bench;
 mod engine_on_postgres;
@@ -75,12 +74,6 @@ enum Command {
     /// Writes docs/api/openapi.json from the service's own description.
     Openapi {
         /// Writes nothing, and fails where the file differs.
-        #[arg(long)]
-        check: bool,
-    },
-    /// Writes the types and calls of the client for Rust from docs/api/openapi.json.
-    RustClient {
-        /// Writes nothing, and fails where a file differs.
         #[arg(long)]
         check: bool,
     },
@@ -178,7 +171,6 @@ fn run(command: Command) -> anyhow::Result<()> {
         Command::Test { only, skip } => steps::run(&root, &only, &skip),
         Command::Tidy => tidy::run(&root),
         Command::Openapi { check } => generate::run(&root, Document::Openapi, check),
-        Command::RustClient { check } => rust_client::run(&root, check),
         Command::EngineOnPostgres => engine_on_postgres::run(&root),
         Command::OpenapiTools => openapi_tools::run(&root),
         Command::CliDocs { check } => generate::run(&root, Document::CommandLine, check),

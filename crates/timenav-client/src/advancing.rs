@@ -2,17 +2,15 @@
 
 use std::time::Duration;
 
-use serde_json::{Map, Value, json};
-
+use crate::call::Call;
 use crate::client::Client;
+use crate::clock::Clock;
 use crate::error::Error;
 use crate::host::monotonic_micros;
 use crate::instant::Instant;
-use crate::receipt::Receipt;
-use crate::request::{Request, seconds_text};
+use crate::receipt::{AdvanceState, Receipt};
+use crate::request::seconds_text;
 use crate::retry::Retries;
-use crate::schemas::ClockBody;
-use crate::states::AdvanceState;
 
 /// How long one answer waits for the end of an advance.
 const ANSWER_WAIT: Duration = Duration::from_secs(30);
@@ -23,35 +21,33 @@ const ATTEMPTS: u32 = 64;
 #[derive(Clone, Debug)]
 pub struct Advance {
     operation: &'static str,
-    body: Map<String, Value>,
+    parameter: Option<(&'static str, String)>,
     generation: Option<u64>,
     timeout: Option<Duration>,
 }
 
 impl Advance {
-    fn new(operation: &'static str, name: &str, value: String) -> Self {
-        let body = Map::from_iter([(name.to_owned(), Value::String(value))]);
-        Self { operation, body, generation: None, timeout: None }
+    const fn new(operation: &'static str, parameter: Option<(&'static str, String)>) -> Self {
+        Self { operation, parameter, generation: None, timeout: None }
     }
 
     /// Moves the clock by a duration, such as `P1M` or `12h`.
     #[must_use]
     pub fn by(duration: impl Into<String>) -> Self {
-        Self::new("fast-forward", "duration", duration.into())
+        Self::new("fast-forward", Some(("duration", duration.into())))
     }
 
     /// Moves the clock to a moment.
     #[must_use]
     pub fn to(moment: Instant) -> Self {
-        Self::new("travel", "destination_time", moment.to_string())
+        Self::new("travel", Some(("destination_time", moment.to_string())))
     }
 
     /// Moves the clock to the next moment of a timer, or to `until` if nothing is due before. Refused with `nothing_due` if
     /// no timer is armed and there is no `until`. A clock that has come to `until` stays.
     #[must_use]
     pub fn to_next(until: Option<Instant>) -> Self {
-        let body = until.map(|until| ("until".to_owned(), Value::String(until.to_string()))).into_iter().collect();
-        Self { operation: "advance-to-next", body, generation: None, timeout: None }
+        Self::new("advance-to-next", until.map(|until| ("until", until.to_string())))
     }
 
     /// Moves the clock only if it still has this generation.
@@ -89,26 +85,26 @@ impl Client {
     /// # Errors
     /// The service does not answer or says no; the advance was stopped or is stuck; nobody waits any longer.
     pub async fn advance(&self, advance: impl Into<Advance>) -> Result<Receipt, Error> {
-        let Advance { operation, mut body, generation, timeout } = advance.into();
+        let Advance { operation, parameter, generation, timeout } = advance.into();
         let Retries { attempts, wait_max } = self.retries();
         let wait_max = wait_max.max(Retries::default().wait_max);
         let patient = self.with_retries(Retries { attempts: attempts.max(ATTEMPTS), wait_max });
         let deadline = timeout
             .map(|timeout| monotonic_micros().saturating_add(i64::try_from(timeout.as_micros()).unwrap_or(i64::MAX)));
-        body.insert("wait".to_owned(), json!(self.answer_wait(deadline)));
-        body.extend(self.timeline_id().map(|timeline| ("timeline_id".to_owned(), json!(timeline))));
-        let request = Request::post(&["v1", operation]).json(&body)?;
-        let request = match generation {
-            Some(generation) => request.if_generation(generation)?,
-            None => request,
-        };
-        let changed: ClockBody = patient.json(request).await?;
-        let Some(mut settled) = changed.settled.clone() else { return Ok(receipt_of_nothing(changed)) };
+        let mut call: Call<'_, Clock> = patient.post(&["v1", operation]).on_default_timeline();
+        call = call.set("wait", self.answer_wait(deadline));
+        if let Some((name, value)) = parameter {
+            call = call.set(name, value);
+        }
+        if let Some(generation) = generation {
+            call = call.if_match(generation);
+        }
+        let mut changed = call.await?;
+        let Some(mut receipt) = changed.settled.take() else { return Ok(receipt_of_nothing(changed)) };
         loop {
-            let receipt = Receipt::from(settled);
             match receipt.state {
                 AdvanceState::Settled => return Ok(receipt),
-                AdvanceState::Stopped | AdvanceState::Stuck | AdvanceState::Other => {
+                AdvanceState::Stopped | AdvanceState::Stuck | AdvanceState::Other(_) => {
                     return Err(Error::NotSettled(Box::new(receipt)));
                 }
                 AdvanceState::Running => {}
@@ -121,7 +117,7 @@ impl Client {
                      the clock"
                 )));
             }
-            settled = patient.receipt(advance_id).wait(self.answer_wait(deadline)).await?.settled;
+            receipt = patient.receipt(advance_id).wait(self.answer_wait(deadline)).await?.settled;
         }
     }
 
@@ -138,10 +134,12 @@ impl Client {
 }
 
 /// Returns the receipt of a clock change that passed no timer.
-fn receipt_of_nothing(changed: ClockBody) -> Receipt {
+fn receipt_of_nothing(changed: Clock) -> Receipt {
     Receipt {
         timeline_id: changed.timeline_id,
         state: AdvanceState::Settled,
+        step: 0,
+        from: changed.current_time,
         reached: changed.current_time,
         to: changed.current_time,
         fired: 0,

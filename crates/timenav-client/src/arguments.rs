@@ -3,12 +3,15 @@
 use std::ops::{RangeFrom, RangeFull, RangeInclusive, RangeToInclusive};
 use std::time::Duration;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::instant::Instant;
 
+/// How much longer a response may take if the length of the wait depends on a calendar.
+const WAIT_UNKNOWN: Duration = Duration::from_mins(1);
+
 /// A length of time as the API reads it: numbers with units, such as `1d12h`, or ISO 8601, such as `P1M`.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Length(String);
 
 impl Length {
@@ -18,8 +21,12 @@ impl Length {
         &self.0
     }
 
-    /// Returns how long that is; `None` where it takes a calendar to tell.
-    pub(crate) fn duration(&self) -> Option<Duration> {
+    /// Returns how long that is, or `WAIT_UNKNOWN` if that depends on a calendar.
+    pub(crate) fn duration_or_unknown(&self) -> Duration {
+        self.duration().unwrap_or(WAIT_UNKNOWN)
+    }
+
+    fn duration(&self) -> Option<Duration> {
         let text = self.0.to_ascii_lowercase();
         let mut rest = text.strip_prefix("pt").unwrap_or(&text);
         let mut seconds = 0.0;
@@ -94,35 +101,6 @@ impl From<String> for Moment {
 impl From<Instant> for Moment {
     fn from(host_time: Instant) -> Self {
         Self::Text(host_time.to_string())
-    }
-}
-
-/// How a span of time is divided into groups: by how many, or by how long each is.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
-#[serde(untagged)]
-#[non_exhaustive]
-pub enum Bucket {
-    /// How many there are.
-    Count(u32),
-    /// How long each is.
-    Length(Length),
-}
-
-impl From<u32> for Bucket {
-    fn from(count: u32) -> Self {
-        Self::Count(count)
-    }
-}
-
-impl From<&str> for Bucket {
-    fn from(length: &str) -> Self {
-        Self::Length(length.into())
-    }
-}
-
-impl From<Duration> for Bucket {
-    fn from(length: Duration) -> Self {
-        Self::Length(length.into())
     }
 }
 

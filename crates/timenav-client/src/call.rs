@@ -1,13 +1,10 @@
-//! How a call becomes a request, and its answer a type.
+//! A call: a request with a typed response that is sent when it is awaited.
 
 use std::fmt;
 use std::marker::PhantomData;
 use std::pin::Pin;
-use std::time::Duration;
 
-use reqwest::Body;
 use reqwest::Method;
-use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderValue};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
@@ -16,283 +13,188 @@ use crate::arguments::{EntityTag, Length};
 use crate::client::Client;
 use crate::error::Error;
 use crate::request::Request;
-use crate::response::{Events, Response};
-use crate::sse::SentEvent;
-use crate::watch::Watch;
-
-/// How much longer an answer may take that waits for as long as only a calendar tells.
-const WAIT_UNKNOWN: Duration = Duration::from_mins(1);
-/// Stands for a value in a path.
-const VALUE: &str = "{}";
-/// Stands for a value that is several segments of a path.
-const SEGMENTS: &str = "{/}";
+use crate::response::Response;
 
 /// A call that is under way.
 pub type Sent<'a, T> = Pin<Box<dyn Future<Output = Result<T, Error>> + Send + 'a>>;
 
-/// Where an operation takes the timeline that it acts on, if it may be left out.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Timeline {
-    /// It takes none, or has to be told.
-    Nowhere,
-    InQuery,
-    InBody,
-}
-
-/// How an operation is sent.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Operation {
-    pub(crate) method: &'static str,
-    pub(crate) path: &'static [&'static str],
-    /// Whether an idempotency key makes it happen once.
-    pub(crate) is_once: bool,
-    pub(crate) has_body: bool,
-    pub(crate) timeline: Timeline,
-    /// Whether its answer may take as long as it takes.
-    pub(crate) is_long: bool,
-}
-
-impl Operation {
-    pub(crate) const fn new(method: &'static str, path: &'static [&'static str]) -> Self {
-        Self { method, path, is_once: false, has_body: false, timeline: Timeline::Nowhere, is_long: false }
-    }
-
-    pub(crate) const fn once(self) -> Self {
-        Self { is_once: true, ..self }
-    }
-
-    pub(crate) const fn body(self) -> Self {
-        Self { has_body: true, ..self }
-    }
-
-    pub(crate) const fn timeline(self, timeline: Timeline) -> Self {
-        Self { timeline, ..self }
-    }
-
-    pub(crate) const fn long(self) -> Self {
-        Self { is_long: true, ..self }
-    }
-}
-
-/// A call that is being put together.
-#[derive(Clone)]
-pub(crate) struct Call<'a> {
+/// A request that is being built. `.await` sends it and reads the response as `T`.
+///
+/// `O` is the operation if it has options that others with the same response do not have.
+#[must_use = "a call is sent when it is awaited"]
+pub struct Call<'a, T, O = ()> {
     client: &'a Client,
-    operation: Operation,
-    path: Vec<String>,
-    query: Vec<(String, String)>,
-    head: Vec<(&'static str, String)>,
-    members: Map<String, Value>,
-    /// The body of an operation that takes no members.
-    whole: Option<Value>,
-    longer: Duration,
-    /// What cannot be sent, and why.
-    wrong: Option<String>,
+    request: Request,
+    parameters: Map<String, Value>,
+    /// Whether parameters go into the query, not into the body.
+    is_query: bool,
+    /// The body of a request whose parameters go into the query.
+    content: Option<Value>,
+    /// Why the request cannot be sent.
+    invalid: Option<String>,
+    shape: PhantomData<fn() -> (T, O)>,
 }
 
-impl fmt::Debug for Call<'_> {
-    /// Says where the call goes. What it says may be a password.
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut shown = formatter.debug_struct("Call");
-        shown.field("method", &self.operation.method).field("path", &self.path).finish_non_exhaustive()
+impl Client {
+    /// Begins a call of any operation: `parameters` is an object that is sent as the query of a GET or a DELETE, and as
+    /// the body of other methods. A body that is not an object is sent as it is. `()` stands for no parameters.
+    ///
+    /// POST, PUT and PATCH get an idempotency key, as the methods for single operations do. The timeline of the client is
+    /// not added: not every operation takes one.
+    ///
+    /// ```no_run
+    /// # async fn example(client: timenav_client::Client) -> Result<(), timenav_client::Error> {
+    /// use serde_json::{Value, json};
+    /// use timenav_client::Method;
+    ///
+    /// let followers: Value = client.request(Method::GET, &["v1", "followers"], json!({ "timeline_id": "main" })).await?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn request<T>(&self, method: Method, path: &[&str], parameters: impl Serialize) -> Call<'_, T> {
+        let is_query = method == Method::GET || method == Method::DELETE;
+        let request = Request::new(method, path);
+        let request = if is_query { request } else { request.once() };
+        let mut call = Call::new(self, request, is_query);
+        match call.value("the parameters", parameters) {
+            Value::Object(parameters) => call.parameters = parameters,
+            Value::Null => {}
+            _ if is_query => call.invalid = Some("the parameters of a query must be an object".to_owned()),
+            content => (call.is_query, call.content) = (true, Some(content)),
+        }
+        call
+    }
+
+    /// Begins a call whose parameters go into the query.
+    pub(crate) fn get<T>(&self, path: &[&str]) -> Call<'_, T> {
+        Call::new(self, Request::get(path), true)
+    }
+
+    /// Begins a call that changes something once, and whose parameters go into the body.
+    pub(crate) fn post<T, O>(&self, path: &[&str]) -> Call<'_, T, O> {
+        Call::new(self, Request::post(path), false)
     }
 }
 
-impl<'a> Call<'a> {
-    pub(crate) fn new(client: &'a Client, operation: &Operation, values: &[&str]) -> Self {
-        let (mut path, mut wrong) = (Vec::new(), None);
-        let mut values = values.iter();
-        for &segment in operation.path {
-            if segment != VALUE && segment != SEGMENTS {
-                path.push(segment.to_owned());
-                continue;
-            }
-            let value = values.next().copied().unwrap_or_default();
-            let parts: Vec<&str> = if segment == SEGMENTS { value.split('/').collect() } else { vec![value] };
-            if parts.iter().any(|part| matches!(*part, "" | "." | "..")) {
-                wrong = Some(format!("{value:?} cannot be part of a path"));
-            }
-            path.extend(parts.into_iter().map(str::to_owned));
-        }
-        Self {
-            client,
-            operation: *operation,
-            path,
-            query: Vec::new(),
-            head: Vec::new(),
-            members: Map::new(),
-            whole: None,
-            longer: Duration::ZERO,
-            wrong,
+impl<'a, T, O> Call<'a, T, O> {
+    pub(crate) fn new(client: &'a Client, request: Request, is_query: bool) -> Self {
+        let is_segment = |part: &String| !matches!(part.as_str(), "" | "." | "..");
+        let wrong = request.path.iter().find(|part| !is_segment(part));
+        let invalid = wrong.map(|part| format!("{part:?} cannot be part of a path"));
+        let (parameters, shape) = (Map::new(), PhantomData);
+        Self { client, request, parameters, is_query, content: None, invalid, shape }
+    }
+
+    /// Sets the timeline of the client, if it has one.
+    pub(crate) fn on_default_timeline(self) -> Self {
+        match self.client.timeline_id() {
+            Some(timeline_id) => self.set("timeline_id", timeline_id),
+            None => self,
         }
     }
 
-    /// Adds a parameter to the query, in place of one of that name.
-    pub(crate) fn query(&mut self, name: &str, value: impl Serialize) {
-        self.query.retain(|(other, _)| other != name);
+    /// Sets a body beside the parameters, which go into the query.
+    pub(crate) fn content(mut self, content: impl Serialize) -> Self {
+        self.content = Some(self.value("the body", content));
+        self.is_query = true;
+        self
+    }
+
+    /// Lets the response take any time.
+    pub(crate) fn unbounded(mut self) -> Self {
+        self.request = self.request.unbounded();
+        self
+    }
+
+    /// Sets a parameter that has no method of its own.
+    pub fn set(mut self, name: &str, value: impl Serialize) -> Self {
         let value = self.value(name, value);
-        self.query.push((name.to_owned(), in_query(&value)));
+        self.parameters.insert(name.to_owned(), value);
+        self
     }
 
-    /// Adds what an attribute has to be, beside others.
-    pub(crate) fn query_attribute(&mut self, key: &str, value: String) {
-        self.query.push((format!("attribute.{key}"), value));
+    /// Sets the timeline. Defaults to that of the client.
+    pub fn timeline_id(self, timeline_id: &str) -> Self {
+        self.set("timeline_id", timeline_id)
     }
 
-    /// Adds a member to the body, in place of one of that name.
-    pub(crate) fn member(&mut self, name: &str, value: impl Serialize) {
-        let value = self.value(name, value);
-        self.members.insert(name.to_owned(), value);
+    /// Sets a key of your own: within 24 hours, the service answers a repeat with the same response.
+    pub fn idempotency_key(self, key: &str) -> Self {
+        self.header("idempotency-key", key)
     }
 
-    /// Adds what an attribute has to be, beside others.
-    pub(crate) fn member_attribute(&mut self, key: &str, value: String) {
-        let attributes = self.members.entry("attribute").or_insert_with(|| Value::Object(Map::new()));
-        if let Some(wanted) = attributes.as_object_mut().map(|attributes| attributes.entry(key).or_insert(Value::Null))
-        {
-            *wanted = match wanted.take() {
-                Value::Null => value.into(),
-                Value::Array(mut several) => {
-                    several.push(value.into());
-                    several.into()
-                }
-                one => vec![one, value.into()].into(),
-            };
+    /// Changes something only if it still has this version. The version of a clock is its generation.
+    pub fn if_match(self, tag: impl Into<EntityTag>) -> Self {
+        let tag: EntityTag = tag.into();
+        self.header("if-match", &tag.0)
+    }
+
+    fn header(mut self, name: &str, value: &str) -> Self {
+        match self.request.clone().header(name, value) {
+            Ok(request) => self.request = request,
+            Err(error) => self.invalid = Some(error.to_string()),
         }
-    }
-
-    /// Adds all members of an object to the body.
-    pub(crate) fn members(&mut self, members: &Map<String, Value>) {
-        self.members.extend(members.clone());
-    }
-
-    /// Sets the body of an operation that takes no members.
-    pub(crate) fn whole(&mut self, body: impl Serialize) {
-        self.whole = Some(self.value("the body", body));
-    }
-
-    /// Sets a field of the head.
-    pub(crate) fn head(&mut self, name: &'static str, value: String) {
-        self.head.retain(|(other, _)| *other != name);
-        self.head.push((name, value));
-    }
-
-    pub(crate) fn if_match(&mut self, tag: EntityTag) {
-        self.head("if-match", tag.0);
-    }
-
-    /// Gives the answer as much more time as the service was asked to wait.
-    pub(crate) fn longer(&mut self, wait: &Length) {
-        self.longer = wait.duration().unwrap_or(WAIT_UNKNOWN);
+        self
     }
 
     fn value(&mut self, name: &str, value: impl Serialize) -> Value {
         serde_json::to_value(value).unwrap_or_else(|error| {
-            self.wrong = Some(format!("{name}: {error}"));
+            self.invalid = Some(format!("{name}: {error}"));
             Value::Null
         })
     }
 
-    /// Returns the request.
-    pub(crate) fn request(self) -> Result<Request, Error> {
-        let Self { client, operation, path, mut query, head, mut members, whole, longer, wrong } = self;
-        if let Some(wrong) = wrong {
-            return Err(Error::Invalid(wrong));
+    /// Adds a value that an attribute may have.
+    pub(crate) fn add_attribute(&mut self, key: &str, value: String) {
+        let attributes = self.parameters.entry("attribute").or_insert_with(|| Map::new().into());
+        let values = attributes
+            .as_object_mut()
+            .map(|attributes| attributes.entry(key).or_insert_with(|| Vec::<Value>::new().into()));
+        if let Some(values) = values.and_then(Value::as_array_mut) {
+            values.push(value.into());
         }
-        let timeline = client.timeline_id();
-        let is_named = query.iter().any(|(name, _)| name == "timeline_id") || members.contains_key("timeline_id");
-        match (operation.timeline, timeline) {
-            (Timeline::InQuery, Some(timeline)) if !is_named => {
-                query.push(("timeline_id".to_owned(), timeline.to_owned()));
+    }
+
+    /// Returns the request, for [`Client::send`] or to look at it.
+    ///
+    /// # Errors
+    /// An argument cannot be sent.
+    pub fn request(self) -> Result<Request, Error> {
+        let Self { mut request, parameters, is_query, content, invalid, .. } = self;
+        if let Some(invalid) = invalid {
+            return Err(Error::Invalid(invalid));
+        }
+        if let Some(Value::String(wait)) = parameters.get("wait") {
+            request = request.longer(Length::from(wait.as_str()).duration_or_unknown());
+        }
+        match content {
+            Some(content) => request = request.json(&content)?,
+            None if !is_query => return request.json(&parameters),
+            None => {}
+        }
+        for (name, value) in &parameters {
+            match value {
+                Value::Null => {}
+                Value::Object(members) => {
+                    for (key, value) in members {
+                        let values = value.as_array().map_or_else(|| std::slice::from_ref(value), Vec::as_slice);
+                        let name = format!("{name}.{key}");
+                        request.query.extend(values.iter().map(|value| (name.clone(), in_query(value))));
+                    }
+                }
+                value => request.query.push((name.clone(), in_query(value))),
             }
-            (Timeline::InBody, Some(timeline)) if !is_named => {
-                members.insert("timeline_id".to_owned(), timeline.into());
-            }
-            _ => {}
         }
-        let method = match operation.method {
-            "GET" => Method::GET,
-            "DELETE" => Method::DELETE,
-            "PATCH" => Method::PATCH,
-            _ => Method::POST,
-        };
-        let path: Vec<&str> = path.iter().map(String::as_str).collect();
-        let mut request = Request::new(method, &path);
-        request.query = query;
-        if operation.is_once {
-            request = request.once();
-        }
-        for (name, value) in head {
-            request = request.header(name, &value)?;
-        }
-        if let Some(whole) = whole {
-            request = request.json(&whole)?;
-        } else if operation.has_body {
-            request = request.json(&members)?;
-        }
-        Ok(if operation.is_long { request.unbounded() } else { request.longer(longer) })
-    }
-
-    /// Sends the call, and reads an answer in JSON.
-    pub(crate) fn json<T: DeserializeOwned>(self) -> Sent<'a, T> {
-        let client = self.client;
-        Box::pin(async move { client.json(self.request()?).await })
-    }
-
-    /// Sends the call, and reads the signed text that is answered.
-    pub(crate) fn text(self) -> Sent<'a, String> {
-        let client = self.client;
-        Box::pin(async move { client.send(self.accepting("text/plain")?).await?.text().await })
-    }
-
-    /// Sends the call, and reads the bytes that are answered.
-    pub(crate) fn bytes(self) -> Sent<'a, Vec<u8>> {
-        let client = self.client;
-        Box::pin(async move {
-            let mut response = client.send(self.accepting("*/*")?).await?;
-            let mut bytes = Vec::new();
-            while let Some(more) = response.chunk().await? {
-                bytes.extend(more);
-            }
-            Ok(bytes)
-        })
-    }
-
-    /// Sends the call, and returns the answer as it comes.
-    pub(crate) fn response(self) -> Sent<'a, Response> {
-        let client = self.client;
-        Box::pin(async move { client.send(self.accepting("*/*")?.unbounded()).await })
-    }
-
-    /// Sends the call, and returns messages until its end.
-    pub(crate) fn events(self) -> Sent<'a, Events> {
-        let client = self.client;
-        Box::pin(async move {
-            let accepted = self.accepting("text/event-stream, application/json;q=0.5")?;
-            Ok(client.send(accepted.unbounded()).await?.events())
-        })
-    }
-
-    /// Sends the call, and returns messages across lost connections.
-    pub(crate) fn watch(self) -> Sent<'a, Watch<SentEvent>> {
-        let client = self.client;
-        Box::pin(async move { client.watch(self.request()?).await })
-    }
-
-    /// Sends the call with a body of any length.
-    pub(crate) fn upload<T: DeserializeOwned>(self, content_type: &'static str, content: Body) -> Sent<'a, T> {
-        let client = self.client;
-        Box::pin(async move {
-            let mut request = self.request()?;
-            request.headers.entry(CONTENT_TYPE).or_insert(HeaderValue::from_static(content_type));
-            client.upload(request.unbounded(), content).await?.json().await
-        })
-    }
-
-    fn accepting(self, kinds: &'static str) -> Result<Request, Error> {
-        let mut request = self.request()?;
-        request.headers.insert(ACCEPT, HeaderValue::from_static(kinds));
         Ok(request)
+    }
+
+    /// Sends the call and returns the response before its body is read: with its status and headers.
+    ///
+    /// # Errors
+    /// The service does not answer, or rejects the request.
+    pub async fn send(self) -> Result<Response, Error> {
+        let client = self.client;
+        client.send(self.request()?).await
     }
 }
 
@@ -305,56 +207,81 @@ fn in_query(value: &Value) -> String {
     }
 }
 
-/// One page of something.
-pub trait Page: DeserializeOwned + Send {
-    /// Returns what the next page is asked for with; `None` on the last one.
-    fn next_cursor(&self) -> Option<&str>;
+impl<'a, T: DeserializeOwned + 'a, O: 'a> IntoFuture for Call<'a, T, O> {
+    type Output = Result<T, Error>;
+    type IntoFuture = Sent<'a, T>;
+
+    fn into_future(self) -> Self::IntoFuture {
+        Box::pin(async move { self.send().await?.json().await })
+    }
 }
 
-/// One page of a list.
-pub trait List: Page {
-    /// What is listed.
+impl<T, O> Clone for Call<'_, T, O> {
+    fn clone(&self) -> Self {
+        Self {
+            client: self.client,
+            request: self.request.clone(),
+            parameters: self.parameters.clone(),
+            is_query: self.is_query,
+            content: self.content.clone(),
+            invalid: self.invalid.clone(),
+            shape: PhantomData,
+        }
+    }
+}
+
+impl<T, O> fmt::Debug for Call<'_, T, O> {
+    /// Shows the method and the path, but no parameters: one may be a password.
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut shown = formatter.debug_struct("Call");
+        shown.field("method", &self.request.method).field("path", &self.request.path).finish_non_exhaustive()
+    }
+}
+
+/// One page of a list. Implement it for a type of your own to read it with [`Call::pages`].
+pub trait Page: DeserializeOwned {
+    /// An item of the list.
     type Item;
 
-    /// Returns what is listed on this page.
+    /// Returns the cursor of the next page; `None` on the last one.
+    fn next_cursor(&self) -> Option<&str>;
+
+    /// Returns the items of this page.
     fn into_items(self) -> Vec<Self::Item>;
+}
+
+impl<'a, T: Page + 'a, O: 'a> Call<'a, T, O> {
+    /// Returns the pages one after the other. Each is requested by [`Pages::next`].
+    pub fn pages(self) -> Pages<'a, T, O> {
+        Pages { call: Some(self) }
+    }
 }
 
 /// The pages of a list, one after the other.
 #[derive(Debug)]
-pub struct Pages<'a, P> {
-    /// Asks for the next page; `None` after the last one.
-    call: Option<Call<'a>>,
-    page: PhantomData<fn() -> P>,
+#[must_use = "pages are requested by `next` or `all`"]
+pub struct Pages<'a, T, O = ()> {
+    /// Requests the next page; `None` after the last one.
+    call: Option<Call<'a, T, O>>,
 }
 
-impl<'a, P: Page> Pages<'a, P> {
-    pub(crate) const fn new(call: Call<'a>) -> Self {
-        Self { call: Some(call), page: PhantomData }
-    }
-
-    /// Returns the next page; `None` after the last one. If it fails, the same page is asked for again.
+impl<'a, T: Page + 'a, O: 'a> Pages<'a, T, O> {
+    /// Returns the next page; `None` after the last one. If it fails, the next call requests the same page again.
     ///
     /// # Errors
-    /// The service does not answer, or says no.
-    pub async fn next(&mut self) -> Result<Option<P>, Error> {
+    /// The service does not answer, or rejects the request.
+    pub async fn next(&mut self) -> Result<Option<T>, Error> {
         let Some(call) = &self.call else { return Ok(None) };
-        let page: P = call.clone().json().await?;
-        match (page.next_cursor(), &mut self.call) {
-            (Some(cursor), Some(call)) if call.operation.method == "GET" => call.query("cursor", cursor),
-            (Some(cursor), Some(call)) => call.member("cursor", cursor),
-            _ => self.call = None,
-        }
+        let page: T = call.clone().await?;
+        self.call = self.call.take().zip(page.next_cursor()).map(|(call, cursor)| call.set("cursor", cursor));
         Ok(Some(page))
     }
-}
 
-impl<P: List> Pages<'_, P> {
-    /// Returns everything on all pages. A list may be longer than what fits into memory.
+    /// Returns the items of all pages. A list may be longer than memory can hold.
     ///
     /// # Errors
-    /// The service does not answer, or says no.
-    pub async fn all(mut self) -> Result<Vec<P::Item>, Error> {
+    /// The service does not answer, or rejects a request.
+    pub async fn all(mut self) -> Result<Vec<T::Item>, Error> {
         let mut items = Vec::new();
         while let Some(page) = self.next().await? {
             items.extend(page.into_items());
@@ -363,59 +290,15 @@ impl<P: List> Pages<'_, P> {
     }
 }
 
-/// Has a call sent when it is awaited.
-macro_rules! sent {
-    ($call:ident, $answer:ty, upload $kind:literal) => {
-        impl<'a> IntoFuture for $call<'a> {
-            type Output = Result<$answer, Error>;
-            type IntoFuture = Sent<'a, $answer>;
-
-            fn into_future(self) -> Self::IntoFuture {
-                self.call.upload($kind, self.content)
-            }
-        }
-
-        sent!($call);
-    };
-    ($call:ident, $answer:ty, $how:ident) => {
-        impl<'a> IntoFuture for $call<'a> {
-            type Output = Result<$answer, Error>;
-            type IntoFuture = Sent<'a, $answer>;
-
-            fn into_future(self) -> Self::IntoFuture {
-                self.call.$how()
-            }
-        }
-
-        sent!($call);
-    };
-    ($call:ident) => {
-        impl $call<'_> {
-            /// Returns the request, to look at it or to send it with [`Client::send`]; without the content of a file.
-            ///
-            /// # Errors
-            /// An argument cannot be sent.
-            pub fn request(self) -> Result<Request, Error> {
-                self.call.request()
-            }
-        }
-    };
-}
-
-/// Has something read page by page.
+/// Makes a type with a cursor a page of a list.
 macro_rules! page {
-    ($page:ty) => {
-        impl Page for $page {
+    ($page:ty, $items:ident: $item:ty) => {
+        impl $crate::call::Page for $page {
+            type Item = $item;
+
             fn next_cursor(&self) -> Option<&str> {
                 self.next_cursor.as_deref()
             }
-        }
-    };
-    ($page:ty, $items:ident, $item:ty) => {
-        page!($page);
-
-        impl List for $page {
-            type Item = $item;
 
             fn into_items(self) -> Vec<$item> {
                 self.$items
@@ -424,4 +307,4 @@ macro_rules! page {
     };
 }
 
-pub(crate) use {page, sent};
+pub(crate) use page;

@@ -232,14 +232,6 @@ impl Client {
         self.send(request).await?.json().await
     }
 
-    /// Adds the timeline of this client to the query.
-    pub(crate) fn named(&self, request: Request) -> Request {
-        match self.timeline_id() {
-            Some(timeline) => request.query("timeline_id", timeline),
-            None => request,
-        }
-    }
-
     /// Sends a request with a body of any length, once, while the body is read.
     ///
     /// # Errors

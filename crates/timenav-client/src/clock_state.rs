@@ -1,8 +1,7 @@
 //! The arithmetic of a clock, as the service does it: whole microseconds, rates in millionths, nothing rounded twice.
 
+use crate::clock::{Clock, Running};
 use crate::instant::Instant;
-use crate::schemas::ClockBody;
-use crate::states::Running;
 
 const MILLION: i128 = 1_000_000;
 
@@ -61,7 +60,7 @@ impl ClockState {
     }
 }
 
-impl ClockBody {
+impl Clock {
     /// Returns the state that the clock is computed from.
     #[must_use]
     #[expect(

@@ -2,9 +2,11 @@
 
 use std::time::Duration;
 
+use serde::de::IgnoredAny;
 use tokio::sync::watch;
 use tokio::time::timeout;
 
+use crate::call::Call;
 use crate::client::Client;
 use crate::error::Error;
 
@@ -24,7 +26,9 @@ pub(crate) async fn confirm_all(client: &Client, mut newest: watch::Receiver<Opt
     while newest.changed().await.is_ok() {
         loop {
             let Some(applied) = newest.borrow_and_update().clone() else { break };
-            match client.confirm_clock(&applied.follower_id, applied.generation).await {
+            let confirm: Call<'_, IgnoredAny> = client.post(&["v1", "followers", "confirm"]).on_default_timeline();
+            let confirm = confirm.set("follower_id", applied.follower_id).set("generation", applied.generation);
+            match confirm.await {
                 Ok(_) => break,
                 // Where its stream has ended, the next one tells what is to be confirmed.
                 Err(Error::Problem(problem)) if problem.is_final() => break,

@@ -5,10 +5,10 @@
 
 use std::time::Duration;
 
+use crate::clock::Clock;
 use crate::clock_state::ClockState;
 use crate::error::{ClockUnavailable, Error, Problem};
 use crate::instant::Instant;
-use crate::schemas::ClockBody;
 
 /// A quiet stream must not count as a dead one: the service says something every 15 seconds.
 const STALE_AFTER_MIN: Duration = Duration::from_secs(20);
@@ -169,7 +169,7 @@ impl Follower {
     ///
     /// Newer changes are left to the stream, which tells each of them; until it has, nothing is vouched for. An older
     /// generation, or the same one with another past, means that the service was taken back, and is a reset.
-    pub(crate) fn answered(&mut self, body: &ClockBody, now: i64) -> Option<ClockChange> {
+    pub(crate) fn answered(&mut self, body: &Clock, now: i64) -> Option<ClockChange> {
         let state = body.clock_state();
         self.measure(&state, body.current_time, now, true);
         let known = match &self.known {
@@ -190,7 +190,7 @@ impl Follower {
     }
 
     /// Takes one message of the stream. `is_first` where it answers the request that was noted last.
-    pub(crate) fn told(&mut self, event: &str, body: &ClockBody, now: i64, is_first: bool) -> Option<ClockChange> {
+    pub(crate) fn told(&mut self, event: &str, body: &Clock, now: i64, is_first: bool) -> Option<ClockChange> {
         self.heard = now;
         let state = body.clock_state();
         let is_reset = event == "reset";

@@ -1,5 +1,4 @@
-//! The client of timenav: typed calls, settled advances, handlers of firings, and a virtual clock that is read without a
-//! request.
+//! The client of timenav: typed calls, advances that wait for handlers, and a virtual clock that is read without a request.
 //!
 //! ```no_run
 //! use timenav_client::{Client, Timer};
@@ -22,8 +21,8 @@
 //! # }
 //! ```
 //!
-//! Each operation of the API is a method of [`Client`]. It returns a call, which takes what else the operation can have,
-//! and is sent when it is awaited ([`calls`], [`schemas`]):
+//! Common operations are methods of [`Client`]. Each returns a [`Call`], whose methods set optional parameters and whose
+//! `.await` sends it. [`Client::request`] calls any other operation.
 //!
 //! ```no_run
 //! # async fn example(client: timenav_client::Client) -> Result<(), timenav_client::Error> {
@@ -35,7 +34,7 @@
 //! # }
 //! ```
 //!
-//! The engine is no part of it: this crate knows the API, and nothing of how it is done.
+//! The crate depends on the API alone, not on the engine of the service.
 
 mod client;
 mod request;
@@ -46,47 +45,76 @@ mod sse;
 mod instant;
 mod arguments;
 mod words;
-mod states;
-pub mod schemas;
+mod options;
+mod call;
+mod clock;
 mod clock_state;
 mod follower;
 mod shown;
 mod confirming;
 mod virtual_clock;
-mod watch;
-mod watched;
+mod place;
+mod cause;
+mod intervention;
+mod event;
+mod paradox;
+mod timeline;
+mod ledger;
+mod access;
+mod timers;
 mod receipt;
 mod advancing;
 mod firing;
 mod listener;
-mod timers;
-mod call;
-pub mod calls;
+mod watch;
+mod watched;
 mod host;
 #[cfg(feature = "tower")]
 pub mod baggage;
 #[cfg(test)]
 mod tests;
 
+pub use access::{
+    AccessControl, AccessControlSet, AccessLogEntry, AccessLogGap, AccessLogPage, Decrypted, Encrypted, Permissions,
+    RestrictionLevel, RestrictionSet,
+};
 pub use advancing::Advance;
-pub use arguments::{Bucket, EntityTag, Length, Moment, TimeRange};
-pub use call::{List, Page, Pages, Sent};
+pub use arguments::{EntityTag, Length, Moment, TimeRange};
+pub use call::{Call, Page, Pages, Sent};
+pub use cause::{Cause, CauseKind};
 pub use client::{Client, ClientBuilder};
+pub use clock::{
+    Clock, Confirmation, Confirmations, Lag, PlannedFiring, ReturnScope, Running, RunningAdvance, WouldFire, operation,
+};
 pub use clock_state::ClockState;
 pub use error::{ClockUnavailable, Error, FieldError, Problem};
+pub use event::{
+    Assertion, Event, EventKind, EventPage, EventRead, EventVersion, EventsRecorded, NewEvent, Order, Precision,
+    ScanPage, ScanSummary, ScannedEvent,
+};
 pub use firing::{Firing, FiringClock};
 pub use follower::{Bounds, ClockChange, Reading};
 pub use instant::{Instant, NotAnInstant};
+pub use intervention::{Effect, Intervention};
+pub use ledger::{Checked, Finding, LedgerHead, LedgerPosition, TamperingScan};
 pub use listener::{HandlerError, ListenOptions, Listener};
-pub use receipt::Receipt;
+pub use paradox::{
+    Candidate, CheckedCause, Consequences, Manipulation, OnParadox, Paradox, ParadoxPage, TimelineCheck,
+};
+pub use place::{Geo, ResolvedLocation};
+pub use receipt::{AdvanceState, FiringRecord, FiringState, Receipt};
 pub use request::Request;
 pub use reqwest::{Body, Method, header};
 pub use response::{Events, Response};
 pub use retry::Retries;
-pub use schemas::ClockBody;
 pub use sse::SentEvent;
-pub use states::{AdvanceState, Running};
-pub use timers::Timer;
+pub use timeline::{
+    Anchor, AnchorPage, AnchorSet, Fork, Retention, Timeline, TimelineCreated, TimelineEnded, TimelinePage,
+};
+pub use timers::{
+    AdvanceRead, CalendarRule, CronRule, Delivery, FiringPage, Misfire, Timer, TimerPage, TimerRead, TimerRecord,
+    TimerSet, TimerState,
+};
 pub use virtual_clock::VirtualClock;
 pub use watch::Watch;
 pub use watched::{FiringChange, FiringNews, Gap, Passed, StreamMessage, Stretch, Watched, WatchedFiring};

@@ -8,16 +8,17 @@ use std::time::Duration;
 
 use parking_lot::Mutex;
 use serde::Deserialize;
-use serde_json::{Map, Value, json};
+use serde::de::IgnoredAny;
 use tokio::sync::{mpsc, watch};
 use tokio::task::{JoinHandle, JoinSet};
 use tokio::time::timeout;
 
+use crate::call::Call;
 use crate::client::Client;
 use crate::error::Error;
 use crate::firing::{ClaimedFiringBody, Firing};
 use crate::host::{jitter, monotonic_micros};
-use crate::request::{Request, seconds_text};
+use crate::request::seconds_text;
 use crate::retry::{Retries, delay};
 
 /// How long a claim waits until there is something.
@@ -171,18 +172,11 @@ struct Desk {
 }
 
 impl Desk {
-    fn body(&self) -> Map<String, Value> {
-        self.client.timeline_id().map(|timeline| ("timeline_id".to_owned(), json!(timeline))).into_iter().collect()
-    }
-
     async fn claim(&self, client: &Client, max: usize, wait: Duration) -> Result<Vec<ClaimedFiringBody>, Error> {
-        let mut body = self.body();
+        let call: Call<'_, ClaimedBody> = client.post(&["v1", "queues", &self.queue, "claim"]).on_default_timeline();
         // The answer comes before it counts as lost.
-        body.insert("wait".to_owned(), json!(seconds_text(wait.min(client.timeout() / 2))));
-        body.insert("max".to_owned(), json!(max));
-        body.insert("ack_timeout".to_owned(), json!(seconds_text(self.options.ack_timeout)));
-        let request = Request::post(&["v1", "queues", &self.queue, "claim"]).json(&body)?;
-        let claimed = client.json::<ClaimedBody>(request).await?.firings;
+        let call = call.set("wait", seconds_text(wait.min(client.timeout() / 2))).set("max", max);
+        let claimed = call.set("ack_timeout", seconds_text(self.options.ack_timeout)).await?.firings;
         *self.claimed_at.lock() = Some(monotonic_micros());
         self.in_hand.lock().extend(claimed.iter().map(ClaimedFiringBody::held));
         Ok(claimed)
@@ -201,13 +195,17 @@ impl Desk {
     }
 
     async fn say(&self, what: &str, held: &[Held], more: Option<(&str, String)>) -> Result<(), Error> {
-        let mut body = self.body();
         let firing_ids: Vec<&str> = held.iter().map(|held| held.firing_id.as_str()).collect();
-        body.insert("firing_ids".to_owned(), json!(firing_ids));
         let lease_ids: Option<BTreeSet<&str>> = held.iter().map(|held| held.lease_id.as_deref()).collect();
-        body.extend(lease_ids.map(|lease_ids| ("lease_ids".to_owned(), json!(lease_ids))));
-        body.extend(more.map(|(name, value)| (name.to_owned(), json!(value))));
-        self.client.send(Request::post(&["v1", "firings", what]).json(&body)?).await.map(drop)
+        let mut call: Call<'_, IgnoredAny> = self.client.post(&["v1", "firings", what]).on_default_timeline();
+        call = call.set("firing_ids", firing_ids);
+        if let Some(lease_ids) = lease_ids {
+            call = call.set("lease_ids", lease_ids);
+        }
+        if let Some((name, value)) = more {
+            call = call.set(name, value);
+        }
+        call.await.map(drop)
     }
 
     /// Tells the service what became of a firing.

@@ -1,51 +1,71 @@
-//! What came of an advance.
+//! Receipts of advances, and firings as the ledger records them.
+
+use serde::{Deserialize, Serialize};
 
 use crate::instant::Instant;
-use crate::schemas::{FiringBody, SettledBody};
-use crate::states::AdvanceState;
+use crate::words::words;
 
-/// What came of an advance.
-#[derive(Clone, Debug, PartialEq)]
+words! {
+    /// The state of an advance: `stopped` if the clock was paused or an instant was held for too long, `stuck` if timers
+    /// kept arming themselves for the same instant.
+    AdvanceState { Settled = "settled", Running = "running", Stopped = "stopped", Stuck = "stuck", }
+}
+
+words! {
+    /// The outcome of a firing.
+    FiringState { Pending = "pending", Acknowledged = "acknowledged", Failed = "failed", Superseded = "superseded", }
+}
+
+/// The outcome of an advance.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Receipt {
     /// The timeline.
     pub timeline_id: String,
-    /// How it stands.
+    /// Its state.
     pub state: AdvanceState,
-    /// How far the clock has come.
-    pub reached: Instant,
+    /// What the clock showed before.
+    pub from: Instant,
     /// The destination.
     pub to: Instant,
-    /// How many firings there were.
+    /// How far the clock has come.
+    pub reached: Instant,
+    /// The number of instants at which the clock stopped.
+    pub step: u64,
+    /// The number of firings.
     pub fired: u64,
-    /// How many were acknowledged.
+    /// The number of acknowledged firings.
     pub acknowledged: u64,
-    /// How many failed.
+    /// The number of failed firings.
     pub failed: u64,
-    /// How many nobody has acknowledged yet: their queues have no listener.
+    /// The number of firings without an outcome: if the advance is settled, their queues have no listener.
     pub unheard: u64,
     /// The first 100 firings.
-    pub firings: Vec<FiringBody>,
-    /// The id of the advance; `None` where the clock passed no timer.
+    pub firings: Vec<FiringRecord>,
+    /// The id of the advance; `None` if the clock passed no timer.
     pub advance_id: Option<String>,
-    /// Who held the instant that it was stopped at.
+    /// The holder of the instant at which it stopped.
     pub held_by: Option<String>,
 }
 
-impl From<SettledBody> for Receipt {
-    fn from(settled: SettledBody) -> Self {
-        Self {
-            timeline_id: settled.timeline_id,
-            state: settled.state,
-            reached: settled.reached,
-            to: settled.to,
-            fired: settled.fired,
-            acknowledged: settled.acknowledged,
-            failed: settled.failed,
-            unheard: settled.unheard,
-            firings: settled.firings,
-            advance_id: Some(settled.advance_id),
-            held_by: settled.held_by,
-        }
-    }
+/// A firing: a moment at which a timer fell due.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct FiringRecord {
+    /// The id of the firing.
+    pub firing_id: String,
+    /// The timer.
+    pub timer_id: String,
+    /// The due moment.
+    pub due: Instant,
+    /// The round of the timer.
+    pub round: u32,
+    /// Its outcome.
+    pub state: FiringState,
+    /// The event that it recorded, if its timer records events.
+    pub event_id: Option<String>,
+    /// The queue: `timenav:webhook` if the service sends it, `None` if it is recorded as an event.
+    pub queue: Option<String>,
+    /// Why it failed.
+    pub reason: Option<String>,
 }

@@ -109,14 +109,6 @@ impl Request {
         self
     }
 
-    /// Changes something only if the clock still has this generation.
-    ///
-    /// # Errors
-    /// Never: a number has no characters that a head may not have.
-    pub fn if_generation(self, generation: u64) -> Result<Self, Error> {
-        self.header("if-match", &format!("\"{generation}\""))
-    }
-
     /// Makes the request happen once, even if it has to be sent again.
     #[must_use]
     pub fn once(mut self) -> Self {

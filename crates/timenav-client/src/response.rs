@@ -27,6 +27,12 @@ impl Response {
         self.inner.headers().get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default()
     }
 
+    /// Returns a header, such as `idempotency-replayed` or `x-request-id`.
+    #[must_use]
+    pub fn header(&self, name: &str) -> Option<&str> {
+        self.inner.headers().get(name)?.to_str().ok()
+    }
+
     /// Returns the tag of what is told, without its quotation marks, where it has one: a later change can be bound to it.
     #[must_use]
     pub fn entity_tag(&self) -> Option<&str> {

@@ -3,6 +3,7 @@
 #[cfg(feature = "tower")]
 mod baggage;
 mod calls;
+mod document;
 mod listening;
 mod stand_in;
 mod watch;
@@ -12,16 +13,15 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
+use crate::clock::{Clock, Running};
 use crate::clock_state::ClockState;
 use crate::error::{ClockUnavailable, Error};
 use crate::follower::{Bounds, Follower};
 use crate::instant::Instant;
 use crate::response::Events;
 use crate::retry::{Outcome, Retries, retry_after};
-use crate::schemas::ClockBody;
 use crate::shown::Shown;
 use crate::sse::EventReader;
-use crate::states::Running;
 use crate::{Client, Request};
 use stand_in::{StandIn, answer};
 
@@ -48,7 +48,7 @@ fn seconds(value: &Value) -> Duration {
 fn state(clock: &Value) -> ClockState {
     let mut body = json!({ "timeline_id": "main", "generation": 0, "current_time": "1970-01-01T00:00:00Z" });
     body.as_object_mut().unwrap().extend(clock.as_object().unwrap().clone());
-    serde_json::from_value::<ClockBody>(body).unwrap().clock_state()
+    serde_json::from_value::<Clock>(body).unwrap().clock_state()
 }
 
 fn instant(value: &Value) -> Instant {
@@ -118,7 +118,7 @@ fn what_a_client_vouches_for() {
 
 fn take(follower: &mut Follower, step: &Value, name: &Value) {
     let now = step["at"].as_i64().unwrap();
-    let body = || serde_json::from_value::<ClockBody>(step["body"].clone()).unwrap();
+    let body = || serde_json::from_value::<Clock>(step["body"].clone()).unwrap();
     let change = match step["do"].as_str() {
         None => return check_reading(follower, now, &step["read"], name),
         Some("answer") => follower.answered(&body(), now),

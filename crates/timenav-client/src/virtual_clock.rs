@@ -9,16 +9,15 @@ use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
 use crate::client::{Client, pause};
+use crate::clock::Clock;
 use crate::clock_state::ClockState;
 use crate::confirming::{Applied, confirm_all};
 use crate::error::{ClockUnavailable, Error};
 use crate::follower::{Bounds, ClockChange, Follower, Reading};
 use crate::host::{jitter, monotonic_micros, own_place};
 use crate::instant::Instant;
-use crate::request::Request;
 use crate::response::Events;
 use crate::retry::{Retries, delay};
-use crate::schemas::ClockBody;
 use crate::shown::Shown;
 
 /// How long a service may take to tell the clock for the first time.
@@ -296,11 +295,8 @@ impl Following<'_> {
     /// Follows one connection until it ends.
     async fn follow(&self, was_open: &mut bool) -> Result<(), Error> {
         let Self { client, shared, .. } = *self;
-        let stream = client.named(Request::get(&["v1", "clock", "stream"]));
-        let stream = match &self.name {
-            Some(name) => stream.query("follow", name),
-            None => stream,
-        };
+        let stream = client.get::<()>(&["v1", "clock", "stream"]).on_default_timeline().set("follow", &self.name);
+        let stream = stream.request()?;
         let mut stream = stream.header("accept", "text/event-stream")?;
         if self.name.is_some() {
             for (name, value) in own_place() {
@@ -325,7 +321,7 @@ impl Following<'_> {
         while heard(client, &mut events, self.bounds).await? {
             shared.note(|follower| follower.heard(monotonic_micros()));
             while let Some(event) = events.ready() {
-                let body: ClockBody = serde_json::from_str(&event.data).map_err(|error| Error::Unreadable {
+                let body: Clock = serde_json::from_str(&event.data).map_err(|error| Error::Unreadable {
                     service: client.url().to_owned(),
                     detail: error.to_string(),
                 })?;
@@ -339,7 +335,7 @@ impl Following<'_> {
     }
 
     /// Has a change confirmed, where the stream has a name.
-    fn confirm(&self, body: &ClockBody) {
+    fn confirm(&self, body: &Clock) {
         if let Some(follower_id) = &body.follower_id {
             let (follower_id, generation) = (follower_id.clone(), body.generation);
             self.applied.send_replace(Some(Applied { follower_id, generation }));

@@ -4,10 +4,13 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
 use crate::client::Client;
+use crate::clock::Clock;
 use crate::error::Error;
+use crate::event::Event;
 use crate::instant::Instant;
+use crate::intervention::Intervention;
+use crate::paradox::Paradox;
 use crate::request::Request;
-use crate::schemas::{ClockBody, EventBody, InterventionBody, ParadoxBody};
 use crate::sse::SentEvent;
 use crate::watch::Watch;
 
@@ -135,8 +138,8 @@ pub struct Stretch {
     pub time_range: String,
 }
 
-/// What [`Client::stream`] tells: read it out of a message with [`SentEvent::json`]. Which members there are depends on
-/// what the message is called.
+/// A message of `GET /v1/stream`, which [`Client::watch`] opens: read it with [`SentEvent::json`]. Its members depend on the
+/// name of the message.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[non_exhaustive]
 pub struct StreamMessage {
@@ -145,17 +148,17 @@ pub struct StreamMessage {
     /// The position of the newest ledger entry that was told.
     pub position: u64,
     /// The clock as it is since then.
-    pub clock: Option<ClockBody>,
+    pub clock: Option<Clock>,
     /// What became of an event or a paradox: `recorded`, `corrected`, `manipulated`, `made` or `healed`.
     pub change: Option<String>,
     /// The event's id.
     pub event_id: Option<String>,
     /// The event as it was recorded or corrected; absent if it was erased since.
-    pub event: Option<EventBody>,
+    pub event: Option<Event>,
     /// What was done to the event; absent if it was erased since.
-    pub intervention: Option<InterventionBody>,
+    pub intervention: Option<Intervention>,
     /// The paradox that is there since, or is gone since and is told as it was.
-    pub paradox: Option<ParadoxBody>,
+    pub paradox: Option<Paradox>,
     /// The time that the clock has passed, if it has passed events.
     pub due: Option<Stretch>,
 }
@@ -172,7 +175,7 @@ impl Client {
         &self,
         queue: impl Into<Option<&'a str>>,
     ) -> Result<Watch<Watched<FiringNews>>, Error> {
-        self.watch_as(self.firings_of(queue.into()), firing_news).await
+        self.watch_as(self.firings_of(queue.into())?, firing_news).await
     }
 
     /// As [`Client::watch_firings`], beginning after the message of this id.
@@ -184,7 +187,7 @@ impl Client {
         queue: impl Into<Option<&'a str>>,
         last_event_id: &str,
     ) -> Result<Watch<Watched<FiringNews>>, Error> {
-        self.watch_as(self.firings_of(queue.into()).after(last_event_id)?, firing_news).await
+        self.watch_as(self.firings_of(queue.into())?.after(last_event_id)?, firing_news).await
     }
 
     /// Watches which events the clock passes, as stretches of virtual time, to play them back.
@@ -195,7 +198,7 @@ impl Client {
     /// # Errors
     /// The service does not answer, or does not let you.
     pub async fn watch_due(&self) -> Result<Watch<Watched<Passed>>, Error> {
-        self.watch_as(self.due(), passed).await
+        self.watch_as(self.due()?, passed).await
     }
 
     /// As [`Client::watch_due`], beginning after the message of this id: what the clock passed since is told first.
@@ -203,19 +206,15 @@ impl Client {
     /// # Errors
     /// The service does not answer or does not let you, or it is no id of a message.
     pub async fn watch_due_after(&self, last_event_id: &str) -> Result<Watch<Watched<Passed>>, Error> {
-        self.watch_as(self.due().after(last_event_id)?, passed).await
+        self.watch_as(self.due()?.after(last_event_id)?, passed).await
     }
 
-    fn firings_of(&self, queue: Option<&str>) -> Request {
-        let request = self.named(Request::get(&["v1", "firings", "stream"]));
-        match queue {
-            Some(queue) => request.query("queue", queue),
-            None => request,
-        }
+    fn firings_of(&self, queue: Option<&str>) -> Result<Request, Error> {
+        self.get::<()>(&["v1", "firings", "stream"]).on_default_timeline().set("queue", queue).request()
     }
 
-    fn due(&self) -> Request {
-        self.named(Request::get(&["v1", "stream"]).query("topics", "due"))
+    fn due(&self) -> Result<Request, Error> {
+        self.get::<()>(&["v1", "stream"]).on_default_timeline().set("topics", "due").request()
     }
 }
 

@@ -1,13 +1,13 @@
-//! Words of the API that later versions may add to.
+//! Sets of words to which later versions of the API may add.
 
-/// Declares a set of words. One that this version does not know is kept as it came.
+/// Declares a set of words. A word that this version does not know is kept in `Other`.
 macro_rules! words {
-    ($(#[$about:meta])* $name:ident { $($(#[$said:meta])* $variant:ident = $word:literal,)+ }) => {
+    ($(#[$about:meta])* $name:ident { $($variant:ident = $word:literal,)+ }) => {
         $(#[$about])*
         #[derive(Clone, Debug, PartialEq, Eq, Hash)]
         #[non_exhaustive]
         pub enum $name {
-            $($(#[$said])* $variant,)+
+            $(#[doc = concat!("`", $word, "`")] $variant,)+
             /// A word that this version does not know.
             Other(String),
         }
@@ -32,6 +32,12 @@ macro_rules! words {
             }
         }
 
+        impl From<String> for $name {
+            fn from(word: String) -> Self {
+                Self::from(word.as_str())
+            }
+        }
+
         impl std::fmt::Display for $name {
             fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
                 formatter.write_str(self.as_str())
@@ -46,7 +52,7 @@ macro_rules! words {
 
         impl<'de> serde::Deserialize<'de> for $name {
             fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-                <std::borrow::Cow<'_, str>>::deserialize(deserializer).map(|word| Self::from(&*word))
+                String::deserialize(deserializer).map(Self::from)
             }
         }
     };

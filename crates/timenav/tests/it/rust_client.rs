@@ -1,8 +1,6 @@
 //! The client for Rust, beside a service: handlers, settled advances, and a clock that is read without a request.
 
 mod baggage;
-mod document;
-mod every_call;
 mod packed;
 mod readme;
 mod typed;

@@ -1,24 +1,31 @@
 //! The examples in the README of the client for Rust do what they say.
 
+use timenav_client::FiringState;
+
 use super::runtime;
 use crate::service::Service;
 
 // What comes here is in crates/timenav-client/README.md.
-use timenav_client::schemas::{EventRecord, GeoRecord};
-use timenav_client::{Client, Error};
+use serde_json::{Value, json};
+use timenav_client::{Client, Error, Geo, Method, NewEvent};
 
 async fn moon(client: &Client) -> Result<Vec<String>, Error> {
-    let landing = EventRecord::new("1969-07-20T20:17:40Z".parse()?)
+    let landing = NewEvent::new("1969-07-20T20:17:40Z".parse()?)
         .event_id("moon-landing")
         .causes(["launch-of-apollo-11"])
-        .geo(GeoRecord::new(0.67, 23.47));
-    client.record_events(vec![landing]).if_match("*").await?; // only if the timeline exists
+        .geo(Geo::new(0.67, 23.47));
+    client.record_events([landing]).if_match("*").await?; // only if the timeline exists
     let mut found = Vec::new();
     let mut pages = client.monitor_events("*", ..).text("moon").limit(100).pages();
     while let Some(page) = pages.next().await? {
         found.extend(page.events.into_iter().map(|event| event.event_id));
     }
     Ok(found)
+}
+
+async fn page_limit(client: &Client) -> Result<Option<u64>, Error> {
+    let limits: Value = client.request(Method::GET, &["v1", "limits"], json!({})).await?;
+    Ok(limits["limits"]["page_items_max"].as_u64())
 }
 // So much for the README.
 
@@ -68,9 +75,10 @@ fn they_do_what_they_say() {
         let missing = moon(&client.on_timeline("nowhere")).await.unwrap_err();
         assert_eq!(missing.problem().unwrap().http_status, 404);
         assert_eq!(moon(&client).await.unwrap(), ["moon-landing"]);
+        assert_eq!(page_limit(&client).await.unwrap(), Some(1_000));
         ten_lines(client.clone()).await.unwrap();
         let fired = client.firings().pages().all().await.unwrap();
-        assert!(fired.len() > 27 && fired.iter().all(|firing| firing.state == "acknowledged"), "{fired:?}");
+        assert!(fired.len() > 27 && fired.iter().all(|firing| firing.state == FiringState::Acknowledged), "{fired:?}");
     });
     service.audit();
 }

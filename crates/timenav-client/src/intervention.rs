@@ -1,0 +1,90 @@
+//! Interventions in events, and their effects.
+
+use serde::{Deserialize, Serialize};
+
+use crate::arguments::Length;
+use crate::cause::Cause;
+use crate::instant::Instant;
+use crate::place::Geo;
+
+/// The effect of an intervention on an event.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Effect {
+    /// It does not happen.
+    Cancel,
+    /// It happens again, as last recorded.
+    Restore,
+    /// It happens later.
+    Delay {
+        /// By how much.
+        duration: Length,
+    },
+    /// It happens earlier.
+    Advance {
+        /// By how much.
+        duration: Length,
+    },
+    /// It happens at another moment.
+    Move {
+        /// The moment.
+        time: Instant,
+    },
+    /// It happens at another place.
+    Relocate {
+        /// The place, in words.
+        location: String,
+        /// The place on the earth.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        geo: Option<Geo>,
+    },
+    /// It gets another description.
+    Describe {
+        /// The description.
+        description: String,
+    },
+    /// It gets another name.
+    Rename {
+        /// The name.
+        name: String,
+    },
+    /// It gets a note.
+    Note,
+    /// An effect that this version does not know.
+    #[serde(other)]
+    Other,
+}
+
+/// An intervention in an event.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct Intervention {
+    /// The id of the intervention.
+    pub intervention_id: String,
+    /// The event.
+    pub event_id: String,
+    /// The action, in the words of the request.
+    pub action: String,
+    /// The virtual moment of the intervention.
+    pub time: Instant,
+    /// The effect of the action.
+    pub effect: Effect,
+    /// Whether the event occurred before.
+    pub stood: bool,
+    /// Whether the event changed.
+    pub changed: bool,
+    /// The user.
+    pub actor: String,
+    /// Its causes.
+    #[serde(default)]
+    pub causes: Vec<Cause>,
+    /// Host time of the intervention.
+    pub recorded_at: Instant,
+    /// The position of its ledger entry.
+    pub position: u64,
+    /// The timeline of that ledger.
+    pub timeline_id: Option<String>,
+    /// The anchor, if a return caused it.
+    pub anchor_id: Option<String>,
+}

@@ -1,0 +1,91 @@
+//! Ledgers: where an entry is, and whether somebody has tampered with one (`/v1/detect-tampering`).
+
+use serde::{Deserialize, Serialize};
+
+use crate::call::Call;
+use crate::client::Client;
+use crate::options::options;
+
+/// The position of an entry in a ledger, and the tree right after it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct LedgerPosition {
+    /// The position, counted from 0.
+    pub position: u64,
+    /// The size of the ledger.
+    pub size: u64,
+    /// The root hash of the tree.
+    pub root: String,
+}
+
+/// The latest signed tree of a ledger.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct LedgerHead {
+    /// The size of the ledger.
+    pub size: u64,
+    /// The root hash of the tree.
+    pub root: String,
+    /// The signed checkpoint.
+    pub checkpoint: String,
+}
+
+/// The result of a scan.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct TamperingScan {
+    /// A sentence about the outcome.
+    pub status: String,
+    /// Whether anything does not match what was signed.
+    pub tampering_detected: bool,
+    /// The first finding and where it is.
+    pub details: String,
+    /// What does not match, by position.
+    pub findings: Vec<Finding>,
+    /// The number of findings that are not listed.
+    pub findings_untold: u64,
+    /// The number of things that were checked, by kind.
+    pub checked: Vec<Checked>,
+    /// What was not checked, one sentence each.
+    pub not_checked: Vec<String>,
+    /// The ledger entry of the scan.
+    pub ledger: LedgerPosition,
+}
+
+/// Something that does not match what was signed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct Finding {
+    /// The kind, such as `leaf-mismatch`.
+    pub kind: String,
+    /// What was found and what was expected.
+    pub evidence: String,
+    /// The first affected entry; for a checkpoint, its size.
+    pub position: Option<u64>,
+    /// The size of the largest earlier checkpoint that is known to be good.
+    pub last_good_checkpoint: Option<u64>,
+}
+
+/// The number of things of one kind that were checked.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct Checked {
+    /// The kind.
+    pub what: String,
+    /// The number.
+    pub count: u64,
+}
+
+impl Call<'_, TamperingScan> {
+    options! {
+        /// Sets how much is scanned, such as `full`.
+        scan_depth: into String,
+    }
+}
+
+impl Client {
+    /// Compares a timeline with what was signed (`POST /v1/detect-tampering`). The scan may take any time.
+    pub fn detect_tampering(&self, timeline_id: &str) -> Call<'_, TamperingScan> {
+        self.post(&["v1", "detect-tampering"]).set("timeline_id", timeline_id).unbounded()
+    }
+}
