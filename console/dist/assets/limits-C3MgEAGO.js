@@ -1,0 +1,1 @@
+import{V as e}from"./common-BcLeQjWw.js";async function t(){return(await e.limits()).limits}export{t};
