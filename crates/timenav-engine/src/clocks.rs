@@ -9,12 +9,10 @@ use timenav_core::clock::{Clock, ClockCommand};
 use timenav_core::fault::Fault;
 use timenav_core::ids::{AdvanceId, FollowerName, TimelineId, UserId};
 use timenav_core::time::{Instant, Virtual, Wall};
-use timenav_core::timers::AdvanceState;
 
 use crate::asked::Answer;
 use crate::caller::Caller;
 use crate::changes::{ClockAfter, LedgerPosition};
-use crate::deciding::advances::StopAdvance;
 use crate::deciding::clocks::{ChangeClock, Passing};
 use crate::engine::Engine;
 use crate::expected::Expected;
@@ -27,7 +25,6 @@ use crate::location::known_zone;
 use crate::payload::{Reading, clock_in};
 use crate::refusal::Refusal;
 use crate::timer_rows::TimersWanted;
-use crate::timing::Stepping;
 use crate::wall_clock::OriginBoot;
 
 /// Changes that a listener may be behind, or have missed, and is told all the same.
@@ -335,29 +332,6 @@ impl Engine {
                 () = self.until_settled(&timeline, &advance_id) => {}
                 _ = &mut patience => return changed,
             }
-        }
-    }
-
-    /// Ends an advance that waits for nothing and has nothing left on its way. Whoever acknowledges its last firing and moves
-    /// the clock right after that is not refused because the timekeeper has yet to come by. Returns whether it has ended.
-    async fn end_if_done(&self, timeline: &TimelineId) -> Result<bool, Refusal> {
-        let Some(state) = self.state(timeline) else { return Ok(false) };
-        let timers = &state.head.timers;
-        let Some(advance) = &timers.advance else { return Ok(true) };
-        if !advance.is_done(timers.next) {
-            return Ok(false);
-        }
-        if self.timing().leases().begin_step(timeline, &[], self.now()).is_err() {
-            return Ok(false);
-        }
-        let _stepping = Stepping::begun(self.timing(), timeline);
-        let (advance_id, state) = (advance.advance_id.clone(), AdvanceState::Settled);
-        let unless_held = Some(advance.stepped);
-        let end = StopAdvance { advance_id, state, held_by: None, at: None, keeper: None, unless_held };
-        match self.submit_service(timeline.clone(), end).await {
-            // Somebody else ended it, or has set a timer that comes before its end.
-            Ok(_) | Err(Refusal::ChangedMeanwhile) => Ok(true),
-            Err(refusal) => Err(refusal),
         }
     }
 

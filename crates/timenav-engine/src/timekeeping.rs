@@ -54,6 +54,29 @@ struct Done {
 }
 
 impl Engine {
+    /// Ends an advance that waits for nothing and has nothing left on its way. Whoever acknowledges its last firing and moves
+    /// the clock right after that is not refused because the timekeeper has yet to come by. Returns whether it has ended.
+    pub(crate) async fn end_if_done(&self, timeline: &TimelineId) -> Result<bool, Refusal> {
+        let Some(state) = self.state(timeline) else { return Ok(false) };
+        let timers = &state.head.timers;
+        let Some(advance) = &timers.advance else { return Ok(true) };
+        if !advance.is_done(timers.next) {
+            return Ok(false);
+        }
+        if self.timing().leases().begin_step(timeline, &[], self.now()).is_err() {
+            return Ok(false);
+        }
+        let _stepping = Stepping::begun(self.timing(), timeline);
+        let (advance_id, state) = (advance.advance_id.clone(), AdvanceState::Settled);
+        let unless_held = Some(advance.stepped);
+        let end = StopAdvance { advance_id, state, held_by: None, at: None, keeper: None, unless_held };
+        match self.submit_service(timeline.clone(), end).await {
+            // Somebody else ended it, or has set a timer that comes before its end.
+            Ok(_) | Err(Refusal::ChangedMeanwhile) => Ok(true),
+            Err(refusal) => Err(refusal),
+        }
+    }
+
     /// Has somebody hear of what is done without a request, from here on. Only the first one does.
     pub fn trace_background(&self, traces: Arc<dyn BackgroundTraces>) {
         _ = self.shared().background.set(traces);

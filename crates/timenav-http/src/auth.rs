@@ -16,10 +16,10 @@ use timenav_core::time::{Instant, Wall};
 use timenav_engine::{AuthFailure, Caller, Code, Engine, HorizonUse, Refusal};
 use tokio::time::timeout;
 
+use crate::body::WholeBody;
 use crate::body::{CHANGE_BODY_BYTES_MAX, LOOKUP_BODY_BYTES_MAX, STRANGER_BODY_BYTES_MAX, drain};
 use crate::handler::{Argument, Incoming};
 use crate::network::Network;
-use crate::params::WholeBody;
 use crate::problem::{Failure, Unwritten, codes};
 use crate::rate::RefusalKind;
 use crate::state::App;

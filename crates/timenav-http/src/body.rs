@@ -4,12 +4,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::body::{Body, HttpBody};
+use bytes::Bytes;
 use futures_util::StreamExt;
 use timenav_core::ids::UserId;
 use tokio::time::timeout;
 
 use crate::network::Network;
-use crate::params::WholeBody;
 use crate::problem::Failure;
 use crate::shares::{Share, Shares, Spent};
 
@@ -52,6 +52,10 @@ const OBJECT_BYTES: usize = 640;
 const FIELD_BYTES: usize = 112;
 const LIST_BYTES: usize = 64;
 const ITEM_BYTES: usize = 40;
+
+/// The body of the request, read whole before it is looked at.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct WholeBody(pub(crate) Bytes);
 
 /// Whose body it is.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]

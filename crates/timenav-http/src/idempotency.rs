@@ -8,8 +8,8 @@ use http::request::Parts;
 use sha2::{Digest, Sha256};
 use timenav_engine::{Caller, Idempotency};
 
+use crate::body::WholeBody;
 use crate::handler::{Argument, Incoming};
-use crate::params::WholeBody;
 use crate::problem::Failure;
 
 /// Longest key, in characters.

@@ -17,6 +17,7 @@ use timenav_import::plain_words::{in_plain_words, no_json};
 use timenav_import::{lost_integer, lost_integer_detail};
 
 use self::reader::ReadError;
+use crate::body::WholeBody;
 use crate::handler::{Argument, Incoming};
 use crate::openapi;
 use crate::problem::{Failure, FaultKind, ParameterFault};
@@ -36,10 +37,6 @@ const SUGGESTION_BYTES_MAX: usize = 64;
 /// Lists and objects inside one another in a JSON body. Readers of JSON stop somewhere; this is
 /// where, wherever it is nested.
 pub(crate) const JSON_DEPTH_MAX: usize = 100;
-
-/// The body of the request, read whole before it is looked at.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct WholeBody(pub(crate) Bytes);
 
 /// Marks a request that was sent as QUERY and is routed as GET.
 #[derive(Clone, Copy, Debug)]

@@ -1,15 +1,14 @@
 //! Every name in a JSON body stands once in its object, in those too that nobody looks into: of two values, readers
 //! would choose one or the other (RFC 8259 §4).
 
-use std::borrow::Cow;
 use std::cell::RefCell;
 use std::collections::HashSet;
 use std::fmt;
 
-use serde::de::{Deserialize, DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
 use super::fault;
-use super::reader::{ReadError, Segment};
+use super::reader::{Name, ReadError, Segment};
 use crate::problem::Failure;
 
 /// Rejects a body in which an object has a name twice. Errors of syntax are left to the reader.
@@ -96,33 +95,6 @@ impl<'de> Visitor<'de> for Unique<'de, '_> {
             self.path.borrow_mut().pop();
         }
         Ok(())
-    }
-}
-
-/// A name, borrowed unless it is written with escapes.
-pub(super) struct Name<'a>(pub(super) Cow<'a, str>);
-
-impl<'de> Deserialize<'de> for Name<'de> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_str(AnyName)
-    }
-}
-
-struct AnyName;
-
-impl<'de> Visitor<'de> for AnyName {
-    type Value = Name<'de>;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a name")
-    }
-
-    fn visit_borrowed_str<E: Error>(self, name: &'de str) -> Result<Name<'de>, E> {
-        Ok(Name(name.into()))
-    }
-
-    fn visit_str<E: Error>(self, name: &str) -> Result<Name<'de>, E> {
-        Ok(Name(name.to_owned().into()))
     }
 }
 

@@ -15,8 +15,6 @@ use serde::de::{
 use serde_json::Number;
 use serde_json::value::RawValue;
 
-use super::names::Name;
-
 /// Why a value cannot be read, and where.
 #[derive(Debug)]
 pub(super) struct ReadError {
@@ -175,7 +173,7 @@ impl<'de> Deserializer<'de> for Reader<'de, '_> {
             return self.mistyped(&visitor);
         }
         let items: Vec<&'de RawValue> = serde_json::from_str(self.text())?;
-        visitor.visit_seq(Items { reader: self, items: items.into_iter(), read: 0 })
+        visitor.visit_seq(Items { reader: self, left: items.into_iter(), read: 0 })
     }
 
     fn deserialize_tuple<V: Visitor<'de>>(self, _: usize, visitor: V) -> Result<V::Value, Message> {
@@ -220,10 +218,10 @@ impl<'de> Deserializer<'de> for Reader<'de, '_> {
             && fields.len() == 1
             && let Some((word, content)) = fields.pop()
         {
-            return visitor.visit_enum(Word { reader: self, word, content: Some(content) });
+            return visitor.visit_enum(Word { reader: self, text: word, content: Some(content) });
         }
         let word = if self.first() == b'"' { serde_json::from_str(self.text())? } else { self.text().to_owned() };
-        visitor.visit_enum(Word { reader: self, word: word.into(), content: None })
+        visitor.visit_enum(Word { reader: self, text: word.into(), content: None })
     }
 
     fn deserialize_ignored_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Message> {
@@ -234,7 +232,7 @@ impl<'de> Deserializer<'de> for Reader<'de, '_> {
 /// The items of a list.
 struct Items<'de, 'p> {
     reader: Reader<'de, 'p>,
-    items: std::vec::IntoIter<&'de RawValue>,
+    left: std::vec::IntoIter<&'de RawValue>,
     read: usize,
 }
 
@@ -242,7 +240,7 @@ impl<'de> SeqAccess<'de> for Items<'de, '_> {
     type Error = Message;
 
     fn next_element_seed<S: DeserializeSeed<'de>>(&mut self, seed: S) -> Result<Option<S::Value>, Message> {
-        let Some(item) = self.items.next() else { return Ok(None) };
+        let Some(item) = self.left.next() else { return Ok(None) };
         let depth = push(self.reader.path, Segment::Index(self.read));
         let value = self.reader.inside(item, seed)?;
         self.reader.path.borrow_mut().truncate(depth);
@@ -251,7 +249,7 @@ impl<'de> SeqAccess<'de> for Items<'de, '_> {
     }
 
     fn size_hint(&self) -> Option<usize> {
-        Some(self.items.len())
+        Some(self.left.len())
     }
 }
 
@@ -292,7 +290,7 @@ impl<'de> MapAccess<'de> for Entries<'de, '_> {
 /// A word of an enum, and what it may hold.
 struct Word<'de, 'p> {
     reader: Reader<'de, 'p>,
-    word: Cow<'de, str>,
+    text: Cow<'de, str>,
     content: Option<&'de RawValue>,
 }
 
@@ -301,7 +299,7 @@ impl<'de, 'p> EnumAccess<'de> for Word<'de, 'p> {
     type Variant = Content<'de, 'p>;
 
     fn variant_seed<S: DeserializeSeed<'de>>(self, seed: S) -> Result<(S::Value, Self::Variant), Message> {
-        let word: StrDeserializer<'_, Message> = self.word.as_ref().into_deserializer();
+        let word: StrDeserializer<'_, Message> = self.text.as_ref().into_deserializer();
         Ok((seed.deserialize(word)?, Content { reader: self.reader, content: self.content }))
     }
 }
@@ -364,5 +362,32 @@ impl<'de> Deserialize<'de> for Fields<'de> {
             }
         }
         deserializer.deserialize_map(Members)
+    }
+}
+
+/// A name, borrowed unless it is written with escapes.
+pub(super) struct Name<'a>(pub(super) Cow<'a, str>);
+
+impl<'de> Deserialize<'de> for Name<'de> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_str(AnyName)
+    }
+}
+
+struct AnyName;
+
+impl<'de> Visitor<'de> for AnyName {
+    type Value = Name<'de>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a name")
+    }
+
+    fn visit_borrowed_str<E: Error>(self, name: &'de str) -> Result<Name<'de>, E> {
+        Ok(Name(name.into()))
+    }
+
+    fn visit_str<E: Error>(self, name: &str) -> Result<Name<'de>, E> {
+        Ok(Name(name.to_owned().into()))
     }
 }

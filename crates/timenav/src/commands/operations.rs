@@ -25,6 +25,7 @@ pub(crate) struct Operation {
     /// The command that does it, and the flags where it takes some.
     pub(crate) command: &'static str,
     /// Which agents may call it.
+    #[cfg_attr(not(feature = "mcp"), expect(dead_code, reason = "only `timenav mcp` uses it"))]
     pub(crate) agents: Agents,
 }
 
@@ -137,7 +138,7 @@ mod tests {
 
     /// Returns each operation of the document by method and path.
     fn documented() -> BTreeSet<String> {
-        let document: Value = serde_json::from_str(&timenav_http::openapi_json()).unwrap();
+        let document: Value = serde_json::from_str(timenav_http::openapi_json()).unwrap();
         let paths = document["paths"].as_object().unwrap();
         let operations = paths.iter().flat_map(|(path, methods)| {
             let methods = methods.as_object().unwrap().iter().filter(|(_, value)| value["operationId"].is_string());
