@@ -251,7 +251,8 @@ impl Engine {
         match swept {
             Ok((_, true)) => round.push_front(timeline),
             Ok((_, false)) => {}
-            Err(refusal) => tracing::error!(timeline_id = %timeline, %refusal, "a timeline could not be swept"),
+            // It is tried again. If the store is at fault, the writer has logged the error.
+            Err(refusal) => tracing::warn!(timeline_id = %timeline, %refusal, "a timeline could not be swept"),
         }
         Ok(!round.is_empty())
     }

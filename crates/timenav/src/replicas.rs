@@ -112,7 +112,7 @@ pub(crate) async fn follow(engine: Engine, closing: CancellationToken) {
         if let Err(refusal) = heard
             && let Some(untold) = failures.tell(engine.now())
         {
-            tracing::error!(%refusal, untold, "what other services write cannot be followed; it will be tried again");
+            tracing::warn!(%refusal, untold, "what other services write cannot be followed; it will be tried again");
         }
     }
 }

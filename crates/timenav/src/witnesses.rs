@@ -115,7 +115,7 @@ async fn run(engine: Engine, asked: Vec<Arc<AskedWitness>>, pace: Pace, file: Pa
         if let Err(refusal) = shown
             && let Some(untold) = failures.tell(engine.now())
         {
-            tracing::error!(%refusal, untold, "`system` could not be prepared for witnesses; it will be tried again");
+            tracing::warn!(%refusal, untold, "`system` could not be prepared for witnesses; it will be tried again");
         }
         commits = true;
         if timeout(GATHERING, closing.cancelled()).await.is_ok() {

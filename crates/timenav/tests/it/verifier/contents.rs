@@ -218,9 +218,19 @@ pub(crate) fn let_some_go(service: &mut Service) -> u64 {
         let let_go = service.post("/v1/prune", &json!({ "timeline_id": "main" }))["let_go"].as_u64().unwrap();
         if let_go > 0 {
             service.post("/v1/set-retention", &json!({ "timeline_id": "main", "reads": null }));
-            return let_go;
+            return pruned(service);
         }
     }
+}
+
+/// Returns how many contents the sweeps of `main` have pruned. The service sweeps by itself too.
+fn pruned(service: &Service) -> u64 {
+    let page = service.get("/timeline/main/entries", &[("limit", "1000")]);
+    assert_eq!(page["has_more"], json!(false));
+    let entries = page["entries"].as_array().unwrap().iter();
+    let sweeps = entries.filter(|entry| entry["leaf"].as_str().unwrap().contains("\"sweep\""));
+    let payloads = sweeps.map(|entry| serde_json::from_str::<Value>(entry["payload"].as_str().unwrap()).unwrap());
+    payloads.map(|payload| payload["count"].as_u64().unwrap()).sum()
 }
 
 #[test]
