@@ -68,7 +68,8 @@ fn lint_python(root: &Path) -> anyhow::Result<()> {
 /// Builds the program for users and returns its path.
 fn build(root: &Path) -> anyhow::Result<PathBuf> {
     let target = process::target_folder(root);
-    let mut build = process::cargo(root, &["build", "--locked", "--profile", "dist", "--package", "timenav"]);
+    let mut build =
+        process::cargo(root, &["build", "--locked", "--profile", "dist", "--package", "timenav", "--features", "full"]);
     let places = [(root.to_owned(), "/src"), (target.clone(), "/target"), (cargo_home()?, "/cargo")];
     build.env("RUSTFLAGS", joined(&places, "--remap-path-prefix="));
     // What is compiled from C names its files too.
@@ -90,7 +91,7 @@ fn archive(root: &Path, program: &Program, out: &Path) -> anyhow::Result<PathBuf
     Ok(archive)
 }
 
-fn megabytes(path: &Path) -> anyhow::Result<String> {
+pub(crate) fn megabytes(path: &Path) -> anyhow::Result<String> {
     let bytes = std::fs::metadata(path)?.len();
     Ok(format!("{}.{} MB", bytes / 1_000_000, bytes / 100_000 % 10))
 }

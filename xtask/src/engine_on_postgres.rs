@@ -1,8 +1,9 @@
-//! `cargo xtask engine-on-postgres`: the tests of the engine, which `cargo test` runs on SQLite, on PostgreSQL.
+//! The tests of the engine, which `cargo test` runs on SQLite, on PostgreSQL: a part of `cargo xtask soak`.
 
 use std::path::Path;
+use std::process::Command;
 
-use crate::{process, tools};
+use crate::process;
 
 /// Tests of the engine that stay on SQLite: they look into its file, change it behind the service's back, or count on it that
 /// the store answers at once.
@@ -38,12 +39,12 @@ const OF_THE_FILE: [&str; 29] = [
     "streams::who_falls_too_far_behind_begins_anew",
 ];
 
-/// Runs them.
-pub(crate) fn run(root: &Path) -> anyhow::Result<()> {
-    tools::postgres()?;
+/// Returns the call of Cargo that runs them.
+pub(crate) fn call(root: &Path) -> Command {
     let mut call = process::cargo(root, &["test", "--package", "timenav-store", "--test", "it", "engine::", "--"]);
     for name in OF_THE_FILE {
         call.args(["--skip", name]);
     }
-    process::run(call.env("TIMENAV_TEST_STORE", "postgres"))
+    call.env("TIMENAV_TEST_STORE", "postgres");
+    call
 }

@@ -7,32 +7,46 @@ use anyhow::{Context, bail};
 
 use crate::process;
 
-/// A document made by the program.
+/// A document that the program writes about itself.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Document {
-    /// The description of the HTTP interface.
+    /// The description of the HTTP interface, in two files.
     Openapi,
     /// The description of the command line.
     CommandLine,
 }
 
+/// A call of Cargo that prints a file.
+type Printed = &'static [&'static str];
+
+const OPENAPI: Printed =
+    &["run", "--quiet", "--package", "timenav-http", "--features", "schema", "--example", "openapi", "--"];
+const OPENAPI_3_2_PATCH: Printed = &[
+    "run",
+    "--quiet",
+    "--package",
+    "timenav-http",
+    "--features",
+    "schema",
+    "--example",
+    "openapi",
+    "--",
+    "--3.2-patch",
+];
+const COMMAND_LINE: Printed = &["run", "--quiet", "--package", "timenav", "--", "markdown-help"];
+
 impl Document {
-    const fn path(self) -> &'static str {
+    /// Returns the files of a document, each with what prints it.
+    const fn files(self) -> &'static [(&'static str, Printed)] {
         match self {
-            Self::Openapi => "docs/api/openapi.json",
-            Self::CommandLine => "docs/command-line.md",
+            Self::Openapi => {
+                &[("docs/api/openapi.json", OPENAPI), ("docs/api/openapi-3.2.patch.json", OPENAPI_3_2_PATCH)]
+            }
+            Self::CommandLine => &[("docs/command-line.md", COMMAND_LINE)],
         }
     }
 
-    /// Returns the program's own command that prints the document.
-    const fn printed_by(self) -> &'static str {
-        match self {
-            Self::Openapi => "openapi",
-            Self::CommandLine => "markdown-help",
-        }
-    }
-
-    /// Returns the command that writes the document anew.
+    /// Returns the command that writes the document.
     const fn written_by(self) -> &'static str {
         match self {
             Self::Openapi => "cargo xtask openapi",
@@ -43,26 +57,26 @@ impl Document {
 
 /// Writes a document, or with `check` compares it with the one that is there.
 pub(crate) fn run(root: &Path, document: Document, check: bool) -> anyhow::Result<()> {
-    let arguments = ["run", "--quiet", "--package", "timenav", "--", document.printed_by()];
-    let printed = process::output(&mut process::cargo(root, &arguments))?;
-    let printed = String::from_utf8(printed).context("the document is not text")?;
-    let path = root.join(document.path());
-    if check {
-        let kept = std::fs::read_to_string(&path).unwrap_or_default();
-        return compare(&kept, &printed, document);
+    for (file, call) in document.files() {
+        let printed = String::from_utf8(process::output(&mut process::cargo(root, call))?)?;
+        let path = root.join(file);
+        if check {
+            let kept = std::fs::read_to_string(&path).unwrap_or_default();
+            compare(&kept, &printed, file, document)?;
+        } else {
+            std::fs::write(&path, printed).with_context(|| format!("{} cannot be written", path.display()))?;
+        }
     }
-    let folder = path.parent().context("the document lies in no folder")?;
-    std::fs::create_dir_all(folder).with_context(|| format!("{} cannot be made", folder.display()))?;
-    std::fs::write(&path, printed).with_context(|| format!("{} cannot be written", path.display()))
+    Ok(())
 }
 
-fn compare(kept: &str, printed: &str, document: Document) -> anyhow::Result<()> {
+fn compare(kept: &str, printed: &str, path: &str, document: Document) -> anyhow::Result<()> {
     if kept == printed {
         return Ok(());
     }
     let same = kept.lines().zip(printed.lines()).take_while(|(kept, printed)| kept == printed).count();
-    let (path, command) = (document.path(), document.written_by());
-    bail!("{path}:{}: the file is not what the program says; write it anew with `{command}`", same + 1);
+    let command = document.written_by();
+    bail!("{path}:{}: the file is not what the program says; write it again with `{command}`", same + 1);
 }
 
 #[cfg(test)]
@@ -71,10 +85,11 @@ mod tests {
 
     #[test]
     fn the_first_line_that_differs_is_named() {
-        assert!(compare("a\nb\n", "a\nb\n", Document::Openapi).is_ok());
-        let error = compare("a\nb\nc\n", "a\nB\nc\n", Document::Openapi).unwrap_err().to_string();
+        let file = "docs/api/openapi.json";
+        assert!(compare("a\nb\n", "a\nb\n", file, Document::Openapi).is_ok());
+        let error = compare("a\nb\nc\n", "a\nB\nc\n", file, Document::Openapi).unwrap_err().to_string();
         assert!(error.starts_with("docs/api/openapi.json:2: "), "{error}");
-        let error = compare("", "a\n", Document::CommandLine).unwrap_err().to_string();
+        let error = compare("", "a\n", "docs/command-line.md", Document::CommandLine).unwrap_err().to_string();
         assert!(error.starts_with("docs/command-line.md:1: "), "{error}");
     }
 }

@@ -9,6 +9,7 @@ mod process;
 mod room;
 mod node;
 mod openapi_tools;
+mod cost;
 mod step;
 mod steps;
 mod suites;
@@ -18,8 +19,10 @@ mod clients;
 mod tidy;
 mod generate;
 mod bake;
+mod build_time;
 mod bench;
 mod engine_on_postgres;
+mod soak;
 mod rolling_upgrade;
 mod dist;
 mod fuzz;
@@ -32,23 +35,6 @@ use clap::{Parser, Subcommand};
 
 use crate::generate::Document;
 use crate::step::Step;
-
-/// The test that leads random lives, which `cargo test` does not run.
-const HISTORIES: &[&str] =
-    &["test", "--package", "timenav-store", "--test", "it", "engine::whole_lives::a_thousand_lives", "--", "--ignored"];
-
-/// The test that records histories of three services for a long time, which `cargo test` does not run.
-const REPLICAS: &[&str] = &[
-    "test",
-    "--package",
-    "timenav",
-    "--test",
-    "it",
-    "process::replicas::histories::one_order_explains_two_hundred_rounds",
-    "--",
-    "--ignored",
-    "--nocapture",
-];
 
 /// Checks, generates and measures timenav.
 #[derive(Parser)]
@@ -114,17 +100,16 @@ enum Command {
         #[arg(long, value_name = "N")]
         seed: Option<u32>,
     },
-    /// Leads a thousand random lives of a service, with repetitions, crashes and ends, beside a model. Takes minutes.
-    Histories,
-    /// Records two hundred histories of three services on one database, which die, stop and lose it, and looks for an order
-    /// that explains each. Takes a quarter of an hour. On Citus too: CONTRIBUTING.md says how.
-    Replicas {
-        /// Runs these rounds instead, as `40..80`: each is the same wherever it begins.
-        #[arg(long, value_name = "FIRST..END")]
-        rounds: Option<String>,
+    /// Runs random and long-running suites in full, of which `test` runs a small part. Takes about an hour. Parts that have
+    /// passed at this commit are left out.
+    Soak {
+        /// Runs only this part. May be given more than once.
+        #[arg(value_enum, value_name = "PART")]
+        parts: Vec<soak::Part>,
+        /// What random cases are drawn from; another each time if it is left out.
+        #[arg(long, value_name = "N")]
+        seed: Option<u64>,
     },
-    /// Runs the tests of the engine on PostgreSQL instead of SQLite. Takes minutes.
-    EngineOnPostgres,
     /// Replaces services of an older build one by one by those of this one, on one database and under load, and finishes the
     /// upgrade. Builds the older one first, once. Takes minutes.
     RollingUpgrade {
@@ -139,6 +124,9 @@ enum Command {
         #[arg(long, value_name = "PATH")]
         program: Option<PathBuf>,
     },
+    /// Builds a fresh clone in an empty folder, as the README's first command does, and compares what that costs with the
+    /// budget. Takes minutes.
+    BuildTime,
     /// Measures the service against floors in the same run. `cargo xtask bench --help` tells how.
     #[command(disable_help_flag = true)]
     Bench {
@@ -171,7 +159,7 @@ fn run(command: Command) -> anyhow::Result<()> {
         Command::Test { only, skip } => steps::run(&root, &only, &skip),
         Command::Tidy => tidy::run(&root),
         Command::Openapi { check } => generate::run(&root, Document::Openapi, check),
-        Command::EngineOnPostgres => engine_on_postgres::run(&root),
+        Command::Soak { parts, seed } => soak::run(&root, &parts, seed),
         Command::OpenapiTools => openapi_tools::run(&root),
         Command::CliDocs { check } => generate::run(&root, Document::CommandLine, check),
         Command::BakePlaces => bake::places(&root),
@@ -180,12 +168,8 @@ fn run(command: Command) -> anyhow::Result<()> {
         Command::Fuzz { list: true, .. } => fuzz::list(&root),
         Command::Fuzz { targets, seconds, list: false } => fuzz::run(&root, &targets, seconds),
         Command::FuzzApi { max_examples, seed } => fuzz_api::run(&root, &fuzz_api::Budget { max_examples, seed }),
-        Command::Histories => process::run(&mut process::cargo(&root, HISTORIES)),
-        Command::Replicas { rounds } => {
-            tools::postgres()?;
-            process::run(process::cargo(&root, REPLICAS).envs(rounds.map(|rounds| ("TIMENAV_TEST_ROUNDS", rounds))))
-        }
         Command::RollingUpgrade { from } => rolling_upgrade::run(&root, &from),
+        Command::BuildTime => build_time::run(&root),
         Command::Dist { program } => dist::run(&root, program.as_deref()),
         Command::Bench { arguments } => bench::run(&root, &arguments),
         Command::Attack { arguments } => {

@@ -45,7 +45,7 @@ fn cargo_program() -> OsString {
 /// all packages of the workspace, so half of its dependencies would be built anew, which takes minutes.
 pub(crate) fn service(root: &Path, is_built: bool) -> anyhow::Result<PathBuf> {
     if !is_built {
-        run(&mut cargo(root, &["build", "--package", "timenav"]))?;
+        run(&mut cargo(root, &["build", "--package", "timenav", "--features", "full"]))?;
     }
     Ok(target_folder(root).join("debug/timenav"))
 }

@@ -29,12 +29,16 @@ struct Disk {
 
 /// Checks that there is room for what the steps still have to build, and for their tests.
 pub(crate) fn require(root: &Path, steps: &[Step]) -> anyhow::Result<()> {
-    let builds = steps.iter().any(|step| matches!(step, Step::Clippy | Step::Test | Step::Console | Step::Clients));
+    let builds = steps.iter().any(|step| matches!(step, Step::Build | Step::Test | Step::Console | Step::Clients));
     if !builds {
         return Ok(());
     }
     let target = process::target_folder(root);
-    let left = if steps.contains(&Step::Test) { BUILD.saturating_sub(size(&target.join("debug"))) } else { 0 };
+    let left = if steps.contains(&Step::Build) || steps.contains(&Step::Test) {
+        BUILD.saturating_sub(size(&target.join("debug")))
+    } else {
+        0
+    };
     // The folder may not be there yet.
     let there = target.ancestors().find(|folder| folder.exists()).unwrap_or(root);
     let temporary = std::env::temp_dir();

@@ -3,12 +3,14 @@
 use std::path::Path;
 use std::process::Command;
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use anyhow::{Context, bail};
 use clap::ValueEnum;
 
+use crate::cost::Cost;
 use crate::step::{FUZZ, Step};
+use crate::suites::Report;
 use crate::{clients, console, process, room, suites, tidy, tools};
 
 /// Longest time in which the database of advisories has to be fetched.
@@ -25,28 +27,29 @@ pub(crate) fn run(root: &Path, only: &[Step], skip: &[Step]) -> anyhow::Result<(
     let steps = chosen(only, skip);
     tools::require(&steps)?;
     room::require(root, &steps)?;
-    let mut times = Vec::with_capacity(steps.len());
-    let mut unsteady = Vec::new();
+    let mut times: Vec<(Step, Cost)> = Vec::with_capacity(steps.len());
+    let mut report = Report::default();
     let done = thread::scope(|scope| {
         // What later steps have to build is built while tests wait.
         let mut ahead = steps.contains(&Step::Test).then(|| scope.spawn(|| tools::build_ahead(root, &steps)));
         for &step in &steps {
             println!("\n== {step}: {}", headline(step));
-            let start = Instant::now();
+            let start = Cost::now();
             if tools::is_built_ahead(step) {
                 // Where that failed, the step says why.
                 let _ = ahead.take().map(thread::ScopedJoinHandle::join);
             }
-            let is_built = times.iter().any(|(done, _)| *done == Step::Test);
-            let result = run_step(root, step, is_built, &mut unsteady);
-            times.push((step, start.elapsed()));
+            let is_built = times.iter().any(|(done, _)| matches!(done, Step::Build | Step::Test));
+            let result = run_step(root, step, is_built, &mut report);
+            times.push((step, start.until_now()));
             result.with_context(|| format!("step {step} failed; repeat it with `cargo xtask test --only {step}`"))?;
         }
         Ok(())
     });
+    report.print_slowest();
     print_times(&times);
     if done.is_ok() {
-        suites::tell(&unsteady);
+        report.print_unsteady();
     }
     done
 }
@@ -66,7 +69,9 @@ fn headline(step: Step) -> String {
         Step::Deny => "cargo deny check licenses bans sources advisories".to_owned(),
         Step::Machete => "cargo machete".to_owned(),
         Step::Tidy => "cargo xtask tidy".to_owned(),
-        Step::Fmt | Step::Clippy | Step::Test | Step::Doc => {
+        Step::Test => "the programs of tests that the workspace has, and the tests in documentation".to_owned(),
+        Step::Build => "cargo test --workspace --no-run, with clippy as the compiler, and clippy in fuzz/".to_owned(),
+        Step::Fmt | Step::Doc => {
             let calls: Vec<String> =
                 step.cargo_calls().iter().map(|arguments| format!("cargo {}", arguments.join(" "))).collect();
             calls.join(" && ")
@@ -74,21 +79,23 @@ fn headline(step: Step) -> String {
     }
 }
 
-fn print_times(times: &[(Step, Duration)]) {
-    println!();
-    for (step, time) in times {
-        println!("{:<8}{:>8.1} s", step.to_string(), time.as_secs_f64());
+fn print_times(times: &[(Step, Cost)]) {
+    println!("\n{:<8}{:>10}{:>12}", "step", "wall s", "processor s");
+    for (step, Cost { wall, processor }) in times {
+        println!("{:<8}{wall:>10.1}{processor:>12.1}", step.to_string());
     }
 }
 
-/// Runs a step; `is_built` says whether its tests have built the service. Tests that pass only when they are run again are
-/// added to the unsteady ones.
-fn run_step(root: &Path, step: Step, is_built: bool, unsteady: &mut Vec<String>) -> anyhow::Result<()> {
-    if step == Step::Test {
-        tools::postgres()?;
-        tools::programs_to_try(root);
-        unsteady.extend(suites::run(root)?);
-        return Ok(());
+/// Runs a step; `is_built` says whether a step before it has built the service.
+fn run_step(root: &Path, step: Step, is_built: bool, report: &mut Report) -> anyhow::Result<()> {
+    match step {
+        Step::Build => suites::build(root).map(|_| ())?,
+        Step::Test => {
+            tools::postgres()?;
+            tools::programs_to_try(root);
+            return suites::run(root, report);
+        }
+        _ => {}
     }
     for arguments in step.cargo_calls() {
         let mut call = process::cargo(root, arguments);
@@ -96,8 +103,8 @@ fn run_step(root: &Path, step: Step, is_built: bool, unsteady: &mut Vec<String>)
             call.env("RUSTDOCFLAGS", "-D warnings");
         }
         if arguments.contains(&FUZZ) {
-            // Any file will do: the lints link nothing.
-            call.env(LIBFUZZER, root.join(FUZZ));
+            // Any file will do: lints link nothing. The folder is shared with the step `doc`, which checks the same crates.
+            call.env(LIBFUZZER, root.join(FUZZ)).env("CARGO_TARGET_DIR", process::target_folder(root));
         }
         process::run(&mut call)?;
     }
@@ -107,7 +114,7 @@ fn run_step(root: &Path, step: Step, is_built: bool, unsteady: &mut Vec<String>)
         Step::Deny => deny(root),
         Step::Machete => machete(root),
         Step::Tidy => tidy::run(root),
-        Step::Clippy => elsewhere(root),
+        Step::Build => elsewhere(root),
         Step::Fmt | Step::Test | Step::Doc => Ok(()),
     }
 }
@@ -157,14 +164,13 @@ mod tests {
     fn steps_are_chosen_in_their_own_order() {
         assert_eq!(chosen(&[], &[]), Step::value_variants());
         assert_eq!(chosen(&[Step::Tidy, Step::Fmt], &[]), [Step::Fmt, Step::Tidy]);
-        let rest = [Step::Fmt, Step::Clippy, Step::Test, Step::Tidy];
+        let rest = [Step::Fmt, Step::Build, Step::Test, Step::Tidy];
         assert_eq!(chosen(&[], &[Step::Deny, Step::Machete, Step::Doc, Step::Console, Step::Clients]), rest);
     }
 
     #[test]
     fn a_step_is_named_as_it_is_typed() {
         assert_eq!(Step::Fmt.to_string(), "fmt");
-        assert_eq!(headline(Step::Test), "cargo test --workspace");
         assert_eq!(headline(Step::Fmt), "cargo fmt --all --check && cargo fmt --manifest-path fuzz/Cargo.toml --check");
     }
 }

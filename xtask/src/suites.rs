@@ -14,18 +14,24 @@ use serde::Deserialize;
 
 use crate::process;
 
+/// What a released program has, and the tests are about.
+const FEATURES: &str = "timenav/full";
 /// The package whose tests start the service.
 const SERVICE: &str = "timenav";
-/// How many of the service's tests run at once, on each processor.
-const WAITING_PER_PROCESSOR: usize = 2;
+/// How many of the service's tests run at once, on each processor. They wait for clocks, leases and programs.
+const SERVICE_PER_PROCESSOR: usize = 4;
+/// The same of other tests. Some wait for PostgreSQL.
+const OTHERS_PER_PROCESSOR: usize = 2;
 /// What the names of tests in documentation have, and no other.
 const OF_DOCUMENTATION: &str = "(line ";
 /// More tests than this that fail at once are no accident.
 const AGAIN_MAX: usize = 3;
+/// How many of the slowest tests are printed.
+const SLOWEST_SHOWN: usize = 30;
 
 /// One program of tests.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Suite {
+pub(crate) struct Suite {
     program: PathBuf,
     /// The folder of its package, in which it runs.
     folder: PathBuf,
@@ -54,16 +60,46 @@ struct Profile {
 }
 
 /// What came of a program.
-#[derive(Debug, Default, PartialEq, Eq)]
+#[derive(Debug, Default, PartialEq)]
 struct Outcome {
     succeeded: bool,
     failed: Vec<String>,
+    /// How long each test took, in seconds.
+    times: Vec<(f64, String)>,
 }
 
-/// Runs all tests of the workspace, and those in documentation. A few that fail are run once more, alone. Returns those that
-/// passed only then.
-pub(crate) fn run(root: &Path) -> anyhow::Result<Vec<String>> {
-    let suites = built(root)?;
+/// Tests to look at.
+#[derive(Debug, Default)]
+pub(crate) struct Report {
+    /// Those that failed among others and passed alone.
+    unsteady: Vec<String>,
+    /// How long each test took, in seconds.
+    times: Vec<(f64, String)>,
+}
+
+impl Report {
+    pub(crate) fn print_unsteady(&self) {
+        for name in &self.unsteady {
+            println!("unsteady: {name} failed among others and passed alone; find out why (CONTRIBUTING.md)");
+        }
+    }
+
+    /// Prints the tests that take longest, in seconds.
+    pub(crate) fn print_slowest(&self) {
+        let mut times: Vec<&(f64, String)> = self.times.iter().collect();
+        times.sort_by(|a, b| b.0.total_cmp(&a.0));
+        if !times.is_empty() {
+            println!("\nslowest tests, s");
+        }
+        for (seconds, name) in times.iter().take(SLOWEST_SHOWN) {
+            println!("{seconds:>8.1}  {name}");
+        }
+    }
+}
+
+/// Runs all tests of the workspace, and those in documentation. A few that fail are run once more, alone.
+pub(crate) fn run(root: &Path, report: &mut Report) -> anyhow::Result<()> {
+    let suites = build(root)?;
     let (waiting, computing): (Vec<Suite>, Vec<Suite>) = suites.into_iter().partition(|suite| suite.starts_service);
     let shown = Mutex::new(io::stdout());
     let (first, second) = thread::scope(|scope| {
@@ -72,18 +108,30 @@ pub(crate) fn run(root: &Path) -> anyhow::Result<Vec<String>> {
     });
     let second = second.map_err(|_| anyhow::anyhow!("the tests that compute could not be watched"))?;
     let outcomes: Vec<(Suite, Outcome)> = first?.into_iter().chain(second?).collect();
-    let again = once_more(&outcomes)?;
-    // With `--doc` the workspace would be built anew: without its programs, packages have fewer features.
-    process::run(&mut process::cargo(root, &["test", "--workspace", "--quiet", "--", OF_DOCUMENTATION]))?;
-    Ok(again)
+    report.times.extend(outcomes.iter().flat_map(|(_, outcome)| outcome.times.clone()));
+    report.unsteady.extend(once_more(&outcomes)?);
+    // With `--doc` the workspace would be built again: without its programs, packages have fewer features.
+    process::run(&mut linted(
+        root,
+        &["test", "--workspace", "--features", FEATURES, "--quiet", "--", OF_DOCUMENTATION],
+    )?)
+}
+
+/// Returns a call of Cargo that compiles the workspace with clippy, so that lints need no second pass over it. Any warning
+/// is an error. All calls that are to find its results have to be made like this.
+fn linted(root: &Path, arguments: &[&str]) -> anyhow::Result<Command> {
+    let sysroot = process::output(Command::new("rustc").args(["--print", "sysroot"]).current_dir(root))?;
+    let clippy = Path::new(String::from_utf8_lossy(&sysroot).trim()).join("bin/clippy-driver");
+    let mut call = process::cargo(root, arguments);
+    // What `cargo clippy -- -D warnings` sets.
+    call.env("RUSTC_WORKSPACE_WRAPPER", clippy).env("CLIPPY_ARGS", "-Dwarnings__CLIPPY_HACKERY__");
+    Ok(call)
 }
 
 /// Builds all tests. Returns the programs in which they are.
-fn built(root: &Path) -> anyhow::Result<Vec<Suite>> {
-    let told = process::output(&mut process::cargo(
-        root,
-        &["test", "--workspace", "--no-run", "--message-format=json-render-diagnostics"],
-    ))?;
+pub(crate) fn build(root: &Path) -> anyhow::Result<Vec<Suite>> {
+    let build = ["test", "--workspace", "--features", FEATURES, "--no-run", "--message-format=json-render-diagnostics"];
+    let told = process::output(&mut linted(root, &build)?)?;
     let suites = suites_of(&String::from_utf8_lossy(&told))?;
     if suites.is_empty() {
         bail!("cargo has built no tests");
@@ -132,7 +180,7 @@ fn once_more(outcomes: &[(Suite, Outcome)]) -> anyhow::Result<Vec<String>> {
     }
     for (suite, name) in &failed {
         let mut alone = suite.command();
-        process::run(alone.args(["--quiet", "--exact"]).arg(name))
+        process::run(alone.arg("--exact").arg(name))
             .with_context(|| format!("{name} failed beside others, and alone"))?;
     }
     Ok(names)
@@ -142,18 +190,12 @@ impl Suite {
     fn command(&self) -> Command {
         let mut command = Command::new(&self.program);
         command.current_dir(&self.folder).env("CARGO_MANIFEST_DIR", &self.folder);
-        if self.starts_service {
-            let processors = thread::available_parallelism().map_or(1, usize::from);
-            command.arg(format!("--test-threads={}", processors * WAITING_PER_PROCESSOR));
-        }
+        // How long a test takes is printed only with this permission.
+        command.env("RUSTC_BOOTSTRAP", "1").args(["-Zunstable-options", "--report-time"]);
+        let processors = thread::available_parallelism().map_or(1, usize::from);
+        let each = if self.starts_service { SERVICE_PER_PROCESSOR } else { OTHERS_PER_PROCESSOR };
+        command.arg(format!("--test-threads={}", processors * each));
         command
-    }
-}
-
-/// Tells which tests are unsteady.
-pub(crate) fn tell(names: &[String]) {
-    for name in names {
-        println!("unsteady: {name} failed beside others and passed alone; find out why (CONTRIBUTING.md)");
     }
 }
 
@@ -163,15 +205,28 @@ fn watched(command: &mut Command, shown: &Mutex<impl Write>) -> anyhow::Result<O
     let mut child = command.stdout(Stdio::piped()).spawn().with_context(|| format!("{program} cannot be started"))?;
     let said = child.stdout.take().context("a program of tests has no output")?;
     show(shown, &format!("     Running {program}"));
-    let mut failed = Vec::new();
+    let (mut failed, mut times) = (Vec::new(), Vec::new());
     for line in BufReader::new(said).split(b'\n') {
         let line = line.with_context(|| format!("the output of {program} cannot be read"))?;
         let line = String::from_utf8_lossy(&line);
-        failed.extend(failure(&line).map(str::to_owned));
+        let (said, seconds) = timed(&line);
+        failed.extend(failure(said).map(str::to_owned));
+        times.extend(seconds.zip(name(said).map(str::to_owned)));
         show(shown, &line);
     }
     let status = child.wait().with_context(|| format!("{program} was lost"))?;
-    Ok(Outcome { succeeded: status.success(), failed })
+    Ok(Outcome { succeeded: status.success(), failed, times })
+}
+
+/// Divides a line into what it says and the seconds at its end, as in `test a::b ... ok <1.204s>`.
+fn timed(line: &str) -> (&str, Option<f64>) {
+    let at_end = line.rsplit_once(" <").and_then(|(said, end)| Some((said, end.strip_suffix("s>")?.parse().ok()?)));
+    at_end.map_or((line, None), |(said, seconds)| (said, Some(seconds)))
+}
+
+/// Returns the name of the test that a line is about.
+fn name(line: &str) -> Option<&str> {
+    line.strip_prefix("test ")?.split(" ... ").next()
 }
 
 /// Shows a line. Whoever reads the output may have gone: the tests go on.
@@ -226,12 +281,13 @@ mod tests {
     #[test]
     fn what_is_said_is_watched_to_the_end() {
         let mut told = Command::new("sh");
-        told.args(["-c", "echo 'test a::b ... FAILED'; echo 'test c ... ok'; exit 101"]);
+        told.args(["-c", "echo 'test a::b ... FAILED <0.250s>'; echo 'test c ... ok <1.500s>'; exit 101"]);
         let shown = Mutex::new(Vec::new());
         let outcome = watched(&mut told, &shown).unwrap();
-        assert_eq!(outcome, Outcome { succeeded: false, failed: vec!["a::b".to_owned()] });
+        let times = vec![(0.25, "a::b".to_owned()), (1.5, "c".to_owned())];
+        assert_eq!(outcome, Outcome { succeeded: false, failed: vec!["a::b".to_owned()], times });
         let shown = String::from_utf8(shown.into_inner().unwrap()).unwrap();
-        assert_eq!(shown, "     Running sh\ntest a::b ... FAILED\ntest c ... ok\n");
+        assert_eq!(shown, "     Running sh\ntest a::b ... FAILED <0.250s>\ntest c ... ok <1.500s>\n");
     }
 
     #[test]
@@ -240,6 +296,7 @@ mod tests {
         let outcome = |names: &[&str]| Outcome {
             succeeded: names.is_empty(),
             failed: names.iter().map(|name| (*name).to_owned()).collect(),
+            times: Vec::new(),
         };
         assert_eq!(once_more(&[(suite("false"), outcome(&[]))]).unwrap(), Vec::<String>::new());
         assert_eq!(once_more(&[(suite("true"), outcome(&["a", "b"]))]).unwrap(), ["a", "b"]);
@@ -247,7 +304,7 @@ mod tests {
         assert_eq!(said, "a failed beside others, and alone");
         let said = once_more(&[(suite("true"), outcome(&["a", "b", "c", "d"]))]).unwrap_err().to_string();
         assert_eq!(said, "4 tests failed: a, b, c, d");
-        let broken = Outcome { succeeded: false, failed: Vec::new() };
+        let broken = Outcome::default();
         let said = once_more(&[(suite("true"), broken)]).unwrap_err().to_string();
         assert_eq!(said, "the tests of true did not run to their end");
     }

@@ -11,6 +11,7 @@ mod modules;
 mod named_tests;
 mod layers;
 mod circles;
+mod packages;
 mod papers;
 mod links;
 mod places;
@@ -52,6 +53,7 @@ pub(crate) fn run(root: &Path) -> anyhow::Result<()> {
     let tree = Tree::read(root)?;
     let mut problems = check(&tree);
     problems.extend(places::check(&tree, &places::Machine::of(root)));
+    problems.extend(packages::check(root)?);
     problems.sort();
     for problem in &problems {
         println!("{problem}");

@@ -43,7 +43,7 @@ const TOOLS: [Tool; 4] = [
     Tool {
         program: "cc",
         arguments: &["--version"],
-        needed_by: |step| matches!(step, Step::Clippy | Step::Test | Step::Doc),
+        needed_by: |step| matches!(step, Step::Build | Step::Test | Step::Doc),
         missing: "a C compiler is missing; install one, for example with `apt-get install gcc libc6-dev`",
     },
     Tool {
@@ -55,7 +55,7 @@ const TOOLS: [Tool; 4] = [
     Tool {
         program: "cargo",
         arguments: &["clippy", "--version"],
-        needed_by: |step| step == Step::Clippy,
+        needed_by: |step| matches!(step, Step::Build | Step::Test),
         missing: "clippy is missing; install it with `rustup component add clippy`",
     },
 ];

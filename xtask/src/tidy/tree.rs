@@ -9,14 +9,8 @@ use anyhow::Context;
 use crate::process;
 
 /// Folders whose files are made by a program, or are fixtures that keep their bytes.
-const NOT_WRITTEN_BY_HAND: [&str; 6] = [
-    "console/dist/",
-    "crates/timenav-places/data/",
-    "fuzz/corpus/",
-    "test-data/",
-    "target/",
-    "clients/vectors/",
-];
+const NOT_WRITTEN_BY_HAND: [&str; 6] =
+    ["console/dist/", "crates/timenav-places/data/", "fuzz/corpus/", "test-data/", "target/", "clients/vectors/"];
 
 /// The files of a repository, each by its path from the root.
 #[derive(Debug)]

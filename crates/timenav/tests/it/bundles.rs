@@ -253,6 +253,7 @@ fn only_who_administers_every_layer_may() {
 }
 
 #[test]
+#[ignore = "moves hundreds of megabytes; `cargo xtask soak` runs it"]
 fn memory_does_not_grow_with_the_bundle() {
     let service = Service::start();
     let away = Away::new();

@@ -15,12 +15,14 @@ use crate::ledger;
 use crate::service::Service;
 use writers::{Kind, Load, Outcome, TIMELINES, Write};
 
-const ROUNDS: u64 = 100;
+/// Kills in the tests, and with `cargo xtask soak`.
+const ROUNDS: (u64, u64) = (12, 100);
 /// Most steps of writers (a request sent, an answer read) before the kill.
 const STEPS_MAX: u64 = 80;
 
 #[test]
-fn what_is_acknowledged_survives_a_hundred_kills() {
+fn acknowledged_writes_survive_kills() {
+    let rounds = if crate::service::is_soak() { ROUNDS.1 } else { ROUNDS.0 };
     let mut service = Service::start();
     for timeline in TIMELINES {
         service.post("/v1/pause-time", &serde_json::json!({ "timeline_id": timeline }));
@@ -29,7 +31,7 @@ fn what_is_acknowledged_survives_a_hundred_kills() {
     let mut dice = Dice::new(11);
     let mut writes_count = 0;
     let mut unanswered_count = 0;
-    for round in 0..ROUNDS {
+    for round in 0..rounds {
         let steps = 1 + dice.below(STEPS_MAX);
         let load = Load::start(&service, round);
         load.wait_for(steps);
@@ -43,9 +45,9 @@ fn what_is_acknowledged_survives_a_hundred_kills() {
         unanswered_count += outcomes.iter().filter(|outcome| outcome.answer.is_none()).count();
         writes_count += outcomes.len();
     }
-    println!("{writes_count} writes in {ROUNDS} rounds, {unanswered_count} without an answer");
+    println!("{writes_count} writes in {rounds} rounds, {unanswered_count} without an answer");
     // Else the kills came when nothing was going on, and nothing was tried.
-    assert!(unanswered_count as u64 > ROUNDS, "only {unanswered_count} writes were cut off");
+    assert!(unanswered_count as u64 > rounds, "only {unanswered_count} writes were cut off");
     for timeline in TIMELINES {
         let events = service.find_all(timeline, "*", "../..", "1000").len();
         assert_eq!(service.get(&format!("/timeline/{timeline}"), &[])["events"], events, "{timeline}");

@@ -32,6 +32,12 @@ pub(crate) struct Service {
     audited: bool,
 }
 
+/// Returns whether suites run in full, as `cargo xtask soak` has them do.
+#[expect(clippy::disallowed_methods, reason = "the test command says here how long tests may take")]
+pub(crate) fn is_soak() -> bool {
+    std::env::var_os("TIMENAV_TEST_SOAK").is_some()
+}
+
 /// Makes the key that signs, which a service on a database does not make by itself. Returns its public key.
 pub(crate) fn make_signing_key(data: &Path) -> String {
     let (code, public, told) = run(timenav().args(["signing-key", "new"]).arg(data.join("signing.key")), "");

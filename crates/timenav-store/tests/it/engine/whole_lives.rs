@@ -256,9 +256,9 @@ async fn a_life_with_repetitions_and_crashes_is_as_the_model_has_it() {
     check_cases(24, &steps(), live);
 }
 
-/// As the test above, so often that rare orders come up: `cargo xtask histories`.
+/// As the test above, so often that rare orders come up: `cargo xtask soak histories`.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-#[ignore = "takes minutes; `cargo xtask histories` runs it"]
+#[ignore = "takes minutes; `cargo xtask soak histories` runs it"]
 async fn a_thousand_lives_with_repetitions_and_crashes_are_as_the_model_has_them() {
     check_cases(1_000, &steps(), live);
 }

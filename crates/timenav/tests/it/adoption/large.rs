@@ -47,6 +47,7 @@ fn count(service: &Service, select: &str) -> i64 {
 }
 
 #[test]
+#[ignore = "moves hundreds of megabytes; `cargo xtask soak` runs it"]
 fn memory_does_not_grow_with_what_arrives() {
     let (there, here) = (Service::start(), Service::start());
     let away = Away::new();
@@ -75,6 +76,7 @@ fn memory_does_not_grow_with_what_arrives() {
 /// The service is killed, or the client goes away, while the bundle arrives and at some points of its batches. Others write
 /// meanwhile. Nothing of it is seen afterwards, what arrived is cleared away, and the bundle can be adopted.
 #[test]
+#[ignore = "moves hundreds of megabytes; `cargo xtask soak` runs it"]
 fn a_fork_that_does_not_arrive_whole_leaves_nothing() {
     let there = Service::start();
     let away = Away::new();

@@ -10,7 +10,7 @@ use super::{PATH, exec, is_installed, service, travel};
 use crate::service::{Service, run};
 use crate::waiting::until;
 
-/// The makefile for mimalloc, whose sources have one for CMake only.
+/// The makefile for mimalloc, whose sources have one for `CMake` only.
 const MAKEFILE: &str = include_str!("../../programs/mimalloc.mk");
 const PROGRAM: &str = include_str!("../../programs/allocate.c");
 /// Where each build begins and where the clock is taken while it goes on: forward over the time of all files, and back.

@@ -19,7 +19,7 @@ use crate::http::{Answer, Request, target};
 use crate::service::Service;
 use crate::waiting::until_so;
 
-/// Rounds that the tests run, each with another disturbance, and those that `cargo xtask replicas` runs, unless it says
+/// Rounds that the tests run, each with another disturbance, and those that `cargo xtask soak replicas` runs, unless it says
 /// which in a variable: `40..80`.
 const ROUNDS: Range<u64> = 0..5;
 const ROUNDS_MANY: Range<u64> = 0..200;
@@ -433,7 +433,7 @@ fn one_order_explains_what_clients_of_three_services_were_told() {
 }
 
 #[test]
-#[ignore = "takes a quarter of an hour: cargo xtask replicas"]
+#[ignore = "takes a quarter of an hour: cargo xtask soak replicas"]
 fn one_order_explains_two_hundred_rounds() {
     let said = said(ROUNDS_SAID);
     let said = said.as_deref().map(|said| said.split_once("..").unwrap_or(("0", said)));

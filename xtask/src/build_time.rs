@@ -1,0 +1,94 @@
+//! `cargo xtask build-time`: what the README's first command costs a newcomer, against a budget.
+//!
+//! It is no part of `cargo xtask test`: other work on the machine changes the figures, and a cold build takes minutes.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use anyhow::{Context as _, bail};
+use serde::Deserialize;
+
+use crate::cost::Cost;
+use crate::{dist, process};
+
+/// Processor time of the cold build, in seconds. With two processors that nothing else uses it takes about half as long.
+const PROCESSOR_SECONDS_MAX: f64 = 540.0;
+/// Packages that the program and its build scripts consist of, this workspace included. `cargo xtask tidy` checks it, so
+/// that a new heavy dependency is seen at once.
+pub(crate) const PACKAGES_MAX: usize = 288;
+/// Crates that are printed.
+const SHOWN: usize = 25;
+
+/// The system that the budget is for: dependencies differ from system to system.
+const SYSTEM: &str = "x86_64-unknown-linux-gnu";
+
+/// One unit of a build, as Cargo's report on times has it.
+#[derive(Debug, Deserialize)]
+struct Unit {
+    name: String,
+    #[serde(default)]
+    target: String,
+    duration: f64,
+}
+
+/// Builds a fresh clone of the last commit in an empty folder, and prints what that costs.
+pub(crate) fn run(root: &Path) -> anyhow::Result<()> {
+    let folder = tempfile::tempdir().context("a folder cannot be made")?;
+    let clone = folder.path().join("timenav");
+    process::run(Command::new("git").args(["clone", "--quiet"]).arg(root).arg(&clone))?;
+    // Downloads depend on the network, and are left out.
+    process::run(&mut process::cargo(&clone, &["fetch", "--locked", "--quiet"]))?;
+    let target = folder.path().join("target");
+    let start = Cost::now();
+    let mut build = process::cargo(&clone, &["build", "--release", "--locked", "--quiet", "--timings"]);
+    process::run(build.env("CARGO_TARGET_DIR", &target))?;
+    let Cost { wall, processor } = start.until_now();
+    let report = target.join("cargo-timings/cargo-timing.html");
+    let mut units = units(&fs::read_to_string(&report).with_context(|| format!("{} is missing", report.display()))?)?;
+    units.sort_by(|a, b| b.duration.total_cmp(&a.duration));
+    println!("longest units, wall s");
+    for Unit { name, target, duration } in units.iter().take(SHOWN) {
+        println!("{duration:>8.1}  {name}{target}");
+    }
+    println!("packages      {:>8} of {PACKAGES_MAX}", packages(&clone)?.len());
+    println!("program       {:>11}", dist::megabytes(&target.join("release/timenav"))?);
+    println!("wall time     {wall:>8.1} s");
+    println!("processor     {processor:>8.1} s of {PROCESSOR_SECONDS_MAX}");
+    if processor > PROCESSOR_SECONDS_MAX {
+        bail!("the build takes longer than its budget");
+    }
+    Ok(())
+}
+
+/// Reads the units from Cargo's report, which has them as JSON in a script.
+fn units(report: &str) -> anyhow::Result<Vec<Unit>> {
+    let start = report.split_once("const UNIT_DATA = ").context("the report has no units")?.1;
+    let mut units = serde_json::Deserializer::from_str(start).into_iter();
+    units.next().context("the report has no units")?.context("the units of the report are not JSON")
+}
+
+/// Returns each package that the program is built from, by name and version.
+pub(crate) fn packages(root: &Path) -> anyhow::Result<BTreeSet<String>> {
+    let tree = ["tree", "--locked", "--package", "timenav", "--edges", "normal,build", "--target", SYSTEM];
+    let told = process::output(process::cargo(root, &tree).args(["--prefix", "none", "--format", "{p}"]))?;
+    let package = |line: &str| line.split(" (").next().unwrap_or(line).to_owned();
+    Ok(String::from_utf8_lossy(&told).lines().filter(|line| !line.is_empty()).map(package).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn units_are_read_from_the_report() {
+        let report = "<script>const UNIT_DATA = [\n{\"i\":0,\"name\":\"serde\",\"version\":\"1\",\"mode\":\"todo\",\
+                      \"target\":\" build-script\",\"start\":0.1,\"duration\":2.5}];\nconst OTHER = [];</script>";
+        let units = units(report).unwrap();
+        assert_eq!(units.len(), 1);
+        assert_eq!((units[0].name.as_str(), units[0].target.as_str()), ("serde", " build-script"));
+        assert!((units[0].duration - 2.5).abs() < 1e-9);
+        assert!(super::units("<html></html>").is_err());
+    }
+}
