@@ -24,7 +24,7 @@ esac
 case $(uname -s)-$(uname -m) in
     Linux-x86_64) target=x86_64-unknown-linux-gnu ;;
     Linux-aarch64) target=aarch64-unknown-linux-gnu ;;
-    *) fail "there is no program for $(uname -s) on $(uname -m); build it: cargo install --path crates/timenav" ;;
+    *) fail "there is no program for $(uname -s) on $(uname -m); build it: cargo install --path crates/timenav --features full" ;;
 esac
 
 if command -v curl >/dev/null; then

@@ -1,6 +1,7 @@
 //! A client of a running service, over HTTP like any other program.
 
 mod call;
+#[cfg_attr(not(feature = "mcp"), expect(dead_code, reason = "only `timenav mcp` uses all of it"))]
 mod caller;
 mod create_option;
 mod event_stream;
@@ -18,7 +19,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 pub(crate) use call::Call;
-pub(crate) use caller::{Asked, Caller, Reply, Watch};
+pub(crate) use caller::{Asked, Caller};
+#[cfg(feature = "mcp")]
+pub(crate) use caller::{Reply, Watch};
 pub(crate) use create_option::CreateOption;
 pub(crate) use event_stream::{EventStream, ServerEvent, Sign, Watching};
 use options::pem;

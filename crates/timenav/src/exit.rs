@@ -295,6 +295,7 @@ impl Problem {
     }
 
     /// Returns whether what was to be changed is not what it was (RFC 9110 §15.5.13).
+    #[cfg_attr(not(feature = "mcp"), expect(dead_code, reason = "only `timenav mcp` uses it"))]
     pub(crate) const fn is_outdated(&self) -> bool {
         self.http_status == 412
     }

@@ -29,7 +29,10 @@ mod surroundings;
 mod sweeping;
 mod telemetry;
 mod timekeeper;
+#[cfg(feature = "otel")]
 mod traces;
+#[cfg(not(feature = "otel"))]
+mod traces_left_out;
 mod webhooks;
 mod wiring;
 mod witness;
@@ -40,6 +43,8 @@ use std::process::ExitCode;
 use clap_complete::CompleteEnv;
 use exit::Exit;
 use surroundings::Surroundings;
+#[cfg(not(feature = "otel"))]
+use traces_left_out as traces;
 
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;

@@ -1,37 +1,26 @@
 //! `timenav mcp`: the operations of a service as tools for agents, by the Model Context Protocol over stdin and stdout.
-//!
-//! Source: Model Context Protocol, revisions 2024-11-05 to 2026-07-28, as the official SDK for Rust speaks them. Tools are
-//! made from the table of operations and the OpenAPI document; what an agent may call is a [`Scope`].
 
-mod desk;
-mod toolbox;
-mod waiting;
-mod spending;
-mod calling;
-mod session;
-mod refusals;
-mod operation;
-mod schema;
-mod scope;
-#[cfg(test)]
-mod tests;
+#[cfg(feature = "mcp")]
+mod server;
 
-use std::sync::Arc;
+use clap::ValueEnum;
 
-use rmcp::ServiceExt as _;
-use rmcp::service::ServerInitializeError;
-use rmcp::transport::async_rw::AsyncRwTransport;
-
-use crate::client::{Client, ServiceOptions, TimelineOptions};
+use crate::client::{ServiceOptions, TimelineOptions};
 use crate::exit::Failure;
 use crate::surroundings::Surroundings;
-use desk::Desk;
-use scope::{Allowed, Scope};
-use session::Session;
-use toolbox::Toolbox;
 
-/// The longest line that is read, in bytes: one message. A longer one is dropped, and nothing answers it.
-const LINE_BYTES_MAX: usize = 4 << 20;
+/// What `--allow` grants.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Allowed {
+    /// Look at clocks, events, timers, anchors, paradoxes and proofs. Always granted.
+    Read,
+    /// Record, correct and manipulate events, set anchors and timers, work on firings, create timelines.
+    Write,
+    /// Move, pause, resume and speed up clocks, return to anchors, spend time.
+    Travel,
+    /// Everything that has a tool: also users, keys, permissions, retention, erasing and ending timelines.
+    All,
+}
 
 /// Serves the operations of a service as tools for agents, by the Model Context Protocol.
 ///
@@ -55,23 +44,21 @@ pub(crate) struct McpCommand {
 /// Serves until stdin ends.
 ///
 /// # Errors
-/// There is no key, or what starts the session is not the protocol.
+/// As those of the server.
+#[cfg(feature = "mcp")]
 pub(crate) fn run(command: &McpCommand, surroundings: &Surroundings) -> Result<(), Failure> {
-    let scope = Scope::of(&command.allow);
-    let toolbox = Toolbox::new(scope, command.timeline.timeline.as_deref())?;
-    let (runtime, caller) = Client::new(&command.service, surroundings)?.into_caller();
-    let session = Session::new(scope, caller, command.timeline.timeline.clone());
-    let desk = Arc::new(Desk::new(toolbox, session));
-    let ended = runtime.block_on(async {
-        let transport = AsyncRwTransport::new_server(tokio::io::stdin(), tokio::io::stdout());
-        match desk::Served(desk).serve(transport.with_max_line_length(LINE_BYTES_MAX)).await {
-            Ok(session) => session.waiting().await.map(|_| ()).map_err(anyhow::Error::new),
-            // Whoever started this had nothing to say.
-            Err(ServerInitializeError::ConnectionClosed(_)) => Ok(()),
-            Err(error) => Err(anyhow::Error::new(error).context("the session could not be started")),
-        }
-    });
-    // A read of stdin cannot be ended from here: nobody waits for it.
-    runtime.shutdown_background();
-    Ok(ended?)
+    server::run(command, surroundings)
+}
+
+/// Says how to get a program with a server for agents.
+///
+/// # Errors
+/// Always.
+#[cfg(not(feature = "mcp"))]
+pub(crate) fn run(command: &McpCommand, _: &Surroundings) -> Result<(), Failure> {
+    let McpCommand { allow: _, service: _, timeline: _ } = command;
+    Err(anyhow::anyhow!(
+        "this program was built without `timenav mcp`; build it with `--features mcp`, or use a released program"
+    )
+    .into())
 }

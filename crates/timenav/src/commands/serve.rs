@@ -169,7 +169,7 @@ async fn tend(engine: Engine, closing: CancellationToken) {
         if let Err(refusal) = tended
             && let Some(untold) = failures.tell(engine.now())
         {
-            tracing::error!(%refusal, untold, "ended timelines could not be cleaned up; it will be tried again");
+            tracing::warn!(%refusal, untold, "ended timelines could not be cleaned up; it will be tried again");
         }
     }
 }

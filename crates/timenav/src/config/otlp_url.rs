@@ -15,6 +15,7 @@ pub(crate) struct OtlpUrl(Url);
 
 impl OtlpUrl {
     /// Returns where traces are sent.
+    #[cfg_attr(not(any(test, feature = "otel")), expect(dead_code, reason = "only traces use it"))]
     pub(crate) fn traces(&self) -> Url {
         let mut url = self.0.clone();
         if let Ok(mut path) = url.path_segments_mut() {

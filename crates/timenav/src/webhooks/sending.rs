@@ -5,7 +5,6 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-use opentelemetry::KeyValue;
 use reqwest::{Certificate, Client, ClientBuilder, RequestBuilder, StatusCode, Url};
 use serde_json::{Value, json};
 use timenav_core::ids::TimelineId;
@@ -19,7 +18,7 @@ use super::gate::Gate;
 use super::resolver::Resolver;
 use crate::config::WebhookTo;
 use crate::standard_webhooks::{self, Signer, cause};
-use crate::traces::Spans;
+use crate::traces::{KeyValue, Spans};
 
 /// How long a webhook may take to answer.
 const ANSWER_TIME_MAX: Duration = Duration::from_secs(WEBHOOK_SECONDS_MAX);

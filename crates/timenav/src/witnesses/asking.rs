@@ -2,7 +2,6 @@
 
 use std::time::Duration;
 
-use opentelemetry::KeyValue;
 use reqwest::{Client, Method, Response, StatusCode, Url, header};
 use timenav_core::ids::TimelineId;
 use timenav_core::ledger::{
@@ -13,7 +12,7 @@ use timenav_engine::{Engine, Evidence, Refusal, SignedCheckpoint};
 use crate::client::{built, is_this_machine};
 use crate::config::WitnessUrl;
 use crate::doors::verify_signature;
-use crate::traces::Spans;
+use crate::traces::{KeyValue, Spans};
 
 /// How long a witness may take to answer.
 const ANSWER_SECONDS_MAX: Duration = Duration::from_secs(10);

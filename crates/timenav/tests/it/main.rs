@@ -26,6 +26,7 @@ mod cli;
 mod kill;
 mod process;
 mod programs;
+#[cfg(feature = "mcp")]
 mod mcp;
 mod recipes;
 mod rust_client;

@@ -16,6 +16,7 @@ mod signals;
 mod signing_key;
 mod starts;
 mod tls;
+#[cfg(feature = "otel")]
 mod traces;
 
 pub(crate) use postgres::Cluster;

@@ -11,7 +11,7 @@ use crate::http::Request;
 use crate::service::{Service, run, timenav};
 
 /// Returns a section of the document.
-fn section(title: &str) -> String {
+pub(super) fn section(title: &str) -> String {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/operations.md");
     let document = std::fs::read_to_string(path).unwrap();
     let (_, rest) = document.split_once(&format!("\n## {title}\n")).expect("there is such a section");

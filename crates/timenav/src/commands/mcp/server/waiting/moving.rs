@@ -7,8 +7,8 @@ use tokio::time::timeout;
 
 use super::{ACK_TIMEOUT, AT_ONCE, FIRINGS_MAX, QUESTION_LONGER, QUESTION_WAIT, Question, Waiting, ask, get, moment};
 use crate::client::{Asked, Caller};
-use crate::commands::mcp::operation::TIMELINE;
-use crate::commands::mcp::refusals::unfit;
+use crate::commands::mcp::server::operation::TIMELINE;
+use crate::commands::mcp::server::refusals::unfit;
 use crate::exit::Failure;
 
 /// How long the stream is given to tell what was recorded before the clock stood still.

@@ -8,10 +8,10 @@ use serde_json::{Map, Value, json};
 use timenav_core::time::{Instant, Virtual, parse_duration, parse_timestamp};
 
 use super::moving::body_for;
-use crate::commands::mcp::operation::TIMELINE;
-use crate::commands::mcp::refusals::refused;
-use crate::commands::mcp::scope::Scope;
-use crate::commands::mcp::session::Session;
+use crate::commands::mcp::server::operation::TIMELINE;
+use crate::commands::mcp::server::refusals::refused;
+use crate::commands::mcp::server::scope::Scope;
+use crate::commands::mcp::server::session::Session;
 use crate::exit::Failure;
 
 const NAME: &str = "wait_for";

@@ -60,7 +60,7 @@ impl Toolbox {
     /// # Errors
     /// Never: the document is part of the program, and a test reads it.
     pub(super) fn new(scope: Scope, pinned: Option<&str>) -> anyhow::Result<Self> {
-        let document: Value = serde_json::from_str(&timenav_http::openapi_json()).context("the document is JSON")?;
+        let document: Value = serde_json::from_str(timenav_http::openapi_json()).context("the document is JSON")?;
         let mut toolbox = Self { offered: BTreeMap::new(), withheld: BTreeMap::new() };
         for row in OPERATIONS {
             let (method, path) = row.name.split_once(' ').context("an operation is a method and a path")?;

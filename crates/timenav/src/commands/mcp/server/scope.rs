@@ -1,21 +1,7 @@
 //! What an agent may do.
 
-use clap::ValueEnum;
-
+use super::super::Allowed;
 use crate::commands::operations::Agents;
-
-/// What `--allow` grants.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(super) enum Allowed {
-    /// Look at clocks, events, timers, anchors, paradoxes and proofs. Always granted.
-    Read,
-    /// Record, correct and manipulate events, set anchors and timers, work on firings, create timelines.
-    Write,
-    /// Move, pause, resume and speed up clocks, return to anchors, spend time.
-    Travel,
-    /// Everything that has a tool: also users, keys, permissions, retention, erasing and ending timelines.
-    All,
-}
 
 /// What an agent may do: look at least.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

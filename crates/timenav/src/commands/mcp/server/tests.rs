@@ -3,9 +3,10 @@ use std::collections::BTreeSet;
 use rmcp::model::Tool;
 use serde_json::{Value, json};
 
+use super::super::Allowed;
 use super::operation::TIMELINE;
 use super::schema::standalone;
-use super::scope::{Allowed, Scope};
+use super::scope::Scope;
 use super::toolbox::{ABOUT_THE_SERVICE, Does, SETS, Toolbox};
 use crate::commands::operations::{Agents, OPERATIONS};
 

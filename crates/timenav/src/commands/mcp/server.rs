@@ -1,0 +1,59 @@
+//! The server of `timenav mcp`.
+//!
+//! Source: Model Context Protocol, revisions 2024-11-05 to 2026-07-28, as the official SDK for Rust speaks them. Tools are
+//! made from the table of operations and the OpenAPI document; what an agent may call is a [`Scope`].
+
+mod desk;
+mod toolbox;
+mod waiting;
+mod spending;
+mod calling;
+mod session;
+mod refusals;
+mod operation;
+mod schema;
+mod scope;
+#[cfg(test)]
+mod tests;
+
+use std::sync::Arc;
+
+use rmcp::ServiceExt as _;
+use rmcp::service::ServerInitializeError;
+use rmcp::transport::async_rw::AsyncRwTransport;
+
+use super::McpCommand;
+use crate::client::Client;
+use crate::exit::Failure;
+use crate::surroundings::Surroundings;
+use desk::Desk;
+use scope::Scope;
+use session::Session;
+use toolbox::Toolbox;
+
+/// The longest line that is read, in bytes: one message. A longer one is dropped, and nothing answers it.
+const LINE_BYTES_MAX: usize = 4 << 20;
+
+/// Serves until stdin ends.
+///
+/// # Errors
+/// There is no key, or what starts the session is not the protocol.
+pub(super) fn run(command: &McpCommand, surroundings: &Surroundings) -> Result<(), Failure> {
+    let scope = Scope::of(&command.allow);
+    let toolbox = Toolbox::new(scope, command.timeline.timeline.as_deref())?;
+    let (runtime, caller) = Client::new(&command.service, surroundings)?.into_caller();
+    let session = Session::new(scope, caller, command.timeline.timeline.clone());
+    let desk = Arc::new(Desk::new(toolbox, session));
+    let ended = runtime.block_on(async {
+        let transport = AsyncRwTransport::new_server(tokio::io::stdin(), tokio::io::stdout());
+        match desk::Served(desk).serve(transport.with_max_line_length(LINE_BYTES_MAX)).await {
+            Ok(session) => session.waiting().await.map(|_| ()).map_err(anyhow::Error::new),
+            // Whoever started this had nothing to say.
+            Err(ServerInitializeError::ConnectionClosed(_)) => Ok(()),
+            Err(error) => Err(anyhow::Error::new(error).context("the session could not be started")),
+        }
+    });
+    // A read of stdin cannot be ended from here: nobody waits for it.
+    runtime.shutdown_background();
+    Ok(ended?)
+}
