@@ -12,7 +12,7 @@ use crate::faulty_store::FaultyStore;
 use crate::house::{Home, House, watch};
 use crate::sample::timeline_id;
 
-const TIMELINES: usize = 300;
+const TIMELINES: usize = 40;
 
 /// Returns the next hint that names some timelines. The first one, of a connection that is new, names none.
 async fn named(home: &Home<'_>) -> BTreeSet<TimelineKey> {

@@ -11,7 +11,7 @@ use crate::http::{Request, target};
 use crate::service::Service;
 
 /// Few, and many. Each is checked at the end, which takes longer than all else.
-const FORKS: [usize; 2] = [10, 600];
+const FORKS: [usize; 2] = [10, 200];
 /// Events of the timeline that is forked.
 const EVENTS: usize = 500;
 /// How often a request is sent. The least that was read and written for it counts: a checkpoint of the database's log may
