@@ -1,7 +1,7 @@
 //! The step `clients`: the clients for Python and TypeScript are built from the OpenAPI document, formatted, linted and
 //! typed, and their tests pass beside a service.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 
 use anyhow::Context;
@@ -14,18 +14,10 @@ const PYTHON: &str = "clients/python";
 
 /// Runs the step; `is_built` says whether the tests have built the service.
 pub(crate) fn run(root: &Path, is_built: bool) -> anyhow::Result<()> {
-    let service = service(root, is_built)?;
+    let service = process::service(root, is_built)?;
     python(root, &service)?;
     typescript(root, &service)?;
     dist::check_packages(root, &service)
-}
-
-/// Returns the program that the tests start: the one that `TIMENAV_BIN` names, or one built here.
-fn service(root: &Path, is_built: bool) -> anyhow::Result<PathBuf> {
-    if let Some(program) = std::env::var_os("TIMENAV_BIN") {
-        return Ok(program.into());
-    }
-    process::service(root, is_built)
 }
 
 fn python(root: &Path, service: &Path) -> anyhow::Result<()> {

@@ -23,7 +23,7 @@ const FINDINGS: [&str; 4] = ["crash-", "leak-", "oom-", "timeout-"];
 pub(crate) fn run(root: &Path, wanted: &[String], seconds: u32) -> anyhow::Result<()> {
     let targets = chosen(targets(root)?, wanted)?;
     tools::require_nightly()?;
-    let program = tools::cargo_fuzz(root)?;
+    let program = tools::cargo_tool(root, "cargo-fuzz")?;
     // A target that does not compile is no finding.
     process::run(cargo_fuzz(root, &program).arg("build")).context("the targets cannot be built")?;
     for target in &targets {

@@ -30,24 +30,29 @@ pub(crate) fn cargo(root: &Path, arguments: &[&str]) -> Command {
     command
 }
 
-/// Returns a call of the Cargo that runs this program, which gives way to everything else.
-pub(crate) fn nice_cargo(root: &Path, arguments: &[&str]) -> Command {
-    let mut command = Command::new("nice");
-    command.args(["-n", "19"]).arg(cargo_program()).args(arguments).current_dir(root);
-    command
-}
-
 fn cargo_program() -> OsString {
     std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into())
 }
 
-/// Returns the service for tests, built now unless `cargo test` has just built it. Alone it has fewer features than beside
-/// all packages of the workspace, so half of its dependencies would be built anew, which takes minutes.
+/// Names the service that tests start, in place of one that is built for them.
+pub(crate) const SERVICE_VARIABLE: &str = "TIMENAV_BIN";
+
+/// Returns the service for tests: the one that `TIMENAV_BIN` names, or one built now unless the tests of the workspace were
+/// just built. Alone it has fewer features than beside all packages, so half of its dependencies would be built anew, which
+/// takes minutes.
 pub(crate) fn service(root: &Path, is_built: bool) -> anyhow::Result<PathBuf> {
+    if let Some(program) = std::env::var_os(SERVICE_VARIABLE) {
+        return Ok(program.into());
+    }
     if !is_built {
         run(&mut cargo(root, &["build", "--package", "timenav", "--features", "full"]))?;
     }
-    Ok(target_folder(root).join("debug/timenav"))
+    Ok(built_service(root))
+}
+
+/// Returns where a build for tests leaves the service.
+pub(crate) fn built_service(root: &Path) -> PathBuf {
+    target_folder(root).join("debug/timenav")
 }
 
 /// Returns what a program is called, wherever it lies.

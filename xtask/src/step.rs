@@ -24,8 +24,8 @@ pub(crate) enum Step {
     Doc,
     /// Licences, banned crates and sources of all dependencies are as `deny.toml` wants them.
     Deny,
-    /// Every dependency that a manifest names is used.
-    Machete,
+    /// Every dependency that a manifest names is used, and every file is compiled.
+    Shear,
     /// Nothing is left over: names, lengths, links, layers, circles.
     Tidy,
 }
@@ -44,7 +44,7 @@ impl Step {
             Self::Doc => {
                 &[&["doc", "--workspace", "--features", "timenav/full", "--no-deps", "--document-private-items"]]
             }
-            Self::Test | Self::Console | Self::Clients | Self::Deny | Self::Machete | Self::Tidy => &[],
+            Self::Test | Self::Console | Self::Clients | Self::Deny | Self::Shear | Self::Tidy => &[],
         }
     }
 }

@@ -1,14 +1,16 @@
 //! `cargo xtask test`: everything that a change must pass, one step after the other.
 
+use std::fs::File;
+use std::io::{self, Seek as _};
 use std::path::Path;
-use std::process::Command;
-use std::thread;
+use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 use anyhow::{Context, bail};
 use clap::ValueEnum;
 
 use crate::cost::Cost;
+use crate::process::SERVICE_VARIABLE;
 use crate::step::{FUZZ, Step};
 use crate::suites::Report;
 use crate::{clients, console, process, room, suites, tidy, tools};
@@ -22,29 +24,28 @@ const ELSEWHERE: &str = "aarch64-unknown-linux-gnu";
 /// Says where a libFuzzer is that need not be built, which would take a C++ compiler.
 const LIBFUZZER: &str = "CUSTOM_LIBFUZZER_PATH";
 
+/// Steps that run beside `test` once the service is built: browsers and clients leave a processor idle for half of the time.
+const BESIDE_TESTS: [Step; 2] = [Step::Console, Step::Clients];
+
 /// Runs the chosen steps, and stops at the first that fails.
 pub(crate) fn run(root: &Path, only: &[Step], skip: &[Step]) -> anyhow::Result<()> {
     let steps = chosen(only, skip);
     tools::require(&steps)?;
     room::require(root, &steps)?;
+    let (beside, steps): (Vec<Step>, Vec<Step>) = steps.iter().partition(|step| is_beside(**step, &steps));
     let mut times: Vec<(Step, Cost)> = Vec::with_capacity(steps.len());
     let mut report = Report::default();
-    let done = thread::scope(|scope| {
-        // What later steps have to build is built while tests wait.
-        let mut ahead = steps.contains(&Step::Test).then(|| scope.spawn(|| tools::build_ahead(root, &steps)));
-        for &step in &steps {
-            println!("\n== {step}: {}", headline(step));
-            let start = Cost::now();
-            if tools::is_built_ahead(step) {
-                // Where that failed, the step says why.
-                let _ = ahead.take().map(thread::ScopedJoinHandle::join);
-            }
-            let is_built = times.iter().any(|(done, _)| matches!(done, Step::Build | Step::Test));
-            let result = run_step(root, step, is_built, &mut report);
-            times.push((step, start.until_now()));
-            result.with_context(|| format!("step {step} failed; repeat it with `cargo xtask test --only {step}`"))?;
-        }
-        Ok(())
+    let done = steps.iter().try_for_each(|&step| {
+        println!("\n== {step}: {}", headline(step));
+        let others = if step == Step::Test { Beside::start(root, &beside)? } else { None };
+        let start = Cost::now();
+        let is_built = times.iter().any(|(done, _)| matches!(done, Step::Build | Step::Test));
+        let result = run_step(root, step, is_built, &mut report);
+        // Before the others are waited for: what they cost is in their own table.
+        times.push((step, start.until_now()));
+        let others = others.map_or(Ok(()), Beside::end);
+        result.with_context(|| format!("step {step} failed; repeat it with `cargo xtask test --only {step}`"))?;
+        others
     });
     report.print_slowest();
     print_times(&times);
@@ -52,6 +53,47 @@ pub(crate) fn run(root: &Path, only: &[Step], skip: &[Step]) -> anyhow::Result<(
         report.print_unsteady();
     }
     done
+}
+
+/// Returns whether a step runs beside the tests.
+fn is_beside(step: Step, chosen: &[Step]) -> bool {
+    BESIDE_TESTS.contains(&step) && [Step::Build, Step::Test].iter().all(|needed| chosen.contains(needed))
+}
+
+/// Steps that run beside the tests, in a call of this program of their own, so that what they say is not mixed with what
+/// the tests say.
+struct Beside {
+    child: Child,
+    said: File,
+}
+
+impl Beside {
+    fn start(root: &Path, steps: &[Step]) -> anyhow::Result<Option<Self>> {
+        if steps.is_empty() {
+            return Ok(None);
+        }
+        let said = tempfile::tempfile().context("a temporary file cannot be made")?;
+        let mut call = Command::new(std::env::current_exe().context("this program cannot be found")?);
+        call.arg("test").args(steps.iter().flat_map(|step| ["--only".to_owned(), step.to_string()]));
+        call.env(SERVICE_VARIABLE, process::built_service(root)).stdin(Stdio::null());
+        let copy = || said.try_clone().context("a temporary file cannot be shared");
+        let child = call.stdout(copy()?).stderr(copy()?).spawn().context("this program cannot be started again")?;
+        let names: Vec<String> = steps.iter().map(Step::to_string).collect();
+        println!("beside it, shown at its end: {}", names.join(", "));
+        Ok(Some(Self { child, said }))
+    }
+
+    /// Waits for the steps, and shows what they said.
+    fn end(mut self) -> anyhow::Result<()> {
+        let status = self.child.wait().context("the steps beside the tests were lost")?;
+        self.said.rewind().context("the output of the steps beside the tests cannot be read")?;
+        // Whoever reads the output may have gone: that is no failure of a step.
+        let _ = io::copy(&mut self.said, &mut io::stdout());
+        if !status.success() {
+            bail!("a step beside the tests failed");
+        }
+        Ok(())
+    }
 }
 
 fn chosen(only: &[Step], skip: &[Step]) -> Vec<Step> {
@@ -67,7 +109,7 @@ fn headline(step: Step) -> String {
                 .to_owned()
         }
         Step::Deny => "cargo deny check licenses bans sources advisories".to_owned(),
-        Step::Machete => "cargo machete".to_owned(),
+        Step::Shear => "cargo shear".to_owned(),
         Step::Tidy => "cargo xtask tidy".to_owned(),
         Step::Test => "the programs of tests that the workspace has, and the tests in documentation".to_owned(),
         Step::Build => "cargo test --workspace --no-run, with clippy as the compiler, and clippy in fuzz/".to_owned(),
@@ -112,7 +154,7 @@ fn run_step(root: &Path, step: Step, is_built: bool, report: &mut Report) -> any
         Step::Console => console::run(root, is_built),
         Step::Clients => clients::run(root, is_built),
         Step::Deny => deny(root),
-        Step::Machete => machete(root),
+        Step::Shear => shear(root),
         Step::Tidy => tidy::run(root),
         Step::Build => elsewhere(root),
         Step::Fmt | Step::Test | Step::Doc => Ok(()),
@@ -131,7 +173,7 @@ fn elsewhere(root: &Path) -> anyhow::Result<()> {
 }
 
 fn deny(root: &Path) -> anyhow::Result<()> {
-    let program = tools::cargo_deny(root)?;
+    let program = tools::cargo_tool(root, "cargo-deny")?;
     let deny = |arguments: &[&str]| {
         let mut command = Command::new(&program);
         command.args(arguments).current_dir(root);
@@ -150,10 +192,10 @@ fn deny(root: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn machete(root: &Path) -> anyhow::Result<()> {
-    let mut command = Command::new(tools::cargo_machete(root)?);
-    // It is the words in the sources that it looks for, and reads nothing that Git does not know.
-    process::run(command.current_dir(root)).context("a manifest names a dependency that nothing uses: remove it there")
+fn shear(root: &Path) -> anyhow::Result<()> {
+    let mut command = Command::new(tools::cargo_tool(root, "cargo-shear")?);
+    process::run(command.arg("--deny-warnings").current_dir(root))
+        .context("a manifest names a dependency that nothing uses, or nothing compiles a file: remove it")
 }
 
 #[cfg(test)]
@@ -165,7 +207,7 @@ mod tests {
         assert_eq!(chosen(&[], &[]), Step::value_variants());
         assert_eq!(chosen(&[Step::Tidy, Step::Fmt], &[]), [Step::Fmt, Step::Tidy]);
         let rest = [Step::Fmt, Step::Build, Step::Test, Step::Tidy];
-        assert_eq!(chosen(&[], &[Step::Deny, Step::Machete, Step::Doc, Step::Console, Step::Clients]), rest);
+        assert_eq!(chosen(&[], &[Step::Deny, Step::Shear, Step::Doc, Step::Console, Step::Clients]), rest);
     }
 
     #[test]

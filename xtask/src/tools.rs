@@ -10,12 +10,8 @@ use anyhow::{Context, bail};
 use crate::step::Step;
 use crate::{node, process};
 
-/// The version that reads `deny.toml`.
-const CARGO_DENY_VERSION: &str = "0.20.2";
-/// The version that knows every way in which the sources here use a dependency.
-const CARGO_MACHETE_VERSION: &str = "0.9.2";
-/// The version that `fuzz/` is laid out for.
-const CARGO_FUZZ_VERSION: &str = "0.13.2";
+/// Subcommands of Cargo, as PyPI has them: compiled.
+const CARGO_TOOLS_REQUIREMENTS: &str = "xtask/requirements.txt";
 /// What Schemathesis and everything below it is installed from.
 pub(crate) const SCHEMATHESIS_REQUIREMENTS: &str = "fuzz/api/requirements.txt";
 /// Longest time that a question about a tool may take.
@@ -73,87 +69,14 @@ pub(crate) fn require(steps: &[Step]) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// A program that is built here where the machine has none.
-struct Built {
-    name: &'static str,
-    version: &'static str,
-    /// What to do where it cannot be built.
-    otherwise: &'static str,
-}
-
-const CARGO_DENY: Built = Built {
-    name: "cargo-deny",
-    version: CARGO_DENY_VERSION,
-    otherwise: "install it, or leave the step out with `--skip deny`",
-};
-const CARGO_MACHETE: Built = Built {
-    name: "cargo-machete",
-    version: CARGO_MACHETE_VERSION,
-    otherwise: "install it, or leave the step out with `--skip machete`",
-};
-
-/// Returns the path of cargo-deny.
-pub(crate) fn cargo_deny(root: &Path) -> anyhow::Result<PathBuf> {
-    found_or_built(root, &CARGO_DENY, Haste::Now)
-}
-
-/// Returns the path of cargo-machete.
-pub(crate) fn cargo_machete(root: &Path) -> anyhow::Result<PathBuf> {
-    found_or_built(root, &CARGO_MACHETE, Haste::Now)
-}
-
-/// Returns whether a step runs a program that may have to be built.
-pub(crate) const fn is_built_ahead(step: Step) -> bool {
-    matches!(step, Step::Deny | Step::Machete)
-}
-
-/// Builds what the steps run later, whenever a processor has nothing else to do. What fails is tried again by its step.
-pub(crate) fn build_ahead(root: &Path, steps: &[Step]) {
-    for (step, program) in [(Step::Deny, CARGO_DENY), (Step::Machete, CARGO_MACHETE)] {
-        if steps.contains(&step) {
-            let _ = found_or_built(root, &program, Haste::WhenIdle);
-        }
+/// Returns the path of a subcommand of Cargo: the machine's own, or one that is fetched now.
+pub(crate) fn cargo_tool(root: &Path, name: &str) -> anyhow::Result<PathBuf> {
+    if process::succeeds(Command::new(name).arg("--version"), ASK_TIME_MAX) {
+        return Ok(name.into());
     }
-}
-
-/// When a processor is given to a build.
-#[derive(Clone, Copy)]
-enum Haste {
-    Now,
-    WhenIdle,
-}
-
-/// Returns the path of cargo-fuzz.
-pub(crate) fn cargo_fuzz(root: &Path) -> anyhow::Result<PathBuf> {
-    let program = Built { name: "cargo-fuzz", version: CARGO_FUZZ_VERSION, otherwise: "install it" };
-    found_or_built(root, &program, Haste::Now)
-}
-
-/// Returns the path of a program: the one built here, the machine's own, or one built now.
-fn found_or_built(root: &Path, program: &Built, haste: Haste) -> anyhow::Result<PathBuf> {
-    let Built { name, version, otherwise } = *program;
-    let tools = root.join("target/tools");
-    let built = tools.join("bin").join(name);
-    for found in [built.clone(), PathBuf::from(name)] {
-        if process::succeeds(Command::new(&found).arg("--version"), ASK_TIME_MAX) {
-            return Ok(found);
-        }
-    }
-    println!("{name} is missing; version {version} is built now, once, into target/tools (some minutes)");
-    let folder = tools.display().to_string();
-    // Barely optimized: building takes longer than all that the program does here.
-    let arguments = ["install", name, "--quiet", "--locked", "--debug", "--version", version, "--root", &folder];
-    let objects = tools.join("build");
-    let mut install = match haste {
-        Haste::Now => process::cargo(root, &arguments),
-        Haste::WhenIdle => process::nice_cargo(root, &arguments),
-    };
-    install.env("CARGO_PROFILE_DEV_OPT_LEVEL", "1").env("CARGO_PROFILE_DEV_DEBUG", "none");
-    process::run(install.env("CARGO_TARGET_DIR", &objects))
-        .with_context(|| format!("{name} cannot be built; {otherwise}"))?;
-    // The program is all that is needed from here on; what is left behind costs only room.
-    let _ = fs::remove_dir_all(objects);
-    Ok(built)
+    let folder = python_packages(root, "cargo-tools", &root.join(CARGO_TOOLS_REQUIREMENTS), name)
+        .with_context(|| format!("{name} is missing: install it, for example with `cargo install {name}`"))?;
+    Ok(folder.join("bin").join(name))
 }
 
 /// Returns the path of Chromium, with Debian's package for that where it is missing and may be installed.
