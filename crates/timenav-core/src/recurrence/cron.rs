@@ -22,6 +22,9 @@ const WORDS: [(&str, &str); 7] = [
     ("@hourly", "0 * * * *"),
 ];
 
+/// Monday to Friday, as in a rule.
+const WORKDAYS: &str = "MO,TU,WE,TH,FR";
+
 /// What a field is called and can say.
 struct Field {
     name: &'static str,
@@ -30,6 +33,8 @@ struct Field {
     /// Words for its numbers, from `min` on.
     words: &'static [&'static str],
     expected: &'static str,
+    /// The frequency of a rule whose interval counts the same.
+    frequency: &'static str,
 }
 
 const FIELDS: [Field; 5] = [
@@ -39,6 +44,7 @@ const FIELDS: [Field; 5] = [
         max: 59,
         words: &[],
         expected: "`*`, or minutes from 0 to 59, such as `0,30`, `10-20` or `*/5`",
+        frequency: "MINUTELY",
     },
     Field {
         name: "hour",
@@ -46,6 +52,7 @@ const FIELDS: [Field; 5] = [
         max: 23,
         words: &[],
         expected: "`*`, or hours from 0 to 23, such as `9`, `9-17` or `*/2`",
+        frequency: "HOURLY",
     },
     Field {
         name: "day of month",
@@ -53,6 +60,7 @@ const FIELDS: [Field; 5] = [
         max: 31,
         words: &[],
         expected: "`*`, or days from 1 to 31, such as `1,15` or `1-7`",
+        frequency: "DAILY",
     },
     Field {
         name: "month",
@@ -60,6 +68,7 @@ const FIELDS: [Field; 5] = [
         max: 12,
         words: &MONTHS,
         expected: "`*`, or months from 1 to 12 or JAN to DEC, such as `MAR,SEP` or `1-6`",
+        frequency: "MONTHLY",
     },
     Field {
         name: "weekday",
@@ -68,6 +77,7 @@ const FIELDS: [Field; 5] = [
         max: 7,
         words: &WEEKDAYS,
         expected: "`*`, or weekdays from 0 (Sunday) to 7 (Sunday again) or SUN to SAT, such as `MON-FRI`",
+        frequency: "DAILY",
     },
 ];
 
@@ -171,6 +181,9 @@ impl Field {
             Some((range, step)) => (range, Some(number(step).filter(|step| *step > 0).ok_or_else(refuse)?)),
             None => (text, None),
         };
+        if let Some(step) = step.filter(|step| *step > self.max) {
+            return Err(RuleError::CronStep { name: self.name, step, max: self.max, frequency: self.frequency });
+        }
         let (first, last) = if range == "*" {
             (self.min, self.max)
         } else if let Some((first, last)) = range.split_once('-') {
@@ -209,17 +222,38 @@ impl Field {
 
     /// Returns the error for what other programs read but cron does not.
     fn sign(&self, text: &str) -> Option<RuleError> {
-        if self.words.iter().any(|word| word.eq_ignore_ascii_case(text)) {
-            return None;
-        }
-        let (sign, instead) = match text.chars().find(|sign| matches!(sign, 'L' | 'l' | 'W' | 'w' | '#'))? {
-            '#' => ('#', "FREQ=MONTHLY;BYDAY=2MO"),
-            'W' | 'w' => ('W', "FREQ=MONTHLY;BYMONTHDAY=13,14,15;BYDAY=MO,TU,WE,TH,FR;BYSETPOS=-1"),
-            _ => ('L', "FREQ=MONTHLY;BYMONTHDAY=-1"),
+        let upper = text.to_ascii_uppercase();
+        let monthly = |part: String| format!("write a rule such as `FREQ=MONTHLY;{part}`");
+        let (sign, instead) = match self.name {
+            "weekday" => {
+                let (day, sign, count) = match (upper.split_once('#'), upper.strip_suffix('L')) {
+                    (Some((day, count)), _) => (day, '#', number(count)?),
+                    (None, Some(day)) => (day, 'L', -1),
+                    (None, None) => return None,
+                };
+                let weekday = if day.is_empty() { 6 } else { self.number(day)? };
+                // The two letters of RFC 5545, section 3.3.10, are the first two of cron's three.
+                let letters = WEEKDAYS[usize::try_from(weekday % 7).ok()?].get(..2)?;
+                (sign, monthly(format!("BYDAY={count}{letters}")))
+            }
+            "day of month" if upper == "LW" => ('W', monthly(format!("BYDAY={WORKDAYS};BYSETPOS=-1"))),
+            "day of month" if upper.ends_with('W') => {
+                let day = self.number(upper.trim_end_matches('W'))?;
+                let days: Vec<String> = ((day - 2).max(1)..=day).map(|day| day.to_string()).collect();
+                let instead = format!(
+                    "no rule says the weekday nearest to {day}; \
+                     `FREQ=MONTHLY;BYMONTHDAY={};BYDAY={WORKDAYS};BYSETPOS=-1` is the last one up to it",
+                    days.join(",")
+                );
+                ('W', instead)
+            }
+            "day of month" if upper.starts_with('L') => {
+                let before = if upper == "L" { 0 } else { self.number(upper.strip_prefix("L-")?)? };
+                ('L', monthly(format!("BYMONTHDAY=-{}", before + 1)))
+            }
+            _ => return None,
         };
-        // A word that is spelled wrong is no sign: `APRL`, `WEDN`.
-        let letters = text.bytes().filter(u8::is_ascii_alphabetic).count();
-        (letters <= 2).then(|| RuleError::CronSign { value: text.to_owned(), sign, instead })
+        Some(RuleError::CronSign { value: text.to_owned(), sign, instead })
     }
 }
 

@@ -94,16 +94,29 @@ pub enum RuleError {
         fields: usize,
     },
     /// A field of a cron expression has a sign that some programs know beyond the five plain fields.
-    #[error(
-        "`{value}` uses `{sign}`, which cron's five plain fields do not have: write a rule such as `{instead}` instead"
-    )]
+    #[error("`{value}` uses `{sign}`, which cron's five plain fields do not have: {instead}")]
     CronSign {
         /// The value.
         value: String,
         /// The sign.
         sign: char,
-        /// A rule that says it.
-        instead: &'static str,
+        /// What to write.
+        instead: String,
+    },
+    /// A step is larger than its field, so that only the first value would be left of it.
+    #[error(
+        "the step {step} of `{name}` is larger than {max}: it would start anew with each field above it; write a rule \
+         such as `FREQ={frequency};INTERVAL={step}`"
+    )]
+    CronStep {
+        /// What the field is called.
+        name: &'static str,
+        /// The step.
+        step: i64,
+        /// The largest value of the field.
+        max: i64,
+        /// The frequency of a rule with that step.
+        frequency: &'static str,
     },
     /// A word that begins with `@` is none that we know.
     #[error("`{name}` is not known here: {instead}")]

@@ -67,9 +67,24 @@ fn errors_say_what_to_write() {
     check("0 0 * *", &["five fields", "not 4", "write `*`"]);
     check("0 0 1 1 * 2030 x", &["five fields", "not 7"]);
     check("0 0 L * *", &["`L`", "five plain fields", "FREQ=MONTHLY;BYMONTHDAY=-1"]);
-    check("0 0 15W * *", &["`W`", "BYSETPOS"]);
-    check("0 0 * * MON#2", &["weekday", "write"]);
-    check("0 0 * * 1#2", &["`#`", "BYDAY=2MO"]);
+    check("0 0 L-3 * *", &["`L`", "FREQ=MONTHLY;BYMONTHDAY=-4`"]);
+    // Quartz's `W` is the nearest weekday, before or after: no rule says that, and none is told to.
+    check("0 0 15W * *", &["`W`", "no rule", "FREQ=MONTHLY;BYMONTHDAY=13,14,15;BYDAY=MO,TU,WE,TH,FR;BYSETPOS=-1`"]);
+    check("0 0 1W * *", &["no rule", "BYMONTHDAY=1;BYDAY"]);
+    check("0 0 LW * *", &["FREQ=MONTHLY;BYDAY=MO,TU,WE,TH,FR;BYSETPOS=-1`"]);
+    check("0 0 * * MON#2", &["`#`", "BYDAY=2MO`"]);
+    check("0 0 * * 1#2", &["`#`", "BYDAY=2MO`"]);
+    check("0 0 * * 5#2", &["`#`", "BYDAY=2FR`"]);
+    check("0 0 * * 5L", &["`L`", "BYDAY=-1FR`"]);
+    check("0 0 * * 7L", &["`L`", "BYDAY=-1SU`"]);
+    check("0 0 * * friL", &["`L`", "BYDAY=-1FR`"]);
+    check("*/90 * * * *", &["step 90 of `minute`", "larger than 59", "`FREQ=MINUTELY;INTERVAL=90`"]);
+    check("*/60 * * * *", &["step 60"]);
+    check("0-30/61 * * * *", &["step 61"]);
+    check("0 */25 * * *", &["step 25 of `hour`", "`FREQ=HOURLY;INTERVAL=25`"]);
+    check("0 0 */32 * *", &["step 32", "`FREQ=DAILY;INTERVAL=32`"]);
+    check("0 0 1 */13 *", &["step 13", "`FREQ=MONTHLY;INTERVAL=13`"]);
+    check("0 0 * * */8", &["step 8", "`FREQ=DAILY;INTERVAL=8`"]);
     check("0 0 ? * 1", &["`?` is no value of `day of month`"]);
     check("60 0 * * *", &["`60` is no value of `minute`", "0 to 59"]);
     check("0 24 * * *", &["`hour`"]);
