@@ -2,10 +2,10 @@
 
 use std::fmt;
 
-use super::Instant;
 use super::civil::{Civil, CivilText, HOUR_MICROS, MINUTE_MICROS, SECOND_MICROS, days_in_month};
 use super::leap_second::follows_leap_second;
 use super::zone::LocalOffsets;
+use super::{Instant, Zone};
 use reader::{LocalTime, Offset, Reader, ZoneSuffix};
 
 mod reader;
@@ -165,8 +165,8 @@ pub enum TimestampError {
 /// - A year has four digits, or a sign and six. Year 0 is 1 BCE; `-000000` does not exist.
 /// - The second 60 is read where a leap second was inserted, as the second that follows it.
 /// - A zone in brackets must agree with the offset. `Z` and `-00:00` say nothing of local time and
-///   agree with all zones (RFC 9557, section 2.2). An offset that is the zone's local mean time
-///   rounded to a minute stands for that local mean time, as in Temporal.
+///   agree with all zones (RFC 9557, section 2.2). An offset without seconds that is the zone's local mean time
+///   rounded to a minute stands for that local mean time, as in Temporal; with seconds it has to be exact.
 /// - Without an offset a zone in brackets tells: `2028-02-29T09:00[Asia/Tokyo]`. A local time that clocks there skip,
 ///   or show twice, is refused.
 /// - Other suffixes are ignored unless they are critical (`[!u-ca=hebrew]`).
@@ -174,8 +174,13 @@ pub enum TimestampError {
 /// # Errors
 /// [`TimestampError`] says what is wrong and how it would be right.
 pub fn parse_timestamp<S>(text: &str) -> Result<Instant<S>, TimestampError> {
+    parse_zoned(text).map(|(instant, _)| instant)
+}
+
+/// Reads a timestamp as [`parse_timestamp`] does, with the named zone that stands in brackets behind it.
+pub(super) fn parse_zoned<S>(text: &str) -> Result<(Instant<S>, Option<Zone>), TimestampError> {
     if let Some(instant) = plain(text) {
-        return Ok(instant);
+        return Ok((instant, None));
     }
     if text.is_empty() {
         return Err(TimestampError::Empty);
@@ -191,7 +196,12 @@ pub fn parse_timestamp<S>(text: &str) -> Result<Instant<S>, TimestampError> {
     if let (Some(missing), None) = (missing, &zone) {
         return Err(missing);
     }
-    instant(&local, offset, zone)
+    let at = instant(&local, offset, zone.as_ref())?;
+    let zone = match zone {
+        Some(ZoneSuffix::Named(zone)) => Some(zone),
+        Some(ZoneSuffix::Offset { .. }) | None => None,
+    };
+    Ok((at, zone))
 }
 
 impl<S> Instant<S> {
@@ -234,13 +244,14 @@ fn decimal(digits: &[u8]) -> Option<i64> {
     digits.iter().try_fold(0, |number, digit| digit.is_ascii_digit().then(|| number * 10 + i64::from(digit - b'0')))
 }
 
-fn instant<S>(local: &LocalTime, offset: Offset, zone: Option<ZoneSuffix>) -> Result<Instant<S>, TimestampError> {
+fn instant<S>(local: &LocalTime, offset: Offset, zone: Option<&ZoneSuffix>) -> Result<Instant<S>, TimestampError> {
     let local_micros = local.civil.micros().ok_or(TimestampError::OutOfRange)?;
     let offset_seconds = match (offset, zone) {
         (Offset::Unknown, _) | (Offset::Missing, None) => 0,
-        (Offset::Missing, Some(zone)) => local_offset(local_micros, &zone)?,
-        (Offset::Seconds(seconds), None) => seconds,
-        (Offset::Seconds(seconds), Some(zone)) => agreed_offset(local_micros, seconds, &zone)?,
+        (Offset::Missing, Some(zone)) => local_offset(local_micros, zone)?,
+        (Offset::Seconds(seconds) | Offset::Minutes(seconds), None) => seconds,
+        (Offset::Seconds(seconds), Some(zone)) => agreed_offset(local_micros, seconds, zone, |offset| offset)?,
+        (Offset::Minutes(seconds), Some(zone)) => agreed_offset(local_micros, seconds, zone, rounded_to_minute)?,
     };
     let micros = local_micros.checked_sub(offset_seconds * SECOND_MICROS).ok_or(TimestampError::OutOfRange)?;
     if local.is_leap_second {
@@ -261,8 +272,13 @@ fn second_after_leap_second<S>(micros: i64) -> Result<Instant<S>, TimestampError
     }
 }
 
-/// Returns the offset of a zone, in seconds, if it is the one that was written.
-fn agreed_offset(local_micros: i64, written: i64, zone: &ZoneSuffix) -> Result<i64, TimestampError> {
+/// Returns the offset of a zone, in seconds, if it is the one that was written, or becomes it as it was rounded.
+fn agreed_offset(
+    local_micros: i64,
+    written: i64,
+    zone: &ZoneSuffix,
+    rounded: impl Fn(i64) -> i64,
+) -> Result<i64, TimestampError> {
     let offset = match zone {
         ZoneSuffix::Offset { seconds, .. } => *seconds,
         ZoneSuffix::Named(zone) => {
@@ -270,7 +286,7 @@ fn agreed_offset(local_micros: i64, written: i64, zone: &ZoneSuffix) -> Result<i
             zone.offset_seconds(micros)
         }
     };
-    if written == offset || written == rounded_to_minute(offset) {
+    if written == offset || written == rounded(offset) {
         return Ok(offset);
     }
     Err(TimestampError::ZoneDisagrees {

@@ -24,6 +24,8 @@ pub(super) enum Offset {
     Unknown,
     /// Seconds.
     Seconds(i64),
+    /// Seconds, written to the minute: they may stand for an offset that has seconds.
+    Minutes(i64),
     /// None is written: the zone in brackets has to tell.
     Missing,
 }
@@ -167,15 +169,17 @@ impl<'text> Reader<'text> {
         let has_colons = self.peek() == Some(b':');
         let minutes = self.next_part(has_colons)?;
         let seconds = if minutes.is_some() { self.next_part(has_colons)? } else { None };
+        let has_seconds = seconds.is_some();
         let (minutes, seconds) = (minutes.unwrap_or(0), seconds.unwrap_or(0));
         checked("hour of the offset", hours, 0, 23)?;
         checked("minute of the offset", minutes, 0, 59)?;
         checked("second of the offset", seconds, 0, 59)?;
         let total = hours * 3_600 + minutes * 60 + seconds;
-        Ok(match (is_negative, total) {
-            (true, 0) => Offset::Unknown,
-            (true, _) => Offset::Seconds(-total),
-            (false, _) => Offset::Seconds(total),
+        let signed = if is_negative { -total } else { total };
+        Ok(match (is_negative, total, has_seconds) {
+            (true, 0, _) => Offset::Unknown,
+            (_, _, true) => Offset::Seconds(signed),
+            (_, _, false) => Offset::Minutes(signed),
         })
     }
 
@@ -281,7 +285,7 @@ fn zone_suffix(body: &str) -> Result<ZoneSuffix, TimestampError> {
     }
     let seconds = match offset {
         Offset::Unknown | Offset::Missing => 0,
-        Offset::Seconds(seconds) => seconds,
+        Offset::Seconds(seconds) | Offset::Minutes(seconds) => seconds,
     };
     Ok(ZoneSuffix::Offset { text: body.to_owned(), seconds })
 }

@@ -308,6 +308,11 @@ fn a_zone_in_brackets_agrees_with_the_offset() {
     check_error("1850-01-01T00:09:21+00:10[Europe/Paris]", &disagrees("+00:10", "Europe/Paris", "+00:09:21"));
     check_error("1850-01-01T00:09:21+00:09:20[Europe/Paris]", &disagrees("+00:09:20", "Europe/Paris", "+00:09:21"));
     check_error("2024-07-20T22:17:40+02:00[+01:00]", &disagrees("+02:00", "+01:00", "+01:00"));
+    // Written with seconds, it is not rounded (RFC 9557, section 3.4: inconsistent).
+    check("1970-06-01T00:00:00-00:45[Africa/Monrovia]", "1970-06-01T00:44:30Z");
+    check_error("1970-06-01T00:00:00-00:45:00[Africa/Monrovia]", &disagrees("-00:45", "Africa/Monrovia", "-00:44:30"));
+    check_error("1890-01-01T00:00:00+00:09:00[Europe/Paris]", &disagrees("+00:09", "Europe/Paris", "+00:09:21"));
+    check_error("1952-10-15T23:59:39-11:20:00[Pacific/Niue]", &disagrees("-11:20", "Pacific/Niue", "-11:19:40"));
     check_message(
         "2024-07-20T22:17:40+01:00[Europe/Paris]",
         "the offset +01:00 and the zone Europe/Paris disagree: at that time its offset is +02:00",
