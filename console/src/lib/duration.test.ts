@@ -19,6 +19,9 @@ describe('durations', () => {
     expect(read('PT2H')).toEqual({ months: 0, micros: 2n * HOUR });
     expect(read('P1Y2M1DT30M')).toEqual({ months: 14, micros: 24n * HOUR + 30n * MINUTE });
     expect(read('0.000001s')).toEqual({ months: 0, micros: 1n });
+    expect(read('1s500ms')).toEqual({ months: 0, micros: 1_500_000n });
+    expect(read('3us')).toEqual({ months: 0, micros: 3n });
+    expect(read('3\u{b5}s')).toEqual({ months: 0, micros: 3n });
   });
 
   it('are refused with what would be right', () => {
@@ -28,6 +31,7 @@ describe('durations', () => {
     expect(read('1h30')).toMatch(/unit of 30/);
     expect(read('1y')).toMatch(/P1Y/);
     expect(read('1m1h')).toMatch(/largest unit first/);
+    expect(read('1us1ms')).toMatch(/largest unit first/);
     expect(read('P1.5Y')).toMatch(/whole/);
     expect(read('P1H')).toMatch(/T before hours/);
   });

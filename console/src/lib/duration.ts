@@ -12,8 +12,18 @@ interface Duration {
 
 export type Read = { ok: true; duration: Duration } | { ok: false; problem: string };
 
-const UNITS: Record<string, bigint> = { w: 7n * DAY, d: DAY, h: HOUR, m: MINUTE, s: SECOND };
-const ORDER = 'wdhms';
+/** Units by name, the largest first. The micro sign and the Greek letter look the same. */
+const UNITS = new Map([
+  ['w', 7n * DAY],
+  ['d', DAY],
+  ['h', HOUR],
+  ['m', MINUTE],
+  ['s', SECOND],
+  ['ms', SECOND / 1000n],
+  ['us', SECOND / 1_000_000n],
+  ['\u{b5}s', SECOND / 1_000_000n],
+  ['\u{3bc}s', SECOND / 1_000_000n],
+]);
 const WHOLE = String.raw`(\d+)`;
 const BROKEN = String.raw`(\d+(?:\.\d+)?)`;
 const ISO = new RegExp(
@@ -46,17 +56,17 @@ export function fixedLengthIssue(text: string): string | null {
 const wrong = (problem: string): Read => ({ ok: false, problem });
 
 function readShort(text: string): Duration | string {
-  const parts = [...text.matchAll(/(\d+(?:\.\d+)?)\s*([a-z]*)\s*/gi)];
+  const parts = [...text.matchAll(/(\d+(?:\.\d+)?)\s*(\p{L}*)\s*/gu)];
   if (parts.map((part) => part[0]).join('') !== text) return 'Write numbers with units, such as 90m, 1.5h or 1d12h.';
   let micros = 0n;
-  let last = -1;
+  let last: bigint | undefined;
   for (const [, number = '', unit = ''] of parts) {
-    const length = UNITS[unit];
-    if (unit === '') return `The unit of ${number} is missing: write one of w, d, h, m, s.`;
+    const length = UNITS.get(unit);
+    if (unit === '') return `The unit of ${number} is missing: write one of w, d, h, m, s, ms, us.`;
     if (length === undefined)
-      return `There is no unit ${unit}: use w, d, h, m (minutes) or s; months are P1M, years P1Y.`;
-    if (ORDER.indexOf(unit) <= last) return 'Write the largest unit first, each once.';
-    last = ORDER.indexOf(unit);
+      return `There is no unit ${unit}: use w, d, h, m (minutes), s, ms or us; months are P1M, years P1Y.`;
+    if (last !== undefined && length >= last) return 'Write the largest unit first, each once.';
+    last = length;
     micros += times(number, length);
   }
   return { months: 0, micros };

@@ -31,16 +31,19 @@ impl Length {
         let mut rest = text.strip_prefix("pt").unwrap_or(&text);
         let mut seconds = 0.0;
         while !rest.is_empty() {
-            let end = rest.find(|sign: char| sign.is_ascii_alphabetic())?;
-            let (number, unit) = (rest[..end].parse::<f64>().ok()?, rest[end..].chars().next()?);
-            rest = &rest[end + unit.len_utf8()..];
-            seconds += number
+            let (number, behind) = rest.split_at(rest.find(char::is_alphabetic)?);
+            let end = behind.find(|sign: char| !sign.is_alphabetic()).unwrap_or(behind.len());
+            let (unit, behind) = behind.split_at(end);
+            seconds += number.parse::<f64>().ok()?
                 * match unit {
-                    's' => 1.0,
-                    'm' => 60.0,
-                    'h' => 3_600.0,
+                    "us" | "\u{b5}s" | "\u{3bc}s" => 1e-6,
+                    "ms" => 1e-3,
+                    "s" => 1.0,
+                    "m" => 60.0,
+                    "h" => 3_600.0,
                     _ => return None,
                 };
+            rest = behind;
         }
         Duration::try_from_secs_f64(seconds).ok()
     }
@@ -177,6 +180,8 @@ mod tests {
         check("30s", Some(30.0));
         check("1h30m", Some(5_400.0));
         check("PT1M0.5S", Some(60.5));
+        check("1s500ms", Some(1.5));
+        check("20us", Some(0.000_02));
         check("P1M", None);
         check("1d", None);
         check("soon", None);

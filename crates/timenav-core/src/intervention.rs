@@ -2,8 +2,10 @@
 
 use crate::event::{DraftError, EventDraft};
 use crate::place::Geo;
-use crate::time::{Duration, Instant, TimestampError, Virtual, Zone, parse_duration, parse_timestamp};
+use crate::time::{Duration, Instant, Virtual, Zone};
+use phrase::{Found, bare, duration_in, timestamp_in};
 
+mod phrase;
 #[cfg(test)]
 mod tests;
 
@@ -94,9 +96,10 @@ pub enum InterventionRefusal {
 /// Reads an action in free words by its leading verb. Case does not count.
 ///
 /// `prevent`, `cancel`, `stop`, `remove`, `delete`, `call off` cancel; `restore` and `undo` restore; `delay`, `postpone`,
-/// `put off` and `advance`, `bring forward` take the first duration in the text, or else the first timestamp; `move`,
-/// `reschedule` and `shift` the first timestamp, or else a duration that is later unless the text says `earlier`;
-/// `relocate` what follows `to`; `describe` and `rename` what follows them. Anything else is a note.
+/// `put off` and `advance`, `bring forward` take the duration or the timestamp in the text; so do `move`, `reschedule` and
+/// `shift`, whose duration is later unless the text says `earlier`; `relocate` what follows `to`; `describe` and `rename`
+/// what follows them. Anything else is a note, also a text with several durations, or with one of which only a part is
+/// understood: half of what was meant is never done.
 #[must_use]
 pub fn understand(action: &str) -> Understood {
     let action = action.trim();
@@ -112,25 +115,28 @@ pub fn understand(action: &str) -> Understood {
         "prevent" | "cancel" | "stop" | "remove" | "delete" | "drop" | "abort" | "scrap" => certain(Effect::Cancel),
         "call" if has_word(rest, &["off"]) => certain(Effect::Cancel),
         "restore" | "undo" | "revert" | "reinstate" | "undelete" | "uncancel" => certain(Effect::Restore),
-        "delay" | "postpone" | "defer" => {
-            found(shifted(rest, Effect::Delay), "a duration, such as `delay 2h`, or a timestamp")
-        }
+        "delay" | "postpone" | "defer" => found(
+            shifted(rest, Effect::Delay),
+            "one duration, such as `delay 2h` or `delay 2 hours 30 minutes`, or one timestamp",
+        ),
         "put" | "push" | "move" | "shift" if has_word(rest, &["back", "off"]) && verb != "move" => {
-            found(shifted(rest, Effect::Delay), "a duration, such as `delay 2h`, or a timestamp")
+            found(shifted(rest, Effect::Delay), "one duration, such as `delay 2h`, or one timestamp")
         }
         "advance" | "hasten" => {
-            found(shifted(rest, Effect::Advance), "a duration, such as `advance 2h`, or a timestamp")
+            found(shifted(rest, Effect::Advance), "one duration, such as `advance 2h`, or one timestamp")
         }
         "bring" | "pull" if has_word(rest, &["forward", "ahead", "in"]) => {
-            found(shifted(rest, Effect::Advance), "a duration, such as `advance 2h`, or a timestamp")
+            found(shifted(rest, Effect::Advance), "one duration, such as `advance 2h`, or one timestamp")
         }
         // To some, what is moved forward is earlier, and to others later.
-        "move" | "push" | "put" | "shift" if timestamp_in(rest).is_none() && has_word(rest, &["back", "forward"]) => {
+        "move" | "push" | "put" | "shift"
+            if timestamp_in(rest).is_nothing() && has_word(rest, &["back", "forward"]) =>
+        {
             found(None, "a direction: `delay 2h` is later, `advance 2h` is earlier")
         }
         "move" | "reschedule" | "shift" => found(
             moved(rest),
-            "a timestamp, such as `move to 2024-07-20T20:17:40Z`, or a duration, such as `delay 2h`; for another place, \
+            "one timestamp, such as `move to 2024-07-20T20:17:40Z`, or one duration, such as `delay 2h`; for another place, \
              `relocate to Paris`",
         ),
         "relocate" => {
@@ -153,7 +159,7 @@ pub fn understand(action: &str) -> Understood {
 /// Decides what an effect makes of an event. Changes nothing.
 ///
 /// `standing` is the event as it stands, `None` if it is cancelled; `recorded` is how it was last
-/// recorded or corrected. Months and years are counted in UTC.
+/// recorded or corrected. Months and years are counted on the calendar of `zone`.
 ///
 /// # Errors
 /// [`InterventionRefusal`]; the event stays as it is.
@@ -161,6 +167,7 @@ pub fn decide(
     effect: &Effect,
     standing: Option<&EventDraft>,
     recorded: &EventDraft,
+    zone: &Zone,
 ) -> Result<Outcome, InterventionRefusal> {
     if *effect == Effect::Restore {
         let same = standing == Some(recorded);
@@ -173,8 +180,8 @@ pub fn decide(
     let mut after = standing.clone();
     match effect {
         Effect::Cancel => return Ok(Outcome::Cancelled),
-        Effect::Delay(by) => shift(&mut after, |at| by.later(at, &Zone::utc()))?,
-        Effect::Advance(by) => shift(&mut after, |at| by.earlier(at, &Zone::utc()))?,
+        Effect::Delay(by) => shift(&mut after, |at| by.later(at, zone))?,
+        Effect::Advance(by) => shift(&mut after, |at| by.earlier(at, zone))?,
         Effect::Move(to) => {
             let span = to.since(standing.time);
             let end_time = standing.end_time.map(|end| end.checked_add(span).ok_or(InterventionRefusal::OutOfRange));
@@ -204,34 +211,21 @@ fn shift(
 
 /// Reads by how much something is put off or brought forward, or to when.
 fn shifted(text: &str, by: impl FnOnce(Duration) -> Effect) -> Option<Effect> {
-    duration_in(text).map(by).or_else(|| timestamp_in(text).map(Effect::Move))
+    match (duration_in(text), timestamp_in(text)) {
+        (Found::One(duration), Found::Nothing) => Some(by(duration)),
+        (Found::Nothing, Found::One(moment)) => Some(Effect::Move(moment)),
+        _ => None,
+    }
 }
 
 /// Reads to when something is moved, or by how much: later, unless the text says that it is earlier.
 fn moved(text: &str) -> Option<Effect> {
     let earlier = has_word(text, &["earlier", "sooner"]);
-    let by = |by| if earlier { Effect::Advance(by) } else { Effect::Delay(by) };
-    timestamp_in(text).map(Effect::Move).or_else(|| duration_in(text).map(by))
+    shifted(text, |by| if earlier { Effect::Advance(by) } else { Effect::Delay(by) })
 }
 
 fn has_word(text: &str, words: &[&str]) -> bool {
     text.split_whitespace().any(|word| words.iter().any(|one| bare(word).eq_ignore_ascii_case(one)))
-}
-
-/// Returns the first word of the text that is a duration, or the first two of `2 hours`.
-fn duration_in(text: &str) -> Option<Duration> {
-    let words: Vec<&str> = text.split_whitespace().map(bare).collect();
-    let one = words.iter().find_map(|word| parse_duration(word).ok());
-    one.or_else(|| words.windows(2).find_map(|pair| of_words(pair[0], pair[1])))
-}
-
-fn of_words(number: &str, unit: &str) -> Option<Duration> {
-    parse_duration(&crate::time::spelled_out(number, unit)?).ok()
-}
-
-fn timestamp_in(text: &str) -> Option<Instant<Virtual>> {
-    let read = |word: &str| -> Result<Instant<Virtual>, TimestampError> { parse_timestamp(word) };
-    text.split_whitespace().find_map(|word| read(bare(word)).ok())
 }
 
 /// Returns what follows a word, wherever it stands alone.
@@ -249,9 +243,4 @@ fn after_word<'t>(text: &'t str, word: &str) -> Option<&'t str> {
 
 fn not_empty(text: &str) -> Option<String> {
     (!text.is_empty()).then(|| text.to_owned())
-}
-
-/// Returns a word without the punctuation that follows it in a sentence.
-fn bare(word: &str) -> &str {
-    word.trim_end_matches([',', ';', '.', '!', '?'])
 }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use timenav_core::event::EventDraft;
 use timenav_core::ids::EventId;
 use timenav_core::intervention::{self, Effect, Outcome as Becomes};
+use timenav_core::time::Zone;
 
 use crate::event_content::{event_content, event_draft};
 use crate::refusal::Refusal;
@@ -13,14 +14,19 @@ use crate::rows::{EventVersion, KnownEvent};
 /// An event in another form; `None` where it does not stand.
 pub(crate) type Version = Option<(Arc<EventDraft>, Arc<str>)>;
 
-/// Returns what an effect makes of an event, and `None` where it changes nothing.
-pub(crate) fn becomes(known: &KnownEvent, event_id: &EventId, effect: &Effect) -> Result<Option<Version>, Refusal> {
+/// Returns what an effect makes of an event, and `None` where it changes nothing. Months are those of `zone`, the clock's.
+pub(crate) fn becomes(
+    known: &KnownEvent,
+    event_id: &EventId,
+    effect: &Effect,
+    zone: &Zone,
+) -> Result<Option<Version>, Refusal> {
     let standing = known.standing().map(draft_of).transpose()?;
     let recorded = match (&standing, effect) {
         (_, Effect::Restore) | (None, _) => known.recorded().map(draft_of).ok_or_else(|| missing(event_id))??,
         (Some(standing), _) => standing.clone(),
     };
-    let becomes = intervention::decide(effect, standing.as_ref(), &recorded);
+    let becomes = intervention::decide(effect, standing.as_ref(), &recorded, zone);
     Ok(match becomes.map_err(|refusal| refused(event_id, refusal))? {
         Becomes::Unchanged => None,
         Becomes::Cancelled => Some(None),
@@ -32,8 +38,13 @@ pub(crate) fn becomes(known: &KnownEvent, event_id: &EventId, effect: &Effect) -
 }
 
 /// Returns how an event would stand after an effect, `None` where it would not.
-pub(crate) fn preview(known: &KnownEvent, event_id: &EventId, effect: &Effect) -> Result<Option<Arc<str>>, Refusal> {
-    Ok(match becomes(known, event_id, effect)? {
+pub(crate) fn preview(
+    known: &KnownEvent,
+    event_id: &EventId,
+    effect: &Effect,
+    zone: &Zone,
+) -> Result<Option<Arc<str>>, Refusal> {
+    Ok(match becomes(known, event_id, effect, zone)? {
         None => known.standing().map(|version| Arc::clone(&version.content)),
         Some(version) => version.map(|(_, content)| content),
     })

@@ -8,7 +8,7 @@ use timenav_core::as_of::AsOf;
 use timenav_core::ids::{EventId, TimelineId};
 use timenav_core::limits::EVENT_RELATIONS_MAX;
 use timenav_core::paradox::{Delta, Grade, Heading, IMPACT_EVENTS_MAX, Kind, Paradox, Settings};
-use timenav_core::time::{Instant, TimeRange, Virtual, Wall};
+use timenav_core::time::{Instant, TimeRange, Virtual, Wall, Zone};
 
 use crate::action::Action;
 use crate::becoming::preview;
@@ -19,6 +19,7 @@ use crate::engine::Engine;
 use crate::head::{Layer, TimelineState};
 use crate::history::{IntervenedEvent, InterventionRequest};
 use crate::idempotency::Idempotency;
+use crate::location::zone_of;
 use crate::payload::Reading;
 use crate::refusal::Refusal;
 use crate::tree::SignedTree;
@@ -185,7 +186,8 @@ impl Engine {
     ) -> Result<(), Refusal> {
         let layers = state.layers_now();
         let (host, clock) = (self.host(state), &state.head.clock);
-        let asked = self.what_would_be(&layers, request, (host, clock.now(host))).await?;
+        let zone = zone_of(self.doors(), clock.location.as_deref());
+        let asked = self.what_would_be(&layers, request, (host, clock.now(host)), &zone).await?;
         let made = self.with_view(caller, &layers, move |kept| asked.delta(kept)).await?;
         match made.made.iter().find(|paradox| !paradox.is_observation) {
             Some(first) => Err(Refusal::WouldCreateParadox { explanation: first.explanation.clone() }),
@@ -227,7 +229,8 @@ impl Engine {
         let look = self.look(caller, timeline, Demand::Intervene, read).await?;
         // Of what is found, only observations go by the clock, and they are not told.
         let clock_at = look.state.head.clock.now(look.host);
-        let asked = self.what_would_be(&look.layers, &request, (look.host, clock_at)).await?;
+        let zone = zone_of(self.doors(), look.state.head.clock.location.as_deref());
+        let asked = self.what_would_be(&look.layers, &request, (look.host, clock_at), &zone).await?;
         let (before, after) = (asked.before.clone(), asked.after.clone());
         let downstream = downstream_of(request.event_id.clone());
         let (delta, downstream) =
@@ -254,11 +257,12 @@ impl Engine {
         layers: &Arc<[Layer]>,
         request: &InterventionRequest,
         now: (Instant<Wall>, Instant<Virtual>),
+        zone: &Zone,
     ) -> Result<WouldBe, Refusal> {
         let missing = || Refusal::NotFound { what: "event", id: request.event_id.to_string() };
         let known = self.versions_of(layers, &request.event_id).await?.ok_or_else(missing)?;
         let before = known.standing().map(|version| Arc::clone(&version.content));
-        let after = preview(&known, &request.event_id, &request.effect)?;
+        let after = preview(&known, &request.event_id, &request.effect, zone)?;
         let intervention_id = self.new_intervention_id()?;
         let intervention_id = EventId::new(intervention_id.as_str()).map_err(|error| Refusal::id("event_id", error))?;
         Ok(WouldBe { request: request.clone(), intervention_id, before, after, now })

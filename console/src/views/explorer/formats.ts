@@ -2,7 +2,9 @@
 import { parse } from '../../lib/instant';
 import { BRACKETS, timestampIssue } from '../../lib/timestamp';
 
-const SHORT = /^(?:\d+(?:\.\d+)?w)?(?:\d+(?:\.\d+)?d)?(?:\d+(?:\.\d+)?h)?(?:\d+(?:\.\d+)?m)?(?:\d+(?:\.\d+)?s)?$/;
+const SHORT = new RegExp(
+  `^${['w', 'd', 'h', 'm', 's', 'ms', '[uµμ]s'].map((unit) => `(?:\\d+(?:\\.\\d+)?${unit})?`).join('')}$`,
+);
 const NUMBER = String.raw`\d+(?:[.,]\d+)?`;
 const ISO = new RegExp(
   `^P(?:\\d+Y)?(?:\\d+M)?(?:${NUMBER}W)?(?:${NUMBER}D)?(?:T(?=\\d)(?:${NUMBER}H)?(?:${NUMBER}M)?(?:${NUMBER}S)?)?$`,

@@ -1,5 +1,6 @@
 use super::*;
 use crate::ids::EventId;
+use crate::time::{parse_duration, parse_timestamp};
 
 fn at(text: &str) -> Instant<Virtual> {
     parse_timestamp(text).unwrap()
@@ -53,6 +54,24 @@ fn the_leading_verb_says_what_is_meant() {
     check("describe as The crew is saved.", Effect::Describe("The crew is saved.".to_owned()));
     check("describe The crew is saved.", Effect::Describe("The crew is saved.".to_owned()));
     check("rename to Second launch", Effect::Rename("Second launch".to_owned()));
+    for (action, by) in [
+        ("delay by 500 ms", "500ms"),
+        ("delay by 500ms", "500ms"),
+        ("postpone 90 MS", "90ms"),
+        ("delay by 20 milliseconds", "20ms"),
+        ("delay by 2 hours 30 minutes", "2h30m"),
+        ("delay by 5 minutes and 30 seconds", "5m30s"),
+        ("delay 1h 30m", "1h30m"),
+        ("delay 1h30m", "1h30m"),
+        ("delay by 1d 12h", "1d12h"),
+        ("delay it by 1 week, 2 days.", "9d"),
+        ("delay by 90 min 30 sec", "90m30s"),
+        ("Delay Apollo 11 by 1 month and 1 day", "P1M1D"),
+    ] {
+        check(action, Effect::Delay(duration(by)));
+    }
+    check("move it 1 week and 2 days earlier", Effect::Advance(duration("9d")));
+    check("move from 1999-01-01T00:00:00Z to 2000-01-01T00:00:00Z", Effect::Move(at("2000-01-01T00:00:00Z")));
     check("warn the crew", Effect::Note);
     check("", Effect::Note);
     check("prevention is better", Effect::Note);
@@ -75,6 +94,17 @@ fn a_verb_without_what_it_needs_is_a_note_that_says_so() {
         "move forward by 2h",
         "move back 2h",
         "push forward 1d",
+        // Half of what was meant is never done.
+        "delay by two hours 30 minutes",
+        "delay by an hour and 30 minutes",
+        "delay by 2 hours and a half",
+        "delay by 2 hours 30",
+        "delay by 1 day and 3 fortnights",
+        "delay by 1,500 hours 5 minutes",
+        "delay by 2h or 3h",
+        "delay by 1 M",
+        "delay 2h to 2000-01-01T00:00:00Z",
+        "move 1999-01-01T00:00:00Z 2000-01-01T00:00:00Z",
     ] {
         let understood = understand(action);
         assert_eq!(understood.effect, Effect::Note, "{action}");
@@ -94,7 +124,7 @@ fn event() -> EventDraft {
 fn becomes(effect: &Effect, change: impl FnOnce(&mut EventDraft)) {
     let mut expected = event();
     change(&mut expected);
-    assert_eq!(decide(effect, Some(&event()), &event()), Ok(Outcome::Changed(Box::new(expected))));
+    assert_eq!(decide(effect, Some(&event()), &event(), &Zone::utc()), Ok(Outcome::Changed(Box::new(expected))));
 }
 
 #[test]
@@ -115,23 +145,35 @@ fn effects_change_what_they_say_and_nothing_else() {
     becomes(&Effect::Rename("New".to_owned()), |event| event.name = Some("New".to_owned()));
     let elsewhere = Effect::Relocate { location: "Paris".to_owned(), geo: None };
     becomes(&elsewhere, |event| event.location = Some("Paris".to_owned()));
-    assert_eq!(decide(&Effect::Cancel, Some(&event()), &event()), Ok(Outcome::Cancelled));
-    assert_eq!(decide(&Effect::Note, Some(&event()), &event()), Ok(Outcome::Unchanged));
+    assert_eq!(decide(&Effect::Cancel, Some(&event()), &event(), &Zone::utc()), Ok(Outcome::Cancelled));
+    assert_eq!(decide(&Effect::Note, Some(&event()), &event(), &Zone::utc()), Ok(Outcome::Unchanged));
+}
+
+#[test]
+fn months_are_those_of_the_zone() {
+    let late = EventDraft::at(at("2026-02-28T23:30:00Z"), "It happens.");
+    let paris = Zone::named("Europe/Paris").unwrap();
+    let month = Effect::Delay(duration("P1M"));
+    for (zone, expected) in [(&Zone::utc(), "2026-03-28T23:30:00Z"), (&paris, "2026-03-31T22:30:00Z")] {
+        let expected = EventDraft { time: at(expected), ..late.clone() };
+        assert_eq!(decide(&month, Some(&late), &late, zone), Ok(Outcome::Changed(Box::new(expected))));
+    }
 }
 
 #[test]
 fn restoring_takes_every_intervention_back() {
     let changed = EventDraft { description: "Otherwise.".to_owned(), ..event() };
     let restored = Ok(Outcome::Changed(Box::new(event())));
-    assert_eq!(decide(&Effect::Restore, Some(&changed), &event()), restored);
-    assert_eq!(decide(&Effect::Restore, None, &event()), restored);
-    assert_eq!(decide(&Effect::Restore, Some(&event()), &event()), Ok(Outcome::Unchanged));
+    assert_eq!(decide(&Effect::Restore, Some(&changed), &event(), &Zone::utc()), restored);
+    assert_eq!(decide(&Effect::Restore, None, &event(), &Zone::utc()), restored);
+    assert_eq!(decide(&Effect::Restore, Some(&event()), &event(), &Zone::utc()), Ok(Outcome::Unchanged));
 }
 
 #[test]
 fn what_cannot_be_is_refused() {
-    let refused =
-        |effect: &Effect, standing: Option<EventDraft>| decide(effect, standing.as_ref(), &event()).unwrap_err();
+    let refused = |effect: &Effect, standing: Option<EventDraft>| {
+        decide(effect, standing.as_ref(), &event(), &Zone::utc()).unwrap_err()
+    };
     let far = Effect::Delay(duration("P9999Y"));
     assert_eq!(refused(&far, Some(event())), InterventionRefusal::OutOfRange);
     let last = Effect::Move(Instant::MAX);

@@ -8,6 +8,8 @@ mod tests;
 
 /// Microseconds in a second.
 pub(super) const SECOND_MICROS: i64 = 1_000_000;
+/// Microseconds in a millisecond.
+pub(super) const MILLISECOND_MICROS: i64 = 1_000;
 /// Microseconds in a minute.
 pub(super) const MINUTE_MICROS: i64 = 60 * SECOND_MICROS;
 /// Microseconds in an hour.

@@ -44,7 +44,7 @@ pub enum DurationError {
     #[error("a duration must be positive: write it without a sign")]
     Signed,
     /// The length is zero, or below a microsecond.
-    #[error("a duration must be longer than zero: the shortest is one microsecond, `0.000001s`")]
+    #[error("a duration must be longer than zero: the shortest is one microsecond, `1us`")]
     Zero,
     /// A number has no unit.
     #[error("the unit of {number} is missing: write one of {units}")]
@@ -58,7 +58,7 @@ pub enum DurationError {
     #[error("the unit {unit:?} is unknown there: write one of {units}")]
     UnitUnknown {
         /// The unit.
-        unit: char,
+        unit: String,
         /// The units there are at that place.
         units: &'static str,
     },
@@ -74,7 +74,7 @@ pub enum DurationError {
     #[error("the unit `{unit}` appears twice or after a smaller one: write each once, largest first")]
     UnitOrder {
         /// The unit.
-        unit: char,
+        unit: String,
     },
     /// A number has a fraction and is not the last one (ISO 8601-1, section 5.5.2.3).
     #[error("{number} has a fraction: only the last number may have one")]
@@ -111,6 +111,13 @@ impl Duration {
     #[must_use]
     pub const fn exact(&self) -> Span {
         self.exact
+    }
+
+    /// Returns the sum of two durations, or `None` where it is too long to be held.
+    #[must_use]
+    pub fn and(&self, other: Self) -> Option<Self> {
+        let micros = self.exact.micros().checked_add(other.exact.micros())?;
+        Self::new(self.months.checked_add(other.months)?, Span::from_micros(micros))
     }
 
     /// Returns the instant this much later, or `None` outside −9999…9999.
@@ -175,8 +182,8 @@ fn part(f: &mut fmt::Formatter<'_>, value: i64, unit: &str) -> fmt::Result {
 
 /// Reads a duration: `90m`, `1.5h`, `1d12h`, or ISO 8601: `PT2H`, `P1M`, `P1Y2M10DT2H30M`, `P2W`.
 ///
-/// - The short form has the units `w d h m s`; `m` is minutes. ISO 8601 has `Y M W D` and, after a
-///   `T`, `H M S`. Each unit comes once, the largest first.
+/// - The short form has the units `w d h m s ms us`; `m` is minutes, and `µs` is `us`. ISO 8601 has `Y M W D` and, after
+///   a `T`, `H M S`. Each unit comes once, the largest first.
 /// - The last number may have a fraction, except of months and years, with a point; in ISO 8601 a
 ///   comma does too. What is finer than a microsecond is cut off.
 ///

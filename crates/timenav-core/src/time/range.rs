@@ -2,9 +2,7 @@
 
 use std::fmt;
 
-use super::{
-    Duration, DurationError, Instant, TIMESTAMP_BYTES_MAX, TimestampError, Zone, parse_duration, parse_timestamp,
-};
+use super::{Duration, DurationError, Instant, TIMESTAMP_BYTES_MAX, TimestampError, Zone, parse_duration, parse_zoned};
 
 #[cfg(test)]
 mod tests;
@@ -166,8 +164,8 @@ impl<S> fmt::Display for TimeRange<S> {
 /// Reads a time range: `<start>/<end>`, `<start>/<duration>` or `<duration>/<end>`, with `..` for
 /// an open end.
 ///
-/// The parts are those of [`parse_timestamp`] and [`parse_duration`]. Months and years of a
-/// duration are counted on the calendar of UTC.
+/// The parts are those of [`parse_timestamp`](super::parse_timestamp) and [`parse_duration`]. Months and years of a duration
+/// are counted on the calendar of the zone in the brackets of the other part, or else of UTC.
 ///
 /// # Errors
 /// [`RangeError`] says which part is wrong, and why.
@@ -176,21 +174,20 @@ pub fn parse_time_range<S>(text: &str) -> Result<TimeRange<S>, RangeError> {
         return Err(RangeError::TooLong { bytes: text.len() });
     }
     let (start, end) = two_parts(text).ok_or(RangeError::NotTwoParts)?;
-    let utc = Zone::utc();
     match (read_part(start, RangePart::Start)?, read_part(end, RangePart::End)?) {
-        (Part::Length(length), Part::At(end)) => {
-            let start = length.before(end, &utc);
+        (Part::Length(length), Part::At(end, zone)) => {
+            let start = length.before(end, &zone);
             let start = start.ok_or(RangeError::OutOfRange { part: RangePart::Start })?;
             TimeRange::new(Some(start), Some(end))
         }
-        (Part::At(start), Part::Length(length)) => {
-            let end = length.after(start, &utc);
+        (Part::At(start, zone), Part::Length(length)) => {
+            let end = length.after(start, &zone);
             let end = end.ok_or(RangeError::OutOfRange { part: RangePart::End })?;
             TimeRange::new(Some(start), Some(end))
         }
         (Part::Length(_), Part::Length(_) | Part::Open) => Err(RangeError::DurationAlone { part: RangePart::Start }),
         (Part::Open, Part::Length(_)) => Err(RangeError::DurationAlone { part: RangePart::End }),
-        (start @ (Part::At(_) | Part::Open), end @ (Part::At(_) | Part::Open)) => {
+        (start @ (Part::At(..) | Part::Open), end @ (Part::At(..) | Part::Open)) => {
             TimeRange::new(start.instant(), end.instant())
         }
     }
@@ -199,14 +196,15 @@ pub fn parse_time_range<S>(text: &str) -> Result<TimeRange<S>, RangeError> {
 /// One part of a range, as it was written.
 enum Part<S> {
     Open,
-    At(Instant<S>),
+    /// With the zone whose calendar counts.
+    At(Instant<S>, Zone),
     Length(Duration),
 }
 
 impl<S> Part<S> {
     fn instant(self) -> Option<Instant<S>> {
         match self {
-            Self::At(at) => Some(at),
+            Self::At(at, _) => Some(at),
             Self::Open | Self::Length(_) => None,
         }
     }
@@ -220,7 +218,8 @@ fn read_part<S>(text: &str, part: RangePart) -> Result<Part<S>, RangeError> {
     } else if is_like_duration(text) {
         parse_duration(text).map(Part::Length).map_err(|error| RangeError::Duration { part, error })
     } else {
-        parse_timestamp(text).map(Part::At).map_err(|error| RangeError::Timestamp { part, error })
+        let zoned = parse_zoned(text).map_err(|error| RangeError::Timestamp { part, error });
+        zoned.map(|(at, zone)| Part::At(at, zone.unwrap_or_else(Zone::utc)))
     }
 }
 

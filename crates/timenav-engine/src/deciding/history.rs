@@ -19,7 +19,7 @@ use crate::event_columns::EventColumns;
 use crate::event_content::CauseContent;
 use crate::expected::Expected;
 use crate::json::{json, raw};
-use crate::location::columns_of;
+use crate::location::{columns_of, zone_of};
 use crate::payload::{Corrected, EffectRecord, Intervened};
 use crate::refusal::Refusal;
 use crate::rows::{EventEnd, EventRow, EventVersion, InterventionRow, KnownEvent};
@@ -138,7 +138,8 @@ impl Deciding for Intervene {
         let ledger = draft.aimed()?;
         check_unchanged(draft, ledger, self.guard)?;
         let before = Before::of(draft, ledger, &self.event_id)?;
-        let after = becomes(known_event(draft, ledger, &self.event_id)?, &self.event_id, &self.effect)?;
+        let zone = zone_of(draft.doors(), draft.state(ledger).head.clock.location.as_deref());
+        let after = becomes(known_event(draft, ledger, &self.event_id)?, &self.event_id, &self.effect, &zone)?;
         let host = draft.host(ledger);
         let position = append_intervention(draft, ledger, self, (&before, after.clone()), None, host);
         let before = before.version.map(|version| version.content);

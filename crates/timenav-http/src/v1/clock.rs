@@ -182,7 +182,7 @@ pub(crate) struct TravelRequest {
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ShiftRequest {
-    /// One or more numbers with units (`s`, `m` for minutes, `h`, `d`, `w`), or ISO 8601.
+    /// One or more numbers with units (`us`, `ms`, `s`, `m` for minutes, `h`, `d`, `w`), or ISO 8601.
     #[schema(value_type = String, format = "duration", example = "12h")]
     duration: Text<Duration>,
     /// Whether to tell only what `refire` would do: timers that would be armed again, and firings that would be superseded.
@@ -207,7 +207,7 @@ pub(crate) struct ShiftRequest {
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ForwardRequest {
-    /// One or more numbers with units (`s`, `m` for minutes, `h`, `d`, `w`), or ISO 8601.
+    /// One or more numbers with units (`us`, `ms`, `s`, `m` for minutes, `h`, `d`, `w`), or ISO 8601.
     #[schema(value_type = String, format = "duration", example = "12h")]
     duration: Text<Duration>,
     /// How long the answer waits for timers on the way and then for followers, in host time. The clock goes on without it.

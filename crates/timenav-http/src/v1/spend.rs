@@ -40,7 +40,7 @@ pub(crate) fn routes() -> Vec<Route> {
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct SpendRequest {
-    /// What it cost: one or more numbers with units (`s`, `m` for minutes, `h`, `d`, `w`), or ISO 8601.
+    /// What it cost: one or more numbers with units (`us`, `ms`, `s`, `m` for minutes, `h`, `d`, `w`), or ISO 8601.
     #[schema(value_type = String, format = "duration", example = "20m")]
     duration: Text<Duration>,
     /// What the clock showed when the work began. The clock goes to `duration` after that, or stays if it is there

@@ -1,7 +1,7 @@
 //! The grammar of durations: numbers and units, added up.
 
 use super::DurationError;
-use crate::time::civil::{DAY_MICROS, HOUR_MICROS, MINUTE_MICROS, SECOND_MICROS};
+use crate::time::civil::{DAY_MICROS, HOUR_MICROS, MILLISECOND_MICROS, MINUTE_MICROS, SECOND_MICROS};
 
 /// What the numbers of a duration come to. Neither is negative.
 #[derive(Default)]
@@ -21,7 +21,7 @@ enum Length {
 
 /// The units of one place in the text, largest first.
 struct Units {
-    lengths: &'static [(char, Length)],
+    lengths: &'static [(&'static str, Length)],
     /// The same as an error names them.
     shown: &'static str,
     decimal_signs: &'static [char],
@@ -29,31 +29,36 @@ struct Units {
 
 const SHORT: Units = Units {
     lengths: &[
-        ('w', Length::Micros(7 * DAY_MICROS)),
-        ('d', Length::Micros(DAY_MICROS)),
-        ('h', Length::Micros(HOUR_MICROS)),
-        ('m', Length::Micros(MINUTE_MICROS)),
-        ('s', Length::Micros(SECOND_MICROS)),
+        ("w", Length::Micros(7 * DAY_MICROS)),
+        ("d", Length::Micros(DAY_MICROS)),
+        ("h", Length::Micros(HOUR_MICROS)),
+        ("m", Length::Micros(MINUTE_MICROS)),
+        ("s", Length::Micros(SECOND_MICROS)),
+        ("ms", Length::Micros(MILLISECOND_MICROS)),
+        ("us", Length::Micros(1)),
+        // The micro sign and the Greek letter look the same.
+        ("\u{b5}s", Length::Micros(1)),
+        ("\u{3bc}s", Length::Micros(1)),
     ],
-    shown: "`w` `d` `h` `m` `s`",
+    shown: "`w` `d` `h` `m` `s` `ms` `us`",
     // No comma: `1,500h` has another meaning to some.
     decimal_signs: &['.'],
 };
 const ISO_DATE: Units = Units {
     lengths: &[
-        ('Y', Length::Months(12)),
-        ('M', Length::Months(1)),
-        ('W', Length::Micros(7 * DAY_MICROS)),
-        ('D', Length::Micros(DAY_MICROS)),
+        ("Y", Length::Months(12)),
+        ("M", Length::Months(1)),
+        ("W", Length::Micros(7 * DAY_MICROS)),
+        ("D", Length::Micros(DAY_MICROS)),
     ],
     shown: "`Y` `M` `W` `D`, or after a `T` `H` `M` `S`",
     decimal_signs: &['.', ','],
 };
 const ISO_TIME: Units = Units {
     lengths: &[
-        ('H', Length::Micros(HOUR_MICROS)),
-        ('M', Length::Micros(MINUTE_MICROS)),
-        ('S', Length::Micros(SECOND_MICROS)),
+        ("H", Length::Micros(HOUR_MICROS)),
+        ("M", Length::Micros(MINUTE_MICROS)),
+        ("S", Length::Micros(SECOND_MICROS)),
     ],
     shown: "`H` `M` `S`",
     decimal_signs: &['.', ','],
@@ -93,13 +98,13 @@ impl Sum {
             }
             let number = Number::read(rest, units.decimal_signs)?;
             rest = &rest[number.text.len()..];
-            let unit = rest
-                .chars()
-                .next()
-                .ok_or_else(|| DurationError::UnitMissing { number: number.text.to_owned(), units: units.shown })?;
+            let unit = leading(rest, char::is_alphabetic);
+            if rest.is_empty() {
+                return Err(DurationError::UnitMissing { number: number.text.to_owned(), units: units.shown });
+            }
             let length = length_of(unit, &mut lengths, units)?;
             self.add_number(&number, length)?;
-            rest = &rest[unit.len_utf8()..];
+            rest = &rest[unit.len()..];
         }
         Ok(())
     }
@@ -130,18 +135,18 @@ impl Sum {
 }
 
 /// Finds a unit among those that may still come, and takes it and all larger ones away from them.
-fn length_of(unit: char, left: &mut &'static [(char, Length)], units: &Units) -> Result<Length, DurationError> {
+fn length_of(unit: &str, left: &mut &'static [(&'static str, Length)], units: &Units) -> Result<Length, DurationError> {
     if let Some(position) = left.iter().position(|(name, _)| *name == unit) {
         let (_, length) = left[position];
         *left = &left[position + 1..];
         return Ok(length);
     }
     if units.lengths.iter().any(|(name, _)| *name == unit) {
-        Err(DurationError::UnitOrder { unit })
-    } else if unit.is_alphabetic() {
-        Err(DurationError::UnitUnknown { unit, units: units.shown })
-    } else {
+        Err(DurationError::UnitOrder { unit: unit.to_owned() })
+    } else if unit.is_empty() {
         Err(DurationError::NotADuration)
+    } else {
+        Err(DurationError::UnitUnknown { unit: unit.to_owned(), units: units.shown })
     }
 }
 
@@ -185,6 +190,10 @@ impl<'text> Number<'text> {
 }
 
 fn leading_digits(text: &str) -> &str {
-    let end = text.find(|next: char| !next.is_ascii_digit()).unwrap_or(text.len());
+    leading(text, |next| next.is_ascii_digit())
+}
+
+fn leading(text: &str, belongs: impl Fn(char) -> bool) -> &str {
+    let end = text.find(|next| !belongs(next)).unwrap_or(text.len());
     &text[..end]
 }

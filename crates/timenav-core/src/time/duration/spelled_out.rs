@@ -1,19 +1,27 @@
 //! Durations in words, and in letters that are units elsewhere: what would be right.
 
-use super::DurationError;
+use super::{Duration, DurationError, parse_duration};
 
 /// Returns the duration of a number and a unit that is written out, such as `2` and `hours`.
+///
+/// `M` alone is nothing: it is months to some and minutes to others.
 pub(crate) fn spelled_out(number: &str, unit: &str) -> Option<String> {
-    let unit = unit.to_lowercase();
-    let unit = unit.strip_suffix('s').filter(|rest| !rest.is_empty()).unwrap_or(&unit);
-    Some(match unit {
-        "s" | "sec" | "second" => format!("{number}s"),
-        "m" | "min" | "minute" => format!("{number}m"),
-        "h" | "hr" | "hour" => format!("{number}h"),
-        "d" | "day" => format!("{number}d"),
-        "w" | "wk" | "week" => format!("{number}w"),
-        "mo" | "mon" | "mth" | "month" => format!("P{number}M"),
-        "y" | "yr" | "year" => format!("P{number}Y"),
+    let zero = if number.starts_with('.') { "0" } else { "" };
+    let before_unit = |before: &str, unit: &str| format!("{before}{zero}{number}{unit}");
+    Some(match unit.to_lowercase().as_str() {
+        "m" if unit == "M" => return None,
+        "us" | "µs" | "μs" | "usec" | "usecs" | "micro" | "micros" | "microsec" | "microsecs" | "microsecond"
+        | "microseconds" => before_unit("", "us"),
+        "ms" | "msec" | "msecs" | "milli" | "millis" | "millisec" | "millisecs" | "millisecond" | "milliseconds" => {
+            before_unit("", "ms")
+        }
+        "s" | "sec" | "secs" | "second" | "seconds" => before_unit("", "s"),
+        "m" | "min" | "mins" | "minute" | "minutes" => before_unit("", "m"),
+        "h" | "hr" | "hrs" | "hour" | "hours" => before_unit("", "h"),
+        "d" | "day" | "days" => before_unit("", "d"),
+        "w" | "wk" | "wks" | "week" | "weeks" => before_unit("", "w"),
+        "mo" | "mos" | "mon" | "mons" | "mth" | "mths" | "month" | "months" => before_unit("P", "M"),
+        "y" | "yr" | "yrs" | "year" | "years" => before_unit("P", "Y"),
         _ => return None,
     })
 }
@@ -23,18 +31,44 @@ pub(super) fn explained(text: &str, error: DurationError) -> DurationError {
     if !matches!(error, DurationError::NotADuration | DurationError::UnitUnknown { .. }) || text.starts_with('P') {
         return error;
     }
-    let end = text.find(|next: char| !next.is_ascii_digit() && next != '.').unwrap_or(text.len());
-    let (number, unit) = text.split_at(end);
-    if number.is_empty() {
-        return error;
-    }
-    let corrected = match unit.trim() {
+    let Some(parts) = parts(text) else { return error };
+    let corrected = match parts.as_slice() {
         // `m` is minutes, so this might be either.
-        "M" => Some(format!("`P{number}M` for months, or `{number}m` for minutes")),
-        unit => spelled_out(number, unit).map(|corrected| format!("`{corrected}`")),
+        [(number, "M")] => Some(format!("`P{number}M` for months, or `{number}m` for minutes")),
+        [(number, unit)] => spelled_out(number, unit).map(|corrected| format!("`{corrected}`")),
+        parts => sum(parts).map(|sum| format!("`{sum}`")),
     };
     match corrected {
         Some(corrected) => DurationError::OtherWords { text: text.to_owned(), corrected },
         None => error,
     }
+}
+
+/// Divides a text into numbers and what stands behind each of them, up to the next one.
+fn parts(text: &str) -> Option<Vec<(&str, &str)>> {
+    let mut parts = Vec::new();
+    let mut rest = text.trim();
+    while !rest.is_empty() {
+        let (number, behind) = rest.split_at(end_of(rest, |next| next.is_ascii_digit() || next == '.'));
+        let (unit, behind) = behind.split_at(end_of(behind, |next| !next.is_ascii_digit() && next != '.'));
+        if number.is_empty() {
+            return None;
+        }
+        parts.push((number, unit.trim()));
+        rest = behind;
+    }
+    Some(parts)
+}
+
+fn end_of(text: &str, belongs: impl Fn(char) -> bool) -> usize {
+    text.find(|next| !belongs(next)).unwrap_or(text.len())
+}
+
+/// Adds several numbers and units up. Beside other units, a large `M` is months, as in ISO 8601.
+fn sum(parts: &[(&str, &str)]) -> Option<Duration> {
+    let lengths = parts.iter().map(|&(number, unit)| {
+        let unit = if unit == "M" { "months" } else { unit };
+        parse_duration(&spelled_out(number, unit)?).ok()
+    });
+    lengths.reduce(|sum, length| sum?.and(length?))?
 }

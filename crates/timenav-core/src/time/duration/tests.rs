@@ -49,6 +49,14 @@ fn numbers_and_unit_letters() {
     check("1h30.5m", 0, HOUR + 1_830_000_000, "PT1H30M30S");
     check("0d1s", 0, 1_000_000, "PT1S");
     check("007s", 0, 7_000_000, "PT7S");
+    check("500ms", 0, 500_000, "PT0.5S");
+    check("1s500ms", 0, 1_500_000, "PT1.5S");
+    check("0.1ms", 0, 100, "PT0.0001S");
+    check("1ms500us", 0, 1_500, "PT0.0015S");
+    for micro in ["us", "\u{b5}s", "\u{3bc}s"] {
+        check(&format!("3{micro}"), 0, 3, "PT0.000003S");
+    }
+    check("1m1ms", 0, 60_001_000, "PT1M0.001S");
 }
 
 #[test]
@@ -92,19 +100,19 @@ fn zero_and_signs_are_refused() {
         check_error(text, &DurationError::Signed);
     }
     check_message("-2h", "a duration must be positive: write it without a sign");
-    check_message("0h", "a duration must be longer than zero: the shortest is one microsecond, `0.000001s`");
+    check_message("0h", "a duration must be longer than zero: the shortest is one microsecond, `1us`");
     check_error("", &DurationError::Empty);
 }
 
 #[test]
 fn units_are_named_and_in_order() {
     let missing = |number: &str, units| DurationError::UnitMissing { number: number.to_owned(), units };
-    let short = "`w` `d` `h` `m` `s`";
+    let short = "`w` `d` `h` `m` `s` `ms` `us`";
     check_error("90", &missing("90", short));
     check_error("1.5", &missing("1.5", short));
     check_error("2h30", &missing("30", short));
     check_error("PT30", &missing("30", "`H` `M` `S`"));
-    let unknown = |unit, units| DurationError::UnitUnknown { unit, units };
+    let unknown = |unit: &str, units| DurationError::UnitUnknown { unit: unit.to_owned(), units };
     let other = |text: &str, corrected: &str| DurationError::OtherWords {
         text: text.to_owned(),
         corrected: corrected.to_owned(),
@@ -121,23 +129,34 @@ fn units_are_named_and_in_order() {
         ("10 secs", "`10s`"),
         ("2weeks", "`2w`"),
         ("3 days", "`3d`"),
+        (".5h", "`0.5h`"),
+        ("500 ms", "`500ms`"),
+        ("500MS", "`500ms`"),
+        ("20 milliseconds", "`20ms`"),
+        ("7 microseconds", "`7us`"),
+        ("1d1M", "`P1M1D`"),
+        ("1d 12h", "`P1DT12H`"),
+        ("2 hours 30 minutes", "`PT2H30M`"),
+        ("1y6mo", "`P1Y6M`"),
     ] {
         check_error(text, &other(text, corrected));
         // What is told as right is.
         parse_duration(corrected.split('`').nth(1).unwrap()).unwrap();
     }
     check_error("2 fortnights", &DurationError::NotADuration);
-    check_error("1e3s", &unknown('e', short));
-    check_error("1é", &unknown('é', short));
-    check_error("P2H", &unknown('H', "`Y` `M` `W` `D`, or after a `T` `H` `M` `S`"));
-    check_error("PT2D", &unknown('D', "`H` `M` `S`"));
-    check_error("P1m", &unknown('m', "`Y` `M` `W` `D`, or after a `T` `H` `M` `S`"));
-    for (text, unit) in [("1h1d", 'd'), ("1h1h", 'h'), ("1s2m", 'm'), ("P1M1Y", 'Y'), ("PT1S1S", 'S'), ("P1D1W", 'W')] {
-        check_error(text, &DurationError::UnitOrder { unit });
+    check_error("1e3s", &unknown("e", short));
+    check_error("1é", &unknown("é", short));
+    check_error("P2H", &unknown("H", "`Y` `M` `W` `D`, or after a `T` `H` `M` `S`"));
+    check_error("PT2D", &unknown("D", "`H` `M` `S`"));
+    check_error("P1m", &unknown("m", "`Y` `M` `W` `D`, or after a `T` `H` `M` `S`"));
+    for (text, unit) in
+        [("1h1d", "d"), ("1h1h", "h"), ("1s2m", "m"), ("1us2ms", "ms"), ("P1M1Y", "Y"), ("PT1S1S", "S"), ("P1D1W", "W")]
+    {
+        check_error(text, &DurationError::UnitOrder { unit: unit.to_owned() });
     }
-    check_message("90", "the unit of 90 is missing: write one of `w` `d` `h` `m` `s`");
+    check_message("90", "the unit of 90 is missing: write one of `w` `d` `h` `m` `s` `ms` `us`");
     check_message("5M", "\"5M\" is not a duration: write `P5M` for months, or `5m` for minutes");
-    check_message("5q", "the unit 'q' is unknown there: write one of `w` `d` `h` `m` `s`");
+    check_message("5q", "the unit \"q\" is unknown there: write one of `w` `d` `h` `m` `s` `ms` `us`");
 }
 
 #[test]

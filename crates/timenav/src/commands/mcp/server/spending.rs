@@ -95,7 +95,7 @@ pub(super) fn tool(is_pinned: bool) -> Tool {
     let mut properties = json!({
         "duration": {
             "type": "string", "examples": ["20m", "P1D"],
-            "description": "What it cost: numbers with units (`s`, `m` for minutes, `h`, `d`, `w`), or ISO 8601.",
+            "description": "What it cost: numbers with units (`us`, `ms`, `s`, `m` for minutes, `h`, `d`, `w`), or ISO 8601.",
         },
         "measured": {
             "type": "boolean",

@@ -1,0 +1,1 @@
+import{V as e}from"./common-BpZuSg7f.js";async function t(){return(await e.limits()).limits}export{t};

@@ -1,0 +1,107 @@
+//! Durations and timestamps in free words: read as a whole or not at all.
+
+use crate::time::{Duration, Instant, TimestampError, Virtual, parse_duration, parse_timestamp, spelled_out};
+
+/// Numbers that are written out. They are not read; what is beside them would be half of what was meant.
+const NUMBERS: [&str; 18] = [
+    "half", "quarter", "couple", "few", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten",
+    "eleven", "twelve", "twenty", "thirty",
+];
+/// Words that join the parts of a duration.
+const JOINTS: [&str; 4] = ["and", "plus", "a", "an"];
+
+/// What was looked for in a text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Found<T> {
+    Nothing,
+    One(T),
+    /// There are several, or only a part of it is understood.
+    Unclear,
+}
+
+impl<T> Found<T> {
+    pub(super) const fn is_nothing(&self) -> bool {
+        matches!(self, Self::Nothing)
+    }
+}
+
+/// Finds the one duration of a text: `2h`, `2 hours`, `1 week, 2 days and 30 minutes`.
+pub(super) fn duration_in(text: &str) -> Found<Duration> {
+    let words: Vec<&str> = text.split_whitespace().map(bare).collect();
+    let mut found = Found::Nothing;
+    let mut at = 0;
+    while at < words.len() {
+        let Some((duration, end)) = duration_at(&words, at) else {
+            at += 1;
+            continue;
+        };
+        let is_part = !found.is_nothing() || goes_on_before(&words[..at]) || goes_on_behind(&words[end..]);
+        if is_part {
+            return Found::Unclear;
+        }
+        found = Found::One(duration);
+        at = end;
+    }
+    found
+}
+
+/// Finds the one timestamp of a text, or of several the one behind `to`.
+pub(super) fn timestamp_in(text: &str) -> Found<Instant<Virtual>> {
+    let words: Vec<&str> = text.split_whitespace().map(bare).collect();
+    let read = |word: &str| -> Result<Instant<Virtual>, TimestampError> { parse_timestamp(word) };
+    let all: Vec<(usize, Instant<Virtual>)> =
+        words.iter().enumerate().filter_map(|(at, word)| Some((at, read(word).ok()?))).collect();
+    let mut targets =
+        all.iter().filter(|(at, _)| at.checked_sub(1).is_some_and(|before| words[before].eq_ignore_ascii_case("to")));
+    match (all.as_slice(), targets.next(), targets.next()) {
+        ([], ..) => Found::Nothing,
+        ([(_, one)], ..) | (_, Some((_, one)), None) => Found::One(*one),
+        _ => Found::Unclear,
+    }
+}
+
+/// Returns a word without the punctuation that follows it in a sentence.
+pub(super) fn bare(word: &str) -> &str {
+    word.trim_end_matches([',', ';', '.', '!', '?'])
+}
+
+/// Reads the duration that begins with a word, and returns where it ends.
+fn duration_at(words: &[&str], start: usize) -> Option<(Duration, usize)> {
+    let (mut sum, mut end) = part_at(words, start)?;
+    loop {
+        let next = end + usize::from(words.get(end).is_some_and(|word| word.eq_ignore_ascii_case("and")));
+        let Some((more, after)) = part_at(words, next) else { return Some((sum, end)) };
+        sum = sum.and(more)?;
+        end = after;
+    }
+}
+
+/// Reads one word such as `2h`, or two such as `2 hours`.
+fn part_at(words: &[&str], at: usize) -> Option<(Duration, usize)> {
+    let first = words.get(at)?;
+    if let Ok(duration) = parse_duration(first) {
+        return Some((duration, at + 1));
+    }
+    let duration = parse_duration(&spelled_out(first, words.get(at + 1)?)?).ok()?;
+    Some((duration, at + 2))
+}
+
+/// Returns whether words that end with a number or a unit of time stand before a duration, as in `two hours 30 minutes`.
+fn goes_on_before(words: &[&str]) -> bool {
+    let last = words.iter().rev().find(|word| !is_joint(word));
+    last.is_some_and(|word| is_number(word) || spelled_out("1", word).is_some())
+}
+
+/// Returns whether words that begin with a number stand behind a duration, as in `2 hours and a half`.
+fn goes_on_behind(words: &[&str]) -> bool {
+    words.iter().find(|word| !is_joint(word)).is_some_and(|word| is_number(word))
+}
+
+fn is_joint(word: &str) -> bool {
+    JOINTS.iter().any(|joint| word.eq_ignore_ascii_case(joint))
+}
+
+fn is_number(word: &str) -> bool {
+    word.starts_with(|first: char| first.is_numeric() || matches!(first, '+' | '-' | '.'))
+        || NUMBERS.iter().any(|number| word.eq_ignore_ascii_case(number))
+}
