@@ -13,6 +13,8 @@ use crate::network::Network;
 use crate::problem::Failure;
 use crate::shares::{Share, Shares, Spent};
 
+/// What some programs write before JSON, and who reads it may ignore (RFC 8259, section 8.1).
+const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 /// Longest body of a request that only looks, in bytes.
 pub(crate) const LOOKUP_BODY_BYTES_MAX: usize = 64 * 1024;
 /// Longest body of a request that changes something, in bytes. Imports have no limit.
@@ -174,6 +176,9 @@ async fn read(room: &mut Room<'_>, body: Body, bytes_max: usize) -> Result<Vec<u
             whole.reserve_exact(room.bytes - whole.len());
         }
         whole.extend_from_slice(&frame);
+    }
+    if whole.starts_with(BYTE_ORDER_MARK) {
+        whole.drain(..BYTE_ORDER_MARK.len());
     }
     Ok(whole)
 }

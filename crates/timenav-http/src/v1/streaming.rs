@@ -41,13 +41,15 @@ pub(crate) fn place(app: &App, caller: &Caller) -> Result<Share<UserId>, Failure
     place.map_err(|spent| Failure::Full { what: "streams", spent, retry_after_seconds: RETRY_SECONDS })
 }
 
-/// Reads the id of the last message that a client has seen, where it comes back.
+/// Reads the id of the last message that a client has seen, where it comes back. An empty id is none (HTML, section 9.2.4).
 pub(crate) fn last_event_id<T: FromStr>(headers: &HeaderMap) -> Result<Option<T>, Failure> {
     let Some(value) = headers.get("last-event-id") else { return Ok(None) };
-    let text = value.to_str().unwrap_or("");
-    let id =
-        text.parse().map_err(|_| Failure::invalid("Last-Event-ID", "send the id of the last message, a number"))?;
-    Ok(Some(id))
+    if value.is_empty() {
+        return Ok(None);
+    }
+    let id = value.to_str().ok().and_then(|text| text.parse().ok());
+    let wrong = || Failure::invalid("Last-Event-ID", "send the id of the last message as the stream sent it");
+    id.ok_or_else(wrong).map(Some)
 }
 
 /// How far a client has come, as the id of a message tells it.

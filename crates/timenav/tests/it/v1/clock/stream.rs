@@ -137,6 +137,11 @@ fn who_asks_for_what_is_not_kept_is_told_where_the_clock_is() {
     }
     let newest = last["generation"].as_u64().unwrap();
     check(&service, &(newest - 258).to_string(), &last);
+    // An empty id is that of a client that has seen nothing.
+    let mut connection = service.connect();
+    let nothing_seen = stream_of("/v1").header("Last-Event-ID", "");
+    assert!(open(&mut connection, &service, nothing_seen).next().is_some());
+    drop(connection);
     for wrong in ["x", "-1", "1.5", "18446744073709551616"] {
         service.send(stream_of("/v1").header("Last-Event-ID", wrong)).refused(400, "invalid_parameter");
     }
