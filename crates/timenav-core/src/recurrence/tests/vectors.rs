@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 
 use serde_json::Value;
 
-use super::{Rule, cron, second, zone};
+use super::{Rule, RuleError, cron, second, zone};
 
 static VECTORS: LazyLock<Value> = LazyLock::new(|| {
     serde_json::from_str(include_str!("../../../../../test-data/recurrence-v1.json")).expect("the file is JSON")
@@ -86,12 +86,22 @@ fn far_from_the_start_it_is_the_same() {
 
 #[test]
 fn cron_is_that_of_croniter() {
+    let mut rejected = 0;
     for vector in list("crons") {
-        let rule = cron(text(&vector["cron"]), "UTC");
+        let rule = match Rule::cron(text(&vector["cron"]), zone("UTC")) {
+            Ok(rule) => rule,
+            // croniter reads steps that are larger than their field; cronie and this do not.
+            Err(RuleError::CronStep { .. }) => {
+                rejected += 1;
+                continue;
+            }
+            Err(error) => panic!("{}: {error}", vector["cron"]),
+        };
         let found: Vec<i64> =
             rule.after(second(number(&vector["after"]))).take(12).map(|at| at.micros() / 1_000_000).collect();
         assert_eq!(found, numbers(&vector["moments"]), "{}", vector["cron"]);
     }
+    assert_eq!(rejected, 7);
 }
 
 #[test]

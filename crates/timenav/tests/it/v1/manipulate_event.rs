@@ -58,7 +58,7 @@ fn words_decide_what_is_done() {
     let noted = manipulate(&service, "warn the crew");
     assert_eq!((&noted["effect"]["kind"], &noted["before"]), (&json!("note"), &noted["after"]));
     let unclear = manipulate(&service, "delay the launch");
-    assert!(unclear["status"].as_str().unwrap().contains("name a duration"), "{unclear}");
+    assert!(unclear["status"].as_str().unwrap().contains("name one duration"), "{unclear}");
     assert_eq!(manipulate(&service, "restore")["after"]["name"], "Launch");
     service.audit();
 }
