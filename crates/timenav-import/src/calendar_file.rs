@@ -1,7 +1,8 @@
 //! iCalendar: one event a VEVENT (RFC 5545).
 //!
-//! A calendar is read as a whole, because the time zones that its events name may be defined after
-//! them. What repeats is recorded as its first occurrence; the rule stays among the attributes.
+//! Time zones may be defined after the events that name them. Such an event waits for its zone, at most to the end of its
+//! calendar, and the events after it wait too. What repeats is recorded as its first occurrence; the rule stays among
+//! the attributes.
 
 mod content_line;
 mod local_time;
@@ -12,6 +13,7 @@ mod windows_zones;
 #[cfg(test)]
 mod tests;
 
+use std::collections::VecDeque;
 use std::io::Read;
 use std::ops::ControlFlow;
 
@@ -23,10 +25,13 @@ use content_line::ContentLine;
 use lines::{Line, Lines};
 use vtimezone::Zones;
 
+/// A calendar of which much is held.
+const CALENDAR_PART: &str = "a calendar that names time zones before it defines them";
 const EVENT: &str = "VEVENT";
 const ZONE: &str = "VTIMEZONE";
-/// How much memory an event takes beside its text, or the reason why there is none.
-const PENDING_BYTES: usize = 256;
+/// How much memory an event takes in addition to its text, and the reason why there is none.
+const PENDING_BYTES: usize = 128;
+const REASON_BYTES: usize = 256;
 
 /// Reads every calendar, and every component that stands outside of one.
 pub(crate) fn read(input: &mut dyn Read, sink: Sink<'_>) -> Result<(), ImportError> {
@@ -40,7 +45,8 @@ pub(crate) fn read(input: &mut dyn Read, sink: Sink<'_>) -> Result<(), ImportErr
         if !is_begun {
             return Err(not_a_calendar(number, "a calendar must start with `BEGIN:VCALENDAR`"));
         }
-        if calendar.is_whole() && calendar.hand_over(sink).is_break() {
+        let handed_over = if calendar.is_whole() { calendar.end_all(sink) } else { calendar.hand_over(sink) };
+        if handed_over.is_break() {
             return Ok(());
         }
     }
@@ -49,7 +55,7 @@ pub(crate) fn read(input: &mut dyn Read, sink: Sink<'_>) -> Result<(), ImportErr
         Some(Open { name, line }) => not_a_calendar(*line, format!("`BEGIN:{name}` has no matching `END`")),
     };
     // The events that are whole are known all the same.
-    match calendar.hand_over(sink) {
+    match calendar.end_all(sink) {
         ControlFlow::Continue(()) => Err(never_ended),
         ControlFlow::Break(()) => Ok(()),
     }
@@ -70,26 +76,62 @@ struct Open {
     line: u64,
 }
 
-/// What is known of an event before its calendar ends.
+/// An event that was not handed over yet, or the reason why there is none.
 struct Pending {
     line: u64,
     /// Its lines, unfolded.
-    text: Result<String, RecordError>,
-    /// Where each of them begins.
-    numbers: Vec<u64>,
-    /// What is told of lines that are left out.
+    text: Result<String, Box<RecordError>>,
+    /// Where each of them begins, counted from the first line.
+    numbers: Vec<u32>,
+    /// Notes on lines that are left out.
     notes: Vec<RecordNote>,
+    /// How much memory all of it takes.
+    bytes: usize,
 }
 
 impl Pending {
-    fn new(line: u64, text: Result<String, RecordError>) -> Self {
-        Self { line, text, numbers: Vec::new(), notes: Vec::new() }
+    fn new(line: u64) -> Self {
+        Self { line, text: Ok(String::new()), numbers: Vec::new(), notes: Vec::new(), bytes: PENDING_BYTES }
     }
 
-    /// Returns the event, and what is to be told of it.
+    fn wrong(line: u64, error: RecordError) -> Self {
+        Self { text: Err(Box::new(error)), bytes: PENDING_BYTES + REASON_BYTES, ..Self::new(line) }
+    }
+
+    /// Adds a line, and returns how many bytes more are held.
+    fn add(&mut self, number: u64, line: &str) -> usize {
+        let Ok(text) = &mut self.text else { return 0 };
+        let (bytes, offset) = (line.len() + 1, u32::try_from(number - self.line));
+        let Some(offset) = offset.ok().filter(|_| text.len() + bytes <= RECORD_BYTES_MAX) else {
+            let detail = format!("an event can have at most {RECORD_BYTES_MAX} bytes");
+            self.fail(RecordError::whole(RecordError::TOO_LARGE, detail));
+            return 0;
+        };
+        text.push_str(line);
+        text.push('\n');
+        self.numbers.push(offset);
+        let bytes = bytes + size_of::<u32>();
+        self.bytes += bytes;
+        bytes
+    }
+
+    /// Says why there is no event, unless a reason is known.
+    fn fail(&mut self, error: RecordError) {
+        if self.text.is_ok() {
+            self.text = Err(Box::new(error));
+        }
+    }
+
+    /// Returns whether it can be read with the zones that are known so far.
+    fn is_ready(&self, zones: &Zones) -> bool {
+        self.text.as_ref().map_or(true, |text| vevent::is_ready(text, zones))
+    }
+
+    /// Returns the event and the notes on it.
     fn draft(self, zones: &Zones) -> Result<(EventDraft, Vec<RecordNote>), RecordError> {
-        let Self { text, numbers, mut notes, .. } = self;
-        let drafted = vevent::draft(&text?, &numbers, zones, &mut notes);
+        let Self { line, text, numbers, mut notes, .. } = self;
+        let text = text.map_err(|error| *error)?;
+        let drafted = vevent::draft(&text, (line, &numbers), zones, &mut notes);
         match drafted.and_then(assembly::finish) {
             Ok(draft) => Ok((draft, notes)),
             // Perhaps what is missing is in a line that cannot be read.
@@ -107,12 +149,16 @@ impl Pending {
 #[derive(Default)]
 struct Calendar {
     open: Vec<Open>,
+    /// How much memory the zones and the events take that are held.
     bytes: usize,
     /// The event that is being read. What is inside it, such as an alarm, is no part of it.
     event: Option<(usize, Pending)>,
     /// The time zone that is being read, with all that is inside it.
     zone: Option<(usize, String)>,
-    pending: Vec<Pending>,
+    /// The events that were read, in the order of the file.
+    pending: VecDeque<Pending>,
+    /// Whether the first of them waits for its time zone.
+    is_waiting: bool,
     zones: Zones,
 }
 
@@ -123,12 +169,11 @@ impl Calendar {
     }
 
     fn add(&mut self, line: Line) -> Result<(), ImportError> {
-        self.bytes += line.text.as_ref().map_or(0, String::len);
-        if self.bytes > CALENDAR_BYTES_MAX {
-            let (what, bytes_max) = ("a calendar", CALENDAR_BYTES_MAX);
-            return Err(ImportError::PartTooLarge { what, line: line.number, bytes_max });
-        }
         let Line { number, text } = line;
+        if self.bytes > CALENDAR_BYTES_MAX {
+            let (what, bytes_max) = (CALENDAR_PART, CALENDAR_BYTES_MAX);
+            return Err(ImportError::PartTooLarge { what, line: number, bytes_max });
+        }
         let text = match text {
             Ok(text) => text,
             Err(error) => {
@@ -170,7 +215,7 @@ impl Calendar {
         }
         if self.event.is_none() && self.zone.is_none() {
             match name.as_str() {
-                EVENT => self.event = Some((self.open.len(), Pending::new(line, Ok(String::new())))),
+                EVENT => self.event = Some((self.open.len(), Pending::new(line))),
                 ZONE => self.zone = Some((self.open.len(), String::new())),
                 _ => {}
             }
@@ -195,34 +240,27 @@ impl Calendar {
         if let Some((_, mut event)) = self.event.take_if(|(depth, _)| *depth >= place) {
             if let Some(inner) = inner {
                 let detail = format!("`BEGIN:{}` in line {} has no matching `END`", inner.name, inner.line);
-                event.text = event.text.and(Err(malformed(detail)));
+                event.fail(malformed(detail));
             } else if name != EVENT {
-                event.text = event.text.and(Err(malformed(format!("`END:{EVENT}` is missing before line {line}"))));
+                event.fail(malformed(format!("`END:{EVENT}` is missing before line {line}")));
             }
             self.pend(event);
         }
         if let Some((_, text)) = self.zone.take_if(|(depth, _)| *depth >= place) {
             self.zones.add(&text);
+            self.is_waiting = false;
         }
     }
 
     /// Keeps a line of the event or the time zone that is being read.
     fn keep(&mut self, number: u64, text: &str) {
         let depth = self.open.len();
-        if let Some((event_depth, Pending { text: kept, numbers, .. })) = &mut self.event
+        if let Some((event_depth, event)) = &mut self.event
             && *event_depth + 1 == depth
-            && let Ok(lines) = kept
         {
-            if lines.len() + text.len() >= RECORD_BYTES_MAX {
-                let detail = format!("an event can have at most {RECORD_BYTES_MAX} bytes");
-                *kept = Err(RecordError::whole(RecordError::TOO_LARGE, detail));
-                return;
-            }
-            lines.push_str(text);
-            lines.push('\n');
-            numbers.push(number);
-            self.bytes += size_of::<u64>();
+            self.bytes += event.add(number, text);
         } else if let Some((_, lines)) = &mut self.zone {
+            self.bytes += text.len() + 1;
             lines.push_str(text);
             lines.push('\n');
         }
@@ -231,26 +269,46 @@ impl Calendar {
     /// Leaves a line out that cannot be read: of the event that is being read, or one that is in none.
     fn leave_out(&mut self, line: u64, error: RecordError) {
         if let Some((_, event)) = &mut self.event {
-            self.bytes += PENDING_BYTES;
+            self.bytes += REASON_BYTES;
+            event.bytes += REASON_BYTES;
             event.notes.push(RecordNote::left_out(line, &error.detail));
         } else {
-            self.pend(Pending::new(line, Err(error)));
+            let wrong = Pending::wrong(line, error);
+            self.bytes += REASON_BYTES;
+            self.pend(wrong);
         }
     }
 
-    fn pend(&mut self, pending: Pending) {
+    fn pend(&mut self, mut pending: Pending) {
         // Many small ones are large too.
         self.bytes += PENDING_BYTES;
-        self.pending.push(pending);
+        if let Ok(text) = &mut pending.text {
+            text.shrink_to_fit();
+        }
+        pending.numbers.shrink_to_fit();
+        self.pending.push_back(pending);
     }
 
-    /// Hands over what is in a calendar that is whole, and forgets it.
+    /// Hands over the events that can be read, up to the first one whose time zone may be defined later.
     fn hand_over(&mut self, sink: Sink<'_>) -> ControlFlow<()> {
-        let mut calendar = std::mem::take(self);
-        calendar.pending.sort_by_key(|pending| pending.line);
-        for pending in calendar.pending {
-            sink(Item::noted(pending.line, pending.draft(&calendar.zones)))?;
+        while !self.is_waiting
+            && let Some(first) = self.pending.front()
+        {
+            self.is_waiting = !first.is_ready(&self.zones);
+            if let Some(pending) = self.pending.pop_front_if(|_| !self.is_waiting) {
+                self.bytes -= pending.bytes;
+                sink(Item::noted(pending.line, pending.draft(&self.zones)))?;
+            }
         }
         ControlFlow::Continue(())
+    }
+
+    /// Hands over all events of a calendar that is whole, and forgets it.
+    fn end_all(&mut self, sink: Sink<'_>) -> ControlFlow<()> {
+        let calendar = std::mem::take(self);
+        calendar
+            .pending
+            .into_iter()
+            .try_for_each(|pending| sink(Item::noted(pending.line, pending.draft(&calendar.zones))))
     }
 }

@@ -36,7 +36,7 @@ impl Item {
 /// What became of a record that is an event, and may be taken for more.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RecordNote {
-    /// `recurrence_kept`, `time_in_part` or `line_left_out`.
+    /// `recurrence_kept`, `time_in_part`, `line_left_out`, `offset_assumed` or `duration_negative`.
     pub code: &'static str,
     /// What was not done, and what was.
     pub detail: Cow<'static, str>,
@@ -54,6 +54,20 @@ impl RecordNote {
         let detail = clipped(format!("line {line} is left out: {detail}"));
         Self { code: "line_left_out", detail: Cow::Owned(detail) }
     }
+
+    /// Returns the note that a calendar defines a time zone, and not for the time of an event.
+    pub(crate) fn offset_assumed(zone: &str, offset: &str, local: &str) -> Self {
+        let detail = format!(
+            "the VTIMEZONE `{zone}` does not say which offset {local} has; {offset}, the nearest that it lists, is assumed"
+        );
+        Self { code: Self::OFFSET_ASSUMED, detail: Cow::Owned(clipped(detail)) }
+    }
+    pub(crate) const OFFSET_ASSUMED: &'static str = "offset_assumed";
+
+    pub(crate) const DURATION_NEGATIVE: Self = Self {
+        code: "duration_negative",
+        detail: Cow::Borrowed("the duration is below 0; the event has no end, and the duration is in its attributes"),
+    };
 
     pub(crate) const TIME_IN_PART: Self = Self {
         code: "time_in_part",

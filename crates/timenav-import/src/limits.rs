@@ -15,8 +15,8 @@ pub const TRACE_SPANS_MAX: usize = 100_000;
 /// Longest resource, scope or process in a trace document, in bytes. It is copied to every span that
 /// it made.
 pub const TRACE_ORIGIN_BYTES_MAX: usize = 16 * 1024;
-/// Longest calendar, in bytes. What time an event names may be said after it, so a calendar is read
-/// as a whole.
+/// Most memory that the events of a calendar take which wait for their time zones to be defined, in bytes. A definition
+/// may come after the events that name it.
 pub const CALENDAR_BYTES_MAX: usize = 16 * 1024 * 1024;
 /// Deepest nesting of the components of a calendar.
 pub const CALENDAR_DEPTH_MAX: usize = 16;

@@ -19,7 +19,7 @@ use timenav_core::event::EventDraft;
 
 use crate::json_stream::{self, Part, Stopped};
 use crate::limits::{TRACE_DOCUMENT_BYTES_MAX, TRACE_SPANS_MAX};
-use crate::{Format, ImportError, Item, RecordError, Sink};
+use crate::{Format, ImportError, Item, RecordError, RecordNote, Sink};
 use halves::{Glance, Halves};
 use jaeger::Jaeger;
 use otlp::Otlp;
@@ -48,6 +48,9 @@ impl Unwalked {
     }
 }
 
+/// The event of a span, and the notes on it.
+type Drafted = (EventDraft, Vec<RecordNote>);
+
 /// A way of writing traces.
 trait Dialect {
     /// What a span does not say itself.
@@ -61,7 +64,7 @@ trait Dialect {
     fn glance(around: &Self::Surroundings, span: &str) -> Option<Glance>;
 
     /// Returns the event of a span.
-    fn draft(around: &Self::Surroundings, halves: &Halves, span: &str) -> Result<EventDraft, RecordError>;
+    fn draft(around: &Self::Surroundings, halves: &Halves, span: &str) -> Result<Drafted, RecordError>;
 }
 
 /// Reads documents of Zipkin that stand one after the other.
@@ -86,8 +89,9 @@ fn read<D: Dialect>(input: &mut dyn Read, sink: Sink<'_>) -> Result<(), ImportEr
         let mut flow = ControlFlow::Continue(());
         let outcome = D::walk(document, &mut |around, span| {
             number += 1;
-            let event = D::draft(around, &halves, span).and_then(crate::assembly::finish);
-            flow = sink(Item::new(number, event));
+            let event = D::draft(around, &halves, span);
+            let event = event.and_then(|(draft, notes)| Ok((crate::assembly::finish(draft)?, notes)));
+            flow = sink(Item::noted(number, event));
             if flow.is_break() { Err(Stopped::Enough) } else { Ok(()) }
         });
         match outcome {

@@ -1,5 +1,6 @@
 //! The parts of a line: `NAME;PARAMETER=value:value` (RFC 5545 §3.1).
 
+use super::local_time::written;
 use crate::RecordError;
 
 /// One property.
@@ -27,7 +28,18 @@ impl ContentLine {
             parameters.push(parameter);
             rest = left;
         }
-        let value = rest.strip_prefix(':').ok_or_else(|| super::malformed("there must be a colon before the value"))?;
+        let mut value =
+            rest.strip_prefix(':').ok_or_else(|| super::malformed("there must be a colon before the value"))?;
+        // `TZID=GMT+05:30:20120904T020000`: names of zones with a colon should be quoted and often are not. No time has
+        // a colon in it.
+        if let Some((name, zone)) = parameters.last_mut()
+            && name == "TZID"
+            && let Some((more, time)) = value.rsplit_once(':')
+            && time.split(',').next().and_then(written).is_some()
+        {
+            zone.extend([":", more.split(';').next().unwrap_or_default()]);
+            value = time;
+        }
         Ok(Self { name: name.to_ascii_uppercase(), parameters, value: value.to_owned() })
     }
 
@@ -144,6 +156,9 @@ mod tests {
         check("A;tzid=x/Y:1", "A", &[("TZID", "x/Y")], "1");
         check("A;B=\"x;:,y\",z;C=:1", "A", &[("B", "x;:,y,z"), ("C", "")], "1");
         check("A;CN=^'x^'^n^^^a:1", "A", &[("CN", "\"x\"\n^^a")], "1");
+        check("A;TZID=GMT+05:30:20120904", "A", &[("TZID", "GMT+05:30")], "20120904");
+        check("A;TZID=GMT+05:30;B=c:20120904", "A", &[("TZID", "GMT+05:30")], "20120904");
+        check("A;TZID=x:http://a", "A", &[("TZID", "x")], "http://a");
         for wrong in ["", "A", "A;B", "A;B=1", "A;B=\"1:2", ";B=1:2", "A B:1", "A;;B=1:2", ":1"] {
             assert!(ContentLine::parse(wrong).is_err(), "{wrong}");
         }

@@ -101,6 +101,13 @@ pub(super) fn offset(text: &str) -> Option<i64> {
     (hours < 24 && minutes < 60 && seconds < 60).then_some(sign * (hours * 3_600 + minutes * 60 + seconds))
 }
 
+/// Writes an offset in seconds, as timestamps do.
+pub(super) fn offset_text(offset: i64) -> String {
+    let (sign, seconds) = (if offset < 0 { '-' } else { '+' }, offset.abs());
+    let text = format!("{sign}{:02}:{:02}", seconds / 3_600, seconds / 60 % 60);
+    if seconds % 60 == 0 { text } else { format!("{text}:{:02}", seconds % 60) }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -140,6 +147,7 @@ mod tests {
     fn offsets_are_read() {
         assert_eq!(offset("+0100"), Some(3_600));
         assert_eq!(offset("-053045"), Some(-19_845));
+        assert_eq!([3_600, -19_845, 0].map(offset_text), ["+01:00", "-05:30:45", "+00:00"]);
         for wrong in ["", "0100", "+1", "+2400", "+0160", "+01é"] {
             assert_eq!(offset(wrong), None, "{wrong}");
         }

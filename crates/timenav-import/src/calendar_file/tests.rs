@@ -251,14 +251,95 @@ fn lines_events_and_calendars_have_longest_lengths() {
     }
     let event = calendar(&[&"A:b\n".repeat(RECORD_BYTES_MAX / 4 + 1)]);
     check(Format::ICalendar, "", &event, &["3 record_too_large -"]);
-    let large = format!(
-        "BEGIN:X\n{}END:X\n",
-        format!("A:{}\n", "x".repeat(1_000_000)).repeat(CALENDAR_BYTES_MAX / 1_000_000 + 1)
-    );
-    let (_, outcome) = items(Format::ICalendar, "", large.as_bytes());
-    assert!(matches!(outcome, Err(ImportError::PartTooLarge { what: "a calendar", .. })));
+    // What waits for its time zone is held.
+    let later = "BEGIN:VEVENT\nUID:later\nDTSTART;TZID=Later:20240720T100000\nEND:VEVENT\n";
+    let is_too_large = |lines: &str| {
+        let file = format!("BEGIN:VCALENDAR\n{later}{lines}END:VCALENDAR\n");
+        let (_, outcome) = items(Format::ICalendar, "", file.as_bytes());
+        matches!(
+            outcome,
+            Err(ImportError::PartTooLarge { what: "a calendar that names time zones before it defines them", .. })
+        )
+    };
+    let long = format!("BEGIN:VEVENT\nDTSTART:20240720\nSUMMARY:{}\nEND:VEVENT\n", "x".repeat(1_000_000));
+    assert!(is_too_large(&long.repeat(CALENDAR_BYTES_MAX / 1_000_000 + 1)));
+    assert!(!is_too_large(&long.repeat(CALENDAR_BYTES_MAX / 1_000_000 - 1)));
     // So are many reasons to refuse.
-    let wrong = format!("BEGIN:X\n{}", "x\n".repeat(CALENDAR_BYTES_MAX / 200));
-    let (_, outcome) = items(Format::ICalendar, "", wrong.as_bytes());
-    assert!(matches!(outcome, Err(ImportError::PartTooLarge { what: "a calendar", .. })));
+    assert!(is_too_large(&"x\n".repeat(CALENDAR_BYTES_MAX / 200)));
+    // What is no part of an event is not.
+    let other = format!("BEGIN:VTODO\nA:{}\nEND:VTODO\n", "x".repeat(1_000_000));
+    assert!(!is_too_large(&other.repeat(CALENDAR_BYTES_MAX / 1_000_000 + 1)));
+}
+
+#[test]
+fn long_calendar_is_read_event_by_event() {
+    let zone = "BEGIN:VTIMEZONE\nTZID:Moon\nBEGIN:STANDARD\nDTSTART:19700101T000000\nTZOFFSETFROM:+0200\nTZOFFSETTO:+0200\n\
+        END:STANDARD\nEND:VTIMEZONE\n";
+    let event = |start: &str, uid: usize| format!("BEGIN:VEVENT\nUID:{uid}\n{start}\nSUMMARY:e{uid}\nEND:VEVENT\n");
+    let count = CALENDAR_BYTES_MAX / 100;
+    for (zone, start) in [("", "DTSTART:20240720"), (zone, "DTSTART;TZID=Moon:20240720T100000")] {
+        let events: String = (0..count).map(|uid| event(start, uid)).collect();
+        let file = format!("BEGIN:VCALENDAR\n{zone}{events}END:VCALENDAR\n");
+        let mut ids = Vec::new();
+        crate::read(Format::ICalendar, &crate::Mapping::default(), file.as_bytes(), &mut |item| {
+            ids.push(item.event.unwrap().event_id.unwrap().to_string());
+            std::ops::ControlFlow::Continue(())
+        })
+        .unwrap();
+        assert!(ids.into_iter().eq((0..count).map(|uid| uid.to_string())));
+    }
+    // The order is that of the file, also if the zone comes later.
+    let mixed =
+        [event("DTSTART:20240720", 1), event("DTSTART;TZID=Moon:20240720T100000", 2), event("DTSTART:20240721", 3)];
+    let file = format!("BEGIN:VCALENDAR\n{}{zone}{}END:VCALENDAR\n", mixed.concat(), event("DTSTART:20240720", 4));
+    let (read, outcome) = items(Format::ICalendar, "", file.as_bytes());
+    outcome.unwrap();
+    let ids: Vec<String> =
+        read.iter().map(|item| item.event.as_ref().unwrap().event_id.as_ref().unwrap().to_string()).collect();
+    assert_eq!(ids, ["1", "2", "3", "4"]);
+}
+
+#[test]
+fn time_outside_of_the_listed_changes_is_noted_once() {
+    let zone = |name: &str| {
+        format!(
+            "BEGIN:VTIMEZONE\nTZID:{name}\nBEGIN:DAYLIGHT\nDTSTART:20250330T020000\nTZOFFSETFROM:+0100\nTZOFFSETTO:+0200\n\
+            END:DAYLIGHT\nEND:VTIMEZONE\n"
+        )
+    };
+    let read = |name: &str| {
+        let event = format!("UID:w\nDTSTART;TZID={name}:20251201T100000\nDTEND;TZID={name}:20251201T110000");
+        let file = format!("BEGIN:VCALENDAR\n{}BEGIN:VEVENT\n{event}\nEND:VEVENT\nEND:VCALENDAR\n", zone(name));
+        let (items, outcome) = items(Format::ICalendar, "", file.as_bytes());
+        outcome.unwrap();
+        let notes: Vec<String> = items[0].notes.iter().map(|note| format!("{} {}", note.code, note.detail)).collect();
+        (items[0].event.as_ref().unwrap().time.to_string(), notes)
+    };
+    assert_eq!(read("Europe/Paris"), ("2025-12-01T09:00:00Z".to_owned(), vec![]));
+    let note = "offset_assumed the VTIMEZONE `Our Zone` does not say which offset 2025-12-01T10:00:00 has; +02:00, the \
+        nearest that it lists, is assumed";
+    assert_eq!(read("Our Zone"), ("2025-12-01T08:00:00Z".to_owned(), vec![note.to_owned()]));
+}
+
+#[test]
+fn zone_name_with_a_colon_needs_no_quotation_marks() {
+    let zone = "BEGIN:VTIMEZONE\nTZID:GMT+05:30\nBEGIN:STANDARD\nDTSTART:19700101T000000\nTZOFFSETFROM:+0530\n\
+        TZOFFSETTO:+0530\nEND:STANDARD\nEND:VTIMEZONE\n";
+    let event = "BEGIN:VEVENT\nUID:a\nDTSTART;TZID=GMT+05:30:20120904T020000\nEND:VEVENT\n";
+    check(
+        Format::ICalendar,
+        "",
+        &format!("BEGIN:VCALENDAR\n{zone}{event}END:VCALENDAR\n"),
+        &[r#"10 a {"attributes":{"time_zone":"GMT+05:30"},"kind":"scheduled","time":"2012-09-03T20:30:00Z"}"#],
+    );
+}
+
+#[test]
+fn long_summary_is_the_description() {
+    let long = "x".repeat(257);
+    let day = r#""kind":"scheduled","precision":"day","time":"2024-07-20T00:00:00Z""#;
+    let expected = format!(r#"a {{"description":"{long}",{day}}}"#);
+    check_event(&format!("UID:a\nDTSTART:20240720\nSUMMARY:{long}"), &expected);
+    let expected = format!(r#"a {{"attributes":{{"summary":"{long}"}},"description":"d",{day}}}"#);
+    check_event(&format!("UID:a\nDTSTART:20240720\nSUMMARY:{long}\nDESCRIPTION:d"), &expected);
 }

@@ -4,14 +4,14 @@ use serde_json::{Map, Value, json};
 use timenav_core::event::{Cause, CauseKind, EventDraft, EventKind, Precision};
 use timenav_core::ids::EventId;
 use timenav_core::limits::{
-    EVENT_ACTORS_MAX, EVENT_CAUSES_MAX, EVENT_NAME_BYTES_MAX, ID_BYTES_MAX, LOCATION_BYTES_MAX,
+    DESCRIPTION_BYTES_MAX, EVENT_ACTORS_MAX, EVENT_CAUSES_MAX, EVENT_NAME_BYTES_MAX, ID_BYTES_MAX, LOCATION_BYTES_MAX,
 };
 use timenav_core::place::Geo;
 use timenav_core::time::{Instant, Virtual};
 
 use super::content_line::{ContentLine, items};
-use super::local_time::{DAY_MICROS, Duration, Form, duration, written};
-use super::vtimezone::Zones;
+use super::local_time::{DAY_MICROS, Duration, Form, duration, offset_text, written};
+use super::vtimezone::{Zoned, Zones};
 use crate::content_id::id_of_name;
 use crate::event_record::point;
 use crate::json_object::Members;
@@ -42,25 +42,35 @@ struct Event {
     attributes: Vec<(String, Value)>,
 }
 
-/// Returns the event of the lines of a VEVENT, which begin at `numbers`. A line that says nothing is left out, and told
+/// Returns the event of the lines of a VEVENT, which begin `numbers` lines after `first`. A line that says nothing is left out, and told
 /// of in `notes`; without a start there is no event.
 pub(super) fn draft(
     text: &str,
-    numbers: &[u64],
+    (first, numbers): (u64, &[u32]),
     zones: &Zones,
     notes: &mut Vec<RecordNote>,
 ) -> Result<EventDraft, RecordError> {
     let mut event = Event::default();
     for (line, number) in text.lines().zip(numbers) {
-        event.number = *number;
+        event.number = first + u64::from(*number);
         if let Err(error) = ContentLine::parse(line).and_then(|line| event.add(line)) {
-            notes.push(RecordNote::left_out(*number, &error.detail));
+            notes.push(RecordNote::left_out(event.number, &error.detail));
         }
     }
     if event.repeats {
         notes.push(RecordNote::RECURRENCE_KEPT);
     }
     event.into_draft(zones, notes)
+}
+
+/// Returns whether an event can be read before its calendar ends: the zones that its times name are defined.
+pub(super) fn is_ready(text: &str, zones: &Zones) -> bool {
+    let names_zone = |line: &str| {
+        let names = ["DTSTART;", "DTEND;", "RECURRENCE-ID;"];
+        names.iter().any(|name| line.get(..name.len()).is_some_and(|start| start.eq_ignore_ascii_case(name)))
+    };
+    let timed = text.lines().filter(|line| names_zone(line)).filter_map(|line| ContentLine::parse(line).ok());
+    timed.into_iter().all(|line| line.parameter("TZID").is_none_or(|zone| zones.defines(zone)))
 }
 
 impl Event {
@@ -134,7 +144,7 @@ impl Event {
             .start
             .take()
             .ok_or_else(|| RecordError::of(RecordError::MISSING, "dtstart", "the event does not say when it starts"))?;
-        let begins = When::of("dtstart", &start, zones)?;
+        let begins = When::of("dtstart", &start, zones, notes)?;
         let end = self.end(&begins, zones, notes);
         let mut draft = EventDraft::at(begins.at, self.description.take().unwrap_or_default());
         draft.end_time = end;
@@ -145,8 +155,14 @@ impl Event {
         } else if let Some(zone) = &begins.zone {
             self.attributes.push(("time_zone".to_owned(), Value::from(zone.as_str())));
         }
-        draft.event_id = self.event_id(zones)?;
+        draft.event_id = self.event_id(zones, notes)?;
         draft.geo = self.geo.take().and_then(|(number, text)| left_out(notes, number, geo(&text)));
+        if draft.description.is_empty()
+            && let Some(summary) =
+                self.summary.take_if(|text| (EVENT_NAME_BYTES_MAX + 1..=DESCRIPTION_BYTES_MAX).contains(&text.len()))
+        {
+            draft.description = summary;
+        }
         draft.name = self.short("summary", |event| event.summary.take(), EVENT_NAME_BYTES_MAX);
         draft.location = self.short("location", |event| event.location.take(), LOCATION_BYTES_MAX);
         draft.causes = self.causes;
@@ -169,7 +185,7 @@ impl Event {
     /// Returns when it ends, if a line says so and can be read.
     fn end(&mut self, begins: &When, zones: &Zones, notes: &mut Vec<RecordNote>) -> Option<Instant<Virtual>> {
         let end = self.end.take().and_then(|(number, end)| {
-            let at = When::of("dtend", &end, zones).and_then(|end| not_before(begins.at, end.at));
+            let at = When::of("dtend", &end, zones, notes).and_then(|end| not_before(begins.at, end.at));
             left_out(notes, number, at)
         });
         let Some((number, text)) = self.duration.take() else { return end };
@@ -180,7 +196,7 @@ impl Event {
         let later = duration(&text)
             .ok_or_else(|| RecordError::invalid("duration", "write a duration like `P1DT2H30M`"))
             .and_then(|duration| {
-                let end = begins.later(duration, zones);
+                let end = begins.later(duration, zones, notes);
                 end.ok_or_else(|| {
                     let detail = "the event ends outside the years -9999 to 9999";
                     RecordError::of(RecordError::OUT_OF_RANGE, "duration", detail)
@@ -191,7 +207,7 @@ impl Event {
     }
 
     /// Returns the id: that of the calendar, and of the occurrence where one of several is changed.
-    fn event_id(&mut self, zones: &Zones) -> Result<Option<EventId>, RecordError> {
+    fn event_id(&mut self, zones: &Zones, notes: &mut Vec<RecordNote>) -> Result<Option<EventId>, RecordError> {
         let Some(uid) = self.uid.take().filter(|uid| !uid.is_empty()) else {
             if let Some(line) = self.recurrence.take() {
                 self.attributes.push(attribute(&line));
@@ -205,7 +221,7 @@ impl Event {
             }
             return Ok(Some(event_id));
         };
-        let original = When::of("recurrence-id", &line, zones)?.at;
+        let original = When::of("recurrence-id", &line, zones, notes)?.at;
         let event_id = id_of(&format!("{uid}:{original}"));
         self.attributes.push(("uid".to_owned(), Value::from(uid)));
         self.attributes.push(("recurrence-id".to_owned(), Value::from(original.to_string())));
@@ -246,7 +262,7 @@ struct When {
 }
 
 impl When {
-    fn of(field: &str, line: &ContentLine, zones: &Zones) -> Result<Self, RecordError> {
+    fn of(field: &str, line: &ContentLine, zones: &Zones, notes: &mut Vec<RecordNote>) -> Result<Self, RecordError> {
         let found = written(&line.value).ok_or_else(|| {
             let detail = "write a time like `20240720T201740Z`, a date like `20240720`";
             RecordError::invalid(field, detail)
@@ -255,7 +271,7 @@ impl When {
         let at = match zone {
             // A date is that day in UTC; a time without a zone is one in UTC.
             None => found.local,
-            Some(zone) => zones.instant(zone, found.local).ok_or_else(|| {
+            Some(zone) => noted(zones.instant(zone, found.local), zone, found.local, notes).ok_or_else(|| {
                 let zone = crate::item::clipped(zone.to_owned());
                 let detail = format!("`{zone}` is neither defined by a valid VTIMEZONE nor an IANA time zone name");
                 RecordError::invalid(field, detail)
@@ -269,17 +285,32 @@ impl When {
     }
 
     /// Returns the time that much later: days by the calendar, the rest exactly (RFC 5545 §3.3.6).
-    fn later(&self, duration: Duration, zones: &Zones) -> Option<Instant<Virtual>> {
+    fn later(&self, duration: Duration, zones: &Zones, notes: &mut Vec<RecordNote>) -> Option<Instant<Virtual>> {
         let days = duration.days.checked_mul(DAY_MICROS)?;
         let local = Instant::from_micros(self.local.micros().checked_add(days)?)?;
         let day = match &self.zone {
             // Without a day in between, the second of two equal local times stays the second.
             Some(_) if days == 0 => self.at,
-            Some(zone) => zones.instant(zone, local)?,
+            Some(zone) => noted(zones.instant(zone, local), zone, local, notes)?,
             None => local,
         };
         Instant::from_micros(day.micros().checked_add(duration.micros)?)
     }
+}
+
+/// Returns the instant of a local time, and notes once for the event if its offset was assumed.
+fn noted(
+    zoned: Option<Zoned>,
+    zone: &str,
+    local: Instant<Virtual>,
+    notes: &mut Vec<RecordNote>,
+) -> Option<Instant<Virtual>> {
+    let Zoned { at, assumed } = zoned?;
+    if let Some(offset) = assumed.filter(|_| notes.iter().all(|note| note.code != RecordNote::OFFSET_ASSUMED)) {
+        let local = local.to_string();
+        notes.push(RecordNote::offset_assumed(zone, &offset_text(offset), local.trim_end_matches('Z')));
+    }
+    Some(at)
 }
 
 fn geo(text: &str) -> Result<Geo, RecordError> {

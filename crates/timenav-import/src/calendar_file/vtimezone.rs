@@ -11,6 +11,8 @@ use crate::limits::CALENDAR_ONSETS_MAX;
 
 /// Longest name that is looked for in the IANA database, in bytes, with what may stand before it.
 const ZONE_NAME_BYTES_MAX: usize = 256;
+/// From a day in one half of the year to one in the other.
+const HALF_YEAR_MICROS: i64 = 182 * DAY_MICROS;
 
 /// The zones that a calendar defines, by the names that it gives them.
 #[derive(Default)]
@@ -18,10 +20,36 @@ pub(super) struct Zones {
     defined: HashMap<String, Rules>,
 }
 
+/// The instant of a local time in a zone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Zoned {
+    pub(super) at: Instant<Virtual>,
+    /// The offset that was used, in seconds, if neither the calendar nor the database gives one for that time.
+    pub(super) assumed: Option<i64>,
+}
+
+/// The offset that a definition gives a local time, in seconds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Offset {
+    /// The time is between two changes of clocks that the definition lists.
+    Listed(i64),
+    /// It is before the first change or after the last one. This is the literal reading (RFC 5545 §3.6.5), by which a
+    /// definition that lists a few years would hold forever.
+    Unlisted {
+        literal: i64,
+        /// An offset that clocks in the zone show at some time of the year, and when they began to.
+        shown: (i64, i64),
+        /// Whether the zone has no other offset.
+        is_only: bool,
+    },
+}
+
 /// When the clocks of a zone change.
 #[derive(Default)]
 struct Rules {
     observances: Vec<Observance>,
+    /// When the definition ends, in UTC (`TZUNTIL`, RFC 7808 §7.1).
+    until: Option<i64>,
     /// How many changes they list.
     onsets: usize,
     /// Whether something in the definition is not understood.
@@ -31,6 +59,8 @@ struct Rules {
 /// One of the offsets of a zone, and when it begins to hold.
 #[derive(Default)]
 struct Observance {
+    /// Whether it is daylight saving time.
+    is_daylight: bool,
     from: i64,
     to: i64,
     /// Local times, as they are shown before the change.
@@ -63,18 +93,21 @@ impl Zones {
     pub(super) fn add(&mut self, text: &str) {
         let mut name = None;
         let mut rules = Rules::default();
-        let mut inner: Option<Vec<ContentLine>> = None;
+        let mut inner: Option<(bool, Vec<ContentLine>)> = None;
         for line in text.lines().filter_map(|line| ContentLine::parse(line).ok()) {
             match line.name.as_str() {
-                "BEGIN" => inner = Some(Vec::new()),
+                "BEGIN" => inner = Some((line.value.trim().eq_ignore_ascii_case("DAYLIGHT"), Vec::new())),
                 "END" => {
-                    if let Some(lines) = inner.take() {
-                        rules.add(&lines);
+                    if let Some((is_daylight, lines)) = inner.take() {
+                        rules.add(is_daylight, &lines);
                     }
                 }
                 _ => match &mut inner {
-                    Some(lines) => lines.push(line),
+                    Some((_, lines)) => lines.push(line),
                     None if line.name == "TZID" => name = Some(line.text()),
+                    None if line.name == "TZUNTIL" => {
+                        rules.until = written(&line.value).map(|until| until.local.micros());
+                    }
                     None => {}
                 },
             }
@@ -84,26 +117,59 @@ impl Zones {
         }
     }
 
-    /// Returns the instant at which clocks in the zone of that name show a local time, or none if
-    /// the zone is not known.
-    pub(super) fn instant(&self, name: &str, local: Instant<Virtual>) -> Option<Instant<Virtual>> {
+    /// Returns whether the calendar has defined that zone so far.
+    pub(super) fn defines(&self, name: &str) -> bool {
+        self.defined.contains_key(name)
+    }
+
+    /// Returns the instant at which clocks in the zone of that name show a local time, or none if the zone is not known.
+    ///
+    /// Between the changes that the calendar lists, the calendar counts. Everywhere else the database does, if it has a
+    /// zone of that name.
+    pub(super) fn instant(&self, name: &str, local: Instant<Virtual>) -> Option<Zoned> {
+        let at = |offset: i64| Instant::from_micros(local.micros() - offset * SECOND_MICROS);
+        let known = |at: Instant<Virtual>| Zoned { at, assumed: None };
         let defined = self.defined.get(name).filter(|rules| !rules.is_unclear);
-        if let Some(offset) = defined.and_then(|rules| rules.offset(local.micros())) {
-            return Instant::from_micros(local.micros() - offset * SECOND_MICROS);
+        match defined.and_then(|rules| rules.offset(local.micros())) {
+            Some(Offset::Listed(offset)) => at(offset).map(known),
+            Some(Offset::Unlisted { literal, shown, is_only }) => {
+                // A definition with other offsets than the zone of that name is one of another zone.
+                match database_zone(name) {
+                    Some(zone) if shows(&zone, shown, local) => zone.instant_of_local(local).map(known),
+                    None if is_only => at(literal).map(known),
+                    Some(_) | None => Some(Zoned { at: at(literal)?, assumed: Some(literal) }),
+                }
+            }
+            // A definition that is not understood names a zone of the database more often than not.
+            None => database_zone(name)?.instant_of_local(local).map(known),
         }
-        if name.len() > ZONE_NAME_BYTES_MAX {
-            return None;
-        }
-        // A definition that is not understood names a zone of the database more often than not.
-        let names = std::iter::successors(Some(name.trim()), |name| name.split_once('/').map(|(_, rest)| rest));
-        let found = names.filter(|name| !name.is_empty()).find_map(Zone::named);
-        found.or_else(|| Zone::named(zone_of(name)?))?.instant_of_local(local)
     }
 }
 
+/// Returns the zone of the IANA database that is meant by a name of its own, perhaps with something before it, or by a
+/// name of Windows.
+fn database_zone(name: &str) -> Option<Zone> {
+    if name.len() > ZONE_NAME_BYTES_MAX {
+        return None;
+    }
+    let names = std::iter::successors(Some(name.trim()), |name| name.split_once('/').map(|(_, rest)| rest));
+    let found = names.filter(|name| !name.is_empty()).find_map(Zone::named);
+    found.or_else(|| Zone::named(zone_of(name)?))
+}
+
+/// Returns whether clocks in a zone show that offset in the year from `since` on, or in that from `local` on.
+fn shows(zone: &Zone, (offset, since): (i64, i64), local: Instant<Virtual>) -> bool {
+    let has_offset = |micros: i64| {
+        let local: Option<Instant<Virtual>> = Instant::from_micros(micros);
+        let at = local.and_then(|local| zone.instant_of_local(local));
+        at.is_some_and(|at| micros - at.micros() == offset * SECOND_MICROS)
+    };
+    [since, local.micros()].iter().any(|from| has_offset(*from) || has_offset(from.saturating_add(HALF_YEAR_MICROS)))
+}
+
 impl Rules {
-    fn add(&mut self, lines: &[ContentLine]) {
-        match Observance::of(lines) {
+    fn add(&mut self, is_daylight: bool, lines: &[ContentLine]) {
+        match Observance::of(is_daylight, lines) {
             // Each event that names the zone looks through all of them.
             Some(observance) if self.onsets + observance.onsets.len() <= CALENDAR_ONSETS_MAX => {
                 self.onsets += observance.onsets.len();
@@ -113,23 +179,37 @@ impl Rules {
         }
     }
 
-    /// Returns how far a local time is ahead of UTC, in seconds. Of a time that clocks show twice the
-    /// first is meant, and one that they skip is read with the offset before (RFC 5545 §3.3.5).
-    fn offset(&self, local: i64) -> Option<i64> {
+    /// Returns how far a local time is ahead of UTC. Of a time that clocks show twice the first is meant, and one that
+    /// they skip is read with the offset before (RFC 5545 §3.3.5).
+    fn offset(&self, local: i64) -> Option<Offset> {
         let latest =
             self.observances.iter().filter_map(|observance| Some((observance.latest_onset(local)?, observance)));
-        if let Some((_, observance)) = latest.max_by_key(|(onset, _)| *onset) {
-            return Some(observance.to);
+        if let Some((onset, latest)) = latest.max_by_key(|(onset, _)| *onset) {
+            let is_listed = match self.until {
+                Some(until) => local - latest.to * SECOND_MICROS < until,
+                None => self.observances.iter().any(|next| next.to != latest.to && next.has_onset_after(local)),
+            };
+            if is_listed {
+                return Some(Offset::Listed(latest.to));
+            }
+            return Some(self.unlisted(latest.to, (latest.to, onset)));
         }
         // Before all changes.
-        let first = self.observances.iter().min_by_key(|observance| observance.onsets.iter().min().copied());
-        first.map(|observance| observance.from)
+        let first = self.observances.iter().min_by_key(|observance| observance.onsets.iter().min().copied())?;
+        let onset = first.onsets.iter().min().copied()?;
+        Some(self.unlisted(first.from, (first.to, onset)))
+    }
+
+    fn unlisted(&self, literal: i64, shown: (i64, i64)) -> Offset {
+        let is_only =
+            self.until.is_none() && self.observances.iter().all(|other| !other.is_daylight && other.to == literal);
+        Offset::Unlisted { literal, shown, is_only }
     }
 }
 
 impl Observance {
-    fn of(lines: &[ContentLine]) -> Option<Self> {
-        let mut observance = Self::default();
+    fn of(is_daylight: bool, lines: &[ContentLine]) -> Option<Self> {
+        let mut observance = Self { is_daylight, ..Self::default() };
         let (mut from, mut to, mut start, mut rule) = (None, None, None, None);
         for line in lines {
             match line.name.as_str() {
@@ -157,22 +237,37 @@ impl Observance {
 
     /// Returns the last time before or at a local one that this offset began to hold.
     fn latest_onset(&self, local: i64) -> Option<i64> {
-        // What clocks skip comes before the change.
-        let skipped = (self.to - self.from).max(0) * SECOND_MICROS;
-        let has_begun = |onset: &i64| onset.saturating_add(skipped) <= local;
-        let listed = self.onsets.iter().copied().filter(has_begun).max();
-        let start = self.onsets.last().copied()?;
+        let listed = self.onsets.iter().copied().filter(|onset| self.has_begun(*onset, local)).max();
         let repeated = self.yearly.and_then(|yearly| {
             let last_year = yearly.until.map_or(i64::MAX, |until| year_of(until) + 1).min(year_of(local));
-            let is_meant = |onset: &i64| {
-                let utc = onset - self.from * SECOND_MICROS;
-                *onset >= start && has_begun(onset) && yearly.until.is_none_or(|until| utc <= until)
-            };
-            let time_of_day = start.rem_euclid(DAY_MICROS);
-            let onset_in = |year: i64| Some(yearly.day_in(year)? * DAY_MICROS + time_of_day);
-            (0..3).filter_map(|back| onset_in(last_year - back)).filter(is_meant).max()
+            let onsets = (0..3).filter_map(|back| self.onset_in(last_year - back));
+            onsets.filter(|onset| self.has_begun(*onset, local)).max()
         });
         listed.max(repeated)
+    }
+
+    /// Returns whether this offset begins to hold after a local time.
+    fn has_onset_after(&self, local: i64) -> bool {
+        let is_after = |onset: i64| !self.has_begun(onset, local);
+        let year = year_of(local);
+        self.onsets.iter().copied().any(is_after)
+            || (year..=year + 1).filter_map(|year| self.onset_in(year)).any(is_after)
+    }
+
+    /// Returns whether the offset of that onset holds at a local time.
+    fn has_begun(&self, onset: i64, local: i64) -> bool {
+        // What clocks skip comes before the change.
+        let skipped = (self.to - self.from).max(0) * SECOND_MICROS;
+        onset.saturating_add(skipped) <= local
+    }
+
+    /// Returns the onset in a year, if its rule has one.
+    fn onset_in(&self, year: i64) -> Option<i64> {
+        let yearly = self.yearly?;
+        let start = self.onsets.last().copied()?;
+        let onset = yearly.day_in(year)? * DAY_MICROS + start.rem_euclid(DAY_MICROS);
+        let utc = onset - self.from * SECOND_MICROS;
+        (onset >= start && yearly.until.is_none_or(|until| utc <= until)).then_some(onset)
     }
 }
 
@@ -309,7 +404,86 @@ mod tests {
             zones.add(text);
         }
         let instant = zones.instant(zone, parse_timestamp(local).unwrap());
-        assert_eq!(instant.map(|at| at.to_string()).as_deref(), expected, "{zone} {local}");
+        assert_eq!(instant.map(|zoned| zoned.at.to_string()).as_deref(), expected, "{zone} {local}");
+    }
+
+    /// Checks the instant of a local time in the only zone that a calendar defines, and the offset that is assumed.
+    #[track_caller]
+    fn check_defined(zone: &str, parts: &[&str], local: &str, expected: &str, assumed: Option<i64>) {
+        let mut zones = Zones::default();
+        zones.add(&format!("TZID:{zone}\n{}", parts.concat()));
+        let found = zones.instant(zone, parse_timestamp(local).unwrap()).unwrap();
+        assert_eq!((found.at.to_string().as_str(), found.assumed), (expected, assumed), "{zone} {local}");
+    }
+
+    fn part(name: &str, start: &str, from: &str, to: &str, more: &str) -> String {
+        format!("BEGIN:{name}\nDTSTART:{start}\nTZOFFSETFROM:{from}\nTZOFFSETTO:{to}\n{more}END:{name}\n")
+    }
+
+    #[test]
+    fn unlisted_time_of_known_zone_uses_the_database() {
+        // RFC 5545 §4, second example: the meeting is before the first change.
+        let standard = part("STANDARD", "19981025T020000", "-0400", "-0500", "");
+        let daylight = part("DAYLIGHT", "19990404T020000", "-0500", "-0400", "");
+        let new_york = [standard.as_str(), &daylight];
+        for zone in ["America/New_York", "Eastern Standard Time", "/example.org/America/New_York"] {
+            check_defined(zone, &new_york, "1998-03-12T08:30:00Z", "1998-03-12T13:30:00Z", None);
+            check_defined(zone, &new_york, "1998-07-12T08:30:00Z", "1998-07-12T12:30:00Z", None);
+            check_defined(zone, &new_york, "1998-12-12T08:30:00Z", "1998-12-12T13:30:00Z", None);
+            check_defined(zone, &new_york, "1999-12-12T08:30:00Z", "1999-12-12T13:30:00Z", None);
+        }
+        // The clocks of New York changed on 1999-10-31; the calendar does not say so.
+        check_defined("Elsewhere", &new_york, "1999-12-12T08:30:00Z", "1999-12-12T12:30:00Z", Some(-4 * 3_600));
+        check_defined("Elsewhere", &new_york, "1998-03-12T08:30:00Z", "1998-03-12T12:30:00Z", Some(-4 * 3_600));
+        check_defined("Elsewhere", &new_york, "1998-12-12T08:30:00Z", "1998-12-12T13:30:00Z", None);
+        let sydney = part("STANDARD", "20060325T160000", "+0000", "+1000", "");
+        check_defined("Australia/Sydney", &[&sydney], "2003-07-31T23:00:00Z", "2003-07-31T13:00:00Z", None);
+        let paris = part("DAYLIGHT", "20250330T020000", "+0100", "+0200", "");
+        check_defined("Europe/Paris", &[&paris], "2025-12-01T10:00:00Z", "2025-12-01T09:00:00Z", None);
+        let yearly = part("DAYLIGHT", "20070325T020000", "+0100", "+0200", "RRULE:FREQ=YEARLY;BYDAY=-1SU;BYMONTH=3\n");
+        check_defined("Europe/Paris", &[&yearly], "2025-12-01T10:00:00Z", "2025-12-01T09:00:00Z", None);
+        let fixed = part("STANDARD", "19700101T000000", "+0100", "+0100", "");
+        check_defined("Europe/Berlin", &[&fixed], "2024-07-20T12:00:00Z", "2024-07-20T10:00:00Z", None);
+    }
+
+    #[test]
+    fn definition_ends_at_tzuntil() {
+        let standard = part("STANDARD", "20221030T030000", "+0200", "+0100", "RDATE:20231029T030000\n");
+        let daylight = part("DAYLIGHT", "20220327T020000", "+0100", "+0200", "RDATE:20230326T020000,20240331T020000\n");
+        let listed = ["TZUNTIL:20241027T010000Z\n", &standard, &daylight];
+        check_defined("Europe/Copenhagen", &listed, "2023-07-01T10:00:00Z", "2023-07-01T08:00:00Z", None);
+        check_defined("Europe/Copenhagen", &listed, "2025-01-15T10:00:00Z", "2025-01-15T09:00:00Z", None);
+        check_defined("Elsewhere", &listed, "2024-10-27T02:59:59Z", "2024-10-27T00:59:59Z", None);
+        check_defined("Elsewhere", &listed, "2024-10-27T03:00:00Z", "2024-10-27T01:00:00Z", Some(2 * 3_600));
+        // A rule without an end ends there too.
+        let rule = |name: &str, start: &str, from: &str, to: &str, month: u8| {
+            part(name, start, from, to, &format!("RRULE:FREQ=YEARLY;BYDAY=-1SU;BYMONTH={month}\n"))
+        };
+        let (winter, summer) = (
+            rule("STANDARD", "20001029T030000", "+0200", "+0100", 10),
+            rule("DAYLIGHT", "20000326T020000", "+0100", "+0200", 3),
+        );
+        let until = ["TZUNTIL:20300101T000000Z\n", &winter, &summer];
+        check_defined("Elsewhere", &until, "2029-12-31T12:00:00Z", "2029-12-31T11:00:00Z", None);
+        check_defined("Elsewhere", &until, "2030-07-01T12:00:00Z", "2030-07-01T10:00:00Z", Some(2 * 3_600));
+        check_defined("Elsewhere", &until[1..], "2030-07-01T12:00:00Z", "2030-07-01T10:00:00Z", None);
+    }
+
+    #[test]
+    fn listed_time_follows_the_calendar() {
+        // Another zone under the name of one that has no daylight saving time.
+        let standard =
+            part("STANDARD", "20001029T030000", "+0100", "+0000", "RRULE:FREQ=YEARLY;BYDAY=-1SU;BYMONTH=10\n");
+        let daylight =
+            part("DAYLIGHT", "20000326T020000", "+0000", "+0100", "RRULE:FREQ=YEARLY;BYDAY=-1SU;BYMONTH=3\n");
+        check_defined("GMT", &[&standard, &daylight], "2026-07-23T10:20:00Z", "2026-07-23T09:20:00Z", None);
+        let fixed = part("STANDARD", "19700101T000000", "+0530", "+0530", "");
+        for local in ["2012-09-04T02:00:00Z", "1960-09-04T02:00:00Z"] {
+            let utc = local.replace("04T02:00", "03T20:30");
+            check_defined("GMT+05:30", &[&fixed], local, &utc, None);
+            // An offset that Tokyo never had.
+            check_defined("Asia/Tokyo", &[&fixed], local, &utc, Some(19_800));
+        }
     }
 
     #[test]

@@ -5,11 +5,11 @@ use std::collections::HashMap;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
-use timenav_core::event::{CauseKind, EventDraft};
+use timenav_core::event::CauseKind;
 
 use super::halves::{Glance, Halves, Role};
-use super::span::{Span, origin, span_id, start_and_end, trace_id};
-use super::{Dialect, EachSpan, Unwalked};
+use super::span::{Span, duration, is_no_id, origin, parent_id, span_id, start_and_end, trace_id};
+use super::{Dialect, Drafted, EachSpan, Unwalked};
 use crate::json_object::Members;
 use crate::json_stream::array_values;
 use crate::limits::RECORD_BYTES_MAX;
@@ -97,18 +97,18 @@ impl Dialect for Jaeger {
         })
     }
 
-    fn draft(around: &Processes, halves: &Halves, span: &str) -> Result<EventDraft, RecordError> {
+    fn draft(around: &Processes, halves: &Halves, span: &str) -> Result<Drafted, RecordError> {
         let mut members = Members::parse(span, "a span")?;
         let trace = trace_id("traceID", &members.required_text("traceID", "a span")?)?;
         let id = span_id("spanID", &members.required_text("spanID", "a span")?)?;
         let start = members.count("startTime")?.filter(|micros| *micros > 0);
-        let duration = members.count("duration")?;
+        let mut notes = Vec::new();
+        let duration = duration(&mut members, &mut notes)?;
         let (start, end) = start_and_end(("startTime", "duration"), start, duration)?;
         let mut parents = references(members.list("references")?)?;
-        if let Some(parent) = members.text("parentSpanID")?.filter(|parent| !parent.is_empty()) {
-            // What older versions write instead of a reference, or beside it.
-            parents.push((trace.clone(), span_id("parentSpanID", &parent)?, CauseKind::Requires));
-        }
+        // Older versions write it instead of a reference, or in addition to one.
+        let parent = parent_id(&mut members, "parentSpanID", &id)?;
+        parents.extend(parent.map(|parent| (trace.clone(), parent, CauseKind::Requires)));
         let name = members.text("operationName")?.unwrap_or_default();
         let tags = members.list("tags")?;
         let role = role(&tags);
@@ -123,7 +123,7 @@ impl Dialect for Jaeger {
         members.put("process", Value::Object(tags));
         members.put("trace_id", Value::String(trace.clone()));
         members.put("span_id", Value::String(id.clone()));
-        Span { trace, id, role, service, name, start, end, parents, attributes: members }.into_draft(halves)
+        Span { trace, id, role, service, name, start, end, parents, attributes: members, notes }.into_draft(halves)
     }
 }
 
@@ -171,10 +171,13 @@ fn references(items: Vec<Value>) -> Result<Vec<(String, String, CauseKind)>, Rec
                 return Err(RecordError::invalid(field("refType"), detail));
             }
         };
-        let trace = trace_id(&field("traceID"), text("traceID")?)?;
-        Ok((trace, span_id(&field("spanID"), text("spanID")?)?, kind))
+        let (trace, span) = (text("traceID")?, text("spanID")?);
+        if is_no_id(trace) || is_no_id(span) {
+            return Ok(None);
+        }
+        Ok(Some((trace_id(&field("traceID"), trace)?, span_id(&field("spanID"), span)?, kind)))
     };
-    items.into_iter().enumerate().map(reference).collect()
+    items.into_iter().enumerate().filter_map(|item| reference(item).transpose()).collect()
 }
 
 fn role(tags: &[Value]) -> Role {

@@ -7,8 +7,8 @@ use timenav_core::event::{Cause, CauseKind, EventDraft};
 use timenav_core::limits::ID_BYTES_MAX;
 
 use super::halves::{Glance, Halves, Role};
-use super::span::{Span, Time, event_id, instant, origin, span_id, start_and_end, trace_id};
-use super::{Dialect, EachSpan, Unwalked};
+use super::span::{Span, Time, event_id, instant, is_no_id, origin, parent_id, span_id, start_and_end, trace_id};
+use super::{Dialect, Drafted, EachSpan, Unwalked};
 use crate::json_object::Members;
 use crate::json_stream::{Stopped, array_values};
 use crate::object_of::object_of;
@@ -110,16 +110,15 @@ impl Dialect for Otlp {
         None
     }
 
-    fn draft(around: &Origin, halves: &Halves, span: &str) -> Result<EventDraft, RecordError> {
+    fn draft(around: &Origin, halves: &Halves, span: &str) -> Result<Drafted, RecordError> {
         if around.is_log {
-            return log_record(around, span);
+            return log_record(around, span).map(|draft| (draft, Vec::new()));
         }
         let mut members = Members::parse(span, "a span")?;
         let trace = trace_id("traceId", &members.required_text("traceId", "a span")?)?;
         let id = span_id("spanId", &members.required_text("spanId", "a span")?)?;
         let mut parents = Vec::new();
-        if let Some(parent) = members.text("parentSpanId")?.filter(|parent| !parent.is_empty()) {
-            let parent = span_id("parentSpanId", &parent)?;
+        if let Some(parent) = parent_id(&mut members, "parentSpanId", &id)? {
             members.put("parent_span_id", Value::String(parent.clone()));
             parents.push((trace.clone(), parent, CauseKind::Requires));
         }
@@ -134,7 +133,8 @@ impl Dialect for Otlp {
         members.put("trace_id", Value::String(trace.clone()));
         members.put("span_id", Value::String(id.clone()));
         let role = Role::Other;
-        Span { trace, id, role, service, name, start, end, parents, attributes: members }.into_draft(halves)
+        Span { trace, id, role, service, name, start, end, parents, attributes: members, notes: Vec::new() }
+            .into_draft(halves)
     }
 }
 
@@ -207,7 +207,7 @@ fn log_record(around: &Origin, text: &str) -> Result<EventDraft, RecordError> {
         }
     }
     let id = |members: &mut Members, name: &str| -> Result<Option<String>, RecordError> {
-        Ok(members.text(name)?.filter(|id| !id.is_empty()))
+        Ok(members.text(name)?.filter(|id| !is_no_id(id)))
     };
     if let (Some(trace), Some(span)) = (id(&mut members, "traceId")?, id(&mut members, "spanId")?) {
         let (trace, span) = (trace_id("traceId", &trace)?, span_id("spanId", &span)?);
@@ -215,7 +215,7 @@ fn log_record(around: &Origin, text: &str) -> Result<EventDraft, RecordError> {
         members.put("trace_id", Value::String(trace));
         members.put("span_id", Value::String(span));
     }
-    draft.name = id(&mut members, "eventName")?;
+    draft.name = members.text("eventName")?.filter(|name| !name.is_empty());
     match members.take("body").map(plain) {
         Some(Value::String(text)) => draft.description = text,
         Some(body) => members.put("body", body),
@@ -271,9 +271,11 @@ fn linked(members: &mut Members) -> Result<Vec<(String, String, CauseKind)>, Rec
             let found = link.get(name).and_then(Value::as_str);
             found.ok_or_else(|| RecordError::of(RecordError::MISSING, field(name), format!("a link needs a `{name}`")))
         };
-        let trace = trace_id(&field("traceId"), text("traceId")?)?;
-        let span = span_id(&field("spanId"), text("spanId")?)?;
-        causes.push((trace, span, CauseKind::Contributes));
+        let (trace, span) = (text("traceId")?, text("spanId")?);
+        if !is_no_id(trace) && !is_no_id(span) {
+            let (trace, span) = (trace_id(&field("traceId"), trace)?, span_id(&field("spanId"), span)?);
+            causes.push((trace, span, CauseKind::Contributes));
+        }
         make_plain(link);
     }
     members.put("links", Value::Array(links));

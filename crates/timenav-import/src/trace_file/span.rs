@@ -6,14 +6,17 @@ use timenav_core::ids::EventId;
 use timenav_core::limits::{EVENT_CAUSES_MAX, ID_BYTES_MAX};
 use timenav_core::time::{Instant, Virtual};
 
+use super::Drafted;
 use super::halves::{Halves, Role, SERVER_HALF};
-use crate::RecordError;
 use crate::json_object::{self, Members};
 use crate::limits::TRACE_ORIGIN_BYTES_MAX;
+use crate::{RecordError, RecordNote};
 
 /// Most hexadecimal digits in the id of a trace; the ids of spans have half as many.
 const TRACE_DIGITS_MAX: usize = 32;
 pub(super) const SPAN_DIGITS_MAX: usize = 16;
+/// How many microseconds a span took, in Zipkin and Jaeger.
+const DURATION: &str = "duration";
 /// Ids with fewer digits have lost the zeros before them.
 const DIGITS_MIN: usize = 16;
 
@@ -33,6 +36,7 @@ pub(super) struct Span {
     pub(super) parents: Vec<(String, String, CauseKind)>,
     /// What is left of it.
     pub(super) attributes: Members,
+    pub(super) notes: Vec<RecordNote>,
 }
 
 /// Reads what made a span, which is copied to all that it made: `a resource`.
@@ -52,6 +56,37 @@ pub(super) fn trace_id(field: &str, text: &str) -> Result<String, RecordError> {
 /// Returns the id of a span as all dialects write it.
 pub(super) fn span_id(field: &str, text: &str) -> Result<String, RecordError> {
     hex_id(field, text, SPAN_DIGITS_MAX)
+}
+
+/// Returns the id of the span that a field refers to. None if it is empty or only zeros, the invalid id of W3C Trace
+/// Context, which many exporters write for a root.
+pub(super) fn other_span_id(field: &str, text: &str) -> Result<Option<String>, RecordError> {
+    if is_no_id(text) { Ok(None) } else { span_id(field, text).map(Some) }
+}
+
+/// Returns whether a text stands for no id.
+pub(super) fn is_no_id(text: &str) -> bool {
+    text.bytes().all(|byte| byte == b'0')
+}
+
+/// Returns the id of the parent that a member names. A span that names itself has none.
+pub(super) fn parent_id(members: &mut Members, field: &str, own: &str) -> Result<Option<String>, RecordError> {
+    let Some(text) = members.text(field)? else { return Ok(None) };
+    Ok(other_span_id(field, &text)?.filter(|parent| parent != own))
+}
+
+/// Takes the duration of a span. One below 0 is none, and stays among the members, with a note.
+pub(super) fn duration(members: &mut Members, notes: &mut Vec<RecordNote>) -> Result<Option<u64>, RecordError> {
+    let is_negative = match members.get(DURATION) {
+        Some(Value::Number(number)) => number.as_f64().is_some_and(|number| number < 0.0),
+        Some(Value::String(digits)) => digits.parse().is_ok_and(|number: i64| number < 0),
+        _ => false,
+    };
+    if is_negative {
+        notes.push(RecordNote::DURATION_NEGATIVE);
+        return Ok(None);
+    }
+    members.count(DURATION)
 }
 
 /// Returns the digits in lower case, with the zeros that some programs leave out before them.
@@ -92,7 +127,9 @@ pub(super) fn start_and_end(
 
 impl Span {
     /// Returns the event of the span.
-    pub(super) fn into_draft(self, halves: &Halves) -> Result<EventDraft, RecordError> {
+    pub(super) fn into_draft(mut self, halves: &Halves) -> Result<Drafted, RecordError> {
+        // Nothing is its own cause.
+        self.parents.retain(|(trace, span, _)| *trace != self.trace || *span != self.id);
         let start = u64::try_from(self.start.micros()).unwrap_or(0);
         let suffix = halves.suffix(&self.trace, &self.id, self.role, start);
         let mut causes: Vec<Cause> = Vec::new();
@@ -126,7 +163,7 @@ impl Span {
         }
         json_object::entitle(&mut draft, self.name);
         draft.attributes = attributes.into_attributes()?;
-        Ok(draft)
+        Ok((draft, self.notes))
     }
 }
 

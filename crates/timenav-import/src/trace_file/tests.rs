@@ -120,6 +120,43 @@ fn a_wrong_span_is_refused_alone() {
     check_detail(Format::Zipkin, "", r#"[{"traceId":"a","id":"1"}]"#, "the span does not say when it started");
 }
 
+#[test]
+fn parent_id_of_zeros_or_of_the_span_itself_is_a_root() {
+    let one = "T:0000000000000001";
+    for parent in ["", "0", "0000000000000000", "1", "0000000000000001"] {
+        let span = zipkin("1", &format!(r#","parentId":"{parent}""#));
+        let child = zipkin("2", r#","parentId":"1""#);
+        check_causes(Format::Zipkin, &format!("[{span},{child}]"), &[(one, &[]), ("T:0000000000000002", &[one])]);
+        let references = format!(r#"[{{"refType":"CHILD_OF","traceID":"aa","spanID":"{parent}"}}]"#);
+        let file = format!(
+            r#"{{"spans":[{{"traceID":"aa","spanID":"1","startTime":1,"parentSpanID":"{parent}","references":{references}}}]}}"#
+        );
+        check_causes(Format::Jaeger, &file, &[(one, &[])]);
+        let link = format!(r#"{{"traceId":"aa","spanId":"{parent}"}}"#);
+        let file = format!(
+            r#"{{"resourceSpans":[{{"scopeSpans":[{{"spans":[{{"traceId":"aa","spanId":"1","parentSpanId":"{parent}","startTimeUnixNano":"1","links":[{link}]}}]}}]}}]}}"#
+        );
+        check_causes(Format::Otlp, &file, &[(one, &[])]);
+    }
+    // A record of a log that was written outside of any span.
+    let file = r#"{"resourceLogs":[{"scopeLogs":[{"logRecords":[{"timeUnixNano":"1000","traceId":"00000000000000000000000000000000","spanId":"0000000000000000"}]}]}]}"#;
+    check(Format::Otlp, "", file, &[r#"1 - {"time":"1970-01-01T00:00:00.000001Z"}"#]);
+}
+
+#[test]
+fn span_with_a_negative_duration_has_no_end_and_a_note() {
+    let jaeger = r#"{"spans":[{"traceID":"aa","spanID":"1","startTime":1000000,"duration":-7}]}"#;
+    for (format, file) in
+        [(Format::Zipkin, format!("[{}]", zipkin("1", r#","duration":-7"#))), (Format::Jaeger, jaeger.to_owned())]
+    {
+        let (items, outcome) = items(format, "", file.as_bytes());
+        outcome.unwrap();
+        let event = items[0].event.as_ref().unwrap();
+        assert_eq!((event.end_time, event.attributes.as_ref().unwrap().contains(r#""duration":-7"#)), (None, true));
+        assert_eq!(items[0].notes.iter().map(|note| note.code).collect::<Vec<_>>(), ["duration_negative"]);
+    }
+}
+
 const JAEGER: &str = r#"{"data": [{"traceID": "aa", "processes": {
     "p1": {"serviceName": "a", "tags": [{"key": "host", "type": "string", "value": "h"}]}, "p2": {"serviceName": "b"}},
     "spans": [

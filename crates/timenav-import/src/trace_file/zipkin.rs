@@ -2,11 +2,11 @@
 
 use serde::Deserialize;
 use serde_json::Value;
-use timenav_core::event::{CauseKind, EventDraft};
+use timenav_core::event::CauseKind;
 
 use super::halves::{Glance, Halves, Role};
-use super::span::{Span, span_id, start_and_end, trace_id};
-use super::{Dialect, EachSpan, Unwalked};
+use super::span::{Span, duration, parent_id, span_id, start_and_end, trace_id};
+use super::{Dialect, Drafted, EachSpan, Unwalked};
 use crate::json_object::Members;
 use crate::json_stream::array_values;
 use crate::{Format, RecordError};
@@ -60,15 +60,15 @@ impl Dialect for Zipkin {
         })
     }
 
-    fn draft((): &(), halves: &Halves, span: &str) -> Result<EventDraft, RecordError> {
+    fn draft((): &(), halves: &Halves, span: &str) -> Result<Drafted, RecordError> {
         let mut members = Members::parse(span, "a span")?;
         let trace = trace_id("traceId", &members.required_text("traceId", "a span")?)?;
         let id = span_id("id", &members.required_text("id", "a span")?)?;
-        let parent = members.text("parentId")?.filter(|parent| !parent.is_empty());
-        let parent = parent.map(|parent| span_id("parentId", &parent)).transpose()?;
+        let parent = parent_id(&mut members, "parentId", &id)?;
         // Zipkin writes what is not known as 0.
         let start = members.count("timestamp")?.filter(|micros| *micros > 0);
-        let duration = members.count("duration")?.filter(|micros| *micros > 0);
+        let mut notes = Vec::new();
+        let duration = duration(&mut members, &mut notes)?.filter(|micros| *micros > 0);
         let (start, end) = start_and_end(("timestamp", "duration"), start, duration)?;
         let is_shared = members.get("shared") == Some(&Value::Bool(true));
         let role = role(members.get("kind").and_then(Value::as_str), is_shared);
@@ -81,7 +81,7 @@ impl Dialect for Zipkin {
             members.put("parent_span_id", Value::String(parent.clone()));
         }
         let parents = parent.into_iter().map(|parent| (trace.clone(), parent, CauseKind::Requires)).collect();
-        Span { trace, id, role, service, name, start, end, parents, attributes: members }.into_draft(halves)
+        Span { trace, id, role, service, name, start, end, parents, attributes: members, notes }.into_draft(halves)
     }
 }
 
