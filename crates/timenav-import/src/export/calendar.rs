@@ -59,8 +59,14 @@ pub(super) fn event(event: &Stored<'_>, stamp: Instant<Wall>, out: &mut String) 
     for actor in event.people()? {
         fold(&format!("ATTENDEE;CN=\"{}\":invalid:nomail", parameter(&actor)), out);
     }
-    match text_of(event.kind)?.as_str() {
-        "scheduled" => fold("STATUS:CONFIRMED", out),
+    let kind = text_of(event.kind)?;
+    match (event.status()?, kind.as_str()) {
+        (Some(status), _) => fold(&format!("STATUS:{status}"), out),
+        (None, "scheduled") => fold("STATUS:CONFIRMED", out),
+        (None, _) => {}
+    }
+    match kind.as_str() {
+        "scheduled" => {}
         "predicted" => fold("X-TIMENAV-KIND:predicted", out),
         // What is said of no kind was seen.
         _ => fold("X-TIMENAV-KIND:observed", out),

@@ -3,9 +3,12 @@
 use std::borrow::Cow;
 
 use serde::Deserialize;
+use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::ExportError;
+
+const STATUSES: [&str; 3] = ["TENTATIVE", "CONFIRMED", "CANCELLED"];
 
 /// The members of an event, each as its text. What no importer takes, such as `position`, is left out.
 #[derive(Deserialize)]
@@ -51,6 +54,12 @@ pub(super) struct Place<'e> {
     pub(super) lon: &'e RawValue,
     #[serde(borrow)]
     pub(super) radius_m: Option<&'e RawValue>,
+}
+
+/// The attributes that are looked at.
+#[derive(Deserialize)]
+struct Attributes {
+    status: Option<Value>,
 }
 
 /// A reason for an event.
@@ -106,6 +115,14 @@ impl<'e> Stored<'e> {
     /// Returns what the event happened because of.
     pub(super) fn reasons(&self) -> Result<Vec<Reason<'e>>, ExportError> {
         self.causes.map_or_else(|| Ok(Vec::new()), |causes| parsed(causes.get()))
+    }
+
+    /// Returns the attribute `status`, if it is one that events of calendars have (RFC 5545 §3.8.1.11).
+    pub(super) fn status(&self) -> Result<Option<&'static str>, ExportError> {
+        let Some(attributes) = self.attributes else { return Ok(None) };
+        let Attributes { status } = parsed(attributes.get())?;
+        let Some(Value::String(status)) = status else { return Ok(None) };
+        Ok(STATUSES.into_iter().find(|known| known.eq_ignore_ascii_case(status.trim())))
     }
 
     /// Returns who took part.

@@ -205,6 +205,23 @@ fn what_calendars_have_no_form_for_is_left_out_and_counted() {
 }
 
 #[test]
+fn calendar_event_keeps_its_status() {
+    let statuses = |attributes: Option<&str>, kind: EventKind| {
+        let draft = EventDraft { attributes: attributes.map(str::to_owned), kind: Some(kind), ..least() };
+        let text = written(ExportFormat::ICalendar, &[draft]);
+        text.lines().filter_map(|line| line.strip_prefix("STATUS:").map(str::to_owned)).collect::<Vec<_>>()
+    };
+    let scheduled = |attributes| statuses(attributes, EventKind::Scheduled);
+    assert_eq!(scheduled(None), ["CONFIRMED"]);
+    assert_eq!(scheduled(Some(r#"{"status":"CANCELLED"}"#)), ["CANCELLED"]);
+    assert_eq!(scheduled(Some(r#"{"status":"tentative"}"#)), ["TENTATIVE"]);
+    assert_eq!(scheduled(Some(r#"{"status":"200"}"#)), ["CONFIRMED"]);
+    assert_eq!(scheduled(Some(r#"{"status":["CANCELLED"]}"#)), ["CONFIRMED"]);
+    assert_eq!(statuses(Some(r#"{"status":"CANCELLED"}"#), EventKind::Predicted), ["CANCELLED"]);
+    assert_eq!(statuses(Some(r#"{"status":"ok"}"#), EventKind::Observed), Vec::<String>::new());
+}
+
+#[test]
 fn what_is_no_event_leaves_no_trace() {
     for format in ExportFormat::ALL {
         for json in ["", "[]", "{}", "{\"event_id\":\"a\"}", "{\"event_id\":1,\"time\":2,\"geo\":[]}"] {
