@@ -6,7 +6,9 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 use timenav_core::event::{Assertion, Cause, CauseKind, EventDraft, EventKind, Precision};
 use timenav_core::ids::EventId;
-use timenav_core::limits::EVENT_SEQUENCE_MAX;
+use timenav_core::limits::{
+    DESCRIPTION_BYTES_MAX, EVENT_NAME_BYTES_MAX, EVENT_SEQUENCE_MAX, ID_BYTES_MAX, LOCATION_BYTES_MAX, SOURCE_BYTES_MAX,
+};
 use timenav_core::place::Geo;
 use timenav_core::time::{DurationError, Instant, TimestampError, Virtual, Zone, parse_duration, parse_timestamp};
 
@@ -17,7 +19,7 @@ use crate::event_record::{AssertionRecord, CauseRecord, point, without_position}
 use crate::excel_date::parse_excel;
 use crate::field::{self, Field};
 use crate::item::{RecordError, RecordNote};
-use crate::mapping::{Reading, TimePart, TimeRules};
+use crate::mapping::{Missing, Reading, TimePart, TimeRules};
 use crate::partial_time::{self, Known, PartText, Wrong};
 use crate::unix_time::parse_unix;
 
@@ -41,6 +43,9 @@ pub(crate) trait Cells {
 
     /// Returns what has to be known to read a time, beside its text.
     fn rules(&self, field: Field) -> Cow<'_, TimeRules>;
+
+    /// Returns which texts and places say that nothing is known.
+    fn missing(&self) -> &Missing;
 }
 
 /// Returns the draft that the cells make, without attributes, and what is to be told of it.
@@ -73,6 +78,33 @@ pub(crate) fn draft(cells: &dyn Cells) -> Result<(EventDraft, Vec<RecordNote>), 
         sequence: cells.cell(Field::Sequence)?.map(|cell| number_in_sequence(&cell)).transpose()?,
     };
     Ok((draft, notes))
+}
+
+/// Takes the texts of a draft that are too long for their fields, and returns them as attributes. A long name is the
+/// description if there is no other.
+pub(crate) fn take_long_texts(draft: &mut EventDraft, notes: &mut Vec<RecordNote>) -> Vec<(String, Value)> {
+    if draft.description.is_empty()
+        && let Some(name) =
+            draft.name.take_if(|name| (EVENT_NAME_BYTES_MAX + 1..=DESCRIPTION_BYTES_MAX).contains(&name.len()))
+    {
+        draft.description = name;
+    }
+    let too_long = |text: &mut Option<String>, bytes_max: usize| text.take_if(|text| text.len() > bytes_max);
+    let mut long = Vec::new();
+    for (name, text, bytes_max) in [
+        ("name", &mut draft.name, EVENT_NAME_BYTES_MAX),
+        ("location", &mut draft.location, LOCATION_BYTES_MAX),
+        ("source", &mut draft.source, SOURCE_BYTES_MAX),
+    ] {
+        long.extend(too_long(text, bytes_max).map(|text| (name, text, bytes_max)));
+    }
+    if draft.description.len() > DESCRIPTION_BYTES_MAX {
+        long.push(("description", std::mem::take(&mut draft.description), DESCRIPTION_BYTES_MAX));
+    }
+    let actors = draft.actors.extract_if(.., |actor| actor.len() > ID_BYTES_MAX);
+    long.extend(actors.map(|actor| ("actors", actor, ID_BYTES_MAX)));
+    notes.extend(long.iter().map(|(name, text, bytes_max)| RecordNote::long_text_kept(name, text.len(), *bytes_max)));
+    long.into_iter().map(|(name, text, _)| (name.to_owned(), Value::from(text))).collect()
 }
 
 /// Checks the limits, and gives the draft the id of its content if it has none.
@@ -250,6 +282,7 @@ fn geo(cells: &dyn Cells) -> Result<Option<Geo>, RecordError> {
     let radius_m = number_of(Field::RadiusM, "geo/radius_m")?;
     match (lat, lon, radius_m) {
         (None, None, None) => Ok(None),
+        (Some(lat), Some(lon), _) if cells.missing().includes_place(lat, lon) => Ok(None),
         (Some(lat), Some(lon), radius_m) => Ok(Some(Geo { point: point("geo/lat", "geo/lon", lat, lon)?, radius_m })),
         (None, _, _) => missing("geo/lat"),
         (Some(_), None, _) => missing("geo/lon"),

@@ -83,7 +83,8 @@ pub(crate) fn with_point(text: &str) -> Option<Cow<'_, str>> {
 /// Letters tell which is which; without them the latitude comes first, or second where `is_lon_first`.
 pub(crate) fn pair(text: &str, is_lon_first: bool) -> Option<(f64, f64)> {
     let text = text.trim().trim_start_matches(['(', '[']).trim_end_matches([')', ']']).trim();
-    let text = text.strip_prefix("POINT").map_or(text, |rest| rest.trim().trim_start_matches('('));
+    let (start, rest) = text.split_at_checked("POINT".len()).unwrap_or(("", text));
+    let text = if start.eq_ignore_ascii_case("POINT") { rest.trim().trim_start_matches('(') } else { text };
     let (first, second) = halves(text)?;
     let in_order = |lat: &str, lon: &str| Some((degrees(lat, Axis::Lat)?, degrees(lon, Axis::Lon)?));
     if is_lon_first || is_of_lon(first) { in_order(second, first) } else { in_order(first, second) }
@@ -180,6 +181,7 @@ mod tests {
             assert_eq!(pair(text, false), Some((33.675, -106.475)), "{text}");
         }
         assert_eq!(pair("POINT (-106.475 33.675)", true), Some((33.675, -106.475)));
+        assert_eq!(pair("Point(-106.475 33.675)", true), Some((33.675, -106.475)));
         for wrong in ["", "1", "1 2 3", "33N 34N", "x, y", "1,", "33.675N"] {
             assert_eq!(pair(wrong, false), None, "{wrong}");
         }

@@ -50,7 +50,7 @@ pub enum ImportError {
     /// No column of the CSV file is the time of its events.
     #[error(
         "it is not clear which column is the time of the events; name it in the mapping, as in `time=<column>` for \
-         timestamps or `time=<column>|unix` for seconds since 1970; {hint}"
+         timestamps or `time=<column>|unix` for seconds since 1970 (`timenav import --guess` proposes a mapping); {hint}"
     )]
     TimeUnmapped {
         /// The columns that there are.

@@ -36,7 +36,7 @@ impl Item {
 /// What became of a record that is an event, and may be taken for more.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RecordNote {
-    /// `recurrence_kept`, `time_in_part`, `line_left_out`, `offset_assumed` or `duration_negative`.
+    /// `recurrence_kept`, `time_in_part`, `line_left_out`, `offset_assumed`, `duration_negative` or `long_text_kept`.
     pub code: &'static str,
     /// What was not done, and what was.
     pub detail: Cow<'static, str>,
@@ -63,6 +63,14 @@ impl RecordNote {
         Self { code: Self::OFFSET_ASSUMED, detail: Cow::Owned(clipped(detail)) }
     }
     pub(crate) const OFFSET_ASSUMED: &'static str = "offset_assumed";
+
+    /// Returns the note that a text is too long for its field.
+    pub(crate) fn long_text_kept(field: &str, bytes: usize, bytes_max: usize) -> Self {
+        let detail = format!(
+            "`{field}` has at most {bytes_max} bytes, and the text for it has {bytes}; it is the attribute `{field}`"
+        );
+        Self { code: "long_text_kept", detail: Cow::Owned(detail) }
+    }
 
     pub(crate) const DURATION_NEGATIVE: Self = Self {
         code: "duration_negative",

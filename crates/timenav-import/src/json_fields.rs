@@ -14,10 +14,11 @@ use crate::event_record::without_position;
 use crate::field::{FIELDS, Field};
 use crate::limits::{RECORD_BYTES_MAX, TEMPLATE_TEXT_BYTES_MAX};
 use crate::long_integers;
-use crate::mapping::{Mapping, Reading, Source, Template, TimeRules};
+use crate::mapping::{Mapping, Missing, Reading, Source, Template, TimeRules};
+use crate::object_of::object_of;
 use crate::partial_time::PartText;
 use crate::unix_time::UnixUnit;
-use crate::{AssertionRecord, CauseRecord, RecordError};
+use crate::{AssertionRecord, CauseRecord, RecordError, RecordNote};
 
 /// How a number is a time where nothing is said: as JavaScript counts.
 static MILLIS: Reading = Reading::Unix(UnixUnit::Millis);
@@ -100,9 +101,25 @@ impl<'a> Properties<'a> {
         if rest.is_empty() {
             return self.members.get(name).copied();
         }
-        let value = self.members.get(name).filter(|value| value.get().starts_with('{'))?;
-        Self::of_object(value.get()).ok()?.find(rest)
+        inside(self.members.get(name)?, rest)
     }
+}
+
+/// Returns what is at the end of a path inside of an object or a list, whose items are numbered from 0 (RFC 6901 §4).
+fn inside<'a>(value: &'a RawValue, path: &str) -> Option<&'a RawValue> {
+    if value.get().starts_with('{') {
+        return Properties::of_object(value.get()).ok()?.find(path);
+    }
+    let (number, rest) = match path.strip_prefix('/') {
+        Some(pointer) => pointer.find('/').map_or((pointer, ""), |end| pointer.split_at(end)),
+        None => path.split_once('.').unwrap_or((path, "")),
+    };
+    let items: Vec<&RawValue> = if is_list(value) { serde_json::from_str(value.get()).ok()? } else { return None };
+    let item = *items.get(number.parse::<usize>().ok()?)?;
+    if item.get() == "null" {
+        return None;
+    }
+    if rest.is_empty() { Some(item) } else { inside(item, rest) }
 }
 
 /// Cuts a path behind its first name, or behind so many dots more.
@@ -315,7 +332,11 @@ impl<'a> Fields<'a> {
     }
 
     /// Adds the lists that are written as such to a draft, and returns the attributes, if there are some.
-    pub(crate) fn complete(&self, draft: &mut EventDraft) -> Result<Option<Map<String, Value>>, RecordError> {
+    pub(crate) fn complete(
+        &self,
+        draft: &mut EventDraft,
+        notes: &mut Vec<RecordNote>,
+    ) -> Result<Option<Map<String, Value>>, RecordError> {
         if let Some(causes) = self.list::<CauseRecord>(Field::Causes)? {
             let causes = causes.into_iter().enumerate();
             draft.causes = causes.map(|(index, cause)| cause.into_cause(index)).collect::<Result<_, _>>()?;
@@ -329,8 +350,10 @@ impl<'a> Fields<'a> {
         }
         let mut attributes = self.left_over()?;
         let given = self.attributes()?;
-        let has_attributes = given.is_some() || !attributes.is_empty();
+        let long = assembly::take_long_texts(draft, notes);
+        let has_attributes = given.is_some() || !attributes.is_empty() || !long.is_empty();
         attributes.extend(given.unwrap_or_default());
+        let attributes = object_of(attributes.into_iter().chain(long));
         Ok(has_attributes.then_some(attributes))
     }
 }
@@ -368,6 +391,10 @@ impl Cells for Fields<'_> {
     fn rules(&self, field: Field) -> Cow<'_, TimeRules> {
         let time = self.mapping.time(field);
         time.map_or_else(|| Cow::Owned(TimeRules::default()), |time| Cow::Borrowed(&time.rules))
+    }
+
+    fn missing(&self) -> &Missing {
+        self.mapping.missing()
     }
 }
 

@@ -59,8 +59,8 @@ fn draft(mapping: &Mapping, text: &str) -> Result<(EventDraft, Vec<RecordNote>),
     }
     let members = Properties::of_object(text).map_err(malformed)?;
     let fields = Fields::new(Kind::Record, mapping, &members, false);
-    let (mut draft, notes) = assembly::draft(&fields)?;
-    let mut attributes = fields.complete(&mut draft)?;
+    let (mut draft, mut notes) = assembly::draft(&fields)?;
+    let mut attributes = fields.complete(&mut draft, &mut notes)?;
     if let Some(name) = fields.event_id_text()? {
         let event_id = EventId::new(&name).ok();
         draft.event_id = Some(event_id.clone().unwrap_or_else(|| id_of_name(&name)));

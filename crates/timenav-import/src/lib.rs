@@ -38,6 +38,7 @@ mod json_fields;
 mod object_of;
 mod meter;
 mod byte_order_mark;
+mod encoding;
 mod unpacking;
 mod guess;
 mod spreadsheet;
@@ -85,13 +86,17 @@ pub fn read(
     input: impl Read,
     sink: &mut dyn FnMut(Item) -> ControlFlow<()>,
 ) -> Result<(), ImportError> {
-    let (mut input, other) = byte_order_mark::without(input).map_err(|source| ImportError::Io { line: 1, source })?;
+    let (input, other) = byte_order_mark::without(input).map_err(|source| ImportError::Io { line: 1, source })?;
     if let Some(other) = other.filter(|_| format != Format::Git) {
         return Err(ImportError::NotText { what: other });
     }
     if !mapping.is_automatic() && !format.takes_mapping() {
         return Err(ImportError::MappingUnused);
     }
+    let mut input: Box<dyn Read + '_> = match mapping.encoding() {
+        encoding::Encoding::Utf8 => Box::new(input),
+        encoding::Encoding::Windows1252 => Box::new(encoding::decoded(input)),
+    };
     match format {
         Format::Ndjson if mapping.is_automatic() => ndjson_file::read(&mut input, sink),
         Format::Ndjson => json_file::read_lines(mapping, &mut input, sink),

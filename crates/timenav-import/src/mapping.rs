@@ -24,6 +24,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value};
 
+use crate::encoding::Encoding;
 use crate::field::{FIELDS, Field};
 use crate::item::clipped;
 use crate::limits::{MAPPING_BYTES_MAX, TEMPLATE_COLUMNS_MAX};
@@ -49,6 +50,7 @@ pub struct Mapping {
     table: Table,
     /// Where in a JSON document the list of records is.
     records: Option<String>,
+    encoding: Encoding,
 }
 
 /// Where a field comes from.
@@ -224,6 +226,15 @@ impl Mapping {
                 self.records = Some(path.trim().to_owned());
                 return Ok(());
             }
+            (None, _) if word == "encoding" => {
+                self.encoding = value.as_str().and_then(Encoding::named).ok_or_else(|| MappingError::OptionWrong {
+                    option: word.to_owned(),
+                    given: clipped(value.as_str().map_or_else(|| value.to_string(), str::to_owned)),
+                    rule: "a file is `utf-8` or `windows-1252`; save it as UTF-8 if it is another".to_owned(),
+                })?;
+                return Ok(());
+            }
+            (Some(("geo", "missing")), _) => return self.missing.add_place(value),
             (None, _) if word == "missing" => return self.missing.add(None, value),
             (Some(("missing", column)), _) => return self.missing.add(Some(column), value),
             _ => {}
@@ -242,7 +253,7 @@ impl Mapping {
             }
         };
         let word = match word.split_once('.') {
-            Some((time @ ("time" | "end_time"), "column")) => time,
+            Some((whole @ ("time" | "end_time" | "geo"), "column")) => whole,
             Some((time @ ("time" | "end_time"), part)) => {
                 let field = if time == "time" { Field::Time } else { Field::EndTime };
                 return self.times.entry(field).or_default().add(field, part, value);
@@ -286,11 +297,16 @@ impl Mapping {
     pub(crate) fn records(&self) -> Option<&str> {
         self.records.as_deref()
     }
+
+    /// Returns how the text of the file is encoded.
+    pub(crate) fn encoding(&self) -> Encoding {
+        self.encoding
+    }
 }
 
 fn field_unknown(word: &str) -> MappingError {
     let fields: [_; FIELDS] = Field::ALL.map(Field::as_str);
-    let options = Table::WORDS.into_iter().chain(["missing", "records"]);
+    let options = Table::WORDS.into_iter().chain(["missing", "records", "encoding"]);
     let hint = match suggestion::nearest(word, options) {
         Some(option) if suggestion::nearest(word, fields).is_none() => format!("did you mean `{option}`?"),
         Some(_) | None => suggestion::hint("the fields", word, fields),

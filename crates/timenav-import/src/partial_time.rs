@@ -11,7 +11,7 @@ use timenav_core::event::Precision;
 use timenav_core::time::{Instant, TimestampError, Virtual, parse_timestamp};
 
 use crate::mapping::{TimePart, TimeRules, YearNumbering};
-use crate::time_format::{Era, Partial, TimeFormat, Year, number_alone, seconds_alone, year_alone};
+use crate::time_format::{Era, Partial, TimeFormat, Year, number_alone, seconds_alone, whole, year_alone};
 
 /// How dates are written that nobody needs to be told of.
 static DATES: LazyLock<Vec<TimeFormat>> = LazyLock::new(|| {
@@ -107,8 +107,12 @@ fn take(part: &PartText<'_>, partial: &mut Partial) -> Result<(), String> {
     let number = |what: &str| number_alone(text).map(Some).ok_or_else(|| format!("`{text}` is no {what}"));
     match part.part {
         TimePart::Year => {
-            let wrong = || format!("`{text}` is no year; years are written like `1945`, `-2150` or `2150 BCE`");
-            partial.year = Some(year_alone(text).ok_or_else(wrong)?);
+            partial.year = match part.format {
+                Some(format) => format.read(whole(text)).ok_or_else(|| unlike(text, format))?.year,
+                None => Some(year_alone(text).ok_or_else(|| {
+                    format!("`{text}` is no year; years are written like `1945`, `-2150` or `2150 BCE`")
+                })?),
+            };
         }
         // Neither is ever 0: who writes that does not know it.
         TimePart::Month => partial.month = number("month; months are 1 to 12, or English names")?.filter(|n| *n != 0),

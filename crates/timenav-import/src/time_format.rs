@@ -4,7 +4,7 @@ mod reading;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use reading::{number_alone, seconds_alone, year_alone};
+pub(crate) use reading::{number_alone, seconds_alone, whole, year_alone};
 
 /// How a date, a time of day or both are written.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -87,6 +87,11 @@ impl TimeFormat {
     /// Returns the pattern as it was given.
     pub(crate) fn as_str(&self) -> &str {
         &self.text
+    }
+
+    /// Returns whether it is a year of two digits alone.
+    pub(crate) fn is_short_year(&self) -> bool {
+        self.tokens == [Token::ShortYear]
     }
 
     /// Returns how the pattern has to be written for a text that says only two digits of its year.

@@ -144,7 +144,7 @@ pub(crate) struct RefusalBody {
 pub(crate) struct NoteBody {
     /// Its line.
     line: u64,
-    /// A stable word for what was not done: `recurrence_kept`, `time_in_part`, `line_left_out`, `offset_assumed` or `duration_negative`.
+    /// A stable word for what was not done: `line_left_out`. The guide to importing lists them.
     code: &'static str,
     /// What was not done, and what was.
     detail: Cow<'static, str>,

@@ -13,7 +13,8 @@ use crate::attributes;
 use crate::field::{FIELDS, Field};
 use crate::item::{RecordNote, clipped};
 use crate::limits::{CSV_COLUMNS_MAX, TEMPLATE_TEXT_BYTES_MAX};
-use crate::mapping::{Mapping, MissingHere, PartSource, Reading, Source, Template, TimeRules, TimeSource};
+use crate::mapping::{Mapping, Missing, MissingHere, PartSource, Reading, Source, Template, TimeRules, TimeSource};
+use crate::object_of::object_of;
 use crate::partial_time::PartText;
 use crate::spreadsheet::{plain, unguarded};
 use crate::suggestion;
@@ -24,7 +25,9 @@ pub(super) struct Columns {
     fields: [Option<FieldColumns>; FIELDS],
     /// Where the parts of times come from that are in several columns.
     times: Vec<(Field, TimeColumns)>,
-    /// For each column the texts that say that nothing is known.
+    /// Which texts and places say that nothing is known.
+    missing_anywhere: Missing,
+    /// For each column the texts that say so.
     missing: Vec<MissingHere>,
     /// The columns that are no field, in the order that RFC 8785 §3.2.3 sorts their names in.
     attributes: Vec<Attribute>,
@@ -107,14 +110,20 @@ impl Columns {
             return Err(ImportError::TimeUnmapped { hint: columns_hint(&names) });
         }
         let missing = names.iter().map(|name| mapping.missing().here(name)).collect();
-        Ok(Self { fields, times, missing, attributes: attribute_columns(&names, &taken) })
+        let missing_anywhere = mapping.missing().clone();
+        Ok(Self { fields, times, missing_anywhere, missing, attributes: attribute_columns(&names, &taken) })
     }
 
     /// Returns the event of a row, and what is to be told of it.
     pub(super) fn draft(&self, row: &StringRecord) -> Result<(EventDraft, Vec<RecordNote>), RecordError> {
-        let (mut draft, notes) = assembly::draft(&Row { columns: self, row })?;
+        let (mut draft, mut notes) = assembly::draft(&Row { columns: self, row })?;
+        let long = assembly::take_long_texts(&mut draft, &mut notes);
         draft.attributes = match self.cell(row, Field::Attributes)? {
-            None => self.attributes_of(row),
+            None if long.is_empty() => self.attributes_of(row),
+            None => {
+                let cells = self.attribute_cells(row).map(|(of, text)| (of.name.clone(), Value::from(&*text)));
+                Some(attributes::canonical(&object_of(cells.chain(long)))?)
+            }
             Some(cell) => {
                 let given = Value::from(assembly::attributes(&cell)?);
                 // A column may say again what is in there, under the name that leads to it.
@@ -129,6 +138,7 @@ impl Columns {
                     more.map(|(attribute, text)| (attribute.name.clone(), Value::from(&*text))).collect();
                 let mut object = if let Value::Object(object) = given { object } else { Map::new() };
                 object.extend(more);
+                let object = object_of(object.into_iter().chain(long));
                 Some(attributes::canonical(&object)?)
             }
         };
@@ -208,6 +218,10 @@ impl Cells for Row<'_> {
     fn rules(&self, field: Field) -> Cow<'_, TimeRules> {
         let time = self.columns.times.iter().find(|(of, _)| *of == field);
         time.map_or_else(|| Cow::Owned(TimeRules::default()), |(_, time)| Cow::Borrowed(&time.rules))
+    }
+
+    fn missing(&self) -> &Missing {
+        &self.columns.missing_anywhere
     }
 }
 

@@ -70,7 +70,13 @@ impl<'i> Rows<'i> {
             Some(Delimiter::Blanks) | None => {
                 let comment = table.comment.as_deref().unwrap_or_default();
                 let at = |source| ImportError::Io { line: line + 1, source };
-                likely_delimiter(lines::first_line(&mut input, comment, &mut head).map_err(at)?)
+                let first = lines::first_line(&mut input, comment, &mut head).map_err(at)?;
+                let (named, likely) = (named_delimiter(first), likely_delimiter(first));
+                if named.is_some() {
+                    line += u64::try_from(head.split(|byte| *byte == b'\n').count() - 1).unwrap_or_default();
+                    head.clear();
+                }
+                named.unwrap_or(likely)
             }
         };
         let input: Box<dyn Read + 'i> = Box::new(Cursor::new(head).chain(input));
@@ -191,6 +197,16 @@ fn cut<'t>(line: &'t str, column: &FixedColumn) -> &'t str {
     }
     let byte = |place: usize| line.char_indices().nth(place).map_or(line.len(), |(byte, _)| byte);
     &line[byte(column.start)..byte(column.end)]
+}
+
+/// Returns what a first line such as `sep=;` says, which spreadsheets write and read.
+fn named_delimiter(line: &[u8]) -> Option<u8> {
+    let line = line.trim_ascii();
+    let line = line.strip_prefix(b"\"").and_then(|line| line.strip_suffix(b"\"")).unwrap_or(line);
+    match line.split_at_checked(4)? {
+        (name, [delimiter]) if name.eq_ignore_ascii_case(b"sep=") => Some(*delimiter),
+        _ => None,
+    }
 }
 
 /// Returns what is most often between columns in the first line. Of those that are as often the first of

@@ -338,3 +338,65 @@ fn columns_are_said_in_one_way() {
     let error = crate::Mapping::parse(map).unwrap_err().to_string();
     assert!(error.contains("by `columns` or by `pattern`, not by both"), "{error}");
 }
+
+#[test]
+fn missing_place_is_said_for_the_pair() {
+    let file = "time,lat,lon\n2024-07-20,0.0,0\n2024-07-20,0,35.5\n2024-07-20,51.5,-0\n2024-07-20,-1,-1\n";
+    let event = |line: u64, geo: &str| format!(r#"{line} - {{{geo}"precision":"day","time":"2024-07-20T00:00:00Z"}}"#);
+    let (equator, meridian) = (event(3, r#""geo":{"lat":0,"lon":35.5},"#), event(4, r#""geo":{"lat":51.5,"lon":0},"#));
+    let other = event(5, r#""geo":{"lat":-1,"lon":-1},"#);
+    for mapping in ["geo.missing=0 0", r#"{"geo": {"lat": "lat", "lon": "lon", "missing": "0,0"}}"#] {
+        check(Format::Csv, mapping, file, &[&event(2, ""), &equator, &meridian, &other]);
+    }
+    let both = r#"{"geo": {"missing": ["0,0", "-1,-1"]}}"#;
+    check(Format::Csv, both, file, &[&event(2, ""), &equator, &meridian, &event(5, "")]);
+    let pair = "time,where\n2024-07-20,\"(0.0, 0.0)\"\n2024-07-20,\"(0, 35.5)\"\n";
+    check(Format::Csv, r#"{"geo": {"column": "where", "missing": "0,0"}}"#, pair, &[&event(2, ""), &equator]);
+}
+
+#[test]
+fn year_of_two_digits_is_read_where_the_mapping_says_so() {
+    let event = |line: u64, year: u16| format!(r#"{line} - {{"precision":"month","time":"{year}-03-01T00:00:00Z"}}"#);
+    let file = "Month,Year\n3,14\n3,69\n3,68.0\n3,2014\n";
+    let mapping = r#"{"time": {"year": "Year|YY", "month": "Month"}}"#;
+    check(Format::Csv, mapping, file, &[&event(2, 2014), &event(3, 1969), &event(4, 2068), "5 invalid_parameter time"]);
+}
+
+#[test]
+fn text_of_windows_is_read_where_the_mapping_says_so() {
+    let file = b"time;name\n2024-07-20;Cayut\xED \x80\n";
+    let (items, outcome) = items(Format::Csv, "encoding=windows-1252", file);
+    outcome.unwrap();
+    assert_eq!(items[0].event.as_ref().unwrap().name.as_deref(), Some("Cayutí €"));
+}
+
+#[test]
+fn first_line_may_name_the_delimiter() {
+    let event = r#"- {"attributes":{"a|b":"x,y"},"precision":"day","time":"2024-07-20T00:00:00Z"}"#;
+    for start in ["sep=;\n", "\"SEP=;\"\r\n"] {
+        check(Format::Csv, "", &format!("{start}time;a|b\n2024-07-20;x,y\n"), &[&format!("3 {event}")]);
+    }
+}
+
+#[test]
+fn long_text_does_not_cost_the_record() {
+    let (name, location, actor) = ("n".repeat(257), "l".repeat(513), "a".repeat(129));
+    let time = r#""precision":"day","time":"2024-07-20T00:00:00Z""#;
+    let file = format!("time,name\n2024-07-20,{name}\n");
+    check(Format::Csv, "", &file, &[&format!(r#"2 - {{"description":"{name}",{time}}}"#)]);
+    let file = format!("time,name,description,location,actors,b\n2024-07-20,{name},d,{location},x;{actor},c\n");
+    let event = format!(
+        r#"2 - {{"actors":["x"],"attributes":{{"actors":"{actor}","b":"c","location":"{location}","name":"{name}"}},"description":"d",{time}}}"#
+    );
+    check(Format::Csv, "", &file, &[&event]);
+    let (items, _) = items(Format::Csv, "", file.as_bytes());
+    let notes: Vec<(&str, &str)> = items[0].notes.iter().map(|note| (note.code, &*note.detail)).collect();
+    assert_eq!(notes.len(), 3);
+    assert_eq!(
+        notes[0],
+        ("long_text_kept", "`name` has at most 256 bytes, and the text for it has 257; it is the attribute `name`")
+    );
+    let record = format!(r#"{{"time":"2024-07-20T00:00:00Z","name":"{name}","a":1}}"#);
+    let event = format!(r#"1 - {{"attributes":{{"a":1}},"description":"{name}","time":"2024-07-20T00:00:00Z"}}"#);
+    check(Format::Json, "", &record, &[&event]);
+}

@@ -230,7 +230,7 @@ fn a_file_without_a_header_or_a_time_is_refused() {
     let unmapped = |hint: &str| {
         format!(
             "it is not clear which column is the time of the events; name it in the mapping, as in `time=<column>` \
-             for timestamps or `time=<column>|unix` for seconds since 1970; {hint}"
+             for timestamps or `time=<column>|unix` for seconds since 1970 (`timenav import --guess` proposes a mapping); {hint}"
         )
     };
     check_detail("", "when,a\n$T,1\n", &unmapped("the columns are `when`, `a`"));

@@ -55,8 +55,8 @@ impl Feature<'_> {
         let feature_id = self.id_text()?;
         let properties = Properties::new(self.properties)?;
         let fields = Fields::new(Kind::Feature, mapping, &properties, feature_id.is_some());
-        let (mut draft, notes) = assembly::draft(&fields)?;
-        let attributes = fields.complete(&mut draft)?;
+        let (mut draft, mut notes) = assembly::draft(&fields)?;
+        let attributes = fields.complete(&mut draft, &mut notes)?;
         let has_attributes = attributes.is_some();
         let mut attributes = attributes.unwrap_or_default();
 
@@ -69,9 +69,7 @@ impl Feature<'_> {
                 attributes.entry(FEATURE_ID).or_insert(Value::from(original));
             }
         }
-        if draft.geo.is_none() {
-            self.place(&fields, &mut draft, &mut attributes)?;
-        }
+        self.place(&fields, &mut draft, &mut attributes)?;
         if has_attributes || !attributes.is_empty() {
             draft.attributes = Some(attributes::canonical(&attributes)?);
         }
@@ -87,7 +85,8 @@ impl Feature<'_> {
     ) -> Result<(), RecordError> {
         if let Some(geometry) = self.geometry {
             let place = geometry::place(geometry)?;
-            draft.geo = place.geo;
+            // What is mapped is where the feature is only if its geometry does not say so (RFC 7946 §3.2).
+            draft.geo = place.geo.or(draft.geo);
             if let Some(altitude) = place.altitude {
                 attributes.entry(ALTITUDE).or_insert(Value::from(altitude));
             }

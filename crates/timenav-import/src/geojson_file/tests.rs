@@ -110,6 +110,19 @@ fn ids_are_found_or_made() {
 }
 
 #[test]
+fn geometry_counts_before_mapped_properties() {
+    let feature = |geometry: &str| {
+        format!(r#"{{"type":"Feature","geometry":{geometry},"properties":{{"time":"2024-07-20","x":1,"y":2}}}}"#)
+    };
+    for (geometry, place) in
+        [(r#"{"type":"Point","coordinates":[7.5,46.9]}"#, r#""lat":46.9,"lon":7.5"#), ("null", r#""lat":2,"lon":1"#)]
+    {
+        let event = format!(r#"1 - {{"geo":{{{place}}},"precision":"day","time":"2024-07-20T00:00:00Z"}}"#);
+        crate::tests::check(Format::GeoJson, "lat=y,lon=x", &feature(geometry), &[&event]);
+    }
+}
+
+#[test]
 fn properties_are_fields_or_attributes() {
     check_properties("", r#"{$T,"name":"n","title":"t"}"#, r#"- {"description":"t","name":"n",$T}"#);
     check_properties("", r#"{$T,"description":"d","title":"t"}"#, r#"- {"description":"d","name":"t",$T}"#);

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 use super::MappingError;
+use crate::coordinates::pair;
 use crate::item::clipped;
 
 /// Which texts say that nothing is known: those of every column, and those of some.
@@ -12,6 +13,8 @@ use crate::item::clipped;
 pub(crate) struct Missing {
     everywhere: Vec<String>,
     columns: BTreeMap<String, Vec<String>>,
+    /// Places that say so, each a latitude and a longitude.
+    places: Vec<String>,
 }
 
 /// The texts that say so in one column.
@@ -53,6 +56,27 @@ impl Missing {
         // Blanks are missing in any case.
         known.extend(texts.into_iter().filter(|text| !text.is_empty()));
         Ok(())
+    }
+
+    /// Takes a place, or a list of places.
+    pub(super) fn add_place(&mut self, value: &Value) -> Result<(), MappingError> {
+        let wrong = || MappingError::OptionWrong {
+            option: "geo.missing".to_owned(),
+            given: clipped(value.as_str().map_or_else(|| value.to_string(), str::to_owned)),
+            rule: "this is a latitude and a longitude that stand for no place, such as `0,0`, or a list of such texts"
+                .to_owned(),
+        };
+        let list = std::slice::from_ref(value);
+        for place in value.as_array().map_or(list, Vec::as_slice) {
+            let place = place.as_str().filter(|place| pair(place, false).is_some()).ok_or_else(wrong)?;
+            self.places.push(place.to_owned());
+        }
+        Ok(())
+    }
+
+    /// Returns whether a place says that none is known.
+    pub(crate) fn includes_place(&self, lat: f64, lon: f64) -> bool {
+        self.places.iter().any(|place| pair(place, false) == Some((lat, lon)))
     }
 
     /// Returns the columns that are named.

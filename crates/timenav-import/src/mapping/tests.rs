@@ -153,7 +153,17 @@ fn times_places_and_tables_are_said_in_parts() {
     refused("time=t,time.year=y", "`time` is mapped as a whole and in parts; map it one way");
     refused("time.zone=Mars", "`time.zone` cannot be `Mars`: a zone is `UTC` or an IANA name, `Europe/Paris`");
     refused("time.year=y|YYYY", {
-        "`time.year` cannot be `y|YYYY`: only `date` and `time_of_day` take a pattern behind `|`"
+        "`time.year` cannot be `y|YYYY`: a year takes `|YY`, if it has two digits, and no other pattern"
+    });
+    refused("time.month=m|MM", {
+        "`time.month` cannot be `m|MM`: only `date`, `time_of_day` and `year` take a pattern behind `|`"
+    });
+    refused("encoding=utf-16", {
+        "`encoding` cannot be `utf-16`: a file is `utf-8` or `windows-1252`; save it as UTF-8 if it is another"
+    });
+    refused("geo.missing=0", {
+        "`geo.missing` cannot be `0`: this is a latitude and a longitude that stand for no place, such as `0,0`, or a list of \
+         such texts"
     });
     refused("delimiter=xy", {
         "`delimiter` cannot be `xy`: columns are delimited by one ASCII character, or `comma`, `tab`, `semicolon`, \

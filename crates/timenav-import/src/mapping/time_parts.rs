@@ -73,7 +73,7 @@ pub(crate) struct TimeRules {
 pub(crate) struct PartSource<C> {
     pub(crate) part: TimePart,
     pub(crate) template: Template<C>,
-    /// How a date or a time of day is written, if that is said.
+    /// How a date, a time of day or a year is written, if that is said.
     pub(crate) format: Option<TimeFormat>,
 }
 
@@ -117,11 +117,15 @@ impl TimeSource {
         let (columns, suffix) = super::cut(value);
         let format = match suffix {
             None => None,
+            Some(pattern) if part == TimePart::Year => {
+                let pattern = TimeFormat::parse(pattern.trim()).filter(TimeFormat::is_short_year);
+                Some(pattern.ok_or_else(|| wrong("a year takes `|YY`, if it has two digits, and no other pattern"))?)
+            }
             Some(pattern) if part.whole().is_none() => Some(
                 TimeFormat::parse(pattern.trim())
                     .ok_or_else(|| wrong("a pattern is one of letters, `YYYYMMDD` or `hhmmss`, or of `%Y%m%d`"))?,
             ),
-            Some(_) => return Err(wrong("only `date` and `time_of_day` take a pattern behind `|`")),
+            Some(_) => return Err(wrong("only `date`, `time_of_day` and `year` take a pattern behind `|`")),
         };
         let template = Template::parse(field, columns)?;
         if self.parts.iter().any(|known| known.part == part) {

@@ -274,7 +274,7 @@ pub(crate) fn seconds_alone(text: &str) -> Option<(i64, Option<String>)> {
 }
 
 /// Returns a number without a fraction of zeros.
-fn whole(text: &str) -> &str {
+pub(crate) fn whole(text: &str) -> &str {
     match text.split_once('.') {
         Some((number, zeros)) if !number.is_empty() && zeros.bytes().all(|byte| byte == b'0') => number,
         _ => text,
