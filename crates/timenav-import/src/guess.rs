@@ -1,6 +1,7 @@
 //! A first look at a file: what it is, and a mapping that would import it.
 
 mod access_log;
+mod declared;
 mod lines;
 mod markers;
 mod records;
@@ -10,17 +11,20 @@ mod table;
 #[cfg(test)]
 mod tests;
 
+use std::borrow::Cow;
 use std::fmt::Write as _;
 use std::ops::ControlFlow;
 
 use serde_json::Value;
+use timenav_core::event::EventDraft;
 
 use crate::byte_order_mark::other_than_text;
-use crate::content_id::canonical;
+use crate::content_id::{canonical, content_id};
+use crate::encoding::Encoding;
 use crate::limits::GUESS_ROWS_MAX;
 use crate::{Format, Mapping, read};
 use markers::Markers;
-use roles::Roles;
+use roles::{Roles, Shape};
 
 /// How many events are shown that a mapping would make.
 const PREVIEW_EVENTS: usize = 3;
@@ -40,6 +44,8 @@ pub struct Guess {
     pub unsure: Vec<String>,
     /// Whether the first record is refused.
     is_first_refused: bool,
+    /// How many events end before they begin.
+    backwards: usize,
 }
 
 /// A column of a table, or a member of records, with the texts of the first of them.
@@ -55,55 +61,98 @@ struct Column {
 /// What is said of a file beside its columns, each a word of the mapping and its value in JSON.
 type Settings = Vec<(&'static str, Value)>;
 
+/// The start of a file.
+struct Start<'b> {
+    bytes: &'b [u8],
+    /// Its text, in whatever encoding it is.
+    text: Cow<'b, str>,
+    /// The first line that is not UTF-8.
+    foreign_line: Option<usize>,
+    /// Whether the text is read as Windows-1252.
+    is_windows: bool,
+}
+
 impl Guess {
-    /// Looks at the start of a file, which ends with a whole line unless the file does.
+    /// Looks at the start of a file, which ends with a whole line unless the file does, as a file of that format if one
+    /// is given.
     ///
     /// # Errors
     /// Nothing in it is known to be a time, or it is not text.
     pub fn of(start: &[u8], format: Option<Format>) -> Result<Self, String> {
-        if let Some(other) = other_than_text(start) {
-            return Err(format!("the file is not UTF-8 text: {other}"));
-        }
-        let start = start.strip_prefix("\u{FEFF}".as_bytes()).unwrap_or(start);
-        let text = match str::from_utf8(start) {
-            Ok(text) => text,
-            // The start may end within a character.
-            Err(error) if error.error_len().is_none() => str::from_utf8(&start[..error.valid_up_to()]).unwrap_or(""),
-            Err(_) => return Err("the file is not UTF-8; save it in that encoding".to_owned()),
-        };
-        if text.trim().is_empty() {
-            return Err("the file is empty".to_owned());
-        }
-        match format.unwrap_or_else(|| sniffed(text)) {
-            Format::Csv => Self::of_table(text),
-            found @ Format::Ndjson => match (Self::of_records(found, text), format) {
-                // A document on a single line, with its records inside.
-                (Err(error), None) => Self::of_records(Format::Json, text).map_err(|_| error),
-                (guess, _) => guess,
-            },
-            found @ (Format::Json | Format::Logfmt | Format::GeoJson) => Self::of_records(found, text),
-            found => Ok(Self::shown(found, None, text, Vec::new())),
+        let start = Start::of(start)?;
+        match format {
+            None => Self::of_any(&start, None),
+            Some(Format::Csv) => Self::of_table(&start),
+            Some(format) if format.takes_mapping() => Self::of_records(format, &start),
+            Some(format) => Ok(Self::shown(format, None, &start, Vec::new())),
         }
     }
 
+    /// Looks at the start of a file whose extension says that it has that format. It may be a more telling one.
+    ///
+    /// # Errors
+    /// Nothing in it is known to be a time, or it is not text.
+    pub fn of_file(start: &[u8], extension: Option<Format>) -> Result<Self, String> {
+        Self::of_any(&Start::of(start)?, extension)
+    }
+
+    /// Looks at a file that may be of any format, and is of the first that makes events of it.
+    fn of_any(start: &Start<'_>, extension: Option<Format>) -> Result<Self, String> {
+        let text = &*start.text;
+        // Values of a text sequence begin with what is no blank.
+        let json = text.trim_start_matches(|c: char| c.is_whitespace() || c == '\u{1E}');
+        if extension == Some(Format::Csv) || !is_json(json) {
+            return match extension {
+                _ if is_calendar(json) => Ok(Self::shown(Format::ICalendar, None, start, Vec::new())),
+                Some(format @ Format::Logfmt) => Self::of_records(format, start),
+                Some(format) if !format.takes_mapping() => Ok(Self::shown(format, None, start, Vec::new())),
+                None | Some(Format::Csv) if is_logfmt(json) => Self::of_records(Format::Logfmt, start),
+                _ => Self::of_table(start),
+            };
+        }
+        if records::has_features(text) {
+            return Self::of_records(Format::GeoJson, start);
+        }
+        let likely = KNOWN.into_iter().filter(|(_, words)| words.iter().all(|word| json.contains(word)));
+        let mut shown = likely.map(|(format, _)| Self::shown(format, None, start, Vec::new()));
+        if let Some(guess) = shown.find(|guess| guess.counts.0 > 0) {
+            return Ok(guess);
+        }
+        let is_object = |line: &str| line.starts_with('{') && serde_json::from_str::<Value>(line).is_ok();
+        let mut lines = json.lines().filter(|line| !line.trim().is_empty());
+        if !(lines.next().is_some_and(is_object) && lines.next().is_none_or(is_object)) {
+            return Self::of_records(Format::Json, start);
+        }
+        // A document on a single line, with its records inside.
+        Self::of_records(Format::Ndjson, start)
+            .or_else(|error| Self::of_records(Format::Json, start).map_err(|_| error))
+    }
+
     /// Looks at the rows of a table.
-    fn of_table(text: &str) -> Result<Self, String> {
+    fn of_table(start: &Start<'_>) -> Result<Self, String> {
+        let text = &*start.text;
         if let Some(settings) = access_log::of(text).or_else(|| syslog::of(text)) {
-            return Ok(Self::shown(Format::Csv, Some(pretty(settings.into_iter())), text, Vec::new()));
+            let mapping = pretty(start.settings().chain(settings));
+            return Ok(Self::shown(Format::Csv, Some(mapping), start, start.told()));
+        }
+        if let Some((columns, settings)) = declared::columns(text) {
+            let shape = Shape::default();
+            return Ok(Self::proposed(Format::Csv, &settings, &Roles::of(&columns, &shape)?, start, Vec::new()));
         }
         if let Some(lines) = lines::of(text) {
-            return Self::of_lines(lines, text);
+            return Self::of_lines(lines, start);
         }
-        let (columns, mut settings) = table::columns(text);
-        let roles = Roles::of(&columns)?;
-        let of = |settings: &Settings| pretty(settings.iter().cloned().chain(roles.members()));
-        let guess = Self::shown(Format::Csv, Some(of(&settings)), text, roles.unsure.clone());
+        let (columns, mut settings, told) = table::columns(text);
+        let names_columns = settings.iter().all(|(word, _)| *word != "columns");
+        let shape = Shape { is_unnamed: !names_columns, ..Shape::default() };
+        let roles = Roles::of(&columns, &shape)?;
+        let guess = Self::proposed(Format::Csv, &settings, &roles, start, told.clone());
         // A row below the names that is no event, such as one of units.
-        if guess.is_first_refused && guess.counts.0 > 0 && !settings.iter().any(|(word, _)| *word == table::SKIP_ROWS) {
+        if guess.is_first_refused && guess.counts.0 > 0 && names_columns {
             settings.push((table::SKIP_ROWS, Value::from(1)));
-            let mut unsure = roles.unsure.clone();
-            unsure.push("the row below the column names is not an event, and is skipped (`skip_rows`)".to_owned());
-            let other = Self::shown(Format::Csv, Some(of(&settings)), text, unsure);
+            let mut told = told;
+            told.push("the row below the column names is not an event, and is skipped (`skip_rows`)".to_owned());
+            let other = Self::proposed(Format::Csv, &settings, &roles, start, told);
             if other.counts.1 == 0 {
                 return Ok(other);
             }
@@ -112,50 +161,80 @@ impl Guess {
     }
 
     /// Looks at lines of a log.
-    fn of_lines(lines: lines::Lines, text: &str) -> Result<Self, String> {
-        let (members, unsure) = if let Some((year, members)) = lines.without_year {
-            let told = format!("the lines have no year; {year} is assumed, so write the right one in `time`");
-            (members, vec![told])
-        } else {
-            let roles = Roles::of(&lines.columns)?;
-            (roles.members(), roles.unsure)
-        };
-        Ok(Self::shown(Format::Csv, Some(pretty(lines.settings.into_iter().chain(members))), text, unsure))
+    fn of_lines(lines: lines::Lines, start: &Start<'_>) -> Result<Self, String> {
+        if let Some((year, members)) = lines.without_year {
+            let mut told = start.told();
+            told.push(format!("the lines have no year; {year} is assumed, so write the right one in `time`"));
+            told.push("the times say no zone; UTC is taken, write another into `time.zone`".to_owned());
+            let mapping = pretty(start.settings().chain(lines.settings).chain(members));
+            return Ok(Self::shown(Format::Csv, Some(mapping), start, told));
+        }
+        let shape = Shape { zone: lines.zone, ..Shape::default() };
+        Ok(Self::proposed(Format::Csv, &lines.settings, &Roles::of(&lines.columns, &shape)?, start, Vec::new()))
     }
 
     /// Looks at records in JSON, at lines of a log, or at the properties of features.
-    fn of_records(format: Format, text: &str) -> Result<Self, String> {
+    fn of_records(format: Format, start: &Start<'_>) -> Result<Self, String> {
         // What has the form of this service needs no mapping.
-        if matches!(format, Format::Ndjson | Format::GeoJson) {
-            let plain = Self::shown(format, None, text, Vec::new());
-            let refused_max = if format == Format::Ndjson { 0 } else { plain.counts.0 };
-            if plain.counts.0 > 0 && plain.counts.1 <= refused_max {
-                return Ok(plain);
-            }
+        let plain = matches!(format, Format::Ndjson | Format::GeoJson)
+            .then(|| Self::shown(format, None, start, Vec::new()))
+            .filter(|plain| plain.counts.0 > 0 && plain.counts.1 == 0 && !start.is_windows);
+        if format == Format::Ndjson
+            && let Some(plain) = plain
+        {
+            return Ok(plain);
         }
-        let (columns, settings) = records::columns(format, text);
-        let roles = Roles::of(&columns)?;
-        let mapping = pretty(settings.into_iter().chain(roles.members()));
-        Ok(Self::shown(format, Some(mapping), text, roles.unsure))
+        let (columns, settings, shape) = records::columns(format, &start.text);
+        let roles = match (Roles::of(&columns, &shape), plain.as_ref()) {
+            (Ok(roles), _) => roles,
+            (Err(_), Some(plain)) => return Ok(plain.clone()),
+            (Err(error), None) => return Err(error),
+        };
+        // A feature says by itself when and where it was, but not when it ended.
+        let is_more = |word: &str| roles.members().iter().any(|(member, _)| *member == word);
+        match plain {
+            Some(plain) if !is_more("geo") && !is_more("end_time") => Ok(plain),
+            _ => Ok(Self::proposed(format, &settings, &roles, start, Vec::new())),
+        }
+    }
+
+    /// Tries what the columns seem to be. An end that is before the beginning more often than not is none.
+    fn proposed(format: Format, settings: &Settings, roles: &Roles<'_>, start: &Start<'_>, told: Vec<String>) -> Self {
+        let of = |members: Settings, told: Vec<String>| {
+            let mapping = pretty(start.settings().chain(settings.clone()).chain(members));
+            let unsure = start.told().into_iter().chain(told).chain(roles.unsure.iter().cloned());
+            Self::shown(format, Some(mapping), start, unsure.collect())
+        };
+        let guess = of(roles.members(), told.clone());
+        if guess.backwards * 5 <= guess.counts.0 {
+            return guess;
+        }
+        let members = roles.members().into_iter().filter(|(word, _)| *word != "end_time").collect();
+        let mut told = told;
+        let (backwards, all) = (guess.backwards, guess.counts.0);
+        told.push(format!("no end is proposed after all: {backwards} of {all} events would end before they begin"));
+        of(members, told)
     }
 
     /// Tries a mapping.
-    fn shown(format: Format, mapping: Option<String>, text: &str, mut unsure: Vec<String>) -> Self {
+    fn shown(format: Format, mapping: Option<String>, start: &Start<'_>, mut unsure: Vec<String>) -> Self {
         let parsed = Mapping::parse(mapping.as_deref().unwrap_or_default()).unwrap_or_default();
         let (mut events, mut counts, mut refusal) = (Vec::new(), (0, 0), None);
-        let mut is_first_refused = false;
-        let outcome = read(format, &parsed, text.as_bytes(), &mut |item| {
+        let (mut is_first_refused, mut backwards) = (false, 0);
+        let outcome = read(format, &parsed, start.bytes, &mut |item| {
             match &item.event {
                 Ok(draft) => {
                     counts.0 += 1;
+                    backwards += usize::from(draft.end_time.is_some_and(|end| end < draft.time));
                     if events.len() < PREVIEW_EVENTS {
-                        events.push(String::from_utf8_lossy(&canonical(draft)).into_owned());
+                        events.push(preview(draft));
                     }
                 }
                 Err(error) => {
                     is_first_refused |= counts == (0, 0);
                     counts.1 += 1;
-                    refusal.get_or_insert_with(|| format!("line {}: {}", item.line, error.detail));
+                    let field = error.field.as_ref().map_or_else(String::new, |field| format!("{field}: "));
+                    refusal.get_or_insert_with(|| format!("line {}: {field}{}", item.line, error.detail));
                 }
             }
             if counts.0 + counts.1 < GUESS_ROWS_MAX { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
@@ -166,37 +245,97 @@ impl Guess {
         if let (Err(error), 0) = (outcome, counts.0) {
             unsure.push(error.to_string());
         }
-        Self { format, mapping, events, counts, unsure, is_first_refused }
+        Self { format, mapping, events, counts, unsure, is_first_refused, backwards }
     }
 }
 
-/// Returns what a text is that does not say so.
-fn sniffed(text: &str) -> Format {
-    // Values of a text sequence begin with what is no blank.
-    let start = text.trim_start_matches(|c: char| c.is_whitespace() || c == '\u{1E}');
-    let mut lines = start.lines().filter(|line| !line.trim().is_empty());
-    let first = lines.next().unwrap_or_default();
-    let is_object = |line: &str| line.starts_with('{') && serde_json::from_str::<Value>(line).is_ok();
-    let has = |name: &str| start.contains(&format!("\"{name}\""));
-    match start.as_bytes().first() {
-        Some(b'{' | b'[') if has("FeatureCollection") || (has("Feature") && has("geometry")) => Format::GeoJson,
-        Some(b'{' | b'[') if has("resourceSpans") || has("resourceLogs") => Format::Otlp,
-        Some(b'{' | b'[') if has("specversion") => Format::CloudEvents,
-        Some(b'{' | b'[') if has("traceID") && has("processes") => Format::Jaeger,
-        Some(b'{' | b'[') if has("traceId") && has("localEndpoint") => Format::Zipkin,
-        Some(b'{') if is_object(first) && lines.next().is_none_or(is_object) => Format::Ndjson,
-        Some(b'{' | b'[') => Format::Json,
-        _ if start.get(..15).is_some_and(|start| start.eq_ignore_ascii_case("BEGIN:VCALENDAR")) => Format::ICalendar,
-        _ if is_logfmt(first) => Format::Logfmt,
-        _ => Format::Csv,
+impl<'b> Start<'b> {
+    fn of(start: &'b [u8]) -> Result<Self, String> {
+        if let Some(other) = other_than_text(start) {
+            return Err(format!("the file is not UTF-8 text: {other}"));
+        }
+        let bytes = start.strip_prefix("\u{FEFF}".as_bytes()).unwrap_or(start);
+        let text = match str::from_utf8(bytes) {
+            Ok(text) => text,
+            // The start may end within a character.
+            Err(error) if error.error_len().is_none() => str::from_utf8(&bytes[..error.valid_up_to()]).unwrap_or(""),
+            Err(error) => return Self::of_foreign(bytes, error.valid_up_to()),
+        };
+        if text.trim().is_empty() {
+            return Err("the file is empty".to_owned());
+        }
+        Ok(Self { bytes, text: Cow::Borrowed(text), foreign_line: None, is_windows: false })
+    }
+
+    /// Looks at a text that is not UTF-8 from that byte on.
+    fn of_foreign(bytes: &'b [u8], valid: usize) -> Result<Self, String> {
+        let line = bytes[..valid].split(|byte| *byte == b'\n').count();
+        if bytes.iter().any(|byte| matches!(byte, 0..=8)) {
+            return Err(format!("line {line} is not text; is the file packed, or one of another program?"));
+        }
+        let lossy = String::from_utf8_lossy(bytes);
+        let wrong = lossy.matches('\u{FFFD}').count();
+        let foreign = lossy.chars().filter(|character| !character.is_ascii()).count() - wrong;
+        // Text of Windows that happens to be UTF-8 is rare: most other characters decide.
+        let is_windows = wrong > foreign;
+        let text = if is_windows { Cow::Owned(Encoding::windows_1252(bytes)) } else { lossy };
+        Ok(Self { bytes, text, foreign_line: Some(line), is_windows })
+    }
+
+    /// Returns what the mapping has to say of the text.
+    fn settings(&self) -> impl Iterator<Item = (&'static str, Value)> {
+        self.is_windows.then(|| ("encoding", Value::from("windows-1252"))).into_iter()
+    }
+
+    /// Returns what is told of the text.
+    fn told(&self) -> Vec<String> {
+        let Some(line) = self.foreign_line else { return Vec::new() };
+        vec![if self.is_windows {
+            format!("line {line} is not UTF-8; `windows-1252` is taken for the `encoding`, as spreadsheets write it")
+        } else {
+            format!("line {line} is not UTF-8, though others are; records like it would be refused")
+        }]
     }
 }
 
-fn is_logfmt(line: &str) -> bool {
+/// Returns an event as it is shown: with its id, unless that is made of the content.
+fn preview(draft: &EventDraft) -> String {
+    let mut text = String::from_utf8_lossy(&canonical(draft)).into_owned();
+    if let Some(event_id) = draft.event_id.as_ref().filter(|event_id| **event_id != content_id(draft)) {
+        text.insert_str(1, &format!("\"event_id\":\"{event_id}\","));
+    }
+    text
+}
+
+/// Formats whose records name their fields, and words that all files of them have.
+const KNOWN: [(Format, &[&str]); 5] = [
+    (Format::Otlp, &["\"resourceSpans\""]),
+    (Format::Otlp, &["\"resourceLogs\""]),
+    (Format::CloudEvents, &["\"specversion\""]),
+    (Format::Jaeger, &["\"traceID\"", "\"processes\""]),
+    (Format::Zipkin, &["\"traceId\"", "\"localEndpoint\""]),
+];
+
+/// Returns whether a text begins as JSON does. A time in brackets begins otherwise.
+fn is_json(text: &str) -> bool {
+    let inner = text.strip_prefix('[').map(str::trim_start);
+    text.starts_with('{') || inner.is_some_and(|inner| inner.starts_with(['{', '[', ']', '"']))
+}
+
+fn is_calendar(text: &str) -> bool {
+    text.get(..15).is_some_and(|start| start.eq_ignore_ascii_case("BEGIN:VCALENDAR"))
+}
+
+/// Returns whether most lines are pairs.
+fn is_logfmt(text: &str) -> bool {
     let is_pair =
-        |piece: &str| piece.split_once('=').is_some_and(|(key, _)| !key.is_empty() && !key.contains([',', '"']));
-    line.split_whitespace().next().is_some_and(is_pair)
-        && line.split_whitespace().filter(|piece| is_pair(piece)).count() > 1
+        |piece: &str| piece.split_once('=').is_some_and(|(key, _)| !key.is_empty() && !key.contains([',', '"', ';']));
+    let is_line = |line: &&str| {
+        line.split_whitespace().next().is_some_and(is_pair)
+            && line.split_whitespace().filter(|piece| is_pair(piece)).count() > 1
+    };
+    let lines: Vec<&str> = text.lines().filter(|line| !line.trim().is_empty()).take(GUESS_ROWS_MAX).collect();
+    lines.first().is_some_and(is_line) && lines.iter().filter(|line| is_line(line)).count() * 2 > lines.len()
 }
 
 /// Writes an object with a member a line, in this order.

@@ -1,73 +1,172 @@
-//! Lines of a log that begin with their time, and have no columns beside it.
+//! Lines of a log: a time, often at their start, and a text.
 
-use serde_json::{Value, json};
+use std::sync::LazyLock;
+
+use regex::bytes::{Captures, Regex, RegexBuilder};
+use serde_json::Value;
+use timenav_core::time::{Instant, Virtual, Zone, parse_timestamp};
 
 use super::markers::Markers;
-use super::roles::is_moment;
+use super::roles::LocalZone;
 use super::{Column, Settings};
 use crate::limits::GUESS_ROWS_MAX;
-use crate::time_format::TimeFormat;
 
-/// How syslog writes times (RFC 3164, section 4.1.2): always as wide, and without a year.
-const SYSLOG: &str = "MMM D HH:mm:ss";
-const SYSLOG_CHARS: usize = 15;
-const LEAP_DAY: &str = "Feb 29 ";
+/// How programs write times, the most telling form first. Their width may differ from line to line.
+const TIMES: [&str; 8] = [
+    r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d(?:[.,]\d{1,9})?)?(?: ?(?:Z|UTC|GMT|[+-]\d\d:?\d\d))?",
+    r"\d{4}[/.]\d\d[/.]\d\d[ T]\d\d:\d\d(?::\d\d(?:[.,]\d{1,9})?)?(?: ?(?:Z|UTC|[+-]\d\d:?\d\d))?",
+    r"\d{1,2}/[A-Z][a-z]{2}/\d{4}:\d\d:\d\d:\d\d(?: [+-]\d{4})?",
+    r"[A-Z][a-z]{2},? [A-Z][a-z]{2} [ \d]?\d \d\d:\d\d:\d\d(?:\.\d{1,9})?(?: UTC| GMT| [+-]\d{4})? \d{4}",
+    r"[A-Z][a-z]{2}, \d{1,2} [A-Z][a-z]{2} \d{4} \d\d:\d\d:\d\d(?: UTC| GMT| [+-]\d{4})?",
+    r"\d{1,2}[- ][A-Z][a-z]{2}[- ]\d{4} \d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?: UTC| GMT| [+-]\d{4})?",
+    r"\d{1,2}[./-]\d{1,2}[./-](?:\d{4}|\d\d),? \d{1,2}:\d\d(?::\d\d(?:[.,]\d{1,9})?)?(?: ?[AaPp][Mm])?",
+    r"\d{8}[ T]\d\d:\d\d:\d\d(?:[.,]\d{1,9})?",
+];
+/// Numbers of time since 1970, at the start of a line: elsewhere they may be anything.
+const COUNTS: [&str; 2] = [r"1\d{12}", r"1\d{9}(?:\.\d{1,9})?"];
+/// Times without a year: how they look, how the mapping reads them behind one, and what is before them.
+const WITHOUT_YEAR: [(&str, &str, &str); 3] = [
+    // RFC 3164, section 4.1.2.
+    (r"[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d(?:\.\d{1,6})?", "MMM D HH:mm:ss", ""),
+    (r"\d{4} \d\d:\d\d:\d\d\.\d{1,6}", "MMDD HH:mm:ss", "(?<level>[IWEF])"),
+    (r"\d\d-\d\d \d\d:\d\d:\d\d\.\d{1,6}", "MM-DD HH:mm:ss", ""),
+];
+const LEAP_DAYS: [&str; 3] = ["Feb 29", "0229", "02-29"];
 /// What is taken for the year where lines say none: the second is the first one with a 29 February.
 const YEARS: [&str; 2] = ["1970", "1972"];
+/// What may be before the time: nothing, the priority of syslog, or anything that ends with a blank or a bracket.
+const BEFORE: [&str; 3] = ["", r"<(?<priority>\d{1,3})>", r"(?<before>.*?[\[(< ])"];
+/// What may be around the time and behind it.
+const BEHIND: &str = r"[\])>]?:?(?:\s+-(?:\s|$))?\s*(?<text>.*)$";
+/// What is between the columns of a table. A line in which it stands beside the time is a row.
+const DELIMITERS: [u8; 4] = [b',', b';', b'\t', b'|'];
+/// Names of offsets that lines have behind their times: the zone whose clocks show it, and its offset in hours.
+const OFFSETS: [(&str, &str, i64); 17] = [
+    ("CET", "Europe/Berlin", 1),
+    ("CEST", "Europe/Berlin", 2),
+    ("MEZ", "Europe/Berlin", 1),
+    ("MESZ", "Europe/Berlin", 2),
+    ("EET", "Europe/Athens", 2),
+    ("EEST", "Europe/Athens", 3),
+    ("WET", "Europe/Lisbon", 0),
+    ("WEST", "Europe/Lisbon", 1),
+    ("BST", "Europe/London", 1),
+    ("EST", "America/New_York", -5),
+    ("EDT", "America/New_York", -4),
+    ("CDT", "America/Chicago", -5),
+    ("MDT", "America/Denver", -6),
+    ("PST", "America/Los_Angeles", -8),
+    ("PDT", "America/Los_Angeles", -7),
+    ("AEDT", "Australia/Sydney", 11),
+    ("JST", "Asia/Tokyo", 9),
+];
+const HOUR_MICROS: i64 = 3_600_000_000;
 
-/// Lines that begin with a time, as wide in most of them.
+/// Lines that have a time, most of them at the same place.
 pub(super) struct Lines {
     pub(super) columns: Vec<Column>,
     pub(super) settings: Settings,
     /// What the mapping says of times without a year, with the text behind them, and which year is taken.
     pub(super) without_year: Option<(&'static str, Settings)>,
+    /// The zone of the times, where lines name it.
+    pub(super) zone: Option<LocalZone>,
 }
 
-/// Returns what the lines are, if they begin with a time. The first line of a table names its columns instead. What
-/// programs write below a line, such as where they failed, does not.
+/// A form of lines.
+struct Form {
+    /// The pattern of a mapping.
+    pattern: String,
+    regex: Regex,
+    /// How the time is read behind a year, if it has none.
+    without_year: Option<&'static str>,
+    /// Which of [`BEFORE`] it has.
+    before: usize,
+}
+
+static FORMS: LazyLock<Vec<Form>> = LazyLock::new(|| {
+    let with_year = TIMES.into_iter().chain(COUNTS).map(|time| (time, None, ""));
+    let without_year = WITHOUT_YEAR.into_iter().map(|(time, format, level)| (time, Some(format), level));
+    let times: Vec<_> = with_year.chain(without_year).collect();
+    let forms = BEFORE.into_iter().enumerate().flat_map(|(number, before)| {
+        let times = times.iter().filter(move |(time, ..)| number == 0 || !COUNTS.contains(time));
+        times.filter_map(move |(time, without_year, level)| {
+            let pattern = format!(r"^{before}{level}[\[(<]?(?<time>{time}){BEHIND}");
+            let regex = RegexBuilder::new(&pattern).unicode(false).build().ok()?;
+            Some(Form { pattern, regex, without_year: *without_year, before: number })
+        })
+    });
+    forms.collect()
+});
+
+/// Returns what the lines are, if they have a time. The first line of a table names its columns instead. What programs
+/// write below a line, such as where they failed, has none.
 pub(super) fn of(text: &str) -> Option<Lines> {
     let lines: Vec<&str> = text.lines().filter(|line| !line.trim().is_empty()).take(GUESS_ROWS_MAX).collect();
     let first = lines.first()?;
-    let (width, has_year) = match width_of_moment(first) {
-        Some(width) => (width, true),
-        None => (width_of_syslog(first)?, false),
+    let form = FORMS.iter().find(|form| {
+        let found: Vec<Captures<'_>> = lines.iter().filter_map(|line| form.captures(line)).collect();
+        let count = found.len();
+        let has_first = form.captures(first).is_some();
+        let texts = found.iter().filter(|found| found.name("text").is_some_and(|text| !text.is_empty())).count();
+        // A line above the first one, which names no columns.
+        let has_banner = !first.bytes().any(|byte| DELIMITERS.contains(&byte)) && texts * 2 >= lines.len();
+        match form.before {
+            // What stands below a line may be longer than the line.
+            0 | 1 => (has_first && count * 10 >= lines.len()) || (has_banner && count > 1),
+            _ => has_first && count > 1 && count * 10 >= lines.len() * 9,
+        }
+    })?;
+    let found: Vec<Captures<'_>> = lines.iter().filter_map(|line| form.captures(line)).collect();
+    let texts = |name: &str| -> Vec<String> {
+        let text = |found: &Captures<'_>| {
+            let text = found.name(name).map_or(&b""[..], |text| text.as_bytes());
+            String::from_utf8_lossy(text).trim().to_owned()
+        };
+        found.iter().map(text).collect()
     };
-    let has_same = |line: &&&str| {
-        let other = if has_year { width_of_moment(line) } else { width_of_syslog(line) };
-        other == Some(width)
-    };
-    if lines.iter().filter(has_same).count() * 2 < lines.len() {
-        return None;
-    }
-    let cut = |line: &&str, from: usize, to: usize| {
-        line.chars().skip(from).take(to - from).collect::<String>().trim().to_owned()
-    };
-    let column = |name: &str, from: usize, to: usize| Column {
-        name: name.to_owned(),
-        // What stands below a line says nothing of the others.
-        texts: lines.iter().filter(has_same).map(|line| cut(line, from, to)).collect(),
-        // A time and a text are no numbers.
-        markers: Markers::default(),
-    };
-    let columns = vec![column("time", 0, width), column("text", width + 1, usize::MAX)];
-    let places = json!({ "time": format!("1-{width}"), "text": format!("{}-", width + 2) });
-    let without_year = (!has_year).then(|| {
-        let year = YEARS[usize::from(lines.iter().any(|line| line.starts_with(LEAP_DAY)))];
-        let time = Value::from(format!("{year} {{time}}|YYYY {SYSLOG}"));
+    let column = |name: &str| Column { name: name.to_owned(), texts: texts(name), markers: Markers::default() };
+    let columns = vec![column("time"), column("text")];
+    let zone = zone_of(&columns[0].texts, &columns[1].texts);
+    let without_year = form.without_year.map(|format| {
+        let has_leap_day = columns[0].texts.iter().any(|time| LEAP_DAYS.iter().any(|day| time.starts_with(day)));
+        let year = YEARS[usize::from(has_leap_day)];
+        let time = Value::from(format!("{year} {{time}}|YYYY {format}"));
         (year, vec![("time", time), ("description", Value::from("text"))])
     });
-    Some(Lines { columns, settings: vec![("columns", places)], without_year })
+    Some(Lines { columns, settings: vec![("pattern", Value::from(form.pattern.as_str()))], without_year, zone })
 }
 
-/// Returns how many characters the time has with which a line begins, in one word or in two.
-fn width_of_moment(line: &str) -> Option<usize> {
-    let ends = line.match_indices(' ').map(|(end, _)| end).take(2);
-    let time = ends.map(|end| &line[..end]).filter(|start| is_moment(start)).last()?;
-    Some(time.chars().count())
+impl Form {
+    /// Returns what a line has, unless it is a row of a table.
+    fn captures<'l>(&self, line: &'l str) -> Option<Captures<'l>> {
+        let found = self.regex.captures(line.as_bytes())?;
+        let time = found.name("time")?;
+        let line = line.as_bytes();
+        let before = line[..time.start()].trim_ascii_end().last();
+        let behind = line.get(time.end());
+        let is_row = [before, behind].into_iter().flatten().any(|byte| DELIMITERS.contains(byte));
+        // Digits that go on are another number.
+        (!is_row && behind.is_none_or(|byte| !byte.is_ascii_alphanumeric())).then_some(found)
+    }
 }
 
-fn width_of_syslog(line: &str) -> Option<usize> {
-    let (time, rest) = line.split_at_checked(SYSLOG_CHARS)?;
-    let is_time = TimeFormat::parse(SYSLOG).is_some_and(|format| format.read(time).is_some());
-    (is_time && rest.starts_with(' ')).then_some(SYSLOG_CHARS)
+/// Returns the zone in which the times are, where nearly all lines name its offset behind them, and clocks show it then.
+fn zone_of(times: &[String], texts: &[String]) -> Option<LocalZone> {
+    let mut found: Option<LocalZone> = None;
+    let mut count = 0;
+    for (time, text) in times.iter().zip(texts) {
+        let name = text.split([' ', ']']).next().unwrap_or_default();
+        let Some((said, zone, hours)) = OFFSETS.into_iter().find(|(offset, ..)| *offset == name) else { continue };
+        if found.as_ref().is_some_and(|found| found.zone != zone) {
+            return None;
+        }
+        let local: Instant<Virtual> = parse_timestamp(&format!("{}Z", time.replace(' ', "T"))).ok()?;
+        let at = Zone::named(zone)?.instant_of_local(local)?;
+        if local.micros() - at.micros() != hours * HOUR_MICROS {
+            return None;
+        }
+        count += 1;
+        found.get_or_insert_with(|| LocalZone { said: said.to_owned(), zone });
+    }
+    found.filter(|_| count * 10 >= times.len() * 9)
 }

@@ -6,6 +6,7 @@ use std::ops::ControlFlow;
 use serde_json::{Map, Value};
 
 use super::markers::Markers;
+use super::roles::Shape;
 use super::{Column, Settings};
 use crate::Format;
 use crate::json_file::logfmt_as_json;
@@ -14,16 +15,20 @@ use crate::limits::{GUESS_ROWS_MAX, RECORD_BYTES_MAX};
 
 /// How deep objects are looked into for a list of records, and for members.
 const DEPTH_MAX: usize = 3;
-/// What features say once more in their properties.
-const IN_GEOMETRY: [&str; 6] = ["lat", "latitude", "lon", "lng", "long", "longitude"];
 /// Longest text of a member that is looked at, in bytes.
 const TEXT_BYTES_MAX: usize = 512;
 
-/// Returns the members of the records by their paths, and where the records are.
-pub(super) fn columns(format: Format, text: &str) -> (Vec<Column>, Settings) {
+/// Returns the members of the records by their paths, where the records are, and what else is known of them.
+pub(super) fn columns(format: Format, text: &str) -> (Vec<Column>, Settings, Shape) {
     let mut settings = Settings::new();
+    let mut shape = Shape { is_of_records: true, ..Shape::default() };
     let mut records = match format {
-        Format::GeoJson => properties(text),
+        Format::GeoJson => {
+            let features = features(text);
+            let with = features.iter().filter(|feature| feature.get("geometry").is_some_and(Value::is_object)).count();
+            shape.geometries = Some((with, features.len()));
+            features.into_iter().map(properties).collect()
+        }
         Format::Json => values(text, None),
         Format::Logfmt => of_lines(text, |line| serde_json::from_str(&logfmt_as_json(line).ok()?).ok()),
         _ => of_lines(text, |line| serde_json::from_str(line).ok()),
@@ -45,16 +50,12 @@ pub(super) fn columns(format: Format, text: &str) -> (Vec<Column>, Settings) {
     let mut members: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for (number, record) in records.iter().enumerate() {
         let mut found = Vec::new();
-        collect(record, "", DEPTH_MAX, &mut found);
+        collect(record, "", DEPTH_MAX, &mut found, &mut shape.pairs);
         for (path, text) in found {
             let texts = members.entry(path).or_default();
             texts.resize(number, String::new());
             texts.push(text);
         }
-    }
-    if format == Format::GeoJson {
-        // Where a feature is, its geometry says.
-        members.retain(|name, _| !IN_GEOMETRY.iter().any(|word| name.eq_ignore_ascii_case(word)));
     }
     let column = |(name, mut texts): (String, Vec<String>)| {
         texts.resize(records.len(), String::new());
@@ -64,20 +65,25 @@ pub(super) fn columns(format: Format, text: &str) -> (Vec<Column>, Settings) {
         }
         Column { name, texts, markers }
     };
-    (members.into_iter().map(column).collect(), settings)
+    (members.into_iter().map(column).collect(), settings, shape)
 }
 
-/// Returns the properties of the features of a collection, or of those that stand one after the other.
-fn properties(text: &str) -> Vec<Map<String, Value>> {
-    let mut features = values(text, Some("features"));
-    if features.is_empty() {
-        features = values(&text.replace('\u{1E}', " "), None);
-    }
-    let of = |mut feature: Map<String, Value>| match feature.remove("properties") {
+/// Returns whether there is a feature in a text.
+pub(super) fn has_features(text: &str) -> bool {
+    features(text).iter().any(|feature| feature.get("type").and_then(Value::as_str) == Some("Feature"))
+}
+
+/// Returns the features of a collection, or those that stand one after the other.
+fn features(text: &str) -> Vec<Map<String, Value>> {
+    let features = values(text, Some("features"));
+    if features.is_empty() { values(&text.replace('\u{1E}', " "), None) } else { features }
+}
+
+fn properties(mut feature: Map<String, Value>) -> Map<String, Value> {
+    match feature.remove("properties") {
         Some(Value::Object(properties)) => properties,
         _ => Map::new(),
-    };
-    features.into_iter().map(of).collect()
+    }
 }
 
 fn of_lines(text: &str, read: impl Fn(&str) -> Option<Map<String, Value>>) -> Vec<Map<String, Value>> {
@@ -95,10 +101,14 @@ fn values(text: &str, path: Option<&str>) -> Vec<Map<String, Value>> {
     records
 }
 
-/// Returns the path of the first list of objects inside of an object.
+/// Returns the path of the longest list of objects inside of an object, the outermost one.
 fn list_in(object: &Map<String, Value>, depth: usize) -> Option<String> {
-    let is_list = |value: &Value| value.as_array().is_some_and(|items| items.first().is_some_and(Value::is_object));
-    if let Some((name, _)) = object.iter().find(|(_, value)| is_list(value)) {
+    let length = |value: &Value| {
+        let items = value.as_array().filter(|items| items.first().is_some_and(Value::is_object));
+        items.map_or(0, Vec::len)
+    };
+    let lists = object.iter().rev().filter(|(_, value)| length(value) > 0);
+    if let Some((name, _)) = lists.max_by_key(|(_, value)| length(value)) {
         return Some(name.clone());
     }
     let mut inner = object.iter().filter_map(|(name, value)| Some((name, value.as_object().filter(|_| depth > 0)?)));
@@ -114,14 +124,30 @@ fn list_in_start(text: &str) -> Option<String> {
     (before.matches('{').count() == before.matches('}').count() + 1).then(|| name.to_owned())
 }
 
-/// Collects the texts of an object and of those in it, by their paths.
-fn collect(object: &Map<String, Value>, before: &str, depth: usize, found: &mut Vec<(String, String)>) {
+/// Collects the texts of an object and of those in it, by their paths, and the coordinates of points. Other lists of two
+/// numbers are only named.
+fn collect(
+    object: &Map<String, Value>,
+    before: &str,
+    depth: usize,
+    found: &mut Vec<(String, String)>,
+    pairs: &mut Vec<String>,
+) {
+    let is_point = object.get("type").and_then(Value::as_str) == Some("Point");
     for (name, value) in object {
         let path = if before.is_empty() { name.clone() } else { format!("{before}.{name}") };
         match value {
-            Value::Object(inner) if depth > 0 => collect(inner, &path, depth - 1, found),
+            Value::Object(inner) if depth > 0 => collect(inner, &path, depth - 1, found, pairs),
             Value::String(text) if text.len() <= TEXT_BYTES_MAX => found.push((path, text.trim().to_owned())),
             Value::Number(number) => found.push((path, number.to_string())),
+            Value::Array(items) if (2..=3).contains(&items.len()) && items.iter().all(Value::is_number) => {
+                if is_point && name == "coordinates" {
+                    let number = |(number, item): (usize, &Value)| (format!("{path}.{number}"), item.to_string());
+                    found.extend(items.iter().take(2).enumerate().map(number));
+                } else if !pairs.contains(&path) && pairs.len() < GUESS_ROWS_MAX {
+                    pairs.push(path);
+                }
+            }
             Value::Null | Value::Bool(_) | Value::String(_) | Value::Array(_) | Value::Object(_) => {}
         }
     }

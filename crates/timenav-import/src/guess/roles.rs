@@ -1,27 +1,90 @@
 //! Which column is likely to be which field.
 
+mod names;
+mod places;
 mod times;
-pub(super) use times::is_moment;
 
 use serde_json::{Map, Value, json};
+use timenav_core::event::Precision;
 use timenav_core::ids::EventId;
-use timenav_core::limits::EVENT_NAME_BYTES_MAX;
+use timenav_core::limits::{EVENT_NAME_BYTES_MAX, LOCATION_BYTES_MAX};
 
 use super::{Column, Settings};
-use crate::coordinates::{Axis, degrees, pair};
+use crate::field::Field;
+use names::{has_word, rest_of, words};
+
+pub(super) use times::{is_date, is_moment};
 
 /// Texts that stand for nothing in the files of many programs.
-const NOTHING: [&str; 12] = ["na", "n/a", "n.a.", "null", "none", "nan", "-", "--", "?", "unknown", "missing", "nil"];
+const NOTHING: [&str; 13] =
+    ["na", "n/a", "n.a.", "null", "none", "nan", "-", "--", "?", "unknown", "missing", "nil", "(empty)"];
+/// Names that are ids as a whole.
+const IDS: [&str; 11] =
+    ["eventid", "id", "_id", "uuid", "guid", "recordid", "eventuuid", "eventguid", "gbifid", "globalid", "insertid"];
+/// Words in the names of columns that name something else than the event.
+const OF_OTHERS: [&str; 23] = [
+    "file",
+    "thread",
+    "host",
+    "user",
+    "service",
+    "logger",
+    "process",
+    "module",
+    "function",
+    "field",
+    "app",
+    "class",
+    "method",
+    "device",
+    "author",
+    "first",
+    "last",
+    "server",
+    "container",
+    "id",
+    "number",
+    "code",
+    "key",
+];
+/// A record with one of these is a line of a log, and a number in it called `id` says which kind of message it is.
+const OF_LOGS: [&str; 6] = ["msg", "message", "level", "severity", "logger", "lvl"];
+/// What is told of a column that holds more than its name says.
+const CITIES: [&str; 5] = ["city", "town", "municipality", "locality", "place"];
+const STATES: [&str; 7] = ["state", "province", "county", "region", "country", "department", "st"];
 
-/// What the names of coordinates have in them, the most telling first.
-const LATITUDES: [&str; 7] = ["lat", "latitude", "latitud", "latitudine", "breite", "breitengrad", "y"];
-const LONGITUDES: [&str; 9] =
-    ["lon", "lng", "long", "longitude", "longitud", "longitudine", "länge", "längengrad", "x"];
+/// What is known of a file beside its columns.
+#[derive(Default)]
+pub(super) struct Shape {
+    /// Whether the columns are the members of records, whose names are paths.
+    pub(super) is_of_records: bool,
+    /// Whether nothing in the file names the columns.
+    pub(super) is_unnamed: bool,
+    /// How many features have a geometry, and how many there are. None if the records are no features.
+    pub(super) geometries: Option<(usize, usize)>,
+    /// Members that are lists of two numbers.
+    pub(super) pairs: Vec<String>,
+    /// The zone of the times, where the file names it.
+    pub(super) zone: Option<LocalZone>,
+}
+
+/// A zone that the times of a file name by one of its offsets.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct LocalZone {
+    /// As they name it: `CEST`.
+    pub(super) said: String,
+    pub(super) zone: &'static str,
+}
 
 /// What the columns are, as far as that can be seen.
 pub(super) struct Roles<'c> {
     columns: &'c [Column],
+    shape: &'c Shape,
     taken: Vec<bool>,
+    /// Whether what is called an end may be the time.
+    is_lenient: bool,
+    /// Columns that would have been the time, if others were not.
+    passed_over: Vec<usize>,
     members: Settings,
     missing: Map<String, Value>,
     pub(super) unsure: Vec<String>,
@@ -32,10 +95,13 @@ impl<'c> Roles<'c> {
     ///
     /// # Errors
     /// Nothing is known to be a time.
-    pub(super) fn of(columns: &'c [Column]) -> Result<Self, String> {
+    pub(super) fn of(columns: &'c [Column], shape: &'c Shape) -> Result<Self, String> {
         let mut roles = Self {
             columns,
+            shape,
             taken: vec![false; columns.len()],
+            is_lenient: false,
+            passed_over: Vec::new(),
             members: Settings::new(),
             missing: Map::new(),
             unsure: Vec::new(),
@@ -43,7 +109,7 @@ impl<'c> Roles<'c> {
         for column in columns {
             roles.note_missing(column);
         }
-        roles.time()?;
+        roles.times()?;
         roles.place();
         roles.event_id();
         let short = |text: &str| text.len() <= EVENT_NAME_BYTES_MAX;
@@ -53,13 +119,10 @@ impl<'c> Roles<'c> {
             &["description", "message", "msg", "text", "comment", "comments", "remarks", "notes"],
             |_| true,
         );
-        roles.text(
-            "location",
-            &["location", "place", "region", "site", "city", "locality", "ort", "lieu", "lugar", "luogo"],
-            |text| text.len() <= 512,
-        );
+        roles.location();
         roles.text("actors", &["actors", "actor", "country", "user", "author", "agent", "logger", "hostname"], short);
         roles.markers();
+        roles.leave_out();
         Ok(roles)
     }
 
@@ -106,17 +169,20 @@ impl<'c> Roles<'c> {
         count > 0 && right * 10 >= count * 9
     }
 
-    /// Returns the free column whose name has one of these words, the most telling first, and whose texts fit.
-    fn find(&self, names: &[&str], fits: impl Fn(&str) -> bool) -> Option<usize> {
-        let free = |place: &usize| !self.taken[*place];
-        let places: Vec<usize> = (0..self.columns.len()).filter(free).collect();
-        let whole =
-            |name: &&str| places.iter().copied().find(|place| self.columns[*place].name.eq_ignore_ascii_case(name));
-        let word = |name: &&str| {
-            places.iter().copied().find(|place| words(&self.columns[*place].name).any(|word| word == *name))
+    /// Returns the places of the columns that are no field yet.
+    fn free(&self) -> impl Iterator<Item = usize> {
+        (0..self.columns.len()).filter(|place| !self.taken[*place])
+    }
+
+    /// Returns the free column whose name is or has one of these words, the most telling first, and whose texts fit.
+    fn find(&self, names: &[&str], fits: impl Fn(usize, &str) -> bool) -> Option<usize> {
+        let whole = |place: &usize, name: &str| self.columns[*place].name.eq_ignore_ascii_case(name);
+        let word = |place: &usize, name: &str| words(&self.columns[*place].name).any(|word| word == name);
+        let is = |place: &usize| self.is(*place, |text| fits(*place, text));
+        let by = |has: &dyn Fn(&usize, &str) -> bool| {
+            names.iter().find_map(|name| self.free().filter(|place| has(place, name)).find(is))
         };
-        let mut likely = names.iter().filter_map(whole).chain(names.iter().filter_map(word));
-        likely.find(|place| self.is(*place, &fits))
+        by(&whole).or_else(|| by(&word))
     }
 
     /// Remembers which texts of a column stand for nothing.
@@ -158,38 +224,21 @@ impl<'c> Roles<'c> {
         }
     }
 
-    fn place(&mut self) {
-        let lat = self.find(&LATITUDES, |text| degrees(text, Axis::Lat).is_some());
-        let lon = self.find(&LONGITUDES, |text| degrees(text, Axis::Lon).is_some());
-        if let (Some(lat), Some(lon)) = (lat, lon) {
-            let texts = |place: usize| self.columns[place].texts.iter();
-            let is_zero = |text: &str| text.parse() == Ok(0.0);
-            let zeros = texts(lat).zip(texts(lon)).filter(|(lat, lon)| is_zero(lat) && is_zero(lon)).count();
-            if zeros > 0 {
-                self.zero_is_missing(lat);
-                self.zero_is_missing(lon);
-                let names = format!("`{}` and `{}`", self.columns[lat].name, self.columns[lon].name);
-                self.unsure
-                    .push(format!("{names} are 0 in {zeros} records, which is taken for a place that is not known"));
-            }
-            let (lat, lon) = (self.take(lat), self.take(lon));
-            self.members.push(("geo", json!({ "lat": lat, "lon": lon })));
-            return;
-        }
-        let names = ["coordinates", "coords", "position", "location", "where", "geo", "point"];
-        let has_sides = |text: &str| pair(text, false).is_some() && text.contains(['N', 'S', 'E', 'W', ',']);
-        if let Some(place) = self.find(&names, has_sides) {
-            let name = self.take(place);
-            self.unsure
-                .push(format!("`{name}` is taken for a latitude and then a longitude; `|lon_lat` says the opposite"));
-            self.members.push(("geo", Value::from(name)));
-        }
-    }
-
     fn event_id(&mut self) {
-        let Some(place) = self.find(&["event_id", "id", "uuid", "guid"], |text| EventId::new(text).is_ok()) else {
-            return;
+        let is_id = |name: &str| {
+            let name: String = name.chars().filter(|c| c.is_alphanumeric() || *c == '_').collect();
+            let name = name.to_lowercase();
+            IDS.iter().any(|id| name == *id || name.replace('_', "") == *id)
         };
+        let is_log = self.shape.is_of_records
+            && self.columns.iter().any(|column| OF_LOGS.iter().any(|word| column.name.eq_ignore_ascii_case(word)));
+        let is_kind = |name: &str, text: &str| is_log && name == "id" && text.bytes().all(|byte| byte.is_ascii_digit());
+        let fits = |place: usize| {
+            let name = &self.columns[place].name;
+            is_id(name) && self.is(place, |text| EventId::new(text).is_ok() && !is_kind(name, text))
+        };
+        let place = self.free().find(|place| fits(*place));
+        let Some(place) = place else { return };
         let texts: Vec<&str> = self.texts(place).collect();
         let mut unlike = texts.clone();
         unlike.sort_unstable();
@@ -207,33 +256,102 @@ impl<'c> Roles<'c> {
 
     fn text(&mut self, field: &'static str, names: &[&str], fits: impl Fn(&str) -> bool) {
         let is_text = |text: &str| text.chars().any(char::is_alphabetic) && fits(text);
-        if let Some(place) = self.find(names, is_text) {
+        // `log.origin.file.name` and `threadName` name something else.
+        let is_of_event = |name: &str| match field {
+            "name" if self.shape.is_of_records && name.contains('.') => false,
+            "name" => !has_word(name, &OF_OTHERS),
+            "actors" => !(has_word(name, &["user"]) && has_word(name, &["agent"])),
+            _ => true,
+        };
+        if let Some(place) = self.find(names, |place, text| is_of_event(&self.columns[place].name) && is_text(text)) {
             let column = self.take(place);
             // What is called so is it by itself; a mapping that says it is easier to change.
             self.members.push((field, Value::from(column)));
         }
+    }
+
+    /// Leaves the fields empty for which nothing was found, and whose columns would be taken for them by their names.
+    fn leave_out(&mut self) {
+        let is_number = |text: &str| text.parse::<f64>().is_ok();
+        let is_precision = |text: &str| Precision::ALL.iter().any(|precision| precision.as_str() == text);
+        let is_right = |field: Field, place: usize| match field {
+            Field::Precision => self.is_all(place, is_precision),
+            Field::RadiusM => self.is_all(place, is_number),
+            Field::Causes => self.is_all(place, |text| text.starts_with('[') || EventId::new(text).is_ok()),
+            _ => false,
+        };
+        let mut geo = Map::new();
+        let (mut empty, mut told) = (Settings::new(), Vec::new());
+        for field in
+            [Field::EventId, Field::EndTime, Field::Precision, Field::Causes, Field::Lat, Field::Lon, Field::RadiusM]
+        {
+            let names = match (self.shape.geometries, self.shape.is_of_records) {
+                (Some(_), _) => field.properties(),
+                (None, true) => field.members(),
+                (None, false) => field.columns(),
+            };
+            let is_mapped = match field {
+                Field::Lat | Field::Lon => self.members.iter().any(|(word, _)| *word == "geo"),
+                _ => self.members.iter().any(|(word, _)| *word == field.as_str()),
+            };
+            let is_same = |place: &usize| names.iter().any(|name| self.columns[*place].name.eq_ignore_ascii_case(name));
+            let place = (0..self.columns.len()).find(is_same).filter(|_| !is_mapped);
+            let Some(place) = place.filter(|place| !is_right(field, *place)) else { continue };
+            match field {
+                Field::Lat | Field::Lon => {
+                    geo.insert(field.as_str().trim_start_matches("geo.").to_owned(), Value::from(""));
+                }
+                _ => empty.push((field.as_str(), Value::from(""))),
+            }
+            let column = &self.columns[place].name;
+            if field != Field::EventId {
+                told.push(format!("`{column}` is not taken for `{}`, because of what is in it", field.as_str()));
+            }
+        }
+        if !geo.is_empty() {
+            empty.push(("geo", Value::Object(geo)));
+        }
+        self.members.extend(empty);
+        self.unsure.extend(told);
+    }
+
+    /// Returns whether all texts of a column are such.
+    fn is_all(&self, place: usize, is: impl Fn(&str) -> bool) -> bool {
+        self.texts(place).all(is)
+    }
+
+    /// Takes the name of a place, and the state that tells it from others of that name.
+    fn location(&mut self) {
+        let is_text = |text: &str| text.chars().any(char::is_alphabetic) && text.len() <= LOCATION_BYTES_MAX;
+        let names =
+            ["location", "place", "city", "town", "locality", "site", "region", "ort", "lieu", "lugar", "luogo"];
+        let Some(place) = self.find(&names, |_, text| is_text(text)) else { return };
+        let column = self.columns[place].name.clone();
+        let rest = CITIES.iter().find_map(|city| rest_of(&column, city));
+        let all = self.columns[place].texts.len();
+        let state = rest.and_then(|rest| {
+            let is_state = |place: &usize| {
+                let name = &self.columns[*place].name;
+                STATES.iter().any(|state| rest_of(name, state).is_some_and(|other| other == rest))
+            };
+            // A template with an empty column would end with a comma.
+            let is_filled = |other: usize| self.texts(other).count() == all;
+            self.free()
+                .find(|other| *other != place && is_state(other) && is_filled(*other) && self.is(*other, is_text))
+        });
+        let is_plain = |name: &str| !name.contains(['{', '}']);
+        let state = state.map(|state| self.columns[state].name.clone());
+        let column = if let Some(state) = state.filter(|state| is_plain(state) && is_plain(&column)) {
+            // Both stay attributes: events are counted by them.
+            format!("{{{column}}}, {{{state}}}")
+        } else {
+            self.take(place)
+        };
+        self.members.push(("location", Value::from(column)));
     }
 }
 
 /// Returns the name of a column as a mapping writes it: in braces where it has a bar.
 fn named(name: &str) -> String {
     if name.contains('|') || name.starts_with('\'') { format!("{{{name}}}") } else { name.to_owned() }
-}
-
-/// Returns the words of a name in lower case, the last first: that of `Date.Year` is `year`.
-fn words(name: &str) -> impl Iterator<Item = String> {
-    let mut words: Vec<String> = Vec::new();
-    let mut was_lower = false;
-    for character in name.chars() {
-        let begins = character.is_uppercase() && was_lower;
-        if !character.is_alphanumeric() {
-            words.push(String::new());
-        } else if begins || words.is_empty() {
-            words.push(character.to_lowercase().collect());
-        } else if let Some(word) = words.last_mut() {
-            word.extend(character.to_lowercase());
-        }
-        was_lower = character.is_lowercase();
-    }
-    words.into_iter().rev().filter(|word| !word.is_empty())
 }

@@ -4,9 +4,12 @@ use csv::{ReaderBuilder, StringRecord};
 use serde_json::Value;
 
 use super::markers::Markers;
+use super::roles::{is_date, is_moment};
 use super::{Column, Settings};
 use crate::limits::GUESS_ROWS_MAX;
 
+const DELIMITER: &str = "delimiter";
+const SKIP_LINES: &str = "skip_lines";
 /// The word for rows below the names that are no records.
 pub(super) const SKIP_ROWS: &str = "skip_rows";
 /// What may be between columns.
@@ -18,9 +21,11 @@ const LINES_BEFORE_MAX: usize = 20;
 /// With what lines begin that are no rows.
 const COMMENTS: [&str; 3] = ["#", "%", "//"];
 
-/// Returns the columns, and what the mapping has to say of how the table is written.
-pub(super) fn columns(text: &str) -> (Vec<Column>, Settings) {
+/// Returns the columns, what the mapping has to say of how the table is written, and what is told of it.
+pub(super) fn columns(text: &str) -> (Vec<Column>, Settings, Vec<String>) {
     let mut settings = Settings::new();
+    let mut told = Vec::new();
+    let (named_lines, text) = behind_named_delimiter(text);
     let comment = COMMENTS.into_iter().find(|start| text.trim_start().starts_with(start));
     let (delimiter, width) = shape(text, comment);
     let is_row =
@@ -30,18 +35,32 @@ pub(super) fn columns(text: &str) -> (Vec<Column>, Settings) {
     let first = first.map(|first| longer_names(text, (delimiter, width), comment, first).unwrap_or(first));
     let before = rows(text, delimiter).take(first.unwrap_or_default()).filter(|(_, row)| !begins(row, comment)).last();
     if delimiter != b',' || before.is_some() {
-        settings.push(("delimiter", Value::from(char::from(delimiter).to_string())));
+        settings.push((DELIMITER, Value::from(char::from(delimiter).to_string())));
     }
     let rest = match before {
         None => text,
         Some((line, _)) => {
-            settings.push(("skip_lines", Value::from(line)));
+            settings.push((SKIP_LINES, Value::from(line)));
             let end = text.match_indices('\n').nth(usize::try_from(line).unwrap_or_default().saturating_sub(1));
             end.map_or("", |(end, _)| &text[end + 1..])
         }
     };
-    let mut table = rows(rest, delimiter).map(|(_, row)| row).filter(|row| !begins(row, comment));
-    let header = table.next().unwrap_or_default();
+    if named_lines > 0 {
+        skip_more(&mut settings, named_lines, delimiter);
+    }
+    let mut table = rows(rest, delimiter).map(|(_, row)| row).filter(|row| !begins(row, comment)).peekable();
+    let first = table.peek().cloned().unwrap_or_default();
+    let sample: Vec<StringRecord> = table.by_ref().take(GUESS_ROWS_MAX).collect();
+    let header = if is_record(&first, &sample[sample.len().min(1)..]) {
+        let numbered: Vec<String> = (1..=first.len()).map(|number| format!("column {number}")).collect();
+        told.push("the first row is a record and names no columns; write their names into `columns`".to_owned());
+        settings.push(("columns", Value::from(numbered.clone())));
+        StringRecord::from(numbered)
+    } else {
+        first
+    };
+    let is_named = settings.iter().all(|(word, _)| *word != "columns");
+    let mut table = sample.into_iter().skip(usize::from(is_named)).chain(table);
     let mut rows: Vec<StringRecord> = table.by_ref().take(GUESS_ROWS_MAX).collect();
     let mut markers = vec![Markers::default(); header.len()];
     // A value that was not measured may be far behind the first rows: what it looks like is asked of all there are.
@@ -74,7 +93,48 @@ pub(super) fn columns(text: &str) -> (Vec<Column>, Settings) {
         texts: rows.iter().map(|row| row.get(place).unwrap_or_default().trim().to_owned()).collect(),
         markers: std::mem::take(&mut markers[place]),
     };
-    (header.iter().enumerate().map(column).collect(), settings)
+    (header.iter().enumerate().map(column).collect(), settings, told)
+}
+
+/// Returns how many lines say what is between columns, as spreadsheets write it (`sep=;`), and what is behind them.
+fn behind_named_delimiter(text: &str) -> (u64, &str) {
+    let first = text.lines().next().unwrap_or_default().trim_matches('"');
+    let is_named = first.len() == 5 && first.to_ascii_lowercase().starts_with("sep=");
+    if is_named { (1, text.split_once('\n').map_or("", |(_, rest)| rest)) } else { (0, text) }
+}
+
+/// Says that so many lines more are skipped, and so what is between columns.
+fn skip_more(settings: &mut Settings, lines: u64, delimiter: u8) {
+    let place = settings.iter().position(|(word, _)| *word == SKIP_LINES);
+    let before = place.and_then(|place| settings.remove(place).1.as_u64()).unwrap_or_default();
+    settings.push((SKIP_LINES, Value::from(before + lines)));
+    if !settings.iter().any(|(word, _)| *word == DELIMITER) {
+        settings.push((DELIMITER, Value::from(char::from(delimiter).to_string())));
+    }
+}
+
+/// Returns whether the first row is a record: in one of its columns there is a time, as in the rows below it.
+fn is_record(first: &StringRecord, rows: &[StringRecord]) -> bool {
+    let is_count = |text: &str| {
+        let whole = text.split('.').next().unwrap_or_default();
+        matches!(whole.len(), 10 | 13 | 16)
+            && whole.starts_with('1')
+            && text.bytes().all(|b| b.is_ascii_digit() || b == b'.')
+    };
+    let is_day = |text: &str| is_date(text.split(' ').next().unwrap_or_default());
+    let kinds: [&dyn Fn(&str) -> bool; 3] = [&is_moment, &is_day, &is_count];
+    let is_time = |place: usize, cell: &str| {
+        kinds.iter().filter(|kind| kind(cell.trim())).any(|kind| {
+            let cells = rows.iter().filter_map(|row| row.get(place)).map(str::trim).filter(|cell| !cell.is_empty());
+            let (mut count, mut right) = (0, 0);
+            for cell in cells {
+                count += 1;
+                right += usize::from(kind(cell));
+            }
+            right * 5 >= count * 4
+        })
+    };
+    first.iter().enumerate().any(|(place, cell)| is_time(place, cell))
 }
 
 /// Returns the row that names the columns where it comes before the first of the usual width, which is one of values then:

@@ -21,10 +21,16 @@ fn earthquakes_of_noaa() {
     let (mapping, refused, unsure) = guess(file, Format::Csv);
     assert_eq!(
         mapping,
-        r#"{ "delimiter": "\t", "comment": "[", "time": {"day":"Dy","hour":"Hr","minute":"Mn","month":"Mo","second":"Sec","year":"Year"}, "geo": {"lat":"Latitude","lon":"Longitude"}, "name": "Location Name" }"#
+        r#"{ "delimiter": "\t", "comment": "[", "time": {"day":"Dy","hour":"Hr","minute":"Mn","month":"Mo","second":"Sec","year":"Year","zone":"UTC"}, "geo": {"lat":"Latitude","lon":"Longitude"}, "name": "Location Name" }"#
     );
     assert_eq!(refused, 0);
-    assert_eq!(unsure, ["`Year` has years such as -2150, which is read as 2150 BCE (`historical`)"]);
+    assert_eq!(
+        unsure,
+        [
+            "`Year` has years such as -2150, which is read as 2150 BCE (`historical`)",
+            "`Hr` says no zone; UTC is taken, write another into `zone`"
+        ]
+    );
 }
 
 #[test]
@@ -35,16 +41,16 @@ fn nuclear_tests() {
     let (mapping, refused, unsure) = guess(file, Format::Csv);
     assert_eq!(
         mapping,
-        r#"{ "time": {"day":"Date.Day","month":"Date.Month","year":"Date.Year"}, "geo": {"lat":"Location.Cordinates.Latitude","lon":"Location.Cordinates.Longitude"}, "name": "Data.Name", "location": "WEAPON DEPLOYMENT LOCATION", "actors": "WEAPON SOURCE COUNTRY", "missing": {"Data.Name":["Nan"],"Location.Cordinates.Latitude":["0"],"Location.Cordinates.Longitude":["0"]} }"#
+        r#"{ "time": {"day":"Date.Day","month":"Date.Month","year":"Date.Year"}, "geo": {"lat":"Location.Cordinates.Latitude","lon":"Location.Cordinates.Longitude","missing":"0,0"}, "name": "Data.Name", "location": "WEAPON DEPLOYMENT LOCATION", "actors": "WEAPON SOURCE COUNTRY", "missing": {"Data.Name":["Nan"]} }"#
     );
     assert_eq!((refused, unsure.len()), (0, 1), "{unsure:?}");
     let file = "date,time,lat,lon,name\n19450716,112945.0,33.675N,106.475W,TRINITY\n19610910,0,0,0,\n";
     let (mapping, refused, unsure) = guess(file, Format::Csv);
     assert_eq!(
         mapping,
-        r#"{ "time": {"date":"date|YYYYMMDD","time_of_day":"time|hhmmss"}, "geo": {"lat":"lat","lon":"lon"}, "name": "name", "missing": {"lat":["0"],"lon":["0"],"time":["0"]} }"#
+        r#"{ "time": {"date":"date|YYYYMMDD","time_of_day":"time|hhmmss","zone":"UTC"}, "geo": {"lat":"lat","lon":"lon","missing":"0,0"}, "name": "name", "missing": {"time":["0"]} }"#
     );
-    assert_eq!((refused, unsure.len()), (0, 2), "{unsure:?}");
+    assert_eq!((refused, unsure.len()), (0, 3), "{unsure:?}");
 }
 
 #[test]
@@ -123,7 +129,7 @@ fn logs_and_documents() {
         assert_eq!((mapping.as_str(), refused, found.len()), (expected, 0, unsure), "{found:?}");
     };
     let pino = "{\"level\":30,\"time\":1721506660123,\"msg\":\"a\",\"req\":{\"id\":\"r1\"}}\n{\"level\":30,\"time\":1721506660124,\"msg\":\"b\",\"req\":{\"id\":\"r2\"}}\n";
-    check(pino, Format::Ndjson, r#"{ "time": "time|unix_ms", "event_id": "req.id", "description": "msg" }"#, 1);
+    check(pino, Format::Ndjson, r#"{ "time": "time|unix_ms", "description": "msg" }"#, 1);
     let search =
         r#"{"took": 3, "hits": {"hits": [{"_id": "1", "@timestamp": "2024-07-20T20:17:40Z", "message": "a"}]}}"#;
     let with_lines = search.replace(", ", ",\n ");
@@ -155,7 +161,7 @@ fn what_it_would_make_is_shown() {
     assert_eq!(guess.events[0], r#"{"attributes":{"a":"1"},"time":"2024-07-20T20:17:40Z"}"#);
     assert_eq!(guess.counts, (22, 1));
     assert!(
-        guess.unsure[0].starts_with("1 of 23 records would be refused; line 3: column `when`:"),
+        guess.unsure[0].starts_with("1 of 23 records would be refused; line 3: time: column `when`:"),
         "{:?}",
         guess.unsure
     );
@@ -165,7 +171,8 @@ fn what_it_would_make_is_shown() {
 fn what_cannot_be_guessed_is_told() {
     let error = |file: &[u8]| Guess::of(file, None).unwrap_err();
     assert_eq!(error(b" \n"), "the file is empty");
-    assert_eq!(error(b"a,\xFF\n"), "the file is not UTF-8; save it in that encoding");
+    assert_eq!(error(b"a,\xE9\n"), "nothing here is known to be a time; there are `a`, `é`");
+    assert_eq!(error(b"a,b\n\x01,\xE9\n"), "line 2 is not text; is the file packed, or one of another program?");
     assert_eq!(error(b"a,b\n1,2\n"), "nothing here is known to be a time; there are `a`, `b`");
 }
 
@@ -215,7 +222,7 @@ fn dates_as_people_and_programs_write_them() {
     check(["Wed Feb 28 14:05:00 2024 +0100", "Fri Mar 1 00:00:00 2024 +0100"], &of_git, clocked, 0);
     let of_date = dated("%a %b %d %H:%M:%S %z %Y");
     check(["Wed Feb 28 13:05:00 UTC 2024", "Fri Mar  1 00:00:00 UTC 2024"], &of_date, clocked, 0);
-    check(["45350.5451388889", "45352"], &dated("excel"), clocked, 1);
+    check(["45350.5451388889", "45352"], &zoned("excel"), clocked, 2);
     check_time(
         "Datum",
         ["28.02.2024 13:05:00", "01.03.2024 00:00:00"],
@@ -306,23 +313,31 @@ fn access_logs_of_web_servers() {
 
 #[test]
 fn a_date_has_the_time_of_day_beside_it() {
-    let check = |file: &str, expected: &str| {
-        assert_eq!(guess(file, Format::Csv), (format!("{{ \"time\": {expected} }}"), 0, vec![]), "{file}");
+    let check = |file: &str, expected: &str, unsure: &[&str]| {
+        let unsure = unsure.iter().map(|unsure| (*unsure).to_owned()).collect();
+        assert_eq!(guess(file, Format::Csv), (format!("{{ \"time\": {expected} }}"), 0, unsure), "{file}");
     };
-    check("date,time\n2024-01-02,03:04:05\n2024-01-02,15:04:05\n", r#"{"date":"date","time_of_day":"time"}"#);
+    check(
+        "date,time\n2024-01-02,03:04:05\n2024-01-02,15:04:05\n",
+        r#"{"date":"date","time_of_day":"time","zone":"UTC"}"#,
+        &["`time` says no zone; UTC is taken, write another into `zone`"],
+    );
     check(
         "acq_date,acq_time\n2024-01-02,304\n2024-01-02,1504\n",
-        r#"{"date":"acq_date","time_of_day":"acq_time|hhmm"}"#,
+        r#"{"date":"acq_date","time_of_day":"acq_time|hhmm","zone":"UTC"}"#,
+        &["`acq_time` says no zone; UTC is taken, write another into `zone`"],
     );
     // Milliseconds are none.
-    check("date,response_time\n2024-01-02,1275\n2024-01-03,990\n", r#""date""#);
+    check("date,response_time\n2024-01-02,1275\n2024-01-03,990\n", r#""date""#, &[]);
 }
 
 #[test]
 fn years_of_two_digits_are_doubted() {
-    let (_, refused, unsure) = guess("yr,mo,dy\n98,1,2\n99,12,31\n", Format::Csv);
-    assert_eq!(unsure, ["`yr` has years of two digits, which are read as those of the first century"]);
-    assert_eq!(refused, 0);
+    let (mapping, refused, unsure) = guess("yr,mo,dy\n98,1,2\n99,12,31\n", Format::Csv);
+    assert_eq!(mapping, r#"{ "time": {"day":"dy","month":"mo","year":"yr|YY"} }"#);
+    let two_digits = "`yr` has years of two digits, which are read as 1969 to 2068; without `|YY` they are those of the \
+        first century";
+    assert_eq!((refused, unsure), (0, vec![two_digits.to_owned()]));
     assert_eq!(guess("yr,mo,dy\n1998,1,2\n1999,12,31\n", Format::Csv).2, Vec::<String>::new());
 }
 
@@ -350,16 +365,17 @@ fn features_and_documents_of_other_shapes() {
         )
     };
     let (one, other) = (feature("0304"), feature("1504"));
-    let mapping = r#"{ "time": {"date":"acq_date","time_of_day":"acq_time|hhmm"} }"#.to_owned();
+    let mapping = r#"{ "time": {"date":"acq_date","time_of_day":"acq_time|hhmm","zone":"UTC"} }"#.to_owned();
+    let zone = "`acq_time` says no zone; UTC is taken, write another into `zone`".to_owned();
     for file in [
         format!(r#"{{"type":"FeatureCollection","features":[{one},{other}]}}"#),
         format!("{one}\n{other}\n"),
         format!("\u{1E}{one}\n\u{1E}{other}\n"),
     ] {
-        assert_eq!(guess(&file, Format::GeoJson), (mapping.clone(), 0, vec![]), "{file}");
+        assert_eq!(guess(&file, Format::GeoJson), (mapping.clone(), 0, vec![zone.clone()]), "{file}");
     }
     let error = Guess::of(one.replace("acq", "x").replace("2024-01-02", "soon").as_bytes(), None).unwrap_err();
-    assert!(error.starts_with("nothing here is known to be a time; there are `x_date`"), "{error}");
+    assert!(error.starts_with("nothing here is known to be a time; there are `latitude`, `x_date`"), "{error}");
     // A document on one line is no line of a log, though a line of a log may have a list in it.
     let trail = r#"{"Records":[{"eventTime":"2024-01-02T03:04:05Z","eventID":"e-1","eventName":"Start"}]}"#;
     let found = r#"{ "records": "Records", "time": "eventTime", "event_id": "eventID", "name": "eventName" }"#;
@@ -385,37 +401,80 @@ fn what_is_packed_is_told() {
 }
 
 #[test]
-fn lines_of_a_log_begin_with_their_time() {
+fn log_lines_are_cut_by_a_pattern() {
     let check = |file: &str, expected: &str, first: &str, unsure: usize| {
         let (mapping, refused, found) = guess(file, Format::Csv);
-        assert_eq!((mapping.as_str(), refused, found.len()), (expected, 0, unsure), "{found:?}");
+        assert_eq!((refused, found.len()), (0, unsure), "{found:?}");
+        assert!(
+            mapping.starts_with(r#"{ "pattern": "^"#) && mapping.ends_with(&format!(", {expected} }}")),
+            "{mapping}"
+        );
         assert_eq!(Guess::of(file.as_bytes(), None).unwrap().events[0], first);
     };
     check(
-        "2024-01-02T03:04:05.123456+01:00 host app[12]: one, \"two\n2024-01-02T03:04:06.123456+01:00 host app[12]: bye\n",
-        r#"{ "columns": {"text":"34-","time":"1-32"}, "time": "time", "description": "text" }"#,
+        "2024-01-02T03:04:05.123456+01:00 host app[12]: one, \"two\n2024-01-02T03:04:06+01:00 host app[12]: bye\n",
+        r#""time": "time", "description": "text""#,
         r#"{"description":"host app[12]: one, \"two","time":"2024-01-02T02:04:05.123456Z"}"#,
         0,
     );
     check(
-        "2024-01-02 03:04:05,123 INFO one\n2024-01-02 03:04:05,124 WARN two, and a half\n",
-        r#"{ "columns": {"text":"25-","time":"1-23"}, "time": {"column":"time","zone":"UTC"}, "description": "text" }"#,
+        "2024-01-02 03:04:05,123 INFO one\n2024-01-02 03:04:05,12 WARN two, and a half\n",
+        r#""time": {"column":"time","zone":"UTC"}, "description": "text""#,
         r#"{"description":"INFO one","time":"2024-01-02T03:04:05.123Z"}"#,
         1,
     );
     check(
         "Oct 11 22:14:15 mymachine su[1]: failed\nOct  9 22:14:15 mymachine kernel: [ 1.2] boot\n",
-        r#"{ "columns": {"text":"17-","time":"1-15"}, "time": "1970 {time}|YYYY MMM D HH:mm:ss", "description": "text" }"#,
+        r#""time": "1970 {time}|YYYY MMM D HH:mm:ss", "description": "text""#,
         r#"{"attributes":{"time":"Oct 11 22:14:15"},"description":"mymachine su[1]: failed","precision":"second","time":"1970-10-11T22:14:15Z"}"#,
+        2,
+    );
+    // What stands before the time stays an attribute.
+    check(
+        "INFO  [2024-01-02 03:04:05] one\nWARN  [2024-01-02 03:04:06] two\n",
+        r#""time": {"column":"time","zone":"UTC"}, "description": "text""#,
+        r#"{"attributes":{"before":"INFO"},"description":"one","time":"2024-01-02T03:04:05Z"}"#,
         1,
     );
     // With a day that few years have.
     let (mapping, refused, _) = guess("Feb 28 10:15:00 host a: one\nFeb 29 10:15:01 host a: two\n", Format::Csv);
     assert!(mapping.contains(r#""time": "1972 {time}|YYYY MMM D HH:mm:ss""#), "{mapping}");
     assert_eq!(refused, 0);
-    // With what is below a line, which is no event.
+    // What is below a line is no event.
     let trace = "2024-01-02 03:04:05,123 ERROR one\n  at a.B\n2024-01-02 03:04:06,456 ERROR two\n  at c.D\n";
-    let found = Guess::of(trace.as_bytes(), None).unwrap();
-    assert_eq!(found.counts, (2, 2), "{found:?}");
-    assert!(found.mapping.unwrap().contains(r#""columns": {"text":"25-","time":"1-23"}"#));
+    assert_eq!(Guess::of(trace.as_bytes(), None).unwrap().counts, (2, 2));
+    // A table with a single column is none of a log.
+    assert_eq!(guess("time\n2024-01-02T03:04:05Z\n2024-01-02T03:04:06Z\n", Format::Csv).1, 0);
+}
+
+#[test]
+fn column_named_like_a_field_is_left_out_if_it_cannot_be_one() {
+    let check = |file: &str, left_out: &str| {
+        let (mapping, refused, unsure) = guess(file, Format::Csv);
+        assert!(mapping.ends_with(&format!(", {left_out} }}")), "{mapping} {unsure:?}");
+        assert_eq!(refused, 0, "{unsure:?}");
+    };
+    // An id that comes again would refuse its second record.
+    check("date,id\n2024-05-01,7\n2024-05-02,7\n", r#""event_id": """#);
+    check("date,end_time\n2024-05-01,late\n2024-05-02,early\n", r#""end_time": """#);
+    check("date,precision\n2024-05-01,0.1\n2024-05-02,0.2\n", r#""precision": """#);
+    check("date,lat,lon\n2024-05-01,5411230,3450122\n2024-05-02,5411231,3450123\n", r#""geo": {"lat":"","lon":""}"#);
+}
+
+#[test]
+fn mapped_id_is_shown() {
+    let guess = Guess::of(b"time,id\n2024-07-20T20:17:40Z,e-1\n", None).unwrap();
+    assert_eq!(guess.events, [r#"{"event_id":"e-1","time":"2024-07-20T20:17:40Z"}"#]);
+}
+
+#[test]
+fn end_that_is_before_the_beginning_is_not_proposed() {
+    let file = "start,end\n2024-05-02T00:00:00Z,2024-05-01T00:00:00Z\n2024-05-03T00:00:00Z,2024-05-02T00:00:00Z\n";
+    let (mapping, refused, unsure) = guess(file, Format::Csv);
+    assert_eq!((mapping.as_str(), refused), (r#"{ "time": "start" }"#, 0));
+    assert!(unsure[0].starts_with("no end is proposed after all: 2 of 2 events"), "{unsure:?}");
+    // Appointments of one day.
+    let file = "date,start,end\n2024-05-02,09:00,10:30\n2024-05-03,11:00,11:15\n";
+    let events = Guess::of(file.as_bytes(), None).unwrap().events;
+    assert!(events[0].contains(r#""end_time":"2024-05-02T10:30:00Z""#), "{events:?}");
 }

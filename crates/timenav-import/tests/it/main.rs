@@ -1,5 +1,6 @@
 //! What holds for every format: real files, hostile ones, and bounded memory.
 
+mod guess_corpus;
 mod hostile_files;
 mod memory;
 mod real_files;

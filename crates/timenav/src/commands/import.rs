@@ -74,7 +74,7 @@ pub(crate) fn run(command: &ImportCommand, surroundings: &Surroundings) -> Resul
     command.files.iter().try_for_each(|path| reject_zstd(path))?;
     if command.guess {
         let format = command.format.as_deref().map(str::parse).transpose().map_err(anyhow::Error::new)?;
-        let guess = |path: &PathBuf| guess::run(path, format.or_else(|| format_of(path, None).ok()), packing_of(path));
+        let guess = |path: &PathBuf| guess::run(path, (format, format_of(path, None).ok()), packing_of(path));
         return command.files.iter().try_for_each(guess);
     }
     let map = command.map.as_deref().map(|map| mapping::resolved(map, surroundings)).transpose()?;
@@ -200,7 +200,10 @@ fn format_of(path: &Path, given: Option<&str>) -> anyhow::Result<Format> {
     let extension = unpacked.extension().and_then(|extension| extension.to_str());
     extension.and_then(Format::from_extension).with_context(|| {
         let formats = Format::ALL.map(Format::as_str).join(", ");
-        format!("the name {} does not say which format it has; give --format, one of {formats}", path.display())
+        let path = path.display();
+        format!(
+            "the name {path} does not say which format it has; give --format, one of {formats}, or see --guess {path}"
+        )
     })
 }
 

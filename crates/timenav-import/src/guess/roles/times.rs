@@ -1,31 +1,50 @@
-//! Which columns are the time.
+//! Which columns are the time, and the end.
 
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 use timenav_core::time::{Instant, TimestampError, Virtual, parse_timestamp};
 
-use super::{Roles, words};
+use super::names::{has_word, rest_of, words};
+use super::{Roles, named};
 use crate::mapping::{TimePart, TimeRules};
 use crate::partial_time::{self, PartText};
 use crate::time_format::{TimeFormat, number_alone, seconds_alone, year_alone};
 
 /// How dates with a time are written that are no timestamps.
-const FORMATS: [&str; 21] = [
+const FORMATS: [&str; 39] = [
     "YYYY-MM-DD HH:mm:ss Z",
     "YYYY-MM-DD HH:mm Z",
     "YYYY-MM-DD h:mm:ss A",
     "YYYY-MM-DD h:mm A",
     "YYYY/MM/DD HH:mm:ss",
     "YYYY/MM/DD HH:mm",
+    "YYYY/MM/DD HH:mm:ss Z",
+    "YYYY.MM.DD HH:mm:ss",
+    "YYYY.MM.DD HH:mm",
     "YYYYMMDDHHmmss",
+    "YYYYMMDDTHHmmss",
+    "YYYYMMDDTHHmmssZ",
+    "YYYYMMDD HH:mm:ss",
+    "YYYYMMDDTHH:mm:ss",
     "D MMM YYYY HH:mm:ss Z",
     "D MMM YYYY HH:mm Z",
     "D MMM YYYY HH:mm:ss",
     "D MMM YYYY HH:mm",
+    "D MMM YYYY, HH:mm",
+    "D-MMM-YYYY HH:mm:ss",
+    "D-MMM-YYYY HH:mm",
     "MMM D, YYYY h:mm:ss A",
     "MMM D, YYYY h:mm A",
+    "MMM D, YYYY, h:mm:ss A",
+    "MMM D, YYYY, h:mm A",
     "MMM D, YYYY HH:mm:ss",
     "MMM D, YYYY HH:mm",
+    "MMM D YYYY h:mm A",
+    "MMM D YYYY HH:mm:ss",
+    "ddd MMM D, YYYY HH:mm Z",
+    "ddd MMM D YYYY HH:mm:ss Z",
+    "ddd, MMM D, YYYY h:mm A",
     "%d/%b/%Y:%H:%M:%S %z",
+    "%d/%b/%Y:%H:%M:%S",
     "%d/%b/%Y %H:%M:%S",
     "%a %b %d %H:%M:%S %Y",
     "%a %b %d %H:%M:%S %Y %z",
@@ -36,11 +55,32 @@ const FORMATS: [&str; 21] = [
 /// numbers, how the year is written, and what follows.
 const BETWEEN: [char; 3] = ['/', '.', '-'];
 const YEARS: [&str; 2] = ["YYYY", "YY"];
-const CLOCKS: [&str; 5] = ["", " HH:mm", " HH:mm:ss", " h:mm A", " h:mm:ss A"];
+const CLOCKS: [&str; 9] =
+    ["", " HH:mm", " HH:mm:ss", " h:mm A", " h:mm:ss A", ", HH:mm", ", HH:mm:ss", ", h:mm A", ", h:mm:ss A"];
 /// How dates are written that need a pattern, and leave no doubt.
-const SHORT_DATES: [&str; 3] = ["D-MMM-YY", "D MMM YY", "MMM D, YY"];
+const SHORT_DATES: [&str; 19] = [
+    "D MMM YYYY",
+    "D-MMM-YYYY",
+    "MMM D, YYYY",
+    "MMM D YYYY",
+    "ddd, MMM D, YYYY",
+    "ddd, D MMM YYYY",
+    "ddd MMM D YYYY",
+    "ddd D MMM YYYY",
+    "YYYYMMDD",
+    "D-MMM-YY",
+    "D MMM YY",
+    "MMM D, YY",
+    "D-MMM-YY HH:mm:ss",
+    "D-MMM-YY HH:mm",
+    "D MMM YY HH:mm:ss",
+    "D/MMM/YY h:mm A",
+    "D/MMM/YY HH:mm",
+    "D/MMM/YYYY h:mm A",
+    "D/MMM/YYYY HH:mm",
+];
 /// What the names of times have in them, the most telling first.
-const NAMES: [&str; 16] = [
+const NAMES: [&str; 29] = [
     "time",
     "timestamp",
     "datetime",
@@ -52,11 +92,76 @@ const NAMES: [&str; 16] = [
     "zeit",
     "fecha",
     "start",
+    "started",
     "begin",
+    "began",
+    "begins",
+    "from",
+    "onset",
     "at",
     "created",
     "occurred",
+    "happened",
+    "opened",
+    "logged",
+    "sent",
+    "posted",
+    "published",
+    "launched",
     "day",
+    "tag",
+];
+/// What the names of ends have in them.
+const ENDS: [&str; 23] = [
+    "end",
+    "ended",
+    "ends",
+    "ending",
+    "finish",
+    "finished",
+    "stop",
+    "stopped",
+    "until",
+    "till",
+    "to",
+    "through",
+    "ende",
+    "fin",
+    "fine",
+    "completed",
+    "bis",
+    "dropoff",
+    "arrival",
+    "arrived",
+    "death",
+    "died",
+    "dod",
+];
+/// What the names of times have in them that are those of the event itself.
+const OF_EVENT: [&str; 5] = ["event", "incident", "occurrence", "occurred", "happened"];
+/// What the names of times have in them that are neither the time nor the end of an event.
+const OTHERS: [&str; 21] = [
+    "updated",
+    "update",
+    "modified",
+    "modify",
+    "changed",
+    "last",
+    "closed",
+    "expires",
+    "expiry",
+    "expired",
+    "due",
+    "deadline",
+    "deleted",
+    "resolved",
+    "reviewed",
+    "eol",
+    "received",
+    "retrieved",
+    "downloaded",
+    "imported",
+    "ingested",
 ];
 /// Days as spreadsheets count them, from 1954 to 2119. Other numbers of five digits are rarely times.
 const SPREADSHEET_DAYS: std::ops::Range<f64> = 20_000.0..80_000.0;
@@ -69,100 +174,224 @@ const PARTS: [(TimePart, &[&str]); 6] = [
     (TimePart::Minute, &["minute", "min", "mn", "mi"]),
     (TimePart::Second, &["second", "sec", "ss"]),
 ];
+const DATES: [&str; 6] = ["date", "day", "datum", "fecha", "date_long", "when"];
+const TIMES_OF_DAY: [&str; 8] = ["time", "clock", "utc", "hour", "hhmmss", "uhrzeit", "zeit", "hora"];
+/// What the names of times of day have in them beside a date.
+const STARTS: [&str; 5] = ["start", "begin", "from", "beginn", "von"];
+const UTC: &str = "UTC";
 
-/// What a mapping says behind the bar of a whole time, if it has to say something.
-struct Suffix(Option<String>);
+/// Which of the two times of an event is looked for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Moment {
+    Start,
+    End,
+}
+
+/// How a column that says the whole time has to be read.
+#[derive(Clone, Debug, Default)]
+struct Reading {
+    /// What a mapping says behind the bar, if it has to say something.
+    suffix: Option<String>,
+    /// What is told of it.
+    told: Vec<String>,
+}
+
+/// A time that was found.
+struct Found {
+    value: Value,
+    /// The columns of it.
+    places: Vec<usize>,
+    told: Vec<String>,
+}
 
 impl Roles<'_> {
-    /// Finds the time, in one column or in parts.
-    pub(super) fn time(&mut self) -> Result<(), String> {
-        if let Some((place, suffix)) = self.whole_time() {
-            self.in_one(place, suffix);
-            return Ok(());
+    /// Finds the time and the end, each in one column or in parts.
+    pub(super) fn times(&mut self) -> Result<(), String> {
+        let mut start = self.moment(Moment::Start);
+        if start.is_none() {
+            // The time of a change, or of an end, is better than none.
+            self.is_lenient = true;
+            start = self.moment(Moment::Start);
+            self.is_lenient = false;
         }
-        let mut parts = Map::new();
-        if let Some(place) = self.part(TimePart::Year, PARTS[0].1) {
-            self.years(place, &mut parts);
-            for (part, names) in PARTS.into_iter().skip(1) {
-                let Some(place) = self.part(part, names) else {
-                    self.doubt_part(part, names);
-                    break;
-                };
-                parts.insert(part.as_str().to_owned(), Value::from(self.take(place)));
-            }
-        } else if let Some((place, format)) = self.date() {
-            let name = self.take(place);
-            let value = format.map_or_else(|| name.clone(), |format| format!("{name}|{format}"));
-            parts.insert("date".to_owned(), Value::from(value));
-        } else if let Some((place, format)) = self.unmistakable() {
-            if self.is(place, |text| text.contains(':')) {
-                self.in_one(place, Suffix(Some(format)));
-                return Ok(());
-            }
-            let name = self.take(place);
-            parts.insert("date".to_owned(), Value::from(format!("{name}|{format}")));
-        } else {
-            return Err(crate::item::clipped(self.no_time()));
+        let Some(start) = start else { return Err(crate::item::clipped(self.no_time())) };
+        let date = start.value.get("date").filter(|_| start.value.get("time_of_day").is_some()).cloned();
+        self.add("time", start);
+        if let Some(mut end) = self.moment(Moment::End).or_else(|| self.end_of_day(date.as_ref()?)) {
+            let name = &self.columns[end.places[0]].name;
+            end.told.insert(0, format!("`{name}` is taken for the end (`end_time`); a day ends an event as it begins"));
+            self.add("end_time", end);
         }
-        if !parts.contains_key("hour")
-            && let Some((place, format)) = self.time_of_day()
-        {
-            let name = self.take(place);
-            let value = format.map_or_else(|| name.clone(), |format| format!("{name}|{format}"));
-            parts.insert("time_of_day".to_owned(), Value::from(value));
-        }
-        self.members.push(("time", Value::Object(parts)));
+        let is_time = |text: &str| is_timestamp(text) || is_local_timestamp(text) || is_date(text);
+        let is_other = |place: &usize| self.is(*place, is_time) || self.passed_over.contains(place);
+        let others: Vec<&str> = self.free().filter(is_other).map(|place| self.columns[place].name.as_str()).collect();
+        let told = match others.as_slice() {
+            [] => return Ok(()),
+            [other] => format!("`{other}` holds times too, and stays an attribute"),
+            others => format!("`{}` hold times too, and stay attributes", others.join("`, `")),
+        };
+        self.unsure.push(crate::item::clipped(told));
         Ok(())
     }
 
-    /// Takes a column that says the whole time.
-    fn in_one(&mut self, place: usize, Suffix(suffix): Suffix) {
-        let name = self.take(place);
-        let value = suffix.map_or_else(|| name.clone(), |suffix| format!("{name}|{suffix}"));
-        if !self.needs_zone(place, &value) {
-            self.members.push(("time", Value::from(value)));
-            return;
+    fn add(&mut self, field: &'static str, found: Found) {
+        for place in found.places {
+            self.taken[place] = true;
         }
-        self.unsure.push(format!("`{name}` says no zone; UTC is taken, write another into `zone`"));
-        self.members.push(("time", serde_json::json!({ "column": value, "zone": "UTC" })));
+        for told in found.told {
+            if !self.unsure.contains(&told) {
+                self.unsure.push(told);
+            }
+        }
+        self.members.push((field, found.value));
+    }
+
+    /// Returns the end that is a time of day, on the date on which the event begins.
+    fn end_of_day(&mut self, date: &Value) -> Option<Found> {
+        let (place, format) = self.time_of_day(Moment::End)?;
+        let name = self.name(place);
+        let mut told =
+            vec![format!("`{name}` is on the same day; an event that goes on past midnight ends before it begins")];
+        let value = format.map_or_else(|| name.clone(), |format| format!("{name}|{format}"));
+        let zone = self.zone(&name, &mut told);
+        Some(Found { value: json!({ "date": date, "time_of_day": value, "zone": zone }), places: vec![place], told })
+    }
+
+    fn moment(&mut self, moment: Moment) -> Option<Found> {
+        if let Some((place, reading)) = self.whole_time(moment) {
+            return Some(self.in_one(place, reading));
+        }
+        if let Some(found) = self.in_parts(moment).or_else(|| self.date_and_time(moment)) {
+            return Some(found);
+        }
+        let (place, reading) = (moment == Moment::Start).then(|| self.unmistakable())??;
+        if self.has_clock(place, &reading) {
+            return Some(self.in_one(place, reading));
+        }
+        let date = reading.suffix.map_or_else(|| self.name(place), |format| format!("{}|{format}", self.name(place)));
+        let mut found = Found { value: json!({ "date": date }), places: vec![place], told: reading.told };
+        self.add_time_of_day(Moment::Start, &mut found);
+        Some(found)
+    }
+
+    /// Returns the name of a column as a mapping writes it.
+    fn name(&self, place: usize) -> String {
+        named(&self.columns[place].name)
+    }
+
+    /// Returns whether a column may be the start or the end, by its name.
+    fn is_of(&self, moment: Moment, place: usize) -> bool {
+        let name = &self.columns[place].name;
+        match moment {
+            Moment::Start => self.is_lenient || (!has_word(name, &ENDS) && !has_word(name, &OTHERS)),
+            Moment::End => has_word(name, &ENDS) && !has_word(name, &OTHERS),
+        }
+    }
+
+    /// Takes a column that says the whole time.
+    fn in_one(&self, place: usize, reading: Reading) -> Found {
+        let (name, mut told) = (self.name(place), reading.told);
+        let value = reading.suffix.map_or_else(|| name.clone(), |suffix| format!("{name}|{suffix}"));
+        let value = if self.needs_zone(place, &value) {
+            json!({ "column": value, "zone": self.zone(&name, &mut told) })
+        } else {
+            Value::from(value)
+        };
+        if let Some(year) = self.texts(place).find(|text| text.starts_with('-') && !has_word(&name, &["offset"])) {
+            told.push(format!("`{name}` has years before 1 CE, such as {year}; look at how they are read"));
+        }
+        Found { value, places: vec![place], told }
+    }
+
+    /// Returns the zone of times that say none, which is told.
+    fn zone(&self, name: &str, told: &mut Vec<String>) -> &'static str {
+        if let Some(local) = &self.shape.zone {
+            let (said, zone) = (&local.said, local.zone);
+            told.push(format!("the times say `{said}`; clocks in the zone `{zone}` show them"));
+            return zone;
+        }
+        told.push(format!("`{name}` says no zone; UTC is taken, write another into `zone`"));
+        UTC
     }
 
     /// Returns the column that says the whole time, and how it has to be read.
-    fn whole_time(&mut self) -> Option<(usize, Suffix)> {
-        for name in NAMES {
-            let places = (0..self.columns.len()).filter(|place| {
-                let column = &self.columns[*place].name;
-                column.eq_ignore_ascii_case(name) || words(column).any(|word| word == name)
-            });
-            for place in places.collect::<Vec<_>>() {
-                if let Some(suffix) = self.reading_of(place) {
-                    return Some((place, suffix));
-                }
+    fn whole_time(&mut self, moment: Moment) -> Option<(usize, Reading)> {
+        let rank = |place: usize| -> Option<usize> {
+            let name = &self.columns[place].name;
+            let whole = NAMES.iter().position(|known| name.eq_ignore_ascii_case(known));
+            let by_word = || NAMES.iter().position(|known| words(name).any(|word| word == *known));
+            let lower = name.to_lowercase();
+            // `eventdate`, `Buchungstag`.
+            let inner = || NAMES.iter().position(|known| known.len() >= 3 && lower.ends_with(known));
+            let of_event = || by_word().filter(|_| has_word(name, &OF_EVENT));
+            let whole = whole.map(|rank| rank + NAMES.len());
+            let by_word = || Some(by_word()? + NAMES.len());
+            let rank = of_event()
+                .or(whole)
+                .or_else(|| Some(by_word()? + NAMES.len()))
+                .or_else(|| Some(inner()? + 2 * NAMES.len()));
+            // An end may be called nothing else.
+            rank.or((moment == Moment::End || self.shape.is_unnamed).then_some(3 * NAMES.len()))
+        };
+        let filled = |place: usize| self.texts(place).count();
+        let mut found: Vec<(usize, usize, Reading)> = Vec::new();
+        for place in self.free().filter(|place| self.is_of(moment, *place)) {
+            if let Some(rank) = rank(place)
+                && let Some(reading) = self.reading_of(moment, place)
+            {
+                found.push((rank, place, reading));
             }
         }
         // Whatever it is called, what is a timestamp is a time.
-        (0..self.columns.len())
-            .find(|place| self.is_written_out(*place) == Some(true))
-            .map(|place| (place, Suffix(None)))
+        if found.is_empty() && moment == Moment::Start {
+            let is_timestamp = |place: &usize| self.is_written_out(moment, *place) == Some(true);
+            let of = |is_right: &dyn Fn(usize) -> bool| {
+                let places = self.free().filter(|place| is_right(*place)).filter(is_timestamp);
+                places.max_by_key(|place| (filled(*place), std::cmp::Reverse(*place)))
+            };
+            let place = of(&|place| self.is_of(moment, place))?;
+            return Some((place, Reading::default()));
+        }
+        let most = found.iter().map(|(_, place, _)| filled(*place)).max()?;
+        // The one that most records have, if there are several.
+        found.retain(|(_, place, _)| moment == Moment::End || filled(*place) * 10 >= most * 9);
+        let (_, place, reading) = found.iter().min_by_key(|(rank, place, _)| (*rank, *place))?.clone();
+        self.passed_over.extend(found.iter().map(|(_, place, _)| *place));
+        Some((place, reading))
     }
 
-    /// Returns a column that can be nothing but times or dates, whatever it is called, and its pattern.
-    fn unmistakable(&mut self) -> Option<(usize, String)> {
-        (0..self.columns.len()).find_map(|place| {
-            let unsure = self.unsure.len();
-            let of_clock = if self.is(place, |text| text.contains(':')) { self.pattern(place, &FORMATS) } else { None };
-            let found = of_clock.or_else(|| self.of_numbers(place).filter(|found| found.contains("YYYY")));
-            if found.is_none() {
-                self.unsure.truncate(unsure);
-            }
-            Some((place, found?))
+    /// Returns a column that can be nothing but times or dates, whatever it is called.
+    fn unmistakable(&self) -> Option<(usize, Reading)> {
+        let is_right = |reading: &Reading| {
+            reading.suffix.as_deref().is_some_and(|suffix| {
+                let has_year = suffix.contains("YYYY") || suffix.contains("%Y");
+                has_year
+                    && (suffix.contains(BETWEEN) || suffix.contains(['m', 'M', ' ']) && suffix != "YYYYMMDD")
+                    && !suffix.starts_with("YYYYMMDDHH")
+            })
+        };
+        let found = self.free().filter(|place| self.is_of(Moment::Start, *place)).find_map(|place| {
+            let reading = self.reading_of(Moment::Start, place).or_else(|| self.short_date(place));
+            Some((place, reading.filter(is_right)?))
+        });
+        found.or_else(|| {
+            let date = self.free().find(|place| self.is(*place, is_date))?;
+            Some((date, Reading::default())).filter(|(place, _)| self.is_of(Moment::Start, *place))
         })
     }
 
     /// Says why nothing is known to be a time.
     fn no_time(&self) -> String {
-        let names: Vec<&str> = self.columns.iter().map(|column| column.name.as_str()).collect();
-        let told = format!("nothing here is known to be a time; there are `{}`", names.join("`, `"));
+        let names: Vec<&str> =
+            self.columns.iter().map(|column| column.name.as_str()).filter(|name| !name.is_empty()).collect();
+        let told = "nothing here is known to be a time";
+        if names.is_empty() {
+            return format!("{told}, and nothing names columns. If these are lines, say how they look with `pattern`");
+        }
+        let mut told = format!("{told}; there are `{}`", names.join("`, `"));
+        if names.iter().any(|name| name.starts_with(|c: char| c.is_ascii_digit())) {
+            told.push_str(". If the first row is a record, name the columns with `columns`");
+        }
         let count = |place: usize| self.texts(place).filter(|text| is_moment(text)).count();
         let most = (0..self.columns.len()).map(|place| (count(place), place)).max_by_key(|(count, _)| *count);
         let Some((count, place)) = most.filter(|(count, _)| *count > 0) else { return told };
@@ -171,28 +400,76 @@ impl Roles<'_> {
         format!("{told}. `{name}` is one in {count} of {all} records: `time={name}` takes it, and refuses the others")
     }
 
-    /// Says so where a column is called as a part of a time and does not have it everywhere.
-    fn doubt_part(&mut self, part: TimePart, names: &[&str]) {
-        if let Some(place) = self.find(names, |text| number_alone(text).is_some()) {
-            let (name, part) = (&self.columns[place].name, part.as_str());
-            self.unsure.push(format!("`{name}` is not taken for the {part}, because some of it cannot be one"));
+    /// Returns the time that is in columns of its parts.
+    fn in_parts(&mut self, moment: Moment) -> Option<Found> {
+        let (year, word) = self.part(moment, TimePart::Year, PARTS[0].1, None)?;
+        let rest = rest_of(&self.columns[year].name, word).unwrap_or_default();
+        let mut found = Found { value: json!({}), places: vec![year], told: Vec::new() };
+        let mut parts = Map::new();
+        self.years(year, &mut parts, &mut found.told);
+        for (part, names) in PARTS.into_iter().skip(1) {
+            let Some((place, _)) = self.part(moment, part, names, Some(&rest)) else {
+                found.told.extend(self.doubted(moment, part, names));
+                break;
+            };
+            found.places.push(place);
+            parts.insert(part.as_str().to_owned(), Value::from(self.name(place)));
         }
+        let hour = parts.get("hour").and_then(Value::as_str).map(str::to_owned);
+        found.value = Value::Object(parts);
+        match hour {
+            Some(hour) => found.value["zone"] = Value::from(self.zone(&hour, &mut found.told)),
+            None => self.add_time_of_day(moment, &mut found),
+        }
+        Some(found)
+    }
+
+    /// Returns the time that is a date, perhaps with a time of day in a column of its own.
+    fn date_and_time(&mut self, moment: Moment) -> Option<Found> {
+        let (place, reading) = self.date(moment)?;
+        let name = self.name(place);
+        let date = reading.suffix.map_or_else(|| name.clone(), |format| format!("{name}|{format}"));
+        let mut found = Found { value: json!({ "date": date }), places: vec![place], told: reading.told };
+        self.add_time_of_day(moment, &mut found);
+        Some(found)
+    }
+
+    /// Adds the time of day to a date, if there is one.
+    fn add_time_of_day(&mut self, moment: Moment, found: &mut Found) {
+        let Some((place, format)) = self.time_of_day(moment).filter(|(place, _)| !found.places.contains(place)) else {
+            return;
+        };
+        self.doubt_zeros(place, &mut found.told);
+        let name = self.name(place);
+        let value = format.map_or_else(|| name.clone(), |format| format!("{name}|{format}"));
+        found.value["time_of_day"] = Value::from(value);
+        found.places.push(place);
+        let has_offset = |text: &str| text.ends_with(['Z', 'z']) || text.contains('+') || text.contains('-');
+        if !self.is(place, has_offset) {
+            found.value["zone"] = Value::from(self.zone(&name, &mut found.told));
+        }
+    }
+
+    /// Says so where a column is called as a part of a time and does not have it everywhere.
+    fn doubted(&self, moment: Moment, part: TimePart, names: &[&str]) -> Option<String> {
+        let place = self.find(names, |place, text| self.is_of(moment, place) && number_alone(text).is_some())?;
+        let (name, part) = (&self.columns[place].name, part.as_str());
+        Some(format!("`{name}` is not taken for the {part}, because some of it cannot be one"))
     }
 
     /// Returns whether timestamps or dates say the whole time, or have a time of day beside them. None if they are neither.
-    fn is_written_out(&mut self, place: usize) -> Option<bool> {
+    fn is_written_out(&self, moment: Moment, place: usize) -> Option<bool> {
         let has_time = |text: &str| text.contains(':') || is_timestamp(text);
         let is_either = self.is(place, |text| is_timestamp(text) || is_local_timestamp(text));
-        is_either.then(|| self.is(place, has_time) || self.time_of_day().is_none())
+        is_either.then(|| self.is(place, has_time) || self.time_of_day(moment).is_none_or(|(other, _)| other == place))
     }
 
     /// Returns how a column is read if it is a whole time. A date alone is none if there is a time of day beside it.
-    fn reading_of(&mut self, place: usize) -> Option<Suffix> {
-        if let Some(is_whole) = self.is_written_out(place) {
-            return is_whole.then_some(Suffix(None));
+    fn reading_of(&self, moment: Moment, place: usize) -> Option<Reading> {
+        if let Some(is_whole) = self.is_written_out(moment, place) {
+            return is_whole.then(Reading::default);
         }
-        let has_time = |text: &str| text.contains(':');
-        let name = self.columns[place].name.clone();
+        let name = &self.columns[place].name;
         for (digits, suffix, counted) in [
             (10, "unix", "seconds"),
             (13, "unix_ms", "milliseconds"),
@@ -202,8 +479,8 @@ impl Roles<'_> {
             let whole = |text: &str| text.split('.').next().unwrap_or_default().len();
             let is_number = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
             if self.is(place, |text| is_number(text) && (whole(text) == digits || whole(text) + 1 == digits)) {
-                self.unsure.push(format!("`{name}` is taken for {counted} since 1970, by its number of digits"));
-                return Some(Suffix(Some(suffix.to_owned())));
+                let told = format!("`{name}` is taken for {counted} since 1970, by its number of digits");
+                return Some(Reading { suffix: Some(suffix.to_owned()), told: vec![told] });
             }
         }
         let is_day = |text: &str| {
@@ -211,36 +488,69 @@ impl Roles<'_> {
                 && text.parse().is_ok_and(|days: f64| SPREADSHEET_DAYS.contains(&days))
         };
         if self.is(place, is_day) {
-            self.unsure.push(format!("`{name}` is taken for days as spreadsheets count them: 45351 is 2024-02-29"));
-            return Some(Suffix(Some("excel".to_owned())));
+            let told = format!("`{name}` is taken for days as spreadsheets count them: 45351 is 2024-02-29");
+            return Some(Reading { suffix: Some("excel".to_owned()), told: vec![told] });
         }
-        if let Some(format) = self.pattern(place, &FORMATS) {
-            return Some(Suffix(Some(format)));
+        let (literal, prefix) = self.same_start(place);
+        if let Some(format) = self.pattern(place, prefix, &FORMATS) {
+            return Some(Reading { suffix: Some(format!("{literal}{format}")), told: Vec::new() });
         }
-        let format = self.either(place)?;
-        (self.is(place, has_time) || self.time_of_day().is_none()).then_some(Suffix(Some(format)))
+        let mut reading = self.short_date(place)?;
+        reading.suffix = reading.suffix.map(|suffix| format!("{literal}{suffix}"));
+        let is_whole = self.has_clock(place, &reading) || self.time_of_day(moment).is_none();
+        is_whole.then_some(reading)
     }
 
-    /// Returns the first of these patterns by which a column can be read.
-    fn pattern(&self, place: usize, patterns: &[&str]) -> Option<String> {
+    /// Returns the text with which all texts of a column begin before a date, such as `EOW: `, as a pattern and as it is.
+    fn same_start(&self, place: usize) -> (String, usize) {
+        let Some(first) = self.texts(place).next() else { return (String::new(), 0) };
+        let end = first.find(": ").map_or(0, |end| end + 2);
+        let start = &first[..end];
+        let is_plain = !start.contains(['\'', '%']) && !start.contains(|c: char| c.is_ascii_digit());
+        if end == 0 || !is_plain || !self.is(place, |text| text.starts_with(start)) {
+            return (String::new(), 0);
+        }
+        (format!("'{start}'"), end)
+    }
+
+    /// Returns whether what a column says is more than a date.
+    fn has_clock(&self, place: usize, reading: &Reading) -> bool {
+        let (_, prefix) = self.same_start(place);
+        let suffix = reading.suffix.as_deref().unwrap_or_default();
+        suffix.contains("HH") || self.is(place, |text| text.get(prefix..).is_some_and(|text| text.contains(':')))
+    }
+
+    /// Returns the first of these patterns by which a column can be read behind so many bytes.
+    fn pattern(&self, place: usize, prefix: usize, patterns: &[&str]) -> Option<String> {
         let reads = |pattern: &&&str| {
-            TimeFormat::parse(pattern).is_some_and(|format| self.is(place, |text| format.read(text).is_some()))
+            TimeFormat::parse(pattern).is_some_and(|format| {
+                self.is(place, |text| {
+                    text.get(prefix..).and_then(|text| format.read(text)).is_some_and(|partial| {
+                        let is_less = |part: Option<i64>, max: i64| part.is_none_or(|part| part <= max);
+                        is_less(partial.month, 12) && is_less(partial.day, 31) && is_less(partial.hour, 23)
+                    })
+                })
+            })
         };
         patterns.iter().find(reads).map(|pattern| (**pattern).to_owned())
     }
 
-    /// Returns the pattern of dates of three numbers, if the column has such, or of others that need one.
-    fn either(&mut self, place: usize) -> Option<String> {
-        let name = self.columns[place].name.clone();
-        let found = self.pattern(place, &SHORT_DATES).or_else(|| self.of_numbers(place))?;
-        if !found.contains("YYYY") {
-            self.unsure.push(format!("`{name}` has years of two digits, which are read as 1969 to 2068"));
+    /// Returns how dates are read that need a pattern: of three numbers, or of others.
+    fn short_date(&self, place: usize) -> Option<Reading> {
+        let name = &self.columns[place].name;
+        let (_, prefix) = self.same_start(place);
+        let mut reading = match self.pattern(place, prefix, &SHORT_DATES) {
+            Some(pattern) => Reading { suffix: Some(pattern), told: Vec::new() },
+            None => self.of_numbers(place)?,
+        };
+        if reading.suffix.as_deref().is_some_and(|suffix| !suffix.contains("YYYY")) {
+            reading.told.push(format!("`{name}` has years of two digits, which are read as 1969 to 2068"));
         }
-        Some(found)
+        Some(reading)
     }
 
     /// Returns the pattern of dates of three numbers, if the column has such.
-    fn of_numbers(&mut self, place: usize) -> Option<String> {
+    fn of_numbers(&self, place: usize) -> Option<Reading> {
         let first = self.texts(place).next()?;
         let between = BETWEEN.into_iter().find(|between| first.matches(*between).count() == 2)?;
         let reads = |format: &TimeFormat, text: &str| {
@@ -257,15 +567,43 @@ impl Roles<'_> {
                     continue;
                 }
                 let (days, months) = (count(&day_first), count(&month_first));
+                let mut told = Vec::new();
+                if year == "YY"
+                    && between != '.'
+                    && let Some(format) = self.year_first(place, between, clock, &mut told)
+                {
+                    return Some(Reading { suffix: Some(format), told });
+                }
                 // With points between them, the day is first everywhere.
                 if days == months && between != '.' {
                     let name = &self.columns[place].name;
-                    let told = "nothing tells whether the day or the month is first in";
-                    self.unsure.push(format!("{told} `{name}`; the day is taken"));
+                    let nothing = "nothing tells whether the day or the month is first in";
+                    told.push(format!("{nothing} `{name}`; the day is taken"));
                 }
-                return Some(if months > days { month_first } else { day_first }.as_str().to_owned());
+                let format = if months > days { month_first } else { day_first };
+                return Some(Reading { suffix: Some(format.as_str().to_owned()), told });
             }
         }
+        None
+    }
+
+    /// Returns the pattern of dates that begin with a year of two digits: that number stays the same, and the last one
+    /// does not.
+    fn year_first(&self, place: usize, between: char, clock: &str, told: &mut Vec<String>) -> Option<String> {
+        let pattern = format!("YY{between}MM{between}DD{clock}");
+        let format = TimeFormat::parse(&pattern)?;
+        if !self.is(place, |text| format.read(text).is_some_and(|read| read.month.is_some_and(|month| month <= 12))) {
+            return None;
+        }
+        let distinct = |number: usize| {
+            let part = |text: &'_ str| text.split([between, ' ', ',']).nth(number).unwrap_or_default().to_owned();
+            self.texts(place).map(part).collect::<std::collections::BTreeSet<String>>().len()
+        };
+        if distinct(0) == 1 && distinct(2) > 1 {
+            return Some(pattern);
+        }
+        let name = &self.columns[place].name;
+        told.push(format!("nothing tells whether the year is first or last in `{name}`; the last number is taken"));
         None
     }
 
@@ -274,83 +612,125 @@ impl Roles<'_> {
         let has_clock = |text: &str| text.contains(':');
         match value.split_once('|') {
             None => self.is(place, |text| is_local_timestamp(text) && has_clock(text)),
+            Some((_, "excel")) => self.texts(place).any(|text| text.contains('.')),
             Some((_, suffix)) => {
                 !suffix.starts_with("unix")
                     && !suffix.contains("%z")
                     && !suffix.ends_with('Z')
-                    && self.is(place, has_clock)
+                    && (suffix.contains("HH") || suffix.contains("h:") || suffix.contains("%H"))
             }
         }
     }
 
-    /// Returns the free column of a part.
-    fn part(&self, part: TimePart, names: &[&str]) -> Option<usize> {
-        self.find(names, |text| match part {
+    /// Returns the free column of a part, and the word by which it is known. One whose name has the same other words as
+    /// that of the year comes first.
+    fn part(
+        &self,
+        moment: Moment,
+        part: TimePart,
+        names: &'static [&'static str],
+        rest: Option<&[String]>,
+    ) -> Option<(usize, &'static str)> {
+        let fits = |text: &str| match part {
             TimePart::Year => year_alone(text).is_some_and(|year| year.number.abs() < 10_000),
             TimePart::Month => number_alone(text).is_some_and(|month| month <= 12),
             TimePart::Day => number_alone(text).is_some_and(|day| day <= 31),
             TimePart::Hour => number_alone(text).is_some_and(|hour| hour <= 23),
             TimePart::Minute => number_alone(text).is_some_and(|minute| minute <= 59),
             TimePart::Second | TimePart::Date | TimePart::TimeOfDay => seconds_alone(text).is_some(),
-        })
+        };
+        let found =
+            names.iter().flat_map(|name| self.free().map(move |place| (place, *name))).filter_map(|(place, name)| {
+                let other = rest_of(&self.columns[place].name, name)?;
+                let is_right = self.is_of(moment, place) && self.is(place, fits);
+                is_right.then(|| (rest.is_some_and(|rest| rest != other), other.len(), place, name))
+            });
+        // Of those that are alike the first one counts, by the order of the words.
+        let found =
+            found.enumerate().min_by_key(|(number, (is_unlike, more, ..))| (*is_unlike, (*more).min(1), *number));
+        found.map(|(_, (.., place, name))| (place, name))
     }
 
     /// Takes the column of years, and says how they are counted.
-    fn years(&mut self, place: usize, parts: &mut Map<String, Value>) {
+    fn years(&self, place: usize, parts: &mut Map<String, Value>, told: &mut Vec<String>) {
         let numbers: Vec<i64> = self.texts(place).filter_map(|text| Some(year_alone(text)?.number)).collect();
-        let name = self.take(place);
-        if numbers.contains(&0) {
+        let mut name = self.name(place);
+        let has_two_digits = |text: &str| {
+            let digits = crate::time_format::whole(text);
+            digits.len() == 2 && digits.bytes().all(|byte| byte.is_ascii_digit())
+        };
+        if numbers.contains(&0) && !self.is(place, has_two_digits) {
             parts.insert("year_numbering".to_owned(), Value::from("astronomical"));
-            self.unsure.push(format!("`{name}` has a year 0, so years are read as astronomers count: 0 is 1 BCE"));
+            told.push(format!("`{name}` has a year 0, so years are read as astronomers count: 0 is 1 BCE"));
         } else if let Some(year) = numbers.iter().find(|year| **year < 0) {
             let before = year.unsigned_abs();
-            self.unsure
-                .push(format!("`{name}` has years such as {year}, which is read as {before} BCE (`historical`)"));
-        } else if self.is(place, |text| year_alone(text).is_some_and(|year| year.number < 100 && year.era.is_none())) {
-            self.unsure.push(format!("`{name}` has years of two digits, which are read as those of the first century"));
+            told.push(format!("`{name}` has years such as {year}, which is read as {before} BCE (`historical`)"));
+        } else if self.is(place, has_two_digits) {
+            told.push(format!(
+                "`{name}` has years of two digits, which are read as 1969 to 2068; without `|YY` they are those \
+                of the first century"
+            ));
+            name.push_str("|YY");
         }
         parts.insert("year".to_owned(), Value::from(name));
     }
 
     /// Returns the column of dates, and its pattern if it needs one.
-    fn date(&mut self) -> Option<(usize, Option<String>)> {
-        let is_date = |text: &str| is_part(TimePart::Date, text);
-        if let Some(place) = self.find(&["date", "day", "datum", "fecha", "date_long", "when"], is_date) {
-            return Some((
-                place,
-                self.is(place, |text| text.len() == 8 && number_of_digits(text) == 8).then(|| "YYYYMMDD".to_owned()),
-            ));
+    fn date(&self, moment: Moment) -> Option<(usize, Reading)> {
+        let is_end_alone = |place: usize| moment == Moment::End && words(&self.columns[place].name).count() == 1;
+        let find = |fits: &dyn Fn(&str) -> bool| {
+            let fits = |place: usize, text: &str| self.is_of(moment, place) && fits(text);
+            let alone = || self.free().find(|place| is_end_alone(*place) && self.is(*place, |text| fits(*place, text)));
+            self.find(&DATES, fits).or_else(alone)
+        };
+        if let Some(place) = find(&|text| is_part(TimePart::Date, text)) {
+            let is_solid = self.is(place, |text| text.len() == 8 && number_of_digits(text) == 8);
+            return Some((place, Reading { suffix: is_solid.then(|| "YYYYMMDD".to_owned()), told: Vec::new() }));
         }
         let has_parts = |text: &str| {
             let is_between = |c: char| BETWEEN.contains(&c) || c.is_whitespace();
             text.split(is_between).filter(|part| !part.is_empty()).count() == 3
         };
-        let place = self.find(&["date", "day", "datum", "fecha", "when"], has_parts)?;
-        Some((place, Some(self.either(place)?)))
+        let place = find(&has_parts)?;
+        Some((place, self.short_date(place)?))
     }
 
     /// Returns the column of times of day, and its pattern if it needs one.
-    fn time_of_day(&mut self) -> Option<(usize, Option<&'static str>)> {
+    fn time_of_day(&self, moment: Moment) -> Option<(usize, Option<&'static str>)> {
         let is_zero = |text: &str| text.parse() == Ok(0.0);
         let is_right = |text: &str| is_part(TimePart::TimeOfDay, text) || is_zero(text) || is_solid_clock(text);
-        let place = self.find(&["time", "clock", "utc", "hour", "hhmmss", "uhrzeit", "zeit", "hora"], is_right)?;
+        let is_clock = |text: &str| text.contains(':') && is_part(TimePart::TimeOfDay, text);
+        let names: &[&str] = if moment == Moment::Start { &STARTS } else { &ENDS };
+        let place = self
+            .find(&TIMES_OF_DAY, |place, text| self.is_of(moment, place) && is_right(text))
+            .or_else(|| self.find(names, |place, text| self.is_of(moment, place) && is_clock(text)))?;
         if self.is(place, |text| text.contains(':')) {
             return Some((place, None));
         }
         let longest = |text: &str| number_of_digits(text.split('.').next().unwrap_or_default());
-        let digits = self.texts(place).map(longest).max().unwrap_or_default();
-        let zeros = self.texts(place).filter(|text| *text == "0" || *text == "0.0").count();
-        let name = self.columns[place].name.clone();
-        if zeros > 0 && self.missing.get(&name).is_none() {
-            self.zero_is_missing(place);
-            self.unsure.push(format!("`{name}` is 0 in {zeros} records, which is taken for a time that is not known"));
-        }
-        match digits {
+        match self.texts(place).map(longest).max().unwrap_or_default() {
             5 | 6 => Some((place, Some("hhmmss"))),
             3 | 4 => Some((place, Some("hhmm"))),
             _ => None,
         }
     }
+
+    /// Says that a time of day of 0 among others of digits is not known.
+    fn doubt_zeros(&mut self, place: usize, told: &mut Vec<String>) {
+        let zeros = self.texts(place).filter(|text| *text == "0" || *text == "0.0").count();
+        let name = self.columns[place].name.clone();
+        if zeros > 0 && !self.missing.contains_key(&name) {
+            self.zero_is_missing(place);
+            told.push(format!("`{name}` is 0 in {zeros} records, which is taken for a time that is not known"));
+        }
+    }
+}
+
+/// Returns whether a text is a date as most tables write it.
+pub(in crate::guess) fn is_date(text: &str) -> bool {
+    let parts: Vec<&str> = text.split(BETWEEN).collect();
+    let is_numbers = parts.iter().all(|part| (1..=4).contains(&part.len()) && number_of_digits(part) == part.len());
+    parts.len() == 3 && is_numbers && parts.iter().filter(|part| part.len() == 4).count() == 1
 }
 
 /// Returns whether a text is a time of day without anything between its parts, such as `945` or `112945.0`.

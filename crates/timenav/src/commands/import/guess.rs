@@ -12,13 +12,19 @@ use timenav_import::{Format, Guess, Packing, unpacked};
 use crate::exit::Failure;
 use crate::output::{self, printable};
 
-/// Writes the mapping to stdout, so that it can be saved as it is, and what is said of it to stderr.
+/// Writes the mapping to stdout, so that it can be saved as it is, and what is said of it to stderr. A given format
+/// counts, the one of the extension only if the file begins like nothing else.
 ///
 /// # Errors
 /// The file cannot be read, or nothing in it is known to be a time.
-pub(super) fn run(path: &Path, format: Option<Format>, packing: Option<Packing>) -> Result<(), Failure> {
+pub(super) fn run(
+    path: &Path,
+    (format, extension): (Option<Format>, Option<Format>),
+    packing: Option<Packing>,
+) -> Result<(), Failure> {
     let start = start_of(path, packing)?;
-    let guess = Guess::of(&start, format).map_err(|detail| anyhow::anyhow!("{}: {detail}", path.display()))?;
+    let guess = if format.is_some() { Guess::of(&start, format) } else { Guess::of_file(&start, extension) };
+    let guess = guess.map_err(|detail| anyhow::anyhow!("{}: {detail}", path.display()))?;
     output::note(&said(path, &guess));
     match &guess.mapping {
         Some(mapping) => output::write(&format!("{mapping}\n")),
@@ -28,14 +34,18 @@ pub(super) fn run(path: &Path, format: Option<Format>, packing: Option<Packing>)
 
 /// Reads the start of a file, to the end of its last whole line.
 fn start_of(path: &Path, packing: Option<Packing>) -> anyhow::Result<Vec<u8>> {
-    let file: Box<dyn Read> = if path == Path::new("-") { Box::new(stdin()) } else { Box::new(File::open(path)?) };
+    let unreadable = || format!("{} cannot be read", path.display());
+    let file: Box<dyn Read> = match path.to_str() {
+        Some("-") => Box::new(stdin()),
+        _ => Box::new(File::open(path).with_context(unreadable)?),
+    };
     let file: Box<dyn Read> = match packing {
         Some(packing) => Box::new(unpacked(packing, file)),
         None => file,
     };
     let mut start = Vec::new();
     let bytes_max = u64::try_from(GUESS_BYTES_MAX).unwrap_or(u64::MAX);
-    file.take(bytes_max).read_to_end(&mut start).with_context(|| format!("{} cannot be read", path.display()))?;
+    file.take(bytes_max).read_to_end(&mut start).with_context(unreadable)?;
     if start.len() == GUESS_BYTES_MAX
         && let Some(end) = start.iter().rposition(|byte| *byte == b'\n')
     {
@@ -66,7 +76,8 @@ fn said(path: &Path, guess: &Guess) -> String {
                 "\nsave this as mapping.json, then: timenav import --format {format} --map @mapping.json {name}"
             );
         }
-        None => text.push_str("\nit needs no mapping"),
+        None if events > 0 => text.push_str("\nit needs no mapping"),
+        None => {}
     }
     text
 }
@@ -88,6 +99,12 @@ mod tests {
              unsure: `when` is taken for seconds since 1970, by its number of digits\n\
              save this as mapping.json, then: timenav import --format csv --map @mapping.json a.csv"
         );
+    }
+
+    #[test]
+    fn missing_file_is_named() {
+        let error = start_of(Path::new("no such file.csv"), None).unwrap_err();
+        assert_eq!(error.to_string(), "no such file.csv cannot be read");
     }
 
     #[test]

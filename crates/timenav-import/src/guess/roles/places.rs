@@ -1,0 +1,191 @@
+//! Which columns are the place.
+
+use serde_json::{Value, json};
+
+use super::Roles;
+use super::names::{has_word, rest_of, start_of, words};
+use crate::coordinates::{Axis, degrees, pair};
+
+/// Words for the coordinates, the most telling first.
+const AXES: [(&str, &str); 9] = [
+    ("lat", "lon"),
+    ("lat", "lng"),
+    ("lat", "long"),
+    ("latitude", "longitude"),
+    ("latitud", "longitud"),
+    ("latitudine", "longitudine"),
+    ("breite", "länge"),
+    ("breitengrad", "längengrad"),
+    // These may be anything, so they are told of.
+    ("y", "x"),
+];
+/// Words for where something went, and not where it was.
+const ENDS: [&str; 9] = ["end", "stop", "dropoff", "dest", "destination", "target", "arrival", "to", "last"];
+/// Columns that may have both coordinates.
+const BOTH: [&str; 13] = [
+    "coordinates",
+    "coords",
+    "coord",
+    "position",
+    "location",
+    "where",
+    "geo",
+    "point",
+    "geolocation",
+    "latlon",
+    "latlng",
+    "lonlat",
+    "gps",
+];
+const NOWHERE: &str = "0,0";
+
+impl Roles<'_> {
+    /// Finds the place, in two columns or in one.
+    pub(super) fn place(&mut self) {
+        if let Some((with, all)) = self.shape.geometries
+            && with == all
+        {
+            return;
+        }
+        let is_found = self.in_two() || self.in_one_text();
+        if let (Some((with, all)), true) = (self.shape.geometries, is_found) {
+            self.unsure.push(format!("{} of {all} features have no geometry; `geo` says where these are", all - with));
+        }
+        if !is_found && let Some(name) = self.likely_place() {
+            self.unsure.push(format!("there is no place; `{name}` looks as if it had to do with one"));
+        }
+    }
+
+    /// Takes a latitude and a longitude whose names are alike but for these words.
+    fn in_two(&mut self) -> bool {
+        let Some((lat, lon, is_doubtful)) = self.both_axes() else { return false };
+        let texts = |place: usize| self.columns[place].texts.iter();
+        let is_zero = |text: &str| text.parse() == Ok(0.0);
+        let zeros = texts(lat).zip(texts(lon)).filter(|(lat, lon)| is_zero(lat) && is_zero(lon)).count();
+        let (lat, lon) = (self.take(lat), self.take(lon));
+        let mut geo = json!({ "lat": lat, "lon": lon });
+        if is_doubtful {
+            self.unsure.push(format!("`{lat}` and `{lon}` are taken for a latitude and a longitude"));
+        }
+        if zeros > 0 {
+            self.note_nowhere(&format!("`{lat}`, `{lon}`"), zeros, &mut geo);
+        }
+        self.members.push(("geo", geo));
+        true
+    }
+
+    /// Returns the columns of a latitude and a longitude, and whether they may be something else.
+    fn both_axes(&self) -> Option<(usize, usize, bool)> {
+        let fits = |place: usize, axis: Axis, max: f64| {
+            self.is(place, |text| degrees(text, axis).is_some_and(|degrees| degrees.abs() <= max))
+        };
+        let mut found: Vec<(bool, usize, usize, usize)> = Vec::new();
+        for (number, (lat_word, lon_word)) in AXES.into_iter().enumerate() {
+            let has = |word: &'static str| {
+                let has = move |name: &str| rest_of(name, word).is_some() || start_of(name, word).is_some();
+                self.free().filter(move |place| has(&self.columns[*place].name)).collect::<Vec<usize>>()
+            };
+            let lons = has(lon_word);
+            for lat in has(lat_word) {
+                for lon in lons.iter().copied().filter(|lon| *lon != lat) {
+                    let (lat_name, lon_name) = (&self.columns[lat].name, &self.columns[lon].name);
+                    if are_alike(lat_name, lat_word, lon_name, lon_word)
+                        && fits(lat, Axis::Lat, 90.0)
+                        && fits(lon, Axis::Lon, 180.0)
+                    {
+                        found.push((has_word(lat_name, &ENDS), number, lat, lon));
+                    }
+                }
+            }
+        }
+        // A point of GeoJSON in a member: longitude first.
+        for lat in self.free() {
+            let start = self.columns[lat].name.strip_suffix(".coordinates.1");
+            let lon = start.and_then(|start| {
+                let name = format!("{start}.coordinates.0");
+                self.free().find(|lon| self.columns[*lon].name == name)
+            });
+            if let Some(lon) = lon.filter(|lon| fits(lat, Axis::Lat, 90.0) && fits(*lon, Axis::Lon, 180.0)) {
+                found.push((false, 0, lat, lon));
+            }
+        }
+        let (_, number, lat, lon) = found.into_iter().min()?;
+        let is_doubtful = number + 1 == AXES.len();
+        // Degrees have fractions; the places of pixels have none.
+        let has_fractions = |place| self.is(place, |text| text.contains(['.', ',']));
+        (!is_doubtful || (has_fractions(lat) && has_fractions(lon))).then_some((lat, lon, is_doubtful))
+    }
+
+    /// Takes a column that has both coordinates.
+    fn in_one_text(&mut self) -> bool {
+        let is_point = |text: &str| text.get(..5).is_some_and(|start| start.eq_ignore_ascii_case("POINT"));
+        let is_place = |text: &str, is_lon_first: bool| {
+            pair(text, is_lon_first).is_some_and(|(lat, lon)| lat.abs() <= 90.0 && lon.abs() <= 180.0)
+        };
+        let point = self.free().find(|place| self.is(*place, |text| is_point(text) && is_place(text, true)));
+        let has_sides = |text: &str| text.contains(['N', 'S', 'E', 'W']) && !is_point(text);
+        let named = || self.find(&BOTH, |_, text| (has_sides(text) || text.contains(',')) && is_place(text, false));
+        let named_lon_first = || self.find(&BOTH, |_, text| text.contains(',') && is_place(text, true));
+        let Some((place, is_lon_first)) =
+            point.map(|place| (place, true)).or_else(|| named().map(|place| (place, false))).or_else(|| {
+                // Some of the first numbers are more than any latitude.
+                named_lon_first().map(|place| (place, true))
+            })
+        else {
+            return false;
+        };
+        let is_told = point.is_some() || self.is(place, has_sides);
+        let is_lon_first = is_lon_first || words(&self.columns[place].name).any(|word| word == "lonlat");
+        let zeros = self.texts(place).filter(|text| pair(text, is_lon_first) == Some((0.0, 0.0))).count();
+        let name = self.take(place);
+        if !is_told {
+            let (order, other) = if is_lon_first {
+                ("a longitude and then a latitude", "lat_lon")
+            } else {
+                ("a latitude and then a longitude", "lon_lat")
+            };
+            self.unsure.push(format!("`{name}` is taken for {order}; `|{other}` says the opposite"));
+        }
+        let column = if is_lon_first { format!("{name}|lon_lat") } else { name.clone() };
+        let mut geo = Value::from(column.as_str());
+        if zeros > 0 {
+            geo = json!({ "column": column });
+            self.note_nowhere(&format!("`{name}`"), zeros, &mut geo);
+        }
+        self.members.push(("geo", geo));
+        true
+    }
+
+    /// Says that 0,0 stands for no place: it is in the sea, and often written where nothing is known.
+    fn note_nowhere(&mut self, columns: &str, zeros: usize, geo: &mut Value) {
+        geo["missing"] = Value::from(NOWHERE);
+        let records = if zeros == 1 { "record" } else { "records" };
+        self.unsure.push(format!(
+            "{columns}: {NOWHERE} in {zeros} {records} is taken for a place that is not known (`geo.missing`)"
+        ));
+    }
+
+    /// Returns a column that may have to do with a place, by its name.
+    fn likely_place(&self) -> Option<String> {
+        let axes = || AXES.into_iter().take(AXES.len() - 1).flat_map(|(lat, lon)| [lat, lon]);
+        let is_axis = |name: &str| axes().any(|axis| rest_of(name, axis).is_some() || start_of(name, axis).is_some());
+        let has_digits = |text: &str| text.contains(|c: char| c.is_ascii_digit());
+        let named = self.free().find(|place| {
+            let name = &self.columns[*place].name;
+            let is_number = |text: &str| text.starts_with(|c: char| c.is_ascii_digit() || "-+[(".contains(c));
+            (is_axis(name) || has_word(name, &BOTH)) && self.is(*place, |text| has_digits(text) && is_number(text))
+        });
+        let pair = self.shape.pairs.first().cloned();
+        named.map(|place| self.columns[place].name.clone()).or(pair)
+    }
+}
+
+/// Returns whether two names are the same but for the words of the axes.
+fn are_alike(lat: &str, lat_word: &str, lon: &str, lon_word: &str) -> bool {
+    let same = |one: Option<Vec<String>>, other: Option<Vec<String>>| one.is_some() && one == other;
+    let same_start = || {
+        let (lat, lon) = (start_of(lat, lat_word), start_of(lon, lon_word));
+        lat.is_some() && lat == lon
+    };
+    same(rest_of(lat, lat_word), rest_of(lon, lon_word)) || same_start()
+}
