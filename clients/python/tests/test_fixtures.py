@@ -76,6 +76,58 @@ def test_nothing_is_started_unasked(pytester: pytest.Pytester, monkeypatch: pyte
     done.stdout.fnmatch_lines(["*TIMENAV_URL*--timenav-start*"])
 
 
+FAILING = """
+    import threading
+
+    def arm(clock, handler):
+        clock.pause()
+        clock.travel("2028-02-29T09:00:00Z")
+        clock.client.set_timer(at="2028-03-01T09:00:00Z", timeline_id=clock.timeline_id)
+        return clock.on("default", handler)
+
+    def fails(firing):
+        assert firing.attempt == 0
+
+    def test_advance(timenav_clock):
+        with arm(timenav_clock, fails):
+            timenav_clock.advance("P1M")
+
+    def test_jump(timenav_clock):
+        called = threading.Event()
+
+        def handler(firing):
+            called.set()
+            fails(firing)
+
+        with arm(timenav_clock, handler):
+            timenav_clock.client.fast_forward(duration="P1M", settle=False, timeline_id=timenav_clock.timeline_id)
+            assert called.wait(60)
+
+    def test_unchecked(timenav_clock):
+        with arm(timenav_clock, fails):
+            assert timenav_clock.advance("P1M", check=False).failed == 1
+
+    def test_second_attempt(timenav_clock):
+        def handler(firing):
+            assert firing.attempt == 2
+
+        with arm(timenav_clock, handler):
+            assert timenav_clock.advance("P1M").acknowledged == 1
+"""
+
+
+def test_handler_that_fails_makes_its_test_fail(
+    pytester: pytest.Pytester, service: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytester.makepyfile(FAILING)
+    monkeypatch.setenv("TIMENAV_URL", service.url)
+    monkeypatch.setenv("TIMENAV_API_KEY", service.key)
+    done = pytester.runpytest_subprocess("-p", "no:cacheprovider")
+    # The one that has jumped has passed, and its handler is found at the end.
+    done.assert_outcomes(passed=3, failed=1, errors=1)
+    done.stdout.fnmatch_lines(["*assert 1 == 0*", "FAILED *::test_advance - *", "ERROR *::test_jump - *"])
+
+
 @pytest.mark.parametrize("example", re.findall(r"```python\n(.*?)```", README, re.DOTALL))
 def test_an_example_of_the_readme_runs_word_for_word(example: str, service: Service, tmp_path: Path) -> None:
     if "timenav_time" in example and not HAS_TIME_MACHINE:

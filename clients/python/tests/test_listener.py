@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import pickle
 import threading
 import time
 from collections.abc import Iterator
@@ -115,10 +116,63 @@ def test_a_handler_that_fails_is_tried_again_and_says_why(clock: TestClock) -> N
             raise RuntimeError("the card was declined 💳" + "é" * 2_000)
 
     with clock.on("default", handler):
-        receipt = clock.advance("2d")
+        receipt = clock.advance("2d", check=False)
     assert (receipt.fired, receipt.acknowledged, receipt.failed) == (2, 1, 1)
     assert attempts == [1, 2, 3, 1, 2]
     assert (receipt.firings[0].get("reason") or "").startswith("RuntimeError: the card was declined")
+    # With `check=False` the failure is settled, so nothing is left for the end of the test.
+    clock.raise_failure()
+
+
+def test_advance_with_failed_firing_raises(clock: TestClock) -> None:
+    def handler(_: Firing[timenav.Client]) -> None:
+        raise RuntimeError("the card was declined")
+
+    client, timeline = clock.client, clock.timeline_id
+    with client.on("default", handler, timeline_id=timeline):
+        with pytest.raises(timenav.FiringsFailed) as failed:
+            client.advance("2d", timeline_id=timeline)
+        receipt = client.advance("1d", timeline_id=timeline, check=False)
+    assert (receipt.fired, receipt.failed) == (1, 1)
+    assert (failed.value.receipt.fired, failed.value.receipt.failed) == (2, 2)
+    told = "2 of 2 firings failed: daily at 2027-02-01T09:00:00Z: RuntimeError: the card was declined"
+    assert str(failed.value) == told
+    again = pickle.loads(pickle.dumps(failed.value))  # noqa: S301 - what was written a line above
+    assert (str(again), again.receipt.failed) == (told, 2)
+
+
+@pytest.mark.parametrize("move", ["advance", "travel", "fast_forward"])
+def test_control_raises_exception_of_handler(clock: TestClock, move: str) -> None:
+    def handler(firing: Firing[timenav.Client]) -> None:
+        if firing.attempt == 1:
+            raise RuntimeError("tried again")
+        # Not an `Exception`: pytest raises it.
+        pytest.fail("the card was declined")
+
+    with clock.on("default", handler):
+        began = time.monotonic()
+        with pytest.raises(pytest.fail.Exception, match="the card was declined"):
+            getattr(clock, move)("2027-02-01T09:00:00Z" if move == "travel" else "1d")
+        assert time.monotonic() - began < 20, "the service was told at once"
+    clock.raise_failure()
+
+
+def test_exception_is_raised_later_if_nothing_waited_for_the_handler(clock: TestClock) -> None:
+    failed = threading.Event()
+
+    def handler(_: Firing[timenav.Client]) -> None:
+        try:
+            raise RuntimeError("the card was declined")
+        finally:
+            failed.set()
+
+    client, timeline = clock.client, clock.timeline_id
+    with clock.on("default", handler):
+        client.travel(destination_time="2027-02-01T09:00:00Z", timeline_id=timeline, settle=False)
+        assert failed.wait(SOON)
+    with pytest.raises(RuntimeError, match="the card was declined"):
+        clock.raise_failure()
+    clock.raise_failure()
 
 
 def test_a_handler_keeps_its_firing_for_as_long_as_it_takes(clock: TestClock) -> None:
@@ -373,6 +427,10 @@ def test_asyncio_does_the_same(service: Service, clock: TestClock) -> None:
                     with pytest.raises(timenav.NotSettled):
                         await client.advance(to="2027-02-02T11:00:00Z")
             await listener.join()
+            async with client.on("default", lambda _: pytest.fail("declined")):
+                with pytest.raises(timenav.FiringsFailed, match="declined"):
+                    await client.advance(to="2027-02-03T12:00:00Z")
+                assert (await client.advance(to="2027-02-04T12:00:00Z", check=False)).failed == 1
             with pytest.raises(timenav.Problem):
                 await client.on("default", handler, timeline_id="no-such-timeline").start()
         return [(receipt.fired, receipt.acknowledged, receipt.state), *seen]

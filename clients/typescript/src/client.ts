@@ -1,5 +1,5 @@
 import { Calls } from './calls.js';
-import { TimeoutError } from './errors.js';
+import { FiringsFailed, TimeoutError } from './errors.js';
 import { BOUNDS, type Bounds } from './follower.js';
 import * as host from './host-time.js';
 import { Instant, type When } from './instant.js';
@@ -32,6 +32,8 @@ export interface AdvanceOptions {
   signal?: AbortSignal;
   /** How much host time it may take. The advance goes on after that. */
   timeoutMs?: number;
+  /** Whether to reject with `FiringsFailed` if firings failed. Defaults to true. */
+  check?: boolean;
 }
 
 const ANSWER_MS = 30_000;
@@ -114,11 +116,11 @@ export class Client extends Calls {
   }
 
   /**
-   * Moves the clock forward, such as by `P1M`, or `to` a moment, and resolves to what came of it once everything that fell
-   * due on the way is done.
+   * Moves the clock forward, such as by `P1M`, or `to` a moment, and resolves to the receipt once all firings on the way
+   * are done.
    *
-   * If the connection is lost meanwhile, it is asked for the same advance again. It rejects with `NotSettled` if the
-   * advance was stopped or is stuck.
+   * If the connection is lost meanwhile, the same advance is requested again. It rejects with `NotSettled` if the advance
+   * was stopped or is stuck, and with `FiringsFailed` if a firing failed, unless `check` is false.
    */
   async advance(by: string | { to: When }, options: AdvanceOptions = {}): Promise<Receipt> {
     const { attempts, waitSecondsMax } = this.settings.retries;
@@ -148,6 +150,7 @@ export class Client extends Calls {
       const { settled } = await client.receipt({ advance_id: changed.settled.advance_id, ...asked() }, answer);
       receipt = receiptOf(settled);
     }
+    if (receipt.failed > 0 && options.check !== false) throw new FiringsFailed(receipt);
     return receipt;
   }
 

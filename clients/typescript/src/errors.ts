@@ -106,6 +106,17 @@ export class NotSettled extends TimenavError {
   }
 }
 
+/** An advance reached its destination, and firings on the way failed. `receipt` lists them, each with its reason. */
+export class FiringsFailed extends TimenavError {
+  override name = 'FiringsFailed';
+
+  constructor(readonly receipt: Receipt) {
+    const failed = receipt.firings.find(({ state }) => state === 'failed');
+    const first = failed ? `: ${failed.timer_id} at ${failed.due}: ${failed.reason ?? 'no reason'}` : '';
+    super(`${receipt.failed} of ${receipt.fired} firings failed${first}`);
+  }
+}
+
 /** The clock was closed. */
 export class ClockClosed extends ClockUnavailable {
   override name = 'ClockClosed';

@@ -5,12 +5,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { Client } from './client.js';
-import { TimenavError } from './errors.js';
+import { FiringsFailed, TimenavError } from './errors.js';
 import type { Reading } from './follower.js';
 import * as host from './host-time.js';
 import { Instant, type When } from './instant.js';
 import type { Handler, Listener } from './listener.js';
-import type { Receipt } from './receipt.js';
+import { receiptOf, type Receipt } from './receipt.js';
 import type { Schema } from './shapes.js';
 import type { VirtualClock, WaitOptions } from './virtual-clock.js';
 
@@ -111,6 +111,9 @@ async function firstLine(started: ChildProcess): Promise<string> {
 
 /** A clock and its controls. Each control resolves when this clock shows what it did. */
 export class TestClock {
+  /** What handlers threw at the last attempt of a firing. */
+  readonly #thrown = new Map<string, unknown>();
+
   private constructor(
     readonly client: Client,
     readonly clock: VirtualClock,
@@ -163,16 +166,45 @@ export class TestClock {
     return this.#seen(await this.client.rewind({ duration, timeline_id: this.timelineId }));
   }
 
-  /** Moves the clock forward, and resolves to what came of it once this clock shows it. */
-  async advance(by: string | { to: When }): Promise<Receipt> {
-    const receipt = await this.client.advance(by, { timelineId: this.timelineId });
+  /**
+   * Moves the clock forward, and resolves to the receipt once this clock shows it.
+   *
+   * If a handler of `on` failed, it rejects with the handler's own error; for other failed firings, with `FiringsFailed`.
+   * If `check` is false, failed firings are only counted in the receipt.
+   */
+  async advance(by: string | { to: When }, { check = true }: { check?: boolean } = {}): Promise<Receipt> {
+    const receipt = await this.client.advance(by, { timelineId: this.timelineId, check: false });
     await this.#seen(await this.client.clock({ timeline_id: this.timelineId }));
+    if (check) this.#check(receipt);
+    this.#thrown.clear();
     return receipt;
   }
 
-  /** Hands what fires in a queue to a handler, until the listener is closed. */
+  /**
+   * Hands firings of a queue to a handler, until the listener is closed.
+   *
+   * An error of the handler is thrown by the control that moved the clock there, or by `throwFailure`.
+   */
   on(queue: string, handler: Handler): Promise<Listener> {
-    return this.client.on(queue, handler, { timelineId: this.timelineId });
+    const recorded: Handler = async (firing) => {
+      try {
+        await handler(firing);
+        // An earlier attempt may have failed.
+        this.#thrown.delete(firing.id);
+      } catch (error) {
+        this.#thrown.set(firing.id, error);
+        throw error;
+      }
+    };
+    return this.client.on(queue, recorded, { timelineId: this.timelineId });
+  }
+
+  /** Throws the error of a handler whose last attempt failed, unless it has been thrown. Fixtures call it. */
+  throwFailure(): void {
+    for (const error of this.#thrown.values()) {
+      this.#thrown.clear();
+      throw error;
+    }
   }
 
   /** Changes how fast the clock runs. */
@@ -189,7 +221,22 @@ export class TestClock {
   }
 
   /** Waits until the change has come over the stream, so that the next line of a test sees it. */
-  #seen(changed: Schema<'ClockBody'>): Promise<Reading> {
-    return this.clock.untilGeneration(changed.generation, { timeoutMs: SEEN_MS_MAX });
+  async #seen(changed: Schema<'ClockBody'>): Promise<Reading> {
+    const reading = await this.clock.untilGeneration(changed.generation, { timeoutMs: SEEN_MS_MAX });
+    if (changed.settled) this.#check(receiptOf(changed.settled));
+    return reading;
+  }
+
+  /** Throws why firings failed: the error of the first handler that was called here, if there is one. */
+  #check(receipt: Receipt): void {
+    if (receipt.failed === 0) return;
+    const failed = receipt.firings.find(({ state, firing_id }) => state === 'failed' && this.#thrown.has(firing_id));
+    if (failed) {
+      const error = this.#thrown.get(failed.firing_id);
+      this.#thrown.clear();
+      throw error;
+    }
+    this.throwFailure();
+    throw new FiringsFailed(receipt);
   }
 }

@@ -41,6 +41,7 @@ export const test = base.extend<ClockFixtures>({
     const clock = await TestClock.create(timenavClient, task.name);
     try {
       await use(clock);
+      clock.throwFailure();
     } finally {
       await clock.end();
     }

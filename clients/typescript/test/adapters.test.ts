@@ -13,6 +13,52 @@ import { TestClock } from '../src/testing.js';
 import { client, eventually, readText, REPOSITORY, wait } from './harness.js';
 
 const run = promisify(execFile);
+/** Tests whose handlers fail, for the fixtures of Vitest. */
+const FAILING = `
+import { expect } from 'vitest';
+import { test } from 'timenav/vitest';
+
+async function arm(clock, handler) {
+  await clock.pause();
+  await clock.travel('2028-02-29T09:00:00Z');
+  await clock.client.setTimer({ at: '2028-03-01T09:00:00Z', timeline_id: clock.timelineId });
+  return clock.on('default', handler);
+}
+
+test('advance', async ({ timenavClock }) => {
+  await arm(timenavClock, ({ attempt }) => expect(attempt).toBe(0));
+  await timenavClock.advance('P1M');
+});
+
+test('jump', async ({ timenavClock }) => {
+  let called;
+  const isCalled = new Promise((done) => (called = done));
+  await arm(timenavClock, () => {
+    called();
+    expect(1).toBe(0);
+  });
+  await timenavClock.client.fastForward({ duration: 'P1M', settle: false, timeline_id: timenavClock.timelineId });
+  await isCalled;
+});
+
+test('unchecked', async ({ timenavClock }) => {
+  await arm(timenavClock, () => expect(1).toBe(0));
+  expect((await timenavClock.advance('P1M', { check: false })).failed).toBe(1);
+});
+
+test('second attempt', async ({ timenavClock }) => {
+  await arm(timenavClock, ({ attempt }) => expect(attempt).toBe(2));
+  expect((await timenavClock.advance('P1M')).acknowledged).toBe(1);
+});
+`;
+
+/** What Vitest reports of a test. */
+interface Outcome {
+  title: string;
+  status: string;
+  failureMessages: string[];
+}
+
 const FOLDER = fileURLToPath(new URL('clients/typescript/', REPOSITORY));
 
 async function testClock(): Promise<TestClock> {
@@ -130,6 +176,20 @@ describe('the package', () => {
       const { stdout } = await run('node', [`example-${index}.js`], { cwd: folder, env });
       for (const [, told] of text.matchAll(/\/\/=> (.*)/g)) expect(stdout).toContain(told);
     }
+    await writeFile(join(folder, 'failing.test.js'), FAILING);
+    const failing = ['node_modules/vitest/vitest.mjs', 'run', 'failing.test.js', '--reporter=json'];
+    const told = await run('node', failing, { cwd: folder, env }).catch(
+      (error: unknown) => error as { stdout: string },
+    );
+    const report = JSON.parse(told.stdout) as { testResults: { assertionResults: Outcome[] }[] };
+    const outcomes = report.testResults[0]!.assertionResults;
+    expect(outcomes.map(({ title, status }) => [title, status])).toEqual([
+      ['advance', 'failed'],
+      ['jump', 'failed'],
+      ['unchecked', 'passed'],
+      ['second attempt', 'passed'],
+    ]);
+    for (const { failureMessages } of outcomes.slice(0, 2)) expect(failureMessages[0]).toMatch(/expected \d to be \+0/);
     expect(await readFile(join(folder, 'node_modules/timenav/dist/index.d.ts'), 'utf8')).toContain('Client');
     for (const name of ['LICENSE-MIT', 'LICENSE-APACHE']) {
       const licence = await readFile(join(folder, 'node_modules/timenav', name), 'utf8');

@@ -1,6 +1,6 @@
 /** Handlers of firings and settled advances, beside a real service. */
 import { describe, expect, inject, it, onTestFinished, vi } from 'vitest';
-import { BeyondFiring, Client, NotSettled, Problem, TimeoutError, type Firing } from '../src/index.js';
+import { BeyondFiring, Client, FiringsFailed, NotSettled, Problem, TimeoutError, type Firing } from '../src/index.js';
 import { Service, TestClock } from '../src/testing.js';
 import { client, eventually, rejection, standIn, wait } from './harness.js';
 
@@ -92,10 +92,54 @@ describe('a handler', () => {
         throw new RangeError(`the card was declined 💳${'é'.repeat(2_000)}`);
       }
     });
-    const { fired, acknowledged, failed, firings } = await clock.advance('2d');
+    const { fired, acknowledged, failed, firings } = await clock.advance('2d', { check: false });
     await listener.close();
+    // The failure is settled, so nothing is left for the end of the test.
+    clock.throwFailure();
     expect([fired, acknowledged, failed, attempts]).toEqual([2, 1, 1, [1, 2, 3, 1, 2]]);
     expect(firings[0]?.reason).toMatch(/^RangeError: the card was declined/);
+  });
+
+  it('that fails makes the advance reject', async () => {
+    quietly();
+    const { client, timelineId } = await standing();
+    const handler = (): void => expect(1).toBe(2);
+    const listener = await client.on('default', handler, { timelineId });
+    const error = (await rejection(client.advance('2d', { timelineId }))) as FiringsFailed;
+    const unchecked = await client.advance('1d', { timelineId, check: false });
+    await listener.close();
+    expect([unchecked.fired, unchecked.failed]).toEqual([1, 1]);
+    expect(error).toBeInstanceOf(FiringsFailed);
+    expect([error.receipt.fired, error.receipt.failed]).toEqual([2, 2]);
+    expect(error.message).toMatch(/^2 of 2 firings failed: daily at 2027-02-01T09:00:00Z: AssertionError: expected 1/);
+  });
+
+  it.each(['advance', 'travel', 'fastForward'] as const)('rejects %s of a test clock with its error', async (move) => {
+    quietly();
+    const clock = await standing();
+    const declined = new RangeError('the card was declined');
+    const listener = await clock.on('default', ({ attempt }) => {
+      throw attempt === 1 ? new Error('tried again') : declined;
+    });
+    expect(await rejection(clock[move](move === 'travel' ? '2027-02-01T09:00:00Z' : '1d'))).toBe(declined);
+    await listener.close();
+    clock.throwFailure();
+  });
+
+  it('has its error thrown later if nothing waited for it', async () => {
+    quietly();
+    const clock = await standing();
+    const declined = new RangeError('the card was declined');
+    let isCalled = false;
+    const listener = await clock.on('default', () => {
+      isCalled = true;
+      throw declined;
+    });
+    await clock.client.fastForward({ duration: '1d', settle: false, timeline_id: clock.timelineId });
+    await eventually(() => isCalled);
+    await listener.close();
+    expect(() => clock.throwFailure()).toThrow(declined);
+    clock.throwFailure();
   });
 
   it('keeps its firing for as long as it takes', async () => {

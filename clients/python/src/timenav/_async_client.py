@@ -115,14 +115,24 @@ class AsyncClient(AsyncCalls):
         timeline_id: str | None = None,
         if_match: IfMatch | Unset = UNSET,
         timeout: float | None = None,
+        check: bool = True,
     ) -> Receipt:
-        """Moves the clock forward, and returns what came of it once everything that fell due on the way is done.
+        """Moves the clock forward, and returns the receipt once all firings on the way are done.
 
-        If the connection is lost meanwhile, it is asked for the same advance again. Raises `NotSettled` if the advance
-        was stopped or is stuck. `timeout` is in seconds of host time; `TimeoutError` says that it has passed, and the
-        advance goes on.
+        If the connection is lost meanwhile, the same advance is requested again. Raises `NotSettled` if the advance
+        was stopped or is stuck, and `FiringsFailed` if a firing failed; with `check=False`, failed firings are only
+        counted in the receipt. `timeout` is in seconds of host time. When it is over, `TimeoutError` is raised, and the
+        advance continues.
         """
-        waiting = Waiting(duration, to, timeline_id, if_match, timeout=timeout, answer_timeout=self._settings.timeout)
+        waiting = Waiting(
+            duration,
+            to,
+            timeline_id,
+            if_match,
+            timeout=timeout,
+            check=check,
+            answer_timeout=self._settings.timeout,
+        )
         client = self._beside(retries=patient(self._retries))
         changed = await (client.travel if waiting.operation == "travel" else client.fast_forward)(**waiting.given)
         settled, receipt = changed.get("settled"), waiting.receipt(changed)

@@ -163,7 +163,9 @@ class AsyncListener:
                 done = self._handler(firing)
                 if isinstance(done, Awaitable):
                     await done
-            except Exception as error:
+            except (asyncio.CancelledError, KeyboardInterrupt, SystemExit):
+                raise
+            except BaseException as error:  # also `pytest.fail`, or the firing would wait for its lease
                 LOG.exception("the handler of the queue %s failed at %s", self.queue, firing)
                 why = reason(error)
             else:

@@ -149,5 +149,20 @@ class NotSettled(TimenavError):
         return (NotSettled, (self.receipt,))
 
 
+class FiringsFailed(TimenavError):
+    """An advance reached its destination, and firings on the way failed. `receipt` lists them, each with its reason."""
+
+    def __init__(self, receipt: Receipt) -> None:
+        """Keeps the receipt."""
+        failed = next((firing for firing in receipt.firings if firing["state"] == "failed"), None)
+        first = f": {failed['timer_id']} at {failed['due']}: {failed.get('reason', 'no reason')}" if failed else ""
+        super().__init__(f"{receipt.failed} of {receipt.fired} firings failed{first}")
+        self.receipt = receipt
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Lets the exception cross from one process to another."""
+        return (FiringsFailed, (self.receipt,))
+
+
 class OutOfDatetime(TimenavError, ValueError):
     """The instant lies outside the years 1 to 9999, which is all that `datetime` can hold."""

@@ -177,7 +177,7 @@ class Listener:
         try:
             try:
                 self._handler(firing)
-            except Exception as error:
+            except BaseException as error:  # also `pytest.fail` and `sys.exit`, or the firing would wait for its lease
                 LOG.exception("the handler of the queue %s failed at %s", self.queue, firing)
                 why = reason(error)
             else:

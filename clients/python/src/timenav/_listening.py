@@ -99,7 +99,7 @@ class Terms:
         return [{**self.named(part), "ttl": f"{self.ack_timeout:.3f}s"} for part in parts]
 
 
-def reason(error: Exception) -> str:
+def reason(error: BaseException) -> str:
     """Returns what is said of a handler that failed."""
     # The service counts bytes, and a character has at most four of them.
     return f"{type(error).__name__}: {error}".encode()[:REASON_LENGTH_MAX].decode(errors="ignore")

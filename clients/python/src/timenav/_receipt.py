@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from . import schemas
-from ._errors import NotSettled
+from ._errors import FiringsFailed, NotSettled
 from ._host_time import monotonic_micros
 from ._instant import Instant, When
 from ._request import UNSET, IfMatch, Length, Unset
@@ -42,6 +42,23 @@ class Receipt:
     held_by: str | None = None
     """Who held the instant that it was stopped at."""
 
+    @classmethod
+    def of(cls, settled: schemas.SettledBody) -> Receipt:
+        """Reads a receipt."""
+        return cls(
+            timeline_id=settled["timeline_id"],
+            state=settled["state"],  # type: ignore[arg-type]
+            reached=Instant.parse(settled["reached"]),
+            to=Instant.parse(settled["to"]),
+            fired=settled["fired"],
+            acknowledged=settled["acknowledged"],
+            failed=settled["failed"],
+            unheard=settled["unheard"],
+            firings=settled["firings"],
+            advance_id=settled["advance_id"],
+            held_by=settled.get("held_by"),
+        )
+
 
 class Waiting:
     """What an advance is asked for, and for how long its end is waited for. Knows no network."""
@@ -54,6 +71,7 @@ class Waiting:
         if_match: IfMatch | Unset,
         *,
         timeout: float | None,
+        check: bool,
         answer_timeout: float,
     ) -> None:
         """Takes what the caller said."""
@@ -64,6 +82,7 @@ class Waiting:
         self._timeline = timeline_id
         self._if_match = if_match
         self._timeout = timeout
+        self._check = check
         self._deadline = None if timeout is None else monotonic_micros() + round(timeout * 1_000_000)
         # The answer comes before whoever waits for it gives up.
         self._answer_seconds = min(_ANSWER_SECONDS, answer_timeout / 2)
@@ -89,24 +108,15 @@ class Waiting:
     def settled(self, settled: schemas.SettledBody) -> Receipt | None:
         """Reads how an advance stands. None while it goes on.
 
-        Raises `NotSettled` if it ended before its destination, and `TimeoutError` if nobody waits any longer.
+        Raises `NotSettled` if it ended before its destination, `FiringsFailed` if firings failed and that is checked,
+        and `TimeoutError` if nobody waits any longer.
         """
-        receipt = Receipt(
-            timeline_id=settled["timeline_id"],
-            state=settled["state"],  # type: ignore[arg-type]
-            reached=Instant.parse(settled["reached"]),
-            to=Instant.parse(settled["to"]),
-            fired=settled["fired"],
-            acknowledged=settled["acknowledged"],
-            failed=settled["failed"],
-            unheard=settled["unheard"],
-            firings=settled["firings"],
-            advance_id=settled["advance_id"],
-            held_by=settled.get("held_by"),
-        )
+        receipt = Receipt.of(settled)
         if receipt.state in ("stopped", "stuck"):
             raise NotSettled(receipt)
         if receipt.state != "running":
+            if self._check and receipt.failed > 0:
+                raise FiringsFailed(receipt)
             return receipt
         if self._deadline is not None and monotonic_micros() >= self._deadline:
             told = f"the advance {receipt.advance_id} has come to {receipt.reached} in {self._timeout:g} s"

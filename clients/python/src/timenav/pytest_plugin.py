@@ -64,7 +64,9 @@ def timenav_clock(timenav_client: Client, request: pytest.FixtureRequest) -> Ite
     timenav_client.create_timeline(timeline_id=timeline_id, expires_in=_EXPIRES_IN)
     try:
         with timenav_client.virtual_clock(timeline_id) as clock:
-            yield TestClock(timenav_client, clock, timeline_id)
+            controls = TestClock(timenav_client, clock, timeline_id)
+            yield controls
+            controls.raise_failure()
     finally:
         # A test may have ended the timeline, or the service.
         with contextlib.suppress(TimenavError):

@@ -6,6 +6,8 @@ from datetime import datetime, timedelta
 
 from . import schemas
 from ._client import Client
+from ._errors import FiringsFailed
+from ._firing import Firing
 from ._follower import Reading
 from ._instant import Instant, When
 from ._listener import Handler, Listener
@@ -30,6 +32,7 @@ class TestClock:
         self.client = client
         self.clock = clock
         self.timeline_id = timeline_id
+        self._raised: dict[str, BaseException] = {}
 
     def now(self) -> Instant:
         """Returns what the clock shows."""
@@ -63,15 +66,54 @@ class TestClock:
         """Moves the clock back."""
         return self._seen(self.client.rewind(duration=length, timeline_id=self.timeline_id))
 
-    def advance(self, duration: Length | None = None, *, to: When | None = None) -> Receipt:
-        """Moves the clock forward and returns what came of it, once this clock shows it."""
-        receipt = self.client.advance(duration, to=to, timeline_id=self.timeline_id)
+    def advance(self, duration: Length | None = None, *, to: When | None = None, check: bool = True) -> Receipt:
+        """Moves the clock forward and returns the receipt, once this clock shows it.
+
+        If a handler of `on` failed, its own exception is raised; for other failed firings, `FiringsFailed`. With
+        `check=False`, failed firings are only counted in the receipt.
+        """
+        receipt = self.client.advance(duration, to=to, timeline_id=self.timeline_id, check=False)
         self._seen(self.client.clock(timeline_id=self.timeline_id))
+        if check:
+            self._check(receipt)
+        self._raised.clear()
         return receipt
 
     def on(self, queue: str, handler: Handler) -> Listener:
-        """Hands what fires in a queue to a handler, until the listener is closed."""
-        return self.client.on(queue, handler, timeline_id=self.timeline_id)
+        """Hands firings of a queue to a handler, until the listener is closed.
+
+        An exception of the handler is raised by the control that moved the clock there, or by `raise_failure`.
+        """
+
+        def recorded(firing: Firing[Client]) -> None:
+            try:
+                handler(firing)
+            except BaseException as error:
+                self._raised[firing.id] = error
+                raise
+            # An earlier attempt may have failed.
+            self._raised.pop(firing.id, None)
+
+        return self.client.on(queue, recorded, timeline_id=self.timeline_id)
+
+    def raise_failure(self) -> None:
+        """Raises the exception of a handler whose last attempt failed, unless it has been raised. Fixtures call it."""
+        if self._raised:
+            error = next(iter(self._raised.values()))
+            self._raised.clear()
+            raise error
+
+    def _check(self, receipt: Receipt) -> None:
+        """Raises why firings failed: the exception of the first handler that was called here, if there is one."""
+        if receipt.failed == 0:
+            return
+        for firing in receipt.firings:
+            if firing["state"] == "failed" and firing["firing_id"] in self._raised:
+                error = self._raised[firing["firing_id"]]
+                self._raised.clear()
+                raise error
+        self.raise_failure()
+        raise FiringsFailed(receipt)
 
     def set_rate(self, rate: float) -> Reading:
         """Changes how fast the clock runs."""
@@ -87,4 +129,8 @@ class TestClock:
 
     def _seen(self, changed: schemas.ClockBody) -> Reading:
         """Waits until the change has come over the stream, so that the next line of a test sees it."""
-        return self.clock.until_generation(changed["generation"], timeout=_SEEN_SECONDS_MAX)
+        reading = self.clock.until_generation(changed["generation"], timeout=_SEEN_SECONDS_MAX)
+        settled = changed.get("settled")
+        if settled is not None:
+            self._check(Receipt.of(settled))
+        return reading
