@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator
 
 from api_document import Document, Operation, Parameter
-from api_schemas import HEADER, Types, doc_text
+from api_schemas import HEADER, Types, doc_text, wrapped
 
 JSON = "application/json"
 EVENTS = "text/event-stream"
@@ -128,10 +128,21 @@ def _method(operation: Operation, types: Types, way: str, answer: str, suffix: s
         lines = "".join(f"        {argument},\n" for argument in ("self", *arguments))
         signature = f"{head}(\n{lines}    ) -> {answer}:\n"
     note = NOTES[way]
-    about = doc_text(f"{operation.summary}.", " " * 8)
-    if note:
-        about = f'        """{operation.summary}.\n\n        {note}\n        """\n'
+    parts = [f"{operation.summary}.", *([note] if note else [])]
+    documented = [line for one in (*path, *named) for line in _argument(one, types.document)]
+    about = doc_text(parts[0], " " * 8)
+    if note or documented:
+        text = "\n\n".join(" " * 8 + part for part in parts).replace(" " * 8, "", 1)
+        arguments_text = "".join(f"{line}\n" for line in ["", "        Args:", *documented]) if documented else ""
+        about = f'        """{text}\n{arguments_text}        """\n'
     return f"{signature}{about}        {done}\n"
+
+
+def _argument(parameter: Parameter, document: Document) -> list[str]:
+    """Returns what an Args section says of a parameter."""
+    text = parameter.description or document.resolve(parameter.schema).get("description", "")
+    lines = wrapped(f"{parameter.name}: {text}".rstrip(" :"), " " * 16)
+    return [" " * 12 + lines[0], *(" " * 16 + line for line in lines[1:])] if text else []
 
 
 def _is_import(operation: Operation) -> bool:

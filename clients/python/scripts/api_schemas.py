@@ -107,15 +107,20 @@ def _camel(text: str) -> str:
 
 def doc_text(text: str, indent: str) -> str:
     """Returns a text as documentation, wrapped and without what would end it."""
+    lines = wrapped(text, indent)
+    ended = f"\n{indent}" if len(lines) > 1 or lines[-1].endswith('"') else ""
+    return f'{indent}"""' + f"\n{indent}".join(lines) + f'{ended}"""\n'
+
+
+def wrapped(text: str, indent: str) -> list[str]:
+    """Returns the lines of a text within documentation that is indented so."""
     words, lines, line = text.replace("\\", "\\\\").replace('"""', "'''").split(), [], ""
     for word in words:
         if line and len(indent) + len(line) + len(word) > 112:
             lines.append(line)
             line = ""
         line = f"{line} {word}".strip()
-    lines.append(line)
-    ended = f"\n{indent}" if len(lines) > 1 or lines[-1].endswith('"') else ""
-    return f'{indent}"""' + f"\n{indent}".join(lines) + f'{ended}"""\n'
+    return [*lines, line]
 
 
 def _doc(schema: Schema, indent: str) -> str:

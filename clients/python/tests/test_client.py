@@ -212,3 +212,21 @@ def test_asyncio_does_the_same(service: Service, stand_in: StandIn) -> None:
         return moved["generation"], raised.value.field, exported, message.event, len(tile)
 
     assert asyncio.run(calls()) == (1, "destination_time", b"", "clock", 32)
+
+
+def test_pages_follow_the_cursor(service: Service, client: timenav.Client, timeline: str) -> None:
+    events: Any = [{"time": f"2028-02-{day:02}T09:00:00Z", "description": str(day)} for day in range(1, 8)]
+    client.record_events(body=events, timeline_id=timeline)
+    asked: dict[str, Any] = {"location": "*", "time_range": "../..", "limit": 3, "timeline_id": timeline}
+    expected = [["1", "2", "3"], ["4", "5", "6"], ["7"]]
+    found = timenav.pages(client.monitor_events, **asked)
+    assert [[event["description"] for event in page["events"]] for page in found] == expected
+    # Each page is requested when it is needed.
+    assert len(next(timenav.pages(client.monitor_events, **asked))["events"]) == 3
+
+    async def main() -> list[list[str]]:
+        async with timenav.AsyncClient(service.url, service.key) as other:
+            pages = timenav.async_pages(other.monitor_events, **asked)
+            return [[event["description"] for event in page["events"]] async for page in pages]
+
+    assert asyncio.run(main()) == expected

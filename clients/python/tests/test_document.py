@@ -84,6 +84,20 @@ def test_every_operation_has_a_call_with_all_its_parameters(operation: dict[str,
     assert inspect.signature(call).return_annotation not in ("Any", inspect.Signature.empty)
 
 
+@pytest.mark.parametrize("kind", [timenav.Client, timenav.AsyncClient])
+@pytest.mark.parametrize("operation", OPERATIONS, ids=IDS)
+def test_documentation_of_call_describes_its_parameters(operation: dict[str, Any], kind: type) -> None:
+    described = {one["name"].lower().replace("-", "_"): one for one in operation.get("parameters", [])}
+    for content in operation.get("requestBody", {}).get("content", {}).values():
+        described |= members(content["schema"])
+    text = inspect.getdoc(getattr(kind, operation["operationId"])) or ""
+    arguments = " ".join(text.partition("Args:")[2].split())
+    for name, schema in described.items():
+        if name in parameters(operation) and schema.get("description"):
+            written = " ".join(f"{name}: {schema['description']}".split())
+            assert written in arguments, name
+
+
 def test_every_schema_has_a_type_with_all_its_members() -> None:
     for name, schema in SCHEMAS.items():
         of = getattr(schemas, name)

@@ -7,6 +7,7 @@ import { Listener, type Handler, type ListenOptions } from './listener.js';
 import { receiptOf, receiptOfNothing, type Receipt } from './receipt.js';
 import type { Retries } from './retry.js';
 import { Settings, type ClientOptions } from './settings.js';
+import type { Answer, Input, PagedOperation } from './shapes.js';
 import type { CallOptions } from './transport.js';
 import { VirtualClock } from './virtual-clock.js';
 import { Watch, type WatchOptions } from './watch.js';
@@ -152,6 +153,20 @@ export class Client extends Calls {
     }
     if (receipt.failed > 0 && options.check !== false) throw new FiringsFailed(receipt);
     return receipt;
+  }
+
+  /** Iterates over the pages of a list, such as `pages('monitor_events', {…})`, and requests each one when it is needed. */
+  async *pages<Name extends PagedOperation>(
+    operation: Name,
+    input: Input<Name>,
+    options: CallOptions = {},
+  ): AsyncGenerator<Answer<Name>, void> {
+    let cursor: string | null | undefined;
+    do {
+      const page = await this.json(operation, cursor ? { ...input, cursor } : input, options);
+      yield page;
+      cursor = (page as { next_cursor?: string | null }).next_cursor;
+    } while (cursor);
   }
 
   /** Returns this client for the handler of a firing: the service is told where its requests come from. */

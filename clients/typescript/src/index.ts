@@ -9,7 +9,16 @@ export { Listener, type Handler, type ListenOptions } from './listener.js';
 export type { Receipt } from './receipt.js';
 export type { Retries } from './retry.js';
 export type { ClientOptions } from './settings.js';
-export type { Answer, FileContent, FiringMessage, Input, OperationName, Schema, StreamMessage } from './shapes.js';
+export type {
+  Answer,
+  FileContent,
+  FiringMessage,
+  Input,
+  OperationName,
+  PagedOperation,
+  Schema,
+  StreamMessage,
+} from './shapes.js';
 export { Events, type CallOptions, type SentEvent } from './transport.js';
 export { VirtualClock, type WaitOptions } from './virtual-clock.js';
 export { Watch, type WatchOptions } from './watch.js';

@@ -44,6 +44,15 @@ type Success<Name extends OperationName> = operations[Name]['responses'] extends
 export type Answer<Name extends OperationName> =
   Success<Name> extends { content: { 'application/json': infer A } } ? A : never;
 
+/** An operation that answers with a page of a list, by its name in the OpenAPI document. */
+export type PagedOperation = {
+  [Name in OperationName]: [Answer<Name>] extends [never]
+    ? never
+    : 'next_cursor' extends keyof Answer<Name>
+      ? Name
+      : never;
+}[OperationName];
+
 /** A message of `stream`, which the OpenAPI document of this version describes in words alone. */
 export interface StreamMessage {
   timeline_id: string;

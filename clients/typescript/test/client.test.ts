@@ -70,6 +70,22 @@ describe('calls', () => {
     expect(found.events.map(({ description }) => description)).toEqual(['A storm & a + sign']);
   });
 
+  it('follow the cursor from page to page', async () => {
+    const service = client();
+    const timeline_id = await timeline(service);
+    const days = [1, 2, 3, 4, 5, 6, 7].map(String);
+    const body = days.map((day) => ({ time: `2028-02-0${day}T09:00:00Z`, description: day }));
+    await service.recordEvents({ body, timeline_id });
+    const input = { location: '*', time_range: '../..', limit: 3, timeline_id };
+    const found: string[][] = [];
+    for await (const { events } of service.pages('monitor_events', input)) {
+      found.push(events.map(({ description }) => description));
+    }
+    expect(found).toEqual([['1', '2', '3'], ['4', '5', '6'], ['7']]);
+    // @ts-expect-error -- it has no pages
+    expect(() => service.pages('clock', {})).not.toThrow();
+  });
+
   it('watch a timeline', async () => {
     const service = client();
     const id = await timeline(service);

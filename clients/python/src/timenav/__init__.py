@@ -33,6 +33,7 @@ from ._firing import Firing, FiringClock
 from ._follower import Bounds, ClockChange, Follower, Reading
 from ._instant import Instant, When
 from ._listener import Listener
+from ._pages import async_pages, pages
 from ._receipt import Receipt
 from ._request import UNSET, Unset
 from ._retry import Retries
@@ -90,5 +91,7 @@ __all__ = [
     "WatchedFiring",
     "When",
     "__version__",
+    "async_pages",
+    "pages",
     "schemas",
 ]
