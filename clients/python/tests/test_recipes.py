@@ -19,16 +19,20 @@ from .conftest import CLIENTS
 RECIPES = CLIENTS.parent / "docs/recipes"
 
 
-def test_long_workflows(pytester: pytest.Pytester, service: Service, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_workflow_commands_print_the_shown_output(tmp_path: Path) -> None:
     page = (RECIPES / "workflow-tests.md").read_text(encoding="utf-8")
     files = dict(re.findall(r"^```python (\S+)\n(.*?)^```", page, re.DOTALL | re.MULTILINE))
     for name, text in files.items():
-        (pytester.path / name).write_text(text, encoding="utf-8")
-    monkeypatch.setenv("TIMENAV_URL", service.url)
-    monkeypatch.setenv("TIMENAV_API_KEY", service.key)
-    tests = sum(text.count("\ndef test_") for text in files.values())
-    assert tests == 5
-    pytester.runpytest_subprocess("-q", "-p", "no:cacheprovider").assert_outcomes(passed=tests)
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    (typed,) = re.findall(r"^```console recipe\n\$ (.*?)\n(.*?)^```", page, re.DOTALL | re.MULTILINE)
+    command, shown = typed
+    path = [str(Path(sys.executable).parent), str(Path(os.environ["TIMENAV_BIN"]).parent), os.environ["PATH"]]
+    # As in a new shell: no variable says where a service is.
+    known = {name: value for name, value in os.environ.items() if not name.startswith("TIMENAV_")}
+    known["PATH"] = os.pathsep.join(path)
+    done = subprocess.run(["bash", "-c", command], check=False, capture_output=True, text=True, cwd=tmp_path, env=known)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stdout.startswith(shown)
 
 
 YEARS = """

@@ -1,6 +1,6 @@
 /** What tests of others use: fixtures, fake timers, pages, and the package as it is installed. */
 import { execFile } from 'node:child_process';
-import { mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -146,8 +146,8 @@ describe('the package', () => {
     await writeFile(join(folder, 'package.json'), '{ "private": true, "type": "module" }');
     const install = ['install', '--offline', '--silent', '--no-audit', '--no-fund', '--omit=peer', `./${file}`];
     await run('npm', install, { cwd: folder });
-    const pages = ['clients/typescript/README.md', 'docs/recipes/browser-page.md'].map(readText).join('\n');
-    const examples = [...pages.matchAll(/```ts(?: \S+)?\n(.*?)```/gs)].map(([, text]) => text!);
+    const readme = readText('clients/typescript/README.md');
+    const examples = [...readme.matchAll(/```ts\n(.*?)```/gs)].map(([, text]) => text!);
     expect(examples.length).toBeGreaterThan(2);
     const isTest = (text: string): boolean => text.includes("'timenav/vitest'");
     const isPage = (text: string): boolean => text.includes("'timenav/playwright'");
@@ -176,6 +176,19 @@ describe('the package', () => {
       const { stdout } = await run('node', [`example-${index}.js`], { cwd: folder, env });
       for (const [, told] of text.matchAll(/\/\/=> (.*)/g)) expect(stdout).toContain(told);
     }
+    // The recipe, as it is printed: its file, its commands and what they print. Only the port is another one.
+    const recipe = readText('docs/recipes/browser-page.md');
+    const [, name, script] = /```js (\S+)\n(.*?)```/s.exec(recipe)!;
+    const [, session] = /```console recipe\n(.*?)```/s.exec(recipe)!;
+    await writeFile(join(folder, name!), script!);
+    await mkdir(join(folder, 'timenav-data'));
+    await writeFile(join(folder, 'timenav-data/admin.key'), `${inject('key')}\n`);
+    const commands = session!.split('\n').filter((line) => line.startsWith('$ '));
+    const shown = session!.split('\n').filter((line) => !line.startsWith('$ '));
+    const { TIMENAV_API_KEY: ___, ...fresh } = env;
+    const typed = commands.map((line) => line.slice(2)).join('\n');
+    const printed = await run('bash', ['-ec', typed], { cwd: folder, env: fresh });
+    expect(printed.stdout).toBe(shown.join('\n'));
     await writeFile(join(folder, 'failing.test.js'), FAILING);
     const failing = ['node_modules/vitest/vitest.mjs', 'run', 'failing.test.js', '--reporter=json'];
     const told = await run('node', failing, { cwd: folder, env }).catch(
