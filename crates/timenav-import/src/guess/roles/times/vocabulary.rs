@@ -1,0 +1,174 @@
+//! The words and the patterns by which times are found.
+
+use crate::mapping::TimePart;
+
+/// How dates with a time are written that are no timestamps.
+pub(super) const FORMATS: [&str; 39] = [
+    "YYYY-MM-DD HH:mm:ss Z",
+    "YYYY-MM-DD HH:mm Z",
+    "YYYY-MM-DD h:mm:ss A",
+    "YYYY-MM-DD h:mm A",
+    "YYYY/MM/DD HH:mm:ss",
+    "YYYY/MM/DD HH:mm",
+    "YYYY/MM/DD HH:mm:ss Z",
+    "YYYY.MM.DD HH:mm:ss",
+    "YYYY.MM.DD HH:mm",
+    "YYYYMMDDHHmmss",
+    "YYYYMMDDTHHmmss",
+    "YYYYMMDDTHHmmssZ",
+    "YYYYMMDD HH:mm:ss",
+    "YYYYMMDDTHH:mm:ss",
+    "D MMM YYYY HH:mm:ss Z",
+    "D MMM YYYY HH:mm Z",
+    "D MMM YYYY HH:mm:ss",
+    "D MMM YYYY HH:mm",
+    "D MMM YYYY, HH:mm",
+    "D-MMM-YYYY HH:mm:ss",
+    "D-MMM-YYYY HH:mm",
+    "MMM D, YYYY h:mm:ss A",
+    "MMM D, YYYY h:mm A",
+    "MMM D, YYYY, h:mm:ss A",
+    "MMM D, YYYY, h:mm A",
+    "MMM D, YYYY HH:mm:ss",
+    "MMM D, YYYY HH:mm",
+    "MMM D YYYY h:mm A",
+    "MMM D YYYY HH:mm:ss",
+    "ddd MMM D, YYYY HH:mm Z",
+    "ddd MMM D YYYY HH:mm:ss Z",
+    "ddd, MMM D, YYYY h:mm A",
+    "%d/%b/%Y:%H:%M:%S %z",
+    "%d/%b/%Y:%H:%M:%S",
+    "%d/%b/%Y %H:%M:%S",
+    "%a %b %d %H:%M:%S %Y",
+    "%a %b %d %H:%M:%S %Y %z",
+    "%a %b %d %H:%M:%S %z %Y",
+    "%a, %d %b %Y %H:%M:%S %z",
+];
+/// How dates are written of which only the numbers tell whether the day or the month is first: what is between the
+/// numbers, how the year is written, and what follows.
+pub(super) const BETWEEN: [char; 3] = ['/', '.', '-'];
+pub(super) const YEARS: [&str; 2] = ["YYYY", "YY"];
+pub(super) const CLOCKS: [&str; 9] =
+    ["", " HH:mm", " HH:mm:ss", " h:mm A", " h:mm:ss A", ", HH:mm", ", HH:mm:ss", ", h:mm A", ", h:mm:ss A"];
+/// How dates are written that need a pattern, and leave no doubt.
+pub(super) const SHORT_DATES: [&str; 19] = [
+    "D MMM YYYY",
+    "D-MMM-YYYY",
+    "MMM D, YYYY",
+    "MMM D YYYY",
+    "ddd, MMM D, YYYY",
+    "ddd, D MMM YYYY",
+    "ddd MMM D YYYY",
+    "ddd D MMM YYYY",
+    "YYYYMMDD",
+    "D-MMM-YY",
+    "D MMM YY",
+    "MMM D, YY",
+    "D-MMM-YY HH:mm:ss",
+    "D-MMM-YY HH:mm",
+    "D MMM YY HH:mm:ss",
+    "D/MMM/YY h:mm A",
+    "D/MMM/YY HH:mm",
+    "D/MMM/YYYY h:mm A",
+    "D/MMM/YYYY HH:mm",
+];
+/// What the names of times have in them, the most telling first.
+pub(super) const NAMES: [&str; 29] = [
+    "time",
+    "timestamp",
+    "datetime",
+    "date",
+    "ts",
+    "when",
+    "epoch",
+    "datum",
+    "zeit",
+    "fecha",
+    "start",
+    "started",
+    "begin",
+    "began",
+    "begins",
+    "from",
+    "onset",
+    "at",
+    "created",
+    "occurred",
+    "happened",
+    "opened",
+    "logged",
+    "sent",
+    "posted",
+    "published",
+    "launched",
+    "day",
+    "tag",
+];
+/// What the names of ends have in them.
+pub(super) const ENDS: [&str; 23] = [
+    "end",
+    "ended",
+    "ends",
+    "ending",
+    "finish",
+    "finished",
+    "stop",
+    "stopped",
+    "until",
+    "till",
+    "to",
+    "through",
+    "ende",
+    "fin",
+    "fine",
+    "completed",
+    "bis",
+    "dropoff",
+    "arrival",
+    "arrived",
+    "death",
+    "died",
+    "dod",
+];
+/// What the names of times have in them that are those of the event itself.
+pub(super) const OF_EVENT: [&str; 5] = ["event", "incident", "occurrence", "occurred", "happened"];
+/// What the names of times have in them that are neither the time nor the end of an event.
+pub(super) const OTHERS: [&str; 21] = [
+    "updated",
+    "update",
+    "modified",
+    "modify",
+    "changed",
+    "last",
+    "closed",
+    "expires",
+    "expiry",
+    "expired",
+    "due",
+    "deadline",
+    "deleted",
+    "resolved",
+    "reviewed",
+    "eol",
+    "received",
+    "retrieved",
+    "downloaded",
+    "imported",
+    "ingested",
+];
+/// Days as spreadsheets count them, from 1954 to 2119. Other numbers of five digits are rarely times.
+pub(super) const SPREADSHEET_DAYS: std::ops::Range<f64> = 20_000.0..80_000.0;
+/// The parts of a time, and the names that they have.
+pub(super) const PARTS: [(TimePart, &[&str]); 6] = [
+    (TimePart::Year, &["year", "yr", "yyyy", "jahr"]),
+    (TimePart::Month, &["month", "mon", "mo", "mm"]),
+    (TimePart::Day, &["day", "dy", "dd", "dom"]),
+    (TimePart::Hour, &["hour", "hr", "hh"]),
+    (TimePart::Minute, &["minute", "min", "mn", "mi"]),
+    (TimePart::Second, &["second", "sec", "ss"]),
+];
+pub(super) const DATES: [&str; 6] = ["date", "day", "datum", "fecha", "date_long", "when"];
+pub(super) const TIMES_OF_DAY: [&str; 8] = ["time", "clock", "utc", "hour", "hhmmss", "uhrzeit", "zeit", "hora"];
+/// What the names of times of day have in them beside a date.
+pub(super) const STARTS: [&str; 5] = ["start", "begin", "from", "beginn", "von"];
+pub(super) const UTC: &str = "UTC";
