@@ -239,12 +239,7 @@ impl Field {
             "day of month" if upper == "LW" => ('W', monthly(format!("BYDAY={WORKDAYS};BYSETPOS=-1"))),
             "day of month" if upper.ends_with('W') => {
                 let day = self.number(upper.trim_end_matches('W'))?;
-                let days: Vec<String> = ((day - 2).max(1)..=day).map(|day| day.to_string()).collect();
-                let instead = format!(
-                    "no rule says the weekday nearest to {day}; \
-                     `FREQ=MONTHLY;BYMONTHDAY={};BYDAY={WORKDAYS};BYSETPOS=-1` is the last one up to it",
-                    days.join(",")
-                );
+                let instead = format!("no rule says the weekday nearest to {day}: set a timer `at` each of these days");
                 ('W', instead)
             }
             "day of month" if upper.starts_with('L') => {
