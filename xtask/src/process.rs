@@ -35,7 +35,7 @@ fn cargo_program() -> OsString {
 }
 
 /// Names the service that tests start, in place of one that is built for them.
-pub(crate) const SERVICE_VARIABLE: &str = "TIMENAV_BIN";
+const SERVICE_VARIABLE: &str = "TIMENAV_BIN";
 
 /// Returns the service for tests: the one that `TIMENAV_BIN` names, or one built now unless the tests of the workspace were
 /// just built. Alone it has fewer features than beside all packages, so half of its dependencies would be built anew, which
@@ -47,12 +47,7 @@ pub(crate) fn service(root: &Path, is_built: bool) -> anyhow::Result<PathBuf> {
     if !is_built {
         run(&mut cargo(root, &["build", "--package", "timenav", "--features", "full"]))?;
     }
-    Ok(built_service(root))
-}
-
-/// Returns where a build for tests leaves the service.
-pub(crate) fn built_service(root: &Path) -> PathBuf {
-    target_folder(root).join("debug/timenav")
+    Ok(target_folder(root).join("debug/timenav"))
 }
 
 /// Returns what a program is called, wherever it lies.

@@ -1,16 +1,13 @@
 //! `cargo xtask test`: everything that a change must pass, one step after the other.
 
-use std::fs::File;
-use std::io::{self, Seek as _};
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::process::Command;
 use std::time::Duration;
 
 use anyhow::{Context, bail};
 use clap::ValueEnum;
 
 use crate::cost::Cost;
-use crate::process::SERVICE_VARIABLE;
 use crate::step::{FUZZ, Step};
 use crate::suites::Report;
 use crate::{clients, console, process, room, suites, tidy, tools};
@@ -24,28 +21,20 @@ const ELSEWHERE: &str = "aarch64-unknown-linux-gnu";
 /// Says where a libFuzzer is that need not be built, which would take a C++ compiler.
 const LIBFUZZER: &str = "CUSTOM_LIBFUZZER_PATH";
 
-/// Steps that run beside `test` once the service is built: browsers and clients leave a processor idle for half of the time.
-const BESIDE_TESTS: [Step; 2] = [Step::Console, Step::Clients];
-
 /// Runs the chosen steps, and stops at the first that fails.
 pub(crate) fn run(root: &Path, only: &[Step], skip: &[Step]) -> anyhow::Result<()> {
     let steps = chosen(only, skip);
     tools::require(&steps)?;
     room::require(root, &steps)?;
-    let (beside, steps): (Vec<Step>, Vec<Step>) = steps.iter().partition(|step| is_beside(**step, &steps));
     let mut times: Vec<(Step, Cost)> = Vec::with_capacity(steps.len());
     let mut report = Report::default();
     let done = steps.iter().try_for_each(|&step| {
         println!("\n== {step}: {}", headline(step));
-        let others = if step == Step::Test { Beside::start(root, &beside)? } else { None };
         let start = Cost::now();
         let is_built = times.iter().any(|(done, _)| matches!(done, Step::Build | Step::Test));
         let result = run_step(root, step, is_built, &mut report);
-        // Before the others are waited for: what they cost is in their own table.
         times.push((step, start.until_now()));
-        let others = others.map_or(Ok(()), Beside::end);
-        result.with_context(|| format!("step {step} failed; repeat it with `cargo xtask test --only {step}`"))?;
-        others
+        result.with_context(|| format!("step {step} failed; repeat it with `cargo xtask test --only {step}`"))
     });
     report.print_slowest();
     print_times(&times);
@@ -53,47 +42,6 @@ pub(crate) fn run(root: &Path, only: &[Step], skip: &[Step]) -> anyhow::Result<(
         report.print_unsteady();
     }
     done
-}
-
-/// Returns whether a step runs beside the tests.
-fn is_beside(step: Step, chosen: &[Step]) -> bool {
-    BESIDE_TESTS.contains(&step) && [Step::Build, Step::Test].iter().all(|needed| chosen.contains(needed))
-}
-
-/// Steps that run beside the tests, in a call of this program of their own, so that what they say is not mixed with what
-/// the tests say.
-struct Beside {
-    child: Child,
-    said: File,
-}
-
-impl Beside {
-    fn start(root: &Path, steps: &[Step]) -> anyhow::Result<Option<Self>> {
-        if steps.is_empty() {
-            return Ok(None);
-        }
-        let said = tempfile::tempfile().context("a temporary file cannot be made")?;
-        let mut call = Command::new(std::env::current_exe().context("this program cannot be found")?);
-        call.arg("test").args(steps.iter().flat_map(|step| ["--only".to_owned(), step.to_string()]));
-        call.env(SERVICE_VARIABLE, process::built_service(root)).stdin(Stdio::null());
-        let copy = || said.try_clone().context("a temporary file cannot be shared");
-        let child = call.stdout(copy()?).stderr(copy()?).spawn().context("this program cannot be started again")?;
-        let names: Vec<String> = steps.iter().map(Step::to_string).collect();
-        println!("beside it, shown at its end: {}", names.join(", "));
-        Ok(Some(Self { child, said }))
-    }
-
-    /// Waits for the steps, and shows what they said.
-    fn end(mut self) -> anyhow::Result<()> {
-        let status = self.child.wait().context("the steps beside the tests were lost")?;
-        self.said.rewind().context("the output of the steps beside the tests cannot be read")?;
-        // Whoever reads the output may have gone: that is no failure of a step.
-        let _ = io::copy(&mut self.said, &mut io::stdout());
-        if !status.success() {
-            bail!("a step beside the tests failed");
-        }
-        Ok(())
-    }
 }
 
 fn chosen(only: &[Step], skip: &[Step]) -> Vec<Step> {
