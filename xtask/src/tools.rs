@@ -10,7 +10,7 @@ use anyhow::{Context, bail};
 use crate::step::Step;
 use crate::{node, process};
 
-/// Subcommands of Cargo, compiled, as packages for Python.
+/// Cargo subcommands, prebuilt, from the index of Python packages.
 const CARGO_TOOLS_REQUIREMENTS: &str = "xtask/requirements.txt";
 /// What Schemathesis and everything below it is installed from.
 pub(crate) const SCHEMATHESIS_REQUIREMENTS: &str = "fuzz/api/requirements.txt";

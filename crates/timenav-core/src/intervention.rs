@@ -98,8 +98,8 @@ pub enum InterventionRefusal {
 /// `prevent`, `cancel`, `stop`, `remove`, `delete`, `call off` cancel; `restore` and `undo` restore; `delay`, `postpone`,
 /// `put off` and `advance`, `bring forward` take the duration or the timestamp in the text; so do `move`, `reschedule` and
 /// `shift`, whose duration is later unless the text says `earlier`; `relocate` what follows `to`; `describe` and `rename`
-/// what follows them. Anything else is a note, also a text with several durations, or with one of which only a part is
-/// understood: half of what was meant is never done.
+/// what follows them. Anything else is a note, and so is a text with several durations, or with one that is only partly
+/// understood: a part of an order is never carried out.
 #[must_use]
 pub fn understand(action: &str) -> Understood {
     let action = action.trim();

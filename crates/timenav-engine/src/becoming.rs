@@ -14,7 +14,8 @@ use crate::rows::{EventVersion, KnownEvent};
 /// An event in another form; `None` where it does not stand.
 pub(crate) type Version = Option<(Arc<EventDraft>, Arc<str>)>;
 
-/// Returns what an effect makes of an event, and `None` where it changes nothing. Months are those of `zone`, the clock's.
+/// Returns what an effect makes of an event, and `None` where it changes nothing. Months are
+/// counted on the calendar of `zone`.
 pub(crate) fn becomes(
     known: &KnownEvent,
     event_id: &EventId,

@@ -13,7 +13,7 @@ use crate::network::Network;
 use crate::problem::Failure;
 use crate::shares::{Share, Shares, Spent};
 
-/// What some programs write before JSON, and who reads it may ignore (RFC 8259, section 8.1).
+/// Some programs write it before JSON, and a parser may ignore it (RFC 8259, section 8.1).
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 /// Longest body of a request that only looks, in bytes.
 pub(crate) const LOOKUP_BODY_BYTES_MAX: usize = 64 * 1024;

@@ -109,7 +109,7 @@ class Waiting:
         """Reads how an advance stands. None while it goes on.
 
         Raises `NotSettled` if it ended before its destination, `FiringsFailed` if firings failed and that is checked,
-        and `TimeoutError` if nobody waits any longer.
+        and `TimeoutError` when `timeout` is over.
         """
         receipt = Receipt.of(settled)
         if receipt.state in ("stopped", "stuck"):

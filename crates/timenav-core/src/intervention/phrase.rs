@@ -2,7 +2,7 @@
 
 use crate::time::{Duration, Instant, TimestampError, Virtual, parse_duration, parse_timestamp, spelled_out};
 
-/// Numbers that are written out. They are not read; what is beside them would be half of what was meant.
+/// Numbers in words. They are not read, so a duration beside one is only a part of what was meant.
 const NUMBERS: [&str; 18] = [
     "half", "quarter", "couple", "few", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten",
     "eleven", "twelve", "twenty", "thirty",
@@ -15,7 +15,7 @@ const JOINTS: [&str; 4] = ["and", "plus", "a", "an"];
 pub(super) enum Found<T> {
     Nothing,
     One(T),
-    /// There are several, or only a part of it is understood.
+    /// There are several, or one is only partly understood.
     Unclear,
 }
 
@@ -25,7 +25,7 @@ impl<T> Found<T> {
     }
 }
 
-/// Finds the one duration of a text: `2h`, `2 hours`, `1 week, 2 days and 30 minutes`.
+/// Finds the only duration of a text: `2h`, `2 hours`, `1 week, 2 days and 30 minutes`.
 pub(super) fn duration_in(text: &str) -> Found<Duration> {
     let words: Vec<&str> = text.split_whitespace().map(bare).collect();
     let mut found = Found::Nothing;
@@ -35,7 +35,7 @@ pub(super) fn duration_in(text: &str) -> Found<Duration> {
             at += 1;
             continue;
         };
-        let is_part = !found.is_nothing() || goes_on_before(&words[..at]) || goes_on_behind(&words[end..]);
+        let is_part = !found.is_nothing() || begins_in(&words[..at]) || goes_on_in(&words[end..]);
         if is_part {
             return Found::Unclear;
         }
@@ -45,7 +45,7 @@ pub(super) fn duration_in(text: &str) -> Found<Duration> {
     found
 }
 
-/// Finds the one timestamp of a text, or of several the one behind `to`.
+/// Finds the only timestamp of a text, or else the only one that follows `to`.
 pub(super) fn timestamp_in(text: &str) -> Found<Instant<Virtual>> {
     let words: Vec<&str> = text.split_whitespace().map(bare).collect();
     let read = |word: &str| -> Result<Instant<Virtual>, TimestampError> { parse_timestamp(word) };
@@ -71,7 +71,7 @@ fn duration_at(words: &[&str], start: usize) -> Option<(Duration, usize)> {
     loop {
         let next = end + usize::from(words.get(end).is_some_and(|word| word.eq_ignore_ascii_case("and")));
         let Some((more, after)) = part_at(words, next) else { return Some((sum, end)) };
-        sum = sum.and(more)?;
+        sum = sum.checked_add(more)?;
         end = after;
     }
 }
@@ -86,14 +86,14 @@ fn part_at(words: &[&str], at: usize) -> Option<(Duration, usize)> {
     Some((duration, at + 2))
 }
 
-/// Returns whether words that end with a number or a unit of time stand before a duration, as in `two hours 30 minutes`.
-fn goes_on_before(words: &[&str]) -> bool {
+/// Returns whether the words before a duration belong to it too, as in `two hours 30 minutes`.
+fn begins_in(words: &[&str]) -> bool {
     let last = words.iter().rev().find(|word| !is_joint(word));
     last.is_some_and(|word| is_number(word) || spelled_out("1", word).is_some())
 }
 
-/// Returns whether words that begin with a number stand behind a duration, as in `2 hours and a half`.
-fn goes_on_behind(words: &[&str]) -> bool {
+/// Returns whether the words after a duration belong to it too, as in `2 hours and a half`.
+fn goes_on_in(words: &[&str]) -> bool {
     words.iter().find(|word| !is_joint(word)).is_some_and(|word| is_number(word))
 }
 

@@ -33,7 +33,7 @@ struct Field {
     /// Words for its numbers, from `min` on.
     words: &'static [&'static str],
     expected: &'static str,
-    /// The frequency of a rule whose interval counts the same.
+    /// The frequency of a rule whose interval counts in the same unit.
     frequency: &'static str,
 }
 
@@ -239,7 +239,8 @@ impl Field {
             "day of month" if upper == "LW" => ('W', monthly(format!("BYDAY={WORKDAYS};BYSETPOS=-1"))),
             "day of month" if upper.ends_with('W') => {
                 let day = self.number(upper.trim_end_matches('W'))?;
-                let instead = format!("no rule says the weekday nearest to {day}: set a timer `at` each of these days");
+                let instead =
+                    format!("no rule can say the weekday nearest to {day}: set a timer `at` each of those days");
                 ('W', instead)
             }
             "day of month" if upper.starts_with('L') => {

@@ -103,10 +103,10 @@ pub enum RuleError {
         /// What to write.
         instead: String,
     },
-    /// A step is larger than its field, so that only the first value would be left of it.
+    /// A step is larger than its field, which would leave only the first value.
     #[error(
-        "the step {step} of `{name}` is larger than {max}: it would start anew with each field above it; write a rule \
-         such as `FREQ={frequency};INTERVAL={step}`"
+        "the step {step} of `{name}` is too large, it can be at most {max}: write a rule such as \
+         `FREQ={frequency};INTERVAL={step}`"
     )]
     CronStep {
         /// What the field is called.
@@ -115,7 +115,7 @@ pub enum RuleError {
         step: i64,
         /// The largest value of the field.
         max: i64,
-        /// The frequency of a rule with that step.
+        /// The frequency of a rule that can have that step.
         frequency: &'static str,
     },
     /// A word that begins with `@` is none that we know.

@@ -113,9 +113,9 @@ impl Duration {
         self.exact
     }
 
-    /// Returns the sum of two durations, or `None` where it is too long to be held.
+    /// Returns the sum, or `None` if it overflows.
     #[must_use]
-    pub fn and(&self, other: Self) -> Option<Self> {
+    pub fn checked_add(&self, other: Self) -> Option<Self> {
         let micros = self.exact.micros().checked_add(other.exact.micros())?;
         Self::new(self.months.checked_add(other.months)?, Span::from_micros(micros))
     }

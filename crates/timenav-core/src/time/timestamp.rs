@@ -165,8 +165,8 @@ pub enum TimestampError {
 /// - A year has four digits, or a sign and six. Year 0 is 1 BCE; `-000000` does not exist.
 /// - The second 60 is read where a leap second was inserted, as the second that follows it.
 /// - A zone in brackets must agree with the offset. `Z` and `-00:00` say nothing of local time and
-///   agree with all zones (RFC 9557, section 2.2). An offset without seconds that is the zone's local mean time
-///   rounded to a minute stands for that local mean time, as in Temporal; with seconds it has to be exact.
+///   agree with all zones (RFC 9557, section 2.2). An offset without seconds may be the zone's local mean time
+///   rounded to a minute, as in Temporal; one with seconds must match exactly.
 /// - Without an offset a zone in brackets tells: `2028-02-29T09:00[Asia/Tokyo]`. A local time that clocks there skip,
 ///   or show twice, is refused.
 /// - Other suffixes are ignored unless they are critical (`[!u-ca=hebrew]`).
@@ -177,7 +177,7 @@ pub fn parse_timestamp<S>(text: &str) -> Result<Instant<S>, TimestampError> {
     parse_zoned(text).map(|(instant, _)| instant)
 }
 
-/// Reads a timestamp as [`parse_timestamp`] does, with the named zone that stands in brackets behind it.
+/// Reads a timestamp as [`parse_timestamp`] does, and returns the named zone in its brackets too.
 pub(super) fn parse_zoned<S>(text: &str) -> Result<(Instant<S>, Option<Zone>), TimestampError> {
     if let Some(instant) = plain(text) {
         return Ok((instant, None));
@@ -272,7 +272,7 @@ fn second_after_leap_second<S>(micros: i64) -> Result<Instant<S>, TimestampError
     }
 }
 
-/// Returns the offset of a zone, in seconds, if it is the one that was written, or becomes it as it was rounded.
+/// Returns the offset of a zone, in seconds, if it equals the written one, as it is or `rounded`.
 fn agreed_offset(
     local_micros: i64,
     written: i64,

@@ -41,7 +41,8 @@ pub(crate) fn place(app: &App, caller: &Caller) -> Result<Share<UserId>, Failure
     place.map_err(|spent| Failure::Full { what: "streams", spent, retry_after_seconds: RETRY_SECONDS })
 }
 
-/// Reads the id of the last message that a client has seen, where it comes back. An empty id is none (HTML, section 9.2.4).
+/// Reads the id of the last message that a client has seen, where it comes back. An empty id means
+/// none (HTML, section 9.2.4).
 pub(crate) fn last_event_id<T: FromStr>(headers: &HeaderMap) -> Result<Option<T>, Failure> {
     let Some(value) = headers.get("last-event-id") else { return Ok(None) };
     if value.is_empty() {

@@ -42,8 +42,8 @@ struct Event {
     attributes: Vec<(String, Value)>,
 }
 
-/// Returns the event of the lines of a VEVENT, which begin `numbers` lines after `first`. A line that says nothing is left out, and told
-/// of in `notes`; without a start there is no event.
+/// Returns the event of the lines of a VEVENT, which begin `numbers` lines after `first`. A line that cannot be read is left
+/// out, with a note; without a start there is no event.
 pub(super) fn draft(
     text: &str,
     (first, numbers): (u64, &[u32]),

@@ -163,7 +163,7 @@ fn database_zone(name: &str) -> Option<Zone> {
 }
 
 /// Returns whether clocks in a zone show that offset in the year from `since` on, in that from `local` on, or in 2024: a
-/// definition may begin in a year that its program knows nothing of.
+/// definition may begin in a year that the program that wrote it knew nothing about.
 fn shows(zone: &Zone, (offset, since): (i64, i64), local: Instant<Virtual>) -> bool {
     let has_offset = |micros: i64| {
         let local: Option<Instant<Virtual>> = Instant::from_micros(micros);

@@ -68,8 +68,8 @@ fn errors_say_what_to_write() {
     check("0 0 1 1 * 2030 x", &["five fields", "not 7"]);
     check("0 0 L * *", &["`L`", "five plain fields", "FREQ=MONTHLY;BYMONTHDAY=-1"]);
     check("0 0 L-3 * *", &["`L`", "FREQ=MONTHLY;BYMONTHDAY=-4`"]);
-    // Quartz's `W` is the nearest weekday, before or after: no rule says that, and none is told to.
-    check("0 0 15W * *", &["`W`", "no rule says the weekday nearest to 15", "`at`"]);
+    // Quartz's `W` is the nearest weekday, before or after. No rule can say that, so the error suggests none.
+    check("0 0 15W * *", &["`W`", "no rule can say the weekday nearest to 15", "`at`"]);
     assert!(!Rule::cron("0 0 15W * *", zone("UTC")).unwrap_err().to_string().contains("FREQ="));
     check("0 0 LW * *", &["FREQ=MONTHLY;BYDAY=MO,TU,WE,TH,FR;BYSETPOS=-1`"]);
     check("0 0 * * MON#2", &["`#`", "BYDAY=2MO`"]);
@@ -78,7 +78,7 @@ fn errors_say_what_to_write() {
     check("0 0 * * 5L", &["`L`", "BYDAY=-1FR`"]);
     check("0 0 * * 7L", &["`L`", "BYDAY=-1SU`"]);
     check("0 0 * * friL", &["`L`", "BYDAY=-1FR`"]);
-    check("*/90 * * * *", &["step 90 of `minute`", "larger than 59", "`FREQ=MINUTELY;INTERVAL=90`"]);
+    check("*/90 * * * *", &["step 90 of `minute`", "at most 59", "`FREQ=MINUTELY;INTERVAL=90`"]);
     check("*/60 * * * *", &["step 60"]);
     check("0-30/61 * * * *", &["step 61"]);
     check("0 */25 * * *", &["step 25 of `hour`", "`FREQ=HOURLY;INTERVAL=25`"]);

@@ -4,7 +4,7 @@ use super::{Duration, DurationError, parse_duration};
 
 /// Returns the duration of a number and a unit that is written out, such as `2` and `hours`.
 ///
-/// `M` alone is nothing: it is months to some and minutes to others.
+/// `M` alone is rejected: it could mean months or minutes.
 pub(crate) fn spelled_out(number: &str, unit: &str) -> Option<String> {
     let zero = if number.starts_with('.') { "0" } else { "" };
     let before_unit = |before: &str, unit: &str| format!("{before}{zero}{number}{unit}");
@@ -44,7 +44,7 @@ pub(super) fn explained(text: &str, error: DurationError) -> DurationError {
     }
 }
 
-/// Divides a text into numbers and what stands behind each of them, up to the next one.
+/// Splits a text into numbers and the units that follow them.
 fn parts(text: &str) -> Option<Vec<(&str, &str)>> {
     let mut parts = Vec::new();
     let mut rest = text.trim();
@@ -64,11 +64,11 @@ fn end_of(text: &str, belongs: impl Fn(char) -> bool) -> usize {
     text.find(|next| !belongs(next)).unwrap_or(text.len())
 }
 
-/// Adds several numbers and units up. Beside other units, a large `M` is months, as in ISO 8601.
+/// Adds up numbers with units. Next to other units, `M` means months, as in ISO 8601.
 fn sum(parts: &[(&str, &str)]) -> Option<Duration> {
     let lengths = parts.iter().map(|&(number, unit)| {
         let unit = if unit == "M" { "months" } else { unit };
         parse_duration(&spelled_out(number, unit)?).ok()
     });
-    lengths.reduce(|sum, length| sum?.and(length?))?
+    lengths.reduce(|sum, length| sum?.checked_add(length?))?
 }

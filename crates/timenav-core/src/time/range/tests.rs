@@ -58,7 +58,7 @@ fn ranges_with_a_duration() {
     check("2024-01-31T00:00:00Z/P1M", "2024-01-31T00:00:00Z/2024-02-29T00:00:00Z");
     check("P1M/2024-03-31T00:00:00Z", "2024-02-29T00:00:00Z/2024-03-31T00:00:00Z");
     check("2024-01-01T00:00:00Z/1.5h", "2024-01-01T00:00:00Z/2024-01-01T01:30:00Z");
-    // Months are those of the zone in brackets, and of UTC where there is none.
+    // Months follow the calendar of the zone in brackets, or of UTC if there is none.
     check("2024-02-01T00:00:00+09:00[Asia/Tokyo]/P1M", "2024-01-31T15:00:00Z/2024-02-29T15:00:00Z");
     check("2024-02-01T00:00:00+09:00/P1M", "2024-01-31T15:00:00Z/2024-02-29T15:00:00Z");
     check("2026-03-01T00:00[Europe/Paris]/P1M", "2026-02-28T23:00:00Z/2026-03-31T22:00:00Z");

@@ -24,7 +24,7 @@ pub(super) enum Offset {
     Unknown,
     /// Seconds.
     Seconds(i64),
-    /// Seconds, written to the minute: they may stand for an offset that has seconds.
+    /// Seconds, written as hours and minutes: the offset may be rounded.
     Minutes(i64),
     /// None is written: the zone in brackets has to tell.
     Missing,
