@@ -122,9 +122,9 @@ impl Pending {
         }
     }
 
-    /// Returns whether it can be read with the zones that are known so far.
-    fn is_ready(&self, zones: &Zones) -> bool {
-        self.text.as_ref().map_or(true, |text| vevent::is_ready(text, zones))
+    /// Returns the name of a zone that it needs and that is not known so far.
+    fn undefined_zone(&self, zones: &Zones) -> Option<String> {
+        vevent::undefined_zone(self.text.as_ref().ok()?, zones)
     }
 
     /// Returns the event and the notes on it.
@@ -157,8 +157,8 @@ struct Calendar {
     zone: Option<(usize, String)>,
     /// The events that were read, in the order of the file.
     pending: VecDeque<Pending>,
-    /// Whether the first of them waits for its time zone.
-    is_waiting: bool,
+    /// The time zone that the first of them waits for.
+    waits_for: Option<String>,
     zones: Zones,
 }
 
@@ -248,7 +248,8 @@ impl Calendar {
         }
         if let Some((_, text)) = self.zone.take_if(|(depth, _)| *depth >= place) {
             self.zones.add(&text);
-            self.is_waiting = false;
+            // The event is looked at again only if this was its zone: calendars may have any number of them.
+            self.waits_for.take_if(|name| self.zones.defines(name));
         }
     }
 
@@ -291,11 +292,11 @@ impl Calendar {
 
     /// Hands over the events that can be read, up to the first one whose time zone may be defined later.
     fn hand_over(&mut self, sink: Sink<'_>) -> ControlFlow<()> {
-        while !self.is_waiting
+        while self.waits_for.is_none()
             && let Some(first) = self.pending.front()
         {
-            self.is_waiting = !first.is_ready(&self.zones);
-            if let Some(pending) = self.pending.pop_front_if(|_| !self.is_waiting) {
+            self.waits_for = first.undefined_zone(&self.zones);
+            if let Some(pending) = self.pending.pop_front_if(|_| self.waits_for.is_none()) {
                 self.bytes -= pending.bytes;
                 sink(Item::noted(pending.line, pending.draft(&self.zones)))?;
             }

@@ -300,6 +300,21 @@ fn long_calendar_is_read_event_by_event() {
 }
 
 #[test]
+fn event_that_waits_is_read_again_only_for_its_own_zone() {
+    // A million bytes to look through for each of these zones would take minutes.
+    let long = "ATTENDEE:mailto:a@example.org\n".repeat(30_000);
+    let event = format!("BEGIN:VEVENT\nUID:w\nDTSTART;TZID=Later:20240720T100000\n{long}END:VEVENT\n");
+    let others = "BEGIN:VTIMEZONE\nEND:VTIMEZONE\n".repeat(100_000);
+    let zone = "BEGIN:VTIMEZONE\nTZID:Later\nBEGIN:STANDARD\nDTSTART:19700101T000000\nTZOFFSETFROM:+0200\n\
+        TZOFFSETTO:+0200\nEND:STANDARD\nEND:VTIMEZONE\n";
+    let file = format!("BEGIN:VCALENDAR\n{event}{others}{zone}END:VCALENDAR\n");
+    let (items, outcome) = items(Format::ICalendar, "", file.as_bytes());
+    outcome.unwrap();
+    let reason = items[0].event.as_ref().unwrap_err();
+    assert_eq!((items.len(), reason.field.as_deref()), (1, Some("attributes")), "the event has too many lines");
+}
+
+#[test]
 fn time_outside_of_the_listed_changes_is_noted_once() {
     let zone = |name: &str| {
         format!(

@@ -63,14 +63,15 @@ pub(super) fn draft(
     event.into_draft(zones, notes)
 }
 
-/// Returns whether an event can be read before its calendar ends: the zones that its times name are defined.
-pub(super) fn is_ready(text: &str, zones: &Zones) -> bool {
-    let names_zone = |line: &str| {
-        let names = ["DTSTART;", "DTEND;", "RECURRENCE-ID;"];
-        names.iter().any(|name| line.get(..name.len()).is_some_and(|start| start.eq_ignore_ascii_case(name)))
-    };
-    let timed = text.lines().filter(|line| names_zone(line)).filter_map(|line| ContentLine::parse(line).ok());
-    timed.into_iter().all(|line| line.parameter("TZID").is_none_or(|zone| zones.defines(zone)))
+/// Returns the name of a time zone that the event needs and the calendar has not defined so far. Of lines that occur twice
+/// the first counts, so there are three names at most.
+pub(super) fn undefined_zone(text: &str, zones: &Zones) -> Option<String> {
+    let named = ["DTSTART;", "DTEND;", "RECURRENCE-ID;"].into_iter().filter_map(|name| {
+        let is_of = |line: &&str| line.get(..name.len()).is_some_and(|start| start.eq_ignore_ascii_case(name));
+        let line = ContentLine::parse(text.lines().find(is_of)?).ok()?;
+        line.parameter("TZID").map(str::to_owned)
+    });
+    named.into_iter().find(|zone| !zones.defines(zone))
 }
 
 impl Event {
