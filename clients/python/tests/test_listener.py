@@ -140,9 +140,9 @@ def test_advance_with_failed_firing_raises(clock: TestClock) -> None:
     again = pickle.loads(pickle.dumps(failed.value))  # noqa: S301 - what was written a line above
     assert (str(again), again.receipt.failed) == (told, 2)
     # What is raised need not be an `Exception`: the service gets the reason, and does not wait for the lease to end.
-    with client.on("default", lambda _: pytest.fail("declined"), timeline_id=timeline):
-        with pytest.raises(timenav.FiringsFailed, match="declined"):
-            client.advance("1d", timeline_id=timeline)
+    handler_fails = client.on("default", lambda _: pytest.fail("declined"), timeline_id=timeline)
+    with handler_fails, pytest.raises(timenav.FiringsFailed, match="declined"):
+        client.advance("1d", timeline_id=timeline)
 
 
 @pytest.mark.parametrize("move", ["advance", "travel", "fast_forward"])
@@ -153,9 +153,8 @@ def test_control_raises_exception_of_handler(clock: TestClock, move: str) -> Non
         # Not an `Exception`: pytest raises it.
         pytest.fail("the card was declined")
 
-    with clock.on("default", handler):
-        with pytest.raises(pytest.fail.Exception, match="the card was declined"):
-            getattr(clock, move)("2027-02-01T09:00:00Z" if move == "travel" else "1d")
+    with clock.on("default", handler), pytest.raises(pytest.fail.Exception, match="the card was declined"):
+        getattr(clock, move)("2027-02-01T09:00:00Z" if move == "travel" else "1d")
     clock.raise_failure()
 
 
