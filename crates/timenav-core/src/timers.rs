@@ -13,6 +13,7 @@ use crate::fault::Faults;
 use crate::ids::{AdvanceId, FiringId, QueueId, TimelineId, type_id};
 use crate::ledger::sha256;
 use crate::limits::{FIRINGS_AT_INSTANT_MAX, HOLD_SECONDS_MAX, TIMERS_PER_TIMELINE_MAX};
+use crate::recurrence::Work;
 use crate::time::{Instant, Span, Virtual, Wall};
 
 mod again;
@@ -25,6 +26,10 @@ mod tests;
 
 pub use again::{Room, Stood, TooMuch, Undo, rounds_grow_by};
 pub use schedule::{Misfire, Repeating, RepeatingError, RuleSource, Schedule};
+
+/// What one decision may spend on searches for the moments of rules, after which the rest is left to the next decision: a
+/// few milliseconds, in which other writers wait.
+pub const FALL_DUE_WORK_MAX: Work = Work(20_000);
 
 /// A timer as far as it matters when it falls due.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -97,24 +102,37 @@ pub enum Coming {
     },
 }
 
-/// Lets timers fall due whose moments the clock has come to: at most so many firings, the earliest first. Each timer goes
-/// on to its next moment. Moments later than `upto` stay.
+/// Lets timers fall due whose moments the clock has come to, the earliest first. Each timer goes on to its next moment.
+/// `timers` are in the order of their moments and positions.
+/// Moments later than `upto` stay, and so do some of the others after `firings_max` firings or [`FALL_DUE_WORK_MAX`]; at
+/// least one is dealt with.
 pub fn fall_due(timers: &mut [Timer], upto: Instant<Virtual>, coming: Coming, firings_max: usize) -> FellDue {
     let mut fell = FellDue::default();
+    let mut work = Work::default();
+    // The first timer whose moments may have to be skipped, and no work is left for it. Nothing fires from there on.
+    let mut end = None;
     if let Coming::Together { now, is_full } = coming {
-        fell.skipped = timers.iter_mut().filter_map(|timer| skip(timer, now, is_full)).collect();
+        for timer in timers.iter_mut() {
+            if work < FALL_DUE_WORK_MAX {
+                fell.skipped.extend(skip(timer, now, is_full, &mut work));
+            } else if let Some(next) = timer.next {
+                end = end.into_iter().chain([(next, timer.position)]).min();
+            }
+        }
     }
     let due_of = |number: usize, timer: &Timer| {
         let due = timer.next.filter(|next| *next <= upto)?;
-        Some(Reverse((Fallen { due, position: timer.position, round: timer.round }, number)))
+        let is_before_end = end.is_none_or(|end| (due, timer.position) < end);
+        is_before_end.then_some(Reverse((Fallen { due, position: timer.position, round: timer.round }, number)))
     };
     let mut waiting: BinaryHeap<_> =
         timers.iter().enumerate().filter_map(|(number, timer)| due_of(number, timer)).collect();
     while fell.fallen.len() < firings_max
+        && (work < FALL_DUE_WORK_MAX || (fell.fallen.is_empty() && fell.skipped.is_empty()))
         && let Some(Reverse((one, number))) = waiting.pop()
     {
         let timer = &mut timers[number];
-        timer.next = timer.schedule.after(one.due);
+        timer.next = timer.schedule.after_at_cost(one.due, &mut work);
         waiting.extend(due_of(number, timer));
         fell.fallen.push(one);
     }
@@ -122,18 +140,21 @@ pub fn fall_due(timers: &mut [Timer], upto: Instant<Virtual>, coming: Coming, fi
 }
 
 /// Takes a timer past moments that came together, where it says so or too many firings wait.
-fn skip(timer: &mut Timer, now: Instant<Virtual>, is_full: bool) -> Option<Skipped> {
+fn skip(timer: &mut Timer, now: Instant<Virtual>, is_full: bool, work: &mut Work) -> Option<Skipped> {
     let first = timer.next.filter(|next| *next <= now)?;
     let Schedule::Repeating(repeating) = &timer.schedule else { return None };
-    let last = repeating.last_between(first, now);
-    let (to, next) = match (is_full, repeating.misfire, last) {
-        (true, _, last) => (last.unwrap_or(first), timer.schedule.after(last.unwrap_or(first))),
-        (false, Misfire::All, _) | (false, _, None) => return None,
-        (false, Misfire::Skip, Some(last)) => (last, timer.schedule.after(last)),
+    if !is_full && repeating.misfire == Misfire::All {
+        return None;
+    }
+    let last = repeating.last_between(first, now, work);
+    let (to, next) = match (repeating.misfire, last) {
+        _ if is_full => (last.unwrap_or(first), timer.schedule.after_at_cost(last.unwrap_or(first), work)),
+        (Misfire::All, _) | (_, None) => return None,
+        (Misfire::Skip, Some(last)) => (last, timer.schedule.after_at_cost(last, work)),
         // The last one fires; those before it do not.
-        (false, Misfire::Once, Some(last)) => {
+        (Misfire::Once, Some(last)) => {
             let before = last.checked_sub(Span::from_micros(1));
-            (before.and_then(|before| repeating.last_between(first, before)).unwrap_or(first), Some(last))
+            (before.and_then(|before| repeating.last_between(first, before, work)).unwrap_or(first), Some(last))
         }
     };
     timer.next = next;

@@ -1,6 +1,7 @@
 //! Cron expressions: five fields, as in crontab(5).
 
 use super::days::{Both, Counted, Days, Ordinals, WeekdayOf};
+use super::known_months::KnownMonths;
 use super::phases::Phases;
 use super::rule::{Pattern, Rule};
 use super::rule_error::RuleError;
@@ -116,13 +117,21 @@ impl Rule {
             both: if is_open(month_day) || is_open(weekday) { Both::And } else { Both::Or },
         };
         let times = Times { hours: numbers(1, hour)?, minutes: numbers(0, minute)?, seconds: Numbers::one(0) };
-        if days.next(0, super::days::CYCLE_DAYS).is_none() {
+        if days.next(0, super::days::CYCLE_DAYS, &mut KnownMonths::default()).is_none() {
             return Err(RuleError::NeverFires { text: text.to_owned() });
         }
         let phases = Phases { days, times, step: 1, width: 1, anchor: 0 };
         let is_passing = is_open(minute) || is_open(hour);
         let pattern = if is_passing { Pattern::Passing(phases) } else { Pattern::FixedTimes(phases) };
-        Ok(Self { zone, pattern, fraction: 0, first: FIRST_SECOND, last: LAST_SECOND, second_showing: None })
+        Ok(Self {
+            zone,
+            pattern,
+            fraction: 0,
+            first: FIRST_SECOND,
+            last: LAST_SECOND,
+            second_showing: None,
+            last_of_count: None,
+        })
     }
 }
 

@@ -1,5 +1,6 @@
 //! Days of the calendar: which of them a rule means.
 
+use super::known_months::{Filter, KnownMonths};
 use super::times::Numbers;
 use crate::time::{Civil, days_in_month};
 
@@ -97,22 +98,22 @@ const fn all(days: i64) -> u32 {
 }
 
 /// Returns how many days a year has.
-const fn days_in_year(year: i64) -> i64 {
+pub(super) const fn days_in_year(year: i64) -> i64 {
     day_number(year + 1, 1, 1) - day_number(year, 1, 1)
 }
 
 impl Days {
     /// Returns whether a day is meant.
-    pub(super) fn contains(&self, day: i64) -> bool {
+    pub(super) fn contains(&self, day: i64, known: &mut KnownMonths) -> bool {
         let date = Civil::from_days(day);
-        self.month(date.year, date.month) & bit(date.day) != 0
+        self.month(date.year, date.month, known) & bit(date.day) != 0
     }
 
     /// Returns the first day that is meant and not before `from`, if it is not after `last`.
-    pub(super) fn next(&self, from: i64, last: i64) -> Option<i64> {
+    pub(super) fn next(&self, from: i64, last: i64, known: &mut KnownMonths) -> Option<i64> {
         let date = Civil::from_days(from);
         let (mut year, mut month) = (date.year, date.month);
-        let mut found = self.month(year, month) & !(bit(date.day) - 1);
+        let mut found = self.month(year, month, known) & !(bit(date.day) - 1);
         loop {
             let first = day_number(year, month, 1);
             if found != 0 {
@@ -123,15 +124,20 @@ impl Days {
                 return None;
             }
             (year, month) = if month == 12 { (year + 1, 1) } else { (year, month + 1) };
-            found = self.month(year, month);
+            found = self.month(year, month, known);
         }
     }
 
     /// Returns the days of a month that are meant: the first is bit 1.
-    pub(super) fn month(&self, year: i64, month: i64) -> u32 {
+    pub(super) fn month(&self, year: i64, month: i64, known: &mut KnownMonths) -> u32 {
+        known.looked_at += 1;
         if !self.months.contains(month) {
             return 0;
         }
+        known.get(Filter::All, year, month, || self.all_filters(year, month))
+    }
+
+    fn all_filters(&self, year: i64, month: i64) -> u32 {
         let (by_month, by_weekday) = (self.by_month_day(year, month), self.by_weekday(year, month));
         let both = match self.both {
             Both::And => by_month & by_weekday,
@@ -142,15 +148,17 @@ impl Days {
 
     /// Returns whether a day is meant whatever the month and its day of the month: where that one was moved because its month
     /// does not have it.
-    pub(super) fn contains_moved(&self, day: i64) -> bool {
+    pub(super) fn contains_moved(&self, day: i64, known: &mut KnownMonths) -> bool {
         let Civil { year, month, day, .. } = Civil::from_days(day);
-        self.by_weekday(year, month) & self.by_year_day(year, month) & self.by_week(year, month) & bit(day) != 0
+        let filters = || self.by_weekday(year, month) & self.by_year_day(year, month) & self.by_week(year, month);
+        known.get(Filter::Moved, year, month, filters) & bit(day) != 0
     }
 
     /// Returns whether a day is meant whatever the month and its day of the year.
-    pub(super) fn contains_moved_in_year(&self, day: i64) -> bool {
+    pub(super) fn contains_moved_in_year(&self, day: i64, known: &mut KnownMonths) -> bool {
         let Civil { year, month, day, .. } = Civil::from_days(day);
-        self.by_weekday(year, month) & self.by_week(year, month) & bit(day) != 0
+        let filters = || self.by_weekday(year, month) & self.by_week(year, month);
+        known.get(Filter::MovedInYear, year, month, filters) & bit(day) != 0
     }
 
     /// Returns the days of the month that are named, as numbers from its first day on: also those that it does not have.

@@ -6,6 +6,7 @@
 
 mod cron;
 mod days;
+mod known_months;
 mod periods;
 mod phases;
 mod rrule;
@@ -15,5 +16,5 @@ mod rule_error;
 mod tests;
 mod times;
 
-pub use rule::{Count, Moments, Rule};
+pub use rule::{Count, Moments, Rule, Work};
 pub use rule_error::RuleError;

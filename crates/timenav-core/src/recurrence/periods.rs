@@ -1,6 +1,7 @@
 //! Moments by the calendar: in each day, week, month or year, or every so many of them.
 
 use super::days::{CYCLE_DAYS, Days, day_number};
+use super::known_months::KnownMonths;
 use super::phases::gcd;
 use super::times::{DAY_SECONDS, LAST_SECOND, Times};
 use crate::time::{Civil, days_in_month};
@@ -48,7 +49,10 @@ pub(super) struct Periods {
 
 impl Periods {
     /// Returns what local clocks show at the first moment that is not before `from`, or `None` if there is none.
-    pub(super) fn next(&self, from: i64) -> Option<i64> {
+    pub(super) fn next(&self, from: i64, known: &mut KnownMonths) -> Option<i64> {
+        if self.period == Period::Day && self.skip == Skip::Omit && self.positions.is_empty() {
+            return self.next_by_day(from, known);
+        }
         // A moved day may belong to the period before or after its own.
         let day = from.div_euclid(DAY_SECONDS) - 1;
         let mut period = self.number_of(day);
@@ -62,11 +66,33 @@ impl Periods {
                 break;
             }
             days.clear();
-            self.fill(period, &mut days);
+            self.fill(period, &mut days, known);
             best = [best, self.next_in(&days, from)].into_iter().flatten().min();
             period += self.interval;
         }
         best
+    }
+
+    /// Returns what [`Self::next`] does where the periods are days: it passes over months without a day that is meant.
+    fn next_by_day(&self, from: i64, known: &mut KnownMonths) -> Option<i64> {
+        let (mut day, mut time) = (from.div_euclid(DAY_SECONDS), from.rem_euclid(DAY_SECONDS));
+        let end = LAST_SECOND / DAY_SECONDS + 2;
+        let last = end.min(day.saturating_add(self.periods_in_cycle() * self.interval));
+        loop {
+            let aligned = day + (self.anchor - day).rem_euclid(self.interval);
+            let found = self.days.next(aligned, last, known)?;
+            if found != day {
+                time = 0;
+            }
+            if (found - self.anchor).rem_euclid(self.interval) != 0 {
+                day = found;
+                continue;
+            }
+            if let Some(time) = self.times.next(time) {
+                return Some(found * DAY_SECONDS + time);
+            }
+            (day, time) = (found + 1, 0);
+        }
     }
 
     /// Returns the number of the period that a day lies in.
@@ -124,16 +150,16 @@ impl Periods {
     }
 
     /// Adds the days of a period that are meant, in order.
-    fn fill(&self, period: i64, days: &mut Vec<i64>) {
+    fn fill(&self, period: i64, days: &mut Vec<i64>, known: &mut KnownMonths) {
         match self.period {
             Period::Day | Period::Week => {
                 let first = self.first_day(period);
                 let last = if self.period == Period::Day { first } else { first + 6 };
-                days.extend((first..=last).filter(|day| self.days.contains(*day)));
+                days.extend((first..=last).filter(|day| self.days.contains(*day, known)));
             }
-            Period::Month => self.fill_month(period.div_euclid(12), period.rem_euclid(12) + 1, days),
-            Period::Year if self.moves_year_days() => self.fill_year(period, days),
-            Period::Year => (1..=12).for_each(|month| self.fill_month(period, month, days)),
+            Period::Month => self.fill_month(period.div_euclid(12), period.rem_euclid(12) + 1, days, known),
+            Period::Year if self.moves_year_days() => self.fill_year(period, days, known),
+            Period::Year => (1..=12).for_each(|month| self.fill_month(period, month, days, known)),
         }
         if self.skip != Skip::Omit {
             days.sort_unstable();
@@ -145,26 +171,26 @@ impl Periods {
         self.skip != Skip::Omit && !self.days.of_year.is_empty() && self.days.of_month.is_empty()
     }
 
-    fn fill_month(&self, year: i64, month: i64, days: &mut Vec<i64>) {
+    fn fill_month(&self, year: i64, month: i64, days: &mut Vec<i64>, known: &mut KnownMonths) {
         if self.skip == Skip::Omit || self.days.of_month.is_empty() {
             let first = day_number(year, month, 1);
-            let found = self.days.month(year, month);
+            let found = self.days.month(year, month, known);
             days.extend((1..=31).filter(|day| found & (1 << day) != 0).map(|day| first + day - 1));
         } else if self.days.months.contains(month) {
             let (first, last) = (day_number(year, month, 1), days_in_month(year, month));
             let named = self.days.named_month_days(year, month).map(|day| first + self.moved(day, last) - 1);
-            days.extend(named.filter(|day| self.days.contains_moved(*day)));
+            days.extend(named.filter(|day| self.days.contains_moved(*day, known)));
         }
     }
 
     /// Adds the days of a year that are named by their number in it.
-    fn fill_year(&self, year: i64, days: &mut Vec<i64>) {
+    fn fill_year(&self, year: i64, days: &mut Vec<i64>, known: &mut KnownMonths) {
         let first = day_number(year, 1, 1);
         let (named, last) = self.days.named_year_days(year);
         for day in named {
             let month = Civil::from_days(first + day.clamp(1, last) - 1).month;
             let day = first + self.moved(day, last) - 1;
-            if self.days.months.contains(month) && self.days.contains_moved_in_year(day) {
+            if self.days.months.contains(month) && self.days.contains_moved_in_year(day, known) {
                 days.push(day);
             }
         }

@@ -1,6 +1,7 @@
 //! Moments by the time that has passed: each hour, each minute, each second, and cron.
 
 use super::days::{CYCLE_DAYS, Days};
+use super::known_months::KnownMonths;
 use super::times::{DAY_SECONDS, Times};
 
 /// What local clocks show at the moments of a rule: days and times of day, of which every so many seconds a stretch is meant.
@@ -16,14 +17,18 @@ pub(super) struct Phases {
     pub(super) anchor: i64,
 }
 
-/// For which phases of the steps any time of day fits, as far as it is known: a zone has few offsets.
-#[derive(Default)]
-pub(super) struct KnownPhases(Vec<(i64, bool)>);
+/// What earlier searches in the same rule found.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Known {
+    /// For which phases of the steps any time of day fits: a zone has few offsets.
+    phases: Vec<(i64, bool)>,
+    pub(super) months: KnownMonths,
+}
 
 impl Phases {
     /// Returns what local clocks show at the first moment that is not before `from`, where they are ahead of UTC by so many
     /// seconds, or `before` if there is none before that.
-    pub(super) fn next(&self, from: i64, before: i64, offset: i64, known: &mut KnownPhases) -> i64 {
+    pub(super) fn next(&self, from: i64, before: i64, offset: i64, known: &mut Known) -> i64 {
         let anchor = self.anchor + offset;
         // What has not come in one cycle does not come.
         let end = before.min(from.saturating_add(self.cycle_seconds()));
@@ -40,7 +45,7 @@ impl Phases {
                 return before;
             }
             let (day, time) = (at.div_euclid(DAY_SECONDS), at.rem_euclid(DAY_SECONDS));
-            match self.days.next(day, end.div_euclid(DAY_SECONDS)) {
+            match self.days.next(day, end.div_euclid(DAY_SECONDS), &mut known.months) {
                 Some(found) if found == day => {}
                 Some(later) => {
                     at = later * DAY_SECONDS;
@@ -67,17 +72,17 @@ impl Phases {
         self.step == self.width
     }
 
-    fn has_any(&self, anchor: i64, known: &mut KnownPhases) -> bool {
+    fn has_any(&self, anchor: i64, known: &mut Known) -> bool {
         if self.has_one_phase() {
             return true;
         }
         let step = gcd(self.step, DAY_SECONDS);
         let phase = anchor.rem_euclid(step);
-        if let Some((_, has_any)) = known.0.iter().find(|(known, _)| *known == phase) {
+        if let Some((_, has_any)) = known.phases.iter().find(|(known, _)| *known == phase) {
             return *has_any;
         }
         let has_any = self.times.has_any_in_step(phase, step, self.width);
-        known.0.push((phase, has_any));
+        known.phases.push((phase, has_any));
         has_any
     }
 }

@@ -1,9 +1,10 @@
 //! Rules of iCalendar as text: `FREQ=MONTHLY;BYMONTHDAY=31;SKIP=BACKWARD`.
 
 use super::days::{Both, Counted, Days, Ordinals, WeekdayOf, weekday};
+use super::known_months::KnownMonths;
 use super::periods::{Period, Periods};
-use super::phases::Phases;
-use super::rule::{Pattern, Rule};
+use super::phases::{Known, Phases};
+use super::rule::{Pattern, Rule, Work};
 use super::rule_error::RuleError;
 use super::times::{DAY_SECONDS, HOUR_SECONDS, LAST_SECOND, MINUTE_SECONDS, Numbers, Times};
 use crate::limits::RULE_COUNT_MAX;
@@ -11,6 +12,10 @@ use crate::time::{Civil, Instant, Virtual, Zone};
 use parts::{Frequency, Parts};
 
 mod parts;
+
+/// What finding the last moment of a rule with `COUNT` may cost: some tens of milliseconds. A rule that fits few days in all
+/// years takes a quarter of it, one with an interval of an odd number of seconds and a time of day may take more.
+const COUNT_WORK_MAX: Work = Work(1_000_000);
 
 const SECOND_MICROS: i64 = 1_000_000;
 
@@ -28,40 +33,85 @@ impl Rule {
     /// [`RULE_COUNT_MAX`].
     pub fn rrule(text: &str, starts: Instant<Virtual>, zone: Zone) -> Result<Self, RuleError> {
         let parts = Parts::read(text, &zone)?;
-        let start = Start::new(starts, &zone);
-        let pattern = if parts.frequency.is_time() {
-            Pattern::Passing(phases(&parts, &start))
-        } else {
-            Pattern::Dates(periods(&parts, &start))
-        };
-        let mut rule = Self {
-            second_showing: start.second_showing(&pattern, &zone),
-            zone,
-            pattern,
-            fraction: start.fraction,
-            first: start.second,
-            last: LAST_SECOND,
-        };
-        let Some(first) = rule.search(rule.first) else {
+        let mut rule = Self::of_parts(&parts, starts, zone);
+        let mut known = Known::default();
+        let Some(first) = rule.search(rule.first, &mut known) else {
             return Err(RuleError::NeverFires { text: text.trim().to_owned() });
         };
         if let Some(until) = parts.until {
-            rule.last = (until.micros() - rule.fraction).div_euclid(SECOND_MICROS);
+            rule.end_at(until);
             if first > rule.last {
                 let first = rule.instant(first);
                 return Err(RuleError::EndsBefore { first: first.map(|first| first.to_string()).unwrap_or_default() });
             }
         }
         if let Some(count) = parts.count {
-            rule.last = rule.last_of(first, count);
+            let last = rule.last_of(first, count, &mut known);
+            rule.last = last.ok_or_else(|| RuleError::CountTooRare { text: text.trim().to_owned() })?;
+            rule.last_of_count = rule.instant(rule.last);
         }
         Ok(rule)
     }
 
-    /// Returns the second of the last of so many moments, of which the first one is known, or of the last one that there is.
-    fn last_of(&self, first: i64, count: u32) -> i64 {
-        let later = std::iter::successors(Some(first), |second| self.search(second + 1));
-        later.take(count.min(RULE_COUNT_MAX) as usize).last().unwrap_or(first)
+    /// Reads a rule that [`Self::rrule`] has read before, without looking for its moments again. `last_of_count` is what
+    /// [`Self::last_of_count`] returned then.
+    ///
+    /// # Errors
+    ///
+    /// If it is not such a rule.
+    pub fn rrule_again(
+        text: &str,
+        starts: Instant<Virtual>,
+        zone: Zone,
+        last_of_count: Option<Instant<Virtual>>,
+    ) -> Result<Self, RuleError> {
+        let parts = Parts::read(text, &zone)?;
+        if parts.count.is_some() && last_of_count.is_none() {
+            return Self::rrule(text, starts, zone);
+        }
+        let mut rule = Self::of_parts(&parts, starts, zone);
+        if let Some(last) = parts.until.or(last_of_count) {
+            rule.end_at(last);
+        }
+        rule.last_of_count = last_of_count;
+        Ok(rule)
+    }
+
+    fn of_parts(parts: &Parts, starts: Instant<Virtual>, zone: Zone) -> Self {
+        let start = Start::new(starts, &zone);
+        let pattern = if parts.frequency.is_time() {
+            Pattern::Passing(phases(parts, &start))
+        } else {
+            Pattern::Dates(periods(parts, &start))
+        };
+        Self {
+            second_showing: start.second_showing(&pattern, &zone),
+            zone,
+            pattern,
+            fraction: start.fraction,
+            first: start.second,
+            last: LAST_SECOND,
+            last_of_count: None,
+        }
+    }
+
+    /// Lets no moment be later than `last`.
+    const fn end_at(&mut self, last: Instant<Virtual>) {
+        self.last = (last.micros() - self.fraction).div_euclid(SECOND_MICROS);
+    }
+
+    /// Returns the second of the last of so many moments, of which the first one is known, or of the last one that there is;
+    /// `None` if finding it takes more than [`COUNT_WORK_MAX`].
+    fn last_of(&self, first: i64, count: u32, known: &mut Known) -> Option<i64> {
+        let mut last = first;
+        for _ in 1..count.min(RULE_COUNT_MAX) {
+            let Some(next) = self.search(last + 1, known) else { break };
+            last = next;
+            if known.months.looked_at > COUNT_WORK_MAX.0 {
+                return None;
+            }
+        }
+        Some(last)
     }
 }
 
@@ -94,7 +144,7 @@ impl Start {
         let local = self.second + self.offset;
         let stretch = zone.stretch(self.second);
         let is_second = stretch.begins.is_some_and(|begins| local < begins + stretch.offset_before);
-        (is_second && periods.next(local) == Some(local)).then_some(self.second)
+        (is_second && periods.next(local, &mut KnownMonths::default()) == Some(local)).then_some(self.second)
     }
 }
 

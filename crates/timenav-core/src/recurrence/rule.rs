@@ -1,7 +1,7 @@
 //! A rule: when it fires next, worked out from any moment.
 
 use super::periods::Periods;
-use super::phases::{KnownPhases, Phases};
+use super::phases::{Known, Phases};
 use super::times::{DAY_SECONDS, FIRST_SECOND, LAST_SECOND};
 use crate::time::{Instant, Stretch, Virtual, Zone};
 
@@ -38,6 +38,7 @@ pub struct Rule {
     pub(super) last: i64,
     /// A moment that clocks show for the second time. The pattern has the first time only, but the rule starts here.
     pub(super) second_showing: Option<i64>,
+    pub(super) last_of_count: Option<Instant<Virtual>>,
 }
 
 /// What local clocks show at the moments of a rule, and how often if they show it twice.
@@ -60,12 +61,18 @@ pub struct Count {
     pub is_complete: bool,
 }
 
+/// What searches for moments cost, in months looked at: some tens of nanoseconds each. Most rules need one or two for a
+/// moment; a rule that fits one day in centuries needs thousands.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Work(pub u64);
+
 /// The moments of a rule, in order. It ends with the rule, or with the year 9999.
 #[derive(Clone, Debug)]
 pub struct Moments<'rule> {
     rule: &'rule Rule,
     /// The first second that may come now.
     from: i64,
+    known: Known,
 }
 
 impl Rule {
@@ -75,16 +82,26 @@ impl Rule {
         self.after(at).next()
     }
 
+    /// Returns the first moment later than `at`, and adds what the search cost to `work`.
+    #[must_use]
+    pub fn next_after_at_cost(&self, at: Instant<Virtual>, work: &mut Work) -> Option<Instant<Virtual>> {
+        let mut moments = self.after(at);
+        let next = moments.next();
+        work.0 += moments.known.months.looked_at;
+        next
+    }
+
     /// Returns the first moment of all.
     #[must_use]
     pub fn first(&self) -> Option<Instant<Virtual>> {
-        Moments { rule: self, from: self.first }.next()
+        Moments { rule: self, from: self.first, known: Known::default() }.next()
     }
 
     /// Returns all moments later than `at`, in order.
     #[must_use]
-    pub const fn after(&self, at: Instant<Virtual>) -> Moments<'_> {
-        Moments { rule: self, from: (at.micros() - self.fraction).div_euclid(SECOND_MICROS) + 1 }
+    pub fn after(&self, at: Instant<Virtual>) -> Moments<'_> {
+        let from = (at.micros() - self.fraction).div_euclid(SECOND_MICROS) + 1;
+        Moments { rule: self, from, known: Known::default() }
     }
 
     /// Returns how many moments are later than `after` and not later than `through`. It counts no further than `limit`.
@@ -106,16 +123,22 @@ impl Rule {
         &self.zone
     }
 
+    /// Returns the last moment of a rule that says how many it has (`COUNT`). Finding it takes a walk through all of them, so it
+    /// is kept with the rule.
+    #[must_use]
+    pub const fn last_of_count(&self) -> Option<Instant<Virtual>> {
+        self.last_of_count
+    }
+
     /// Returns the moment in that second.
     pub(super) const fn instant(&self, second: i64) -> Option<Instant<Virtual>> {
         Instant::from_micros(second * SECOND_MICROS + self.fraction)
     }
 
     /// Returns the second of the first moment that is not before that second.
-    pub(super) fn search(&self, from: i64) -> Option<i64> {
+    pub(super) fn search(&self, from: i64, known: &mut Known) -> Option<i64> {
         let from = from.max(self.first);
         let mut best = self.second_showing.filter(|second| *second >= from);
-        let mut known = KnownPhases::default();
         let give_up = from.max(ZONES_REPEAT_SECOND).saturating_add(self.pattern.cycle_seconds());
         // A time that clocks skipped before `from` may be read as one after it.
         let mut stretch = self.zone.stretch(if self.pattern.is_passing() { from } else { from - GAP_SECONDS_MAX });
@@ -124,7 +147,7 @@ impl Rule {
             let local = begin.max(from + stretch.offset);
             let mut skip_to = i64::MIN;
             if local < end {
-                let Some(found) = self.pattern.next(local, end, stretch.offset, &mut known) else { break };
+                let Some(found) = self.pattern.next(local, end, stretch.offset, known) else { break };
                 let second = found - stretch.offset;
                 if found < end {
                     best = Some(best.map_or(second, |best| best.min(second)));
@@ -163,9 +186,9 @@ impl Pattern {
 
     /// Returns what local clocks show at the first moment that is not before `from`, or anything from `end` on if there is none
     /// before that, or `None` if there is none at all.
-    fn next(&self, from: i64, end: i64, offset: i64, known: &mut KnownPhases) -> Option<i64> {
+    fn next(&self, from: i64, end: i64, offset: i64, known: &mut Known) -> Option<i64> {
         match self {
-            Self::Dates(periods) => periods.next(from),
+            Self::Dates(periods) => periods.next(from, &mut known.months),
             Self::FixedTimes(phases) | Self::Passing(phases) => Some(phases.next(from, end, offset, known)),
         }
     }
@@ -183,7 +206,7 @@ impl Iterator for Moments<'_> {
     type Item = Instant<Virtual>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        let second = self.rule.search(self.from)?;
+        let second = self.rule.search(self.from, &mut self.known)?;
         self.from = second + 1;
         self.rule.instant(second)
     }

@@ -72,6 +72,12 @@ pub enum RuleError {
         /// The value.
         count: u64,
     },
+    /// The moments of a rule with `COUNT` are so far apart that counting them takes too long.
+    #[error("the moments of `{text}` are too rare to be counted: end the rule with `UNTIL` instead of `COUNT`")]
+    CountTooRare {
+        /// The rule.
+        text: String,
+    },
     /// No day of the calendar has a moment of the rule.
     #[error("`{text}` never fires: no moment from its start to the year 9999 fits all of its parts")]
     NeverFires {

@@ -2,6 +2,7 @@
 
 mod brute;
 mod cron;
+mod kept;
 mod refused;
 mod rfc5545;
 mod vectors;

@@ -1,6 +1,6 @@
 //! When timers fall due: once, or by a rule.
 
-use crate::recurrence::{Count, Rule, RuleError};
+use crate::recurrence::{Count, Rule, RuleError, Work};
 use crate::time::{Instant, Span, Virtual, Zone};
 
 /// When a timer falls due.
@@ -104,20 +104,42 @@ impl Repeating {
         Ok(Self { source, rule, misfire, catch_up })
     }
 
+    /// Reads a rule that was kept, with [`Rule::last_of_count`]: the writer does so for each timer that is due.
+    ///
+    /// # Errors
+    /// It is none, or there is no such zone.
+    pub fn read_again(
+        source: RuleSource,
+        misfire: Misfire,
+        catch_up: bool,
+        last_of_count: Option<Instant<Virtual>>,
+    ) -> Result<Self, RepeatingError> {
+        let RuleSource::Every { rule, starts, zone } = &source else { return Self::read(source, misfire, catch_up) };
+        let zone = Zone::named(zone).ok_or_else(|| RepeatingError::Zone(zone.clone()))?;
+        let rule = Rule::rrule_again(rule, *starts, zone, last_of_count)?;
+        Ok(Self { source, rule, misfire, catch_up })
+    }
+
     /// Returns the last moment of the rule that is later than one moment and not later than another, where there is one.
-    pub(super) fn last_between(&self, after: Instant<Virtual>, upto: Instant<Virtual>) -> Option<Instant<Virtual>> {
-        let mut found = self.rule.next_after(after).filter(|first| *first <= upto)?;
+    pub(super) fn last_between(
+        &self,
+        after: Instant<Virtual>,
+        upto: Instant<Virtual>,
+        work: &mut Work,
+    ) -> Option<Instant<Virtual>> {
+        let mut next = |at| self.rule.next_after_at_cost(at, work).filter(|next| *next <= upto);
+        let mut found = next(after)?;
         // Back from the end in steps that double, to where one is found; from there on there are few.
         let mut back = 1_000_000;
         while let Some(from) = upto.checked_sub(Span::from_micros(back)).filter(|from| *from > found) {
-            if let Some(late) = self.rule.next_after(from).filter(|late| *late <= upto) {
+            if let Some(late) = next(from) {
                 found = late;
                 break;
             }
             back *= 2;
         }
-        while let Some(next) = self.rule.next_after(found).filter(|next| *next <= upto) {
-            found = next;
+        while let Some(later) = next(found) {
+            found = later;
         }
         Some(found)
     }
@@ -149,9 +171,14 @@ impl Schedule {
     /// Returns the moment after one that fell due.
     #[must_use]
     pub fn after(&self, due: Instant<Virtual>) -> Option<Instant<Virtual>> {
+        self.after_at_cost(due, &mut Work::default())
+    }
+
+    /// Returns the moment after one that fell due, and adds what the search cost to `work`.
+    pub(super) fn after_at_cost(&self, due: Instant<Virtual>, work: &mut Work) -> Option<Instant<Virtual>> {
         match self {
             Self::At(_) => None,
-            Self::Repeating(repeating) => repeating.rule.next_after(due),
+            Self::Repeating(repeating) => repeating.rule.next_after_at_cost(due, work),
         }
     }
 

@@ -7,6 +7,7 @@ use proptest::prelude::*;
 use super::leases::{HeldByOther, Leases, Offer, Retry, Under};
 use super::retries::Pace;
 use super::*;
+use crate::recurrence::Work;
 use crate::clock::{Clock, ClockState, Rate};
 use crate::ids::{LeaseId, QueueId};
 use crate::limits::{ATTEMPTS_IN_ADVANCE_MAX, HOLDS_PER_TIMELINE_MAX, LEASE_SECONDS_DEFAULT, LEASES_MAX};
@@ -666,9 +667,41 @@ fn the_last_of_many_moments_is_found_by_arithmetic() {
     let source = RuleSource::Cron { expression: "*/5 * * * *".to_owned(), zone: "Europe/Paris".to_owned() };
     let repeating = Repeating::read(source, Misfire::Once, false).unwrap();
     // Two hundred years of them.
-    let last = repeating.last_between(at(0), at(200 * 365 * 24 * HOUR + 7));
+    let mut work = Work::default();
+    let last = repeating.last_between(at(0), at(200 * 365 * 24 * HOUR + 7), &mut work);
     assert_eq!(last, Some(at(200 * 365 * 24 * HOUR)));
-    assert_eq!(repeating.last_between(at(0), at(1)), None);
+    assert_eq!(repeating.last_between(at(0), at(1), &mut work), None);
+    assert!(work < Work(200), "{work:?}");
+}
+
+#[test]
+fn fall_due_with_rare_rules_stops_after_its_work_and_goes_on() {
+    // A Monday that is 29 February comes every 28 or 40 years.
+    let rule = "FREQ=DAILY;BYMONTH=2;BYMONTHDAY=29;BYDAY=MO".to_owned();
+    let now = at(100 * 365 * 24 * HOUR);
+    for (misfire, is_full) in [(Misfire::All, false), (Misfire::Once, false), (Misfire::Skip, false), (Misfire::All, true)]
+    {
+        let source = RuleSource::Every { rule: rule.clone(), starts: at(0), zone: "UTC".to_owned() };
+        let schedule = Schedule::Repeating(Box::new(Repeating::read(source, misfire, false).unwrap()));
+        let next = schedule.first(at(0));
+        let timer = |position| Timer { position, schedule: schedule.clone(), next, round: 0 };
+        let mut timers: Vec<Timer> = (1..=512).map(timer).collect();
+        let whole = {
+            let mut alone = vec![timer(1)];
+            let fell = fall_due(&mut alone, now, Coming::Together { now, is_full }, 10);
+            (fell.fallen.len(), fell.skipped.len(), alone[0].next)
+        };
+        let (mut decisions, mut fired, mut skipped) = (0, 0, 0);
+        while timers.iter().any(|timer| timer.next.is_some_and(|next| next <= now)) {
+            let fell = fall_due(&mut timers, now, Coming::Together { now, is_full }, 512);
+            assert!(fell.fallen.len() + fell.skipped.len() > 0, "{misfire:?}: a decision that does nothing");
+            (decisions, fired, skipped) = (decisions + 1, fired + fell.fallen.len(), skipped + fell.skipped.len());
+            timers.sort_by_key(|timer| (timer.next.is_none(), timer.next, timer.position));
+        }
+        assert!(decisions > 5, "{misfire:?}: {decisions}");
+        assert_eq!((fired, skipped), (512 * whole.0, 512 * whole.1), "{misfire:?}");
+        assert!(timers.iter().all(|timer| timer.next == whole.2), "{misfire:?}");
+    }
 }
 
 #[test]

@@ -35,6 +35,9 @@ struct EveryRecord {
     rule: String,
     starts: String,
     zone: String,
+    /// The last moment of a rule with `COUNT`. Entries of before 0.1.0 may lack it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    last: Option<String>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -55,7 +58,8 @@ impl ScheduleRecord {
         let nothing = Self { misfire, catch_up, tables, ..nothing };
         match &repeating.source {
             RuleSource::Every { rule, starts, zone } => {
-                let every = EveryRecord { rule: rule.clone(), starts: starts.to_string(), zone: zone.clone() };
+                let last = repeating.rule.last_of_count().map(|last| last.to_string());
+                let every = EveryRecord { rule: rule.clone(), starts: starts.to_string(), zone: zone.clone(), last };
                 Self { every: Some(every), ..nothing }
             }
             RuleSource::Cron { expression, zone } => {
@@ -66,9 +70,11 @@ impl ScheduleRecord {
 
     /// Returns the schedule, or `None` if the record holds what none can be.
     pub(crate) fn schedule(&self) -> Option<Schedule> {
+        let mut last_of_count = None;
         let source = match (&self.at, &self.every, &self.cron) {
             (Some(at), None, None) => return Some(Schedule::At(parse_timestamp(at).ok()?)),
-            (None, Some(EveryRecord { rule, starts, zone }), None) => {
+            (None, Some(EveryRecord { rule, starts, zone, last }), None) => {
+                last_of_count = last.as_deref().map(parse_timestamp).transpose().ok()?;
                 RuleSource::Every { rule: rule.clone(), starts: parse_timestamp(starts).ok()?, zone: zone.clone() }
             }
             (None, None, Some(CronRecord { expression, zone })) => {
@@ -77,7 +83,7 @@ impl ScheduleRecord {
             _ => return None,
         };
         let misfire = Misfire::parse(self.misfire.as_deref()?)?;
-        Some(Schedule::Repeating(Box::new(Repeating::read(source, misfire, self.catch_up).ok()?)))
+        Some(Schedule::Repeating(Box::new(Repeating::read_again(source, misfire, self.catch_up, last_of_count).ok()?)))
     }
 }
 

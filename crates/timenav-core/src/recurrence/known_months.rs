@@ -1,0 +1,48 @@
+//! Days of months that were worked out before: there are 28 kinds of years, so a search through centuries works out few.
+
+use super::days::{day_number, days_in_year, weekday};
+
+/// Which parts of a rule a set of days answers for.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Filter {
+    /// All of them.
+    All,
+    /// All but the month and the day of the month.
+    Moved,
+    /// All but the month and the day of the year.
+    MovedInYear,
+}
+
+/// Weekdays of 1 January, and which year of the one before, this one and the one after is a leap year, or none. Weeks reach
+/// into the years before and after, so nothing else decides which days of a month a rule means.
+const KINDS: usize = 7 * 4;
+const FILTERS: usize = 3;
+/// Not a set of days: those begin with bit 1.
+const UNKNOWN: u32 = 1;
+
+/// The days of months of each kind of year, as far as they are known. It belongs to one rule.
+#[derive(Clone, Debug, Default)]
+pub(super) struct KnownMonths {
+    days: Option<Box<[[[u32; 12]; KINDS]; FILTERS]>>,
+    /// How many months searches have looked at.
+    pub(super) looked_at: u64,
+}
+
+impl KnownMonths {
+    /// Returns the days of a month, and works them out where they are not known yet.
+    pub(super) fn get(&mut self, filter: Filter, year: i64, month: i64, days: impl FnOnce() -> u32) -> u32 {
+        let table = self.days.get_or_insert_with(|| Box::new([[[UNKNOWN; 12]; KINDS]; FILTERS]));
+        let month = usize::try_from(month - 1).unwrap_or_default();
+        let known = &mut table[filter as usize][kind(year)][month];
+        if *known == UNKNOWN {
+            *known = days();
+        }
+        *known
+    }
+}
+
+fn kind(year: i64) -> usize {
+    let leap = (-1..=1).position(|other| days_in_year(year + other) == 366).map_or(0, |place| place + 1);
+    let weekday = usize::try_from(weekday(day_number(year, 1, 1))).unwrap_or_default();
+    weekday * 4 + leap
+}
