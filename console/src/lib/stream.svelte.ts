@@ -16,6 +16,8 @@ const TOPICS = 'clock,events,interventions';
 const SLOW_MS = 3_000;
 /** Reading waits so long for a connection, and no longer. */
 const BEGIN_MAX_MS = 1_000;
+/** The service says something every 15 seconds. A line that is silent for longer may show what is no longer so. */
+const SILENT_MS = 20_000;
 
 interface Wanted {
   timeline: string;
@@ -93,6 +95,8 @@ interface Line {
   hasParadoxes: boolean;
   state: LineState;
   clock: { message: Message; at: number } | null;
+  /** Runs until the line has been silent for too long. */
+  silence: ReturnType<typeof setTimeout> | undefined;
 }
 
 class Exchange {
@@ -105,11 +109,6 @@ class Exchange {
   /** Addresses that the service refused because there are too many paradoxes to look for. */
   #refused = new Set<string>();
   #isAsking = false;
-
-  /** Makes the way to the hub: it takes as long as to ask who is there. */
-  prepare(): void {
-    this.#lines ??= new Lines((said) => this.#hear(said));
-  }
 
   join(stream: Stream): void {
     this.#streams.add(stream);
@@ -135,18 +134,33 @@ class Exchange {
 
   #connect(): void {
     const timelines = new Set([...this.#streams].map((stream) => stream.wanted.timeline));
-    for (const timeline of this.#byTimeline.keys()) if (!timelines.has(timeline)) this.#byTimeline.delete(timeline);
+    for (const [timeline, line] of this.#byTimeline) {
+      if (timelines.has(timeline)) continue;
+      clearTimeout(line.silence);
+      this.#byTimeline.delete(timeline);
+    }
     for (const timeline of timelines) {
       const found = this.#question(timeline);
-      if (this.#byTimeline.get(timeline)?.url === found.url) continue;
-      this.#byTimeline.set(timeline, { ...found, state: 'connecting', clock: null });
+      const before = this.#byTimeline.get(timeline);
+      if (before?.url === found.url) continue;
+      clearTimeout(before?.silence);
+      this.#byTimeline.set(timeline, { ...found, state: 'connecting', clock: null, silence: undefined });
       this.#each(found.url, (stream) => stream.become('connecting'));
     }
     const urls = [...this.#byTimeline.values()].map((line) => line.url);
-    this.prepare();
-    this.#lines?.want(urls);
+    this.#hub().want(urls);
     for (const stream of this.#new) this.#welcome(stream);
     this.#new.clear();
+  }
+
+  /** The way to the hub of the present session. A hub keeps what it was told, which the next user need not know. */
+  #hub(): Lines {
+    const sessionId = session.body?.session_id ?? '';
+    if (this.#lines?.sessionId !== sessionId) {
+      this.#lines?.close();
+      this.#lines = new Lines(sessionId, (said) => this.#hear(said));
+    }
+    return this.#lines;
   }
 
   /** Tells what the line knows already. */
@@ -190,7 +204,7 @@ class Exchange {
       if (said.message.event === 'clock') line.clock = { message: said.message, at: performance.now() };
       this.#each(said.url, (stream) => stream.hear(said.message));
     } else if (said.kind === 'stranger') {
-      void this.#askWho(said.url);
+      void this.#askWho();
     } else {
       if (said.state === 'lost') reach.failed();
       if (said.state === 'open') reach.worked();
@@ -198,20 +212,28 @@ class Exchange {
       line.state = said.state;
       this.#each(said.url, (stream) => stream.become(said.state, said.hasGap));
       // While it was away, somebody else may have logged in.
-      if (wasLost && said.state === 'open') void this.#askWho(null);
+      if (wasLost && said.state === 'open') void this.#askWho();
       if (said.state === 'refused' && line.hasParadoxes) {
         this.#refused.add(said.url);
         this.#arrange();
       }
     }
+    clearTimeout(line.silence);
+    if (line.state === 'open') line.silence = setTimeout(() => this.#miss(said.url), SILENT_MS);
   }
 
-  async #askWho(again: string | null): Promise<void> {
+  /** A line that is silent counts as lost, and the hub is asked for it again. */
+  #miss(url: string): void {
+    this.#hear({ kind: 'state', url, state: 'lost', hasGap: false });
+    this.#connect();
+  }
+
+  async #askWho(): Promise<void> {
     if (this.#isAsking) return;
     this.#isAsking = true;
     try {
       await session.read();
-      if (again !== null && session.user !== null) this.#lines?.again(again);
+      if (session.user !== null) this.#connect();
     } catch {
       // Unreachable again: the line tells.
     }
@@ -233,8 +255,3 @@ function filterOf(all: readonly Wanted[]): Query {
 }
 
 const exchange = new Exchange();
-
-/** Begins what every stream needs, before it is known which one. */
-export function prepareStreams(): void {
-  exchange.prepare();
-}

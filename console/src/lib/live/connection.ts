@@ -14,6 +14,8 @@ interface Listener {
   /** The service said no, and would again. */
   refused(status: number): void;
   told(event: string, data: unknown, isFirst: boolean): void;
+  /** Something came, if only a sign of life. */
+  heard(): void;
 }
 
 export class Connection {
@@ -74,6 +76,7 @@ export class Connection {
       const silence = setTimeout(() => abort.abort(), SILENT_MAX_MS);
       const { done, value } = await reader.read().finally(() => clearTimeout(silence));
       if (done || this.#isClosed()) return 0;
+      this.listener.heard();
       for (const { event, data } of events.push(value)) {
         this.listener.told(event, JSON.parse(data), isFirst);
         isFirst = false;

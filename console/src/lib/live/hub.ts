@@ -46,19 +46,26 @@ export class Hub {
       tab.usedAt = this.#uses += 1;
       this.#balance();
       for (const url of added) this.#welcome(tab, url);
+      for (const url of said.urls) {
+        const line = this.#lines.get(url);
+        if (line?.state === 'lost' && line.connection === null) this.#connect(url, line);
+      }
     } else if (said.kind === 'used') {
       tab.usedAt = this.#uses += 1;
       this.#balance();
-    } else if (said.kind === 'again') {
-      const line = this.#lines.get(said.url);
-      if (line?.state === 'lost' && line.connection === null) this.#connect(said.url, line);
-    } else {
-      // The browser gives a lock away when the page that held it is gone, however it went.
-      void navigator.locks.request(said.name, () => {
-        this.#tabs.delete(tab);
-        this.#balance();
-      });
-    }
+    } else void this.#outlive(tab, said.name);
+  }
+
+  /** Drops a page when it is gone, however it went: then the browser gives its lock away. */
+  async #outlive(tab: Tab, lock: string): Promise<void> {
+    const { held } = await navigator.locks.query();
+    // Once the storage of the site was cleared, pages from before and workers from after it share no locks. To ask for
+    // such a lock would drop a page that is still there; it says itself when it leaves.
+    if (!held?.some(({ name }) => name === lock)) return;
+    await navigator.locks.request(lock, () => {
+      this.#tabs.delete(tab);
+      this.#balance();
+    });
   }
 
   #welcome(tab: Tab, url: string): void {
@@ -114,6 +121,7 @@ export class Hub {
         if (event === 'clock') line.clock = { data, at: performance.now() };
         this.#tell(url, { kind: 'message', url, message: { event, data, isFirst, ageMs: 0 } });
       },
+      heard: () => this.#tell(url, { kind: 'state', url, state: 'open', hasGap: false }),
     });
   }
 

@@ -13,6 +13,15 @@ interface TrustedTypes {
   };
 }
 
+/** May be made once for a page. */
+let scripts: { createScriptURL(url: string): string } | undefined;
+
+function trusted(url: string): string {
+  const { trustedTypes } = globalThis as { trustedTypes?: TrustedTypes };
+  scripts ??= trustedTypes?.createPolicy('timenav-lines', { createScriptURL: (given) => given });
+  return scripts?.createScriptURL(url) ?? url;
+}
+
 /** A page that is out of sight for so long ends its lines. When it comes back, it reads anew: see `Stream`. */
 const HIDDEN_MS = 30_000;
 
@@ -21,26 +30,40 @@ export class Lines {
   #urls: string[] = [];
   #isHidden = false;
   #timer: ReturnType<typeof setTimeout> | undefined;
+  #closed = new AbortController();
 
-  constructor(private readonly hear: (said: ToPage) => void) {
+  /** Pages of one session share a hub. */
+  constructor(
+    readonly sessionId: string,
+    private readonly hear: (said: ToPage) => void,
+  ) {
     this.#port = this.#shared() ?? this.#own();
-    document.addEventListener('visibilitychange', () => this.#seen());
+    const { signal } = this.#closed;
+    document.addEventListener('visibilitychange', () => this.#seen(), { signal });
     for (const event of ['focus', 'pointerdown', 'keydown'])
-      addEventListener(event, () => this.#use(), { capture: true, passive: true });
-    addEventListener('pagehide', () => this.#say({ kind: 'want', urls: [] }));
-    addEventListener('pageshow', (event) => {
-      if (event.persisted) this.#sendWants();
-    });
+      addEventListener(event, () => this.#use(), { capture: true, passive: true, signal });
+    addEventListener('pagehide', () => this.#say({ kind: 'want', urls: [] }), { signal });
+    addEventListener(
+      'pageshow',
+      (event) => {
+        if (event.persisted) this.#sendWants();
+      },
+      { signal },
+    );
+  }
+
+  /** Leaves the hub. */
+  close(): void {
+    this.want([]);
+    this.#closed.abort();
+    clearTimeout(this.#timer);
+    this.#port.onmessage = null;
   }
 
   /** Says which addresses to listen to. */
   want(urls: string[]): void {
     this.#urls = urls;
     this.#sendWants();
-  }
-
-  again(url: string): void {
-    this.#say({ kind: 'again', url });
   }
 
   #sendWants(): void {
@@ -54,13 +77,10 @@ export class Lines {
   #shared(): MessagePort | null {
     if (!('SharedWorker' in globalThis)) return null;
     try {
-      const { trustedTypes } = globalThis as { trustedTypes?: TrustedTypes };
-      const policy = trustedTypes?.createPolicy('timenav-lines', { createScriptURL: (url) => url });
-      const worker = new SharedWorker(policy?.createScriptURL(workerUrl) ?? workerUrl, {
-        type: 'module',
-        name: 'timenav',
-      });
+      // A log-out may clear the storage of the site. Then its locks are others than those that a worker from before sees.
+      const worker = new SharedWorker(trusted(workerUrl), { type: 'module', name: `timenav ${this.sessionId}` });
       worker.onerror = () => {
+        if (this.#closed.signal.aborted) return;
         this.#port = this.#own();
         this.#sendWants();
       };
@@ -93,7 +113,7 @@ export class Lines {
     const name = `timenav-page-${Math.random().toString(36).slice(2)}`;
     void navigator.locks.request(name, () => {
       port.postMessage({ kind: 'lock', name } satisfies ToHub);
-      return new Promise(() => {});
+      return new Promise<void>((left) => this.#closed.signal.addEventListener('abort', () => left()));
     });
   }
 

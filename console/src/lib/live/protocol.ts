@@ -8,19 +8,21 @@ export type LineState = 'connecting' | 'open' | 'lost' | 'waiting' | 'refused';
 
 /** What a page says. */
 export type ToHub =
-  /** These addresses, and no others; none while the page is hidden. */
+  /**
+   * These addresses, and no others; none while the page is hidden. A line that ended because the service did not know
+   * who asks is tried again.
+   */
   | { kind: 'want'; urls: string[] }
   /** Somebody uses the page: its lines go before those of pages that nobody touches. */
   | { kind: 'used' }
-  /** Who is logged in was asked, and is still known. */
-  | { kind: 'again'; url: string }
   /** The page holds this lock of the browser as long as it lives. */
   | { kind: 'lock'; name: string };
 
 /** What the hub says. */
 export type ToPage =
   /**
-   * `hasGap`: what happened before may have been told to nobody here, so what is open from now on is not the whole.
+   * `open` is repeated with each sign of life of the service. `hasGap`: what happened before may have been told to
+   * nobody here, so what is open from now on is not the whole.
    */
   | { kind: 'state'; url: string; state: LineState; hasGap: boolean }
   /** The service does not know who asks. */

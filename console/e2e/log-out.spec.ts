@@ -1,0 +1,75 @@
+/** Logging out: what the browser keeps, and the clocks of pages that stay open or open afterwards. */
+import type { Page } from 'playwright-core';
+import { expect, it } from 'vitest';
+import { fresh, logIn, REFUSED, stage } from './harness';
+
+const on = stage();
+
+const chip = (page: Page, state: 'running' | 'paused'): ReturnType<Page['getByRole']> =>
+  page.getByRole('link', { name: `The clock is ${state}.` });
+
+async function logOut(page: Page): Promise<void> {
+  await page.getByRole('button', { name: 'admin', exact: true }).click();
+  await page.getByRole('menuitem', { name: 'Log out', exact: true }).click();
+  await page.getByRole('heading', { name: 'Log in to timenav' }).waitFor();
+}
+
+it('gives a tab that is opened after the next log-in a clock that follows the service', async () => {
+  const timeline = fresh('followed');
+  await on.service.timeline(timeline);
+  // What was asked just before the log-out is refused by the time it arrives.
+  const first = await on.loggedIn(`clock?timeline=${timeline}`, { ownSession: true, expected: REFUSED });
+  await chip(first, 'running').waitFor();
+  await logOut(first);
+  await logIn(first);
+  await chip(first, 'running').waitFor();
+  const second = await first.context().newPage();
+  await second.goto(`${on.service.url}/#/clock?timeline=${timeline}`);
+  await chip(second, 'running').waitFor({ timeout: 20_000 });
+  await on.service.call('POST', 'v1/pause-time', { timeline_id: timeline });
+  for (const page of [first, second]) await chip(page, 'paused').waitFor({ timeout: 20_000 });
+  // A reload makes the hub anew, where no other page has one.
+  await first.reload();
+  await chip(first, 'paused').waitFor({ timeout: 20_000 });
+  await on.service.call('POST', 'v1/resume-time', { timeline_id: timeline });
+  for (const page of [first, second]) await chip(page, 'running').waitFor({ timeout: 20_000 });
+});
+
+it('keeps saved views, the theme and the timeline, and no secret', async () => {
+  const page = await on.loggedIn('clock?timeline=demo', { ownSession: true, expected: REFUSED });
+  const palette = page.getByRole('dialog', { name: 'Go to or do' }).getByRole('combobox');
+  const kept = (): Promise<Record<string, string>> =>
+    page.evaluate(() => Object.fromEntries(Object.entries<string>(localStorage)));
+  await page.getByRole('button', { name: /^Colors: system/ }).click();
+  await page.keyboard.press('Control+k');
+  await palette.fill('save this view');
+  await page.getByRole('option', { name: /^Save this view/ }).click();
+  const dialog = page.getByRole('dialog', { name: 'Saved views' });
+  await dialog.getByLabel('Name of the view').fill('The clock of the demo');
+  await dialog.getByRole('button', { name: 'Save this view' }).click();
+  const before = await kept();
+  expect(Object.keys(before).sort()).toEqual(['timenav-theme', 'timenav-timeline', 'timenav-views']);
+  await logOut(page);
+  expect(await kept()).toEqual(before);
+  await page.reload();
+  await logIn(page);
+  expect(await page.locator('html').getAttribute('data-theme')).toBe(before['timenav-theme']);
+  await page.keyboard.press('Control+k');
+  await palette.fill('the clock of');
+  await page.getByRole('option', { name: /^The clock of the demo/ }).waitFor();
+});
+
+it('is not needed to notice that the service has become silent', async () => {
+  const timeline = fresh('silent');
+  await on.service.timeline(timeline);
+  const page = await on.page();
+  // Time passes on the page alone: the service and the worker that listens to it are as quick as ever.
+  await page.clock.install();
+  await page.goto(`${on.service.url}/#/clock?timeline=${timeline}`);
+  await logIn(page);
+  await chip(page, 'running').waitFor();
+  await page.clock.fastForward(21_000);
+  await page.getByText('Connection lost. Reconnecting…').first().waitFor({ timeout: 10_000 });
+  // The service says something every 15 seconds.
+  await chip(page, 'running').waitFor({ timeout: 20_000 });
+});
