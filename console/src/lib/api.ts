@@ -32,6 +32,7 @@ async function fetched(path: string, url: string, init: RequestInit): Promise<Re
   let answer: Response;
   let atMs: number | undefined;
   const answered = asked();
+  const kept = path.endsWith('log-out') ? Object.entries<string>(localStorage) : [];
   try {
     const early = takeFirst(init.method ?? 'GET', url);
     if (early === null) answer = await fetch(url, { ...init, credentials: 'same-origin', cache: 'no-store' });
@@ -42,6 +43,9 @@ async function fetched(path: string, url: string, init: RequestInit): Promise<Re
   } finally {
     answered();
   }
+  // The response to a log-out clears the storage of the site (`Clear-Site-Data`). What the console keeps there, such as
+  // saved views and the theme, is not secret, and stays for the next login.
+  for (const [key, value] of kept) localStorage.setItem(key, value);
   reach.worked();
   heardFromHost(answer.headers.get('Date'), atMs);
   if (answer.status === 401 && !path.endsWith('/log-in')) whenLoggedOut();
