@@ -220,3 +220,28 @@ it('opens a view at its top, and goes back to where one was', async () => {
   await page.getByRole('timer').waitFor();
   await expect.poll(scrolled).toBe(0);
 });
+
+it('opens a new timeline without what the address said of the one before', async () => {
+  const passed = 'passed=2028-02-29T00:00:00Z/2028-03-29T00:00:00Z';
+  const starts = {
+    [`clock?timeline=story&${passed}&anchor=1`]: 'clock',
+    'compare?timeline=story&with=fork': 'timeline',
+  };
+  for (const [start, view] of Object.entries(starts)) {
+    const page = await on.loggedIn(start);
+    await page.getByRole('button', { name: 'Timeline: story' }).click();
+    await page.getByRole('button', { name: 'New timeline or fork' }).click();
+    const dialog = page.getByRole('dialog', { name: 'New timeline' });
+    await dialog.getByLabel('Name').fill(`after-${view}`);
+    await dialog.getByRole('button', { name: 'Create the timeline' }).click();
+    await page.getByRole('button', { name: `Timeline: after-${view}` }).waitFor();
+    expect(new URL(page.url()).hash).toBe(`#/${view}?timeline=after-${view}`);
+    await page.close();
+  }
+});
+
+it('names the timeline in commands to copy', async () => {
+  const page = await on.loggedIn('clock?timeline=story');
+  for (const command of ['timer hold "checking the invoices"', 'exec --follow NAME'])
+    await page.getByText(`timenav ${command} --timeline story`).waitFor({ timeout: 15_000 });
+});

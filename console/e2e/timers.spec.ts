@@ -49,7 +49,7 @@ describe('the list of timers', () => {
     const timeline = await standing('first');
     const page = await on.loggedIn(`timers?timeline=${timeline}`);
     await page.getByRole('heading', { name: 'No timer will fire' }).waitFor();
-    await page.getByText('timenav timer listen --queue default').waitFor();
+    await page.getByText(`timenav timer listen --queue default --timeline ${timeline}`).waitFor();
     await list(page).getByRole('button', { name: 'Set a timer…' }).click();
     const dialog = page.getByRole('dialog', { name: 'Set a timer' });
     await dialog.getByLabel('Moment').fill('soon');
@@ -388,6 +388,10 @@ describe('a move over timers', () => {
       await running.getByText('Standing at 3 January 2027, 09:00, instant 1.').waitFor();
     }
     expect(await page.getByRole('button', { name: 'Fast-forward' }).isDisabled()).toBe(true);
+    await list(other)
+      .getByRole('link', { name: /^renew/ })
+      .click();
+    await other.getByText(`timenav timer listen --queue billing --timeline ${timeline}`).waitFor();
     await acknowledge(timeline, firings);
     for (const one of [page, other]) await receipt(one).getByText('1 firing at 1 instant: 1 acknowledged.').waitFor();
     await page.getByRole('heading', { name: 'Friday, 8 January 2027' }).waitFor();
