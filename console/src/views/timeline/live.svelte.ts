@@ -63,10 +63,17 @@ export class Live {
     }
     for (const [id, event] of changes) {
       const time = event === null ? null : parse(event.time);
-      if (time !== null && (time < from || time > to)) unseen.set(id, time);
+      if (time === null) unseen.delete(id);
+      else unseen.set(id, time);
     }
     this.flashes = flashes;
-    if (unseen.size !== this.elsewhere.size) this.elsewhere = unseen;
+    this.elsewhere = unseen;
+    this.see(from, to);
+  }
+
+  /** Drops changes that are in view now. */
+  see(from: Micros, to: Micros): void {
+    this.elsewhere = new Map([...this.elsewhere].filter(([, time]) => time < from || time > to));
   }
 
   /** Forgets what was told: something else is shown now. */

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { EventBody } from '../../lib/events/store';
+import { parse } from '../../lib/instant';
 import { isWithin } from '../../lib/ranges';
-import { changesIn, type Changes } from './live.svelte';
+import { changesIn, Live, type Changes } from './live.svelte';
 
 const event = (event_id: string, geo?: { lat: number; lon: number }): [string, EventBody] => [
   event_id,
@@ -19,6 +20,27 @@ describe('what changes while one looks', () => {
     expect(changesIn(null, changes)).toBe(changes);
     const box = { west: -95, south: 25, east: -85, north: 35 };
     expect([...changesIn(box, changes).keys()]).toEqual(['inside', 'gone']);
+  });
+});
+
+describe('changes out of sight', () => {
+  const at = (event_id: string, year: number): [string, EventBody] => [
+    event_id,
+    { event_id, time: `${year}-01-01T00:00:00Z`, description: '', position: 1 },
+  ];
+  const moment = (year: number): bigint => parse(`${year}-01-01T00:00:00Z`)!;
+
+  it('are dropped when they are in view, deleted, or moved there', () => {
+    const live = new Live(() => true);
+    live.show(new Map([at('a', 1851), at('b', 1900), at('c', 2000)]), moment(1990), moment(2010));
+    expect([...live.elsewhere.keys()]).toEqual(['a', 'b']);
+    live.see(moment(1890), moment(2010));
+    expect([...live.elsewhere.keys()]).toEqual(['a']);
+    live.show(new Map([at('a', 1999)]), moment(1990), moment(2010));
+    expect(live.elsewhere.size).toBe(0);
+    live.show(new Map([at('d', 1851)]), moment(1990), moment(2010));
+    live.show(new Map([['d', null]]), moment(1990), moment(2010));
+    expect(live.elsewhere.size).toBe(0);
   });
 });
 
