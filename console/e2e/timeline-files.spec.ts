@@ -249,3 +249,81 @@ describe('an export', () => {
     }
   });
 });
+
+const monthly = (count: number): Record<string, unknown>[] =>
+  Array.from({ length: count }, (_, index) => ({
+    event_id: `e-${index}`,
+    time: new Date(Date.UTC(2001, index)).toISOString(),
+    description: '',
+    geo: { lat: 10, lon: 20 },
+  }));
+
+describe('the axis after an import', () => {
+  it('counts all events, whatever is read again while they are counted', async () => {
+    await timeline('raced', ...monthly(130));
+    // A view of 2001, in a timeline with more events than are shown one by one.
+    const view = 'center=2001-07-01T00:00:00Z&zoom=30000';
+    const page = await on.loggedIn(`timeline?timeline=raced&most=60&${view}`);
+    await region(page, 'Axis')
+      .getByText(/ in view, 130 events$/)
+      .waitFor();
+    await on.service.call('POST', 'v1/events?timeline_id=raced', { ...monthly(120).at(-1), event_id: 'late' });
+    await page.getByRole('button', { name: '1 change out of sight' }).waitFor();
+    // The whole of time is counted while the part that changed is read again, and is told first.
+    let [toldWhole, askedPart] = [(): void => {}, (): void => {}];
+    const whole = new Promise<void>((told) => (toldWhole = told));
+    const part = new Promise<void>((asked) => (askedPart = asked));
+    let count = 0;
+    await page.route(/aggregate-events.*by=time/, async (route) => {
+      count += 1;
+      if (count === 1) {
+        await Promise.race([part, new Promise((done) => setTimeout(done, 4_000))]);
+        await route.continue();
+        setTimeout(toldWhole, 500);
+      } else if (count === 2) {
+        askedPart();
+        await whole;
+        await route.continue();
+      } else await route.continue();
+    });
+    await page.evaluate(() => (location.hash += '&box=-180,-90,180,90'));
+    await expect.poll(() => count, { timeout: 10_000 }).toBeGreaterThan(1);
+    await whole;
+    await region(page, 'Axis')
+      .getByText(/ in view, 131 events in the box$/)
+      .waitFor({ timeout: 10_000 });
+    await page.waitForTimeout(1_000);
+    await region(page, 'Axis')
+      .getByText(/ in view, 131 events in the box$/)
+      .waitFor({ timeout: 10_000 });
+    await page.getByRole('button', { name: 'Fit', exact: true }).click();
+    await counted(page, '131 events in the box');
+  });
+
+  it('shows all there is, and calls no change out of sight that is in sight', async () => {
+    await timeline('seen', ...monthly(12));
+    const page = await on.loggedIn('timeline?timeline=seen&center=2001-07-01T00:00:00Z&zoom=30000');
+    const unseen = page.getByRole('button', { name: /out of sight$/ });
+    await on.service.call('POST', 'v1/events?timeline_id=seen', { event_id: 'old', time: '1851-06-25T00:00:00Z' });
+    await unseen.waitFor();
+    await page.getByRole('button', { name: 'Fit', exact: true }).click();
+    await counted(page, '13 events');
+    await expect.poll(() => unseen.count(), { timeout: 5_000 }).toBe(0);
+    await page.goto(`${on.service.url}/#/timeline?timeline=seen&center=2001-07-01T00:00:00Z&zoom=30000&do=import`);
+    const dialog = page.getByRole('dialog', { name: 'Import into seen' });
+    await dialog
+      .getByLabel('File', { exact: true })
+      .last()
+      .setInputFiles({
+        name: 'storms.csv',
+        mimeType: 'text/csv',
+        buffer: Buffer.from('time,name\n1851-06-26,First\n2030-01-01,Last\n'),
+      });
+    await dialog.getByRole('button', { name: 'Import unchecked' }).click();
+    await dialog.getByText(/^2 events are new/).waitFor();
+    await dialog.getByRole('button', { name: 'Done' }).click();
+    // All of it is shown, without what the address said of the view.
+    await counted(page, '15 events');
+    await expect.poll(() => unseen.count(), { timeout: 5_000 }).toBe(0);
+  });
+});

@@ -25,6 +25,8 @@ export class Counted {
   /** Around what is in sight, in finer steps. */
   near = $state.raw<Counts | null>(null);
   series = $state.raw<Series | null>(null);
+  /** Ends when all of time is counted, or that was given up. */
+  #counting: Promise<void> = Promise.resolve();
 
   /** Counts all of time, for an axis that has so much time in a pixel. */
   async readOverall(
@@ -37,7 +39,9 @@ export class Counted {
     const range = { from: stepBegin(step, first), to: stepEnd(step, stepBegin(step, last)) };
     const take = (counts: Counts): void => void (this.overall = counts);
     take({ step, ...range, until: range.from, buckets: [], count: 0 });
-    take(await readCounts(question, step, range, signal, take));
+    const counting = readCounts(question, step, range, signal, take).then(take);
+    this.#counting = counting.catch(() => {});
+    await counting;
   }
 
   /** Sees to it that a time is counted in steps that fit. */
@@ -72,19 +76,27 @@ export class Counted {
     return groups.map((group) => (isOf ? series.byKey.get(keyOf(group)) : null) ?? null);
   }
 
-  /** Counts anew what changed, between two moments; all where these are not known. */
+  /**
+   * Counts again what changed between two moments, or everything if these are unknown. Counts that another reading has
+   * replaced meanwhile are not overwritten: that reading may have begun before the change, so its counts are renewed.
+   */
   async renew(question: Question, times: { from: Micros; to: Micros } | null, signal: AbortSignal): Promise<void> {
-    const again = async (counts: Counts | null): Promise<Counts | null> => {
-      if (counts === null) return null;
-      const { step } = counts;
-      const from = times === null || times.from < counts.from ? counts.from : stepBegin(step, times.from);
-      const to = times === null || times.to >= counts.to ? counts.to : stepEnd(step, stepBegin(step, times.to));
-      if (from >= to) return counts;
-      return renewed(counts, await readCounts(question, step, { from, to }, signal, () => {}));
+    const again = async (which: 'overall' | 'near'): Promise<void> => {
+      const counting = this.#counting;
+      await counting;
+      const before = this[which];
+      if (before === null) return;
+      const { step } = before;
+      const from = times === null || times.from < before.from ? before.from : stepBegin(step, times.from);
+      const to = times === null || times.to >= before.to ? before.to : stepEnd(step, stepBegin(step, times.to));
+      if (from >= to) return;
+      const part = await readCounts(question, step, { from, to }, signal, () => {});
+      if (this[which] !== before || this.#counting !== counting) return again(which);
+      this[which] = renewed(before, part);
     };
     try {
-      this.overall = await again(this.overall);
-      this.near = await again(this.near);
+      await again('overall');
+      await again('near');
     } catch (error) {
       if (!isAborted(error)) throw error;
     }

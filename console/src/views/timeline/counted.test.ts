@@ -1,8 +1,8 @@
-import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Counts } from '../../lib/events/counts';
 import { ALL } from '../../lib/events/filter';
 import { STEPS } from '../../lib/events/steps';
-import { Counted } from './counted.svelte';
+import { BAR_PIXELS, Counted } from './counted.svelte';
 import type { Legend } from './groups';
 import { readMissing } from './legend';
 
@@ -60,4 +60,74 @@ it('groups are there one by one, and stay where the rest is given up', async () 
   expect(known()).toEqual([true, true, true, true]);
   // Of other stretches, nothing is known.
   expect(counted.seriesOf(legend, { ...whole })).toEqual([null, null, null, null]);
+});
+
+describe('a renewal', () => {
+  const year = (number: number): bigint => BigInt(Date.UTC(number, 0)) * 1_000n;
+  const years = STEPS.find(({ iso }) => iso === 'P1Y')!;
+  const overall = { first: year(2001), last: year(2003) };
+
+  /** Holds responses back until the test gives each its years, with one event a year. */
+  function answering(): { asked: string[]; answer: (index: number, years: number[], cursor?: string) => void } {
+    const asked: string[] = [];
+    const answers: ((text: string) => void)[] = [];
+    vi.stubGlobal('fetch', (address: string | URL, options?: { body?: string }) => {
+      asked.push(decodeURIComponent(`${String(address)} ${options?.body ?? ''}`));
+      return new Promise((done) => answers.push((text) => done(new Response(text))));
+    });
+    const answer = (index: number, found: number[], cursor?: string): void => {
+      const groups = found.map((one) => ({
+        key: `${one}-01-01T00:00:00Z`,
+        until: `${one + 1}-01-01T00:00:00Z`,
+        count: 1,
+      }));
+      const rest = cursor === undefined ? {} : { next_cursor: cursor, counted_to: `${found.at(-1)!}-06-01T00:00:00Z` };
+      answers[index]!(JSON.stringify({ groups, groups_count: groups.length, count: groups.length, ...rest }));
+    };
+    return { asked, answer };
+  }
+
+  it('waits for the count of all time, and keeps what that found', async () => {
+    const { asked, answer } = answering();
+    const counted = new Counted();
+    const { signal } = new AbortController();
+    const reading = counted.readOverall(question, overall, years.micros / BAR_PIXELS, signal);
+    await vi.waitFor(() => expect(asked).toHaveLength(1));
+    answer(0, [2001], 'rest');
+    await vi.waitFor(() => expect(counted.overall?.count).toBe(1));
+    const renewing = counted.renew(question, { from: year(2001), to: year(2001) }, signal);
+    await vi.waitFor(() => expect(asked).toHaveLength(2));
+    answer(1, [2002, 2003]);
+    await reading;
+    await vi.waitFor(() => expect(asked).toHaveLength(3));
+    answer(2, [2001]);
+    await renewing;
+    expect(counted.overall).toMatchObject({ count: 3, until: counted.overall?.to });
+  });
+
+  it('keeps a count of more time that ends first', async () => {
+    const { asked, answer } = answering();
+    const counted = new Counted();
+    const { signal } = new AbortController();
+    const first = counted.readOverall(
+      question,
+      { first: year(2002), last: year(2003) },
+      years.micros / BAR_PIXELS,
+      signal,
+    );
+    await vi.waitFor(() => expect(asked).toHaveLength(1));
+    answer(0, [2002, 2003]);
+    await first;
+    const renewing = counted.renew(question, { from: year(2002), to: year(2002) }, signal);
+    await vi.waitFor(() => expect(asked).toHaveLength(2));
+    const second = counted.readOverall(question, overall, years.micros / BAR_PIXELS, signal);
+    await vi.waitFor(() => expect(asked).toHaveLength(3));
+    answer(2, [2001, 2002, 2003]);
+    await second;
+    answer(1, [2002]);
+    await vi.waitFor(() => expect(asked).toHaveLength(4));
+    answer(3, [2002]);
+    await renewing;
+    expect(counted.overall).toMatchObject({ count: 3, from: year(2001) });
+  });
 });

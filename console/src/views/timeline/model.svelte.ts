@@ -2,7 +2,7 @@
  * What the view shows: what part of time, which events, and what is known of them. Counts come first. Events are read
  * one by one only where there are so few in sight that each can be seen.
  */
-import { isAborted } from '../../lib/api';
+import { isAborted, Unreachable } from '../../lib/api';
 import { asked } from '../../lib/quiet';
 import type { Micros } from '../../lib/instant';
 import type { Box } from '../../lib/ranges';
@@ -274,6 +274,12 @@ export class TimelineModel {
     this.#loading.abort();
   }
 
+  /** Reads what there is, and shows all of it. */
+  async loadAll(): Promise<void> {
+    this.sight.isChosen = false;
+    await this.load();
+  }
+
   /** Shows other events: those that pass another filter, of another box, or as they were known at another time. */
   ask(filter: Filter, box: Box | null, asOf = this.asOf): void {
     const isSame = JSON.stringify(box) === JSON.stringify(this.box) && asOf === this.asOf;
@@ -365,6 +371,7 @@ export class TimelineModel {
   async #settle(signal: AbortSignal): Promise<void> {
     if (this.phase === 'failed') return;
     const { from, to } = this.sight.range;
+    this.live.see(from, to);
     if (this.isFar && this.#extent !== null) await this.#readNear(from, to, signal);
     await Promise.all([this.#readGroups(signal), this.measured?.readIn(this, signal)]);
     const { all } = this;
@@ -420,23 +427,33 @@ export class TimelineModel {
 
   /** Counts anew where something changed, and reads the events in sight again. */
   async #renew(span: Range | null): Promise<void> {
-    const { question, counted } = this;
     const { signal } = this.#loading;
-    const extent = await readExtent(this.question, signal).catch(() => null);
+    try {
+      await this.#readAgain(span, signal);
+    } catch (error) {
+      // What cannot be reached is read again once the stream is back, which the page says meanwhile.
+      if (signal.aborted || isAborted(error) || error instanceof Unreachable) return;
+      [this.phase, this.error] = ['failed', error];
+    }
+  }
+
+  async #readAgain(span: Range | null, signal: AbortSignal): Promise<void> {
+    const { question, counted } = this;
+    const extent = await readExtent(question, signal);
     const { overall } = counted;
     if (extent !== null && overall !== null && (extent.first < overall.from || extent.last >= overall.to)) {
       await this.load();
       return;
     }
     if (extent !== null) this.#extent = { from: extent.first, to: extent.last };
-    await counted.renew(question, span, signal).catch(() => {});
+    await counted.renew(question, span, signal);
     this.measured?.forget(span);
     this.exactly?.forget(span);
     const window = this.#window;
     if (window !== null) {
-      const read = await readSpan(question, { ...window, limit: this.singlesMax, signal }).catch(() => undefined);
-      if (read) this.all = read;
-      else if (read === null && this.isWhole) {
+      const read = await readSpan(question, { ...window, limit: this.singlesMax, signal });
+      if (read !== null) this.all = read;
+      else if (this.isWhole) {
         // It has become too much to show one by one.
         await this.load();
         return;
