@@ -359,6 +359,30 @@ describe('travel', () => {
     await expect.poll(async () => (await clockOf(timeline)).current_time).toBe('2028-02-29T14:00:00Z');
   });
 
+  it('is picked by the clocks of a place that is chosen, and says by which clocks', async () => {
+    const timeline = await standing('leap', '2028-02-28T12:00:00Z', 'UTC');
+    const page = await on.loggedIn(`clock?timeline=${timeline}&do=travel`);
+    const dialog = page.getByRole('dialog', { name: 'Travel' });
+    await dialog.getByText('Time of day in UTC', { exact: true }).click();
+    await dialog.getByRole('textbox', { name: 'Place' }).fill('Paris');
+    await dialog.getByText('Time of day in Paris', { exact: true }).click();
+    await dialog.getByRole('button', { name: 'Tuesday, 29 February 2028' }).click();
+    for (const [field, value] of Object.entries({ hour: '23', minute: '59', second: '30' }))
+      await dialog.getByLabel(field).fill(value);
+    await dialog.getByText('Tuesday, 29 February 2028, 23:59:30 in Paris').waitFor();
+    const moment = dialog.getByLabel('Moment');
+    expect(await moment.inputValue()).toBe('2028-02-29T23:59:30+01:00');
+    await dialog.getByText('In UTC', { exact: true }).click();
+    expect(await dialog.getByLabel('hour').inputValue()).toBe('22');
+    await moment.fill('2028-02-29T23:00');
+    await dialog.getByText('Wednesday, 1 March 2028, 00:00:00 in Paris').waitFor();
+    await dialog.getByRole('radiogroup', { name: 'Times are' }).getByText('In Paris').click();
+    await dialog.getByText('Tuesday, 29 February 2028, 23:00:00 in Paris').waitFor();
+    await expectAccessible(page);
+    await dialog.getByRole('button', { name: 'Travel', exact: true }).click();
+    await expect.poll(async () => (await clockOf(timeline)).current_time).toBe('2028-02-29T22:00:00Z');
+  });
+
   it('picks the day on a calendar with the arrow keys, the time in fields and the place on the map', async () => {
     const timeline = await standing('picked');
     const page = await on.loggedIn(`clock?timeline=${timeline}&do=travel`);

@@ -11,6 +11,7 @@ import {
   type Micros,
 } from './instant';
 import { readDuration, shift } from './duration';
+import { zone, type ShownZone } from './zone.svelte';
 import { readMoment } from './zoned';
 
 export const WEEKDAYS = ['Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday', 'Sunday'] as const;
@@ -75,13 +76,13 @@ export function addMonths(day: number, months: number): number {
 type Understood = { instant: Micros; isRelative: boolean } | null;
 
 /**
- * Reads what people type for a moment: a timestamp or a date alone, in the zone that is chosen unless it says another;
+ * Reads what people type for a moment: a timestamp or a date alone, in the zone of the field unless it says another;
  * or `+2d` and `-P1M` counted from what the clock shows. Whether it means anything is shown while it is typed, so more
  * may be read here than the API takes.
  */
-export function understand(text: string, now: Micros): Understood {
+export function understand(text: string, now: Micros, by: ShownZone = zone): Understood {
   const given = text.trim();
-  const exact = readMoment(given);
+  const exact = readMoment(given, by);
   if (exact !== null) return { instant: exact, isRelative: false };
   const relative = /^([+-])\s*(\S.*)$/.exec(given);
   if (relative === null) return null;

@@ -19,10 +19,14 @@ interface Place {
   offset: Micros;
 }
 
-class ShownZone {
+export class ShownZone {
   /** `UTC`, `place`, an offset such as `+05:30`, or a name such as `America/New_York`. */
-  choice = $state(UTC);
+  choice: string;
   place = $state.raw<Place | null>(null);
+
+  constructor(choice = UTC) {
+    this.choice = $state(choice);
+  }
 
   /** How far what is shown is from UTC at a moment. */
   offset(instant: Micros): Micros {

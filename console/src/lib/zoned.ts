@@ -6,16 +6,19 @@ import { readBce } from './bce';
 import { MINUTE, format, parse, type Micros } from './instant';
 import { offsetAt } from './place';
 import { BRACKETS } from './timestamp';
-import { UTC, fixedOffset, isZone, zone } from './zone.svelte';
+import { UTC, fixedOffset, isZone, zone, type ShownZone } from './zone.svelte';
 
 const OFFSET = /(Z|[+-]\d{2}:?\d{2})$/i;
 const DATE = /^([+-]\d{6}|-?\d{4})-\d{2}-\d{2}$/;
 
 const two = (value: bigint): string => String(value).padStart(2, '0');
 
-/** Returns a moment as a field shows it: `2028-02-29T09:00:00+09:00` where that is the time of the chosen zone. */
-export function zonedField(instant: Micros): string {
-  const offset = zone.offset(instant);
+/** The zone of a field: the one that is chosen for the page, or another one. */
+type FieldZone = Pick<ShownZone, 'offset' | 'from'>;
+
+/** Returns a moment as a field shows it: `2028-02-29T09:00:00+09:00` where that is the time of its zone. */
+export function zonedField(instant: Micros, by: FieldZone = zone): string {
+  const offset = by.offset(instant);
   const size = (offset < 0n ? -offset : offset) / MINUTE;
   // Local mean time has seconds, which no timestamp can say.
   if (offset === 0n || offset % MINUTE !== 0n) return format(instant);
@@ -24,10 +27,10 @@ export function zonedField(instant: Micros): string {
 
 /**
  * Reads a timestamp, or a date alone such as `1969-07-20` or `44 BCE`, which is its beginning. Its zone is its offset,
- * or a name in brackets as in `2028-02-29T09:00[Asia/Tokyo]`, or that which is chosen. Returns null for anything else,
- * and where an offset and a name disagree.
+ * or a name in brackets as in `2028-02-29T09:00[Asia/Tokyo]`, or that of the field. Returns null for anything else, and
+ * where an offset and a name disagree.
  */
-export function readMoment(text: string): Micros | null {
+export function readMoment(text: string, by: FieldZone = zone): Micros | null {
   const given = text.trim();
   const name = BRACKETS.exec(given)?.[0].slice(1, -1) ?? null;
   const written = given.replace(BRACKETS, '').trim();
@@ -36,7 +39,7 @@ export function readMoment(text: string): Micros | null {
   const read = parse(whole);
   if (read === null) return null;
   const offset = OFFSET.exec(whole.slice(11))?.[0] ?? null;
-  if (name === null) return offset === null ? zone.from(read) : read;
+  if (name === null) return offset === null ? by.from(read) : read;
   const place = zoneNamed(name);
   if (place === null) return null;
   if (offset === null) return fromLocal(read, place);
