@@ -1,1 +1,0 @@
-import{V as e}from"./common-BpZuSg7f.js";async function t(){return(await e.limits()).limits}export{t};

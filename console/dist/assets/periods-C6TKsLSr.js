@@ -1,1 +1,0 @@
-import{$ as e,Q as t}from"./common-BpZuSg7f.js";var n=[[`1h`,`Last hour`,e],[`24h`,`Last 24 hours`,t],[`7d`,`Last 7 days`,7n*t],[`30d`,`Last 30 days`,30n*t],[`365d`,`Last 365 days`,365n*t]],r=`custom`;function i(e){return n.find(([t])=>t===e)?.[2]??null}export{n,i as r,r as t};
