@@ -20,7 +20,7 @@ macro_rules! by_position {
 
 const TABLES: &str = by_position!("anchors", "data_records", "advances", "rotation_notes", "policies", "sweeps");
 const TILES: &str = "SELECT 1 FROM unnest($2::integer[], $3::bigint[]) AS w (level, first)
-    JOIN tiles t ON t.timeline = $1 AND t.level = w.level AND t.tile >= w.first LIMIT 1";
+    CROSS JOIN LATERAL (SELECT FROM tiles WHERE timeline = $1 AND level = w.level AND tile >= w.first OFFSET 0) t LIMIT 1";
 
 /// Returns the tables that have such rows. Those of events and interventions are counted instead.
 pub(super) async fn tables(on: &Object, head: &Head) -> Result<Vec<&'static str>, Failed> {

@@ -60,52 +60,52 @@ const IS_NO_ARRIVAL: &str = "SELECT $1 >= 0::bigint OR EXISTS (SELECT FROM timel
 const DELETE_SOME: [(&str, usize); 10] = [
     (
         "DELETE FROM entries WHERE timeline = $1 AND position IN
-            (SELECT position FROM entries WHERE timeline = $1 LIMIT $2)",
+            (SELECT position FROM entries WHERE timeline = $1 ORDER BY position LIMIT $2)",
         usize::MAX,
     ),
     (
         "DELETE FROM events WHERE timeline = $1 AND (event_id, position) IN
-            (SELECT event_id, position FROM events WHERE timeline = $1 LIMIT $2)",
+            (SELECT event_id, position FROM events WHERE timeline = $1 ORDER BY event_id, position LIMIT $2)",
         usize::MAX,
     ),
     (
         "DELETE FROM interventions WHERE timeline = $1 AND (event_id, position) IN
-            (SELECT event_id, position FROM interventions WHERE timeline = $1 LIMIT $2)",
+            (SELECT event_id, position FROM interventions WHERE timeline = $1 ORDER BY event_id, position LIMIT $2)",
         usize::MAX,
     ),
     (
         "DELETE FROM anchors WHERE timeline = $1 AND position IN
-            (SELECT position FROM anchors WHERE timeline = $1 LIMIT $2)",
+            (SELECT position FROM anchors WHERE timeline = $1 ORDER BY position LIMIT $2)",
         usize::MAX,
     ),
     (
         "DELETE FROM data_records WHERE timeline = $1 AND position IN
-            (SELECT position FROM data_records WHERE timeline = $1 LIMIT $2)",
+            (SELECT position FROM data_records WHERE timeline = $1 ORDER BY position LIMIT $2)",
         SEALED_ROWS_MAX,
     ),
     (
         "DELETE FROM sweeps WHERE timeline = $1 AND position IN
-            (SELECT position FROM sweeps WHERE timeline = $1 LIMIT $2)",
+            (SELECT position FROM sweeps WHERE timeline = $1 ORDER BY position LIMIT $2)",
         usize::MAX,
     ),
     (
         "DELETE FROM tiles WHERE timeline = $1 AND (level, tile) IN
-            (SELECT level, tile FROM tiles WHERE timeline = $1 LIMIT $2)",
+            (SELECT level, tile FROM tiles WHERE timeline = $1 ORDER BY level, tile LIMIT $2)",
         usize::MAX,
     ),
     (
         "DELETE FROM rotation_notes WHERE timeline = $1 AND position IN
-            (SELECT position FROM rotation_notes WHERE timeline = $1 LIMIT $2)",
+            (SELECT position FROM rotation_notes WHERE timeline = $1 ORDER BY position LIMIT $2)",
         usize::MAX,
     ),
     (
         "DELETE FROM policies WHERE timeline = $1 AND position IN
-            (SELECT position FROM policies WHERE timeline = $1 LIMIT $2)",
+            (SELECT position FROM policies WHERE timeline = $1 ORDER BY position LIMIT $2)",
         usize::MAX,
     ),
     (
         "DELETE FROM permissions WHERE timeline = $1 AND (user_id, role) IN
-            (SELECT user_id, role FROM permissions WHERE timeline = $1 LIMIT $2)",
+            (SELECT user_id, role FROM permissions WHERE timeline = $1 ORDER BY user_id, role LIMIT $2)",
         usize::MAX,
     ),
 ];

@@ -12,7 +12,8 @@ use crate::kept::names::described_so;
 /// The text is looked for as it stands in JSON, before a row is read any further. The last column tells how many rows were
 /// looked through.
 const SELECT: &str = "WITH looked AS MATERIALIZED
-        (SELECT event_id, time, content FROM events WHERE timeline = $1 AND position < $3 LIMIT $4)
+        (SELECT event_id, time, content FROM events WHERE timeline = $1 AND position < $3
+        ORDER BY event_id, position LIMIT $4)
     SELECT event_id, time, (SELECT count(*) FROM looked) FROM looked WHERE position($2::bytea IN content) > 0
     UNION ALL SELECT NULL, NULL, (SELECT count(*) FROM looked)";
 

@@ -22,24 +22,24 @@ const SELECT_STANDING: &str = "SELECT 1 FROM timelines WHERE timeline = $1 OR ti
 /// Each takes away some rows of a table.
 const DELETE_SOME: [&str; 10] = [
     "DELETE FROM events WHERE timeline = $1 AND (event_id, position) IN
-        (SELECT event_id, position FROM events WHERE timeline = $1 LIMIT $2)",
+        (SELECT event_id, position FROM events WHERE timeline = $1 ORDER BY event_id, position LIMIT $2)",
     "DELETE FROM interventions WHERE timeline = $1 AND (event_id, position) IN
-        (SELECT event_id, position FROM interventions WHERE timeline = $1 LIMIT $2)",
+        (SELECT event_id, position FROM interventions WHERE timeline = $1 ORDER BY event_id, position LIMIT $2)",
     "DELETE FROM anchors WHERE timeline = $1 AND position IN
-        (SELECT position FROM anchors WHERE timeline = $1 LIMIT $2)",
+        (SELECT position FROM anchors WHERE timeline = $1 ORDER BY position LIMIT $2)",
     "DELETE FROM data_records WHERE timeline = $1 AND position IN
-        (SELECT position FROM data_records WHERE timeline = $1 LIMIT $2)",
+        (SELECT position FROM data_records WHERE timeline = $1 ORDER BY position LIMIT $2)",
     "DELETE FROM timers WHERE timeline = $1 AND position IN
-        (SELECT position FROM timers WHERE timeline = $1 LIMIT $2)",
+        (SELECT position FROM timers WHERE timeline = $1 ORDER BY position LIMIT $2)",
     "DELETE FROM firings WHERE timeline = $1 AND (due, position, round) IN
-        (SELECT due, position, round FROM firings WHERE timeline = $1 LIMIT $2)",
+        (SELECT due, position, round FROM firings WHERE timeline = $1 ORDER BY due, position, round LIMIT $2)",
     "DELETE FROM advances WHERE timeline = $1 AND position IN
-        (SELECT position FROM advances WHERE timeline = $1 LIMIT $2)",
+        (SELECT position FROM advances WHERE timeline = $1 ORDER BY position LIMIT $2)",
     "DELETE FROM firing_leases WHERE timeline = $1 AND firing_id IN
-        (SELECT firing_id FROM firing_leases WHERE timeline = $1 LIMIT $2)",
+        (SELECT firing_id FROM firing_leases WHERE timeline = $1 ORDER BY firing_id LIMIT $2)",
     "DELETE FROM listeners WHERE timeline = $1 AND (queue, service) IN
-        (SELECT queue, service FROM listeners WHERE timeline = $1 LIMIT $2)",
-    "DELETE FROM timekeepers WHERE timeline IN (SELECT timeline FROM timekeepers WHERE timeline = $1 LIMIT $2)",
+        (SELECT queue, service FROM listeners WHERE timeline = $1 ORDER BY queue, service LIMIT $2)",
+    "DELETE FROM timekeepers WHERE timeline IN (SELECT timeline FROM timekeepers WHERE timeline = $1 ORDER BY timeline LIMIT $2)",
 ];
 const DELETE_OUTCOMES: &str = "DELETE FROM outcomes WHERE told_of = $1";
 const MARK: &str = "UPDATE ended_timelines SET is_let_go = true WHERE timeline_id = $1";

@@ -163,8 +163,10 @@ const CONTENT: usize = 5;
 /// there.
 const OVERRIDDEN: &str = "SELECT e.position FROM
     (SELECT DISTINCT event_id FROM events WHERE timeline = $1 AND position < $2) o
-    JOIN events e ON e.event_id = o.event_id WHERE e.timeline = $3 AND e.position < $4 LIMIT $5";
-const COUNT_VERSIONS: &str = "SELECT count(*) FROM (SELECT FROM events WHERE timeline = $1 LIMIT $2) AS versions";
+    CROSS JOIN LATERAL (SELECT position FROM events
+        WHERE timeline = $3 AND event_id = o.event_id AND position < $4 OFFSET 0) e LIMIT $5";
+const COUNT_VERSIONS: &str = "SELECT count(*) FROM
+    (SELECT FROM events WHERE timeline = $1 ORDER BY event_id, position LIMIT $2) AS versions";
 
 /// Where a run's rows come from.
 enum Source<'a> {

@@ -20,7 +20,8 @@ const SELECT_KEYS: &str = "SELECT key_id, k.user_id, coalesce(operator, false), 
     LEFT JOIN users u ON u.user_id = k.user_id WHERE revoked_at IS NULL ORDER BY key_id";
 /// A leaf is kept as its text, but those of reads, which have no such action.
 const SELECT_SCANS: &str = "SELECT substring(convert_from(leaf, 'UTF8') FROM '\"recorded_at\":\"([^\"]*)\"')
-    FROM timelines t JOIN entries e ON e.timeline = t.timeline AND e.position >= t.size - $1
+    FROM timelines t CROSS JOIN LATERAL
+        (SELECT leaf FROM entries WHERE timeline = t.timeline AND position >= t.size - $1 OFFSET 0) e
     WHERE position('\"action\":\"detect_tampering\"'::bytea IN leaf) > 0";
 const SELECT_SERVER: &str = "SELECT current_setting('server_version'), pg_is_in_recovery(),
     current_setting('fsync')::boolean AND current_setting('full_page_writes')::boolean,

@@ -47,12 +47,27 @@ const UPDATE: &str = "UPDATE timelines t SET size = n.size, frontier = n.frontie
     clock_virtual, clock_location, clock_generation, events_count, anchors_count, clock_entry, overrides_count,
     data_count, directory, statement, timers)
     WHERE t.timeline = n.timeline AND t.size = n.expected RETURNING t.timeline";
-const SELECT: &str = "SELECT t.timeline, timeline_id, created_at, size, frontier, carried_note, recorded_at,
-    clock_running, clock_rate, clock_host, clock_virtual, clock_location, clock_generation, t.events_count,
-    anchors_count, t.clock_entry, overrides_count, fork_of, fork_size, created_by, data_count, directory, statement,
-    origins, expires_at, timers FROM timelines t
-    WHERE ($1::text IS NULL OR timeline_id = $1)
-    AND ($2::bigint[] IS NULL OR t.timeline = ANY($2) OR t.timeline < $3 OR t.timeline > $4) ORDER BY t.timeline";
+macro_rules! select {
+    ($which:literal) => {
+        concat!(
+            "SELECT t.timeline, timeline_id, created_at, size, frontier, carried_note, recorded_at, clock_running,
+            clock_rate, clock_host, clock_virtual, clock_location, clock_generation, t.events_count, anchors_count,
+            t.clock_entry, overrides_count, fork_of, fork_size, created_by, data_count, directory, statement, origins,
+            expires_at, timers FROM ",
+            $which
+        )
+    };
+}
+const SELECT_ALL: &str = select!("timelines t ORDER BY t.timeline");
+const SELECT_NAMED: &str = select!("timelines t WHERE timeline_id = $1");
+/// Those of some numbers, and all outside of a range, which is that of the known ones: few, though the planner expects two
+/// thirds of all.
+const SELECT_SOME: &str = select!(
+    "(SELECT unnest($1::bigint[]) AS timeline
+        UNION (SELECT timeline FROM timelines WHERE timeline < $2 ORDER BY timeline)
+        UNION (SELECT timeline FROM timelines WHERE timeline > $3 ORDER BY timeline)) w
+    CROSS JOIN LATERAL (SELECT * FROM timelines WHERE timeline = w.timeline OFFSET 0) t ORDER BY t.timeline"
+);
 const SELECT_SIZES: &str = "SELECT timeline, size FROM timelines";
 /// The last entries, which say whether a timeline was handed over.
 const SELECT_LAST: &str = "SELECT e.timeline, leaf FROM unnest($1::bigint[], $2::bigint[]) AS w (timeline, size)
@@ -218,15 +233,14 @@ pub(super) async fn select_finished(on: &Object, which: Which<'_>) -> Result<Vec
 }
 
 async fn read(on: &Object, which: Which<'_>, is_to_be_finished: bool) -> Result<Vec<Head>, Failed> {
-    let (named, some, known) = match which {
-        Which::All => (None, None, (None, None)),
-        Which::Named(named) => (Some(named.as_str()), None, (None, None)),
+    let found = match which {
+        Which::All => rows(on, SELECT_ALL, &[]).await?,
+        Which::Named(named) => rows(on, SELECT_NAMED, &[&named.as_str()]).await?,
         Which::Some(keys, known) => {
-            let keys = keys.iter().map(|key| key.0).collect::<Vec<_>>();
-            (None, Some(keys), (Some(known.start().0), Some(known.end().0)))
+            let keys: Vec<i64> = keys.iter().map(|key| key.0).collect();
+            rows(on, SELECT_SOME, &[&keys, &known.start().0, &known.end().0]).await?
         }
     };
-    let found = rows(on, SELECT, &[&named, &some, &known.0, &known.1]).await?;
     let only = match which {
         Which::All => None,
         Which::Named(_) | Which::Some(..) => {

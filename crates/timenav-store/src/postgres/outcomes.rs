@@ -22,10 +22,11 @@ const PUT: &str = "INSERT INTO outcomes (key, fingerprint, expires_at, outcome, 
 const ERASE: &str =
     "UPDATE outcomes o SET outcome = w.outcome, timeline_id = NULL, event_id = NULL, told_of = w.told_of
     FROM unnest($1::bytea[], $2::bytea[], $3::text[]) AS w (key, outcome, told_of) WHERE o.key = w.key";
-const HAS_EXPIRED: &str = "SELECT EXISTS (SELECT FROM outcomes WHERE expires_at < $1)";
+/// The smallest is the first of the index. `EXISTS` would look through the table, as most rows have not expired.
+const HAS_EXPIRED: &str = "SELECT coalesce(min(expires_at) < $1, false) FROM outcomes";
 /// Leaves out those that another service is forgetting.
-const FORGET: &str = "DELETE FROM outcomes WHERE key IN
-    (SELECT key FROM outcomes WHERE expires_at < $1 LIMIT $2 FOR UPDATE SKIP LOCKED)";
+const FORGET: &str = "DELETE FROM outcomes WHERE key = ANY(ARRAY(
+    SELECT key FROM outcomes WHERE expires_at < $1 ORDER BY expires_at LIMIT $2 FOR UPDATE SKIP LOCKED))";
 const SELECT: &str = "SELECT key, fingerprint, expires_at, outcome, timeline_id, event_id FROM outcomes
     WHERE key = ANY($1)";
 /// No key is empty.

@@ -19,7 +19,8 @@ const SELECT_VERSIONS: &str = "SELECT w.layer, e.event_id, e.position, e.until, 
 const SELECT_INTERVENTIONS: &str = "SELECT w.layer, e.event_id, e.position
     FROM unnest($1::bigint[], $2::bigint[]) WITH ORDINALITY AS w (timeline, as_of, layer)
     CROSS JOIN unnest($3::text[]) AS i (event_id)
-    JOIN interventions e ON e.timeline = w.timeline AND e.event_id = i.event_id AND e.position < w.as_of
+    CROSS JOIN LATERAL (SELECT event_id, position FROM interventions
+        WHERE timeline = w.timeline AND event_id = i.event_id AND position < w.as_of OFFSET 0) e
     ORDER BY w.layer, e.position";
 const SELECT_UNCHANGED: &str = "SELECT event_id FROM events WHERE timeline = $1 AND event_id > $2
     GROUP BY event_id HAVING max(greatest(position, coalesce(until, 0))) < $3 ORDER BY event_id LIMIT $4";
@@ -30,7 +31,8 @@ const SELECT_ONCE_NAMED: &str = "SELECT time, event_id FROM events
     WHERE timeline = $1 AND name_key = $2 AND position < $3 AND until < $3
     ORDER BY time, position LIMIT $4";
 const SELECT_NAMES: &str = "SELECT event_id, name_key FROM events
-    WHERE timeline = $1 AND name_key IS NOT NULL AND position < $2 AND (until IS NULL OR until >= $2) LIMIT $3";
+    WHERE timeline = $1 AND name_key IS NOT NULL AND position < $2 AND (until IS NULL OR until >= $2)
+    ORDER BY name_key, time, position LIMIT $3";
 const SELECT_IDS: &str = "SELECT event_id, name_key FROM events WHERE timeline = $1 AND event_id >= $4
     AND event_id < $5 AND position < $2 AND (until IS NULL OR until >= $2) LIMIT $3";
 

@@ -12,6 +12,7 @@ mod doors;
 mod faulty_store;
 mod host_time;
 mod house;
+mod plans;
 mod postgres;
 mod replicas;
 

@@ -1,0 +1,206 @@
+//! The plan of every statement, in both backends: none reads all rows of a table that grows, and none all rows of a timeline
+//! where a key of one row is given. The writer waits for its statements, and everybody for the writer.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use timenav_store::SqliteStore;
+use tokio_postgres::{NoTls, SimpleQueryMessage};
+
+use crate::cluster::{database, execute, is_spread, open, wait_for};
+
+const VERBS: [&str; 6] = ["SELECT ", "INSERT ", "UPDATE ", "DELETE ", "WITH ", "REPLACE "];
+/// Modules with statements that run while a database is laid out, moved to another one, or copied.
+const OFFLINE: [&str; 4] = ["copy", "migrations", "moving", "schema"];
+const NOW: &str = " (extract(epoch FROM clock_timestamp()) * 1000000)::bigint ";
+/// Modules with parts of statements that are put together by macros of their own. The first two see tables a few rows at a
+/// time, and tests beside the third look at its plans.
+const COMPOSED: [&str; 3] = ["ahead", "orphans", "event_runs"];
+/// Statements that read a whole table and may: where, how they begin, and why.
+const ALLOWED: [(&str, &str, &str); 13] = [
+    ("commit", "UPDATE outcomes SET fingerprint", "once, where a backup is restored with another secret"),
+    ("outcomes", "UPDATE outcomes SET fingerprint", "once, where a backup is restored with another secret"),
+    ("ends", "DELETE FROM outcomes WHERE json_extract", "once for a timeline that has ended; outcomes are kept for a day"),
+    ("examination", "SELECT max(recorded_at)", "an operator asked"),
+    ("examination", "SELECT json_extract(", "an operator asked; the newest entries of each timeline"),
+    ("examination", "SELECT substring(", "an operator asked; the newest entries of each timeline"),
+    ("heads", "SELECT t.timeline", "the start reads all heads"),
+    ("heads", "SELECT timeline, size FROM timelines", "a scan begins with all sizes"),
+    ("orphans", "SELECT timeline FROM", "a scan looks for rows of no timeline"),
+    ("outcomes", "SELECT key, fingerprint", "a part: a key or a page follows"),
+    ("read", "SELECT timeline, timeline_id", "the start reads all heads, or a name follows"),
+    ("retention", "SELECT timeline, position FROM sweeps", "the start looks for sweeps that are not finished"),
+    ("scan", "SELECT timeline_id, timeline FROM timelines", "a scan reads all names"),
+];
+/// Tables that grow with what is recorded.
+const GROWING: [&str; 12] = [
+    "advances", "anchors", "data_records", "entries", "events", "firings", "interventions", "outcomes", "sweeps", "tiles",
+    "timelines", "timers",
+];
+
+/// Returns the statements that stand in the source of a backend, each with its module, except for those of tests and those
+/// that are put together while the program runs.
+fn statements(backend: &str) -> BTreeSet<(String, String)> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("src").join(backend);
+    let mut found = BTreeSet::new();
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        let module = path.file_stem().unwrap().to_string_lossy().into_owned();
+        if OFFLINE.contains(&module.as_str()) {
+            continue;
+        }
+        let source = std::fs::read_to_string(&path).unwrap();
+        let source = source.split("#[cfg(test)]\nmod tests").next().unwrap_or_default();
+        let code: Vec<&str> = source.lines().filter(|line| !line.trim_start().starts_with("//")).collect();
+        let code = code.join("\n").replace("\\\"", "\u{1}");
+        // The macro `timed!` puts the time of the server there.
+        let mut pieces = code.split("\", now");
+        let first = pieces.next().unwrap_or_default().to_owned();
+        let code = pieces.fold(first, |code, piece| {
+            let piece = piece.trim_start();
+            code + NOW + piece.strip_prefix('"').unwrap_or(piece)
+        });
+        let parts: Vec<&str> = code.split('"').collect();
+        // The macro `select!` puts its columns before what it is given.
+        let mut selected = String::new();
+        for pair in parts.chunks_exact(2) {
+            let words: Vec<&str> = pair[1].split_whitespace().filter(|word| *word != "\\").collect();
+            let mut statement = words.join(" ").replace('\u{1}', "\"");
+            if pair[0].trim_end().ends_with("select!(") {
+                statement = format!("{selected} {statement}");
+            } else if module == "heads" && statement.ends_with(" FROM") {
+                selected = statement;
+                continue;
+            }
+            if VERBS.iter().any(|verb| statement.starts_with(verb)) && !statement.contains('{') {
+                found.insert((module.clone(), statement));
+            }
+        }
+    }
+    assert!(found.len() > 80, "{backend} has {} statements", found.len());
+    found
+}
+
+fn is_allowed(module: &str, statement: &str) -> bool {
+    ALLOWED.iter().any(|(place, begin, _)| *place == module && statement.starts_with(begin))
+}
+
+/// Returns the table that a plan calls by a name: an alias of the statement, or the table itself.
+fn table_of<'a>(statement: &'a str, name: &'a str) -> &'a str {
+    let words: Vec<&str> = statement.split(|sign: char| !sign.is_alphanumeric() && sign != '_').collect();
+    let words: Vec<&str> = words.into_iter().filter(|word| !word.is_empty() && *word != "AS").collect();
+    let aliased = words.windows(2).find(|pair| pair[1] == name && GROWING.contains(&pair[0]));
+    aliased.map_or(name, |pair| pair[0])
+}
+
+#[test]
+fn no_statement_on_sqlite_scans_table_that_grows() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("timenav.db");
+    drop(SqliteStore::open(&path).unwrap());
+    let connection = rusqlite::Connection::open(&path).unwrap();
+    let mut wrong = Vec::new();
+    for (module, statement) in statements("sqlite") {
+        let mut explained = match connection.prepare(&format!("EXPLAIN QUERY PLAN {statement}")) {
+            Ok(explained) => explained,
+            Err(error) => {
+                assert!(COMPOSED.contains(&module.as_str()), "{module}: {statement}: {error}");
+                continue;
+            }
+        };
+        let mut rows = explained.raw_query();
+        while let Some(row) = rows.next().unwrap() {
+            let step: String = row.get(3).unwrap();
+            let words: Vec<&str> = step.split(' ').collect();
+            let [verb @ ("SCAN" | "SEARCH"), name, ..] = words[..] else { continue };
+            let table = table_of(&statement, name);
+            let names_row = ["event_id = ?", "position = ?", "key = ?"].iter().any(|key| statement.contains(key));
+            let reads_all = verb == "SCAN" || (step.contains("(timeline=?)") && names_row);
+            if GROWING.contains(&table) && reads_all && !is_allowed(&module, &statement) {
+                wrong.push(format!("{module}: {step}\n    {statement}"));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// Fills tables as a ledger of some size does: 16 timelines, and values that are all unlike.
+fn fill(url: &str) {
+    execute(
+        url,
+        "DO $$
+        DECLARE one record; columns text; wanted bigint;
+        BEGIN
+            FOR one IN SELECT relname AS name FROM pg_class WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace
+                AND relname NOT IN ('migrations', 'feature_level', 'host_clock', 'cosigned', 'room')
+            LOOP
+                wanted := CASE WHEN one.name IN ('entries', 'events', 'outcomes') THEN 60000
+                    WHEN one.name IN ('timers', 'firings', 'tiles', 'anchors', 'data_records', 'interventions') THEN 20000
+                    ELSE 2000 END;
+                SELECT string_agg(CASE
+                    WHEN attname = 'timeline' AND one.name IN ('timelines', 'ended_timelines', 'arrivals', 'policies')
+                        THEN 'g' || CASE one.name WHEN 'ended_timelines' THEN '+ 1000000' ELSE '' END
+                    WHEN attname = 'timeline' THEN 'g % 16'
+                    WHEN attname = 'role' THEN '''read'''
+                    WHEN attname = 'horizon' THEN 'NULL'
+                    WHEN attname = 'state' THEN 'CASE WHEN g % 100 = 0 THEN 0 ELSE 1 END'
+                    WHEN NOT attnotnull AND attname NOT IN ('payload_bytes', 'event_id', 'timeline_id', 'cell')
+                        AND atttypid = 'bigint'::regtype THEN 'CASE WHEN g % 4 = 0 THEN g END'
+                    WHEN atttypid = 'text'::regtype THEN '''name-'' || g'
+                    WHEN atttypid = 'bytea'::regtype THEN 'decode(repeat(lpad(to_hex(g), 8, ''0''), 8), ''hex'')'
+                    WHEN atttypid = 'boolean'::regtype THEN 'g % 2 = 0'
+                    WHEN atttypid = 'smallint'::regtype THEN '(g % 60)::smallint'
+                    WHEN atttypid = 'integer'::regtype THEN '(g % 3)::integer'
+                    ELSE 'g' END, ', ' ORDER BY attnum)
+                INTO columns FROM pg_attribute
+                WHERE attrelid = one.name::regclass AND attnum > 0 AND NOT attisdropped;
+                EXECUTE format('INSERT INTO %I SELECT %s FROM generate_series(1, %s) g ON CONFLICT DO NOTHING',
+                    one.name, columns, wanted);
+            END LOOP;
+        END $$;
+        ANALYZE",
+    );
+}
+
+#[test]
+fn no_statement_on_postgresql_scans_table_that_grows() {
+    if is_spread() {
+        return;
+    }
+    let url = database();
+    drop(open(&url).unwrap());
+    fill(&url);
+    let wrong = wait_for(async {
+        let (client, connection) = tokio_postgres::connect(&url, NoTls).await.unwrap();
+        let connection = tokio::spawn(connection);
+        client.batch_execute("SET plan_cache_mode = force_generic_plan").await.unwrap();
+        let mut wrong = Vec::new();
+        for (module, statement) in statements("postgres") {
+            let parameters = (1..60).take_while(|number| statement.contains(&format!("${number}"))).count();
+            let values = match parameters {
+                0 => String::new(),
+                count => format!("({})", vec!["NULL"; count].join(", ")),
+            };
+            let explain = format!("DEALLOCATE ALL; PREPARE one AS {statement}; EXPLAIN EXECUTE one{values}");
+            let messages = match client.simple_query(&explain).await {
+                Ok(messages) => messages,
+                Err(error) => {
+                    assert!(COMPOSED.contains(&module.as_str()), "{module}: {statement}: {error:?}");
+                    continue;
+                }
+            };
+            for message in messages {
+                let SimpleQueryMessage::Row(row) = message else { continue };
+                let step = row.get(0).unwrap().trim().to_owned();
+                let scanned = step.split("Seq Scan on ").nth(1).and_then(|rest| rest.split(' ').next());
+                if scanned.is_some_and(|table| GROWING.contains(&table)) && !is_allowed(&module, &statement) {
+                    wrong.push(format!("{module}: {step}\n    {statement}"));
+                }
+            }
+        }
+        drop(client);
+        connection.await.unwrap().unwrap();
+        wrong
+    });
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
