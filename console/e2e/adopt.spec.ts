@@ -4,10 +4,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { afterAll, describe, expect, it } from 'vitest';
-import { REFUSED, expectAccessible, expectNoSidewaysScroll, stage } from './harness';
+import { REFUSED, expectAccessible, own, shared, expectFits } from './harness';
 
-const there = stage('--service-name', 'there.example').anewWhenRepeated();
-const here = stage('--service-name', 'here.example').anewWhenRepeated();
+const there = own('--service-name', 'there.example');
+const here = shared();
 
 const folder = mkdtempSync(join(tmpdir(), 'timenav-e2e-bundles-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -36,9 +36,9 @@ async function keyOf(timelineId: string): Promise<string> {
 }
 
 /** Opens the dialog at the second service. */
-async function adopting(user = 'admin'): Promise<Page> {
-  const page = await here.loggedIn('clock?timeline=demo', { expected: REFUSED, user });
-  await page.getByRole('button', { name: 'Timeline: demo' }).click();
+async function adopting(user = 'admin', timelineId = 'demo'): Promise<Page> {
+  const page = await here.loggedIn(`clock?timeline=${timelineId}`, { expected: REFUSED, user });
+  await page.getByRole('button', { name: `Timeline: ${timelineId}` }).click();
   await page.getByRole('button', { name: 'Adopt a bundle…' }).click();
   await page.getByRole('heading', { name: 'Adopt a bundle' }).waitFor();
   return page;
@@ -249,15 +249,16 @@ describe('the dialog', () => {
     const page = await adopting();
     await file(page, await bundle('salyut'));
     await page.getByText('The file says').waitFor();
-    for (const width of [320, 390]) {
-      await page.setViewportSize({ width, height: 700 });
-      await expectNoSidewaysScroll(page);
-    }
+    await expectFits(page, [320, 390]);
     await adopt(page).scrollIntoViewIfNeeded();
     await here.service.user('held');
-    await here.service.call('POST', 'v1/set-access-control', { timeline_id: 'demo', permissions: { read: ['held'] } });
+    await here.service.timeline('held-by');
+    await here.service.call('POST', 'v1/set-access-control', {
+      timeline_id: 'held-by',
+      permissions: { read: ['held'] },
+    });
     await here.service.call('POST', 'v1/restrict-time-travel', { user_id: 'held', restriction_level: 'read_only' });
-    const theirs = await adopting('held');
+    const theirs = await adopting('held', 'held-by');
     await theirs.getByText("so you can't create timelines").waitFor();
     expect(await adopt(theirs).count()).toBe(0);
   });

@@ -1,9 +1,18 @@
 /** The clock: what it shows, each way to move it, anchors, keys, and what is not offered to whom. */
 import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
-import { expectAccessible, expectNoSidewaysScroll, fresh, REFUSED, stage } from './harness';
+import {
+  expectAccessible,
+  expectNoSidewaysScroll,
+  fresh,
+  REFUSED,
+  shared,
+  expectFits,
+  expectUsable,
+  expectAccessibleLightAndDark,
+} from './harness';
 
-const on = stage();
+const on = shared();
 
 interface Clock {
   generation: number;
@@ -320,10 +329,7 @@ describe('what changed by a move', () => {
   it('fits every width', async () => {
     const page = await on.loggedIn('clock?timeline=demo&passed=1969-07-01T00:00:00Z/1969-08-01T00:00:00Z');
     await page.getByText(/events? passed[.]$/).waitFor();
-    for (const width of [320, 390, 768, 1280, 2560]) {
-      await page.setViewportSize({ width, height: 900 });
-      await expectNoSidewaysScroll(page);
-    }
+    await expectFits(page);
   });
 });
 
@@ -477,18 +483,12 @@ it('fits every width and can be used by everybody', async () => {
     timeline_id: timeline,
     description: 'A description that goes on for longer than a table likes, as descriptions do',
   });
-  for (const colorScheme of ['light', 'dark'] as const) {
-    const page = await on.loggedIn(`clock?timeline=${timeline}`, { colorScheme });
-    await page.getByRole('row', { name: /A description/ }).waitFor();
-    for (const width of [320, 390, 768, 1280, 2560]) {
-      await page.setViewportSize({ width, height: 800 });
-      await expectNoSidewaysScroll(page);
-    }
-    await expectAccessible(page);
-    await page.keyboard.press('t');
-    await page.getByRole('application').waitFor();
-    await expectAccessible(page);
-  }
+  const page = await on.loggedIn(`clock?timeline=${timeline}`);
+  await page.getByRole('row', { name: /A description/ }).waitFor();
+  await expectUsable(page);
+  await page.keyboard.press('t');
+  await page.getByRole('application').waitFor();
+  await expectAccessibleLightAndDark(page);
 });
 
 describe('followers', () => {

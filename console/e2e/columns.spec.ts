@@ -1,11 +1,13 @@
 /** Columns of tables: asked for, taken away, and in the address. */
 import type { Page } from 'playwright-core';
-import { expect, it } from 'vitest';
-import { expectAccessible, expectNoSidewaysScroll, stage } from './harness';
+import { beforeAll, expect, it } from 'vitest';
+import { expectAccessible, expectNoSidewaysScroll, shared } from './harness';
 
-const on = stage().anewWhenRepeated(async () => {
+const on = shared();
+beforeAll(async () => {
+  await on.service.timeline('columns', { event_id: 'a', time: '2000-01-01T00:00:00Z', description: 'A' });
   await on.service.call('POST', 'v1/timers', {
-    timeline_id: 'demo',
+    timeline_id: 'columns',
     timer_id: 'wake',
     at: '2990-01-01T00:00:00Z',
     deliver: { to: 'queue', queue: 'main' },
@@ -34,12 +36,12 @@ async function choose(page: Page, label: string, gone: string, asked: string | n
 }
 
 for (const [view, label, gone, asked] of [
-  ['access?timeline=demo&tab=users', 'Users', 'Created', 'Operator'],
-  ['access?timeline=demo&tab=keys', 'API keys', 'Expires', 'User'],
-  ['access?timeline=demo&tab=sessions', 'Sessions', 'Last seen', 'Session id'],
-  ['access?timeline=demo&tab=permissions', 'Who may do what', 'How long', null],
-  ['timers?timeline=demo', 'Timers', 'Queue', 'Order key'],
-  ['integrity?timeline=demo', 'Entries', 'By', 'Clock time'],
+  ['access?timeline=columns&tab=users', 'Users', 'Created', 'Operator'],
+  ['access?timeline=columns&tab=keys', 'API keys', 'Expires', 'User'],
+  ['access?timeline=columns&tab=sessions', 'Sessions', 'Last seen', 'Session id'],
+  ['access?timeline=columns&tab=permissions', 'Who may do what', 'How long', null],
+  ['timers?timeline=columns', 'Timers', 'Queue', 'Order key'],
+  ['integrity?timeline=columns', 'Entries', 'By', 'Clock time'],
 ] as const)
   it(`of ${label} are chosen`, async () => {
     const page = await on.loggedIn(view);
@@ -60,7 +62,7 @@ for (const [view, label, gone, asked] of [
   });
 
 it('of followers are chosen', async () => {
-  const page = await on.loggedIn('clock?timeline=demo');
+  const page = await on.loggedIn('clock?timeline=columns');
   await page.route('**/v1/followers*', (route) =>
     route.fulfill({
       json: {
@@ -92,9 +94,9 @@ it('of followers are chosen', async () => {
 });
 
 it('of findings are chosen', async () => {
-  const page = await on.loggedIn('integrity?timeline=demo');
+  const page = await on.loggedIn('integrity?timeline=columns');
   const result = {
-    status: 'Tampering was found on `demo`.',
+    status: 'Tampering was found on `columns`.',
     tampering_detected: true,
     details: 'Entry 3 is not what was signed.',
     findings: [{ kind: 'leaf-mismatch', position: 3, evidence: 'The leaf hash is `aa`.' }],
@@ -107,7 +109,7 @@ it('of findings are chosen', async () => {
     route.fulfill({ contentType: 'text/event-stream', body: `event: result\ndata: ${JSON.stringify(result)}\n\n` }),
   );
   const panel = page.getByRole('region', { name: 'Scan for tampering' });
-  await panel.getByRole('button', { name: 'Scan demo' }).click();
+  await panel.getByRole('button', { name: 'Scan columns' }).click();
   await panel.getByRole('button', { name: 'Columns', exact: true }).click();
   await page.getByRole('menuitemcheckbox', { name: 'Entry', exact: true }).click();
   await expect.poll(() => titles(page, 'What was found')).toEqual(['What', 'Evidence']);

@@ -1,11 +1,11 @@
 /** Fingers, colors that the system forces, and names that try to look like others. */
-import { describe, expect, it } from 'vitest';
-import { stage } from './harness';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { shared } from './harness';
 
-const on = stage();
+const on = shared();
 
-on.anewWhenRepeated(async () => {
-  await on.service.timeline('odd', {
+beforeAll(async () => {
+  await on.service.timeline('hidden', {
     event_id: 'odd',
     time: '2020-01-01T00:00:00Z',
     name: 'user \u202Egnp.exe',
@@ -145,10 +145,10 @@ describe('forced colors', () => {
 
 describe('names with hidden characters', () => {
   it('are shown as what they are', async () => {
-    const page = await on.loggedIn('timeline?timeline=odd&event=odd&view=list');
+    const page = await on.loggedIn('timeline?timeline=hidden&event=odd&view=list');
     await page.getByRole('region', { name: 'Chosen event' }).getByText('user ⟨U+202E⟩gnp.exe').first().waitFor();
     await page.getByRole('button', { name: 'user ⟨U+202E⟩gnp.exe' }).first().waitFor();
-    for (const view of ['timeline?timeline=odd&event=odd', 'paradoxes?timeline=odd&tab=lab&event=odd']) {
+    for (const view of ['timeline?timeline=hidden&event=odd', 'paradoxes?timeline=hidden&tab=lab&event=odd']) {
       await page.goto(`${on.service.url}/#/${view}`);
       await page.getByText('⟨U+202E⟩').first().waitFor();
       const shown = await page.evaluate(() => document.body.innerText + document.body.innerHTML);

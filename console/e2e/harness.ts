@@ -2,23 +2,29 @@
  * A service and a browser, both real. Every page is watched: an error in its console, a violation of the
  * Content-Security-Policy or a request to another host fails the test that made it.
  */
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import type axe from 'axe-core';
 import { chromium, type Browser, type BrowserContext, type BrowserContextOptions, type Page } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, beforeEach, expect, inject, type RunnerTask as Task } from 'vitest';
+import { afterAll, beforeAll, expect, inject } from 'vitest';
 import { PASSWORD, Service } from './service';
 
 export { BINARY, PASSWORD, Service, underPrefix } from './service';
 
 declare module 'vitest' {
   interface ProvidedContext {
-    /** A data folder with the timeline `demo`, and with the password of `admin`. See `setup.ts`. */
+    /** The service that tests share, and the value of a session of `admin`. See `setup.ts`. */
+    shared: { url: string; adminKey: string; session: string };
+    /** A data folder with the timeline `demo`, and with the password of `admin`. */
     data: string;
   }
 }
 
-export const CHROMIUM = process.env.CHROMIUM_BIN ?? '/usr/bin/chromium';
+const CHROMIUM_PATHS = ['chromium-headless-shell', 'chromium', 'chromium-browser', 'google-chrome'].map(
+  (name) => `/usr/bin/${name}`,
+);
+export const CHROMIUM =
+  process.env.CHROMIUM_BIN ?? CHROMIUM_PATHS.find((path) => existsSync(path)) ?? CHROMIUM_PATHS[0]!;
 
 export const FLAGS = [
   '--headless',
@@ -41,20 +47,17 @@ export const UNREACHABLE = /Failed to load resource: net::ERR_|net::ERR_(CONNECT
 type PageOptions = BrowserContextOptions & {
   /** Complaints that belong to the test. */
   expected?: RegExp;
+  /** Whether the page fetches the files that it does not need yet. Default: false. */
+  prefetch?: boolean;
 };
 
 interface Stage {
-  /**
-   * Has a test that is tried again begin with a service of its own: for files whose tests each make all that they need
-   * beside what `setUp` makes for all of them, under names that a try before has taken.
-   */
-  anewWhenRepeated: (setUp?: () => Promise<void>) => Stage;
   service: Service;
-  /** Opens a page of its own: no cookies, nothing kept. */
+  /** Opens a page in a browser context of its own: no cookies, nothing kept. */
   page(options?: PageOptions): Promise<Page>;
   /**
-   * Opens a page on which somebody is logged in, at a view such as `timeline?timeline=demo`: with the session that they
-   * have since an earlier test of the file, as log-ins are limited, unless it is to be one of the page's own.
+   * Opens a page with a session of a user at a view such as `timeline?timeline=demo`. Tests share one session of each
+   * user, because log-ins are limited; a test that ends sessions asks for its own.
    */
   loggedIn(view?: string, options?: PageOptions & { user?: string; ownSession?: boolean }): Promise<Page>;
 }
@@ -62,150 +65,138 @@ interface Stage {
 /** As long as `expect.poll` waits. */
 const WAIT_MAX_MS = 60_000;
 const SIZE = { width: 1280, height: 800 };
-const named = new Map<string, number>();
+/** From a phone to a large screen. */
+export const WIDTHS = [320, 390, 768, 1280, 2560];
 
-/** Returns a name that the service of the file does not know yet: one that a try before took is not taken again. */
+let names = 0;
+
+/** Returns a name that no other test uses. */
 export function fresh(name: string): string {
-  const tries = (named.get(name) ?? 0) + 1;
-  named.set(name, tries);
-  return tries === 1 ? name : `${name}-${tries}`;
+  names += 1;
+  return `${name}-${process.pid}-${names}`;
 }
 
-/** What pages write and another test must not find. Files of the console stay, so that they need not be read again. */
-const WRITTEN = 'local_storage,indexeddb,cache_storage,file_systems,service_workers';
+/** The browser of this worker process. It ends with the process. */
+let browser: Promise<Browser> | undefined;
 
-/** The service and the browser of a file, from its first test to its last, and the pages of the present test. */
-class Backstage {
-  #opened: Page[] = [];
-  /** The context of each user, for one page at a time. */
-  #kept = new Map<string, BrowserContext>();
+/** The pages that the present test has opened. */
+const opened: Page[] = [];
 
-  constructor(
-    readonly service: Service,
-    private readonly browser: Browser,
-  ) {}
+/**
+ * A context of each user of a service, for one page at a time. It has the files of the console, compiled: a page in a
+ * context of its own takes a third more processor time.
+ */
+const kept = new Map<string, BrowserContext>();
 
-  async page({ expected, ...context }: PageOptions = {}): Promise<Page> {
-    const page = await (await this.browser.newContext({ viewport: SIZE, ...context })).newPage();
-    return this.#watched(page, expected);
-  }
+/** Sessions by service and user. */
+const sessions = new Map<string, Promise<string>>();
 
-  /** Opens a page in the context that a user has, if it can: it has what the console needs, and its session. */
-  async pageOf(user: string, options: PageOptions): Promise<Page> {
-    // These a page can be told later. Anything else takes a context of its own, and so does a second page.
-    const { expected, viewport = SIZE, colorScheme = 'light', forcedColors = 'none', ...others } = options;
-    if (Object.keys(others).length > 0 || (this.#kept.get(user)?.pages().length ?? 0) > 0) return this.page(options);
-    const context = this.#kept.get(user) ?? (await this.browser.newContext());
-    this.#kept.set(user, context);
-    const page = this.#watched(await context.newPage(), expected);
-    const devtools = await context.newCDPSession(page);
-    await devtools.send('Storage.clearDataForOrigin', { origin: this.service.url, storageTypes: WRITTEN });
-    await devtools.detach();
-    if (viewport !== null) await page.setViewportSize(viewport);
-    await page.emulateMedia({ colorScheme, forcedColors });
-    return page;
-  }
+/** What pages store and another test must not find. */
+const STORED = 'local_storage,indexeddb,cache_storage,file_systems,service_workers';
 
-  #watched(page: Page, expected?: RegExp): Page {
-    page.setDefaultTimeout(WAIT_MAX_MS);
-    watch(page, expected);
-    this.#opened.push(page);
-    return page;
-  }
-
-  /** Closes what a test has opened, and returns what its pages did that they must not do. */
-  async clear(): Promise<string[]> {
-    const found = this.#opened.flatMap((page) => [...(offences.get(page) ?? [])]);
-    const contexts = new Set(this.#opened.splice(0).map((page) => page.context()));
-    const kept = [...this.#kept.values()];
-    for (const context of contexts) {
-      if (!kept.includes(context)) await context.close();
-      else {
-        await context.clearPermissions();
-        for (const page of context.pages()) await page.close();
-      }
+/** Closes what a test has opened, and fails if a page did what it must not do. */
+export async function closePages(): Promise<void> {
+  const found = opened.flatMap((page) => [...(offences.get(page) ?? [])]);
+  const contexts = new Set(opened.splice(0).map((page) => page.context()));
+  const all = [...kept.values()];
+  for (const context of contexts) {
+    if (!all.includes(context)) await context.close();
+    else {
+      await context.clearPermissions();
+      for (const page of context.pages()) await page.close();
     }
-    return found;
   }
-
-  async close(): Promise<void> {
-    await this.browser.close();
-    await this.service.remove();
-  }
+  expect(found).toEqual([]);
 }
 
-/** Starts a service with the demo and the password of `admin`. A ledger keeps the name of the service that began it. */
-async function serviceWith(options: string[]): Promise<Service> {
-  if (!options.includes('--service-name')) return Service.copied(inject('data'), ...options);
-  const service = await Service.start(...options);
-  await service.call('POST', 'v1/set-password', { password: PASSWORD });
-  return service;
+async function newContext(prefetch: boolean, options: BrowserContextOptions): Promise<BrowserContext> {
+  browser ??= chromium.launch({ executablePath: CHROMIUM, args: FLAGS });
+  const context = await (await browser).newContext({ viewport: SIZE, ...options });
+  // The console prefetches when the browser is idle.
+  if (!prefetch) await context.addInitScript(() => (window.requestIdleCallback = () => 0));
+  return context;
 }
 
-/** Sets up a service and a browser for all tests of a file. */
-export function stage(...options: string[]): Stage {
-  let backstage: Backstage | null = null;
-  const sessions = new Map<string, Awaited<ReturnType<BrowserContext['cookies']>>>();
-  const begin = async (): Promise<void> => {
-    const [service, browser] = await Promise.all([
-      serviceWith(options),
-      chromium.launch({ executablePath: CHROMIUM, args: FLAGS }),
-    ]);
-    backstage = new Backstage(service, browser);
-  };
-  beforeAll(begin);
-  // Where `E2E_TWICE` is set each test runs twice, to find those that cannot be tried again.
-  // eslint-disable-next-line no-empty-pattern -- Vitest insists on a pattern for fixtures, and there are none
-  if (process.env.E2E_TWICE) beforeAll(({}, suite) => repeated(suite.tasks));
-  afterEach(async () => expect(await backstage?.clear()).toEqual([]));
-  afterAll(() => backstage?.close());
-  const there = (): Backstage => {
-    if (backstage === null) throw new Error('service and browser start before the first test, not earlier');
-    return backstage;
-  };
-  const made: Stage = {
-    anewWhenRepeated(setUp) {
-      if (setUp) beforeAll(setUp);
-      const tried = new Set<string>();
-      beforeEach(async ({ task }) => {
-        if (tried.has(task.id)) {
-          await backstage?.close();
-          sessions.clear();
-          await begin();
-          await setUp?.();
-        }
-        tried.add(task.id);
-      });
-      return made;
+async function watched(context: BrowserContext, expected?: RegExp): Promise<Page> {
+  const page = await context.newPage();
+  page.setDefaultTimeout(WAIT_MAX_MS);
+  watch(page, expected);
+  opened.push(page);
+  return page;
+}
+
+async function pageIn({ expected, prefetch = false, ...options }: PageOptions): Promise<Page> {
+  return watched(await newContext(prefetch, options), expected);
+}
+
+/** Opens a page in the context that a user has, unless that is in use or the page needs another one. */
+async function pageOf(url: string, user: string, options: PageOptions): Promise<Page> {
+  const { expected, viewport = SIZE, colorScheme = 'light', forcedColors = 'none', ...others } = options;
+  const key = `${url} ${user}`;
+  if (Object.keys(others).length > 0 || (kept.get(key)?.pages().length ?? 0) > 0) return pageIn(options);
+  const context = kept.get(key) ?? (await newContext(false, {}));
+  kept.set(key, context);
+  const page = await watched(context, expected);
+  const devtools = await context.newCDPSession(page);
+  await devtools.send('Storage.clearDataForOrigin', { origin: url, storageTypes: STORED });
+  await devtools.detach();
+  if (viewport !== null) await page.setViewportSize(viewport);
+  await page.emulateMedia({ colorScheme, forcedColors });
+  return page;
+}
+
+function stageOf(service: () => Service): Stage {
+  const stage: Stage = {
+    get service() {
+      return service();
     },
-    get service(): Service {
-      return there().service;
-    },
-    page: (options) => there().page(options),
+    page: (options = {}) => pageIn(options),
     async loggedIn(view = 'clock', { user = 'admin', ownSession = false, ...options } = {}) {
-      const page = await (ownSession ? made.page(options) : there().pageOf(user, options));
-      const cookies = ownSession ? undefined : sessions.get(user);
-      if (cookies) await page.context().addCookies(cookies);
-      await page.goto(`${made.service.url}/#/${view}`);
-      const account = page.getByRole('button', { name: user, exact: true });
-      const form = page.getByLabel('Password', { exact: true });
-      // On the log-in page of somebody who has a session, both are in sight.
-      await account.or(form).first().waitFor();
-      if (!(await account.isVisible())) {
-        await logIn(page, user);
-        if (!ownSession) sessions.set(user, await page.context().cookies());
-      }
+      const { url } = stage.service;
+      const key = `${url} ${user}`;
+      const session = ownSession ? stage.service.session(user) : (sessions.get(key) ?? stage.service.session(user));
+      if (!ownSession) sessions.set(key, session);
+      const [name = '', value = ''] = (await session).split('=');
+      const page = await (ownSession ? pageIn(options) : pageOf(url, user, options));
+      await page.context().addCookies([{ name, value, url, httpOnly: true, sameSite: 'Strict' }]);
+      await page.goto(`${url}/#/${view}`);
+      await page.getByRole('button', { name: user, exact: true }).waitFor();
       return page;
     },
   };
-  return made;
+  return stage;
 }
 
-function repeated(tasks: readonly Task[]): void {
-  for (const task of tasks) {
-    if (task.type === 'suite') repeated(task.tasks);
-    else task.repeats = 1;
-  }
+/** Sets up a file of tests on the service that all such files share: each test makes the timelines that it changes. */
+export function shared(): Stage {
+  const { url, adminKey, session } = inject('shared');
+  sessions.set(`${url} admin`, Promise.resolve(session));
+  const service = Service.at(url, adminKey);
+  return stageOf(() => service);
+}
+
+/** Starts a service for the tests around: for those that restart one, configure it or fill it. */
+export function own(...options: string[]): Stage {
+  let service: Service | undefined;
+  beforeAll(async () => {
+    // A ledger keeps the name of the service that began it.
+    if (options.includes('--service-name')) {
+      service = await Service.start(...options);
+      await service.call('POST', 'v1/set-password', { password: PASSWORD });
+    } else service = await Service.copied(inject('data'), ...options);
+  });
+  afterAll(async () => {
+    for (const [key, context] of kept) {
+      if (service === undefined || !key.startsWith(`${service.url} `)) continue;
+      kept.delete(key);
+      await context.close();
+    }
+    await service?.remove();
+  });
+  return stageOf(() => {
+    if (service === undefined) throw new Error('the service starts before the first test, not earlier');
+    return service;
+  });
 }
 
 function watch(page: Page, expected?: RegExp): void {
@@ -233,26 +224,62 @@ export async function logIn(page: Page, user = 'admin', password = PASSWORD): Pr
 /** The program that looks for what keeps people from using a page. It is read only by files that ask it. */
 let axeSource: string | undefined;
 
-/** Fails where axe finds something serious on the page as it is. */
-export async function expectAccessible(page: Page): Promise<void> {
+/** Fails if axe finds something serious on the page as it is; rules other than those named are left out. */
+export async function expectAccessible(page: Page, rules: string[] = []): Promise<void> {
   axeSource ??= readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
   // Evaluated by the test's own channel, which no Content-Security-Policy concerns.
   if (!(await page.evaluate(() => 'axe' in window))) await page.evaluate(axeSource);
-  const violations = await page.evaluate(async () => {
+  const violations = await page.evaluate(async (only) => {
     const { axe: here } = window as unknown as { axe: typeof axe };
     // What passes is not described, which takes longer than to look.
-    const result = await here.run({ resultTypes: ['violations'] });
+    const result = await here.run({ resultTypes: ['violations'], ...(only.length > 0 ? { runOnly: only } : {}) });
     return result.violations
       .filter((violation) => violation.impact === 'serious' || violation.impact === 'critical')
       .map(
         ({ id, nodes }) => `${id}: ${nodes.map((node) => `${node.html}: ${node.failureSummary ?? ''}`).join(' | ')}`,
       );
-  });
+  }, rules);
   expect(violations).toEqual([]);
 }
 
-/** Fails where the page is wider than its window. */
+/** Fails if the page stays wider than its window. */
 export async function expectNoSidewaysScroll(page: Page): Promise<void> {
-  const over = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
-  expect(over).toBeLessThanOrEqual(0);
+  const over = (): Promise<number> =>
+    page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
+  // Parts that measure themselves follow the window a frame later.
+  await expect.poll(over, { message: `at ${page.viewportSize()!.width}`, timeout: 10_000 }).toBeLessThanOrEqual(0);
+}
+
+/** Fails if the page is wider than its window at any of these widths, and leaves it as wide as it was. */
+export async function expectFits(page: Page, widths: readonly number[] = WIDTHS): Promise<void> {
+  const size = page.viewportSize()!;
+  for (const width of widths) {
+    await page.setViewportSize({ ...size, width });
+    await expectNoSidewaysScroll(page);
+  }
+  await page.setViewportSize(size);
+}
+
+/** Fails if the page is too wide at any width, or if axe finds something serious, in light or in dark colors. */
+export async function expectUsable(page: Page, widths: readonly number[] = WIDTHS): Promise<void> {
+  await expectFits(page, widths);
+  await expectAccessibleLightAndDark(page);
+}
+
+/** Fails if axe finds something serious, in light or in dark colors. */
+export async function expectAccessibleLightAndDark(page: Page): Promise<void> {
+  await expectAccessible(page);
+  // Of what axe looks for, the scheme changes the contrast alone.
+  await changeColors(page, 'dark');
+  await expectAccessible(page, ['color-contrast']);
+  await changeColors(page, 'light');
+}
+
+/** Changes the color scheme, and waits for the transitions that it starts. */
+async function changeColors(page: Page, colorScheme: 'light' | 'dark'): Promise<void> {
+  await page.emulateMedia({ colorScheme });
+  await page.evaluate(async () => {
+    const transitions = document.getAnimations().filter((animation) => animation instanceof CSSTransition);
+    await Promise.allSettled(transitions.map(({ finished }) => finished));
+  });
 }

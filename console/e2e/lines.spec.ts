@@ -3,9 +3,9 @@
  * none ends within an example.
  */
 import { expect, it } from 'vitest';
-import { stage } from './harness';
+import { shared } from './harness';
 
-const on = stage();
+const on = shared();
 
 /** Where the middle of what each card begins with is, below its top; of cards that begin at one height. */
 const headings = (): number[][] => {

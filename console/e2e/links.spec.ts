@@ -1,11 +1,11 @@
 /** Every link leads where it says, and an address that is not understood is told of. */
 import type { Page } from 'playwright-core';
-import { describe, expect, it } from 'vitest';
-import { REFUSED, expectAccessible, stage } from './harness';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { REFUSED, expectAccessible, shared } from './harness';
 
-const on = stage();
+const on = shared();
 
-on.anewWhenRepeated(async () => {
+beforeAll(async () => {
   await on.service.timeline('empty');
   await on.service.timeline(
     'story',
@@ -14,7 +14,7 @@ on.anewWhenRepeated(async () => {
   );
   await on.service.call('POST', 'v1/set-anchor', { timeline_id: 'story', description: 'a mark' });
   await on.service.call('POST', 'timelines', { timeline_id: 'fork', fork_of: 'story' });
-  await on.service.user('reader');
+  await on.service.user('story-reader');
 });
 
 const STARTS = [
@@ -105,7 +105,7 @@ describe('links', () => {
 
 describe('an address that is not understood', () => {
   it('is told of: view, operation, parameters and their values', async () => {
-    const page = await on.loggedIn('clok?timeline=story');
+    const page = await on.loggedIn('clok?timeline=story', { prefetch: true });
     await page.getByRole('heading', { name: 'There is no view “clok”' }).waitFor();
     await page.goto(`${on.service.url}/#/explorer?timeline=story&op=nothing`);
     await page.getByRole('heading', { name: 'There is no operation “nothing”' }).waitFor();
@@ -146,9 +146,9 @@ describe('the first minute', () => {
     await expect.poll(() => new URL(page.url()).hash).toMatch(/^#\/timeline\?timeline=story/);
     await on.service.call('POST', 'v1/set-access-control', {
       timeline_id: 'story',
-      permissions: { read: ['reader'], admin: ['admin'] },
+      permissions: { read: ['story-reader'], admin: ['admin'] },
     });
-    const theirs = await on.loggedIn('', { user: 'reader', ownSession: true });
+    const theirs = await on.loggedIn('', { user: 'story-reader', ownSession: true });
     await expect.poll(() => new URL(theirs.url()).hash).toMatch(/^#\/timeline\?timeline=story/);
   });
 
@@ -199,7 +199,7 @@ it('keeps the focus where one goes on', async () => {
 });
 
 it('opens a view at its top, and goes back to where one was', async () => {
-  const page = await on.loggedIn('clock?timeline=story', { viewport: { width: 390, height: 700 } });
+  const page = await on.loggedIn('clock?timeline=story', { viewport: { width: 390, height: 700 }, prefetch: true });
   await page.getByRole('timer').waitFor();
   const scrolled = (): Promise<number> => page.evaluate(() => Math.round(scrollY));
   // The place of a step is kept once what does so is there.

@@ -1,9 +1,9 @@
 /** Logging out: what the browser keeps, and the clocks of pages that stay open or open afterwards. */
 import type { Page } from 'playwright-core';
 import { expect, it } from 'vitest';
-import { fresh, logIn, REFUSED, stage } from './harness';
+import { fresh, logIn, REFUSED, shared } from './harness';
 
-const on = stage();
+const on = shared();
 
 const chip = (page: Page, state: 'running' | 'paused'): ReturnType<Page['getByRole']> =>
   page.getByRole('link', { name: `The clock is ${state}.` });

@@ -1,12 +1,13 @@
 /** More timelines, and more events, than are read at once. */
 import type { Page } from 'playwright-core';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { fresh, stage } from './harness';
+import { fresh, own, shared } from './harness';
 
-const on = stage('--requests-per-minute', '1000000');
+const on = shared();
 const TIMELINES = 5_000;
 
 describe('five thousand timelines', () => {
+  const on = own('--requests-per-minute', '1000000');
   beforeAll(async () => {
     let next = 0;
     const make = async (): Promise<void> => {
@@ -391,19 +392,26 @@ describe('more events than are shown one by one', () => {
   });
 
   it('are listed with their marks and anchors', async () => {
+    const event = (event_id: string, day: number) => ({
+      event_id,
+      time: `1969-07-${day}T20:00:00Z`,
+      name: event_id === 'landing' ? 'First people land on the Moon' : event_id,
+      description: '',
+    });
+    await on.service.timeline('marked', event('launch', 16), event('landing', 20), event('return', 24));
     await on.service.call('POST', 'v1/manipulate-event', {
-      timeline_id: 'demo',
-      event_id: 'moon-landing-1969',
+      timeline_id: 'marked',
+      event_id: 'landing',
       action: 'rename to First people land on the Moon, on television',
       time: '1969-07-20T00:00:00Z',
     });
     await on.service.call('POST', 'v1/set-anchor', {
-      timeline_id: 'demo',
+      timeline_id: 'marked',
       timestamp: '1969-07-18T00:00:00Z',
       description: 'On the way',
     });
     const page = await on.loggedIn(
-      'timeline?timeline=demo&most=1&view=list&center=1969-07-19T00:00:00Z&zoom=1000000000',
+      'timeline?timeline=marked&most=1&view=list&center=1969-07-19T00:00:00Z&zoom=1000000000',
     );
     const row = page.getByRole('row', { name: /First people land on the Moon/ });
     await row.getByText('intervention').waitFor();

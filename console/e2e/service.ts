@@ -32,6 +32,9 @@ function roomInMemory(): number {
 /** A password that every user of the tests has. */
 export const PASSWORD = 'correct horse battery staple';
 
+/** How long the service of the tests keeps contents at least. */
+export const RETENTION_FLOOR_SECS = 2;
+
 /** A running service with a data folder of its own. */
 export class Service {
   #process: ChildProcess | null = null;
@@ -48,6 +51,14 @@ export class Service {
   /** Starts a service that nobody has used, with the timeline `demo`, and waits until it listens. */
   static async start(...options: string[]): Promise<Service> {
     return Service.#of(['--demo', ...options]);
+  }
+
+  /** Returns a service that runs already, and that somebody else ends. */
+  static at(url: string, adminKey: string): Service {
+    const service = new Service('', []);
+    service.url = url;
+    service.adminKey = adminKey;
+    return service;
   }
 
   /** Starts one on a copy of what another one has written: its timelines, users, passwords and keys. */
@@ -130,6 +141,18 @@ export class Service {
     const text = await answer.text();
     if (!answer.ok) throw new Error(`${method} ${path}: ${answer.status} ${text}`);
     return JSON.parse(text) as T;
+  }
+
+  /** Logs a user in who has `PASSWORD`, and returns the cookie of the session, such as `timenav=…`. */
+  async session(userId: string): Promise<string> {
+    const answer = await fetch(`${this.url}/v1/log-in`, {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json' },
+      body: JSON.stringify({ user_id: userId, password: PASSWORD }),
+    });
+    const [cookie] = answer.headers.getSetCookie();
+    if (cookie === undefined) throw new Error(`log-in of ${userId}: ${answer.status} ${await answer.text()}`);
+    return cookie.split(';')[0]!;
   }
 
   /** Makes a timeline with a few events of its own. */

@@ -2,9 +2,9 @@
 import { readFileSync } from 'node:fs';
 import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
-import { REFUSED, expectAccessible, expectNoSidewaysScroll, stage } from './harness';
+import { REFUSED, expectAccessible, expectNoSidewaysScroll, shared } from './harness';
 
-const on = stage().anewWhenRepeated();
+const on = shared();
 
 const settings = (timeline: string): string => `access?timeline=${timeline}&tab=settings`;
 const END = /\{"end":\{"data":\d+,"entries":\d+,"sha256":"[0-9a-f]{64}"\}\}\n$/;
@@ -43,7 +43,7 @@ describe('a bundle', () => {
     expect(text).toMatch(END);
     await page
       .getByRole('status')
-      .getByText(/^Saved, \d+ kB$/)
+      .getByText(/^Saved, [\d,]+ kB$/)
       .waitFor();
   });
 
@@ -51,7 +51,7 @@ describe('a bundle', () => {
     const page = await on.loggedIn(settings('demo'));
     await chooses(page, 'demo.timenav-bundle');
     await download(page);
-    await page.getByText(/^Saved, \d+ kB$/).waitFor();
+    await page.getByText(/^Saved, [\d,]+ kB$/).waitFor();
     const text = await written(page, 'demo.timenav-bundle');
     expect(text).toMatch(END);
     expect(text.split('\n').filter((line) => line.startsWith('{"entry":')).length).toBeGreaterThan(493);
@@ -168,7 +168,8 @@ describe('the end of a timeline', () => {
   });
 
   it('is refused with the reason for main and system, and so is handing them over', async () => {
-    await on.service.call('POST', 'timelines', { timeline_id: 'branch', fork_of: 'demo' });
+    await on.service.timeline('parent', { event_id: 'a', time: '2000-01-01T00:00:00Z', description: 'A' });
+    await on.service.call('POST', 'timelines', { timeline_id: 'offshoot', fork_of: 'parent' });
     const page = await on.loggedIn(settings('main'));
     const end = page.getByRole('button', { name: 'End timeline…' });
     const handOver = page.getByRole('button', { name: 'Hand over…' });
@@ -181,20 +182,23 @@ describe('the end of a timeline', () => {
     expect([await end.isDisabled(), await handOver.isDisabled()]).toEqual([true, true]);
     expect(await page.getByRole('button', { name: 'Download the bundle' }).isDisabled()).toBe(true);
 
-    await page.goto(`${on.service.url}/#/${settings('branch')}`);
-    await page.getByText('It has the history that demo shares with it, too.').waitFor();
+    await page.goto(`${on.service.url}/#/${settings('offshoot')}`);
+    await page.getByText('It has the history that parent shares with it, too.').waitFor();
     expect([await end.isDisabled(), await handOver.isDisabled()]).toEqual([false, false]);
-    await page.getByRole('link', { name: 'demo', exact: true }).click();
-    await expect.poll(() => new URL(page.url()).hash).toBe('#/timeline?timeline=demo');
+    await page.getByRole('link', { name: 'parent', exact: true }).click();
+    await expect.poll(() => new URL(page.url()).hash).toBe('#/timeline?timeline=parent');
   });
 
   it('is not offered to those who are restricted to reading', async () => {
-    await on.service.user('reader');
+    await on.service.user('settings-reader');
     await on.service.timeline('readers-own');
-    const permissions = { admin: ['admin', 'reader'] };
+    const permissions = { admin: ['admin', 'settings-reader'] };
     await on.service.call('POST', 'v1/set-access-control', { timeline_id: 'readers-own', permissions });
-    await on.service.call('POST', 'v1/restrict-time-travel', { user_id: 'reader', restriction_level: 'read_only' });
-    const page = await on.loggedIn(settings('readers-own'), { user: 'reader' });
+    await on.service.call('POST', 'v1/restrict-time-travel', {
+      user_id: 'settings-reader',
+      restriction_level: 'read_only',
+    });
+    const page = await on.loggedIn(settings('readers-own'), { user: 'settings-reader' });
     await page.getByText('Your access is read-only.').waitFor();
     expect(await page.getByRole('button', { name: 'End timeline…' }).isDisabled()).toBe(true);
   });
@@ -235,7 +239,7 @@ describe('the settings', () => {
     await page.getByRole('button', { name: 'Timeline: demo' }).click();
     await page.getByRole('link', { name: 'Settings of demo' }).click();
     await page.getByRole('heading', { name: 'Danger zone' }).waitFor();
-    await page.getByRole('link', { name: /^\d+ entries$/ }).click();
+    await page.getByRole('link', { name: /^[\d,]+ entries$/ }).click();
     await page.getByRole('heading', { name: 'Integrity' }).waitFor();
   });
 

@@ -1,13 +1,20 @@
-/** What all files of tests share: programs that are there, and a data folder that each of them copies. */
+/** What all files of tests share: a service, and a data folder that other services copy. */
 import { accessSync, constants } from 'node:fs';
 import type { TestProject } from 'vitest/node';
 import { CHROMIUM } from './harness';
-import { BINARY, PASSWORD, Service } from './service';
+import { BINARY, PASSWORD, RETENTION_FLOOR_SECS, Service } from './service';
+
+/** A service for many tests at once. No webhook is sent: no clock comes to the moment. */
+const OPTIONS = [
+  ['--requests-per-minute', '1000000'],
+  ['--webhook-to', 'hooks.example.com'],
+  ['--retention-floor-secs', String(RETENTION_FLOOR_SECS)],
+].flat();
 
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   for (const [path, what] of [
     [BINARY, 'the service is not built: run `cargo build -p timenav`, or name the program in TIMENAV_BIN'],
-    [CHROMIUM, 'Chromium is missing: `apt-get install chromium`, or name the program in CHROMIUM_BIN'],
+    [CHROMIUM, 'Chromium is missing: `apt-get install chromium-headless-shell`, or name the program in CHROMIUM_BIN'],
   ] as const) {
     try {
       accessSync(path, constants.X_OK);
@@ -16,9 +23,15 @@ export default async function setup(project: TestProject): Promise<() => Promise
     }
   }
   // To record the demo takes longer than to copy it.
-  const service = await Service.start();
-  await service.call('POST', 'v1/set-password', { password: PASSWORD });
-  await service.end();
-  project.provide('data', service.data);
-  return () => service.remove();
+  const template = await Service.start();
+  await template.call('POST', 'v1/set-password', { password: PASSWORD });
+  await template.end();
+  project.provide('data', template.data);
+  const service = await Service.copied(template.data, ...OPTIONS);
+  const { url, adminKey } = service;
+  project.provide('shared', { url, adminKey, session: await service.session('admin') });
+  return async () => {
+    await service.remove();
+    await template.remove();
+  };
 }

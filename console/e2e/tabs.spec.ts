@@ -1,9 +1,9 @@
 /** Many tabs of one browser: they share the few connections that it opens to a host. */
 import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
-import { stage } from './harness';
+import { shared } from './harness';
 
-const on = stage().anewWhenRepeated();
+const on = shared();
 const TABS = 8;
 
 /** Opens more tabs beside one that is logged in. */
@@ -26,11 +26,12 @@ async function choose(page: Page): Promise<void> {
 
 describe('eight tabs at once', () => {
   it('all work on one timeline, and are all told what happens', async () => {
-    const pages = await tabs(() => 'timeline?timeline=demo');
+    await on.service.timeline('tabs', { event_id: 'm', time: '1969-07-20T20:17:40Z', description: 'moon landing' });
+    const pages = await tabs(() => 'timeline?timeline=tabs');
     for (const page of pages) await choose(page);
-    await on.service.call('POST', 'v1/pause-time', { timeline_id: 'demo' });
+    await on.service.call('POST', 'v1/pause-time', { timeline_id: 'tabs' });
     for (const page of pages) await page.getByText('The clock is paused.').waitFor({ state: 'attached' });
-    await on.service.call('POST', 'v1/resume-time', { timeline_id: 'demo' });
+    await on.service.call('POST', 'v1/resume-time', { timeline_id: 'tabs' });
     for (const page of pages) await page.getByText('The clock is running.').waitFor({ state: 'attached' });
   });
 

@@ -18,8 +18,6 @@ import {
   touch,
 } from './timeline-page';
 
-on.anewWhenRepeated();
-
 describe('the axis', () => {
   it('is drawn from its counts while the console is still on its way', async () => {
     const page = await open();
@@ -135,8 +133,10 @@ describe('the axis', () => {
   });
 
   it('zooms from the whole calendar to microseconds, and finds the clock again', async () => {
-    await on.service.call('POST', 'v1/travel', { timeline_id: 'demo', destination_time: '1969-07-16T00:00:00Z' });
-    const page = await open(`&center=${LANDING}&zoom=0.05`);
+    await timeline('whole', launch);
+    await on.service.call('POST', 'v1/travel', { timeline_id: 'whole', destination_time: '1969-07-16T00:00:00Z' });
+    const page = await on.loggedIn(`timeline?timeline=whole&center=${LANDING}&zoom=0.05`);
+    await counted(page, '1 event');
     expect(await shownTime(page)).toMatch(/^20 July 1969, 20:17:39\.9999\d\d – 20:17:40\.0000\d\d$/);
     await page.getByRole('button', { name: 'Now', exact: true }).click();
     expect(await shownTime(page)).toMatch(/^16 July 1969/);

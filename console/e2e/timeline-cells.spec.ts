@@ -1,8 +1,8 @@
 /** The cells of the map, where events are counted: by which scale their counts become shades. */
 import type { Locator, Page } from 'playwright-core';
 import { expect, it } from 'vitest';
-import { expectAccessible, expectNoSidewaysScroll, fresh } from './harness';
-import { WIDTHS, on, param, region, timeline } from './timeline-page';
+import { expectAccessible, expectNoSidewaysScroll, fresh, WIDTHS } from './harness';
+import { on, param, region, timeline } from './timeline-page';
 
 const scale = (page: Page): Locator => region(page, 'Map').getByLabel('Color scale of the cells');
 const classes = (page: Page): Promise<string[]> => region(page, 'Map').locator('.classes .class').allInnerTexts();
@@ -75,7 +75,7 @@ it('has a legend that is not on the tools of the map, with all classes and what 
 });
 
 it('is told where a link names another scale', async () => {
-  const page = await on.loggedIn('timeline?timeline=demo&shades=best');
+  const page = await on.loggedIn('timeline?timeline=demo&shades=best', { prefetch: true });
   await page.getByText('“shades” must be one of linear, sqrt, log, quantiles.').waitFor();
 });
 

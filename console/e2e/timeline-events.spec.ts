@@ -3,8 +3,6 @@ import { describe, expect, it } from 'vitest';
 import { expectAccessible, logIn, underPrefix, UNREACHABLE } from './harness';
 import { on, card, param, counted, region, shownTime, timeline, launch, landing } from './timeline-page';
 
-on.anewWhenRepeated();
-
 describe('the card', () => {
   it('tells when, where and why, and walks along causes and effects', async () => {
     await timeline('why', launch, landing);

@@ -1,12 +1,12 @@
 /** Filters, colors and lanes of the timeline. */
 import type { Page } from 'playwright-core';
-import { describe, expect, it } from 'vitest';
-import { expectAccessible, expectNoSidewaysScroll, fresh } from './harness';
-import { WIDTHS, axis, chooseKey, counted, on, param, region, timeline } from './timeline-page';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { expectAccessible, fresh, expectUsable } from './harness';
+import { axis, chooseKey, counted, on, param, region, timeline } from './timeline-page';
 
 const STATUS = ['HU', 'HU', 'HU', 'TS', 'TS', 'EX'];
 
-on.anewWhenRepeated(async () => {
+beforeAll(async () => {
   await timeline(
     'storms',
     ...STATUS.map((status, index) => ({
@@ -145,11 +145,7 @@ for (const [name, most] of [
       await expect.poll(() => legend(page)).toEqual(['HU 3', 'TS 2', 'EX 1']);
       await page.getByRole('button', { name: 'Lanes', exact: true }).click();
       expect([param(page, 'by'), param(page, 'lanes')]).toEqual(['attribute.status', '1']);
-      await expectAccessible(page);
-      for (const width of WIDTHS) {
-        await page.setViewportSize({ width, height: 800 });
-        await expectNoSidewaysScroll(page);
-      }
+      await expectUsable(page);
       await page.getByRole('button', { name: /^HU/ }).click();
       await counted(page, '3 events');
       await expect.poll(() => legend(page)).toEqual(['HU 3']);

@@ -2,10 +2,8 @@
 import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import { REFUSED, expectAccessible, expectNoSidewaysScroll, fresh } from './harness';
-import { on, WIDTHS, region, axis, card, param, counted, open, timeline, launch, landing, drag } from './timeline-page';
-
-on.anewWhenRepeated();
+import { REFUSED, expectAccessible, fresh, expectFits, expectAccessibleLightAndDark } from './harness';
+import { on, region, axis, card, param, counted, open, timeline, launch, landing, drag } from './timeline-page';
 
 describe('the map', () => {
   it('keeps a box that is brushed, and gives it back', async () => {
@@ -260,34 +258,26 @@ describe('the list', () => {
 });
 
 describe('everybody', () => {
-  for (const colorScheme of ['light', 'dark'] as const) {
-    it(`gets a timeline that axe has nothing serious against, in ${colorScheme}`, async () => {
-      const page = await open('&event=destruction-of-carthage-146-bce', { colorScheme });
-      await card(page).getByRole('list', { name: 'Causes' }).waitFor();
-      await expectAccessible(page);
-      await page.getByRole('button', { name: 'List', exact: true }).click();
-      await page.getByRole('button', { name: 'Close the card' }).click();
-      await page.getByRole('button', { name: 'Gonghe regency begins' }).waitFor();
-      await expectAccessible(page);
-      await page.getByRole('button', { name: 'Record an event' }).click();
-      await page.getByRole('dialog', { name: 'Record an event' }).waitFor();
-      await expectAccessible(page);
-    });
-  }
+  it('gets a timeline that axe has nothing serious against', async () => {
+    const page = await open('&event=destruction-of-carthage-146-bce');
+    await card(page).getByRole('list', { name: 'Causes' }).waitFor();
+    await expectAccessibleLightAndDark(page);
+    await page.getByRole('button', { name: 'List', exact: true }).click();
+    await page.getByRole('button', { name: 'Close the card' }).click();
+    await page.getByRole('button', { name: 'Gonghe regency begins' }).waitFor();
+    await expectAccessibleLightAndDark(page);
+    await page.getByRole('button', { name: 'Record an event' }).click();
+    await page.getByRole('dialog', { name: 'Record an event' }).waitFor();
+    await expectAccessibleLightAndDark(page);
+  });
 
   it('gets a timeline that fits every width, with and without a card', async () => {
     const page = await open();
-    for (const width of WIDTHS) {
-      await page.setViewportSize({ width, height: 800 });
-      await expectNoSidewaysScroll(page);
-    }
+    await expectFits(page);
     await axis(page).focus();
     await page.keyboard.press(']');
     await card(page).getByRole('heading').first().waitFor();
-    for (const width of WIDTHS) {
-      await page.setViewportSize({ width, height: 800 });
-      await expectNoSidewaysScroll(page);
-    }
+    await expectFits(page);
   });
 });
 

@@ -1,8 +1,8 @@
 /** The heat layer of the map: where events are dense, and what their numbers are there. */
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { Locator, Page } from 'playwright-core';
-import { expectAccessible, expectNoSidewaysScroll, fresh } from './harness';
-import { WIDTHS, on, open, param, region, timeline } from './timeline-page';
+import { expectNoSidewaysScroll, fresh, expectAccessibleLightAndDark, WIDTHS } from './harness';
+import { on, open, param, region, timeline } from './timeline-page';
 
 const layer = (page: Page): Locator => page.getByLabel('Layer of the map');
 const legend = (page: Page, name: RegExp): Locator => region(page, 'Map').getByRole('img', { name });
@@ -94,29 +94,27 @@ describe('heat', () => {
   });
 
   it('is told where a link names another layer', async () => {
-    const page = await on.loggedIn('timeline?timeline=demo&heat=most');
+    const page = await on.loggedIn('timeline?timeline=demo&heat=most', { prefetch: true });
     await page.getByText('“heat” must be one of events, mean, highest.').waitFor();
   });
 
   it('fits every width and can be used by everybody, light and dark', async () => {
-    for (const colorScheme of ['light', 'dark'] as const) {
-      const page = await open('&heat=events', { colorScheme });
-      await legend(page, /^events per/).waitFor();
-      for (const width of WIDTHS) {
-        await page.setViewportSize({ width, height: 800 });
-        await expectNoSidewaysScroll(page);
-        // Neither the tools nor the legend are on what they are about.
-        const map = region(page, 'Map').getByRole('application');
-        for (const beside of [region(page, 'Map').locator('.tools'), legend(page, /^events per/)])
-          await expect.poll(() => overlap(map, beside), { message: `at ${width}` }).toBeLessThanOrEqual(1);
-        const [around, own] = await Promise.all([
-          region(page, 'Map').boundingBox(),
-          region(page, 'Map').locator('.tools').boundingBox(),
-        ]);
-        expect(own!.x, `the tools at ${width}`).toBeGreaterThanOrEqual(around!.x);
-      }
-      await expectAccessible(page);
+    const page = await open('&heat=events');
+    await legend(page, /^events per/).waitFor();
+    for (const width of WIDTHS) {
+      await page.setViewportSize({ width, height: 800 });
+      await expectNoSidewaysScroll(page);
+      // Neither the tools nor the legend are on what they are about.
+      const map = region(page, 'Map').getByRole('application');
+      for (const beside of [region(page, 'Map').locator('.tools'), legend(page, /^events per/)])
+        await expect.poll(() => overlap(map, beside), { message: `at ${width}` }).toBeLessThanOrEqual(1);
+      const [around, own] = await Promise.all([
+        region(page, 'Map').boundingBox(),
+        region(page, 'Map').locator('.tools').boundingBox(),
+      ]);
+      expect(own!.x, `the tools at ${width}`).toBeGreaterThanOrEqual(around!.x);
     }
+    await expectAccessibleLightAndDark(page);
   });
 });
 

@@ -1,8 +1,8 @@
 /** Lanes of the timeline: what lasts in rows, which groups have one, and those of forks. */
-import { describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import type { Locator, Page } from 'playwright-core';
-import { expectAccessible, expectNoSidewaysScroll, REFUSED } from './harness';
-import { axis, card, chooseKey, counted, on, param, region, timeline, WIDTHS } from './timeline-page';
+import { expectAccessible, REFUSED, expectUsable } from './harness';
+import { axis, card, chooseKey, counted, on, param, region, timeline } from './timeline-page';
 
 const day = (number: number): string => new Date(Date.UTC(2020, 0, 1 + number)).toISOString();
 const lasting = (event_id: string, from: number, to: number, source: string): Record<string, unknown> => ({
@@ -20,7 +20,7 @@ const legend = (page: Page): Promise<string[]> =>
     .then((texts) => texts.map((text) => text.trim()));
 const scroller = (page: Page): Locator => page.getByRole('region', { name: /^Lanes/ });
 
-on.anewWhenRepeated(async () => {
+beforeAll(async () => {
   const long = Array.from({ length: 40 }, (_, index) => lasting(`long-${index}`, index, 60, 'Long'));
   await timeline('shifts', ...long, lasting('brief', 10, 20, 'Brief'), lasting('later', 15, 30, 'Brief'));
   await timeline('nested', lasting('whole', 0, 60, 'S'), lasting('part', 10, 40, 'S'));
@@ -55,11 +55,7 @@ describe('lanes of what lasts', () => {
     await axis(page).focus();
     await page.keyboard.press('PageDown');
     await expect.poll(() => scroller(page).evaluate((element) => element.scrollTop)).toBeGreaterThan(100);
-    await expectAccessible(page);
-    for (const width of WIDTHS) {
-      await page.setViewportSize({ width, height: 800 });
-      await expectNoSidewaysScroll(page);
-    }
+    await expectUsable(page);
     await page.goBack();
     await more.waitFor();
   });

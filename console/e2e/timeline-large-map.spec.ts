@@ -1,8 +1,8 @@
 /** The map in the room of the axis: with the strip of all time, by which the time is chosen. */
 import type { Locator, Page } from 'playwright-core';
 import { expect, it } from 'vitest';
-import { expectAccessible, expectNoSidewaysScroll } from './harness';
-import { WIDTHS, axis, on, open, param, region, shownTime } from './timeline-page';
+import { expectAccessible, expectNoSidewaysScroll, WIDTHS } from './harness';
+import { axis, on, open, param, region, shownTime } from './timeline-page';
 
 const map = (page: Page): Locator => page.getByRole('application', { name: /^World map with/ });
 const height = async (page: Page): Promise<number> => (await map(page).boundingBox())!.height;

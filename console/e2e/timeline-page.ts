@@ -1,9 +1,8 @@
 /** What the tests of the timeline share: how they open it, and what they touch. */
 import type { Locator, Page } from 'playwright-core';
-import { stage } from './harness';
+import { shared } from './harness';
 
-export const on = stage();
-export const WIDTHS = [320, 390, 768, 1280, 2560];
+export const on = shared();
 export const LANDING = '1969-07-20T20:17:40Z';
 
 export type Options = Parameters<typeof on.loggedIn>[1];
@@ -14,7 +13,8 @@ export const param = (page: Page, name: string): string | null =>
   new URLSearchParams(new URL(page.url()).hash.split('?')[1]).get(name);
 export const counted = (page: Page, text: string): Promise<void> =>
   region(page, 'Axis').getByText(text, { exact: true }).first().waitFor();
-export const shownTime = (page: Page): Promise<string> => page.getByTitle('Type which time is shown').innerText();
+export const shownTime = (page: Page): Promise<string> =>
+  page.getByTitle('Type which time is shown').filter({ hasNotText: /^…$/ }).innerText();
 
 export async function open(params = '', options?: Options): Promise<Page> {
   const page = await on.loggedIn(`timeline?timeline=demo${params}`, options);

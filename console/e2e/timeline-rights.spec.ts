@@ -1,18 +1,21 @@
 /** The timeline for those who may not do everything: what is not offered, and why. */
 import type { Locator, Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
-import { REFUSED, stage } from './harness';
+import { REFUSED, shared } from './harness';
 
-const on = stage().anewWhenRepeated();
+const on = shared();
 const card = (page: Page): Locator => page.getByRole('article', { name: 'Event' });
 const launch = { event_id: 'launch', time: '1969-07-16T13:32:00Z', name: 'Launch', description: 'It lifts off.' };
 
 describe('who may only read', () => {
   it('is told so, and offered nothing that would be refused', async () => {
     await on.service.timeline('glass', launch);
-    await on.service.user('reader');
-    await on.service.call('POST', 'v1/set-access-control', { timeline_id: 'glass', permissions: { read: ['reader'] } });
-    const page = await on.loggedIn('timeline?timeline=glass&event=launch', { user: 'reader' });
+    await on.service.user('glass-reader');
+    await on.service.call('POST', 'v1/set-access-control', {
+      timeline_id: 'glass',
+      permissions: { read: ['glass-reader'] },
+    });
+    const page = await on.loggedIn('timeline?timeline=glass&event=launch', { user: 'glass-reader' });
     await card(page).getByText('Your access to glass is read-only. Ask one of its admins for write access.').waitFor();
     for (const name of ['Travel here', 'Correct', 'Record an event'])
       expect(await page.getByRole('button', { name, exact: true }).count()).toBe(0);

@@ -26,13 +26,13 @@ it('shows all of a tip, also at the lower end of the axis', async () => {
   await page.getByRole('button', { name: /^events per/ }).waitFor();
   const tip = axis(page).locator('.tip > div');
   const canvas = axis(page).locator('canvas').first();
-  const { width, height } = (await canvas.boundingBox())!;
+  const { x: left, y: top, width, height } = (await canvas.boundingBox())!;
   // From the line up on which the bars stand, on the highest of them.
   let y = height - 8;
   await expect
     .poll(async () => {
       for (let x = width * 0.8; x < width * 0.95 && (await tip.count()) === 0; x += 7)
-        await canvas.hover({ position: { x, y }, force: true });
+        await page.mouse.move(left + x, top + y);
       y = y > height * 0.4 ? y - 8 : height - 8;
       return tip.count();
     })

@@ -1,8 +1,8 @@
 /** A second filter, counted under the axis on the same time. */
 import type { Locator, Page } from 'playwright-core';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { expectAccessible, expectNoSidewaysScroll, fresh } from './harness';
-import { WIDTHS, counted, on, param, region, shownTime, timeline } from './timeline-page';
+import { expectAccessible, fresh, expectFits } from './harness';
+import { counted, on, param, region, shownTime, timeline } from './timeline-page';
 
 /** Every fourth call, the first and the last among them, so that the axis reaches as far for these as for all. */
 const isFailed = (index: number): boolean => (index < 56 && index % 4 === 0) || index === 59;
@@ -89,9 +89,6 @@ describe('a second filter', () => {
     };
     await on.service.call('POST', `v1/events?timeline_id=${name}`, late);
     await expect.poll(() => told(page).innerText()).toContain('1 event in view');
-    for (const width of WIDTHS) {
-      await page.setViewportSize({ width, height: 844 });
-      await expectNoSidewaysScroll(page);
-    }
+    await expectFits(page);
   });
 });

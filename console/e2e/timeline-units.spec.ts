@@ -1,8 +1,8 @@
 /** The unit of an attribute's numbers, which no event has: said by who looks at them, and kept in the address. */
 import type { Page } from 'playwright-core';
 import { expect, it } from 'vitest';
-import { expectAccessible, expectNoSidewaysScroll, fresh } from './harness';
-import { WIDTHS, axis, card, on, param, region, timeline } from './timeline-page';
+import { expectAccessible, fresh, expectFits } from './harness';
+import { axis, card, on, param, region, timeline } from './timeline-page';
 
 async function winds(): Promise<string> {
   const name = fresh('winds');
@@ -62,10 +62,7 @@ for (const most of ['', '&most=5'])
     await values(page)
       .getByText(/40 to 79\skt,/)
       .waitFor();
-    for (const width of WIDTHS) {
-      await page.setViewportSize({ width, height: 800 });
-      await expectNoSidewaysScroll(page);
-    }
+    await expectFits(page);
     await values(page).getByRole('button', { name: 'Unit: wind in kt' }).click();
     await page.keyboard.press('Delete');
     await page.keyboard.press('Enter');

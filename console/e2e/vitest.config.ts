@@ -6,15 +6,17 @@ export default defineConfig({
   test: {
     root: import.meta.dirname,
     include: ['**/*.spec.ts'],
-    // Each file has a service and a browser of its own. Tests wait about as long as they keep a processor busy.
+    // Files share a worker process, and with it a browser. Tests wait about as long as they keep a processor busy.
+    isolate: false,
     maxWorkers: Math.min(8, availableParallelism() + 1),
     // A machine with much else to do is slow, not wrong: these only end what would never end.
     testTimeout: 180_000,
     hookTimeout: 120_000,
     // As long as the browser waits.
     expect: { poll: { timeout: 60_000 } },
-    // What passes only then is marked in the output (`retry x1`): find out why.
+    // A test that passes only then is marked in the output (`retry x1`): find out why.
     retry: 1,
     globalSetup: './setup.ts',
+    setupFiles: './each-file.ts',
   },
 });

@@ -2,11 +2,11 @@
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import type { Locator, Page } from 'playwright-core';
-import { afterAll, describe, expect, it, vi } from 'vitest';
-import { BINARY, REFUSED, expectAccessible, expectNoSidewaysScroll, stage } from './harness';
+import { beforeAll, afterAll, describe, expect, it, vi } from 'vitest';
+import { BINARY, REFUSED, expectAccessible, own, expectUsable } from './harness';
 import { Witness } from './witness';
 
-const on = stage();
+const on = own();
 let witness: Witness | null = null;
 
 const NAME = 'witness.test/w1';
@@ -24,10 +24,8 @@ interface Proof {
 const proofOf = (position: number, more = ''): Promise<Proof> =>
   on.service.call<Proof>('GET', `timeline/${TIMELINE}/proof?position=${position}${more}`);
 
-// Each try of a test has a service of its own, and that has a witness.
-on.anewWhenRepeated(async () => {
+beforeAll(async () => {
   const { service } = on;
-  await witness?.remove();
   const { verifier_key } = await service.call<Proof>('GET', 'timeline/system/proof?position=0');
   witness = await Witness.start(NAME, verifier_key);
   await service.end();
@@ -68,11 +66,7 @@ describe('an entry that a witness vouches for', () => {
     for (const step of ['Checkpoint of system', `Witness ${NAME}`, 'Entry of system', 'Tree of the timeline'])
       await panel.getByText(`${step}, passed`).waitFor();
     await panel.getByText(/^It cosigned this at 20\d\d-\d\d-\d\dT.*Z, by its own clock\.$/).waitFor();
-    await expectAccessible(page);
-    for (const width of [320, 390, 768, 1280, 2560]) {
-      await page.setViewportSize({ width, height: 800 });
-      await expectNoSidewaysScroll(page);
-    }
+    await expectUsable(page);
     await page.getByRole('button', { name: 'The entry after' }).click();
     await page.getByRole('heading', { name: `Entry ${POSITION + 1}`, exact: true }).waitFor();
     await panel.getByText('It is in a tree that a witness vouches for.').waitFor({ state: 'hidden' });
@@ -151,7 +145,7 @@ describe('an entry that a witness vouches for', () => {
 });
 
 it('is handed over where the page may not verify anything', async () => {
-  const page = await on.loggedIn('clock', { ownSession: true });
+  const page = await on.loggedIn('clock', {});
   // As on a page that came by HTTP from another computer.
   await page.addInitScript(() => Reflect.deleteProperty(Crypto.prototype, 'subtle'));
   await page.reload();
