@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { durationWords, readDuration, shift } from './duration';
+import { durationIssue, durationWords, readDuration, shift } from './duration';
 import { HOUR, MINUTE, format, parse } from './instant';
 
 const read = (text: string) => {
@@ -34,7 +34,38 @@ describe('durations', () => {
     expect(read('1us1ms')).toMatch(/largest unit first/);
     expect(read('P1.5Y')).toMatch(/whole/);
     expect(read('P1H')).toMatch(/T before hours/);
+    expect(read('1.5d12h')).toMatch(/last number/);
+    expect(read('P1.0DT12H')).toMatch(/last number/);
+    expect(read('P4294967296M')).toMatch(/too long/);
+    expect(read(`${'0'.repeat(63)}1s`)).toMatch(/at most 64/);
   });
+
+  it.each(['90m', '1.5h', '2w', 'P2W', 'P1Y2M10DT2H30M', 'PT0.5S', 'PT0,5S', 'P1D', 'P4294967295M'])(
+    'include %j',
+    (text) => expect(durationIssue(text)).toBeNull(),
+  );
+
+  // As in the tests of the service (`duration/tests.rs`).
+  it.each([
+    'P',
+    'PT',
+    'P1DT',
+    'T2H',
+    'p1m',
+    'pt2h',
+    '1d 12h',
+    '1 h',
+    '1.h',
+    '.5h',
+    '1..5h',
+    '1,5h',
+    '1_000s',
+    '90',
+    'm',
+    '5M',
+    ' 1h',
+    '1h ',
+  ])('exclude %j', (text) => expect(durationIssue(text)).not.toBeNull());
 
   it('move on the calendar', () => {
     expect(moved('2028-02-29T00:00:00Z', 'P1Y', 1)).toBe('2029-02-28T00:00:00Z');

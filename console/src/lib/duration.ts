@@ -1,6 +1,6 @@
 /**
- * Lengths of time as the API takes them: `90m`, `1.5h`, `1d12h`, `P1M`, `PT2H`. What is wrong is told while it is
- * typed; the service has the last word, above all on months, which it counts on the calendar of the clock's place.
+ * Durations, read by the rules of the service (`docs/api-design.md`): `90m`, `1.5h`, `1d12h`, `P1M`, `PT2H`. The service
+ * counts months on the calendar of the clock's location; here they are counted in UTC.
  */
 import { DAY, HOUR, MINUTE, SECOND, daysInMonth, fromCivil, toCivil, type Micros } from './instant';
 
@@ -25,22 +25,32 @@ const UNITS = new Map([
   ['\u{3bc}s', SECOND / 1_000_000n],
 ]);
 const WHOLE = String.raw`(\d+)`;
-const BROKEN = String.raw`(\d+(?:\.\d+)?)`;
+const BROKEN = String.raw`(\d+(?:[.,]\d+)?)`;
 const ISO = new RegExp(
-  `^P(?:${WHOLE}Y)?(?:${WHOLE}M)?(?:${BROKEN}W)?(?:${BROKEN}D)?` +
-    `(?:T(?:${BROKEN}H)?(?:${BROKEN}M)?(?:${BROKEN}S)?)?$`,
-  'i',
+  `^P(?=[\\dT])(?:${WHOLE}Y)?(?:${WHOLE}M)?(?:${BROKEN}W)?(?:${BROKEN}D)?` +
+    `(?:T(?=\\d)(?:${BROKEN}H)?(?:${BROKEN}M)?(?:${BROKEN}S)?)?$`,
 );
+const BYTES_MAX = 64;
+const MONTHS_MAX = 2 ** 32 - 1;
+const MICROS_MAX = 2n ** 63n - 1n;
 
-/** Reads a duration. */
-export function readDuration(text: string): Read {
-  const given = text.trim();
+/** Reads a duration. Callers remove blanks around it if they send it without them. */
+export function readDuration(given: string): Read {
   if (given === '') return wrong('Write a length of time, such as 90m, 1d12h or P1M.');
   if (/^[-+]/.test(given)) return wrong('Leave out the sign: use rewind to go back, fast-forward to go ahead.');
+  if (new TextEncoder().encode(given).length > BYTES_MAX) return wrong(`Use at most ${BYTES_MAX} characters.`);
   const duration = /^p/i.test(given) ? readIso(given) : readShort(given);
   if (typeof duration === 'string') return wrong(duration);
+  if (/\d[.,]\d+[^\d]+\d/.test(given)) return wrong('Only the last number can have a fraction.');
+  if (duration.months > MONTHS_MAX || duration.micros > MICROS_MAX) return wrong('It is too long.');
   if (duration.months === 0 && duration.micros === 0n) return wrong('It must be longer than zero.');
   return { ok: true, duration };
+}
+
+/** Returns what is wrong with a duration, or null. */
+export function durationIssue(text: string): string | null {
+  const read = readDuration(text);
+  return read.ok ? null : read.problem;
 }
 
 /** Returns what is wrong with a duration that has to be as long wherever it is counted from, or null. */
@@ -48,7 +58,7 @@ export function fixedLengthIssue(text: string): string | null {
   const read = readDuration(text);
   if (read.ok && read.duration.months === 0) return null;
   if (read.ok || /mo|y/i.test(text)) return 'Months and years differ in length: write days, such as 90d.';
-  return /[a-z]/i.test(text) && !/^p/i.test(text.trim())
+  return /[a-z]/i.test(text) && !/^p/i.test(text)
     ? 'Write a number with a unit, such as 90d, 36h or 15m.'
     : read.problem;
 }
@@ -56,7 +66,7 @@ export function fixedLengthIssue(text: string): string | null {
 const wrong = (problem: string): Read => ({ ok: false, problem });
 
 function readShort(text: string): Duration | string {
-  const parts = [...text.matchAll(/(\d+(?:\.\d+)?)\s*(\p{L}*)\s*/gu)];
+  const parts = [...text.matchAll(/(\d+(?:\.\d+)?)(\p{L}*)/gu)];
   if (parts.map((part) => part[0]).join('') !== text) return 'Write numbers with units, such as 90m, 1.5h or 1d12h.';
   let micros = 0n;
   let last: bigint | undefined;
@@ -75,7 +85,7 @@ function readShort(text: string): Duration | string {
 function readIso(text: string): Duration | string {
   const parts = ISO.exec(text);
   if (parts === null)
-    return /\d\.\d+[YM](?!.*T)/i.test(text)
+    return /^[^T]*\d[.,]\d+[YM]/.test(text)
       ? 'Months and years must be whole numbers.'
       : 'Write it as P1Y2M10DT2H30M, with T before hours.';
   const units = [7n * DAY, DAY, HOUR, MINUTE, SECOND];
@@ -85,7 +95,7 @@ function readIso(text: string): Duration | string {
 
 /** Multiplies a decimal number with a unit, without a detour over floating point. */
 function times(number: string, unit: bigint): bigint {
-  const [whole = '0', fraction = ''] = number.split('.');
+  const [whole = '0', fraction = ''] = number.split(/[.,]/);
   const digits = fraction.slice(0, 12);
   return BigInt(whole) * unit + (BigInt(digits || '0') * unit) / 10n ** BigInt(digits.length);
 }

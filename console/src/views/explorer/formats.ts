@@ -1,24 +1,7 @@
 /** The kinds of text that the API knows, checked as the service does, with what would be right. */
+import { durationIssue } from '../../lib/duration';
 import { parse } from '../../lib/instant';
 import { BRACKETS, timestampIssue } from '../../lib/timestamp';
-
-const SHORT = new RegExp(
-  `^${['w', 'd', 'h', 'm', 's', 'ms', '[uµμ]s'].map((unit) => `(?:\\d+(?:\\.\\d+)?${unit})?`).join('')}$`,
-);
-const NUMBER = String.raw`\d+(?:[.,]\d+)?`;
-const ISO = new RegExp(
-  `^P(?:\\d+Y)?(?:\\d+M)?(?:${NUMBER}W)?(?:${NUMBER}D)?(?:T(?=\\d)(?:${NUMBER}H)?(?:${NUMBER}M)?(?:${NUMBER}S)?)?$`,
-);
-
-/** Returns what is wrong with a duration, or null. */
-export function durationIssue(text: string): string | null {
-  const bare = text.trim();
-  if (bare.startsWith('-') || bare.startsWith('+')) return 'Durations have no sign; use rewind to go back.';
-  if (/^\d+(\.\d+)?$/.test(bare)) return `Add a unit: ${bare}s, ${bare}m, ${bare}h, ${bare}d or ${bare}w.`;
-  const isRead = (bare !== '' && SHORT.test(bare)) || (bare.length > 1 && ISO.test(bare));
-  if (!isRead) return 'Write numbers with units, largest first, such as 90m, 1d12h or P1M.';
-  return /[1-9]/.test(bare) ? null : 'A duration must be longer than zero.';
-}
 
 const isLikeDuration = (text: string): boolean => /^[+-]?(P|\d.*[wdhms]$)/.test(text);
 

@@ -29,7 +29,7 @@ export const isMove = (kind: Kind): boolean => kind === 'delay' || kind === 'adv
 export function issueOf({ kind, amount, label }: Change): string | null {
   if (kind === 'note') return label.trim() === '' ? 'Write what the label says.' : null;
   if (!isMove(kind)) return null;
-  const read = readDuration(amount);
+  const read = readDuration(amount.trim());
   return read.ok ? null : read.problem;
 }
 

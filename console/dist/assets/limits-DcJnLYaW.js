@@ -1,0 +1,1 @@
+import{H as e}from"./common-_Y9bPlLo.js";async function t(){return(await e.limits()).limits}export{t};
