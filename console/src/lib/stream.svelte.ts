@@ -104,7 +104,7 @@ class Exchange {
   /** Those that were told nothing yet. */
   #new = new Set<Stream>();
   #byTimeline = new Map<string, Line>();
-  #lines: Lines | null = null;
+  #lines = new Lines((said) => this.#hear(said));
   #isDue = false;
   /** Addresses that the service refused because there are too many paradoxes to look for. */
   #refused = new Set<string>();
@@ -148,19 +148,11 @@ class Exchange {
       this.#each(found.url, (stream) => stream.become('connecting'));
     }
     const urls = [...this.#byTimeline.values()].map((line) => line.url);
-    this.#hub().want(urls);
+    // A hub keeps what it was told, which the next user need not know: each session has its own.
+    this.#lines.join(session.body?.session_id ?? '');
+    this.#lines.want(urls);
     for (const stream of this.#new) this.#welcome(stream);
     this.#new.clear();
-  }
-
-  /** The way to the hub of the present session. A hub keeps what it was told, which the next user need not know. */
-  #hub(): Lines {
-    const sessionId = session.body?.session_id ?? '';
-    if (this.#lines?.sessionId !== sessionId) {
-      this.#lines?.close();
-      this.#lines = new Lines(sessionId, (said) => this.#hear(said));
-    }
-    return this.#lines;
   }
 
   /** Tells what the line knows already. */

@@ -1,9 +1,10 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { parse } from '../instant';
-import { bucketAt, countStore, countWithin, readCounts, renewed, rounded, type Counts } from './counts';
+import { bucketAt, countStore, countWithin, readCounts, rounded, type Counts } from './counts';
 import { ALL } from './filter';
 import { STEPS } from './steps';
 import { EventStore } from './store';
+import { withPart } from '../../views/timeline/recount';
 
 const day = STEPS.find((step) => step.iso === 'P1D')!;
 const at = (date: string): bigint => parse(`${date}T00:00:00Z`)!;
@@ -47,7 +48,7 @@ describe('counts', () => {
 
   it('are renewed in part', () => {
     const part = { ...counts, from: at('2020-01-02'), to: at('2020-01-04'), buckets: [] };
-    const after = renewed(counts, part);
+    const after = withPart(counts, part);
     expect([after.count, after.buckets.length, after.from, after.to]).toEqual([17, 2, counts.from, counts.to]);
   });
 

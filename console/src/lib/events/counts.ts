@@ -196,13 +196,3 @@ export function rounded(count: number): number {
   const grain = 10 ** Math.max(0, Math.floor(Math.log10(Math.max(count, 1))) - 1);
   return Math.round(count / grain) * grain;
 }
-
-/** Puts what was counted anew in the place of what was there: both in the same steps. */
-export function renewed(before: Counts, part: Counts): Counts {
-  const buckets = [
-    ...before.buckets.filter((bucket) => bucket.to <= part.from),
-    ...part.buckets,
-    ...before.buckets.filter((bucket) => bucket.from >= part.to),
-  ];
-  return { ...before, buckets, count: buckets.reduce((sum, bucket) => sum + bucket.count, 0) };
-}

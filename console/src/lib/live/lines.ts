@@ -26,38 +26,31 @@ function trusted(url: string): string {
 const HIDDEN_MS = 30_000;
 
 export class Lines {
-  #port: MessagePort;
+  #port: MessagePort | undefined;
+  #sessionId: string | null = null;
   #urls: string[] = [];
   #isHidden = false;
   #timer: ReturnType<typeof setTimeout> | undefined;
-  #closed = new AbortController();
+  /** Gives the lock of this page away. */
+  #leave = (): void => {};
 
-  /** Pages of one session share a hub. */
-  constructor(
-    readonly sessionId: string,
-    private readonly hear: (said: ToPage) => void,
-  ) {
-    this.#port = this.#shared() ?? this.#own();
-    const { signal } = this.#closed;
-    document.addEventListener('visibilitychange', () => this.#seen(), { signal });
+  constructor(private readonly hear: (said: ToPage) => void) {
+    document.addEventListener('visibilitychange', () => this.#seen());
     for (const event of ['focus', 'pointerdown', 'keydown'])
-      addEventListener(event, () => this.#use(), { capture: true, passive: true, signal });
-    addEventListener('pagehide', () => this.#say({ kind: 'want', urls: [] }), { signal });
-    addEventListener(
-      'pageshow',
-      (event) => {
-        if (event.persisted) this.#sendWants();
-      },
-      { signal },
-    );
+      addEventListener(event, () => this.#use(), { capture: true, passive: true });
+    addEventListener('pagehide', () => this.#say({ kind: 'want', urls: [] }));
+    addEventListener('pageshow', (event) => {
+      if (event.persisted) this.#sendWants();
+    });
   }
 
-  /** Leaves the hub. */
-  close(): void {
+  /** Joins the hub of a session, which all pages of the session share, and leaves the one before. */
+  join(sessionId: string): void {
+    if (sessionId === this.#sessionId) return;
     this.want([]);
-    this.#closed.abort();
-    clearTimeout(this.#timer);
-    this.#port.onmessage = null;
+    this.#leave();
+    this.#sessionId = sessionId;
+    this.#port = this.#shared(sessionId) ?? this.#own();
   }
 
   /** Says which addresses to listen to. */
@@ -71,16 +64,16 @@ export class Lines {
   }
 
   #say(said: ToHub): void {
-    this.#port.postMessage(said);
+    this.#port?.postMessage(said);
   }
 
-  #shared(): MessagePort | null {
+  #shared(sessionId: string): MessagePort | null {
     if (!('SharedWorker' in globalThis)) return null;
     try {
       // A log-out may clear the storage of the site. Then its locks are others than those that a worker from before sees.
-      const worker = new SharedWorker(trusted(workerUrl), { type: 'module', name: `timenav ${this.sessionId}` });
+      const worker = new SharedWorker(trusted(workerUrl), { type: 'module', name: `timenav ${sessionId}` });
       worker.onerror = () => {
-        if (this.#closed.signal.aborted) return;
+        if (this.#port !== worker.port) return;
         this.#port = this.#own();
         this.#sendWants();
       };
@@ -103,7 +96,9 @@ export class Lines {
   }
 
   #open(port: MessagePort): MessagePort {
-    port.onmessage = ({ data }: MessageEvent<ToPage>) => this.hear(data);
+    port.onmessage = ({ data }: MessageEvent<ToPage>) => {
+      if (port === this.#port) this.hear(data);
+    };
     return port;
   }
 
@@ -113,7 +108,7 @@ export class Lines {
     const name = `timenav-page-${Math.random().toString(36).slice(2)}`;
     void navigator.locks.request(name, () => {
       port.postMessage({ kind: 'lock', name } satisfies ToHub);
-      return new Promise<void>((left) => this.#closed.signal.addEventListener('abort', () => left()));
+      return new Promise<void>((left) => (this.#leave = left));
     });
   }
 

@@ -1,7 +1,6 @@
 /** The counts that the axis draws: over all of time, around what is in sight, and of each group of that. */
-import { isAborted } from '../../lib/api';
 import type { Micros } from '../../lib/instant';
-import { GROUPS_MAX, readCounts, renewed, type Counts } from '../../lib/events/counts';
+import { GROUPS_MAX, readCounts, type Counts } from '../../lib/events/counts';
 import type { GroupBy, Question } from '../../lib/events/filter';
 import { membersOf, type Group, type Legend } from './groups';
 import { stepBegin, stepEnd, stepOf, type Step } from '../../lib/events/steps';
@@ -26,7 +25,7 @@ export class Counted {
   near = $state.raw<Counts | null>(null);
   series = $state.raw<Series | null>(null);
   /** Ends when all of time is counted, or that was given up. */
-  #counting: Promise<void> = Promise.resolve();
+  counting: Promise<void> = Promise.resolve();
 
   /** Counts all of time, for an axis that has so much time in a pixel. */
   async readOverall(
@@ -40,7 +39,7 @@ export class Counted {
     const take = (counts: Counts): void => void (this.overall = counts);
     take({ step, ...range, until: range.from, buckets: [], count: 0 });
     const counting = readCounts(question, step, range, signal, take).then(take);
-    this.#counting = counting.catch(() => {});
+    this.counting = counting.catch(() => {});
     await counting;
   }
 
@@ -74,32 +73,6 @@ export class Counted {
     const { series } = this;
     const isOf = series?.whole === whole && series.by === by;
     return groups.map((group) => (isOf ? series.byKey.get(keyOf(group)) : null) ?? null);
-  }
-
-  /**
-   * Counts again what changed between two moments, or everything if these are unknown. Counts that another reading has
-   * replaced meanwhile are not overwritten: that reading may have begun before the change, so its counts are renewed.
-   */
-  async renew(question: Question, times: { from: Micros; to: Micros } | null, signal: AbortSignal): Promise<void> {
-    const again = async (which: 'overall' | 'near'): Promise<void> => {
-      const counting = this.#counting;
-      await counting;
-      const before = this[which];
-      if (before === null) return;
-      const { step } = before;
-      const from = times === null || times.from < before.from ? before.from : stepBegin(step, times.from);
-      const to = times === null || times.to >= before.to ? before.to : stepEnd(step, stepBegin(step, times.to));
-      if (from >= to) return;
-      const part = await readCounts(question, step, { from, to }, signal, () => {});
-      if (this[which] !== before || this.#counting !== counting) return again(which);
-      this[which] = renewed(before, part);
-    };
-    try {
-      await again('overall');
-      await again('near');
-    } catch (error) {
-      if (!isAborted(error)) throw error;
-    }
   }
 
   clear(): void {

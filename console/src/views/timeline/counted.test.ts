@@ -4,6 +4,7 @@ import { ALL } from '../../lib/events/filter';
 import { STEPS } from '../../lib/events/steps';
 import { BAR_PIXELS, Counted } from './counted.svelte';
 import type { Legend } from './groups';
+import { recount } from './recount';
 import { readMissing } from './legend';
 
 const [step] = STEPS;
@@ -95,7 +96,7 @@ describe('a renewal', () => {
     await vi.waitFor(() => expect(asked).toHaveLength(1));
     answer(0, [2001], 'rest');
     await vi.waitFor(() => expect(counted.overall?.count).toBe(1));
-    const renewing = counted.renew(question, { from: year(2001), to: year(2001) }, signal);
+    const renewing = recount(counted, question, { from: year(2001), to: year(2001) }, signal);
     await vi.waitFor(() => expect(asked).toHaveLength(2));
     answer(1, [2002, 2003]);
     await reading;
@@ -118,7 +119,7 @@ describe('a renewal', () => {
     await vi.waitFor(() => expect(asked).toHaveLength(1));
     answer(0, [2002, 2003]);
     await first;
-    const renewing = counted.renew(question, { from: year(2002), to: year(2002) }, signal);
+    const renewing = recount(counted, question, { from: year(2002), to: year(2002) }, signal);
     await vi.waitFor(() => expect(asked).toHaveLength(2));
     const second = counted.readOverall(question, overall, years.micros / BAR_PIXELS, signal);
     await vi.waitFor(() => expect(asked).toHaveLength(3));

@@ -25,6 +25,7 @@ import type { Exactly } from './exactly.svelte';
 import { groupsOfStore, type Chosen, type Legend } from './groups';
 import type { Measured } from './measured.svelte';
 import { changesIn, Live, spanOf, type Changes } from './live.svelte';
+import { recounting } from './parts';
 import { Renewal } from './renewal';
 import { Sight, type Range } from './sight.svelte';
 import { readEnds, readExtent, readPage, readSpan } from '../../lib/events/pages';
@@ -77,16 +78,17 @@ export class TimelineModel {
   readonly live = new Live((changes) => this.#apply(changes));
 
   /** For which time the events were read. */
-  #window = $state.raw<Range | null>(null);
-  #extent = $state.raw<Range | null>(null);
+  window = $state.raw<Range | null>(null);
+  /** All of time that has events. */
+  extent = $state.raw<Range | null>(null);
   /** Whether there are too many events in sight to read each: then they are counted. */
   isFar = $derived(
-    this.#window === null || this.#window.from > this.sight.range.from || this.#window.to < this.sight.range.to,
+    this.window === null || this.window.from > this.sight.range.from || this.window.to < this.sight.range.to,
   );
   /** The events that are shown one by one. */
   shown = $derived(this.isFar ? EMPTY : this.all);
   /** Whether every event that passes was read. */
-  isWhole = $derived(this.#window?.from === FIRST && this.#window.to === LAST);
+  isWhole = $derived(this.window?.from === FIRST && this.window.to === LAST);
   readonly #step = $derived(stepOf(this.view.pixel * BAR_PIXELS));
   /** What the bars of the axis are made of. */
   counts = $derived.by<Counts | null>(() => {
@@ -111,7 +113,7 @@ export class TimelineModel {
   /** Which group each shown event is in. */
   groups = $derived(this.legend === null ? null : groupsOfStore(this.shown, this.legend));
   /** Is there nothing at all? */
-  isEmpty = $derived(this.phase === 'ready' && this.all.count === 0 && this.#extent === null && this.isPlain);
+  isEmpty = $derived(this.phase === 'ready' && this.all.count === 0 && this.extent === null && this.isPlain);
   /** Does nothing pass the filter? */
   isNothing = $derived(
     this.phase === 'ready' &&
@@ -246,17 +248,17 @@ export class TimelineModel {
         this.counted.clear();
         this.#ends = null;
         this.all = page.store;
-        this.#window = { from: FIRST, to: LAST };
-        this.#extent = page.store.count === 0 ? null : { from: page.store.time(0), to: page.store.end() };
+        this.window = { from: FIRST, to: LAST };
+        this.extent = page.store.count === 0 ? null : { from: page.store.time(0), to: page.store.end() };
         if (!this.sight.isChosen) this.fit();
         return;
       }
     }
     const extent = await readExtent(this.question, signal);
-    this.#window = null;
+    this.window = null;
     this.counted.clear();
     this.#ends = null;
-    this.#extent = extent && { from: extent.first, to: extent.last };
+    this.extent = extent && { from: extent.first, to: extent.last };
     if (extent === null) return;
     if (!this.sight.isChosen) this.fit();
     const whole = besideScale(extent.first, extent.last, this.view.width);
@@ -272,12 +274,6 @@ export class TimelineModel {
 
   cancel(): void {
     this.#loading.abort();
-  }
-
-  /** Reads what there is, and shows all of it. */
-  async loadAll(): Promise<void> {
-    this.sight.isChosen = false;
-    await this.load();
   }
 
   /** Shows other events: those that pass another filter, of another box, or as they were known at another time. */
@@ -329,11 +325,6 @@ export class TimelineModel {
     this.settle(0);
   }
 
-  /** All of time that has events. */
-  get extent(): Range | null {
-    return this.#extent;
-  }
-
   /** When the first and the last event happens that passes the filter; null while that is not known. */
   #ends: (Range & { of: Counts | null }) | null = null;
 
@@ -349,9 +340,9 @@ export class TimelineModel {
   /** Shows all there is. */
   fit(): void {
     const { width } = this.view;
-    if (this.#extent !== null) {
+    if (this.extent !== null) {
       const ends = this.#ends?.of === this.counted.overall ? this.#ends : null;
-      const { from, to } = ends ?? this.#passing ?? this.#extent;
+      const { from, to } = ends ?? this.#passing ?? this.extent;
       this.view = besideScale(from, to, width);
     }
     this.settle();
@@ -372,10 +363,10 @@ export class TimelineModel {
     if (this.phase === 'failed') return;
     const { from, to } = this.sight.range;
     this.live.see(from, to);
-    if (this.isFar && this.#extent !== null) await this.#readNear(from, to, signal);
+    if (this.isFar && this.extent !== null) await this.#readNear(from, to, signal);
     await Promise.all([this.#readGroups(signal), this.measured?.readIn(this, signal)]);
     const { all } = this;
-    const window = this.#window;
+    const window = this.window;
     if (window === null || this.isFar || all === this.#marked || all.count === 0 || all.count > MARKS_MAX) return;
     await this.around.readMarks(this.question, window.from, window.to, signal);
     this.#marked = all;
@@ -394,13 +385,13 @@ export class TimelineModel {
       const read = await readSpan(question, { from: low, to: high, limit: this.singlesMax, signal });
       if (read === null) continue;
       this.all = read;
-      this.#window = { from: low, to: high };
+      this.window = { from: low, to: high };
       return;
     }
   }
 
   async #readGroups(signal: AbortSignal): Promise<void> {
-    const extent = this.#extent;
+    const extent = this.extent;
     if (extent === null) return;
     // Before the first event and after the last one there is nothing to count.
     const { from, to } = this.sight.range;
@@ -412,10 +403,10 @@ export class TimelineModel {
   #apply(changes: Changes): boolean {
     if (this.phase === 'loading') return false;
     const { from, to } = this.sight.range;
-    const wasEmpty = this.#extent === null;
+    const wasEmpty = this.extent === null;
     if (this.isWhole && this.isPlain && this.all.count + changes.size <= this.singlesMax) {
       this.all = this.all.with(changes);
-      this.#extent = this.all.count === 0 ? null : { from: this.all.time(0), to: this.all.end() };
+      this.extent = this.all.count === 0 ? null : { from: this.all.time(0), to: this.all.end() };
       if (wasEmpty && !this.sight.isChosen) this.fit();
       this.settle();
     } else if (wasEmpty) void this.load();
@@ -429,39 +420,13 @@ export class TimelineModel {
   async #renew(span: Range | null): Promise<void> {
     const { signal } = this.#loading;
     try {
-      await this.#readAgain(span, signal);
+      const { readAgain } = await recounting();
+      await readAgain(this, span, signal);
     } catch (error) {
       // What cannot be reached is read again once the stream is back, which the page says meanwhile.
       if (signal.aborted || isAborted(error) || error instanceof Unreachable) return;
       [this.phase, this.error] = ['failed', error];
     }
-  }
-
-  async #readAgain(span: Range | null, signal: AbortSignal): Promise<void> {
-    const { question, counted } = this;
-    const extent = await readExtent(question, signal);
-    const { overall } = counted;
-    if (extent !== null && overall !== null && (extent.first < overall.from || extent.last >= overall.to)) {
-      await this.load();
-      return;
-    }
-    if (extent !== null) this.#extent = { from: extent.first, to: extent.last };
-    await counted.renew(question, span, signal);
-    this.measured?.forget(span);
-    this.exactly?.forget(span);
-    const window = this.#window;
-    if (window !== null) {
-      const read = await readSpan(question, { ...window, limit: this.singlesMax, signal });
-      if (read !== null) this.all = read;
-      else if (this.isWhole) {
-        // It has become too much to show one by one.
-        await this.load();
-        return;
-      } else this.#window = null;
-    }
-    this.colors.forget();
-    this.version += 1;
-    this.settle();
   }
 
   close(): void {

@@ -6,6 +6,7 @@ export const dialogs = later(() => import('./Dialogs.svelte'));
 export const changeEvents = later(() => import('./ChangeEvents.svelte'));
 export const filterDialog = later(() => import('./FilterDialog.svelte'));
 export const legends = laterOrThrow(() => import('./legend'));
+export const recounting = laterOrThrow(() => import('./recount'));
 export const groupChoice = later(() => import('./GroupChoice.svelte'));
 export const asOf = later(() => import('./AsOf.svelte'));
 export const playback = later(() => import('./Playback.svelte'));

@@ -8,6 +8,7 @@ import { readExtent } from '../../../lib/events/pages';
 import { stepOf } from '../../../lib/events/steps';
 import { Stream } from '../../../lib/stream.svelte';
 import { BAR_PIXELS, Counted } from '../counted.svelte';
+import { recount } from '../recount';
 import type { TimelineModel } from '../model.svelte';
 import { Renewal } from '../renewal';
 import type { Range } from '../sight.svelte';
@@ -105,7 +106,7 @@ export class Second {
     try {
       const extent = await readExtent(question, signal);
       const isWithin = extent !== null && extent.first >= overall.from && extent.last < overall.to;
-      if (isWithin) await this.#counted.renew(question, null, signal);
+      if (isWithin) await recount(this.#counted, question, null, signal);
       else if (extent !== null) this.#begin(question, { from: extent.first, to: extent.last });
       this.#exact = null;
       await this.#settle(question);

@@ -1,0 +1,35 @@
+/** The timeline in the window of a laptop: what is chosen is in sight. */
+import type { Locator, Page } from 'playwright-core';
+import { expect, it } from 'vitest';
+import { expectAccessible, expectNoSidewaysScroll } from './harness';
+import { axis, card, open } from './timeline-page';
+
+/** How much of an element is above or below the window, in pixels. */
+const hidden = (element: Locator): Promise<number> =>
+  element.evaluate((one) => {
+    const { top, bottom } = one.getBoundingClientRect();
+    return Math.max(0, 60 - top) + Math.max(0, bottom - innerHeight);
+  });
+
+it('shows the card of a chosen event beside the axis, and its title and close button while it scrolls', async () => {
+  const page: Page = await open('&event=moon-landing-1969', { viewport: { width: 1366, height: 657 } });
+  const title = card(page).getByRole('heading', { level: 2 });
+  const close = card(page).getByRole('button', { name: 'Close the card' });
+  await card(page).getByText('Recorded').first().waitFor();
+  await expect.poll(() => hidden(title)).toBe(0);
+  const beside = async (): Promise<number> => {
+    const [left, right] = [await axis(page).boundingBox(), await card(page).boundingBox()];
+    return right!.x - left!.x - left!.width;
+  };
+  await expect.poll(beside).toBeGreaterThanOrEqual(0);
+  const side = page.getByRole('region', { name: 'Chosen event' });
+  await side.evaluate((one) => one.scrollTo(0, one.scrollHeight));
+  await expect.poll(() => side.evaluate((one) => one.scrollTop)).toBeGreaterThan(0);
+  for (const one of [title, close]) expect(await hidden(one)).toBe(0);
+  await page.evaluate(() => scrollTo(0, 300));
+  for (const one of [title, close]) await expect.poll(() => hidden(one)).toBe(0);
+  await expectNoSidewaysScroll(page);
+  await expectAccessible(page);
+  await close.click();
+  await card(page).waitFor({ state: 'detached' });
+});
