@@ -30,6 +30,8 @@ pub(super) struct Feature<'a> {
     #[serde(borrow)]
     pub(super) geometry: Option<&'a RawValue>,
     #[serde(borrow)]
+    pub(super) bbox: Option<&'a RawValue>,
+    #[serde(borrow)]
     pub(super) properties: Option<&'a RawValue>,
 }
 
@@ -84,7 +86,7 @@ impl Feature<'_> {
         attributes: &mut Map<String, Value>,
     ) -> Result<(), RecordError> {
         if let Some(geometry) = self.geometry {
-            let place = geometry::place(geometry)?;
+            let place = geometry::place(geometry, self.bbox)?;
             // What is mapped is where the feature is only if its geometry does not say so (RFC 7946 §3.2).
             draft.geo = place.geo.or(draft.geo);
             if let Some(altitude) = place.altitude {

@@ -22,9 +22,9 @@ pub(super) struct Place {
     pub(super) altitude: Option<f64>,
 }
 
-/// Returns where the geometry is.
-pub(super) fn place(geometry: &RawValue) -> Result<Place, RecordError> {
-    let mut extent = Extent::default();
+/// Returns where the geometry is. `bbox` is the box of its feature, if that has one.
+pub(super) fn place(geometry: &RawValue, bbox: Option<&RawValue>) -> Result<Place, RecordError> {
+    let mut extent = Extent { crosses: crosses(bbox), ..Extent::default() };
     let kind = extent.add_geometry(geometry, GEOMETRY_DEPTH_MAX)?;
     let altitude = if kind == Kind::Point { extent.altitude } else { None };
     Ok(Place { geo: extent.circle(), altitude })
@@ -73,13 +73,25 @@ struct Geometry<'a> {
     coordinates: Option<&'a RawValue>,
     #[serde(borrow)]
     geometries: Option<Vec<&'a RawValue>>,
+    #[serde(borrow)]
+    bbox: Option<&'a RawValue>,
+}
+
+/// Returns whether a box says that it crosses the antimeridian: its west is greater than its east (RFC 7946 §5.2).
+fn crosses(bbox: Option<&RawValue>) -> bool {
+    let edges = bbox.and_then(|bbox| serde_json::from_str::<Vec<f64>>(bbox.get()).ok());
+    edges.is_some_and(|edges| match edges[..] {
+        [west, _, east, _] | [west, _, _, east, _, _] => west > east,
+        _ => false,
+    })
 }
 
 /// The box around positions.
 ///
 /// A geometry across the antimeridian comes in parts that are cut there (RFC 7946 §3.1.9), so the
 /// parts lie at both ends of the numbers and close together. Longitudes of whole parts are
-/// therefore kept twice, from −180 to 180 and from 0 to 360; the narrower box counts.
+/// therefore kept twice, from −180 to 180 and from 0 to 360; the narrower box counts. A geometry that is not cut may say by
+/// a `bbox` that it crosses.
 #[derive(Default)]
 struct Extent {
     lat: Interval,
@@ -87,6 +99,10 @@ struct Extent {
     lon_eastward: Interval,
     /// The longitudes of the part that is being read: a point, a line or a ring.
     part_lon: Interval,
+    /// The longitudes of all positions from 0 to 360.
+    positions_eastward: Interval,
+    /// Whether a `bbox` says that lines cross the antimeridian. Then only `positions_eastward` counts.
+    crosses: bool,
     altitude: Option<f64>,
 }
 
@@ -130,6 +146,7 @@ impl Extent {
         };
         let geometry: Geometry<'_> =
             serde_json::from_str(text.get()).map_err(|error| invalid(without_position(&error)))?;
+        self.crosses |= crosses(geometry.bbox);
         let word = geometry.kind.unwrap_or_default();
         let kind = Kind::ALL.into_iter().find(|kind| kind.as_str() == word).ok_or_else(|| {
             let kinds = Kind::ALL.map(Kind::as_str).join("`, `");
@@ -165,6 +182,7 @@ impl Extent {
     fn add(&mut self, lon: f64, lat: f64) {
         self.lat.add(lat);
         self.part_lon.add(lon);
+        self.positions_eastward.add(if lon < 0.0 { lon + 360.0 } else { lon });
     }
 
     fn end_part(&mut self) {
@@ -186,8 +204,13 @@ impl Extent {
 
     /// Returns the circle around the box, or the point if there is only one.
     fn circle(&self) -> Option<Geo> {
-        let crosses = self.lon_eastward.width() < self.lon.width();
-        let lon = if crosses { self.lon_eastward } else { self.lon };
+        let lon = if self.crosses {
+            self.positions_eastward
+        } else if self.lon_eastward.width() < self.lon.width() {
+            self.lon_eastward
+        } else {
+            self.lon
+        };
         let middle = if lon.middle() > 180.0 { lon.middle() - 360.0 } else { lon.middle() };
         let point = Point::new(self.lat.middle(), middle)?;
         if self.lat.width() == 0.0 && lon.width() == 0.0 {

@@ -78,6 +78,7 @@ struct Outermost {
     has_features: bool,
     id: Option<Box<RawValue>>,
     geometry: Option<Box<RawValue>>,
+    bbox: Option<Box<RawValue>>,
     properties: Option<Box<RawValue>>,
 }
 
@@ -105,6 +106,7 @@ impl<'de> Visitor<'de> for Members<'_, '_> {
                 }
                 "id" => outermost.id = map.next_value()?,
                 "geometry" => outermost.geometry = map.next_value()?,
+                "bbox" => outermost.bbox = map.next_value()?,
                 "properties" => outermost.properties = map.next_value()?,
                 _ => {
                     map.next_value::<IgnoredAny>()?;
@@ -121,6 +123,7 @@ impl<'de> Visitor<'de> for Members<'_, '_> {
                     kind: None,
                     id: outermost.id.as_deref(),
                     geometry: outermost.geometry.as_deref(),
+                    bbox: outermost.bbox.as_deref(),
                     properties: outermost.properties.as_deref(),
                 };
                 let event = feature.draft(progress.mapping);

@@ -231,7 +231,14 @@ fn places_cover_their_geometries() {
         across,
     );
     check_geometry(r#"{"type":"MultiPoint","coordinates":[[179,0],[-179,0]]}"#, across);
-    // A line is never across it, however long.
+    // A geometry that is not cut says so by its box.
+    let ring = "[[[177,0],[-177,0],[-177,0],[177,0],[177,0]]]";
+    let around = r#""geo":{"lat":0,"lon":180,"radius_m":333959},"#;
+    check_geometry(&format!(r#"{{"type":"Polygon","bbox":[177,0,-177,0],"coordinates":{ring}}}"#), around);
+    check_geometry(&format!(r#"{{"type":"Polygon","bbox":[177,0,-1,-177,0,1],"coordinates":{ring}}}"#), around);
+    let all = r#""geo":{"lat":0,"lon":0,"radius_m":20037508},"#;
+    check_geometry(&format!(r#"{{"type":"Polygon","bbox":[-177,0,177,0],"coordinates":{ring}}}"#), all);
+    // A line is never across it without one, however long.
     check_geometry(
         r#"{"type":"LineString","coordinates":[[-180,0],[180,0]]}"#,
         r#""geo":{"lat":0,"lon":0,"radius_m":20037508},"#,
@@ -386,7 +393,7 @@ proptest::proptest! {
         }).collect();
         let geometry = format!("{{\"type\":\"MultiPoint\",\"coordinates\":{positions:?}}}");
         let geometry = serde_json::value::RawValue::from_string(geometry).unwrap();
-        let geo = geometry::place(&geometry).unwrap().geo.unwrap();
+        let geo = geometry::place(&geometry, None).unwrap().geo.unwrap();
         for [lon, lat] in positions {
             let point = timenav_core::place::Point::new(lat, lon).unwrap();
             let distance_m = geo.point.distance_m(point);
