@@ -225,7 +225,14 @@ fn clipped(text: &str, chars_max: usize) -> String {
 
 /// Returns the text as one line that does nothing to a terminal.
 pub(crate) fn printable(text: &str) -> String {
-    text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
+    text.chars().map(|c| if acts_on_terminal(c) { ' ' } else { c }).collect()
+}
+
+/// Returns whether a character changes what a terminal does with others: a control character, or one that changes the
+/// direction of text (Unicode Standard Annex #9, section 2), by which a name can pass for another.
+pub(crate) fn acts_on_terminal(c: char) -> bool {
+    c.is_control()
+        || matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
 fn printable_lines(text: &str) -> String {
@@ -235,6 +242,12 @@ fn printable_lines(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn printable_text_has_no_control_and_no_direction_characters() {
+        assert_eq!(printable("a\u{1b}[2J\u{202e}gpj.exe\u{2069}\u{85}b"), "a [2J gpj.exe  b");
+        assert_eq!(printable("שלום, naïve 日本"), "שלום, naïve 日本");
+    }
 
     #[test]
     fn json_is_indented_and_nothing_in_it_changes() {

@@ -91,7 +91,7 @@ impl Table {
         if !stdout().is_terminal() {
             return out;
         }
-        out.chars().map(|c| if c.is_control() && c != '\n' { ' ' } else { c }).collect()
+        out.chars().map(|c| if super::acts_on_terminal(c) && c != '\n' { ' ' } else { c }).collect()
     }
 }
 
