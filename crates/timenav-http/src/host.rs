@@ -54,8 +54,8 @@ fn fault(parts: &Parts) -> Option<&'static str> {
         (None, _) if parts.version <= Version::HTTP_10 => None,
         (None, Some(_)) if parts.version >= Version::HTTP_2 => None,
         (None, _) => Some("the request has no Host header; send one"),
-        // In HTTP/1.1 the target counts, and the field is not looked at (RFC 9112 §3.2.2).
-        (Some(host), Some(authority)) if parts.version >= Version::HTTP_2 && !host.eq_ignore_ascii_case(authority) => {
+        // In HTTP/1.1 a server may go by the target alone (RFC 9112 §3.2.2). A proxy before it may have gone by the field.
+        (Some(host), Some(authority)) if !host.eq_ignore_ascii_case(authority) => {
             Some("the Host header and the request target name different hosts")
         }
         (Some(_), _) => None,
