@@ -287,7 +287,10 @@ impl LedgerStream {
                 let due = self.pass_entry(position, &leaf).await?;
                 self.next += 1;
                 self.silent += 1;
-                let news = self.news(position, &leaf).await?;
+                let Some(news) = self.news(position, &leaf).await? else {
+                    self.start_over(Some(News::Reset));
+                    continue;
+                };
                 self.first =
                     due.into_iter().chain(parts(position, news, std::mem::take(&mut self.told_parts))).collect();
                 if self.first.is_empty() && self.silent >= SILENT_ENTRIES_MAX {
@@ -363,8 +366,8 @@ impl LedgerStream {
         }
     }
 
-    /// Returns what an entry tells: what it is about, and what it made and healed.
-    async fn news(&mut self, position: u64, leaf: &[u8]) -> Result<Vec<News>, Refusal> {
+    /// Returns what an entry tells: what it is about, and what it made and healed. `None` if that is not known any more.
+    async fn news(&mut self, position: u64, leaf: &[u8]) -> Result<Option<Vec<News>>, Refusal> {
         let mut news: Vec<News> = self.what_happened(position, leaf).await?.into_iter().collect();
         if self.topics.contains(&Topic::Advances) {
             news.extend(self.advance_of(position, leaf).await?);
@@ -373,9 +376,10 @@ impl LedgerStream {
             news.extend(self.firings_of(position, leaf).await?);
         }
         if self.paradoxes.is_some() {
-            news.extend(self.paradoxes_of(position, leaf).await?);
+            let Some(paradoxes) = self.paradoxes_of(position, leaf).await? else { return Ok(None) };
+            news.extend(paradoxes);
         }
-        Ok(news)
+        Ok(Some(news))
     }
 
     /// Returns what an entry is about, if it is of a topic.

@@ -13,6 +13,14 @@ use crate::head::TimelineKey;
 /// Changes of paradoxes that are remembered, to be told to whoever made them.
 pub(crate) const DELTAS_KEPT_MAX: usize = 1_024;
 
+/// Paradoxes in these changes: each is told with its events, and takes as much memory as [`PARADOX_WEIGHT`] events of a view.
+const DELTA_PARADOXES_KEPT_MAX: usize = 10_000;
+const PARADOX_WEIGHT: usize = 8;
+
+/// Views of listeners who are behind the shared one, of all timelines: each is as large as that. Further listeners who are
+/// behind start over.
+pub const VIEWS_BEHIND_MAX: usize = 4;
+
 /// A view, and how far into the ledger it goes.
 pub(crate) struct Kept {
     pub(crate) view: View,
@@ -24,6 +32,8 @@ pub(crate) struct Kept {
     pub(crate) changed_at: u64,
     /// What entries made and healed since it was made, by position.
     deltas: VecDeque<(u64, Delta)>,
+    /// How many paradoxes they tell of.
+    delta_paradoxes: usize,
     /// Changes of entries before this position are not known.
     deltas_from: u64,
 }
@@ -38,8 +48,10 @@ pub(crate) struct Views(Arc<Mutex<Board>>);
 #[derive(Default)]
 struct Board {
     held: Vec<Held>,
-    /// Nodes of views that are nobody else's, of those who listen and are behind.
-    private_nodes: usize,
+    /// Views that are nobody else's, of those who listen and are behind.
+    private_views: usize,
+    /// The weight of these.
+    private_weight: usize,
 }
 
 /// One view that is kept.
@@ -48,7 +60,7 @@ struct Held {
     /// What counts as a paradox in it.
     settings: Settings,
     slot: Slot,
-    nodes: usize,
+    weight: usize,
     /// How many listeners are told what it finds. While there is one, it is not dropped.
     followers: usize,
     /// Host time at which somebody asked for it last.
@@ -64,7 +76,7 @@ impl Board {
     fn take_out(&mut self, timeline: TimelineKey, settings: Settings, now: Instant<Wall>) -> &mut Held {
         let held = match self.find(timeline, &settings) {
             Some(at) => Held { asked: now, ..self.held.remove(at) },
-            None => Held { timeline, settings, slot: Slot::default(), nodes: 0, followers: 0, asked: now },
+            None => Held { timeline, settings, slot: Slot::default(), weight: 0, followers: 0, asked: now },
         };
         let last = self.held.len();
         self.held.push(held);
@@ -91,17 +103,17 @@ impl Views {
     }
 
     /// Says how much a view holds, and drops others where all hold too much.
-    pub(crate) fn weigh(&self, timeline: TimelineKey, settings: &Settings, nodes: usize, nodes_max: usize) {
+    pub(crate) fn weigh(&self, timeline: TimelineKey, settings: &Settings, weight: usize, weight_max: usize) {
         let mut board = self.0.lock();
         if let Some(at) = board.find(timeline, settings) {
-            board.held[at].nodes = nodes;
+            board.held[at].weight = weight;
         }
-        let mut sum = board.private_nodes + board.held.iter().map(|held| held.nodes).sum::<usize>();
+        let mut sum = board.private_weight + board.held.iter().map(|held| held.weight).sum::<usize>();
         // The newest is the one that is weighed: it stays, however much it holds.
         let newest = board.held.pop();
         board.held.retain(|held| {
-            let stays = held.followers > 0 || sum <= nodes_max;
-            sum -= if stays { 0 } else { held.nodes };
+            let stays = held.followers > 0 || sum <= weight_max;
+            sum -= if stays { 0 } else { held.weight };
             stays
         });
         board.held.extend(newest);
@@ -113,10 +125,10 @@ impl Views {
     }
 
     /// Returns how much the views hold that cannot be dropped.
-    pub(crate) fn followed_nodes(&self) -> usize {
+    pub(crate) fn followed_weight(&self) -> usize {
         let board = self.0.lock();
         let followed = board.held.iter().filter(|held| held.followers > 0);
-        board.private_nodes + followed.map(|held| held.nodes).sum::<usize>()
+        board.private_weight + followed.map(|held| held.weight).sum::<usize>()
     }
 
     pub(crate) fn is_followed(&self, timeline: TimelineKey, settings: &Settings) -> bool {
@@ -128,7 +140,7 @@ impl Views {
     pub(crate) fn forget(&self, is_meant: impl Fn(TimelineKey) -> bool) {
         let mut board = self.0.lock();
         for held in board.held.iter_mut().filter(|held| is_meant(held.timeline)) {
-            (held.slot, held.nodes) = Default::default();
+            (held.slot, held.weight) = Default::default();
         }
         board.held.retain(|held| held.followers > 0 || !is_meant(held.timeline));
     }
@@ -137,7 +149,12 @@ impl Views {
 impl Kept {
     /// Returns a view of so many entries, of which no changes are known.
     pub(crate) const fn new(view: View, size: u64, offset: u64, changed_at: u64) -> Self {
-        Self { view, size, offset, changed_at, deltas: VecDeque::new(), deltas_from: size }
+        Self { view, size, offset, changed_at, deltas: VecDeque::new(), delta_paradoxes: 0, deltas_from: size }
+    }
+
+    /// Returns how much it holds, in events of a view.
+    pub(crate) fn weight(&self) -> usize {
+        self.view.weight() + self.delta_paradoxes * PARADOX_WEIGHT
     }
 
     /// Returns whether the view can show how things stood when the timeline had so many entries: what it has taken in of
@@ -159,10 +176,14 @@ impl Kept {
         if delta.is_empty() {
             return;
         }
+        let count = |delta: &Delta| delta.made.len() + delta.healed.len();
+        self.delta_paradoxes += count(&delta);
         self.deltas.push_back((position, delta));
-        if self.deltas.len() > DELTAS_KEPT_MAX
-            && let Some((dropped, _)) = self.deltas.pop_front()
+        while (self.deltas.len() > DELTAS_KEPT_MAX || self.delta_paradoxes > DELTA_PARADOXES_KEPT_MAX)
+            && self.deltas.len() > 1
+            && let Some((dropped, delta)) = self.deltas.pop_front()
         {
+            self.delta_paradoxes -= count(&delta);
             self.deltas_from = dropped + 1;
         }
     }
@@ -177,31 +198,52 @@ pub(crate) struct Following {
     pub(crate) behind: Option<Behind>,
 }
 
+/// The right to a view of one's own, while behind the shared one.
+pub(crate) struct PlaceBehind {
+    views: Views,
+    weight: usize,
+}
+
 /// The view of somebody who is behind the shared one, and how much of what all may hold it takes.
 pub(crate) struct Behind {
     pub(crate) kept: Kept,
-    views: Views,
-    nodes: usize,
+    place: PlaceBehind,
 }
 
-impl Behind {
-    pub(crate) fn new(kept: Kept, views: &Views) -> Self {
-        let mut behind = Self { kept, views: views.clone(), nodes: 0 };
+impl Views {
+    /// Returns the right to a view of one's own, unless all are taken.
+    pub(crate) fn place_behind(&self) -> Option<PlaceBehind> {
+        let mut board = self.0.lock();
+        if board.private_views == VIEWS_BEHIND_MAX {
+            return None;
+        }
+        board.private_views += 1;
+        Some(PlaceBehind { views: self.clone(), weight: 0 })
+    }
+}
+
+impl PlaceBehind {
+    pub(crate) fn take(self, kept: Kept) -> Behind {
+        let mut behind = Behind { kept, place: self };
         behind.weigh();
         behind
     }
+}
 
+impl Behind {
     pub(crate) fn weigh(&mut self) {
-        let nodes = self.kept.view.nodes_count();
-        let mut board = self.views.0.lock();
-        board.private_nodes = board.private_nodes - self.nodes + nodes;
-        self.nodes = nodes;
+        let weight = self.kept.weight();
+        let mut board = self.place.views.0.lock();
+        board.private_weight = board.private_weight - self.place.weight + weight;
+        self.place.weight = weight;
     }
 }
 
-impl Drop for Behind {
+impl Drop for PlaceBehind {
     fn drop(&mut self) {
-        self.views.0.lock().private_nodes -= self.nodes;
+        let mut board = self.views.0.lock();
+        board.private_views -= 1;
+        board.private_weight -= self.weight;
     }
 }
 
@@ -220,6 +262,19 @@ impl Drop for Following {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn places_behind_are_few_and_come_free() {
+        let views = Views::default();
+        let taken: Vec<_> = std::iter::from_fn(|| views.place_behind()).take(VIEWS_BEHIND_MAX + 1).collect();
+        assert_eq!(taken.len(), VIEWS_BEHIND_MAX);
+        let view = |place: PlaceBehind| place.take(Kept::new(View::new(Settings::default()), 0, 0, 0));
+        let behind: Vec<Behind> = taken.into_iter().map(view).collect();
+        assert!(views.place_behind().is_none());
+        drop(behind);
+        assert!(views.place_behind().is_some());
+        assert_eq!(views.followed_weight(), 0);
+    }
 
     #[test]
     fn a_view_that_nobody_asks_for_is_dropped_after_a_while() {

@@ -70,8 +70,8 @@ impl Engine {
             // An event was erased: what the view knew of it must go.
             kept = self.make_view(layers, settings).await?;
         }
-        let nodes_max = self.options().views_events_max;
-        self.views().weigh(own.timeline, &settings, kept.view.nodes_count(), nodes_max);
+        let weight_max = self.options().views_events_max;
+        self.views().weigh(own.timeline, &settings, kept.weight(), weight_max);
         // Looking may take long, and is no work for a thread that answers requests.
         let looked = tokio::task::spawn_blocking(move || {
             let found = look(&mut kept);

@@ -32,6 +32,9 @@ pub struct Ancestor {
     pub is_required: bool,
 }
 
+/// Paradoxes that take as much memory as an event without any.
+const SITES_PER_NODE: usize = 2;
+
 impl View {
     /// Returns how an event or intervention stands, or `None` if nobody ever named it.
     #[must_use]
@@ -43,6 +46,13 @@ impl View {
     #[must_use]
     pub fn nodes_count(&self) -> usize {
         self.ids.count()
+    }
+
+    /// Returns how much the view holds, in events of some 200 bytes: an event with many partners in paradoxes weighs as much
+    /// as dozens without.
+    #[must_use]
+    pub fn weight(&self) -> usize {
+        self.ids.count() + self.found.total() / SITES_PER_NODE
     }
 
     fn standing_of(&self, node: u32) -> Standing {

@@ -90,6 +90,11 @@ pub(super) struct Found {
 }
 
 impl Found {
+    /// Returns how many there are.
+    pub(super) fn total(&self) -> usize {
+        self.sites.len()
+    }
+
     /// Puts a paradox among them, or takes it away. What is so already stays so.
     pub(super) fn toggle(&mut self, site: Site, is_there: bool) {
         let is_change = if is_there { self.sites.insert(site) } else { self.sites.remove(&site) };

@@ -56,13 +56,16 @@ impl LedgerStream {
         let is_behind = self.next < self.size();
         let Some(watch) = self.paradoxes.as_mut().filter(|_| is_behind) else { return Ok(()) };
         let Some(state) = self.engine.state(&self.timeline_id) else { return Ok(()) };
-        self.engine.followed_delta(&mut watch.following, &state.layers_now(), self.next).await?;
+        let known = self.engine.followed_delta(&mut watch.following, &state.layers_now(), self.next).await?;
+        if known.is_none() {
+            self.start_over(Some(News::Reset));
+        }
         Ok(())
     }
 
-    /// Returns what an entry made and healed, as far as the listener wants to know.
-    pub(super) async fn paradoxes_of(&mut self, position: u64, leaf: &[u8]) -> Result<Vec<News>, Refusal> {
-        let Some(watch) = &mut self.paradoxes else { return Ok(Vec::new()) };
+    /// Returns what an entry made and healed, as far as the listener wants to know; `None` if that is not known any more.
+    pub(super) async fn paradoxes_of(&mut self, position: u64, leaf: &[u8]) -> Result<Option<Vec<News>>, Refusal> {
+        let Some(watch) = &mut self.paradoxes else { return Ok(Some(Vec::new())) };
         let record = LeafRecord::decode(leaf).map_err(|error| Refusal::Damaged(error.to_string()))?;
         let action = Action::of(&record);
         match action.map_or(OnEvents::Nothing, Action::on_events) {
@@ -73,19 +76,20 @@ impl LedgerStream {
                 // What the paradoxes of an erased event were is told to nobody any more, and so is not what
                 // became of them.
                 let is_event = entry.is_none_or(|entry| DataErased::may_be_of_event(&entry.payload));
-                return Ok(if is_event { vec![News::Reset] } else { Vec::new() });
+                return Ok(Some(if is_event { vec![News::Reset] } else { Vec::new() }));
             }
             OnEvents::Nothing if watch.wanted.is_of_any_entry() => {}
-            OnEvents::Nothing => return Ok(Vec::new()),
+            OnEvents::Nothing => return Ok(Some(Vec::new())),
         }
-        let Some(state) = self.engine.state(&self.timeline_id) else { return Ok(Vec::new()) };
+        let Some(state) = self.engine.state(&self.timeline_id) else { return Ok(Some(Vec::new())) };
         let delta = self.engine.followed_delta(&mut watch.following, &state.layers_now(), position).await?;
+        let Some(delta) = delta else { return Ok(None) };
         let told = |is_healed| move |paradox| News::Paradox { is_healed, paradox: Box::new(paradox) };
         let wanted = |paradox: &Paradox| watch.wanted.includes(paradox);
         // What one paradox becomes another is healed first: the sum of what is told is what there is.
         let healed = delta.healed.into_iter().filter(wanted).map(told(true));
         let made = delta.made.into_iter().filter(wanted).map(told(false));
-        Ok(healed.chain(made).collect())
+        Ok(Some(healed.chain(made).collect()))
     }
 }
 

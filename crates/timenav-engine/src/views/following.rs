@@ -9,7 +9,7 @@ use super::own;
 use crate::engine::Engine;
 use crate::head::{Layer, TimelineState};
 use crate::refusal::Refusal;
-use crate::view_board::{Behind, DELTAS_KEPT_MAX, Following, Kept};
+use crate::view_board::{Behind, DELTAS_KEPT_MAX, Following, Kept, PlaceBehind};
 
 impl Engine {
     /// Forgets what views of a timeline's forks know of it, because an event of it was erased. Its own view finds
@@ -44,33 +44,41 @@ impl Engine {
     /// Checks that views which cannot be dropped may hold so much more.
     fn check_room(&self, events_count: u64) -> Result<(), Refusal> {
         let max = self.options().views_events_max;
-        let room = max.checked_sub(self.views().followed_nodes());
+        let room = max.checked_sub(self.views().followed_weight());
         if room.is_some_and(|room| events_count <= room as u64) {
             return Ok(());
         }
         Err(Refusal::LimitReached { what: "events on timelines whose paradoxes are streamed", max })
     }
 
-    /// Returns what an entry made and healed. Entries are asked for in their order.
+    /// Returns what an entry made and healed. Entries are asked for in their order. `None` if the shared view does not know
+    /// it any more, and as many listeners as may are behind it already: then the listener starts over.
     pub(crate) async fn followed_delta(
         &self,
         following: &mut Following,
         layers: &Arc<[Layer]>,
         position: u64,
-    ) -> Result<Delta, Refusal> {
-        let look = move |kept: &mut Kept| (kept.delta(position), kept.view.nodes_count());
-        let (known, nodes) = self.with_followed(layers, following.settings, look).await?;
+    ) -> Result<Option<Delta>, Refusal> {
+        let look = move |kept: &mut Kept| (kept.delta(position), kept.weight());
+        let (known, weight) = self.with_followed(layers, following.settings, look).await?;
         self.check_room(0)?;
         if let Some(delta) = known {
             following.behind = None;
-            return Ok(delta);
+            return Ok(Some(delta));
         }
         let (engine, layers, settings) = (self.clone(), Arc::clone(layers), following.settings);
-        let behind = following.behind.take();
-        let catching_up = async move { engine.caught_up(behind, nodes, &layers, position, settings).await };
+        let behind = match following.behind.take() {
+            Some(behind) => Ok(behind),
+            None => match self.views().place_behind() {
+                Some(place) => Err(place),
+                None => return Ok(None),
+            },
+        };
+        let catching_up = async move { engine.caught_up(behind, weight, &layers, position, settings).await };
         let behind = self.long_work().aside(catching_up).await?;
-        let delta = behind.kept.delta(position).unwrap_or_default();
+        let delta = behind.kept.delta(position);
         following.behind = Some(behind);
+        // One view may not remember the changes of one entry: then nobody can be told them.
         Ok(delta)
     }
 
@@ -86,22 +94,22 @@ impl Engine {
     }
 
     /// Returns the view of somebody who is behind, once it knows what an entry made and healed. Where there is none
-    /// yet it is made, of about so many nodes.
+    /// yet it is made, of about that weight.
     async fn caught_up(
         &self,
-        behind: Option<Behind>,
-        nodes: usize,
+        behind: Result<Behind, PlaceBehind>,
+        weight: usize,
         layers: &Arc<[Layer]>,
         position: u64,
         settings: Settings,
     ) -> Result<Behind, Refusal> {
         let size = own(layers)?.as_of;
-        let mut behind = if let Some(behind) = behind {
-            behind
-        } else {
-            self.check_room(nodes as u64)?;
-            let kept = self.make_view(&up_to(layers, position), settings).await?;
-            Behind::new(kept, self.views())
+        let mut behind = match behind {
+            Ok(behind) => behind,
+            Err(place) => {
+                self.check_room(weight as u64)?;
+                place.take(self.make_view(&up_to(layers, position), settings).await?)
+            }
         };
         if behind.kept.size <= position {
             // No further than what is made and healed is remembered.
