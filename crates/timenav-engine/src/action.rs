@@ -294,7 +294,8 @@ impl Action {
     pub(crate) const fn demands(self) -> Demanded {
         match self {
             Self::CreateTimeline | Self::Adopt => Demanded::All(&[Demand::Create]),
-            Self::HandedOver => Demanded::All(&[Demand::Look, Demand::Administer]),
+            // Nobody can change the timeline here any more, so it takes the right to change it too.
+            Self::HandedOver => Demanded::All(&[Demand::Look, Demand::Administer, Demand::Erase]),
             // Who takes history back too must be allowed to intervene; each event that was changed has its entry.
             Self::Travel
             | Self::PauseTime

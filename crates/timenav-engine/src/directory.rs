@@ -10,20 +10,21 @@ use crate::head::{EndedTimeline, TimelineState};
 /// A change to users, keys, passwords or sessions, or the end of a timeline.
 pub type DirectoryChange = directory::DirectoryChange<KeptPassword, EndedTimeline>;
 
-/// Returns whether what a caller showed is still good: the key works, or the session lasts, and the user is there.
+/// Returns whether what a caller showed is still good: the key works, or the session lasts, and the user is there. Sessions go
+/// by the host's clock, keys by the time for expiry.
 ///
 /// # Errors
 /// It is not. Why is not told.
 pub(crate) fn check_live(
     directory: &Directory,
     caller: &Caller,
-    host: Instant<Wall>,
+    (host, for_expiry): (Instant<Wall>, Instant<Wall>),
     spans: SessionSpans,
 ) -> Result<(), AuthFailure> {
     let is_user = directory.users.contains_key(&caller.user_id);
     match &caller.credential {
         Credential::Key(key_id) => {
-            let key = directory.keys.get(key_id).filter(|key| is_user && key.is_live(host));
+            let key = directory.keys.get(key_id).filter(|key| is_user && key.is_live(for_expiry));
             key.map(|_| ()).ok_or(AuthFailure::Invalid)
         }
         Credential::Session(session_id) => {
@@ -33,7 +34,7 @@ pub(crate) fn check_live(
     }
 }
 
-/// Returns what is known at a host instant about a caller with regard to a timeline.
+/// Returns what is known about a caller with regard to a timeline. Permissions expire by `host`.
 pub(crate) fn standing<'a>(
     directory: &Directory,
     caller: &'a Caller,

@@ -216,6 +216,11 @@ impl<'a> Draft<'a> {
         self.ground.sure
     }
 
+    /// Returns the host time by which keys and permissions expire.
+    pub(crate) fn for_expiry(&self) -> Host {
+        self.ground.for_expiry
+    }
+
     /// Returns the state of a timeline as this draft leaves it so far.
     pub(crate) fn look(&self, timeline: &TimelineId) -> Option<&TimelineState> {
         let opened = self.drafted.steps.iter().find(|step| step.state.head.id == *timeline);

@@ -81,7 +81,7 @@ impl Engine {
             .await
             .map_err(|error| StoreError::Unavailable(error.to_string()))?;
         // Before anything is known of the clock, the newest entry from before the start tells.
-        let host_clock = HostClock::known(kept_clock.unwrap_or(newest_at_start), kept_clock);
+        let host_clock = HostClock::known(kept_clock.unwrap_or(newest_at_start), kept_clock).after(newest_at_start);
         if let Some(offset) = clock_offset {
             host_clock.compared(offset);
         }
@@ -341,13 +341,18 @@ impl Engine {
     /// # Errors
     /// It does not. Why is not told.
     pub(crate) fn check_live(&self, caller: &Caller) -> Result<(), AuthFailure> {
-        directory::check_live(&self.directory(), caller, self.now(), self.session_spans())
+        directory::check_live(&self.directory(), caller, (self.now(), self.for_expiry()), self.session_spans())
     }
 
     /// Asks core whether a caller may.
     pub(crate) fn decide(&self, caller: &Caller, timeline: &TimelineId, demand: Demand) -> Result<(), Denial> {
         let state = self.state(timeline);
-        access::decide(directory::standing(&self.directory(), caller, state.as_deref(), self.now()), demand)
+        access::decide(directory::standing(&self.directory(), caller, state.as_deref(), self.for_expiry()), demand)
+    }
+
+    /// Returns the host time by which keys and permissions expire.
+    pub(crate) fn for_expiry(&self) -> Instant<Wall> {
+        self.host_clock().for_expiry(self.now())
     }
 
     /// Lets a caller on to a timeline, or logs the attempt and refuses. A key with a horizon is let on by

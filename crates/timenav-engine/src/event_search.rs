@@ -6,6 +6,7 @@ use timenav_core::time::Bucket;
 
 use crate::caller::Caller;
 use crate::engine::Engine;
+use crate::events::{EVENTS_PAGE_BYTES_MAX, contents_bytes};
 use crate::event_filter::EventFilter;
 use crate::long_work::giving_way;
 use crate::parties::is_whole_event;
@@ -77,6 +78,9 @@ impl Engine {
             found.events.extend(piece.events);
             found.searched += piece.searched;
             found.searched_to = piece.searched_to;
+            if contents_bytes(&found.events) > EVENTS_PAGE_BYTES_MAX {
+                break;
+            }
         }
         Ok(found)
     }

@@ -124,6 +124,26 @@ struct Found {
     is_cut: bool,
 }
 
+/// Bytes of contents after which a page of events ends. It has at least one event.
+pub const EVENTS_PAGE_BYTES_MAX: usize = 4 * 1024 * 1024;
+/// Events that are read together for a page: what they hold beyond its bytes is dropped again.
+const PIECE_EVENTS_MAX: usize = 256;
+
+/// Returns how many bytes the contents of events have together.
+pub(crate) fn contents_bytes(events: &[StoredEvent]) -> usize {
+    events.iter().map(|event| event.content.len()).sum()
+}
+
+/// Returns how many of the first events have no more than so many bytes together, and at least one.
+fn count_within(events: &[StoredEvent], bytes_max: usize) -> usize {
+    let mut bytes = 0;
+    let count = events.iter().take_while(|event| {
+        bytes += event.content.len();
+        bytes <= bytes_max
+    });
+    count.count().max(1)
+}
+
 impl Engine {
     /// Records events: all of them, or none.
     ///
@@ -252,7 +272,7 @@ impl Engine {
         let items_max = query.items_max;
         query.items_max += 1;
         let (mut events, searched_to) = if filter.is_empty() {
-            (self.events_of(caller, query).await?, None)
+            (self.events_in_pieces(caller, query).await?, None)
         } else {
             // Where nothing is asked of events but what hides some, pages are as long as those of whoever sees all.
             let searched_max = if filter.asks_nothing() { usize::MAX } else { FIND_EVENTS_READ_MAX };
@@ -260,10 +280,28 @@ impl Engine {
             let found = self.search(caller, search).await?;
             (found.events, found.searched_to)
         };
-        let is_full = events.len() > items_max;
-        events.truncate(items_max);
+        let kept_max = items_max.min(count_within(&events, EVENTS_PAGE_BYTES_MAX));
+        let is_full = events.len() > kept_max;
+        events.truncate(kept_max);
         let last = events.last().map(|last| (last.time, last.layer, last.position));
         Ok(Found { next: if is_full { last } else { searched_to }, is_cut: !is_full, events })
+    }
+
+    /// Returns the events that a question finds, or the first of them with more than [`EVENTS_PAGE_BYTES_MAX`] together.
+    async fn events_in_pieces(&self, caller: &Caller, mut query: EventQuery) -> Result<Vec<StoredEvent>, Refusal> {
+        let mut events = Vec::new();
+        let mut left = query.items_max;
+        loop {
+            query.items_max = left.min(PIECE_EVENTS_MAX);
+            let piece = self.events_of(caller, query.clone()).await?;
+            left -= piece.len().min(left);
+            let is_last = piece.len() < query.items_max || left == 0;
+            query.after = piece.last().map(|last| (last.time, last.layer, last.position)).or(query.after);
+            events.extend(piece);
+            if is_last || contents_bytes(&events) > EVENTS_PAGE_BYTES_MAX {
+                return Ok(events);
+            }
+        }
     }
 
     /// Returns the events that a question finds: at once, or else in the caller's turn.

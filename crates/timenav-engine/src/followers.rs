@@ -337,7 +337,7 @@ impl Engine {
     /// Returns whether a user may write to a timeline, with whatever key.
     fn may_write(&self, state: Option<&TimelineState>, user_id: &UserId) -> bool {
         let lists = state.filter(|state| !state.head.id.is_system()).map(|state| &*state.head.permissions);
-        access::decide(self.directory().standing(user_id, None, lists, self.now()), Demand::Record).is_ok()
+        access::decide(self.directory().standing(user_id, None, lists, self.for_expiry()), Demand::Record).is_ok()
     }
 }
 

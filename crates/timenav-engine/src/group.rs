@@ -260,8 +260,8 @@ impl<'a> Group<'a> {
         if !submission.asked.asking().needs_credential() {
             return Ok(());
         }
-        let (now, spans) = (self.now, self.options.session_spans());
-        let Err(failure) = check_live(&self.accepted.directory, caller, now, spans) else { return Ok(()) };
+        let times = (self.now, self.host_clock.for_expiry(self.now));
+        let Err(failure) = check_live(&self.accepted.directory, caller, times, self.options.session_spans()) else { return Ok(()) };
         self.log_refusal(submission, failure.code(), &failure.to_string())?;
         Err(failure.into())
     }
@@ -351,8 +351,8 @@ impl<'a> Group<'a> {
     /// Returns what a draft is made with.
     fn parts(&mut self) -> (Ground<'_>, &mut SaltPool) {
         let Self { heads, known, doors, options, level, host_clock, accepted, salts, now, .. } = self;
-        let sure = host_clock.sure(*now);
-        (Ground { heads, known, accepted, doors, options, level: *level, now: *now, sure }, salts)
+        let (sure, for_expiry) = (host_clock.sure(*now), host_clock.for_expiry(*now));
+        (Ground { heads, known, accepted, doors, options, level: *level, now: *now, sure, for_expiry }, salts)
     }
 
     /// Returns the first refusal so far, if anything was refused.

@@ -40,6 +40,8 @@ pub(crate) struct HostClock {
     offset: Mutex<Option<ClockOffset>>,
     /// Entries up to that host time say nothing against the clock: an operator has said that it is right. In microseconds.
     accepted_newest: AtomicI64,
+    /// When the newest entry from before the start was recorded.
+    newest_at_start: Instant<Wall>,
 }
 
 impl HostClock {
@@ -51,7 +53,19 @@ impl HostClock {
             is_told: AtomicBool::new(false),
             offset: Mutex::default(),
             accepted_newest: AtomicI64::new(i64::MIN),
+            newest_at_start: Instant::MIN,
         }
+    }
+
+    /// Takes when the newest entry from before the start was recorded.
+    pub(crate) fn after(self, newest_at_start: Instant<Wall>) -> Self {
+        Self { newest_at_start, ..self }
+    }
+
+    /// Returns the host time by which keys and permissions expire: no earlier than the newest entry from before the start, so
+    /// that a clock that was set back revives none.
+    pub(crate) fn for_expiry(&self, now: Instant<Wall>) -> Instant<Wall> {
+        self.to_compare(self.newest_at_start).map_or(now, |newest| newest.max(now))
     }
 
     /// Takes how far it is from the database's.

@@ -227,7 +227,7 @@ pub use erasing::{
 };
 pub use event_columns::{EventColumns, name_key};
 pub use event_filter::{EventFilter, FilterError, FilterTexts};
-pub use events::{EventPage, ImportBatch, MonitorEvents, Recorded, RefusedRecord};
+pub use events::{EVENTS_PAGE_BYTES_MAX, EventPage, ImportBatch, MonitorEvents, Recorded, RefusedRecord};
 pub use expected::Expected;
 pub use export::{EventExport, ExportEvents};
 pub use facts::{Asker, Facts, ToldRows, Wanted};
@@ -315,6 +315,7 @@ pub use timers::{TimerChangeRequest, TimerMoments, TimerPage, TimerRequest, Time
 pub use undoing::UndoneImport;
 pub use unknown_entry::UnknownEntry;
 pub use vault::{RecordPlace, Vault, VaultError};
+pub use view_board::VIEWS_BEHIND_MAX;
 pub use wall_clock::{BootClock, OriginBoot, WallClock};
 pub use webhook_door::Webhooks;
 pub use witnessed::{Cosigned, Evidence, WitnessState, WitnessStatus};

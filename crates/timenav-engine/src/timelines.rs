@@ -297,7 +297,7 @@ impl Engine {
         let clock = self.view_clock(state.head.id.clone(), state.head.clock.clone(), self.host(&state));
         let shown = !state.head.id.is_system() && self.decide(caller, &state.head.id, Demand::Look).is_ok();
         let clock = shown.then_some(clock);
-        let host = self.now();
+        let host = self.for_expiry();
         let role = directory::standing(&self.directory(), caller, Some(&state), host).role;
         let role_end = role.and_then(|_| state.head.permissions.role_end(&caller.user_id, host));
         let forked_from = state.lineage.last().cloned();

@@ -108,7 +108,7 @@ fn check_right(draft: &Draft<'_>, ledger: Ledger, timer: &TimerRow) -> Result<()
     let is_taken_along = timer.position < head.timers.position_of(adopted);
     let user_id = if is_taken_along { Ok(head.created_by.clone()) } else { UserId::new(&timer.set_by) };
     let user_id = user_id.map_err(|error| error.to_string())?;
-    let standing = draft.directory().standing(&user_id, None, Some(&head.permissions), draft.now());
+    let standing = draft.directory().standing(&user_id, None, Some(&head.permissions), draft.for_expiry());
     let denied = |denial| format!("permission: `{user_id}` may not record events here ({denial})");
     access::decide(standing, Demand::Record).map_err(denied)
 }

@@ -46,7 +46,7 @@ pub(crate) fn admit(draft: &mut Draft<'_>, asking: &dyn Asking) -> Result<(), Re
 pub(crate) fn check(draft: &Draft<'_>, asking: &dyn Asking) -> Result<(), Denial> {
     let (Actor::Caller(caller), demands) = (draft.actor(), asking.demands()) else { return Ok(()) };
     let state = draft.look(draft.timeline());
-    let mut standing = directory::standing(draft.directory(), caller, state, draft.now());
+    let mut standing = directory::standing(draft.directory(), caller, state, draft.for_expiry());
     let is_ended = asking.aim() == Aim::TimelineToEnd && draft.has_ended(draft.timeline());
     if state.is_none() && (asking.aim().makes_timeline() || is_ended) {
         // Who makes a timeline administers it, and so did who ended it.
@@ -63,7 +63,7 @@ impl Draft<'_> {
             return true;
         }
         let Some(state) = self.look(timeline) else { return false };
-        access::decide(directory::standing(self.directory(), caller, Some(state), self.now()), Demand::Look)
+        access::decide(directory::standing(self.directory(), caller, Some(state), self.for_expiry()), Demand::Look)
             != Err(Denial::Hidden)
     }
 
@@ -72,7 +72,7 @@ impl Draft<'_> {
     pub(crate) fn admit_to_fork(&self, of: &TimelineId, demand: Demand) -> Result<(), Refusal> {
         self.check_standing(of)?;
         let Actor::Caller(caller) = self.actor() else { return Ok(()) };
-        let standing = directory::standing(self.directory(), caller, self.look(of), self.now());
+        let standing = directory::standing(self.directory(), caller, self.look(of), self.for_expiry());
         access::decide(standing, demand).map_err(|denial| Refusal::from(denial).about(of))
     }
 
@@ -94,7 +94,8 @@ impl Draft<'_> {
     /// Asks whether the actor could still read what was answered. Returns the code and the reason against it.
     pub(crate) fn check_reader(&self, demands: &[Demand]) -> Result<(), (&'static str, String)> {
         let Actor::Caller(caller) = self.actor() else { return Ok(()) };
-        let live = directory::check_live(self.directory(), caller, self.now(), self.options().session_spans());
+        let times = (self.now(), self.for_expiry());
+        let live = directory::check_live(self.directory(), caller, times, self.options().session_spans());
         live.map_err(|failure| (failure.code(), failure.to_string()))?;
         let standing = directory::standing(self.directory(), caller, self.look(self.timeline()), self.now());
         let mut decided = demands.iter().map(|demand| access::decide(standing, *demand));

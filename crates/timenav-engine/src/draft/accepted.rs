@@ -138,6 +138,8 @@ pub(crate) struct Ground<'a> {
     pub(crate) now: Host,
     /// The host time that destroys: what has not run out by it stays.
     pub(crate) sure: Host,
+    /// The host time by which keys and permissions expire.
+    pub(crate) for_expiry: Host,
 }
 
 impl<'a> Ground<'a> {

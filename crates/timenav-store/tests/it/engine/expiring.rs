@@ -9,7 +9,8 @@ use timenav_core::ledger::VerifierKey;
 use timenav_core::permissions::End;
 use timenav_core::time::{Instant, Span, Wall};
 use timenav_engine::{
-    AdoptRequest, Caller, Idempotency, PermissionsAnswer, PermissionsChange, Refusal, Signer as _, Topic,
+    AdoptRequest, ApiKeyRequest, Caller, HorizonRequest, Idempotency, PermissionsAnswer, PermissionsChange, Refusal,
+    Signer as _, Topic, WallClock as _,
 };
 use tokio::time::timeout;
 
@@ -225,5 +226,34 @@ async fn who_waits_for_an_end_hears_of_another_one() {
     // What is told from then on is not told to him.
     home.engine.change_clock(&home.admin, on("main"), ClockCommand::Pause, None).await.unwrap();
     assert!(stream.next().await.is_none());
+    home.close().await;
+}
+
+#[tokio::test]
+async fn expired_key_and_permission_stay_expired_with_host_clock_set_back() {
+    let house = House::new();
+    let home = house.open().await;
+    let bob = home.user("bob", false).await;
+    set(&home, reading("bob", within([(Role::Read, "bob", 1)]))).await.unwrap();
+    let request = ApiKeyRequest {
+        user_id: None,
+        timeline_id: on("main"),
+        label: "short".to_owned(),
+        scopes: None,
+        horizon: HorizonRequest::default(),
+        expires_at: house.clock.now().checked_add(Span::from_micros(HOUR)),
+    };
+    let key = home.engine.create_api_key(&home.admin, request, None).await.unwrap().secret.unwrap();
+    house.clock.advance(2 * HOUR);
+    assert!(home.engine.authenticate(&key).is_err());
+    assert_eq!(may(&home, &bob).await, [HIDDEN, HIDDEN]);
+    // Refused attempts are entries, so the ledger knows how late it was.
+    let home = home.reopen().await;
+    house.clock.advance(-2 * HOUR);
+    assert!(home.engine.authenticate(&key).is_err());
+    assert_eq!(may(&home, &bob).await, [HIDDEN, HIDDEN]);
+    // An operator who says that the clock is right now also says that it was wrong then.
+    home.engine.prune(&home.admin, timeline_id("main"), true, None).await.unwrap();
+    assert!(home.engine.authenticate(&key).is_ok());
     home.close().await;
 }
