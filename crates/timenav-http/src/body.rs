@@ -3,7 +3,10 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use axum::body::{Body, HttpBody};
+use axum::body::{Body, HttpBody, to_bytes};
+use axum::extract::Request;
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
 use futures_util::StreamExt;
 use timenav_core::ids::UserId;
@@ -67,11 +70,65 @@ pub(crate) enum Sender {
 }
 
 /// The room for bodies.
+/// Bytes of the responses of all users that are in memory at the same time.
+pub(crate) const BUFFERED_RESPONSE_BYTES_MAX: usize = 256 << 20;
+/// The same, of one user.
+pub(crate) const BUFFERED_RESPONSE_BYTES_PER_USER_MAX: usize = 32 << 20;
+/// Shorter responses are not counted: a user has few requests at once.
+const RESPONSE_COUNTED_BYTES_MIN: u64 = 64 << 10;
+
 pub(crate) struct Rooms {
     users: Arc<Shares<Sender>>,
     /// Apart from that of the bytes: a body that has its room and waits for this waits only for those who do not wait.
     values: Arc<Shares<Sender>>,
     strangers: Arc<Shares<Sender>>,
+    responses: Arc<Shares<Sender>>,
+}
+
+/// Where the responses to a user are counted while they are in memory.
+#[derive(Clone)]
+pub(crate) struct ResponseRoom {
+    responses: Arc<Shares<Sender>>,
+    user_id: UserId,
+}
+
+/// Bytes of a response that are counted until the last of them is sent.
+struct CountedBytes {
+    bytes: Bytes,
+    _share: Share<Sender>,
+}
+
+impl AsRef<[u8]> for CountedBytes {
+    fn as_ref(&self) -> &[u8] {
+        &self.bytes
+    }
+}
+
+impl ResponseRoom {
+    /// Counts a response that is held whole, or rejects the request if there is no room for it.
+    async fn hold(&self, response: Response) -> Result<Response, Failure> {
+        let exact = response.body().size_hint().exact();
+        let Some(bytes) = exact.filter(|bytes| *bytes >= RESPONSE_COUNTED_BYTES_MIN) else { return Ok(response) };
+        let count = units(usize::try_from(bytes).unwrap_or(usize::MAX)).min(units(BUFFERED_RESPONSE_BYTES_PER_USER_MAX));
+        let share = self.responses.take_within(&Sender::User(self.user_id.clone()), count, ROOM_WAIT).await;
+        let what = "response bytes in memory";
+        let share = share.map_err(|spent| Failure::Full { what, spent, retry_after_seconds: 1 })?;
+        let (parts, body) = response.into_parts();
+        let limit = usize::try_from(bytes).unwrap_or(usize::MAX);
+        let bytes = to_bytes(body, limit).await.map_err(|_| Failure::BodyLost)?;
+        let body = Body::from(Bytes::from_owner(CountedBytes { bytes, _share: share }));
+        Ok(Response::from_parts(parts, body))
+    }
+}
+
+/// Counts the response of an operation that only looks. What was changed is told in any case.
+pub(crate) async fn hold_response(request: Request, next: Next) -> Response {
+    let room = request.extensions().get::<ResponseRoom>().cloned();
+    let response = next.run(request).await;
+    match room {
+        Some(room) => room.hold(response).await.unwrap_or_else(Failure::into_response),
+        None => response,
+    }
 }
 
 /// A body in memory, and the room that it takes until the request is answered.
@@ -87,7 +144,13 @@ impl Rooms {
             users: shares(BUFFERED_BODY_BYTES_MAX, BUFFERED_BODY_BYTES_PER_USER_MAX),
             values: shares(BUFFERED_BODY_BYTES_MAX, BUFFERED_BODY_BYTES_PER_USER_MAX),
             strangers: shares(BUFFERED_STRANGER_BYTES_MAX, BUFFERED_STRANGER_BYTES_PER_NETWORK_MAX),
+            responses: shares(BUFFERED_RESPONSE_BYTES_MAX, BUFFERED_RESPONSE_BYTES_PER_USER_MAX),
         }
+    }
+
+    /// Returns where the responses to a user are counted.
+    pub(crate) fn of_responses(&self, user_id: &UserId) -> ResponseRoom {
+        ResponseRoom { responses: Arc::clone(&self.responses), user_id: user_id.clone() }
     }
 
     /// Reads the body of a user.
@@ -253,6 +316,28 @@ mod tests {
         assert!(rooms.read(&other, Body::from("x"), size).await.is_ok());
         held.pop();
         assert!(rooms.read(&user(), Body::from("x"), size).await.is_ok());
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn responses_of_user_take_the_room_of_user_until_sent() {
+        let rooms = Rooms::new();
+        let room = rooms.of_responses(&user());
+        let response = |bytes: usize| Response::new(Body::from(vec![b'x'; bytes]));
+        let size = 4 << 20;
+        let mut held = Vec::new();
+        for _ in 0..BUFFERED_RESPONSE_BYTES_PER_USER_MAX / size {
+            let body = room.hold(response(size)).await.ok().unwrap().into_body();
+            assert_eq!(body.size_hint().exact(), Some(size as u64));
+            // The bytes count, not the body: they wait in the connection's buffers once the body is read.
+            held.push(to_bytes(body, size).await.unwrap());
+        }
+        let refused = room.hold(response(size)).await;
+        assert!(matches!(refused, Err(Failure::Full { spent: Spent::Own, .. })));
+        assert!(room.hold(response(1_000)).await.is_ok(), "short ones are not counted");
+        let other = rooms.of_responses(&UserId::new("bob").unwrap());
+        assert!(other.hold(response(size)).await.is_ok());
+        held.pop();
+        assert!(room.hold(response(size)).await.is_ok());
     }
 
     #[tokio::test]

@@ -1,8 +1,12 @@
 //! The OpenAPI document that the service serves: the committed one, generated from the routes by `cargo xtask openapi`.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::io::Write as _;
 use std::sync::LazyLock;
 
+use bytes::Bytes;
+use flate2::Compression;
+use flate2::write::GzEncoder;
 use http::Method;
 use serde_json::Value;
 
@@ -15,11 +19,28 @@ const OPENAPI: &str = include_str!("../../../docs/api/openapi.json");
 /// What OpenAPI 3.2 adds to it, as a JSON merge patch (RFC 7396): QUERY, and the messages of streams.
 const OPENAPI_3_2_PATCH: &str = include_str!("../../../docs/api/openapi-3.2.patch.json");
 
-static OPENAPI_3_2: LazyLock<String> = LazyLock::new(|| {
+/// A document as it is sent: strangers may ask for it on many connections at once, so each response shares these bytes.
+pub(crate) struct Served {
+    pub(crate) plain: Bytes,
+    /// The same, compressed with gzip.
+    pub(crate) gzip: Bytes,
+}
+
+pub(crate) static OPENAPI_3_1_SERVED: LazyLock<Served> = LazyLock::new(|| Served::of(Bytes::from_static(OPENAPI.as_bytes())));
+
+pub(crate) static OPENAPI_3_2_SERVED: LazyLock<Served> = LazyLock::new(|| {
     let mut document = parsed(OPENAPI);
     patch::apply(&mut document, parsed(OPENAPI_3_2_PATCH));
-    text(&document)
+    Served::of(Bytes::from(text(&document)))
 });
+
+impl Served {
+    fn of(plain: Bytes) -> Self {
+        let mut encoder = GzEncoder::new(Vec::new(), Compression::best());
+        let gzip = encoder.write_all(&plain).and_then(|()| encoder.finish()).expect("a vector takes all bytes");
+        Self { plain, gzip: Bytes::from(gzip) }
+    }
+}
 
 /// Names of required parameters, by method and documented path.
 static REQUIRED: LazyLock<BTreeMap<(String, String), BTreeSet<String>>> = LazyLock::new(required_of_all);
@@ -28,12 +49,6 @@ static REQUIRED: LazyLock<BTreeMap<(String, String), BTreeSet<String>>> = LazyLo
 #[must_use]
 pub fn openapi_json() -> &'static str {
     OPENAPI
-}
-
-/// Returns the document as JSON text, in OpenAPI 3.2.
-#[must_use]
-pub(crate) fn openapi_3_2_json() -> &'static str {
-    &OPENAPI_3_2
 }
 
 /// Returns the names of the parameters that an operation requires. `path` is that of its route.
@@ -100,7 +115,7 @@ mod tests {
 
     #[test]
     fn newer_document_has_query() {
-        let newer = parsed(openapi_3_2_json());
+        let newer = parsed(std::str::from_utf8(&OPENAPI_3_2_SERVED.plain).unwrap());
         assert_eq!(newer["openapi"], "3.2.0");
         assert_eq!(newer["paths"]["/v1/clock"]["query"]["operationId"], "clock_by_query");
     }

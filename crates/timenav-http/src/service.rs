@@ -6,13 +6,14 @@ use axum::extract::State;
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use axum::{Json, Router};
-use http::header;
+use http::{HeaderMap, header};
 use serde::Serialize;
 use timenav_engine::Refusal;
 use tokio::time::timeout;
 
 use crate::compression::compressed;
-use crate::openapi::{openapi_3_2_json, openapi_json};
+use crate::accept::takes_coding;
+use crate::openapi::{OPENAPI_3_1_SERVED, OPENAPI_3_2_SERVED, Served};
 use crate::problem::Failure;
 use crate::state::App;
 
@@ -29,8 +30,8 @@ pub(crate) fn routes() -> Router<App> {
         .route("/healthz", get(healthz))
         .route("/readyz", get(readyz))
         .route("/metrics", compressed(get(metrics)))
-        .route("/openapi.json", compressed(get(openapi)))
-        .route("/openapi-3.2.json", compressed(get(openapi_3_2)))
+        .route("/openapi.json", get(openapi))
+        .route("/openapi-3.2.json", get(openapi_3_2))
 }
 
 pub(crate) const fn welcome() -> Json<Welcome> {
@@ -75,11 +76,19 @@ async fn metrics(State(app): State<App>) -> Response {
     ([(header::CONTENT_TYPE, "application/openmetrics-text; version=1.0.0; charset=utf-8")], text).into_response()
 }
 
-async fn openapi() -> Response {
-    ([(header::CONTENT_TYPE, "application/json")], openapi_json()).into_response()
+async fn openapi(headers: HeaderMap) -> Response {
+    document(&OPENAPI_3_1_SERVED, &headers)
 }
 
 /// The document in the version that has a word for QUERY. Few tools read it yet.
-async fn openapi_3_2() -> Response {
-    ([(header::CONTENT_TYPE, "application/json")], openapi_3_2_json()).into_response()
+async fn openapi_3_2(headers: HeaderMap) -> Response {
+    document(&OPENAPI_3_2_SERVED, &headers)
+}
+
+fn document(served: &Served, headers: &HeaderMap) -> Response {
+    let fields = [(header::CONTENT_TYPE, "application/json"), (header::VARY, "accept-encoding")];
+    if takes_coding(headers, "gzip") {
+        return (fields, [(header::CONTENT_ENCODING, "gzip")], served.gzip.clone()).into_response();
+    }
+    (fields, served.plain.clone()).into_response()
 }

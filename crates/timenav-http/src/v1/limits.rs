@@ -13,10 +13,11 @@ use timenav_engine::{
     ADOPT_BATCH_BYTES_MAX, ADOPT_BYTES_MAX, ADOPT_ERASURES_BYTES_MAX, ADOPT_ROOM_LEFT_BYTES, ADOPT_ROOM_TIMES,
     ADOPT_ROTATIONS_MAX, BUNDLE_GONE_MAX, BUNDLE_LINE_BYTES_MAX, CERTIFICATE_ENTRIES_READ_MAX, CERTIFICATE_READS_MAX,
     COUNTED_NAMED_MAX, COUNTED_NETWORKS_MAX, COUNTS_RUNNING_MAX, ENTRIES_PAGE_BYTES_MAX, ERASE_EVENTS_BATCH_MAX,
-    ERASE_EVENTS_SELECTED_MAX, HorizonUse, IMPORT_DRY_RUN_RECORDS_MAX, KEPT_CHANGES_MAX, KEPT_FIRINGS_MAX,
+    ERASE_EVENTS_SELECTED_MAX, EVENTS_PAGE_BYTES_MAX, HorizonUse, IMPORT_DRY_RUN_RECORDS_MAX, KEPT_CHANGES_MAX, KEPT_FIRINGS_MAX,
     LOG_ENTRIES_READ_MAX, LONG_WORK_RUNNING_MAX, NAME_SEARCHES_RUNNING_MAX, QUEUE_SUBMISSIONS_MAX,
     READ_PARAMETERS_BYTES_MAX, SCANS_RUNNING_MAX, SCANS_RUNNING_PER_USER_MAX, SWEEP_ENTRIES_READ_MAX,
-    SWEEP_POSITIONS_MAX, VIEWS_RUNNING_MAX,
+    SWEEP_POSITIONS_MAX, VIEWS_BEHIND_MAX,
+    VIEWS_RUNNING_MAX,
 };
 use timenav_import::limits as import;
 
@@ -30,7 +31,8 @@ use super::replica::ReplicaBody;
 use super::streaming::{STREAMS_MAX, STREAMS_PER_USER_MAX};
 use crate::auth::Authenticated;
 use crate::body::{
-    BUFFERED_BODY_BYTES_MAX, BUFFERED_BODY_BYTES_PER_USER_MAX, BUFFERED_STRANGER_BYTES_MAX,
+    BUFFERED_BODY_BYTES_MAX, BUFFERED_BODY_BYTES_PER_USER_MAX, BUFFERED_RESPONSE_BYTES_MAX,
+    BUFFERED_RESPONSE_BYTES_PER_USER_MAX, BUFFERED_STRANGER_BYTES_MAX,
     BUFFERED_STRANGER_BYTES_PER_NETWORK_MAX, CHANGE_BODY_BYTES_MAX, LOOKUP_BODY_BYTES_MAX, STRANGER_BODY_BYTES_MAX,
 };
 use crate::finish::TOO_MANY_REQUESTS_HELD_MILLIS;
@@ -236,7 +238,9 @@ fn sizes_of_what_is_kept() -> Vec<(&'static str, usize)> {
         ("aggregate_events_max", core::AGGREGATE_EVENTS_MAX),
         ("aggregate_events_read_max", core::AGGREGATE_EVENTS_READ_MAX),
         ("aggregate_groups_max", core::AGGREGATE_GROUPS_MAX),
+        ("views_behind_max", VIEWS_BEHIND_MAX),
         ("entries_page_bytes_max", ENTRIES_PAGE_BYTES_MAX),
+        ("events_page_bytes_max", EVENTS_PAGE_BYTES_MAX),
         ("anchors_per_timeline_max", core::ANCHORS_PER_TIMELINE_MAX),
         ("timestamp_bytes_max", TIMESTAMP_BYTES_MAX),
         ("duration_bytes_max", DURATION_BYTES_MAX),
@@ -279,6 +283,8 @@ fn sizes_of_what_callers_take() -> Vec<(&'static str, usize)> {
         ("stranger_body_bytes_max", STRANGER_BODY_BYTES_MAX),
         ("buffered_body_bytes_max", BUFFERED_BODY_BYTES_MAX),
         ("buffered_body_bytes_per_user_max", BUFFERED_BODY_BYTES_PER_USER_MAX),
+        ("buffered_response_bytes_max", BUFFERED_RESPONSE_BYTES_MAX),
+        ("buffered_response_bytes_per_user_max", BUFFERED_RESPONSE_BYTES_PER_USER_MAX),
         ("buffered_stranger_bytes_max", BUFFERED_STRANGER_BYTES_MAX),
         ("buffered_stranger_bytes_per_network_max", BUFFERED_STRANGER_BYTES_PER_NETWORK_MAX),
         ("requests_at_once_per_user_max", REQUESTS_AT_ONCE_PER_USER_MAX),

@@ -21,7 +21,7 @@ fn committed_documents_are_those_of_the_routes() {
     assert!(crate::openapi::OPENAPI == openapi(), "docs/api/openapi.json is not what the routes say; {write}");
     let newer = text(&document(Version::V3_2));
     assert!(
-        *crate::openapi::OPENAPI_3_2 == newer,
+        crate::openapi::OPENAPI_3_2_SERVED.plain == newer.as_bytes(),
         "docs/api/openapi-3.2.patch.json is not what the routes say; {write}"
     );
 }

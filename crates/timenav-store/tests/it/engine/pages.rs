@@ -6,7 +6,7 @@ use timenav_core::event::EventDraft;
 use timenav_core::limits::ANCHORS_PER_TIMELINE_MAX;
 use timenav_core::place::LocationQuery;
 use timenav_core::time::TimeRange;
-use timenav_engine::{AnchorRequest, MonitorEvents};
+use timenav_engine::{AnchorRequest, EVENTS_PAGE_BYTES_MAX, EventFilter, FilterTexts, MonitorEvents};
 
 use crate::house::{Home, House, on, told};
 use crate::sample::{moment, timeline_id};
@@ -53,6 +53,40 @@ async fn events_recorded_between_two_pages_are_on_none() {
     expected.retain(|(time, _)| range.contains(*time));
     expected.sort_unstable();
     assert_eq!(seen, expected);
+    home.close().await;
+}
+
+#[tokio::test]
+async fn event_page_ends_by_bytes() {
+    let house = House::new();
+    let home = house.open().await;
+    let long = "x".repeat(16 * 1024);
+    let drafts = (0..600).map(|number| EventDraft::at(moment(number), long.clone())).collect();
+    home.engine.record_events(&home.admin, None, drafts, None).await.unwrap();
+    let everything = TimeRange::new(None, None).unwrap();
+    for newest_first in [false, true] {
+        for filter in [FilterTexts::default(), FilterTexts { text: Some("x".repeat(9)), ..FilterTexts::default() }] {
+            let (mut times, mut cursor, mut pages) = (Vec::new(), None, 0);
+            loop {
+                let asked = MonitorEvents { items_max: 1_000, newest_first, ..asked(everything, cursor) };
+                let asked = MonitorEvents { filter: Arc::new(EventFilter::new(filter.clone()).unwrap()), ..asked };
+                let page = home.engine.monitor_events(&home.admin, asked).await.unwrap();
+                let bytes: usize = page.events.iter().map(|event| event.content.len()).sum();
+                assert!(bytes <= EVENTS_PAGE_BYTES_MAX && !page.events.is_empty(), "{bytes}");
+                times.extend(page.events.iter().map(|event| event.time));
+                (cursor, pages) = (page.next_cursor, pages + 1);
+                if cursor.is_none() {
+                    break;
+                }
+                assert!(bytes + 17 * 1024 > EVENTS_PAGE_BYTES_MAX, "{bytes}");
+            }
+            if newest_first {
+                times.reverse();
+            }
+            assert_eq!(times, (0..600).map(moment).collect::<Vec<_>>());
+            assert_eq!(pages, 3);
+        }
+    }
     home.close().await;
 }
 
