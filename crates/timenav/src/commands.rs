@@ -70,6 +70,7 @@ use clap::{ArgMatches, CommandFactory as _, FromArgMatches as _, Parser, Subcomm
 
 use crate::exit::{Exit, Failure, told};
 use crate::output::{self, OutputFormat};
+use crate::redaction::redact;
 use crate::surroundings::Surroundings;
 
 /// One clock and one history that a whole system can share.
@@ -142,11 +143,13 @@ enum Command {
 /// Reads the command line, and how answers to it are to be printed.
 ///
 /// # Errors
-/// It is wrong, or asks for help.
+/// It is wrong, or asks for help. The error shows no password.
 pub(crate) fn parse() -> Result<(Cli, OutputFormat), clap::Error> {
-    let matches = Cli::command().try_get_matches()?;
-    let format = output_format(&matches);
-    Cli::from_arg_matches(&matches).map(|cli| (cli, format))
+    let parsed = Cli::command().try_get_matches().and_then(|matches| {
+        let format = output_format(&matches);
+        Cli::from_arg_matches(&matches).map(|cli| (cli, format))
+    });
+    parsed.map_err(|error| redact(error, &Cli::command()))
 }
 
 /// Shows help, or says what is wrong with the command line, in JSON where answers were to be.

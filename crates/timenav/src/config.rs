@@ -8,7 +8,7 @@ use std::num::{NonZeroU32, NonZeroUsize};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use anyhow::{Context as _, bail};
+use anyhow::{Context as _, anyhow, bail};
 use clap::builder::BoolishValueParser;
 use clap::{Args, Command};
 use serde::Deserialize;
@@ -19,6 +19,7 @@ use timenav_core::limits::{
 };
 
 use crate::data_folder::DATA_DEFAULT;
+use crate::redaction::may_hold_password;
 use crate::server::limits::{CONNECTION_IDLE_SECONDS_DEFAULT, HANDSHAKE_SECONDS_DEFAULT};
 use crate::telemetry::LogFormat;
 
@@ -114,7 +115,7 @@ pub(crate) struct ServeOptions {
     ///
     /// Such as `checkpoints.log` of another replica. The database must continue it. Give it once for each; in the
     /// environment, separate them by commas. What witnesses have cosigned is compared as well.
-    #[arg(long, env = "TIMENAV_KEPT_FROM", value_name = "FILE|URL", value_delimiter = ',')]
+    #[arg(long, env = "TIMENAV_KEPT_FROM", hide_env_values = true, value_name = "FILE|URL", value_delimiter = ',')]
     #[serde(skip)]
     pub(crate) kept_from: Vec<KeptFrom>,
     /// The name of this replica in `/metrics` and `/v1/limits`. [default: the name of the host]
@@ -203,7 +204,7 @@ pub(crate) struct ServeOptions {
     ///
     /// Tells the service that people log in over HTTPS. Without it, every log-in through such a proxy looks like plain
     /// HTTP and is refused.
-    #[arg(long, env = "TIMENAV_PUBLIC_URL", value_name = "URL")]
+    #[arg(long, env = "TIMENAV_PUBLIC_URL", hide_env_values = true, value_name = "URL")]
     pub(crate) public_url: Option<PublicUrl>,
     /// Whether people can log in over plain HTTP from other machines. [default: false]
     ///
@@ -232,7 +233,7 @@ pub(crate) struct ServeOptions {
     /// A witness that cosigns what the service writes, as `<key>=<URL>`; give it once for each.
     ///
     /// The key is what `timenav witness` prints: `<name>+<id>+<base64>`. In the environment, separate them by commas.
-    #[arg(long, env = "TIMENAV_WITNESS", value_name = "KEY=URL", value_delimiter = ',')]
+    #[arg(long, env = "TIMENAV_WITNESS", hide_env_values = true, value_name = "KEY=URL", value_delimiter = ',')]
     #[serde(default)]
     pub(crate) witness: Vec<WitnessUrl>,
     /// A timeline that witnesses are shown by itself as well; give it once for each.
@@ -289,7 +290,7 @@ pub(crate) struct ServeOptions {
     /// Where traces of requests go, as OTLP over HTTP: `http://…`, to which `/v1/traces` is appended. [default: none]
     ///
     /// What a collector asks for in headers, such as a token, is taken from the variable `OTEL_EXPORTER_OTLP_HEADERS`.
-    #[arg(long, env = "TIMENAV_OTLP_ENDPOINT", value_name = "URL")]
+    #[arg(long, env = "TIMENAV_OTLP_ENDPOINT", hide_env_values = true, value_name = "URL")]
     pub(crate) otlp_endpoint: Option<OtlpUrl>,
     /// Create a timeline `demo` with well-known history, unless it exists.
     #[arg(long, env = "TIMENAV_DEMO", value_parser = BoolishValueParser::new(), num_args = 0..=1,
@@ -316,12 +317,25 @@ impl ServeOptions {
     }
 
     fn parse(text: &str) -> anyhow::Result<Self> {
-        let (table, keys): (toml::Table, _) = (toml::from_str(text)?, Self::keys());
+        let table: toml::Table = toml::from_str(text).map_err(|error| without_password(&error, text))?;
+        let keys = Self::keys();
         if let Some(key) = table.keys().find(|key| !keys.contains(key)) {
             bail!("{}", unknown_key(key, &keys));
         }
-        Ok(toml::from_str(text)?)
+        toml::from_str(text).map_err(|error| without_password(&error, text))
     }
+}
+
+/// Returns an error of the file, without the line that it is about if that may hold a password.
+fn without_password(error: &toml::de::Error, text: &str) -> anyhow::Error {
+    let before = error.span().and_then(|span| text.get(..span.start)).unwrap_or_default();
+    let number = before.matches('\n').count();
+    let line = text.lines().nth(number).unwrap_or_default();
+    // An address that is malformed may hold a password anywhere.
+    if line.trim_start().starts_with("store") || may_hold_password(line) {
+        return anyhow!("line {}: {}", number + 1, error.message());
+    }
+    anyhow!("{error}")
 }
 
 /// What HTTPS is served with.

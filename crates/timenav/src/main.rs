@@ -21,6 +21,7 @@ mod places;
 mod profiles;
 mod prompt;
 mod reach;
+mod redaction;
 mod replicas;
 mod server;
 mod spool;

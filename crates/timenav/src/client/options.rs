@@ -16,7 +16,7 @@ use crate::profiles::profile_name;
 #[command(next_help_heading = "The service")]
 pub(crate) struct ServiceOptions {
     /// The address of the service. Defaults to that of the service of the data folder, else `http://127.0.0.1:8080`.
-    #[arg(long, env = "TIMENAV_URL", value_name = "URL", value_parser = service_url, global = true)]
+    #[arg(long, env = "TIMENAV_URL", hide_env_values = true, value_name = "URL", value_parser = service_url, global = true)]
     pub(super) url: Option<Url>,
     /// Ask the service of this profile, with its key: see `timenav profile`.
     #[arg(long, env = "TIMENAV_PROFILE", value_name = "NAME", value_parser = profile_name, global = true)]

@@ -41,7 +41,7 @@ pub(crate) struct DoctorCommand {
     #[arg(long)]
     security: bool,
     /// Also check the service at this address, with --security.
-    #[arg(long, env = "TIMENAV_URL", value_name = "URL", value_parser = service_url)]
+    #[arg(long, env = "TIMENAV_URL", hide_env_values = true, value_name = "URL", value_parser = service_url)]
     url: Option<Url>,
     /// Trust only the certificate authority in this file (PEM).
     #[arg(long, env = "TIMENAV_CA", value_name = "FILE")]

@@ -232,6 +232,22 @@ fn wrong_values_are_shown_where_they_stand() {
 }
 
 #[test]
+fn malformed_address_in_the_file_is_reported_without_its_password() {
+    for line in [
+        "store = 'postgress://ada:hunter2@db/time'",
+        "store = 'postgres://ada:hunter2@@db/time'",
+        "store = 'ada:hunter2/db'",
+        "store = 'host=db password=hunter2'",
+        "store = 'postgres://ada:hunter2@db/time",
+        "otlp_endpoint = 'http://ada:hunter2@collector:4318'",
+        "webhook_to = ['https://ada:hunter2@hooks.example.com']",
+    ] {
+        let refused = refusal(&format!("demo = true\n{line}"));
+        assert!(refused.contains("line 2") && !refused.contains("hunter2"), "{refused}");
+    }
+}
+
+#[test]
 fn a_missing_file_is_named() {
     let refused = format!("{:#}", Settings::resolve(options(&["--config", "/no/such.toml"])).unwrap_err());
     assert!(refused.contains("/no/such.toml"), "{refused}");
