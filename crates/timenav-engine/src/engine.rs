@@ -19,6 +19,7 @@ use crate::asked::Handed;
 use crate::attempts::Attempts;
 use crate::caller::{AuthFailure, Caller};
 use crate::code::Code;
+use crate::commit_times::CommitStats;
 use crate::committer::{Committer, QUEUE_SUBMISSIONS_MAX};
 use crate::deciding::logged::LogRefusal;
 use crate::directory;
@@ -131,6 +132,9 @@ impl Engine {
         if let Some(refusal) = shared.unfit() {
             return Err(refusal);
         }
+        if let Some(seconds) = shared.commit_times.stalled_seconds(shared.doors.clock.measured()) {
+            return Err(Refusal::Unavailable(format!("a write has been waiting for the store for {seconds} seconds")));
+        }
         if let Some(offset) = shared.host_clock.apart() {
             return Err(Refusal::Unavailable(offset.to_string()));
         }
@@ -145,6 +149,12 @@ impl Engine {
             shared.note_commit(true);
         }
         Ok(self.0.store.health(Health::Answers).await?)
+    }
+
+    /// Returns how long the commits took since it opened.
+    #[must_use]
+    pub fn commit_stats(&self) -> CommitStats {
+        self.0.shared.commit_times.read()
     }
 
     /// Returns what the engine has done since it opened.

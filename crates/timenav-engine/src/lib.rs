@@ -40,6 +40,7 @@ mod timer_rows;
 mod timer_changes;
 mod action;
 mod store_error;
+mod commit_times;
 mod unknown_entry;
 mod leasing_door;
 mod seen_events;
@@ -208,6 +209,7 @@ pub use clocks::{
     AdvanceSeen, ClockChange, ClockChanges, ClockNews, ClockStep, ClockStream, ClockView, DeliveryLag, KEPT_CHANGES_MAX,
 };
 pub use code::Code;
+pub use commit_times::{CommitPart, CommitStats, Distribution, OnWritten, WRITE_WAIT_READY_SECONDS_MAX};
 pub use committer::QUEUE_SUBMISSIONS_MAX;
 pub use data::{Encrypted, Erased, ErasureRequest};
 pub use deciding::erasing::WhichReads;

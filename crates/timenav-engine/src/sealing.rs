@@ -9,6 +9,7 @@ use timenav_core::ids::TimelineId;
 
 use crate::asked::{Asked, Told};
 use crate::background::Background;
+use crate::commit_times::CommitPart;
 use crate::head::TimelineState;
 use crate::notes::newest_note;
 use crate::outside::{KeptOutside, system_last};
@@ -34,12 +35,17 @@ pub(crate) fn seal_all(groups: &threads::Receiver<Sealed>, shared: &Shared) {
 
 /// Seals groups by one durable append for all of them.
 pub(crate) fn seal_together(sealing: Vec<Sealed>, shared: &Shared) {
-    let began = shared.doors.clock.now();
+    let (began, measured) = (shared.doors.clock.now(), shared.doors.clock.measured());
+    let waiting = shared.commit_times.begin_seal(measured);
     let kept = match shared.failure() {
         None => keep_newest(sealing.iter().flat_map(|sealed| &sealed.committed.states).map(|state| &**state), shared)
             .map_err(Refusal::Unavailable),
         Some(refusal) => Err(refusal),
     };
+    if sealing.iter().any(|sealed| sealed.committed.entries_count > 0) {
+        shared.commit_times.note_part(CommitPart::Checkpoint, measured, shared.doors.clock.measured());
+    }
+    drop(waiting);
     shared.note_background((Background::KeepCheckpoints, None), began, kept.is_err());
     if let Err(refusal) = &kept {
         tracing::error!(%refusal, "checkpoints could not be kept outside; nothing is written until a restart");

@@ -12,6 +12,7 @@ use timenav_core::time::{Instant, Wall};
 
 use crate::attempts::Attempts;
 use crate::background::{Background, BackgroundTraces, BackgroundWork};
+use crate::commit_times::CommitTimes;
 use crate::directory_rows::DirectoryRows;
 use crate::doors::{Doors, uuid};
 use crate::following::Following;
@@ -69,6 +70,7 @@ pub(crate) struct Shared {
     pub(crate) is_unsigned: AtomicBool,
     pub(crate) entries: AtomicU64,
     pub(crate) groups: AtomicU64,
+    pub(crate) commit_times: Arc<CommitTimes>,
     /// Host time of the newest entry when the engine opened.
     pub(crate) newest_at_start: Instant<Wall>,
     /// When the host's clock was last known to be right.
@@ -146,6 +148,7 @@ impl Shared {
             is_unsigned: AtomicBool::new(false),
             entries: AtomicU64::new(0),
             groups: AtomicU64::new(0),
+            commit_times: Arc::new(CommitTimes::new()),
             newest_at_start,
             host_clock,
             level: AtomicU64::new(FEATURE_LEVEL),
@@ -185,7 +188,8 @@ impl Shared {
             self.live.permit();
         }
         self.entries.fetch_add(entries_count, Ordering::Relaxed);
-        self.groups.fetch_add(1, Ordering::Relaxed);
+        // A group that only took over what others have written, or found nothing to do, has committed nothing.
+        self.groups.fetch_add(u64::from(entries_count > 0), Ordering::Relaxed);
     }
 
     /// Stops all writing until a restart.

@@ -7,7 +7,7 @@ use timenav_core::time::{Instant, Wall};
 pub struct EngineStats {
     /// Ledger entries written.
     pub entries: u64,
-    /// Groups committed.
+    /// Groups committed that wrote an entry.
     pub groups: u64,
     /// Timelines there are.
     pub timelines: u64,

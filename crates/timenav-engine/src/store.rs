@@ -13,6 +13,7 @@ use timenav_core::time::{Bucket, Instant, TimeRange, Virtual, Wall};
 
 use crate::archive::ScanSource;
 use crate::arriving_door::Arrivals;
+use crate::commit_times::OnWritten;
 use crate::directory::DirectoryChange;
 use crate::event_filter::EventFilter;
 use crate::facts::{Asker, Facts, ToldRows, Wanted};
@@ -77,6 +78,8 @@ pub struct Commit {
     /// Whether the fingerprints of all outcomes from before this step become
     /// [`Idempotency::FINGERPRINT_FORGOTTEN`](crate::Idempotency::FINGERPRINT_FORGOTTEN).
     pub forget_fingerprints: bool,
+    /// Is called once all of this is written, right before it is made durable.
+    pub on_written: OnWritten,
 }
 
 /// What happens to one timeline in one step.

@@ -9,7 +9,7 @@ use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use axum::{Json, body::Body};
 use futures_util::FutureExt;
-use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
+use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, Version, header};
 use serde::Serialize;
 use timenav_engine::Refusal;
 
@@ -20,7 +20,7 @@ use crate::problem::{Failure, FieldError, Problem, Unwritten};
 use crate::state::App;
 use crate::traces::{IsTraced, TraceParent, TracedRequest, TracedTimeline};
 
-const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
+pub(crate) const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 /// Longest request id that is taken over from a client, in characters.
 const REQUEST_ID_CHARS_MAX: usize = 128;
 /// How long an answer with 429 is kept back: whoever comes back at once is not answered thousands of times a second.
@@ -73,6 +73,7 @@ pub(crate) async fn finish(State(app): State<App>, mut request: Request, next: N
     let id = RequestId(request_id(&app, request.headers()));
     let method = method_name(request.method());
     let wants_problem = Accept::of(request.headers()).asks_for(PROBLEM_JSON, JSON);
+    let is_http1 = request.version() <= Version::HTTP_11;
     let asks_options = request.method() == Method::OPTIONS;
     let parent = TraceParent::of(request.headers());
     let traces = app.options.traces.as_ref().filter(|_| parent.is_none_or(|parent| parent.is_sampled));
@@ -102,6 +103,10 @@ pub(crate) async fn finish(State(app): State<App>, mut request: Request, next: N
         traces.answered(TracedRequest { parent, method, route, status, timeline_id, request_id, began, ended });
     }
     headers(response.headers_mut(), &id, app.options.encrypted);
+    if is_http1 && app.options.draining.is_cancelled() {
+        // A proxy that keeps connections sends the next request on one to another replica.
+        response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
+    }
     if response.status() == StatusCode::TOO_MANY_REQUESTS {
         hold_back().await;
     }

@@ -19,6 +19,7 @@ mod horizon;
 mod host;
 mod idempotency;
 mod metrics;
+mod starting;
 mod network;
 mod openapi;
 mod operations;
@@ -40,9 +41,11 @@ mod wire;
 
 pub use app::router;
 pub use connections::{ConnectionCounts, ConnectionEnd};
+pub use metrics::ProcessStats;
 pub use network::Network;
 #[cfg(feature = "schema")]
 pub use openapi::generate;
 pub use openapi::openapi_json;
+pub use starting::Starting;
 pub use state::HttpOptions;
 pub use traces::{TraceCounts, TraceParent, TracedRequest, Traces};

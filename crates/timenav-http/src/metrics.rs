@@ -13,7 +13,15 @@ use timenav_core::time::Span;
 use timenav_engine::{Engine, ReplicaStats, WitnessState, WitnessStatus};
 
 use crate::connections::{ConnectionCounts, ConnectionEnd};
+use crate::state::HttpOptions;
 use crate::traces::TraceCounts;
+
+mod commits;
+mod process;
+
+use commits::write_commits;
+pub use process::ProcessStats;
+use process::write_process;
 
 /// The counters of the HTTP layer.
 pub(crate) struct Metrics {
@@ -58,20 +66,20 @@ impl Metrics {
     }
 
     /// Returns everything in the text format of `OpenMetrics` 1.0. `is_ready`: whether `/readyz` says so.
-    pub(crate) fn text(
-        &self,
-        service: &Engine,
-        is_ready: bool,
-        connections: &ConnectionCounts,
-        traces: Option<TraceCounts>,
-    ) -> String {
+    pub(crate) fn text(&self, service: &Engine, is_ready: bool, options: &HttpOptions) -> String {
         let (mut text, engine) = (String::new(), service.stats());
         // Writing to a string cannot fail.
         let _ = encode(&mut text, &self.registry);
         let engine = [
             ("ready", "gauge", "Whether the service answers and writes, as /readyz says", "", is_ready.into()),
             ("ledger_entries", "counter", "Ledger entries written since start", "_total", engine.entries),
-            ("commits", "counter", "Groups committed since start", "_total", engine.groups),
+            (
+                "commits",
+                "counter",
+                "Groups of requests committed since start that wrote an entry",
+                "_total",
+                engine.groups,
+            ),
             ("timelines", "gauge", "Number of timelines", "", engine.timelines),
             (
                 "host_clock_behind_seconds",
@@ -105,7 +113,9 @@ impl Metrics {
         for (name, kind, help, suffix, value) in engine {
             write_metric(&mut text, (name, kind, help, suffix), value);
         }
-        write_connections(&mut text, connections);
+        write_commits(&mut text, &service.commit_stats());
+        write_connections(&mut text, &options.connections);
+        let traces = options.traces.as_ref().map(|traces| traces.counts());
         if let Some(TraceCounts { sent, dropped }) = traces {
             let to_collector = "Spans of requests that the collector took";
             write_metric(&mut text, ("trace_spans_sent", "counter", to_collector, "_total"), sent);
@@ -116,6 +126,13 @@ impl Metrics {
         if let Some(replica) = &service.replica() {
             write_replica(&mut text, replica);
         }
+        let version = quoted(options.version);
+        let _ = write!(
+            text,
+            "# HELP timenav_build The version of the service.\n# TYPE timenav_build info\n\
+             timenav_build_info{{version={version}}} 1\n"
+        );
+        write_process(&mut text, &(options.process)());
         text.push_str("# EOF\n");
         text
     }

@@ -11,6 +11,7 @@ use serde::Serialize;
 use timenav_engine::Refusal;
 use tokio::time::timeout;
 
+use crate::answer::StatusBody;
 use crate::compression::compressed;
 use crate::accept::takes_coding;
 use crate::openapi::{OPENAPI_3_1_SERVED, OPENAPI_3_2_SERVED, Served};
@@ -43,9 +44,17 @@ pub(crate) const fn welcome() -> Json<Welcome> {
 }
 
 /// The process is running.
-async fn healthz() -> Json<crate::answer::StatusBody> {
-    Json(crate::answer::StatusBody { status: "The process is running.".to_owned() })
+async fn healthz() -> Json<StatusBody> {
+    running()
 }
+
+/// Returns the body of `/healthz`.
+pub(crate) fn running() -> Json<StatusBody> {
+    Json(StatusBody { status: "The process is running.".to_owned() })
+}
+
+/// The media type of `/metrics`.
+pub(crate) const METRICS_TYPE: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 
 /// How long it may take to find out whether the service can answer. Whoever asks gives up soon.
 const READY_WAIT: Duration = Duration::from_secs(10);
@@ -55,25 +64,32 @@ const READY_WAIT: Duration = Duration::from_secs(10);
 const READY_SCRAPE_WAIT: Duration = Duration::from_secs(3);
 
 /// The service can answer: the store does, and nothing has stopped writing.
-async fn readyz(State(app): State<App>) -> Result<Json<crate::answer::StatusBody>, Failure> {
-    let ready = timeout(READY_WAIT, app.engine.ready()).await;
-    ready.unwrap_or_else(|_| {
-        let seconds = READY_WAIT.as_secs();
-        Err(Refusal::Unavailable(format!("the store has not answered for {seconds} seconds")))
-    })?;
+async fn readyz(State(app): State<App>) -> Result<Json<StatusBody>, Failure> {
+    ready(&app, READY_WAIT).await?;
     let status = if app.engine.is_unseen() {
         "The service is ready. At its start no checkpoint was kept here, so it took the database as it was (--join)."
     } else {
         "The service is ready."
     };
-    Ok(Json(crate::answer::StatusBody { status: status.to_owned() }))
+    Ok(Json(StatusBody { status: status.to_owned() }))
+}
+
+/// Returns why the service is not ready, if so.
+async fn ready(app: &App, wait: Duration) -> Result<(), Refusal> {
+    if app.options.draining.is_cancelled() {
+        return Err(Refusal::Unavailable("the service is about to stop".to_owned()));
+    }
+    let ready = timeout(wait, app.engine.ready()).await;
+    ready.unwrap_or_else(|_| {
+        let seconds = wait.as_secs();
+        Err(Refusal::Unavailable(format!("the store has not answered for {seconds} seconds")))
+    })
 }
 
 async fn metrics(State(app): State<App>) -> Response {
-    let traces = app.options.traces.as_ref().map(|traces| traces.counts());
-    let is_ready = timeout(READY_SCRAPE_WAIT, app.engine.ready()).await.is_ok_and(|ready| ready.is_ok());
-    let text = app.metrics.text(&app.engine, is_ready, &app.options.connections, traces);
-    ([(header::CONTENT_TYPE, "application/openmetrics-text; version=1.0.0; charset=utf-8")], text).into_response()
+    let is_ready = ready(&app, READY_SCRAPE_WAIT).await.is_ok();
+    let text = app.metrics.text(&app.engine, is_ready, &app.options);
+    ([(header::CONTENT_TYPE, METRICS_TYPE)], text).into_response()
 }
 
 async fn openapi(headers: HeaderMap) -> Response {

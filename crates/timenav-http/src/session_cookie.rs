@@ -78,12 +78,14 @@ mod tests {
 
     fn options(encrypted: bool) -> HttpOptions {
         HttpOptions {
+            draining: CancellationToken::new(),
             closing: CancellationToken::new(),
             version: "0",
             encrypted,
             public_origin: None,
             insecure_log_in: false,
             requests_per_minute: None,
+            process: Default::default,
             connections: std::sync::Arc::default(),
             traces: None,
             connection_limits: Vec::new(),

@@ -11,7 +11,7 @@ use tokio_util::sync::CancellationToken;
 use crate::body::Rooms;
 use crate::connections::ConnectionCounts;
 use crate::horizon::Horizons;
-use crate::metrics::Metrics;
+use crate::metrics::{Metrics, ProcessStats};
 use crate::rate::Rates;
 use crate::refusals::Refusals;
 use crate::shares::Shares;
@@ -23,6 +23,8 @@ pub(crate) const REQUESTS_AT_ONCE_PER_USER_MAX: usize = 256;
 /// What the process tells the HTTP layer.
 #[derive(Clone, Debug)]
 pub struct HttpOptions {
+    /// Cancelled when the service is about to stop: it still takes requests, and `/readyz` sends them elsewhere.
+    pub draining: CancellationToken,
     /// Cancelled when the service stops: streams end then.
     pub closing: CancellationToken,
     /// The version of the service.
@@ -35,6 +37,8 @@ pub struct HttpOptions {
     pub insecure_log_in: bool,
     /// Requests that one user may make in a minute; as many as they like where there is none.
     pub requests_per_minute: Option<NonZeroU32>,
+    /// Returns what the process uses now.
+    pub process: fn() -> ProcessStats,
     /// What becomes of connections.
     pub connections: Arc<ConnectionCounts>,
     /// Where traces of requests go, if anywhere.

@@ -58,6 +58,8 @@ const LISTEN_DEFAULT: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(Ipv4Addr
 /// Requests that one user may make in a minute unless told otherwise: a thousand a second, which no client makes that
 /// waits for its answers.
 const REQUESTS_PER_MINUTE_DEFAULT: u32 = 60_000;
+/// How long one of several services accepts requests after SIGTERM, in seconds: proxies look at `/readyz` every few.
+const DRAIN_SECS_DEFAULT: u32 = 5;
 /// How long requests in flight may take after the signal to stop, in seconds.
 const SHUTDOWN_DEADLINE_SECS_DEFAULT: u64 = 10;
 /// What is logged unless told otherwise.
@@ -278,6 +280,11 @@ pub(crate) struct ServeOptions {
         require_equals = true, default_missing_value = "true", hide_possible_values = true, value_name = "BOOL")]
     #[serde(skip)]
     pub(crate) accept_rollback: Option<bool>,
+    /// How long to accept requests after SIGTERM, in seconds, while `/readyz` is 503. [default: 5 with --replicas, else 0]
+    ///
+    /// Load balancers need this time to send requests to other replicas. Ctrl-C does not wait for it.
+    #[arg(long, env = "TIMENAV_DRAIN_SECS", value_name = "SECONDS")]
+    pub(crate) drain_secs: Option<u32>,
     /// How long requests in flight may take after SIGTERM or Ctrl-C. [default: 10]
     #[arg(long, env = "TIMENAV_SHUTDOWN_DEADLINE_SECS", value_name = "SECONDS")]
     pub(crate) shutdown_deadline_secs: Option<u64>,
@@ -411,6 +418,8 @@ pub(crate) struct Settings {
     pub(crate) webhook_ca: Option<PathBuf>,
     /// Whether to start although the database is not what was signed.
     pub(crate) accept_rollback: bool,
+    /// How long requests are accepted after SIGTERM.
+    pub(crate) drain: Duration,
     /// How long requests in flight may take after the signal to stop.
     pub(crate) shutdown_deadline: Duration,
     /// How the log is written.
@@ -448,6 +457,8 @@ impl Settings {
         };
         let by_first_write = options.timelines_by_first_write.or(file.timelines_by_first_write).unwrap_or(true);
         let deadline_secs = options.shutdown_deadline_secs.or(file.shutdown_deadline_secs);
+        let drain_secs = options.drain_secs.or(file.drain_secs);
+        let drain_secs = drain_secs.unwrap_or(if replicas { DRAIN_SECS_DEFAULT } else { 0 });
         let window_days = options.limited_access_window_days.or(file.limited_access_window_days);
         let idle_secs = options.session_idle_secs.or(file.session_idle_secs);
         let max_secs = options.session_max_secs.or(file.session_max_secs);
@@ -496,6 +507,7 @@ impl Settings {
             webhook_to_private: options.webhook_to_private.or(file.webhook_to_private).unwrap_or(false),
             webhook_ca: options.webhook_ca.or(file.webhook_ca),
             accept_rollback,
+            drain: Duration::from_secs(drain_secs.into()),
             shutdown_deadline: Duration::from_secs(deadline_secs.unwrap_or(SHUTDOWN_DEADLINE_SECS_DEFAULT)),
             log_format: options.log_format.or(file.log_format).unwrap_or_default(),
             log_filter: log_filter.unwrap_or_else(|| LOG_FILTER_DEFAULT.to_owned()),

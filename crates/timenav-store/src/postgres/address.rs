@@ -1,6 +1,8 @@
 //! Where a database is: one server or several, and how a connection is made to the one that takes writes.
 
+use std::error::Error as _;
 use std::future::poll_fn;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -11,6 +13,7 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::runtime::Handle;
 use tokio::task::JoinHandle;
 use tokio_postgres::config::{Host, SslMode, TargetSessionAttrs};
+use tokio_postgres::error::SqlState;
 use tokio_postgres::{AsyncMessage, Client, Config, Connection, NoTls};
 use tokio_postgres_rustls::MakeRustlsConnect;
 use tokio_rustls::rustls::pki_types::CertificateDer;
@@ -88,6 +91,21 @@ impl Address {
         self.connect(&Handle::current(), |_| {}).await
     }
 
+    /// Returns why no server can be used now, if one of them may be soon: it does not listen, or is still starting. `None` if
+    /// one can be used, or if all of them fail for other reasons.
+    pub(super) async fn away(&self) -> Option<String> {
+        let (mut away, runtime) = (None, Handle::current());
+        for server in &self.servers {
+            let connecting = connect(&runtime, server, self.tls.clone(), |_| {});
+            match tokio::time::timeout(self.attempt, connecting).await {
+                Ok(Ok(_)) => return None,
+                Ok(Err(error)) if is_away(&error) => away = Some(StoreError::from(Failed::from(error)).to_string()),
+                Ok(Err(_)) | Err(_) => {}
+            }
+        }
+        away
+    }
+
     /// Makes a connection to the first server that takes writes. What it says by itself is given to `hear`. The driver tries
     /// one after the other too, but waits without end for one that accepts connections and then says nothing.
     ///
@@ -114,6 +132,27 @@ impl Address {
         let nowhere = || StoreError::Unavailable("PostgreSQL: the address names no server".to_owned()).into();
         Err(last.unwrap_or_else(nowhere))
     }
+}
+
+/// Returns whether a server cannot be reached, starts or stops: it may be there a moment later.
+fn is_away(error: &tokio_postgres::Error) -> bool {
+    if let Some(code) = error.code() {
+        let passing = [&SqlState::CANNOT_CONNECT_NOW, &SqlState::ADMIN_SHUTDOWN, &SqlState::CRASH_SHUTDOWN];
+        return passing.contains(&code);
+    }
+    let cause = error.source().and_then(|cause| cause.downcast_ref::<io::Error>());
+    cause.is_some_and(|cause| match cause.kind() {
+        io::ErrorKind::ConnectionRefused
+        | io::ErrorKind::ConnectionReset
+        | io::ErrorKind::ConnectionAborted
+        | io::ErrorKind::HostUnreachable
+        | io::ErrorKind::NetworkUnreachable
+        | io::ErrorKind::TimedOut
+        // The socket of a server on this machine.
+        | io::ErrorKind::NotFound => true,
+        // Names have no kind of their own (getaddrinfo(3), EAI_AGAIN).
+        _ => cause.to_string().contains("Temporary failure in name resolution"),
+    })
 }
 
 /// Makes a connection. What the server says by itself is given to `hear`, before the answers that come after it.

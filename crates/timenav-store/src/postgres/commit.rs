@@ -72,6 +72,7 @@ async fn try_commit(connections: &Connections, step: &Commit) -> Result<(), Fail
 /// has ended by then.
 pub(super) async fn end(connections: &Connections, writing: Writing, step: &Commit) -> Result<(), Failed> {
     let name = writing.name().to_owned();
+    step.on_written.call();
     writing.commit(connections, Proof::of(step)).await?;
     if step.directory.is_empty() || connections.is_alone() {
         return Ok(());

@@ -59,6 +59,7 @@ use timenav_core::ids::TimelineId;
 use timenav_engine::StoreError;
 use tokio::sync::Mutex;
 
+use address::Address;
 use batch::Batch;
 use connection::Connections;
 pub use examination::ServerFacts;
@@ -132,6 +133,15 @@ impl PostgresStore {
         drop(writer);
         let hints = if options.is_alone { Hints::none() } else { Hints::start(&connections) };
         Ok(Self { connections, held: Mutex::default(), hints })
+    }
+
+    /// Returns why the database cannot be reached, if it may be reached soon: no server listens at its address, or it is
+    /// still starting.
+    ///
+    /// # Errors
+    /// The address is malformed.
+    pub async fn away(url: &str) -> Result<Option<String>, StoreError> {
+        Ok(Address::read(url)?.away().await)
     }
 
     /// Connects to look at what is there, as it is: nothing is made or brought up to date.

@@ -69,6 +69,7 @@ pub(super) fn commit(connection: &mut Connection, step: &Commit) -> Result<(), S
     for record in &step.outcomes_erased {
         erase_outcome(&transaction, record).map_err(failed)?;
     }
+    step.on_written.call();
     transaction.commit().map_err(failed)?;
     if erases {
         data::forget_log(connection);

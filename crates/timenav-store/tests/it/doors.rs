@@ -56,6 +56,10 @@ impl WallClock for FakeClock {
     fn now(&self) -> Instant<Wall> {
         host(self.micros.fetch_add(self.tick.load(Ordering::SeqCst), Ordering::SeqCst))
     }
+
+    fn measured(&self) -> Instant<Wall> {
+        host(self.micros.load(Ordering::SeqCst))
+    }
 }
 
 /// Bytes that never repeat and that a test can foresee.

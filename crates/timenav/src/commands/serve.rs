@@ -1,5 +1,6 @@
 //! `timenav serve`: runs the service until it is told to stop.
 
+use std::future::pending;
 use std::net::SocketAddr;
 use std::num::NonZeroU32;
 use std::sync::Arc;
@@ -8,6 +9,7 @@ use std::time::Duration;
 use anyhow::{Context as _, anyhow};
 use timenav_engine::{Engine, Seldom};
 use timenav_http::{ConnectionCounts, HttpOptions};
+use timenav_store::PostgresStore;
 use tokio::net::TcpListener;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::time::timeout;
@@ -15,14 +17,17 @@ use tokio_util::sync::CancellationToken;
 
 use crate::config::{ServeOptions, Settings};
 use crate::data_folder::{DataFolder, KeptAddress};
+use crate::entrance::{Entrance, Opening};
 use crate::exit::{Exit, Failure};
-use crate::server::{self, Server};
+use crate::server;
 use crate::sweeping::sweep_when_quiet;
 use crate::wiring::Wired;
-use crate::{demo, output, replicas, telemetry, timekeeper, traces, webhooks, wiring, witnesses};
+use crate::{demo, output, process_stats, replicas, telemetry, timekeeper, traces, webhooks, wiring, witnesses};
 
 /// How long the ledger may take to write what was taken before the end. A disk that needs longer fails.
 const LEDGER_DEADLINE: Duration = Duration::from_secs(20);
+/// How long until a database that is away is tried again.
+const DATABASE_RETRY: Duration = Duration::from_secs(1);
 /// How long nobody looks after timelines that end by themselves: before that they cannot be read either.
 const TEND_EVERY: Duration = Duration::from_secs(1);
 /// Threads that wait for the disk beside those that answer: a few more than the store reads with at the same moment, so
@@ -35,8 +40,8 @@ const THREADS_DEADLINE: Duration = Duration::from_secs(1);
 ///
 /// The first start creates the data folder, the operator `admin`, and their API key, which is written only to
 /// `admin.key` in that folder. When the service accepts requests, it prints one line, `listening on http://…`, to
-/// stdout; its log goes to stderr. On SIGTERM or Ctrl-C it finishes requests in flight, closes streams, and exits with
-/// 0; a second signal stops it immediately.
+/// stdout; its log goes to stderr. On SIGTERM it accepts requests for --drain-secs, and then, as on Ctrl-C, it finishes
+/// requests in flight, closes streams, and exits with 0; a second signal stops it immediately.
 ///
 /// Flags take precedence over environment variables, which take precedence over the --config file.
 #[derive(Debug, clap::Args)]
@@ -50,6 +55,7 @@ pub(crate) struct ServeCommand {
 /// # Errors
 /// The service cannot be started.
 pub(crate) fn run(command: ServeCommand) -> Result<(), Failure> {
+    process_stats::note_start();
     let settings = Settings::resolve(command.options)?;
     telemetry::start(settings.log_format, &settings.log_filter)?;
     let runtime = tokio::runtime::Builder::new_multi_thread()
@@ -79,25 +85,31 @@ async fn serve(settings: &Settings) -> Result<(), Failure> {
     let mut signals = Signals::listen().context("signals cannot be received")?;
     let listener = TcpListener::bind(settings.listen).await.map_err(|error| no_listener(settings.listen, error))?;
     let address = listener.local_addr().context("the address cannot be read")?;
-    let wired = open(&folder, settings, &mut signals).await?;
+    let counts = Arc::<ConnectionCounts>::default();
+    let scheme = if tls.is_some() { "https" } else { "http" };
+    let entrance = Opening::Closed(Entrance { listener, tls, bounds, counts: Arc::clone(&counts) });
+    let (wired, entrance) = open(&folder, settings, &mut signals, (entrance, address)).await?;
     if settings.demo
         && let Err(error) = demo::load(&wired.engine, &folder.admin_key()).await
     {
         tracing::warn!("{error:#}");
     }
-    if tls.is_none() && settings.public_url.is_none() {
+    let is_encrypted = settings.tls.is_some() || settings.public_url.is_some();
+    if !is_encrypted {
         warn_beyond_loopback(address);
     }
-    let (closing, counts) = (CancellationToken::new(), Arc::<ConnectionCounts>::default());
+    let (draining, closing) = (CancellationToken::new(), CancellationToken::new());
     let traces = traces::start(&wired.engine, settings)?;
     let spans = traces::of_background(&wired.engine, traces.as_ref());
     let options = HttpOptions {
+        draining: draining.clone(),
         closing: closing.clone(),
         version: env!("CARGO_PKG_VERSION"),
-        encrypted: tls.is_some() || settings.public_url.is_some(),
+        encrypted: is_encrypted,
         public_origin: settings.public_url.as_ref().map(|url| url.origin().to_owned()),
         insecure_log_in: settings.insecure_log_in,
         requests_per_minute: settings.requests_per_minute,
+        process: process_stats::read,
         connections: Arc::clone(&counts),
         traces: traces.as_ref().map(traces::Sending::line),
         connection_limits: bounds.named(),
@@ -111,22 +123,17 @@ async fn serve(settings: &Settings) -> Result<(), Failure> {
     tokio::spawn(replicas::compare_rows(wired.engine.clone(), closing.clone()));
     tokio::spawn(timekeeper::tell_presence(wired.engine.clone(), closing.clone()));
     tokio::spawn(timekeeper::keep_time(wired.engine.clone(), closing.clone()));
-    let scheme = if tls.is_some() { "https" } else { "http" };
-    let mut server = Server::start(listener, tls, router, bounds, counts);
+    let mut server = entrance.open(router);
     // Before the line that says so: whoever waits for that may look for it.
     let kept_address = keep_address(&folder, scheme, address);
     say_listening(scheme, address)?;
-    let name = tokio::select! {
-        name = signals.next() => name,
+    let stop = tokio::select! {
+        stop = signals.next() => stop,
         // What is cut off here is finished after the next start.
         never = sweep_when_quiet(&wired.engine) => match never {},
     };
-    tracing::info!(signal = name, "{name} received; finishing requests in flight");
-    tokio::spawn(async move {
-        let name = signals.next().await;
-        tracing::warn!(signal = name, "{name} received again; stopping immediately");
-        std::process::exit(Exit::Failed.code().into());
-    });
+    tokio::spawn(stop_at_once(signals));
+    drain(stop, settings.drain, &draining).await;
     drop(kept_address);
     // First no more connections, then an end to streams: else their readers would come back.
     server.stop().await;
@@ -140,6 +147,26 @@ async fn serve(settings: &Settings) -> Result<(), Failure> {
     }
     close(&wired.engine).await;
     Ok(())
+}
+
+/// Ends the process at the next signal.
+async fn stop_at_once(mut signals: Signals) {
+    let name = signals.next().await.name();
+    tracing::warn!(signal = name, "{name} received again; stopping immediately");
+    std::process::exit(Exit::Failed.code().into());
+}
+
+/// Lets load balancers notice that the service is about to stop, while it still accepts requests.
+async fn drain(stop: StopSignal, drain: Duration, draining: &CancellationToken) {
+    let name = stop.name();
+    // Whoever presses Ctrl-C waits for the end.
+    if stop == StopSignal::Terminate && !drain.is_zero() {
+        let seconds = drain.as_secs();
+        tracing::info!(signal = name, seconds, "{name} received; accepting requests for {seconds} more seconds");
+        draining.cancel();
+        let _ = timeout(drain, pending::<()>()).await;
+    }
+    tracing::info!(signal = name, "{name} received; finishing requests in flight");
 }
 
 /// Waits until the last entries are written, for so long.
@@ -200,15 +227,44 @@ fn warn_beyond_loopback(address: SocketAddr) {
     }
 }
 
-/// Opens everything, unless a signal comes first: a database may keep whoever asks it waiting.
+/// Opens everything, unless a signal comes first: a database may keep whoever asks it waiting. While no server listens at
+/// the address of the database, it is tried again, and probes are answered.
 ///
 /// # Errors
 /// Something cannot be opened; or a signal came.
-async fn open(folder: &DataFolder, settings: &Settings, signals: &mut Signals) -> anyhow::Result<Wired> {
+async fn open(
+    folder: &DataFolder,
+    settings: &Settings,
+    signals: &mut Signals,
+    (mut entrance, address): (Opening, SocketAddr),
+) -> anyhow::Result<(Wired, Opening)> {
+    let opening = async {
+        let mut was_away = false;
+        loop {
+            let failure = match wiring::open(folder, settings).await {
+                Ok(wired) => return Ok((wired, entrance)),
+                Err(failure) => failure,
+            };
+            let away = database_away(settings).await;
+            match &away {
+                Some(reason) => entrance = entrance.wait(reason, address),
+                // It came back in between.
+                None if was_away => {}
+                None => return Err(failure),
+            }
+            was_away = away.is_some();
+            let _ = timeout(DATABASE_RETRY, pending::<()>()).await;
+        }
+    };
     tokio::select! {
-        opened = wiring::open(folder, settings) => opened,
-        name = signals.next() => Err(anyhow!("{name} came before the service had started")),
+        opened = opening => opened,
+        stop = signals.next() => Err(anyhow!("{} came before the service had started", stop.name())),
     }
+}
+
+/// Returns why the database cannot be reached, if it may be reached soon.
+async fn database_away(settings: &Settings) -> Option<String> {
+    PostgresStore::away(settings.store.as_ref()?.secret()).await.ok().flatten()
 }
 
 /// The signals that end the service, and one that must not.
@@ -229,11 +285,29 @@ impl Signals {
         })
     }
 
-    /// Returns the name of the next one.
-    pub(super) async fn next(&mut self) -> &'static str {
+    /// Returns the next one.
+    pub(super) async fn next(&mut self) -> StopSignal {
         tokio::select! {
-            _ = self.terminate.recv() => "SIGTERM",
-            _ = self.interrupt.recv() => "SIGINT",
+            _ = self.terminate.recv() => StopSignal::Terminate,
+            _ = self.interrupt.recv() => StopSignal::Interrupt,
+        }
+    }
+}
+
+/// A signal that ends the service.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum StopSignal {
+    /// Sent by whatever runs the service.
+    Terminate,
+    /// Ctrl-C.
+    Interrupt,
+}
+
+impl StopSignal {
+    pub(super) const fn name(self) -> &'static str {
+        match self {
+            Self::Terminate => "SIGTERM",
+            Self::Interrupt => "SIGINT",
         }
     }
 }

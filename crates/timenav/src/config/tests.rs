@@ -82,6 +82,7 @@ fn flags_beat_the_file_and_the_file_beats_the_default() {
         "checkpoints = 'b'",
         &[None, Some("b".into()), Some("c".into())],
     );
+    check(|settings| settings.drain, &["--drain-secs", "3"], "drain_secs = 2", &[0, 2, 3].map(Duration::from_secs));
     check(
         |settings| settings.shutdown_deadline,
         &["--shutdown-deadline-secs", "3"],
@@ -162,6 +163,16 @@ fn so_they_do_about_connections() {
         &["--handshake-secs", "3"],
         "handshake_secs = 2",
         &[10, 2, 3],
+    );
+}
+
+#[test]
+fn one_of_several_services_drains_by_default() {
+    check(
+        |settings| settings.drain,
+        &["--drain-secs", "0"],
+        "store = 'postgres://db/time'\nreplicas = true",
+        &[0, 5, 0].map(Duration::from_secs),
     );
 }
 

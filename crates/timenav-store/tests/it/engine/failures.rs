@@ -6,7 +6,7 @@ use timenav_core::clock::ClockCommand;
 use timenav_core::event::EventDraft;
 use timenav_core::place::LocationQuery;
 use timenav_core::time::TimeRange;
-use timenav_engine::{Idempotency, MonitorEvents, Options, ReadLog};
+use timenav_engine::{Idempotency, MonitorEvents, Options, ReadLog, WRITE_WAIT_READY_SECONDS_MAX};
 
 use crate::faulty_store::FaultyStore;
 use crate::house::{Home, House, is_unavailable, on, told};
@@ -57,6 +57,53 @@ async fn a_commit_that_fails_changes_nothing() {
     assert_eq!(home.engine.stats().timelines, 2);
     // Nothing is remembered of what failed: it all can be sent again.
     assert_eq!(write_everything(&home).await, 5);
+    home.close().await;
+}
+
+#[tokio::test]
+async fn service_is_not_ready_while_a_write_waits_for_the_store() {
+    let house = House::new();
+    let store = Arc::new(FaultyStore::new(house.store()));
+    let home = house.try_open(Arc::clone(&store) as _).await.unwrap();
+    store.close_gate();
+    let (engine, admin) = (home.engine.clone(), home.admin.clone());
+    let pausing = tokio::spawn(async move { engine.change_clock(&admin, None, ClockCommand::Pause, None).await });
+    store.arrival().await;
+    home.engine.ready().await.unwrap();
+    house.clock.advance(i64::from(WRITE_WAIT_READY_SECONDS_MAX) * 1_000_000);
+    assert!(is_unavailable(&home.engine.ready().await));
+    store.open_gate();
+    pausing.await.unwrap().unwrap();
+    home.engine.ready().await.unwrap();
+    home.close().await;
+}
+
+#[tokio::test]
+async fn group_without_an_entry_is_not_counted_as_a_commit() {
+    let house = House::new();
+    let store = Arc::new(FaultyStore::locking(house.store()));
+    let home = house.try_open(Arc::clone(&store) as _).await.unwrap();
+    let counts = || (home.engine.stats().groups, home.engine.commit_stats().total.count);
+    let before = counts();
+    for _ in 0..3 {
+        home.engine.hear_of_all().await.unwrap();
+    }
+    assert_eq!(counts(), before);
+    home.close().await;
+}
+
+#[tokio::test]
+async fn each_part_of_a_commit_is_measured() {
+    let house = House::new();
+    let home = house.open().await;
+    let parts = || {
+        let stats = home.engine.commit_stats();
+        stats.parts.into_iter().filter(|(_, found)| found.count > 0).map(|(part, _)| part.as_str()).collect::<Vec<_>>()
+    };
+    home.engine.change_clock(&home.admin, None, ClockCommand::Pause, None).await.unwrap();
+    assert_eq!(parts(), ["decide", "write", "commit", "checkpoint"]);
+    let stats = home.engine.commit_stats();
+    assert_eq!((stats.total.count, stats.requests.count), (home.engine.stats().groups, home.engine.stats().groups));
     home.close().await;
 }
 

@@ -52,6 +52,28 @@ fn requests_in_flight_are_finished() {
 }
 
 #[test]
+fn draining_service_accepts_requests_and_is_not_ready() {
+    let mut service = Service::with(&["--drain-secs", "600"]);
+    let mut kept = service.connect();
+    kept.exchange(&service.signed(Request::get("/v1/clock"))).unwrap();
+    service.process().terminate();
+    let ready = |service: &Service| service.send(Request::get("/readyz").anonymous());
+    crate::waiting::until_so("the service to drain", || ready(&service).status == 503);
+    ready(&service).refused(503, "unavailable");
+    assert_eq!(service.metric("timenav_ready"), 0);
+    service.post("/v1/pause-time", &json!({}));
+    let answer = kept.exchange(&service.signed(Request::get("/v1/clock"))).unwrap();
+    assert_eq!((answer.status, answer.header("connection")), (200, Some("close")));
+    service.process().terminate();
+    assert_eq!(service.process().wait().code(), Some(1), "{}", service.log_text());
+    service.kill();
+    service.arguments(&[]);
+    service.start_again();
+    assert_eq!(service.get("/v1/clock", &[])["state"], "paused", "what was answered is kept");
+    service.audit();
+}
+
+#[test]
 fn a_second_signal_ends_it_at_once() {
     let mut service = Service::start();
     let request = service.signed(Request::post("/v1/pause-time").header("Content-Type", "application/json"));

@@ -1,0 +1,66 @@
+//! The listener before the service is open: while its database is away, only probes get an answer.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+use axum::Router;
+use timenav_http::{ConnectionCounts, Starting};
+use tokio::net::TcpListener;
+use tokio_rustls::TlsAcceptor;
+
+use crate::server::{Bounds, Server};
+
+/// How requests are accepted.
+pub(crate) struct Entrance {
+    pub(crate) listener: TcpListener,
+    pub(crate) tls: Option<TlsAcceptor>,
+    pub(crate) bounds: Bounds,
+    pub(crate) counts: Arc<ConnectionCounts>,
+}
+
+impl Entrance {
+    fn serve(self, router: Router) -> Server {
+        let Self { listener, tls, bounds, counts } = self;
+        Server::start(listener, tls, router, bounds, counts)
+    }
+}
+
+/// Whether requests are accepted already.
+pub(crate) enum Opening {
+    /// Not yet. Connections wait in the queue of the listener.
+    Closed(Entrance),
+    /// Probes are answered.
+    Probes { server: Server, starting: Arc<Starting>, times: u32 },
+}
+
+/// How often the database is tried until the log says again that it is away.
+const TRIED_UNTOLD: u32 = 60;
+
+impl Opening {
+    /// Answers probes from here on, and says in the log what is waited for.
+    pub(crate) fn wait(self, reason: &str, address: SocketAddr) -> Self {
+        let (server, starting, times) = match self {
+            Self::Closed(entrance) => {
+                let starting = Arc::<Starting>::default();
+                (entrance.serve(starting.router()), starting, 0)
+            }
+            Self::Probes { server, starting, times } => (server, starting, times + 1),
+        };
+        starting.wait(reason);
+        if times % TRIED_UNTOLD == 0 {
+            tracing::warn!(%address, reason, "the service waits for its database: {reason}");
+        }
+        Self::Probes { server, starting, times }
+    }
+
+    /// Accepts all requests.
+    pub(crate) fn open(self, router: Router) -> Server {
+        match self {
+            Self::Closed(entrance) => entrance.serve(router),
+            Self::Probes { server, starting, .. } => {
+                starting.begin(router);
+                server
+            }
+        }
+    }
+}
