@@ -91,6 +91,8 @@ class Document:
         parameters = [
             Parameter(one["name"], one["in"], one["schema"], one.get("required", False), one.get("description", ""))
             for one in told.get("parameters", [])
+            # Every call sets it by itself.
+            if one["name"] != "Timenav-Timeline"
         ]
         content: dict[str, Any] = told.get("requestBody", {}).get("content", {})
         body, schema = "none", {}

@@ -174,6 +174,18 @@ def test_a_lost_answer_is_asked_for_again_with_the_same_key(stand_in: StandIn) -
     assert len(set(keys)) == 1
 
 
+def test_timeline_header_names_the_timeline_of_the_request(stand_in: StandIn) -> None:
+    stand_in.answers = [(200, {})] * 4
+    with timenav.Client(stand_in.url, KEY, timeline_id="mine") as client:
+        client.clock()
+        client.pause_time(timeline_id="other")
+        client.timeline("third")
+    with timenav.Client(stand_in.url, KEY) as client:
+        client.clock()
+    named = [headers.get("Timenav-Timeline") for _, headers in stand_in.requests]
+    assert named == ["mine", "other", "third", None]
+
+
 def test_what_may_have_happened_is_not_sent_twice(stand_in: StandIn) -> None:
     stand_in.answers = ["drop"]
     with timenav.Client(stand_in.url, KEY) as client, pytest.raises(timenav.Unreachable):

@@ -71,6 +71,8 @@ def parameters(operation: dict[str, Any]) -> set[str]:
     names = {one["name"].lower().replace("-", "_") for one in operation.get("parameters", [])}
     for content in operation.get("requestBody", {}).get("content", {}).values():
         names |= set(members(content["schema"]))
+    # Every call sets this header by itself.
+    names.discard("timenav_timeline")
     return {"from_" if name == "from" else name for name in names}
 
 

@@ -158,6 +158,9 @@ function request(
   if (options.firing !== undefined) headers['Timenav-Firing'] = options.firing;
   if (options.host !== undefined) headers['Timenav-Host'] = options.host;
   if (options.process !== undefined) headers['Timenav-Process'] = String(options.process);
+  const named = input.timeline_id ?? rest.timeline_id;
+  // What no timeline is called may not even fit into a header: the service says what is wrong with it.
+  if (typeof named === 'string' && /^[!-~]+$/.test(named)) headers['Timenav-Timeline'] = named;
   const init: PlainInit = { method: operation.method, headers };
   if (isRaw) {
     headers['Content-Type'] = textOf(content_type) || 'application/octet-stream';

@@ -148,6 +148,21 @@ describe('retries', () => {
     expect(new Set(keys).size).toBe(1);
   });
 
+  it('name their timeline in a header', async () => {
+    const { url, requests } = await standIn([
+      [200, {}],
+      [200, {}],
+      [200, {}],
+      [200, {}],
+    ]);
+    const mine = new Client({ url, key: KEY, timelineId: 'mine' });
+    await mine.clock();
+    await mine.pauseTime({ timeline_id: 'other' });
+    await mine.timeline({ timeline_id: 'third' });
+    await new Client({ url, key: KEY }).clock();
+    expect(requests.map((headers) => headers['timenav-timeline'])).toEqual(['mine', 'other', 'third', undefined]);
+  });
+
   it('do not send twice what may have happened', async () => {
     const { url, requests } = await standIn(['drop']);
     expect(await rejection(new Client({ url, key: KEY }).deleteUser({ user_id: 'alice' }))).toBeInstanceOf(Unreachable);

@@ -164,6 +164,10 @@ impl<'a, T, O> Call<'a, T, O> {
         if let Some(invalid) = invalid {
             return Err(Error::Invalid(invalid));
         }
+        let named = parameters.get("timeline_id").and_then(Value::as_str).or_else(|| timeline_in(&request.path));
+        if let Some(timeline) = named.map(str::to_owned) {
+            request = request.of_timeline(&timeline);
+        }
         if let Some(Value::String(wait)) = parameters.get("wait") {
             request = request.longer(Length::from(wait.as_str()).duration_or_unknown());
         }
@@ -196,6 +200,12 @@ impl<'a, T, O> Call<'a, T, O> {
         let client = self.client;
         client.send(self.request()?).await
     }
+}
+
+/// Returns the timeline that stands in a path: `["timeline", "main", …]`.
+fn timeline_in(path: &[String]) -> Option<&str> {
+    let at = path.iter().position(|segment| segment == "timeline")?;
+    path.get(at + 1).map(String::as_str)
 }
 
 /// Writes a value as a query has it.

@@ -11,6 +11,8 @@ use crate::host::idempotency_key;
 
 const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
 
+const TIMELINE: HeaderName = HeaderName::from_static("timenav-timeline");
+
 /// A request to an operation of the API.
 #[derive(Clone, Debug)]
 pub struct Request {
@@ -115,6 +117,15 @@ impl Request {
         // A structured field string, hence the quotes (RFC 9651 §3.3.3). A UUID has nothing that a head may not have.
         if let Ok(key) = HeaderValue::try_from(format!("\"{}\"", idempotency_key())) {
             self.headers.insert(IDEMPOTENCY_KEY, key);
+        }
+        self
+    }
+
+    /// Tells load balancers, which do not read bodies, of which timeline it is. A text that is not the id of a timeline is
+    /// left to the service.
+    pub(crate) fn of_timeline(mut self, timeline: &str) -> Self {
+        if let Ok(timeline) = HeaderValue::try_from(timeline) {
+            self.headers.insert(TIMELINE, timeline);
         }
         self
     }

@@ -24,7 +24,7 @@ use crate::problem::{Failure, Unwritten, codes};
 use crate::rate::RefusalKind;
 use crate::state::App;
 use crate::traces::{IsTraced, TracedTimeline};
-use crate::{answer, same_origin, session_cookie};
+use crate::{answer, same_origin, session_cookie, timeline_header};
 
 /// The path of the one operation whose body is read as it comes.
 pub(crate) const IMPORT_PATH: &str = "/import-events";
@@ -170,6 +170,9 @@ async fn admit(
             Err(failure) => return failure.into_response(),
         },
     };
+    if let Err(failure) = timeline_header::check(&parts.headers, || aimed_at(&parts)) {
+        return failure.into_response();
+    }
     if is_use {
         // Where it ended while the body came, the engine has logged that.
         if let Err(refusal) = app.engine.renew_session(&caller).await {

@@ -20,6 +20,7 @@ mod host;
 mod idempotency;
 mod metrics;
 mod starting;
+mod timeline_header;
 mod network;
 mod openapi;
 mod operations;

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import uuid
 from collections.abc import AsyncIterable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -96,6 +97,10 @@ def build(
     for name, wire_name in operation.header.items():
         if values.get(name) is not None:
             headers[wire_name] = _entity_tag(values[name]) if wire_name == "If-Match" else str(values[name])
+    named = values.get("timeline_id")
+    # What no timeline is called may not even fit into a header: the service says what is wrong with it.
+    if isinstance(named, str) and re.fullmatch(r"[!-~]+", named):
+        headers["Timenav-Timeline"] = named
     if operation.is_once:
         headers.setdefault("Idempotency-Key", str(uuid.uuid4()))
     if content_type is not None:

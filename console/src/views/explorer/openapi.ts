@@ -124,7 +124,10 @@ export function operationsOf(document: Document): Operation[] {
 }
 
 function read(path: string, method: string, raw: RawOperation, schemas: Schemas, security: unknown[]): Operation {
-  const parameters = (raw.parameters ?? []).filter((parameter) => parameter.in !== 'cookie');
+  // The client sets `Timenav-Timeline` by itself: only load balancers read it.
+  const isShown = ({ name, in: where }: { name: string; in: string }): boolean =>
+    where !== 'cookie' && name !== 'Timenav-Timeline';
+  const parameters = (raw.parameters ?? []).filter(isShown);
   const content = raw.requestBody?.content ?? {};
   const json = content['application/json']?.schema;
   const isFile = Object.values(content).some(({ schema }) => schema?.format === 'binary');

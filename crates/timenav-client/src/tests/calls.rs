@@ -99,6 +99,21 @@ fn headers_bind_a_change_to_a_key_and_a_version() {
 }
 
 #[test]
+fn timeline_header_names_the_timeline_of_the_request() {
+    let check = |request: Result<Request, _>, expected: Option<&str>| {
+        let request = request.unwrap();
+        let named = request.head().get("timenav-timeline").map(|value| value.to_str().unwrap().to_owned());
+        assert_eq!(named.as_deref(), expected);
+    };
+    let client = unbound();
+    check(client.clock().timeline_id("other").request(), Some("other"));
+    check(client.pause_time().timeline_id("other").request(), Some("other"));
+    check(client.timeline("third").request(), Some("third"));
+    check(client.clock().request(), None);
+    check(client.clock().timeline_id("é\n").request(), None);
+}
+
+#[test]
 fn waiting_extends_the_timeout() {
     let client = unbound();
     let check = |request: Result<Request, _>, longer: Option<Duration>| assert_eq!(request.unwrap().longer, longer);

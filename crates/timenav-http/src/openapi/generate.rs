@@ -141,7 +141,26 @@ fn operation(route: &Route, method: &Method, version: Version, schemas: &mut Map
         operation["security"] = json!([]);
     }
     add_parameters(&mut operation, route.heeds.iter().map(header_parameter).collect());
+    if names_timeline(&operation, &route.takes) {
+        add_parameters(&mut operation, vec![timeline_header()]);
+    }
     operation
+}
+
+/// Returns whether an operation has a parameter `timeline_id`, wherever it stands.
+fn names_timeline(operation: &Value, takes: &Takes) -> bool {
+    let is_named = |parameter: &Value| parameter["name"] == "timeline_id";
+    let in_body = |body: &WireType| value(&body.schema)["properties"]["timeline_id"].is_object();
+    operation["parameters"].as_array().into_iter().flatten().any(is_named)
+        || matches!(takes, Takes::Params(body) | Takes::Body(body) if in_body(body))
+}
+
+fn timeline_header() -> Value {
+    let description = "The same timeline as `timeline_id`, for load balancers: they do not read bodies.";
+    json!({
+        "name": "Timenav-Timeline", "in": "header", "required": false, "description": description,
+        "schema": texts::text(texts::TIMELINE_ID),
+    })
 }
 
 /// Says which fields go with each other. Only a body can be told so.

@@ -36,6 +36,27 @@ fn vary(kind: &str) -> &'static str {
 }
 
 #[test]
+fn timeline_header_that_differs_from_the_request_is_rejected() {
+    let service = Service::start();
+    let requests = [
+        Request::post("/v1/pause-time").json(&json!({ "timeline_id": "main" })),
+        Request::post("/v1/pause-time?timeline_id=main"),
+        Request::get("/v1/clock?timeline_id=main"),
+        Request::get("/timeline/main"),
+    ];
+    for request in requests {
+        let of = |timeline: &str| request.clone().header("Timenav-Timeline", timeline);
+        assert_eq!(service.send(of("main")).status, 200);
+        let body = service.send(of("other")).refused(400, "conflicting_parameters");
+        let detail = body["detail"].as_str().unwrap();
+        assert!(detail.contains("send `Timenav-Timeline: main`"), "{detail}");
+    }
+    let unnamed = Request::get("/v1/clock").header("Timenav-Timeline", "other");
+    assert_eq!(service.send(unnamed).status, 200, "a request that names no timeline may go anywhere");
+    service.audit();
+}
+
+#[test]
 fn every_answer_is_guarded() {
     let service = Service::start();
     for (kind, answer) in of_every_kind(&service) {

@@ -10,14 +10,14 @@ use crate::http::Request;
 use crate::service::Service;
 use crate::witness::stand_in::StandIn;
 
-/// What each name of a metric begins with.
-const PREFIX: &str = "timenav_";
+/// What the names of metrics begin with.
+const PREFIXES: [&str; 2] = ["timenav_", "process_"];
 
 /// Returns the names of metrics in a text.
 fn names(text: &str) -> BTreeSet<String> {
     let is_part = |one: char| one.is_ascii_alphanumeric() || one == '_';
     let words = text.split(|one| !is_part(one));
-    words.filter(|word| word.starts_with(PREFIX)).map(str::to_owned).collect()
+    words.filter(|word| PREFIXES.iter().any(|prefix| word.starts_with(prefix))).map(str::to_owned).collect()
 }
 
 #[test]
