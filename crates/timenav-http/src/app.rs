@@ -19,8 +19,9 @@ use crate::v1::import::{IMPORTS_PER_USER_MAX, IMPORTS_RUNNING_MAX};
 use crate::v1::streaming::{STREAMS_MAX, STREAMS_PER_USER_MAX};
 use crate::{auth, console, finish, host, service};
 
-/// Returns the whole service, ready to be served.
-pub fn router(engine: Engine, options: HttpOptions) -> Router {
+/// Returns the whole service, ready to be served, and what serves `/metrics`, `/healthz` and `/readyz` by themselves. If
+/// `metrics_apart`, the service itself has no `/metrics`.
+pub fn routers(engine: Engine, options: HttpOptions, metrics_apart: bool) -> (Router, Router) {
     let operations = operations();
     let treated = operations
         .iter()
@@ -51,7 +52,15 @@ pub fn router(engine: Engine, options: HttpOptions) -> Router {
     let router = for_callers
         .merge(for_anybody)
         .merge(service::routes())
-        .merge(console::routes())
+        .merge(if metrics_apart { Router::new() } else { service::metrics_route() })
+        .merge(console::routes());
+    let metrics = service::probe_routes().merge(service::metrics_route());
+    (finished(router, &app), finished(metrics, &app))
+}
+
+/// Adds what every response has.
+fn finished(router: Router<App>, app: &App) -> Router {
+    let router = router
         .fallback(finish::no_route)
         .method_not_allowed_fallback(finish::no_method)
         .layer(from_fn(finish::note_route))
@@ -59,7 +68,7 @@ pub fn router(engine: Engine, options: HttpOptions) -> Router {
     // These wrap the router instead of its routes: the router sets `Allow` outside its layers, and
     // must see GET where QUERY was sent.
     let outermost = tower::ServiceBuilder::new()
-        .layer(from_fn_with_state(app, finish::finish))
+        .layer(from_fn_with_state(app.clone(), finish::finish))
         .layer(from_fn(host::one_host))
         .layer(from_fn(finish::query_as_get));
     Router::new().fallback_service(outermost.service(router))

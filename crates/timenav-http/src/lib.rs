@@ -40,7 +40,7 @@ mod traces;
 mod v1;
 mod wire;
 
-pub use app::router;
+pub use app::routers;
 pub use connections::{ConnectionCounts, ConnectionEnd};
 pub use metrics::ProcessStats;
 pub use network::Network;

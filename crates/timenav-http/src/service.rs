@@ -26,13 +26,17 @@ pub(crate) struct Welcome {
     clock: &'static str,
 }
 
+/// Returns what monitoring asks for.
+pub(crate) fn probe_routes() -> Router<App> {
+    Router::new().route("/healthz", get(healthz)).route("/readyz", get(readyz))
+}
+
+pub(crate) fn metrics_route() -> Router<App> {
+    Router::new().route("/metrics", compressed(get(metrics)))
+}
+
 pub(crate) fn routes() -> Router<App> {
-    Router::new()
-        .route("/healthz", get(healthz))
-        .route("/readyz", get(readyz))
-        .route("/metrics", compressed(get(metrics)))
-        .route("/openapi.json", get(openapi))
-        .route("/openapi-3.2.json", get(openapi_3_2))
+    probe_routes().route("/openapi.json", get(openapi)).route("/openapi-3.2.json", get(openapi_3_2))
 }
 
 pub(crate) const fn welcome() -> Json<Welcome> {

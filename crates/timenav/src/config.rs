@@ -20,7 +20,6 @@ use timenav_core::limits::{
 
 use crate::data_folder::DATA_DEFAULT;
 use crate::redaction::may_hold_password;
-use crate::server::limits::{CONNECTION_IDLE_SECONDS_DEFAULT, HANDSHAKE_SECONDS_DEFAULT};
 use crate::telemetry::LogFormat;
 
 #[cfg(test)]
@@ -47,7 +46,7 @@ pub(crate) use public_url::PublicUrl;
 pub(crate) use read_log::ReadLogChoice;
 use secs::{ConnectionSecs, Secs, SessionSecs, WitnessSecs};
 use shared::Shared;
-pub(crate) use store_url::StoreUrl;
+pub(crate) use store_url::{StoreUrl, named as named_store};
 use unknown_key::unknown_key;
 pub(crate) use webhook_to::WebhookTo;
 pub(crate) use witness_url::WitnessUrl;
@@ -86,6 +85,11 @@ pub(crate) struct ServeOptions {
     /// A PEM file with the private key of the certificate.
     #[arg(long, env = "TIMENAV_TLS_KEY", value_name = "FILE")]
     pub(crate) tls_key: Option<PathBuf>,
+    /// An address and port for `/metrics` alone, over plain HTTP. [default: `/metrics` is at the address of the service]
+    ///
+    /// `/metrics` needs no key and shows how busy the service is: let only your monitoring reach it.
+    #[arg(long, env = "TIMENAV_METRICS_LISTEN", value_name = "ADDRESS:PORT", value_parser = listen_address)]
+    pub(crate) metrics_listen: Option<SocketAddr>,
     /// The folder for all data; created if it does not exist. [default: ./timenav-data]
     #[arg(long, env = "TIMENAV_DATA", value_name = "DIR")]
     pub(crate) data: Option<PathBuf>,
@@ -95,6 +99,9 @@ pub(crate) struct ServeOptions {
     /// an address with a password in the environment or in the file.
     #[arg(long, env = "TIMENAV_STORE", hide_env_values = true, value_name = "URL")]
     pub(crate) store: Option<StoreUrl>,
+    /// A file with the address for --store, such as a secret that is mounted into a container.
+    #[arg(long, env = "TIMENAV_STORE_FILE", value_name = "FILE")]
+    pub(crate) store_file: Option<PathBuf>,
     /// The file with the key that signs, with --store. [default: `signing.key` in the data folder]
     ///
     /// Such as a secret that is mounted into a container. `timenav signing-key new` creates it.
@@ -360,6 +367,8 @@ pub(crate) struct TlsFiles {
 pub(crate) struct Settings {
     /// Where to listen.
     pub(crate) listen: SocketAddr,
+    /// Where to listen for requests of metrics, if not there.
+    pub(crate) metrics_listen: Option<SocketAddr>,
     /// The files of certificate and key, where HTTPS is served.
     pub(crate) tls: Option<TlsFiles>,
     /// The data folder.
@@ -448,7 +457,13 @@ impl Settings {
     /// There is a certificate without a key, or a key without a certificate.
     fn layer(options: ServeOptions, file: ServeOptions) -> anyhow::Result<Self> {
         let witnesses = WitnessSettings::of(&options, &file)?;
-        let Shared { replicas, join, kept_from, accept_rollback, signing_key } = Shared::of(&options, &file)?;
+        let connections = ConnectionSettings::of(&options, &file);
+        let store = match store_url::named(options.store.as_ref(), options.store_file.as_deref())? {
+            Some(url) => Some(url),
+            None => store_url::named(file.store.as_ref(), file.store_file.as_deref())?,
+        };
+        let Shared { replicas, join, kept_from, accept_rollback, signing_key } =
+            Shared::of(&options, &file, store.is_some())?;
         let tls = match (options.tls_cert.or(file.tls_cert), options.tls_key.or(file.tls_key)) {
             (Some(cert), Some(key)) => Some(TlsFiles { cert, key }),
             (None, None) => None,
@@ -464,18 +479,11 @@ impl Settings {
         let max_secs = options.session_max_secs.or(file.session_max_secs);
         let requests_per_minute = options.requests_per_minute.or(file.requests_per_minute);
         let log_filter = options.log_filter.or(file.log_filter);
-        let connections = ConnectionSettings {
-            connections_max: options.connections_max.or(file.connections_max),
-            connections_per_address_max: (options.connections_per_address_max).or(file.connections_per_address_max),
-            idle: (options.connection_idle_secs.or(file.connection_idle_secs))
-                .unwrap_or(Secs::of(CONNECTION_IDLE_SECONDS_DEFAULT)),
-            handshake: (options.handshake_secs.or(file.handshake_secs)).unwrap_or(Secs::of(HANDSHAKE_SECONDS_DEFAULT)),
-        };
-        let store = options.store.or(file.store);
         let listen = options.listen.or(file.listen).unwrap_or(LISTEN_DEFAULT);
         Ok(Self {
             tls,
             listen,
+            metrics_listen: options.metrics_listen.or(file.metrics_listen),
             data: options.data.or(file.data).unwrap_or_else(|| DATA_DEFAULT.into()),
             store,
             signing_key,

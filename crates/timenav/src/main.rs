@@ -17,6 +17,7 @@ mod exit;
 mod following;
 mod kept_from;
 mod key_files;
+mod metrics_server;
 mod output;
 mod places;
 mod process_stats;

@@ -39,6 +39,9 @@ pub(crate) struct RotateSigningKeyCommand {
     /// The PostgreSQL database, if the service keeps everything in one.
     #[arg(long, env = "TIMENAV_STORE", hide_env_values = true, value_name = "URL")]
     store: Option<StoreUrl>,
+    /// A file with the address for --store.
+    #[arg(long, env = "TIMENAV_STORE_FILE", value_name = "FILE")]
+    store_file: Option<PathBuf>,
     /// The file with the key that signs, with --store, if it is not in the data folder.
     #[arg(long, env = "TIMENAV_SIGNING_KEY", value_name = "FILE")]
     signing_key: Option<PathBuf>,
@@ -60,9 +63,16 @@ pub(crate) struct RotateSigningKeyCommand {
 /// # Errors
 /// A service uses the folder, it is not as it was signed, or something cannot be written.
 pub(crate) fn run(command: RotateSigningKeyCommand) -> Result<(), Failure> {
-    let RotateSigningKeyCommand { data, checkpoints, store, signing_key, config, save, json } = command;
-    let settings =
-        Settings::resolve(ServeOptions { data, store, signing_key, config, checkpoints, ..ServeOptions::default() })?;
+    let RotateSigningKeyCommand { data, checkpoints, store, store_file, signing_key, config, save, json } = command;
+    let settings = Settings::resolve(ServeOptions {
+        data,
+        store,
+        store_file,
+        signing_key,
+        config,
+        checkpoints,
+        ..ServeOptions::default()
+    })?;
     telemetry::start(settings.log_format, &settings.log_filter)?;
     let database = settings.data.join(DATABASE_FILE);
     if settings.store.is_none()

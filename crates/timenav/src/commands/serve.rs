@@ -22,7 +22,9 @@ use crate::exit::{Exit, Failure};
 use crate::server;
 use crate::sweeping::sweep_when_quiet;
 use crate::wiring::Wired;
-use crate::{demo, output, process_stats, replicas, telemetry, timekeeper, traces, webhooks, wiring, witnesses};
+use crate::{
+    demo, metrics_server, output, process_stats, replicas, telemetry, timekeeper, traces, webhooks, wiring, witnesses,
+};
 
 /// How long the ledger may take to write what was taken before the end. A disk that needs longer fails.
 const LEDGER_DEADLINE: Duration = Duration::from_secs(20);
@@ -85,6 +87,7 @@ async fn serve(settings: &Settings) -> Result<(), Failure> {
     let mut signals = Signals::listen().context("signals cannot be received")?;
     let listener = TcpListener::bind(settings.listen).await.map_err(|error| no_listener(settings.listen, error))?;
     let address = listener.local_addr().context("the address cannot be read")?;
+    let metrics_listener = metrics_server::listen(settings.metrics_listen, no_listener).await?;
     let counts = Arc::<ConnectionCounts>::default();
     let scheme = if tls.is_some() { "https" } else { "http" };
     let entrance = Opening::Closed(Entrance { listener, tls, bounds, counts: Arc::clone(&counts) });
@@ -114,7 +117,8 @@ async fn serve(settings: &Settings) -> Result<(), Failure> {
         traces: traces.as_ref().map(traces::Sending::line),
         connection_limits: bounds.named(),
     };
-    let router = timenav_http::router(wired.engine.clone(), options);
+    let (router, metrics) = timenav_http::routers(wired.engine.clone(), options, metrics_listener.is_some());
+    let _metrics = metrics_server::serve(metrics_listener, metrics);
     tokio::spawn(tend(wired.engine.clone(), closing.clone()));
     tokio::spawn(replicas::follow(wired.engine.clone(), closing.clone()));
     witnesses::start(&wired.engine, settings, (&wired.checkpoints, &spans), &closing)?;

@@ -21,6 +21,9 @@ pub(crate) struct UpgradeCommand {
     /// The PostgreSQL database, as `timenav serve --store` takes it.
     #[arg(long, env = "TIMENAV_STORE", hide_env_values = true, value_name = "URL")]
     store: Option<StoreUrl>,
+    /// A file with the address for --store.
+    #[arg(long, env = "TIMENAV_STORE_FILE", value_name = "FILE")]
+    store_file: Option<PathBuf>,
     /// The service's configuration file; `store` is read from it.
     #[arg(long, env = "TIMENAV_CONFIG", value_name = "FILE")]
     config: Option<PathBuf>,
@@ -40,8 +43,8 @@ pub(crate) struct UpgradeCommand {
 /// # Errors
 /// No database is named, it does not answer, or a service is there that does not know this version's level.
 pub(crate) fn run(command: UpgradeCommand) -> Result<(), Failure> {
-    let UpgradeCommand { store, config, status: _, finish, json } = command;
-    let settings = Settings::resolve(ServeOptions { store, config, ..ServeOptions::default() })?;
+    let UpgradeCommand { store, store_file, config, status: _, finish, json } = command;
+    let settings = Settings::resolve(ServeOptions { store, store_file, config, ..ServeOptions::default() })?;
     let Some(url) = settings.store else {
         let what = "name the PostgreSQL database with --store; a service with a SQLite file is alone, and is upgraded by \
                     starting the newer version";

@@ -77,6 +77,9 @@ pub(crate) struct VerifyCommand {
     /// The PostgreSQL database to read instead of a file, as for `serve`; the data folder holds what belongs to it.
     #[arg(long, env = "TIMENAV_STORE", value_name = "URL", hide_env_values = true)]
     store: Option<StoreUrl>,
+    /// A file with the address for --store.
+    #[arg(long, env = "TIMENAV_STORE_FILE", value_name = "FILE")]
+    store_file: Option<PathBuf>,
     /// Ask the service at this address to scan, and verify its response, instead of reading files.
     #[arg(long, value_name = "URL", value_parser = service_url)]
     url: Option<Url>,

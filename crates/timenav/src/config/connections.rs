@@ -2,9 +2,12 @@
 
 use std::num::NonZeroU32;
 
-use super::secs::ConnectionSecs;
+use super::ServeOptions;
+use super::secs::{ConnectionSecs, Secs};
 use crate::server::Bounds;
-use crate::server::limits::CONNECTIONS_PER_ADDRESS_DEFAULT;
+use crate::server::limits::{
+    CONNECTION_IDLE_SECONDS_DEFAULT, CONNECTIONS_PER_ADDRESS_DEFAULT, HANDSHAKE_SECONDS_DEFAULT,
+};
 
 /// What counts for connections.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,6 +23,18 @@ pub(crate) struct ConnectionSettings {
 }
 
 impl ConnectionSettings {
+    /// Settles what the options say, else the file, else the defaults.
+    pub(super) fn of(options: &ServeOptions, file: &ServeOptions) -> Self {
+        let idle = options.connection_idle_secs.or(file.connection_idle_secs);
+        let handshake = options.handshake_secs.or(file.handshake_secs);
+        Self {
+            connections_max: options.connections_max.or(file.connections_max),
+            connections_per_address_max: options.connections_per_address_max.or(file.connections_per_address_max),
+            idle: idle.unwrap_or(Secs::of(CONNECTION_IDLE_SECONDS_DEFAULT)),
+            handshake: handshake.unwrap_or(Secs::of(HANDSHAKE_SECONDS_DEFAULT)),
+        }
+    }
+
     /// Returns the bounds of a service that may have so many connections.
     pub(crate) fn bounds(self, connections_max: u32) -> Bounds {
         let of_address = self.connections_per_address_max.map(NonZeroU32::get);
@@ -36,7 +51,6 @@ impl ConnectionSettings {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::secs::Secs;
 
     #[test]
     fn an_address_has_a_part_of_all_unless_told_otherwise() {

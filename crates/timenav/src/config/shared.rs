@@ -20,10 +20,9 @@ impl Shared {
     ///
     /// # Errors
     /// Two settings do not go together.
-    pub(super) fn of(options: &ServeOptions, file: &ServeOptions) -> anyhow::Result<Self> {
+    pub(super) fn of(options: &ServeOptions, file: &ServeOptions, has_store: bool) -> anyhow::Result<Self> {
         let replicas = options.replicas.or(file.replicas).unwrap_or(false);
         let join = options.join.unwrap_or(false);
-        let has_store = options.store.is_some() || file.store.is_some();
         if replicas && !has_store {
             bail!("`replicas` needs a PostgreSQL database: give --store too");
         }

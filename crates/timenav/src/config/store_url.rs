@@ -1,8 +1,10 @@
 //! Which PostgreSQL database everything is kept in.
 
 use std::fmt;
+use std::path::Path;
 use std::str::FromStr;
 
+use anyhow::{Context as _, bail};
 use serde::Deserialize;
 
 /// What an address begins with, one or the other.
@@ -60,6 +62,20 @@ impl TryFrom<String> for StoreUrl {
     }
 }
 
+/// Returns the address that is given, by itself or in a file.
+///
+/// # Errors
+/// Both are given, or the file cannot be read or holds no address. The error shows nothing of the file.
+pub(crate) fn named(url: Option<&StoreUrl>, file: Option<&Path>) -> anyhow::Result<Option<StoreUrl>> {
+    let Some(file) = file else { return Ok(url.cloned()) };
+    if url.is_some() {
+        bail!("the address of the database is given twice: leave out --store (TIMENAV_STORE) or --store-file");
+    }
+    let named = || format!("the file {} with the address of the database", file.display());
+    let text = std::fs::read_to_string(file).with_context(named)?;
+    text.trim().parse().map(Some).map_err(anyhow::Error::msg).with_context(named)
+}
+
 /// Returns the part that holds user name, password and host.
 fn authority(text: &str) -> &str {
     let place = text.split_once("://").map_or(text, |(_, place)| place);
@@ -69,6 +85,23 @@ fn authority(text: &str) -> &str {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn address_is_read_from_a_file() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("store");
+        let url: StoreUrl = "postgres://ada:secret@db/time".parse().unwrap();
+        std::fs::write(&file, "postgres://ada:secret@db/time\n").unwrap();
+        assert_eq!(named(None, Some(&file)).unwrap(), Some(url.clone()));
+        assert_eq!(named(Some(&url), None).unwrap(), Some(url.clone()));
+        assert_eq!(named(None, None).unwrap(), None);
+        assert!(named(Some(&url), Some(&file)).unwrap_err().to_string().contains("given twice"));
+        std::fs::write(&file, "postgress://ada:secret@db/time").unwrap();
+        let error = format!("{:#}", named(None, Some(&file)).unwrap_err());
+        assert!(error.contains("write it like postgres://") && !error.contains("secret"), "{error}");
+        let error = format!("{:#}", named(None, Some(&folder.path().join("none"))).unwrap_err());
+        assert!(error.contains("none with the address of the database: No such file"), "{error}");
+    }
 
     #[test]
     fn an_address_is_shown_without_its_password() {

@@ -167,6 +167,17 @@ fn so_they_do_about_connections() {
 }
 
 #[test]
+fn metrics_are_listened_for_where_settings_say() {
+    let at = |text: &str| text.parse().ok();
+    check(
+        |settings| settings.metrics_listen,
+        &["--metrics-listen", "127.0.0.1:3"],
+        "metrics_listen = '127.0.0.1:2'",
+        &[None, at("127.0.0.1:2"), at("127.0.0.1:3")],
+    );
+}
+
+#[test]
 fn one_of_several_services_drains_by_default() {
     check(
         |settings| settings.drain,

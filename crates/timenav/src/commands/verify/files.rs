@@ -14,6 +14,7 @@ use timenav_engine::{
 use timenav_store::{CheckpointFile, PostgresOptions, PostgresStore, SqliteArchive};
 
 use super::{Kept, ScanBar, Trusted, VerifyCommand, keys_of, service_name};
+use crate::config::named_store;
 use crate::data_folder::{CHECKPOINTS_FILE, DATA_DEFAULT, DATABASE_FILE, SIGNING_KEY_FILE, unfinished_in};
 use crate::doors::{OsEntropy, verify_signature};
 use crate::key_files::read_public_key;
@@ -86,7 +87,8 @@ pub(super) fn verify(command: &VerifyCommand, trusted: &Trusted) -> anyhow::Resu
     let outside = read_outside(&command.checkpoints.as_deref().unwrap_or(folder).join(CHECKPOINTS_FILE))?;
     let scanning = async {
         let database = folder.join(DATABASE_FILE);
-        let Some(url) = &command.store else {
+        let url = named_store(command.store.as_ref(), command.store_file.as_deref())?;
+        let Some(url) = &url else {
             let named = || format!("the database {}", database.display());
             let archive = SqliteArchive::open(&database).with_context(named)?;
             return scan_all(Archive::Sqlite(&archive), command, trusted, &outside, &service_name, &public_keys)

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use serde_json::json;
 
-use crate::http::Request;
+use crate::http::{Connection, Request};
 use crate::service::Service;
 
 /// Events that are recorded before the first start that is looked at, and before the second one.
@@ -38,6 +38,20 @@ fn read_at_start(service: &mut Service) -> u64 {
     assert_eq!(service.send(Request::get("/readyz")).status, 200);
     let text = std::fs::read_to_string(format!("/proc/{}/io", service.pid())).unwrap();
     text.lines().find_map(|line| line.strip_prefix("rchar: ")?.parse().ok()).unwrap()
+}
+
+#[test]
+fn metrics_have_an_address_of_their_own_if_asked_for() {
+    let service = Service::with(&["--metrics-listen", "127.0.0.1:0"]);
+    let log = service.log_text();
+    let address = log.split_once("metrics are at http://").unwrap().1.split_once('/').unwrap().0.parse().unwrap();
+    let status = |path: &str| {
+        let mut connection = Connection::open(address).unwrap();
+        connection.exchange(&Request::get(path).anonymous()).unwrap().status
+    };
+    assert_eq!(["/metrics", "/readyz", "/healthz", "/v1/clock"].map(status), [200, 200, 200, 404]);
+    assert_eq!(service.send(Request::get("/metrics").anonymous()).status, 404);
+    service.audit();
 }
 
 #[test]
