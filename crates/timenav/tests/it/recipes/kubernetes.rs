@@ -175,9 +175,12 @@ fn check_command(name: &str, one: &Value, pod: &Value) {
 /// Checks that probes ask where the service listens, and can get there.
 fn check_probes(name: &str, one: &Value) {
     let environment = environment(one);
-    let listens = environment.get("TIMENAV_LISTEN").map(|address| address.rsplit_once(':').unwrap());
+    let listens_by = |variable: &str| environment.get(variable).map(|address| address.rsplit_once(':').unwrap());
+    let listens = listens_by("TIMENAV_LISTEN");
     for port in list(&one["ports"]) {
-        assert_eq!(listens.map(|(_, number)| number), Some(&*port["containerPort"].to_string()), "{name}");
+        let variable = if port["name"] == "metrics" { "TIMENAV_METRICS_LISTEN" } else { "TIMENAV_LISTEN" };
+        let number = port["containerPort"].to_string();
+        assert_eq!(listens_by(variable).map(|(_, number)| number), Some(&*number), "{name}");
     }
     for probe in ["startupProbe", "readinessProbe", "livenessProbe"] {
         let http = &one[probe]["httpGet"];
