@@ -6,16 +6,15 @@
 //! committer works on the next group. Where nobody waits, it seals by itself: waking another thread would take longer.
 
 use std::collections::{BTreeSet, HashMap};
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::sync::mpsc as threads;
-use std::sync::{Arc, OnceLock};
 
 use timenav_core::ids::TimelineId;
 use tokio::runtime::Handle;
 use tokio::sync::mpsc;
 
 use crate::asked::{Handed, Submission, Told};
-use crate::commit_times::{CommitPart, OnWritten};
 use crate::deciding::catching_up::CatchUp;
 use crate::draft::SaltPool;
 use crate::gathering::known;
@@ -25,14 +24,16 @@ use crate::heads::Heads;
 use crate::lingering::{LINGER, collect};
 use crate::locking::{is_nothing, to_lock};
 use crate::notes::keep_both;
-use crate::opening::moved::{Moved, SomeMoved, heads_moved, some_moved};
+use crate::opening::moved::{Moved, SomeMoved};
 use crate::opening::told::Untold;
 use crate::refusal::Refusal;
 use crate::sealing::{Sealed, keep_newest, seal_all, seal_together};
 use crate::seldom::Seldom;
 use crate::shared::{Committed, Shared};
-use crate::store::{Commit, Locked, Store};
+use crate::store::{Locked, Store};
 use crate::store_error::StoreError;
+
+mod timed;
 
 /// Submissions that may wait before senders have to.
 pub const QUEUE_SUBMISSIONS_MAX: usize = 4_096;
@@ -96,42 +97,6 @@ impl Committer {
         }
     }
 
-    /// As [`Committer::commit`], and notes how long it took.
-    fn commit_timed(&mut self, submissions: Vec<Submission>, salts: SaltPool) -> Option<Grouped> {
-        let (shared, requests) = (Arc::clone(&self.shared), submissions.len());
-        let began = shared.doors.clock.measured();
-        let waiting = shared.commit_times.begin_commit(began);
-        let grouped = self.commit(submissions, salts);
-        drop(waiting);
-        if grouped.as_ref().is_some_and(|grouped| grouped.sealed.committed.entries_count > 0) {
-            shared.commit_times.note_commit(requests, began, shared.doors.clock.measured());
-        }
-        grouped
-    }
-
-    /// Does a part of a commit, and notes how long it took.
-    fn timed<T>(&mut self, part: CommitPart, run: impl FnOnce(&mut Self) -> T) -> T {
-        let shared = Arc::clone(&self.shared);
-        let began = shared.doors.clock.measured();
-        let done = run(self);
-        shared.commit_times.note_part(part, began, shared.doors.clock.measured());
-        done
-    }
-
-    /// Has the store commit a step, and notes how long it wrote and how long it took to make that durable.
-    fn store_commit(&self, mut commit: Commit) -> Result<(), StoreError> {
-        let shared = Arc::clone(&self.shared);
-        let (began, written) = (shared.doors.clock.measured(), Arc::new(OnceLock::new()));
-        let note = (Arc::clone(&shared), Arc::clone(&written));
-        commit.on_written = OnWritten::new(move || _ = note.1.set(note.0.doors.clock.measured()));
-        let committed = self.runtime.block_on(self.store.commit(commit));
-        if let (Ok(()), Some(written)) = (&committed, written.get()) {
-            shared.commit_times.note_part(CommitPart::Write, began, *written);
-            shared.commit_times.note_part(CommitPart::Commit, *written, shared.doors.clock.measured());
-        }
-        committed
-    }
-
     /// Decides and commits one group. `None` where that failed: everybody in it has been told.
     fn commit(&mut self, mut submissions: Vec<Submission>, mut salts: SaltPool) -> Option<Grouped> {
         let shared = Arc::clone(&self.shared);
@@ -185,9 +150,7 @@ impl Committer {
         } else {
             self.lock(submissions, also)?
         };
-        let decided =
-            self.timed(CommitPart::Decide, |committer| committer.decide(submissions, salts, locked.as_ref(), also));
-        let mut finished = match decided {
+        let mut finished = match self.decide_timed(submissions, salts, locked.as_ref(), also) {
             Ok(finished) => finished,
             Err(not) => {
                 if locked.is_some() {
@@ -310,8 +273,7 @@ impl Committer {
         }
         let keys = to_lock(&self.heads, submissions, also);
         let asked: Vec<TimelineKey> = keys.keys().copied().collect();
-        let locked = self.timed(CommitPart::Lock, |committer| committer.runtime.block_on(committer.store.lock(&asked)));
-        let locked = locked.map_err(|error| self.not_read(error))?;
+        let locked = self.lock_heads(&asked).map_err(|error| self.not_read(error))?;
         let Some(Locked { sizes, system: (system_size, version), level }) = locked else { return Ok(None) };
         if let Some(refusal) = self.shared.left_behind(level) {
             self.runtime.block_on(self.store.release());
@@ -391,11 +353,7 @@ impl Committer {
         moved: &[TimelineKey],
         to_grow: &BTreeSet<TimelineKey>,
     ) -> Result<Option<Untold>, NotCommitted> {
-        let moving = self.timed(CommitPart::CatchUp, |committer| {
-            let Self { store, heads, runtime, shared, .. } = committer;
-            runtime.block_on(some_moved(&**store, heads, moved, &shared.doors, &shared.options))
-        });
-        match moving {
+        match self.some_moved(moved) {
             Ok(SomeMoved::Moved(moved)) => self.go_on(Ok(moved), to_grow).map(|()| None),
             Ok(SomeMoved::Untold(untold)) => Ok(Some(untold)),
             Err(refusal) => self.go_on(Err(refusal), to_grow).map(|()| None),
@@ -412,22 +370,17 @@ impl Committer {
 
     /// Takes over whatever others have committed, by looking at all timelines. Long where there are many.
     fn load(&mut self, untold: Untold) -> Result<(), NotCommitted> {
-        let shared = Arc::clone(&self.shared);
-        shared.following.loads.fetch_add(1, Ordering::Relaxed);
+        self.shared.following.loads.fetch_add(1, Ordering::Relaxed);
         tracing::info!(reason = %untold, "all timelines are read again, to take over what others have written");
-        let moved = self.timed(CommitPart::CatchUp, |committer| {
-            let Self { store, heads, runtime, shared, .. } = committer;
-            runtime.block_on(heads_moved(&**store, heads, &shared.doors, &shared.options))
-        });
+        let moved = self.heads_moved();
         self.go_on(moved, &BTreeSet::new())
     }
 
     /// Takes over what others have committed, where others may. Otherwise another hand has written to the store, and
     /// nothing is written any more: what it wrote must not be signed.
     fn go_on_from_others(&mut self, timeline: &TimelineId) -> NotCommitted {
-        let shared = &self.shared;
         let moved = if self.store.is_shared() {
-            self.runtime.block_on(heads_moved(&*self.store, &self.heads, &shared.doors, &shared.options))
+            self.heads_moved()
         } else {
             Err(Refusal::Damaged(format!(
                 "timeline `{timeline}` was modified by another program while the service ran"

@@ -13,7 +13,6 @@ use timenav_core::time::Span;
 use timenav_engine::{Engine, ReplicaStats, WitnessState, WitnessStatus};
 
 use crate::connections::{ConnectionCounts, ConnectionEnd};
-use crate::state::HttpOptions;
 use crate::traces::TraceCounts;
 
 mod commits;
@@ -42,6 +41,14 @@ struct RouteLabels {
     route: String,
 }
 
+/// What is known of the process beside the engine.
+pub(crate) struct Process<'a> {
+    pub(crate) version: &'a str,
+    pub(crate) stats: ProcessStats,
+    pub(crate) connections: &'a ConnectionCounts,
+    pub(crate) traces: Option<TraceCounts>,
+}
+
 impl Metrics {
     pub(crate) fn new() -> Self {
         let mut registry = Registry::with_prefix("timenav");
@@ -66,7 +73,7 @@ impl Metrics {
     }
 
     /// Returns everything in the text format of `OpenMetrics` 1.0. `is_ready`: whether `/readyz` says so.
-    pub(crate) fn text(&self, service: &Engine, is_ready: bool, options: &HttpOptions) -> String {
+    pub(crate) fn text(&self, service: &Engine, is_ready: bool, process: &Process<'_>) -> String {
         let (mut text, engine) = (String::new(), service.stats());
         // Writing to a string cannot fail.
         let _ = encode(&mut text, &self.registry);
@@ -114,9 +121,8 @@ impl Metrics {
             write_metric(&mut text, (name, kind, help, suffix), value);
         }
         write_commits(&mut text, &service.commit_stats());
-        write_connections(&mut text, &options.connections);
-        let traces = options.traces.as_ref().map(|traces| traces.counts());
-        if let Some(TraceCounts { sent, dropped }) = traces {
+        write_connections(&mut text, process.connections);
+        if let Some(TraceCounts { sent, dropped }) = process.traces {
             let to_collector = "Spans of requests that the collector took";
             write_metric(&mut text, ("trace_spans_sent", "counter", to_collector, "_total"), sent);
             let lost = "Spans of requests that the collector was not there for, or too slow";
@@ -126,13 +132,13 @@ impl Metrics {
         if let Some(replica) = &service.replica() {
             write_replica(&mut text, replica);
         }
-        let version = quoted(options.version);
+        let version = quoted(process.version);
         let _ = write!(
             text,
             "# HELP timenav_build The version of the service.\n# TYPE timenav_build info\n\
              timenav_build_info{{version={version}}} 1\n"
         );
-        write_process(&mut text, &(options.process)());
+        write_process(&mut text, &process.stats);
         text.push_str("# EOF\n");
         text
     }

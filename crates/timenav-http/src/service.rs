@@ -11,12 +11,13 @@ use serde::Serialize;
 use timenav_engine::Refusal;
 use tokio::time::timeout;
 
+use crate::accept::takes_coding;
 use crate::answer::StatusBody;
 use crate::compression::compressed;
-use crate::accept::takes_coding;
+use crate::metrics::Process;
 use crate::openapi::{OPENAPI_3_1_SERVED, OPENAPI_3_2_SERVED, Served};
 use crate::problem::Failure;
-use crate::state::App;
+use crate::state::{App, HttpOptions};
 
 /// What is at `/` for a program that arrives without knowing more. People get the console.
 #[derive(Serialize)]
@@ -92,7 +93,10 @@ async fn ready(app: &App, wait: Duration) -> Result<(), Refusal> {
 
 async fn metrics(State(app): State<App>) -> Response {
     let is_ready = ready(&app, READY_SCRAPE_WAIT).await.is_ok();
-    let text = app.metrics.text(&app.engine, is_ready, &app.options);
+    let HttpOptions { version, process, connections, traces, .. } = &*app.options;
+    let traces = traces.as_ref().map(|traces| traces.counts());
+    let process = Process { version, stats: process(), connections, traces };
+    let text = app.metrics.text(&app.engine, is_ready, &process);
     ([(header::CONTENT_TYPE, METRICS_TYPE)], text).into_response()
 }
 

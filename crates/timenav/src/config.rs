@@ -5,12 +5,12 @@
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::num::{NonZeroU32, NonZeroUsize};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Duration;
 
-use anyhow::{Context as _, anyhow, bail};
+use anyhow::bail;
+use clap::Args;
 use clap::builder::BoolishValueParser;
-use clap::{Args, Command};
 use serde::Deserialize;
 use timenav_core::limits::{
     ENDED_GRACE_DAYS_DEFAULT, ENDED_GRACE_DAYS_MAX, HOST_CLOCK_OFFSET_MILLIS_MAX_DEFAULT,
@@ -19,12 +19,12 @@ use timenav_core::limits::{
 };
 
 use crate::data_folder::DATA_DEFAULT;
-use crate::redaction::may_hold_password;
 use crate::telemetry::LogFormat;
 
 #[cfg(test)]
 mod tests;
 mod connections;
+mod file;
 mod kept_from;
 mod listen;
 mod otlp_url;
@@ -47,7 +47,6 @@ pub(crate) use read_log::ReadLogChoice;
 use secs::{ConnectionSecs, Secs, SessionSecs, WitnessSecs};
 use shared::Shared;
 pub(crate) use store_url::{StoreUrl, named as named_store};
-use unknown_key::unknown_key;
 pub(crate) use webhook_to::WebhookTo;
 pub(crate) use witness_url::WitnessUrl;
 pub(crate) use witnesses::{WitnessSettings, WitnessTimeline};
@@ -63,10 +62,6 @@ const DRAIN_SECS_DEFAULT: u32 = 5;
 const SHUTDOWN_DEADLINE_SECS_DEFAULT: u64 = 10;
 /// What is logged unless told otherwise.
 const LOG_FILTER_DEFAULT: &str = "info";
-/// Options that the file cannot set: where it is, short forms, and what is for one start.
-const FLAGS_ALONE: [&str; 6] =
-    ["config", "no_timelines_by_first_write", "no_encryption", "accept_rollback", "join", "kept_from"];
-
 /// What flags and the environment say, and what the file says.
 ///
 /// Each setting is written here, and how it is settled in [`Settings::layer`].
@@ -310,46 +305,6 @@ pub(crate) struct ServeOptions {
     #[arg(long, env = "TIMENAV_DEMO", value_parser = BoolishValueParser::new(), num_args = 0..=1,
         require_equals = true, default_missing_value = "true", hide_possible_values = true, value_name = "BOOL")]
     pub(crate) demo: Option<bool>,
-}
-
-impl ServeOptions {
-    /// Returns the keys of the file: what there are flags for, but for those that are flags alone.
-    pub(crate) fn keys() -> Vec<String> {
-        let command = Self::augment_args(Command::new("serve"));
-        let ids = command.get_arguments().map(|argument| argument.get_id().as_str());
-        ids.filter(|id| !FLAGS_ALONE.contains(id)).map(str::to_owned).collect()
-    }
-
-    /// Reads a file of settings.
-    ///
-    /// # Errors
-    /// It cannot be read, is not TOML, has an unknown key, or a value that cannot be.
-    fn read(path: &Path) -> anyhow::Result<Self> {
-        let named = || format!("the configuration file {}", path.display());
-        let text = std::fs::read_to_string(path).with_context(named)?;
-        Self::parse(&text).with_context(named)
-    }
-
-    fn parse(text: &str) -> anyhow::Result<Self> {
-        let table: toml::Table = toml::from_str(text).map_err(|error| without_password(&error, text))?;
-        let keys = Self::keys();
-        if let Some(key) = table.keys().find(|key| !keys.contains(key)) {
-            bail!("{}", unknown_key(key, &keys));
-        }
-        toml::from_str(text).map_err(|error| without_password(&error, text))
-    }
-}
-
-/// Returns an error of the file, without the line that it is about if that may hold a password.
-fn without_password(error: &toml::de::Error, text: &str) -> anyhow::Error {
-    let before = error.span().and_then(|span| text.get(..span.start)).unwrap_or_default();
-    let number = before.matches('\n').count();
-    let line = text.lines().nth(number).unwrap_or_default();
-    // An address that is malformed may hold a password anywhere.
-    if line.trim_start().starts_with("store") || may_hold_password(line) {
-        return anyhow!("line {}: {}", number + 1, error.message());
-    }
-    anyhow!("{error}")
 }
 
 /// What HTTPS is served with.

@@ -2,6 +2,7 @@ use std::fmt::Debug;
 
 use clap::{CommandFactory as _, Parser};
 
+use super::file::FLAGS_ALONE;
 use super::*;
 
 #[derive(Parser)]

@@ -1,0 +1,85 @@
+//! The parts of a commit, with the time that each takes.
+
+use std::collections::BTreeSet;
+use std::sync::{Arc, OnceLock};
+
+use timenav_core::ids::TimelineId;
+
+use super::{Committer, Grouped, NotCommitted};
+use crate::asked::Submission;
+use crate::commit_times::{CommitPart, OnWritten};
+use crate::draft::SaltPool;
+use crate::group::Finished;
+use crate::head::TimelineKey;
+use crate::opening::moved::{Moved, SomeMoved, heads_moved, some_moved};
+use crate::refusal::Refusal;
+use crate::store::{Commit, Locked};
+use crate::store_error::StoreError;
+
+impl Committer {
+    /// As [`Committer::commit`], and notes how long it took.
+    pub(super) fn commit_timed(&mut self, submissions: Vec<Submission>, salts: SaltPool) -> Option<Grouped> {
+        let (shared, requests) = (Arc::clone(&self.shared), submissions.len());
+        let began = shared.doors.clock.measured();
+        let waiting = shared.commit_times.begin_commit(began);
+        let grouped = self.commit(submissions, salts);
+        drop(waiting);
+        if grouped.as_ref().is_some_and(|grouped| grouped.sealed.committed.entries_count > 0) {
+            shared.commit_times.note_commit(requests, began, shared.doors.clock.measured());
+        }
+        grouped
+    }
+
+    /// Does a part of a commit, and notes how long it took.
+    fn timed<T>(&mut self, part: CommitPart, run: impl FnOnce(&mut Self) -> T) -> T {
+        let shared = Arc::clone(&self.shared);
+        let began = shared.doors.clock.measured();
+        let done = run(self);
+        shared.commit_times.note_part(part, began, shared.doors.clock.measured());
+        done
+    }
+
+    /// Has the store commit a step, and notes how long it wrote and how long it took to make that durable.
+    pub(super) fn store_commit(&self, mut commit: Commit) -> Result<(), StoreError> {
+        let shared = Arc::clone(&self.shared);
+        let (began, written) = (shared.doors.clock.measured(), Arc::new(OnceLock::new()));
+        let note = (Arc::clone(&shared), Arc::clone(&written));
+        commit.on_written = OnWritten::new(move || _ = note.1.set(note.0.doors.clock.measured()));
+        let committed = self.runtime.block_on(self.store.commit(commit));
+        if let (Ok(()), Some(written)) = (&committed, written.get()) {
+            shared.commit_times.note_part(CommitPart::Write, began, *written);
+            shared.commit_times.note_part(CommitPart::Commit, *written, shared.doors.clock.measured());
+        }
+        committed
+    }
+
+    /// Reads what others have committed on some timelines.
+    pub(super) fn some_moved(&mut self, moved: &[TimelineKey]) -> Result<SomeMoved, Refusal> {
+        self.timed(CommitPart::CatchUp, |committer| {
+            let Self { store, heads, runtime, shared, .. } = committer;
+            runtime.block_on(some_moved(&**store, heads, moved, &shared.doors, &shared.options))
+        })
+    }
+
+    /// Reads what others have committed on all timelines.
+    pub(super) fn heads_moved(&mut self) -> Result<Moved, Refusal> {
+        self.timed(CommitPart::CatchUp, |committer| {
+            let Self { store, heads, runtime, shared, .. } = committer;
+            runtime.block_on(heads_moved(&**store, heads, &shared.doors, &shared.options))
+        })
+    }
+
+    pub(super) fn decide_timed(
+        &mut self,
+        submissions: &mut [Submission],
+        salts: SaltPool,
+        locked: Option<&BTreeSet<TimelineKey>>,
+        also: &mut BTreeSet<TimelineId>,
+    ) -> Result<Finished, NotCommitted> {
+        self.timed(CommitPart::Decide, |committer| committer.decide(submissions, salts, locked, also))
+    }
+
+    pub(super) fn lock_heads(&mut self, heads: &[TimelineKey]) -> Result<Option<Locked>, StoreError> {
+        self.timed(CommitPart::Lock, |committer| committer.runtime.block_on(committer.store.lock(heads)))
+    }
+}
