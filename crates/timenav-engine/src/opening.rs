@@ -157,8 +157,9 @@ pub enum OpenError {
     },
     /// Another key signs by now, and other services may use it.
     #[error(
-        "timeline `{timeline}` is signed by another key than the one in the data folder: the signing key was rotated; put \
-         the new `signing.key` into the data folder"
+        "timeline `{timeline}` is signed by another key than that of this service: if the signing key was rotated, put the \
+         new `signing.key` into the data folder, or name it with --signing-key; if not, the database belongs to another \
+         service"
     )]
     OtherKey {
         /// Which timeline.

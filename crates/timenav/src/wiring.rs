@@ -3,11 +3,13 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use anyhow::{Context as _, bail};
+use anyhow::{Context as _, anyhow, bail};
 use timenav_core::ids::TimelineId;
 use timenav_core::ledger::{VerifierKey, origin};
 use timenav_core::time::Span;
-use timenav_engine::{Acceptance, Doors, Engine, LONG_WORK_RUNNING_MAX, Options, Signer, Store, VIEWS_RUNNING_MAX};
+use timenav_engine::{
+    Acceptance, Doors, Engine, LONG_WORK_RUNNING_MAX, OpenError, Options, Signer, Store, VIEWS_RUNNING_MAX,
+};
 use timenav_store::{CheckpointFile, PostgresOptions, PostgresStore, SqliteStore};
 use timenav_vault::{AesVault, Argon2Passwords, Turns};
 use tokio::runtime::{Handle, Runtime};
@@ -243,6 +245,7 @@ struct Parts {
     options: Options,
     checkpoints: CheckpointPlace,
     long_work: LongWorkThreads,
+    is_replica: bool,
 }
 
 impl Parts {
@@ -299,17 +302,32 @@ impl Parts {
             witness_wait: Span::from_micros(i64::from(settings.witnesses.wait.get()) * 1_000_000),
             ..Options::default()
         };
-        Ok(Self { store, doors, webhooks, options, checkpoints, long_work })
+        Ok(Self { store, doors, webhooks, options, checkpoints, long_work, is_replica: settings.replicas })
     }
 
     async fn open(self, folder: &DataFolder) -> anyhow::Result<Wired> {
-        let Self { store, doors, webhooks, options, checkpoints, long_work } = self;
+        let Self { store, doors, webhooks, options, checkpoints, long_work, is_replica } = self;
         let admin_key = folder.admin_key();
-        let engine = Engine::open(store, doors, options, |secret| keep_first_key(&admin_key, secret)).await?;
+        let engine = match Engine::open(store, doors, options, |secret| keep_first_key(&admin_key, secret)).await {
+            Err(OpenError::OutsideMissing { entries }) if is_replica => {
+                return Err(no_checkpoints(entries, &checkpoints.file));
+            }
+            opened => opened?,
+        };
         let settled = settle_first_key(&admin_key, |secret| engine.authenticate(secret).is_ok());
         settled.with_context(|| format!("{} cannot be written", admin_key.display()))?;
         Ok(Wired { engine, webhooks, checkpoints, _long_work: long_work })
     }
+}
+
+/// Says why one of several services does not start without checkpoints. Most often it is new.
+fn no_checkpoints(entries: u64, file: &Path) -> anyhow::Error {
+    anyhow!(
+        "the database holds {entries} entries, and {} holds no checkpoint to compare it with: if this replica is new, start \
+         it with --join, and with --kept-from and the `checkpoints.log` of another replica; if it had checkpoints, put them \
+         back",
+        file.display()
+    )
 }
 
 /// Returns the next key, where a rotation was cut off: it may have sealed passwords already. The service runs as before,

@@ -71,14 +71,19 @@ pub(crate) async fn compare_with_signed(
     let kept: Kept<'_> = all.iter().map(|kept| (&kept.timeline, kept)).collect();
     let states: Vec<&TimelineState> = heads.all().map(|state| &**state).collect();
     let mut compared = compare_all(&states, &kept, heads.rows().root(), doors, options);
-    let has_gone_over = states.iter().zip(&compared).find(|(_, one)| one.has_gone_over).map(|(state, _)| *state);
-    if let Some(state) = has_gone_over.filter(|_| store.has_others()) {
+    let has_gone_over = states.iter().zip(&compared).filter(|(_, one)| one.has_gone_over).map(|(state, _)| *state);
+    if let Some(state) = has_gone_over.min_by_key(|state| &state.head.id).filter(|_| store.has_others()) {
         // What the retired key signed would not verify for those who have the next one. Said first: timelines that were
         // made since do not verify here, and nobody has tampered with them.
         return Err(OpenError::OtherKey { timeline: state.head.id.clone() });
     }
-    for one in &mut compared {
-        accepting.take(one.error.take().map_or(Ok(()), Err))?;
+    // In the order of their names, so that each start tells of the same one.
+    let mut failed: Vec<(&TimelineId, OpenError)> = (states.iter().zip(&mut compared))
+        .filter_map(|(state, one)| Some((&state.head.id, one.error.take()?)))
+        .collect();
+    failed.sort_by_key(|(id, _)| *id);
+    for (_, error) in failed {
+        accepting.take(Err(error))?;
     }
     warn_of_retired_key(compared.iter().filter(|one| one.has_gone_over).count());
     if kept.is_empty() {

@@ -20,7 +20,7 @@ use tokio_rustls::rustls::pki_types::CertificateDer;
 use tokio_rustls::rustls::pki_types::pem::PemObject;
 use tokio_rustls::rustls::{ClientConfig, RootCertStore};
 
-use super::servers::{one_by_one, silent};
+use super::servers::{one_by_one, place_of, silent};
 use super::values::Failed;
 
 /// How long the network may take to make a connection, where the address does not say.
@@ -79,6 +79,18 @@ impl Address {
         };
         let attempt = LET_IN_FACTOR * connect_wait;
         Ok(Self { servers: one_by_one(&config), used: AtomicUsize::new(0), attempt, tls })
+    }
+
+    /// Returns how many servers there are.
+    pub(super) const fn servers_count(&self) -> usize {
+        self.servers.len()
+    }
+
+    /// Returns the name of the server that was used last, and has another one tried first from here on.
+    pub(super) fn leave_server(&self) -> String {
+        let used = self.used.load(Ordering::Relaxed);
+        self.used.store((used + 1) % self.servers.len().max(1), Ordering::Relaxed);
+        self.servers.get(used).map(place_of).unwrap_or_default()
     }
 
     /// Returns how long it may take until each server has been tried.
@@ -275,6 +287,14 @@ mod tests {
             assert_eq!(address.servers[0].get_ssl_mode(), expected, "{mode}");
         }
         assert_eq!(read("postgres://a@b/c").servers[0].get_target_session_attrs(), TargetSessionAttrs::ReadWrite);
+    }
+
+    #[test]
+    fn server_that_stands_still_is_left_for_the_next() {
+        let address = Address::read("postgres://ada@one.example,two.example:5433/time?sslmode=disable").unwrap();
+        let left: Vec<String> = (0..3).map(|_| address.leave_server()).collect();
+        let [one, two] = ["the server one.example, port 5432,", "the server two.example, port 5433,"];
+        assert_eq!(left, [one, two, one]);
     }
 
     #[test]

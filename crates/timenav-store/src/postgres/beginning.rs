@@ -9,7 +9,7 @@ use tokio::runtime::Handle;
 use tokio_postgres::{CancelToken, Client, NoTls};
 use tokio_postgres_rustls::MakeRustlsConnect;
 
-use super::address::CONNECT_WAIT;
+use super::address::{Address, CONNECT_WAIT};
 use super::sessions::{Hook, HookError};
 
 /// How long a new connection may take until it can be used. The pool limits how long it takes to be made, but not what is
@@ -28,24 +28,29 @@ pub(super) const SELECT_SESSION: &str = "SELECT pg_backend_pid()";
 const LOCK_NOT_AVAILABLE: &str = "55P03";
 
 /// Returns what each new connection of a pool begins with: it is used once that is done, or not at all.
-pub(super) fn begin_with(writer: Option<Writer>, opened: Opened, tls: Option<MakeRustlsConnect>) -> Hook {
-    let runtime = Handle::current();
+pub(super) fn begin_with(writer: Option<Writer>, opened: Opened, address: &Arc<Address>) -> Hook {
+    let (runtime, address) = (Handle::current(), Arc::clone(address));
     Hook::async_fn(move |client, _| {
-        let (writer, opened, runtime, tls) = (writer.clone(), opened.clone(), runtime.clone(), tls.clone());
+        let (writer, opened, runtime) = (writer.clone(), opened.clone(), runtime.clone());
+        let (address, tls) = (Arc::clone(&address), address.tls.clone());
         Box::pin(async move {
             let Ok(begun) = tokio::time::timeout(BEGIN_WAIT, begin(client, writer, &opened)).await else {
                 // On the runtime that knows the network; waited for, as the process may end with what comes of this.
                 let _ = runtime.spawn(cancel(client.cancel_token(), tls)).await;
-                return Err(HookError::message(NOT_SAFE_YET));
+                return Err(HookError::message(not_safe_yet(&address.leave_server())));
             };
             begun
         })
     })
 }
 
-/// Why a new connection cannot be used.
-const NOT_SAFE_YET: &str = "PostgreSQL: a new connection could not be used within 10 seconds. The server stands still, or \
-    waits for a synchronous standby that is away (`synchronous_standby_names`)";
+/// Says why a new connection to a server cannot be used.
+fn not_safe_yet(server: &str) -> String {
+    format!(
+        "PostgreSQL: a new connection to {server} could not be used within 10 seconds. It stands still, or waits for a \
+         synchronous standby that is away (`synchronous_standby_names`)"
+    )
+}
 
 /// Ends what a session does that nobody waits for any more: a wait for a standby has no other end, and each would keep a
 /// session of the server.

@@ -39,7 +39,7 @@ fn pool(
 ) -> Result<Pool, StoreError> {
     let (address, runtime) = (Arc::clone(to), Handle::current());
     let (warnings, unanswered) = (Arc::clone(&opened.warnings), Arc::clone(unanswered));
-    let begin = begin_with(writer, opened, to.tls.clone());
+    let begin = begin_with(writer, opened, to);
     let create = to.longest_attempt().saturating_add(CONNECT_WAIT).max(2 * POOL_WAIT);
     let timeouts = Timeouts { wait: Some(POOL_WAIT), create: Some(create), recycle: Some(CONNECT_WAIT) };
     let sessions = Sessions { address, runtime, warnings, unanswered };
@@ -88,6 +88,20 @@ impl Connections {
         let (is_alone, retries, unanswered) = (options.is_alone, AtomicU64::new(0), AtomicU64::new(0));
         let (lengths, spread) = Default::default();
         Ok(Self { writer, readers, address, is_alone, warnings, session, lengths, spread, made, retries, unanswered })
+    }
+
+    /// Makes the first connections, and checks them as [`Connections::check_no_pooler`] does. A server that lets somebody in
+    /// and then stands still is left for the next one.
+    ///
+    /// # Errors
+    /// None of the servers can be used: why the last one cannot.
+    pub(super) async fn begin(&self) -> Result<(), StoreError> {
+        for _ in 1..self.address.servers_count() {
+            if self.check_no_pooler().await.is_ok() {
+                return Ok(());
+            }
+        }
+        self.check_no_pooler().await
     }
 
     /// Returns how they are used.

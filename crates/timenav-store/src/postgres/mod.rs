@@ -120,7 +120,7 @@ impl PostgresStore {
     /// As [`PostgresStore::open`], also where something is still moved into the database.
     async fn open_to_move(options: &PostgresOptions) -> Result<Self, StoreError> {
         let connections = Arc::new(Connections::new(options, true)?);
-        connections.check_no_pooler().await?;
+        connections.begin().await?;
         let mut writer = connections.writer().await?;
         let prepared = async {
             let transaction = writer.transaction().await?;

@@ -69,13 +69,18 @@ fn copy_rest(from: &Config, to: &mut Config) {
 
 /// Says that a server lets nobody in.
 pub(super) fn silent(server: &Config, wait: Duration) -> String {
+    format!("PostgreSQL: {} has let nobody in for {} seconds", place_of(server), wait.as_secs())
+}
+
+/// Returns which server this is: `the server HOST, port PORT`.
+pub(super) fn place_of(server: &Config) -> String {
     let host = match server.get_hosts().first() {
         Some(Host::Tcp(host)) => host.clone(),
         Some(Host::Unix(folder)) => folder.display().to_string(),
         None => server.get_hostaddrs().first().map(ToString::to_string).unwrap_or_default(),
     };
     let port = server.get_ports().first().copied().unwrap_or(PORT_DEFAULT);
-    format!("PostgreSQL: the server {host}, port {port}, has let nobody in for {} seconds", wait.as_secs())
+    format!("the server {host}, port {port},")
 }
 
 #[cfg(test)]

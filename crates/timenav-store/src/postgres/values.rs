@@ -77,12 +77,26 @@ fn told(bytes: Vec<u8>) -> Result<String, Failed> {
     Ok(String::from_utf8(bytes).map_err(|_| damaged("a text that is not UTF-8"))?)
 }
 
+/// Returns what to do if the certificate of a server is not accepted, by what TLS says of it.
+fn tls_advice(cause: &str) -> &'static str {
+    if cause.contains("UnsupportedCertVersion") {
+        "; the server has a certificate of X.509 version 1, as Citus makes them: give it one of version 3, or, if nobody else \
+         is on the network, use `sslmode=disable` in the address"
+    } else if cause.contains("invalid peer certificate") {
+        "; name a file with the certificate of the server's authority with `sslrootcert` in the address, or, if nobody else \
+         is on the network, use `sslmode=disable`"
+    } else {
+        ""
+    }
+}
+
 /// Returns what an error of PostgreSQL means to the engine.
 fn meaning(error: &tokio_postgres::Error) -> StoreError {
     let Some(told) = error.as_db_error() else {
         // Its cause says more than it does itself, which is as little as "error connecting to server".
         let cause = std::error::Error::source(error).map(|cause| format!(": {cause}")).unwrap_or_default();
-        return StoreError::Unavailable(format!("PostgreSQL: {error}{cause}"));
+        let advice = tls_advice(&cause);
+        return StoreError::Unavailable(format!("PostgreSQL: {error}{cause}{advice}"));
     };
     let code = told.code();
     let message = format!("PostgreSQL: {} ({})", told.message(), code.code());
@@ -90,4 +104,18 @@ fn meaning(error: &tokio_postgres::Error) -> StoreError {
         // Class 23, a constraint that is violated: the engine has made sure that none is.
         || code.code().starts_with("23");
     if is_damage { StoreError::Damaged(message) } else { StoreError::Unavailable(message) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rejected_certificate_is_reported_with_a_remedy() {
+        let unknown = tls_advice(": invalid peer certificate: UnknownIssuer");
+        assert!(unknown.contains("`sslrootcert`") && unknown.contains("`sslmode=disable`"), "{unknown}");
+        let old = tls_advice(": invalid peer certificate: UnsupportedCertVersion");
+        assert!(old.contains("version 3") && old.contains("`sslmode=disable`"), "{old}");
+        assert_eq!(tls_advice(": Connection refused (os error 111)"), "");
+    }
 }

@@ -44,7 +44,7 @@ impl Replica {
         std::fs::create_dir(&data).unwrap();
         std::fs::copy(first.data().join("signing.key"), data.join("signing.key")).unwrap();
         let refused = refused_start(&data, &["--store", url, "--replicas"]);
-        assert!(refused.contains("no checkpoint is kept outside"), "{refused}");
+        assert!(refused.contains("start it with --join, and with --kept-from"), "{refused}");
         let process = Self::start(folder.path(), &["--store", url, "--replicas", "--join"]);
         Self { folder, process, admin: first.admin.clone() }
     }
