@@ -6,8 +6,8 @@ use timenav_core::time::Bucket;
 
 use crate::caller::Caller;
 use crate::engine::Engine;
-use crate::events::{EVENTS_PAGE_BYTES_MAX, contents_bytes};
 use crate::event_filter::EventFilter;
+use crate::events::{EVENTS_PAGE_BYTES_MAX, contents_bytes};
 use crate::long_work::giving_way;
 use crate::parties::is_whole_event;
 use crate::refusal::Refusal;

@@ -261,7 +261,9 @@ impl<'a> Group<'a> {
             return Ok(());
         }
         let times = (self.now, self.host_clock.for_expiry(self.now));
-        let Err(failure) = check_live(&self.accepted.directory, caller, times, self.options.session_spans()) else { return Ok(()) };
+        let Err(failure) = check_live(&self.accepted.directory, caller, times, self.options.session_spans()) else {
+            return Ok(());
+        };
         self.log_refusal(submission, failure.code(), &failure.to_string())?;
         Err(failure.into())
     }

@@ -63,9 +63,13 @@ impl HostClock {
     }
 
     /// Returns the host time by which keys and permissions expire: no earlier than the newest entry from before the start, so
-    /// that a clock that was set back revives none.
+    /// that a clock that was set back revives none. An entry by a clock that had leapt does not count.
     pub(crate) fn for_expiry(&self, now: Instant<Wall>) -> Instant<Wall> {
-        self.to_compare(self.newest_at_start).map_or(now, |newest| newest.max(now))
+        let Some(newest) = self.to_compare(self.newest_at_start) else { return now };
+        let last = self.last();
+        let usual = Span::from_secs(HOST_CLOCK_STEP_SECONDS_MAX).unwrap_or(Span::ZERO);
+        let has_leapt = last.checked_add(usual).is_some_and(|latest| newest > latest);
+        now.max(last).max(if has_leapt { last } else { newest })
     }
 
     /// Takes how far it is from the database's.
@@ -146,6 +150,21 @@ impl HostClock {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn expiry_goes_by_newest_entry_unless_clock_had_leapt() {
+        let at = |seconds: i64| Instant::from_micros(seconds * 1_000_000).unwrap();
+        let week = HOST_CLOCK_STEP_SECONDS_MAX;
+        let started = |newest: i64| HostClock::known(at(1_000), Some(at(1_000))).after(at(newest));
+        assert_eq!(started(4_000).for_expiry(at(2_000)), at(4_000));
+        assert_eq!(started(4_000).for_expiry(at(5_000)), at(5_000));
+        assert_eq!(started(4_000).for_expiry(at(500)), at(4_000));
+        assert_eq!(started(1_001 + week).for_expiry(at(2_000)), at(2_000));
+        assert_eq!(started(1_001 + week).for_expiry(at(500)), at(1_000));
+        let accepted = started(4_000);
+        accepted.accept(at(500), at(4_000));
+        assert_eq!(accepted.for_expiry(at(500)), at(500));
+    }
 
     #[test]
     fn what_destroys_goes_by_the_last_time_that_was_known() {

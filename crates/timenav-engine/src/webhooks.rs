@@ -89,7 +89,8 @@ impl Engine {
             }
             let Some(forked) = forked.and_then(|forked| self.state(forked)) else { return Ok(Some(FORKED_ENDED)) };
             let directory = self.directory();
-            let standing = directory.standing(&fork.head.created_by, None, Some(&forked.head.permissions), self.for_expiry());
+            let standing =
+                directory.standing(&fork.head.created_by, None, Some(&forked.head.permissions), self.for_expiry());
             if access::decide(standing, demand_to_fork(true)).is_err() {
                 return Ok(Some(FORKER_LOST_WRITE));
             }

@@ -109,7 +109,8 @@ impl ResponseRoom {
     async fn hold(&self, response: Response) -> Result<Response, Failure> {
         let exact = response.body().size_hint().exact();
         let Some(bytes) = exact.filter(|bytes| *bytes >= RESPONSE_COUNTED_BYTES_MIN) else { return Ok(response) };
-        let count = units(usize::try_from(bytes).unwrap_or(usize::MAX)).min(units(BUFFERED_RESPONSE_BYTES_PER_USER_MAX));
+        let count =
+            units(usize::try_from(bytes).unwrap_or(usize::MAX)).min(units(BUFFERED_RESPONSE_BYTES_PER_USER_MAX));
         let share = self.responses.take_within(&Sender::User(self.user_id.clone()), count, ROOM_WAIT).await;
         let what = "response bytes in memory";
         let share = share.map_err(|spent| Failure::Full { what, spent, retry_after_seconds: 1 })?;

@@ -26,7 +26,8 @@ pub(crate) struct Served {
     pub(crate) gzip: Bytes,
 }
 
-pub(crate) static OPENAPI_3_1_SERVED: LazyLock<Served> = LazyLock::new(|| Served::of(Bytes::from_static(OPENAPI.as_bytes())));
+pub(crate) static OPENAPI_3_1_SERVED: LazyLock<Served> =
+    LazyLock::new(|| Served::of(Bytes::from_static(OPENAPI.as_bytes())));
 
 pub(crate) static OPENAPI_3_2_SERVED: LazyLock<Served> = LazyLock::new(|| {
     let mut document = parsed(OPENAPI);

@@ -7,10 +7,10 @@ use proptest::prelude::*;
 use super::leases::{HeldByOther, Leases, Offer, Retry, Under};
 use super::retries::Pace;
 use super::*;
-use crate::recurrence::Work;
 use crate::clock::{Clock, ClockState, Rate};
 use crate::ids::{LeaseId, QueueId};
 use crate::limits::{ATTEMPTS_IN_ADVANCE_MAX, HOLDS_PER_TIMELINE_MAX, LEASE_SECONDS_DEFAULT, LEASES_MAX};
+use crate::recurrence::Work;
 use crate::time::Span;
 use crate::timers::holds::{Hold, NotHeld};
 
@@ -679,7 +679,8 @@ fn fall_due_with_rare_rules_stops_after_its_work_and_goes_on() {
     // A Monday that is 29 February comes every 28 or 40 years.
     let rule = "FREQ=DAILY;BYMONTH=2;BYMONTHDAY=29;BYDAY=MO".to_owned();
     let now = at(100 * 365 * 24 * HOUR);
-    for (misfire, is_full) in [(Misfire::All, false), (Misfire::Once, false), (Misfire::Skip, false), (Misfire::All, true)]
+    for (misfire, is_full) in
+        [(Misfire::All, false), (Misfire::Once, false), (Misfire::Skip, false), (Misfire::All, true)]
     {
         let source = RuleSource::Every { rule: rule.clone(), starts: at(0), zone: "UTC".to_owned() };
         let schedule = Schedule::Repeating(Box::new(Repeating::read(source, misfire, false).unwrap()));

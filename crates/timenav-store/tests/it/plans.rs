@@ -20,7 +20,11 @@ const COMPOSED: [&str; 3] = ["ahead", "orphans", "event_runs"];
 const ALLOWED: [(&str, &str, &str); 13] = [
     ("commit", "UPDATE outcomes SET fingerprint", "once, where a backup is restored with another secret"),
     ("outcomes", "UPDATE outcomes SET fingerprint", "once, where a backup is restored with another secret"),
-    ("ends", "DELETE FROM outcomes WHERE json_extract", "once for a timeline that has ended; outcomes are kept for a day"),
+    (
+        "ends",
+        "DELETE FROM outcomes WHERE json_extract",
+        "once for a timeline that has ended; outcomes are kept for a day",
+    ),
     ("examination", "SELECT max(recorded_at)", "an operator asked"),
     ("examination", "SELECT json_extract(", "an operator asked; the newest entries of each timeline"),
     ("examination", "SELECT substring(", "an operator asked; the newest entries of each timeline"),
@@ -34,8 +38,18 @@ const ALLOWED: [(&str, &str, &str); 13] = [
 ];
 /// Tables that grow with what is recorded.
 const GROWING: [&str; 12] = [
-    "advances", "anchors", "data_records", "entries", "events", "firings", "interventions", "outcomes", "sweeps", "tiles",
-    "timelines", "timers",
+    "advances",
+    "anchors",
+    "data_records",
+    "entries",
+    "events",
+    "firings",
+    "interventions",
+    "outcomes",
+    "sweeps",
+    "tiles",
+    "timelines",
+    "timers",
 ];
 
 /// Returns the statements that stand in the source of a backend, each with its module, except for those of tests and those

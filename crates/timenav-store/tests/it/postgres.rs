@@ -9,7 +9,6 @@ mod pooler;
 mod proxy;
 mod tls;
 
-use std::path::Path;
 use std::time::Duration;
 
 use timenav_core::event::EventDraft;
@@ -360,45 +359,6 @@ fn contents_are_let_go_piece_by_piece_and_leaves_stay() {
     assert_eq!(wait_for(store.event_rows_count(key, 9)).unwrap(), (0, 0));
     let opened = wait_for(store.open()).unwrap();
     assert!(opened.heads.is_empty() && opened.ended[0].is_let_go, "{:?}", opened.ended);
-}
-
-/// Returns the texts between quotes of a source file.
-fn literals(source: &str) -> Vec<String> {
-    let (mut all, mut characters) = (Vec::new(), source.chars());
-    while characters.any(|one| one == '"') {
-        let mut literal = String::new();
-        while let Some(one) = characters.next().filter(|one| *one != '"') {
-            literal.extend(if one == '\\' { characters.next() } else { Some(one) });
-        }
-        all.push(literal);
-    }
-    all
-}
-
-/// A statement that nothing else runs would be wrong unseen.
-#[test]
-fn each_statement_is_understood() {
-    let url = database();
-    drop(open(&url).unwrap());
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/postgres");
-    let mut prepare = Vec::new();
-    for entry in std::fs::read_dir(folder).unwrap() {
-        let path = entry.unwrap().path();
-        // These put statements together from pieces, each of which runs in the suite.
-        let pieces = ["ahead.rs", "arrivals.rs", "events.rs", "following.rs", "leasing.rs", "moving.rs", "orphans.rs"];
-        if pieces.iter().any(|name| path.ends_with(name)) {
-            continue;
-        }
-        let is_statement = |text: &String| {
-            ["SELECT ", "INSERT ", "UPDATE ", "DELETE ", "WITH "].iter().any(|verb| text.starts_with(verb))
-        };
-        let found = literals(&std::fs::read_to_string(path).unwrap());
-        prepare.extend(found.into_iter().filter(is_statement));
-    }
-    assert!(prepare.len() > 60, "only {} statements were found", prepare.len());
-    let numbered = prepare.iter().enumerate();
-    let all: Vec<String> = numbered.map(|(number, text)| format!("PREPARE s{number} AS {text}")).collect();
-    execute(&url, &all.join(";\n"));
 }
 
 /// However many versions an event has on a later layer, a page looks at one of them. The server counts the rows.

@@ -232,8 +232,11 @@ fn size_in(body: &[u8]) -> Option<u64> {
 
 /// Repeats why a witness refuses, as far as it can be printed.
 fn reason(status: StatusCode, body: &[u8]) -> String {
-    let text: String =
-        String::from_utf8_lossy(body).chars().filter(|c| !crate::output::acts_on_terminal(*c)).take(REASON_CHARS_MAX).collect();
+    let text: String = String::from_utf8_lossy(body)
+        .chars()
+        .filter(|c| !crate::output::acts_on_terminal(*c))
+        .take(REASON_CHARS_MAX)
+        .collect();
     format!("it answered {status}: {text}")
 }
 

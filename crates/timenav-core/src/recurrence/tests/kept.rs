@@ -52,7 +52,8 @@ fn search_through_all_years_works_out_28_kinds_of_years() {
 fn count_of_moments_too_rare_is_rejected() {
     let text = "FREQ=SECONDLY;INTERVAL=172799;BYHOUR=0;BYMINUTE=0;BYSECOND=0;COUNT=10000";
     let error = Rule::rrule(text, at("-009999-01-01T00:00:00Z"), zone("UTC")).unwrap_err().to_string();
-    let told = format!("the moments of `{text}` are too rare to be counted: end the rule with `UNTIL` instead of `COUNT`");
+    let told =
+        format!("the moments of `{text}` are too rare to be counted: end the rule with `UNTIL` instead of `COUNT`");
     assert_eq!(error, told);
 }
 
