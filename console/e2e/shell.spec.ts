@@ -93,7 +93,7 @@ describe('logging in', () => {
     const page = await on.loggedIn('clock?timeline=demo');
     expect(await page.evaluate(() => document.cookie)).toBe('');
     // Which timeline was checked last is kept, for the next time; no secret is.
-    expect(await page.evaluate(() => Object.keys(localStorage))).toEqual(['timenav-timeline']);
+    await expect.poll(() => page.evaluate(() => Object.keys(localStorage))).toEqual(['timenav-timeline']);
     const log = await on.service.call<{ logs: { user_id: string; action: string }[] }>(
       'GET',
       'v1/access-logs?timeline_id=system&time_range=../..&action=log_in',

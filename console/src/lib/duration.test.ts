@@ -34,6 +34,8 @@ describe('durations', () => {
     expect(read('1us1ms')).toMatch(/largest unit first/);
     expect(read('P1.5Y')).toMatch(/whole/);
     expect(read('P1H')).toMatch(/T before hours/);
+    expect(read('1d 12h')).toMatch(/blanks/);
+    expect(read('2 fortnights')).toMatch(/no unit/);
     expect(read('1.5d12h')).toMatch(/last number/);
     expect(read('P1.0DT12H')).toMatch(/last number/);
     expect(read('P4294967296M')).toMatch(/too long/);

@@ -66,7 +66,7 @@ export function fixedLengthIssue(text: string): string | null {
 const wrong = (problem: string): Read => ({ ok: false, problem });
 
 function readShort(text: string): Duration | string {
-  const parts = [...text.matchAll(/(\d+(?:\.\d+)?)(\p{L}*)/gu)];
+  const parts = [...text.matchAll(/(\d+(?:\.\d+)?)\s*(\p{L}*)\s*/gu)];
   if (parts.map((part) => part[0]).join('') !== text) return 'Write numbers with units, such as 90m, 1.5h or 1d12h.';
   let micros = 0n;
   let last: bigint | undefined;
@@ -79,6 +79,7 @@ function readShort(text: string): Duration | string {
     last = length;
     micros += times(number, length);
   }
+  if (/\s/.test(text)) return 'Leave out the blanks, as in 1d12h.';
   return { months: 0, micros };
 }
 
