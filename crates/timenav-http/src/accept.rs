@@ -66,6 +66,13 @@ pub(crate) fn takes_coding(headers: &HeaderMap, coding: &str) -> bool {
     best(&items(headers, &header::ACCEPT_ENCODING), coding).is_some_and(|item| item.weight > 0)
 }
 
+/// Returns whether the client prefers a content coding to the plain content, or likes both alike.
+pub(crate) fn prefers_coding(headers: &HeaderMap, coding: &str) -> bool {
+    let items = items(headers, &header::ACCEPT_ENCODING);
+    let plain = best(&items, "identity").map_or(0, |item| item.weight);
+    best(&items, coding).is_some_and(|item| item.weight > 0 && item.weight >= plain)
+}
+
 /// Returns a media type without its parameters.
 pub(crate) fn essence(media_type: &str) -> &str {
     media_type.split(';').next().unwrap_or_default().trim()

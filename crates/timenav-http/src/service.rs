@@ -11,7 +11,7 @@ use serde::Serialize;
 use timenav_engine::Refusal;
 use tokio::time::timeout;
 
-use crate::accept::takes_coding;
+use crate::accept::prefers_coding;
 use crate::answer::StatusBody;
 use crate::compression::compressed;
 use crate::metrics::Process;
@@ -111,7 +111,8 @@ async fn openapi_3_2(headers: HeaderMap) -> Response {
 
 fn document(served: &Served, headers: &HeaderMap) -> Response {
     let fields = [(header::CONTENT_TYPE, "application/json"), (header::VARY, "accept-encoding")];
-    if takes_coding(headers, "gzip") {
+    // The second is another name of the first (RFC 9110 §8.4.1.3).
+    if ["gzip", "x-gzip"].into_iter().any(|coding| prefers_coding(headers, coding)) {
         return (fields, [(header::CONTENT_ENCODING, "gzip")], served.gzip.clone()).into_response();
     }
     (fields, served.plain.clone()).into_response()

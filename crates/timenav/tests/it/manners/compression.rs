@@ -67,7 +67,7 @@ fn the_coding_is_the_one_that_is_wanted_most() {
         assert_eq!(coding, expected, "{accepted}");
         assert!(body == plain.body, "{accepted}: other bytes");
         assert_eq!(answer.header("vary"), plain.header("vary"), "{accepted}");
-        assert_eq!(answer.header("content-length").is_some(), coding.is_none(), "{accepted}");
+        assert!(answer.header("content-length").is_some(), "{accepted}: it is compressed once, not as it is sent");
         if coding.is_some() {
             assert!(answer.body.len() * 4 < plain.body.len(), "{accepted}: {} bytes", answer.body.len());
         }

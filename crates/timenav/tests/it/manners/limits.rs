@@ -188,6 +188,8 @@ fn edge(name: &str) -> Option<Edge> {
         "stream_firings_kept_max" => {
             Tested("timenav-engine/src/observing.rs", "whoever_hears_too_little_of_it_is_told_so")
         }
+        "events_page_bytes_max" => Tested("timenav-store/tests/it/engine/pages.rs", "event_page_ends_by_bytes"),
+        "views_behind_max" => Tested("timenav-engine/src/view_board.rs", "places_behind_are_few_and_come_free"),
         "entries_page_bytes_max" => Tested("timenav-store/tests/it/engine/entries.rs", "a_page_has_so_many_bytes"),
         "page_items_default" => Tested(PAGING, "pages_are_as_long_as_asked"),
         "password_bytes_max" => Tested(PASSWORD, "a_password_has_a_length"),
@@ -428,6 +430,9 @@ fn edge(name: &str) -> Option<Edge> {
         }
         "buffered_body_bytes_max" | "buffered_body_bytes_per_user_max" => {
             Tested(BODY, "bodies_of_a_user_take_the_room_of_a_user")
+        }
+        "buffered_response_bytes_max" | "buffered_response_bytes_per_user_max" => {
+            Tested(BODY, "responses_of_user_take_the_room_of_user_until_sent")
         }
         "requests_at_once_per_user_max" => Tested(CROWDS, "requests_of_a_user_at_once_are_limited"),
         "imports_running_max" | "streams_max" => {
