@@ -14,7 +14,8 @@ use crate::kept::names::{LIKENESS_MIN, NAMES_NEAR_MAX, likeness, name_in};
 const SELECT_VERSIONS: &str = "SELECT w.layer, e.event_id, e.position, e.until, e.content
     FROM unnest($1::bigint[], $2::bigint[]) WITH ORDINALITY AS w (timeline, as_of, layer)
     CROSS JOIN unnest($3::text[]) AS i (event_id)
-    JOIN events e ON e.timeline = w.timeline AND e.event_id = i.event_id AND e.position < w.as_of
+    CROSS JOIN LATERAL (SELECT event_id, position, until, content FROM events
+        WHERE timeline = w.timeline AND event_id = i.event_id AND position < w.as_of OFFSET 0) e
     ORDER BY w.layer, e.position";
 const SELECT_INTERVENTIONS: &str = "SELECT w.layer, e.event_id, e.position
     FROM unnest($1::bigint[], $2::bigint[]) WITH ORDINALITY AS w (timeline, as_of, layer)

@@ -140,6 +140,7 @@ fn samples(text: &str) -> Vec<Sample> {
                 let allowed: &[&str] = match types[&family].as_str() {
                     "counter" => &["_total", "_created"],
                     "gauge" => &[""],
+                    "info" => &["_info"],
                     "histogram" => &["_bucket", "_sum", "_count", "_created"],
                     kind => panic!("a family of type {kind}"),
                 };

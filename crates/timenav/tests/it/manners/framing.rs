@@ -136,7 +136,8 @@ fn a_request_is_for_one_host() {
         check(get, &format!("Host: {wrong}\r\n"), 400);
     }
     // The target counts before the field, which has to be there all the same.
-    check("GET http://a.test/v1/clock HTTP/1.1", "Host: b.test\r\n", 200);
+    check("GET http://a.test/v1/clock HTTP/1.1", "Host: a.test\r\n", 200);
+    check("GET http://a.test/v1/clock HTTP/1.1", "Host: b.test\r\n", 400);
     check("GET http://a.test/v1/clock HTTP/1.1", "", 400);
     check("GET http://user@a.test/v1/clock HTTP/1.1", "Host: a.test\r\n", 400);
     for (hosts, expected) in [("", "HTTP/1.0 200 "), ("Host: a\r\nHost: b\r\n", "HTTP/1.0 400 ")] {
