@@ -1,6 +1,6 @@
 /**
- * Durations, read by the rules of the service (`docs/api-design.md`): `90m`, `1.5h`, `1d12h`, `P1M`, `PT2H`. The service
- * counts months on the calendar of the clock's location; here they are counted in UTC.
+ * Durations, read by the rules of the service (`docs/api-design.md`): `90m`, `1.5h`, `1d12h`, `P1M`, `PT2H`. The
+ * service counts months on the calendar of the clock's location; here they are counted in UTC.
  */
 import { DAY, HOUR, MINUTE, SECOND, daysInMonth, fromCivil, toCivil, type Micros } from './instant';
 

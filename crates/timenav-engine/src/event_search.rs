@@ -7,13 +7,14 @@ use timenav_core::time::Bucket;
 use crate::caller::Caller;
 use crate::engine::Engine;
 use crate::event_filter::EventFilter;
-use crate::events::{EVENTS_PAGE_BYTES_MAX, contents_bytes};
 use crate::long_work::giving_way;
 use crate::parties::is_whole_event;
 use crate::refusal::Refusal;
 use crate::rows::{EventPlace, EventSpot, EventStretch, StoredEvent};
 use crate::store::{EventQuery, EventsPassing};
 
+/// Bytes of contents after which a page of events ends. It has at least one event.
+pub const EVENTS_PAGE_BYTES_MAX: usize = 4 * 1024 * 1024;
 /// Events that are looked through in one turn: some milliseconds' worth.
 const PIECE_EVENTS_MAX: usize = 1_000;
 
@@ -36,6 +37,11 @@ pub(crate) struct EventSearch {
     filter: Arc<EventFilter>,
     /// How many events may still be looked through.
     left: usize,
+}
+
+/// Returns how many bytes the contents of events have together.
+pub(crate) fn contents_bytes(events: &[StoredEvent]) -> usize {
+    events.iter().map(|event| event.content.len()).sum()
 }
 
 impl EventSearch {

@@ -20,7 +20,7 @@ use crate::deciding::events::{PreparedEvent, RecordEvents};
 use crate::engine::Engine;
 use crate::event_content::event_content;
 use crate::event_filter::EventFilter;
-use crate::event_search::EventSearch;
+use crate::event_search::{EVENTS_PAGE_BYTES_MAX, EventSearch, contents_bytes};
 use crate::idempotency::Idempotency;
 use crate::json::json;
 use crate::location::columns_of;
@@ -124,15 +124,8 @@ struct Found {
     is_cut: bool,
 }
 
-/// Bytes of contents after which a page of events ends. It has at least one event.
-pub const EVENTS_PAGE_BYTES_MAX: usize = 4 * 1024 * 1024;
 /// Events that are read together for a page: what they hold beyond its bytes is dropped again.
 const PIECE_EVENTS_MAX: usize = 256;
-
-/// Returns how many bytes the contents of events have together.
-pub(crate) fn contents_bytes(events: &[StoredEvent]) -> usize {
-    events.iter().map(|event| event.content.len()).sum()
-}
 
 /// Returns how many of the first events have no more than so many bytes together, and at least one.
 fn count_within(events: &[StoredEvent], bytes_max: usize) -> usize {

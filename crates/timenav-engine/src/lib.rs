@@ -229,7 +229,8 @@ pub use erasing::{
 };
 pub use event_columns::{EventColumns, name_key};
 pub use event_filter::{EventFilter, FilterError, FilterTexts};
-pub use events::{EVENTS_PAGE_BYTES_MAX, EventPage, ImportBatch, MonitorEvents, Recorded, RefusedRecord};
+pub use event_search::EVENTS_PAGE_BYTES_MAX;
+pub use events::{EventPage, ImportBatch, MonitorEvents, Recorded, RefusedRecord};
 pub use expected::Expected;
 pub use export::{EventExport, ExportEvents};
 pub use facts::{Asker, Facts, ToldRows, Wanted};

@@ -70,7 +70,7 @@ export class Lines {
   #shared(sessionId: string): MessagePort | null {
     if (!('SharedWorker' in globalThis)) return null;
     try {
-      // A log-out may clear the storage of the site. Then its locks are others than those that a worker from before sees.
+      // A log-out may clear the storage of the site. A worker from before does not see the locks that are taken then.
       const worker = new SharedWorker(trusted(workerUrl), { type: 'module', name: `timenav ${sessionId}` });
       worker.onerror = () => {
         if (this.#port !== worker.port) return;

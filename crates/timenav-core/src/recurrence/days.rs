@@ -1,5 +1,6 @@
 //! Days of the calendar: which of them a rule means.
 
+use super::calendar::{day_number, days_in_year, weekday};
 use super::known_months::{Filter, KnownMonths};
 use super::times::Numbers;
 use crate::time::{Civil, days_in_month};
@@ -76,17 +77,6 @@ pub(super) struct Days {
     pub(super) both: Both,
 }
 
-/// Returns the weekday of a day that is so many days after 1970-01-01. 0 is Monday.
-pub(super) const fn weekday(day: i64) -> i64 {
-    // That day was a Thursday.
-    (day + 3).rem_euclid(7)
-}
-
-/// Returns the number of a day since 1970-01-01. A day past the end of the month counts on.
-pub(super) const fn day_number(year: i64, month: i64, day: i64) -> i64 {
-    Civil { year, month, day: 1, day_micros: 0 }.days() + day - 1
-}
-
 /// Returns the day of the month as a bit.
 const fn bit(day: i64) -> u32 {
     if 1 <= day && day <= 31 { 1 << day } else { 0 }
@@ -95,11 +85,6 @@ const fn bit(day: i64) -> u32 {
 /// Returns the days of a month with so many as bits, from 1 on.
 const fn all(days: i64) -> u32 {
     ((bit(days) - 1) | bit(days)) & !1
-}
-
-/// Returns how many days a year has.
-pub(super) const fn days_in_year(year: i64) -> i64 {
-    day_number(year + 1, 1, 1) - day_number(year, 1, 1)
 }
 
 impl Days {

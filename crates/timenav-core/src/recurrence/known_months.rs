@@ -1,6 +1,6 @@
 //! Days of months that were worked out before: there are 28 kinds of years, so a search through centuries works out few.
 
-use super::days::{day_number, days_in_year, weekday};
+use super::calendar::{day_number, days_in_year, weekday};
 
 /// Which parts of a rule a set of days answers for.
 #[derive(Clone, Copy, Debug)]

@@ -4,6 +4,7 @@
 //! section 3.3.5), and one that they show twice is the first one; what counts hours, minutes or seconds goes by the time that
 //! passes, so every five minutes stays every five minutes.
 
+mod calendar;
 mod cron;
 mod days;
 mod known_months;

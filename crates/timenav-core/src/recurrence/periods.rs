@@ -1,6 +1,7 @@
 //! Moments by the calendar: in each day, week, month or year, or every so many of them.
 
-use super::days::{CYCLE_DAYS, Days, day_number};
+use super::calendar::day_number;
+use super::days::{CYCLE_DAYS, Days};
 use super::known_months::KnownMonths;
 use super::phases::gcd;
 use super::times::{DAY_SECONDS, LAST_SECOND, Times};

@@ -1,6 +1,7 @@
 //! Rules of iCalendar as text: `FREQ=MONTHLY;BYMONTHDAY=31;SKIP=BACKWARD`.
 
-use super::days::{Both, Counted, Days, Ordinals, WeekdayOf, weekday};
+use super::calendar::weekday;
+use super::days::{Both, Counted, Days, Ordinals, WeekdayOf};
 use super::known_months::KnownMonths;
 use super::periods::{Period, Periods};
 use super::phases::{Known, Phases};

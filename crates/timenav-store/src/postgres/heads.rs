@@ -47,7 +47,7 @@ const UPDATE: &str = "UPDATE timelines t SET size = n.size, frontier = n.frontie
     clock_virtual, clock_location, clock_generation, events_count, anchors_count, clock_entry, overrides_count,
     data_count, directory, statement, timers)
     WHERE t.timeline = n.timeline AND t.size = n.expected RETURNING t.timeline";
-macro_rules! select {
+macro_rules! heads_from {
     ($which:literal) => {
         concat!(
             "SELECT t.timeline, timeline_id, created_at, size, frontier, carried_note, recorded_at, clock_running,
@@ -58,11 +58,11 @@ macro_rules! select {
         )
     };
 }
-const SELECT_ALL: &str = select!("timelines t ORDER BY t.timeline");
-const SELECT_NAMED: &str = select!("timelines t WHERE timeline_id = $1");
+const SELECT_ALL: &str = heads_from!("timelines t ORDER BY t.timeline");
+const SELECT_NAMED: &str = heads_from!("timelines t WHERE timeline_id = $1");
 /// Those of some numbers, and all outside of a range, which is that of the known ones: few, though the planner expects two
 /// thirds of all.
-const SELECT_SOME: &str = select!(
+const SELECT_SOME: &str = heads_from!(
     "(SELECT unnest($1::bigint[]) AS timeline
         UNION (SELECT timeline FROM timelines WHERE timeline < $2 ORDER BY timeline)
         UNION (SELECT timeline FROM timelines WHERE timeline > $3 ORDER BY timeline)) w

@@ -75,12 +75,12 @@ fn statements(backend: &str) -> BTreeSet<(String, String)> {
             code + NOW + piece.strip_prefix('"').unwrap_or(piece)
         });
         let parts: Vec<&str> = code.split('"').collect();
-        // The macro `select!` puts its columns before what it is given.
+        // The macro `heads_from!` puts its columns before what it is given.
         let mut selected = String::new();
         for pair in parts.chunks_exact(2) {
             let words: Vec<&str> = pair[1].split_whitespace().filter(|word| *word != "\\").collect();
             let mut statement = words.join(" ").replace('\u{1}', "\"");
-            if pair[0].trim_end().ends_with("select!(") {
+            if pair[0].trim_end().ends_with("heads_from!(") {
                 statement = format!("{selected} {statement}");
             } else if module == "heads" && statement.ends_with(" FROM") {
                 selected = statement;
