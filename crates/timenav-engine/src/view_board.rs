@@ -11,7 +11,7 @@ use timenav_core::time::{Instant, Wall};
 use crate::head::TimelineKey;
 
 /// Changes of paradoxes that are remembered, to be told to whoever made them.
-pub(crate) const DELTAS_KEPT_MAX: usize = 1_024;
+const DELTAS_KEPT_MAX: usize = 1_024;
 
 /// Paradoxes in these changes: each is told with its events, and takes as much memory as [`PARADOX_WEIGHT`] events of a view.
 const DELTA_PARADOXES_KEPT_MAX: usize = 10_000;

@@ -9,7 +9,11 @@ use super::own;
 use crate::engine::Engine;
 use crate::head::{Layer, TimelineState};
 use crate::refusal::Refusal;
-use crate::view_board::{Behind, DELTAS_KEPT_MAX, Following, Kept, PlaceBehind};
+use crate::view_board::{Behind, Following, Kept, PlaceBehind};
+
+/// Entries that the view of a listener who is behind goes on at a time: the changes of all are remembered, also where each
+/// event has as many partners as are looked for, for each kind of pair.
+const ENTRIES_AHEAD: u64 = 32;
 
 impl Engine {
     /// Forgets what views of a timeline's forks know of it, because an event of it was erased. Its own view finds
@@ -113,7 +117,7 @@ impl Engine {
         };
         if behind.kept.size <= position {
             // No further than what is made and healed is remembered.
-            let end = size.min(position + DELTAS_KEPT_MAX as u64);
+            let end = size.min(position + ENTRIES_AHEAD);
             self.go_on(&mut behind.kept, layers, position, end, settings).await?;
             behind.weigh();
             self.check_room(0)?;
