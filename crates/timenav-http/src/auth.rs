@@ -183,7 +183,6 @@ async fn admit(
     let operation = operation(&parts);
     let traced = parts.extensions.get::<IsTraced>().map(|_| aimed_at(&parts).unwrap_or(caller.timeline_id.clone()));
     parts.extensions.insert(caller.clone());
-    parts.extensions.insert(app.rooms.of_responses(&caller.user_id));
     let mut response = next.run(Request::from_parts(parts, body)).await;
     // What took long to find is not told to whoever may not ask for it any more. What was changed was decided by
     // the engine when it was changed, and is told. What is open to anybody tells nothing that would have to be kept.

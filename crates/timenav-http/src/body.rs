@@ -4,9 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::body::{Body, HttpBody, to_bytes};
-use axum::extract::Request;
-use axum::middleware::Next;
-use axum::response::{IntoResponse, Response};
+use axum::response::Response;
 use bytes::Bytes;
 use futures_util::StreamExt;
 use timenav_core::ids::UserId;
@@ -83,13 +81,8 @@ pub(crate) struct Rooms {
     values: Arc<Shares<Sender>>,
     strangers: Arc<Shares<Sender>>,
     responses: Arc<Shares<Sender>>,
-}
-
-/// Where the responses to a user are counted while they are in memory.
-#[derive(Clone)]
-pub(crate) struct ResponseRoom {
-    responses: Arc<Shares<Sender>>,
-    user_id: UserId,
+    /// Responses that wait for room are in memory too.
+    waiting_responses: Arc<Shares<Sender>>,
 }
 
 /// Bytes of a response that are counted until the last of them is sent.
@@ -101,34 +94,6 @@ struct CountedBytes {
 impl AsRef<[u8]> for CountedBytes {
     fn as_ref(&self) -> &[u8] {
         &self.bytes
-    }
-}
-
-impl ResponseRoom {
-    /// Counts a response that is held whole, or rejects the request if there is no room for it.
-    async fn hold(&self, response: Response) -> Result<Response, Failure> {
-        let exact = response.body().size_hint().exact();
-        let Some(bytes) = exact.filter(|bytes| *bytes >= RESPONSE_COUNTED_BYTES_MIN) else { return Ok(response) };
-        let count =
-            units(usize::try_from(bytes).unwrap_or(usize::MAX)).min(units(BUFFERED_RESPONSE_BYTES_PER_USER_MAX));
-        let share = self.responses.take_within(&Sender::User(self.user_id.clone()), count, ROOM_WAIT).await;
-        let what = "response bytes in memory";
-        let share = share.map_err(|spent| Failure::Full { what, spent, retry_after_seconds: 1 })?;
-        let (parts, body) = response.into_parts();
-        let limit = usize::try_from(bytes).unwrap_or(usize::MAX);
-        let bytes = to_bytes(body, limit).await.map_err(|_| Failure::BodyLost)?;
-        let body = Body::from(Bytes::from_owner(CountedBytes { bytes, _share: share }));
-        Ok(Response::from_parts(parts, body))
-    }
-}
-
-/// Counts the response of an operation that only looks. What was changed is told in any case.
-pub(crate) async fn hold_response(request: Request, next: Next) -> Response {
-    let room = request.extensions().get::<ResponseRoom>().cloned();
-    let response = next.run(request).await;
-    match room {
-        Some(room) => room.hold(response).await.unwrap_or_else(Failure::into_response),
-        None => response,
     }
 }
 
@@ -146,12 +111,31 @@ impl Rooms {
             values: shares(BUFFERED_BODY_BYTES_MAX, BUFFERED_BODY_BYTES_PER_USER_MAX),
             strangers: shares(BUFFERED_STRANGER_BYTES_MAX, BUFFERED_STRANGER_BYTES_PER_NETWORK_MAX),
             responses: shares(BUFFERED_RESPONSE_BYTES_MAX, BUFFERED_RESPONSE_BYTES_PER_USER_MAX),
+            waiting_responses: shares(BUFFERED_RESPONSE_BYTES_MAX, BUFFERED_RESPONSE_BYTES_PER_USER_MAX),
         }
     }
 
-    /// Returns where the responses to a user are counted.
-    pub(crate) fn of_responses(&self, user_id: &UserId) -> ResponseRoom {
-        ResponseRoom { responses: Arc::clone(&self.responses), user_id: user_id.clone() }
+    /// Counts a whole response until its last byte is sent. A long one waits for room.
+    ///
+    /// # Errors
+    /// The client does not read fast enough: there was no room for [`ROOM_WAIT`], or as many bytes wait already.
+    pub(crate) async fn hold_response(&self, user_id: UserId, response: Response) -> Result<Response, Failure> {
+        let exact = response.body().size_hint().exact();
+        let Some(bytes) = exact.filter(|bytes| *bytes >= RESPONSE_COUNTED_BYTES_MIN) else { return Ok(response) };
+        let bytes = usize::try_from(bytes).unwrap_or(usize::MAX);
+        let count = units(bytes).min(units(BUFFERED_RESPONSE_BYTES_PER_USER_MAX));
+        let full = |spent| Failure::Full { what: "response bytes in memory", spent, retry_after_seconds: 1 };
+        let sender = Sender::User(user_id);
+        let share = if let Ok(share) = self.responses.take(&sender, count) {
+            share
+        } else {
+            let _waiting = self.waiting_responses.take(&sender, count).map_err(full)?;
+            self.responses.take_within(&sender, count, ROOM_WAIT).await.map_err(full)?
+        };
+        let (parts, body) = response.into_parts();
+        let bytes = to_bytes(body, bytes).await.map_err(|_| Failure::BodyLost)?;
+        let body = Body::from(Bytes::from_owner(CountedBytes { bytes, _share: share }));
+        Ok(Response::from_parts(parts, body))
     }
 
     /// Reads the body of a user.
@@ -281,6 +265,8 @@ pub(crate) async fn drain_rest(mut frames: axum::body::BodyDataStream) {
 
 #[cfg(test)]
 mod tests {
+    use futures_util::FutureExt as _;
+
     use super::*;
 
     fn user() -> UserId {
@@ -322,23 +308,38 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn responses_of_user_take_the_room_of_user_until_sent() {
         let rooms = Rooms::new();
-        let room = rooms.of_responses(&user());
-        let response = |bytes: usize| Response::new(Body::from(vec![b'x'; bytes]));
+        let hold = async |bytes: usize| {
+            let response = Response::new(Body::from(vec![b'x'; bytes]));
+            rooms.hold_response(user(), response).await
+        };
         let size = 4 << 20;
-        let mut held = Vec::new();
+        let mut sent = Vec::new();
         for _ in 0..BUFFERED_RESPONSE_BYTES_PER_USER_MAX / size {
-            let body = room.hold(response(size)).await.ok().unwrap().into_body();
+            let body = hold(size).await.ok().unwrap().into_body();
             assert_eq!(body.size_hint().exact(), Some(size as u64));
             // The bytes count, not the body: they wait in the connection's buffers once the body is read.
-            held.push(to_bytes(body, size).await.unwrap());
+            sent.push(to_bytes(body, size).await.unwrap());
         }
-        let refused = room.hold(response(size)).await;
-        assert!(matches!(refused, Err(Failure::Full { spent: Spent::Own, .. })));
-        assert!(room.hold(response(1_000)).await.is_ok(), "short ones are not counted");
-        let other = rooms.of_responses(&UserId::new("bob").unwrap());
-        assert!(other.hold(response(size)).await.is_ok());
-        held.pop();
-        assert!(room.hold(response(size)).await.is_ok());
+        assert!(matches!(hold(size).await, Err(Failure::Full { spent: Spent::Own, .. })));
+        assert!(hold(1_000).await.is_ok(), "short ones are not counted");
+        let other = Response::new(Body::from(vec![b'x'; size]));
+        assert!(rooms.hold_response(UserId::new("bob").unwrap(), other).await.is_ok());
+        sent.pop();
+        assert!(hold(size).await.is_ok());
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn only_so_many_responses_wait_for_room() {
+        let rooms = Rooms::new();
+        let response = |bytes: usize| Response::new(Body::from(vec![b'x'; bytes]));
+        let all = BUFFERED_RESPONSE_BYTES_PER_USER_MAX;
+        let first = rooms.hold_response(user(), response(all)).await.ok().unwrap();
+        let mut waiting = Box::pin(rooms.hold_response(user(), response(all)));
+        assert!(waiting.as_mut().now_or_never().is_none());
+        let rejected = rooms.hold_response(user(), response(all / 2)).now_or_never();
+        assert!(rejected.unwrap().is_err(), "at once");
+        drop(first);
+        assert!(waiting.await.is_ok());
     }
 
     #[tokio::test]

@@ -11,7 +11,6 @@ use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
 use axum::body::{Body, HttpBody};
-use axum::middleware::from_fn;
 use axum::response::Response;
 use axum::routing::MethodRouter;
 use bytes::Bytes;
@@ -23,7 +22,6 @@ use tower_http::compression::predicate::Predicate;
 use tower_http::compression::{CompressionBody, CompressionLayer};
 
 use crate::accept::essence;
-use crate::body::hold_response;
 
 /// Shorter answers are sent as they are: they fit into a packet, compressed or not.
 const COMPRESSED_BYTES_MIN: u64 = 1_024;
@@ -46,7 +44,7 @@ const PIECES_AT_ONCE: u8 = 4;
 pub(crate) fn compressed<S: Clone + Send + Sync + 'static>(route: MethodRouter<S>) -> MethodRouter<S> {
     let layer = CompressionLayer::new().quality(LEVEL).compress_when(Meant);
     let paced = ServiceBuilder::new().map_response(paced).layer(layer);
-    route.layer::<_, Infallible>(from_fn(hold_response)).layer::<_, Infallible>(paced)
+    route.layer::<_, Infallible>(paced)
 }
 
 /// Which answers may be compressed. One with an entity tag may not: its tag is that of its bytes as they are, and is sent

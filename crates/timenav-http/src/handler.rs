@@ -13,6 +13,7 @@ use axum::response::{IntoResponse, Response};
 use futures_util::future::BoxFuture;
 use http::request::Parts;
 use http::{HeaderMap, Method, Uri};
+use timenav_engine::Caller;
 
 use crate::problem::Failure;
 use crate::state::App;
@@ -41,11 +42,20 @@ pub(crate) trait Operate<A>: Clone + Send + Sync + 'static {
 
 /// A handler of any operation.
 #[derive(Clone)]
-pub(crate) struct Operation(Arc<dyn Fn(Incoming) -> BoxFuture<'static, Response> + Send + Sync>);
+pub(crate) struct Operation {
+    run: Arc<dyn Fn(Incoming) -> BoxFuture<'static, Response> + Send + Sync>,
+    /// Whether it only reads. The response to a change is sent in any case.
+    is_lookup: bool,
+}
 
 impl Operation {
     pub(crate) fn new<A>(handler: impl Operate<A>) -> Self {
-        Self(Arc::new(move |incoming| handler.operate(incoming)))
+        Self { run: Arc::new(move |incoming| handler.operate(incoming)), is_lookup: false }
+    }
+
+    /// Makes the handler of an operation that only reads.
+    pub(crate) fn lookup<A>(handler: impl Operate<A>) -> Self {
+        Self { is_lookup: true, ..Self::new(handler) }
     }
 }
 
@@ -54,7 +64,15 @@ impl Handler<(), App> for Operation {
 
     fn call(self, request: Request, app: App) -> Self::Future {
         let (parts, body) = request.into_parts();
-        (self.0)(Incoming { app, parts, body })
+        let caller = parts.extensions.get::<Caller>().filter(|_| self.is_lookup);
+        let Some(user_id) = caller.map(|caller| caller.user_id.clone()) else {
+            return (self.run)(Incoming { app, parts, body });
+        };
+        let rooms = Arc::clone(&app.rooms);
+        let response = (self.run)(Incoming { app, parts, body });
+        Box::pin(
+            async move { rooms.hold_response(user_id, response.await).await.unwrap_or_else(Failure::into_response) },
+        )
     }
 }
 

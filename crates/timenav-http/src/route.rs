@@ -218,7 +218,18 @@ impl Route {
         handler: impl Operate<A>,
         horizon: HorizonUse,
     ) -> Self {
-        Self::new((Method::GET, horizon), path, id, summary, compressed(get(Operation::new(handler))))
+        Self::new((Method::GET, horizon), path, id, summary, compressed(get(Operation::lookup(handler))))
+    }
+
+    /// An operation that only looks, with parameters that may be too long for a query string.
+    pub(crate) fn lookup_by_post<A>(
+        path: &'static str,
+        id: &'static str,
+        summary: &'static str,
+        handler: impl Operate<A>,
+        horizon: HorizonUse,
+    ) -> Self {
+        Self::new((Method::POST, horizon), path, id, summary, compressed(post(Operation::lookup(handler))))
     }
 
     /// An operation that changes something, which no key with a horizon does.
@@ -249,12 +260,6 @@ impl Route {
         handler: impl Operate<A>,
     ) -> Self {
         Self::new((Method::DELETE, HorizonUse::Refused), path, id, summary, delete(Operation::new(handler)))
-    }
-
-    /// Says that it only looks, although it is asked for by POST, and what a key with a horizon is answered.
-    pub(crate) const fn looks(mut self, horizon: HorizonUse) -> Self {
-        self.horizon = horizon;
-        self
     }
 
     pub(crate) fn takes<T: ToSchema>(mut self) -> Self {
@@ -381,12 +386,6 @@ impl Route {
     /// Does it anew at each request, whatever its `Idempotency-Key` is.
     pub(crate) const fn anew(mut self) -> Self {
         self.anew = true;
-        self
-    }
-
-    /// Compresses the answers of an operation that only looks, though its method is that of a change.
-    pub(crate) fn compressed(mut self) -> Self {
-        self.handler = compressed(self.handler);
         self
     }
 

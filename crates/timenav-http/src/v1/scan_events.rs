@@ -24,17 +24,16 @@ use crate::wire::{self, Location, MomentText, Text, items_max};
 
 pub(crate) fn routes() -> Vec<Route> {
     vec![
-        Route::change(
+        Route::lookup_by_post(
             "/scan-events",
             "scan_events",
             "Finds events with their effects, interventions and paradoxes",
             scan_events,
+            HorizonUse::Honored,
         )
         .takes::<ScanEventsRequest>()
         .gives::<ScannedBody>()
-        .looks(HorizonUse::Honored)
         .anew()
-        .compressed()
         .tag("events"),
     ]
 }
