@@ -7,8 +7,9 @@ use anyhow::{Context as _, anyhow, bail};
 use serde_json::json;
 use timenav_engine::Acceptance;
 
+use super::backup;
 use crate::config::{ServeOptions, Settings, StoreUrl};
-use crate::data_folder::{DATABASE_FILE, DataFolder, cosigned_files};
+use crate::data_folder::{DataFolder, cosigned_files};
 use crate::exit::Failure;
 use crate::kept_from::read_kept;
 use crate::{output, telemetry, wiring};
@@ -82,12 +83,8 @@ pub(crate) fn run(command: AcceptRollbackCommand) -> Result<(), Failure> {
         ..ServeOptions::default()
     })?;
     telemetry::start(settings.log_format, &settings.log_filter)?;
-    let database = settings.data.join(DATABASE_FILE);
-    if settings.store.is_none()
-        && !database.try_exists().with_context(|| format!("{} cannot be read", database.display()))?
-    {
-        let folder = settings.data.display();
-        return Err(anyhow!("there is no database in {folder}: give the data folder of a service with --data").into());
+    if settings.store.is_none() {
+        backup::database(&settings)?;
     }
     let mut of_others = Vec::new();
     for file in &kept {

@@ -5,14 +5,15 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use anyhow::{Context as _, anyhow};
+use anyhow::Context as _;
 use serde_json::{Value, json};
 use timenav_core::ids::TimelineId;
 use timenav_core::ledger::{TlogProof, VerifierKey, origin};
 use timenav_engine::{Engine, InclusionProof, Rotation};
 
+use super::backup;
 use crate::config::{ServeOptions, Settings, StoreUrl};
-use crate::data_folder::{DATABASE_FILE, DataFolder, check_replaceable};
+use crate::data_folder::{DataFolder, check_replaceable};
 use crate::doors::OsEntropy;
 use crate::exit::Failure;
 use crate::key_files::{KeyText, NextKey, NextKeyFile, ServiceKey, kept_service_key, service_key};
@@ -74,12 +75,8 @@ pub(crate) fn run(command: RotateSigningKeyCommand) -> Result<(), Failure> {
         ..ServeOptions::default()
     })?;
     telemetry::start(settings.log_format, &settings.log_filter)?;
-    let database = settings.data.join(DATABASE_FILE);
-    if settings.store.is_none()
-        && !database.try_exists().with_context(|| format!("{} cannot be read", database.display()))?
-    {
-        let folder = settings.data.display();
-        return Err(anyhow!("there is no database in {folder}: give the data folder of a service with --data").into());
+    if settings.store.is_none() {
+        backup::database(&settings)?;
     }
     let folder = DataFolder::open_with_key(&settings.data, settings.signing_key.as_deref())?;
     let entropy = OsEntropy;
