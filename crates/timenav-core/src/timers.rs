@@ -27,8 +27,8 @@ mod tests;
 pub use again::{Room, Stood, TooMuch, Undo, rounds_grow_by};
 pub use schedule::{Misfire, Repeating, RepeatingError, RuleSource, Schedule};
 
-/// What one decision may spend on searches for the moments of rules, after which the rest is left to the next decision: a
-/// few milliseconds, in which other writers wait.
+/// Limit of the searches for moments in one decision: a few milliseconds, in which other writers wait. Further timers are
+/// left to the next decision.
 pub const FALL_DUE_WORK_MAX: Work = Work(20_000);
 
 /// A timer as far as it matters when it falls due.
@@ -104,12 +104,12 @@ pub enum Coming {
 
 /// Lets timers fall due whose moments the clock has come to, the earliest first. Each timer goes on to its next moment.
 /// `timers` are in the order of their moments and positions.
-/// Moments later than `upto` stay, and so do some of the others after `firings_max` firings or [`FALL_DUE_WORK_MAX`]; at
-/// least one is dealt with.
+/// Moments later than `upto` stay, and so do those left after `firings_max` firings or [`FALL_DUE_WORK_MAX`]. Each call
+/// makes progress.
 pub fn fall_due(timers: &mut [Timer], upto: Instant<Virtual>, coming: Coming, firings_max: usize) -> FellDue {
     let mut fell = FellDue::default();
     let mut work = Work::default();
-    // The first timer whose moments may have to be skipped, and no work is left for it. Nothing fires from there on.
+    // The first timer that is left to the next decision. Nothing after it fires in this one.
     let mut end = None;
     if let Coming::Together { now, is_full } = coming {
         for timer in timers.iter_mut() {

@@ -1,8 +1,9 @@
-//! Days of months that were worked out before: there are 28 kinds of years, so a search through centuries works out few.
+//! A cache of the days that a rule matches in each month. The calendar has 28 kinds of years, so a search through centuries
+//! computes few months.
 
 use super::calendar::{day_number, days_in_year, weekday};
 
-/// Which parts of a rule a set of days answers for.
+/// The parts of a rule that a set of days respects.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Filter {
     /// All of them.
@@ -13,23 +14,23 @@ pub(super) enum Filter {
     MovedInYear,
 }
 
-/// Weekdays of 1 January, and which year of the one before, this one and the one after is a leap year, or none. Weeks reach
-/// into the years before and after, so nothing else decides which days of a month a rule means.
+/// A year's kind is the weekday of 1 January, and which of the previous, this and the next year is a leap year, if any. Weeks
+/// reach into the years before and after; nothing else decides which days a rule matches.
 const KINDS: usize = 7 * 4;
 const FILTERS: usize = 3;
 /// Not a set of days: those begin with bit 1.
 const UNKNOWN: u32 = 1;
 
-/// The days of months of each kind of year, as far as they are known. It belongs to one rule.
+/// The cached days of one rule.
 #[derive(Clone, Debug, Default)]
 pub(super) struct KnownMonths {
     days: Option<Box<[[[u32; 12]; KINDS]; FILTERS]>>,
-    /// How many months searches have looked at.
+    /// How many months searches have visited.
     pub(super) looked_at: u64,
 }
 
 impl KnownMonths {
-    /// Returns the days of a month, and works them out where they are not known yet.
+    /// Returns the days of a month, and computes them if they are not cached.
     pub(super) fn get(&mut self, filter: Filter, year: i64, month: i64, days: impl FnOnce() -> u32) -> u32 {
         let table = self.days.get_or_insert_with(|| Box::new([[[UNKNOWN; 12]; KINDS]; FILTERS]));
         let month = usize::try_from(month - 1).unwrap_or_default();

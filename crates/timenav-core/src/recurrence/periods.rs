@@ -74,7 +74,7 @@ impl Periods {
         best
     }
 
-    /// Returns what [`Self::next`] does where the periods are days: it passes over months without a day that is meant.
+    /// Is [`Self::next`] if the periods are days. Skips months without a matching day.
     fn next_by_day(&self, from: i64, known: &mut KnownMonths) -> Option<i64> {
         let (mut day, mut time) = (from.div_euclid(DAY_SECONDS), from.rem_euclid(DAY_SECONDS));
         let end = LAST_SECOND / DAY_SECONDS + 2;

@@ -17,10 +17,10 @@ pub(super) struct Phases {
     pub(super) anchor: i64,
 }
 
-/// What earlier searches in the same rule found.
+/// What earlier searches of the same rule have cached.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Known {
-    /// For which phases of the steps any time of day fits: a zone has few offsets.
+    /// Whether any time of day fits, for each phase of the steps: a zone has few offsets.
     phases: Vec<(i64, bool)>,
     pub(super) months: KnownMonths,
 }

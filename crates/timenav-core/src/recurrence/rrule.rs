@@ -14,8 +14,10 @@ use parts::{Frequency, Parts};
 
 mod parts;
 
-/// What finding the last moment of a rule with `COUNT` may cost: some tens of milliseconds. A rule that fits few days in all
-/// years takes a quarter of it, one with an interval of an odd number of seconds and a time of day may take more.
+/// Limit of the search for one moment: a millisecond. A rule that matches one day in 400 years takes half of it. An interval
+/// of 172,799 seconds that has to meet midnight takes five times as much.
+const SEARCH_WORK_MAX: Work = Work(10_000);
+/// Limit of the search for the last moment of a rule with `COUNT`: some tens of milliseconds.
 const COUNT_WORK_MAX: Work = Work(1_000_000);
 
 const SECOND_MICROS: i64 = 1_000_000;
@@ -39,6 +41,12 @@ impl Rule {
         let Some(first) = rule.search(rule.first, &mut known) else {
             return Err(RuleError::NeverFires { text: text.trim().to_owned() });
         };
+        // The writer searches for the moment after each that falls due, so no search may be long.
+        let before_next = known.months.looked_at;
+        rule.search(first + 1, &mut known);
+        if known.months.looked_at - before_next > SEARCH_WORK_MAX.0 {
+            return Err(RuleError::TooRare { text: text.trim().to_owned() });
+        }
         if let Some(until) = parts.until {
             rule.end_at(until);
             if first > rule.last {
@@ -48,19 +56,19 @@ impl Rule {
         }
         if let Some(count) = parts.count {
             let last = rule.last_of(first, count, &mut known);
-            rule.last = last.ok_or_else(|| RuleError::CountTooRare { text: text.trim().to_owned() })?;
+            rule.last = last.ok_or_else(|| RuleError::TooRare { text: text.trim().to_owned() })?;
             rule.last_of_count = rule.instant(rule.last);
         }
         Ok(rule)
     }
 
-    /// Reads a rule that [`Self::rrule`] has read before, without looking for its moments again. `last_of_count` is what
-    /// [`Self::last_of_count`] returned then.
+    /// Reads a stored rule that [`Self::rrule`] has accepted, without searching for its moments again. `last_of_count` is the
+    /// stored [`Self::last_of_count`].
     ///
     /// # Errors
     ///
     /// If it is not such a rule.
-    pub fn rrule_again(
+    pub fn stored_rrule(
         text: &str,
         starts: Instant<Virtual>,
         zone: Zone,
@@ -96,13 +104,13 @@ impl Rule {
         }
     }
 
-    /// Lets no moment be later than `last`.
+    /// Ends the rule at `last`, inclusive.
     const fn end_at(&mut self, last: Instant<Virtual>) {
         self.last = (last.micros() - self.fraction).div_euclid(SECOND_MICROS);
     }
 
-    /// Returns the second of the last of so many moments, of which the first one is known, or of the last one that there is;
-    /// `None` if finding it takes more than [`COUNT_WORK_MAX`].
+    /// Returns the second of the last of `count` moments, or of the last moment before the year 10000; `None` if the search
+    /// takes more than [`COUNT_WORK_MAX`].
     fn last_of(&self, first: i64, count: u32, known: &mut Known) -> Option<i64> {
         let mut last = first;
         for _ in 1..count.min(RULE_COUNT_MAX) {

@@ -61,8 +61,8 @@ pub struct Count {
     pub is_complete: bool,
 }
 
-/// What searches for moments cost, in months looked at: some tens of nanoseconds each. Most rules need one or two for a
-/// moment; a rule that fits one day in centuries needs thousands.
+/// The cost of searches for moments, in visited months of some tens of nanoseconds each. Most rules need one or two for a
+/// moment; a rule that matches one day in centuries needs thousands.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Work(pub u64);
 
@@ -123,8 +123,7 @@ impl Rule {
         &self.zone
     }
 
-    /// Returns the last moment of a rule that says how many it has (`COUNT`). Finding it takes a walk through all of them, so it
-    /// is kept with the rule.
+    /// Returns the last moment of a rule with `COUNT`. Computing it visits all moments, so it is stored with the rule.
     #[must_use]
     pub const fn last_of_count(&self) -> Option<Instant<Virtual>> {
         self.last_of_count

@@ -72,9 +72,9 @@ pub enum RuleError {
         /// The value.
         count: u64,
     },
-    /// The moments of a rule with `COUNT` are so far apart that counting them takes too long.
-    #[error("the moments of `{text}` are too rare to be counted: end the rule with `UNTIL` instead of `COUNT`")]
-    CountTooRare {
+    /// The search for moments of the rule takes too long.
+    #[error("`{text}` fires so rarely that the search for its moments takes too long: write it with a longer `FREQ`")]
+    TooRare {
         /// The rule.
         text: String,
     },

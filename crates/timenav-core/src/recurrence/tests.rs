@@ -2,9 +2,9 @@
 
 mod brute;
 mod cron;
-mod kept;
 mod refused;
 mod rfc5545;
+mod stored;
 mod vectors;
 mod zones;
 

@@ -104,11 +104,11 @@ impl Repeating {
         Ok(Self { source, rule, misfire, catch_up })
     }
 
-    /// Reads a rule that was kept, with [`Rule::last_of_count`]: the writer does so for each timer that is due.
+    /// Reads a stored rule with its [`Rule::last_of_count`]. The writer does this for each due timer.
     ///
     /// # Errors
     /// It is none, or there is no such zone.
-    pub fn read_again(
+    pub fn stored(
         source: RuleSource,
         misfire: Misfire,
         catch_up: bool,
@@ -116,7 +116,7 @@ impl Repeating {
     ) -> Result<Self, RepeatingError> {
         let RuleSource::Every { rule, starts, zone } = &source else { return Self::read(source, misfire, catch_up) };
         let zone = Zone::named(zone).ok_or_else(|| RepeatingError::Zone(zone.clone()))?;
-        let rule = Rule::rrule_again(rule, *starts, zone, last_of_count)?;
+        let rule = Rule::stored_rrule(rule, *starts, zone, last_of_count)?;
         Ok(Self { source, rule, misfire, catch_up })
     }
 

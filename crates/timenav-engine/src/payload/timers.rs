@@ -35,7 +35,7 @@ struct EveryRecord {
     rule: String,
     starts: String,
     zone: String,
-    /// The last moment of a rule with `COUNT`. Entries of before 0.1.0 may lack it.
+    /// The last moment of a rule with `COUNT`. Entries of earlier builds lack it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     last: Option<String>,
 }
@@ -83,7 +83,7 @@ impl ScheduleRecord {
             _ => return None,
         };
         let misfire = Misfire::parse(self.misfire.as_deref()?)?;
-        Some(Schedule::Repeating(Box::new(Repeating::read_again(source, misfire, self.catch_up, last_of_count).ok()?)))
+        Some(Schedule::Repeating(Box::new(Repeating::stored(source, misfire, self.catch_up, last_of_count).ok()?)))
     }
 }
 
