@@ -13,7 +13,7 @@ use crate::refusal::Refusal;
 use crate::rows::{EventPlace, EventSpot, EventStretch, StoredEvent};
 use crate::store::{EventQuery, EventsPassing};
 
-/// Bytes of contents after which a page of events ends. It has at least one event.
+/// Limit of the contents of a page of events, in bytes. A page has at least one event.
 pub const EVENTS_PAGE_BYTES_MAX: usize = 4 * 1024 * 1024;
 /// Events that are looked through in one turn: some milliseconds' worth.
 const PIECE_EVENTS_MAX: usize = 1_000;
@@ -39,7 +39,7 @@ pub(crate) struct EventSearch {
     left: usize,
 }
 
-/// Returns how many bytes the contents of events have together.
+/// Returns the total size of the contents of events, in bytes.
 pub(crate) fn contents_bytes(events: &[StoredEvent]) -> usize {
     events.iter().map(|event| event.content.len()).sum()
 }

@@ -124,10 +124,10 @@ struct Found {
     is_cut: bool,
 }
 
-/// Events that are read together for a page: what they hold beyond its bytes is dropped again.
+/// Events that are read at a time for a page. Those beyond the page's limit in bytes are dropped.
 const PIECE_EVENTS_MAX: usize = 256;
 
-/// Returns how many of the first events have no more than so many bytes together, and at least one.
+/// Returns how many of the first events fit into `bytes_max`, at least one.
 fn count_within(events: &[StoredEvent], bytes_max: usize) -> usize {
     let mut bytes = 0;
     let count = events.iter().take_while(|event| {
@@ -280,7 +280,7 @@ impl Engine {
         Ok(Found { next: if is_full { last } else { searched_to }, is_cut: !is_full, events })
     }
 
-    /// Returns the events that a question finds, or the first of them with more than [`EVENTS_PAGE_BYTES_MAX`] together.
+    /// Returns the events that a query finds. Stops after [`EVENTS_PAGE_BYTES_MAX`].
     async fn events_in_pieces(&self, caller: &Caller, mut query: EventQuery) -> Result<Vec<StoredEvent>, Refusal> {
         let mut events = Vec::new();
         let mut left = query.items_max;

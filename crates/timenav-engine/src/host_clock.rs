@@ -57,13 +57,14 @@ impl HostClock {
         }
     }
 
-    /// Takes when the newest entry from before the start was recorded.
+    /// Sets when the newest entry from before the start was recorded.
     pub(crate) fn after(self, newest_at_start: Instant<Wall>) -> Self {
         Self { newest_at_start, ..self }
     }
 
-    /// Returns the host time by which keys and permissions expire: no earlier than the newest entry from before the start, so
-    /// that a clock that was set back revives none. An entry by a clock that had leapt does not count.
+    /// Returns the time at which expiry of keys and permissions is decided: host time, or that of the newest entry from before
+    /// the start if that is later, so that a clock that was set back revives none. Entries of a clock that had leapt do not
+    /// count.
     pub(crate) fn for_expiry(&self, now: Instant<Wall>) -> Instant<Wall> {
         let Some(newest) = self.to_compare(self.newest_at_start) else { return now };
         let last = self.last();

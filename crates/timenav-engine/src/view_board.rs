@@ -13,12 +13,13 @@ use crate::head::TimelineKey;
 /// Changes of paradoxes that are remembered, to be told to whoever made them.
 const DELTAS_KEPT_MAX: usize = 1_024;
 
-/// Paradoxes in these changes: each is told with its events, and takes as much memory as [`PARADOX_WEIGHT`] events of a view.
+/// Limit of the paradoxes in these changes. Each includes its events, and takes as much memory as [`PARADOX_WEIGHT`] events of
+/// a view.
 const DELTA_PARADOXES_KEPT_MAX: usize = 10_000;
 const PARADOX_WEIGHT: usize = 8;
 
-/// Views of listeners who are behind the shared one, of all timelines: each is as large as that. Further listeners who are
-/// behind start over.
+/// Limit of private views, of all timelines, for listeners that are behind the shared view. Further listeners that are behind
+/// get `reset`.
 pub const VIEWS_BEHIND_MAX: usize = 4;
 
 /// A view, and how far into the ledger it goes.
@@ -32,7 +33,7 @@ pub(crate) struct Kept {
     pub(crate) changed_at: u64,
     /// What entries made and healed since it was made, by position.
     deltas: VecDeque<(u64, Delta)>,
-    /// How many paradoxes they tell of.
+    /// Number of paradoxes in them.
     delta_paradoxes: usize,
     /// Changes of entries before this position are not known.
     deltas_from: u64,
@@ -48,9 +49,9 @@ pub(crate) struct Views(Arc<Mutex<Board>>);
 #[derive(Default)]
 struct Board {
     held: Vec<Held>,
-    /// Views that are nobody else's, of those who listen and are behind.
+    /// Number of private views of listeners that are behind.
     private_views: usize,
-    /// The weight of these.
+    /// The weight of the private views.
     private_weight: usize,
 }
 
@@ -152,7 +153,7 @@ impl Kept {
         Self { view, size, offset, changed_at, deltas: VecDeque::new(), delta_paradoxes: 0, deltas_from: size }
     }
 
-    /// Returns how much it holds, in events of a view.
+    /// Returns its weight, in events of a view.
     pub(crate) fn weight(&self) -> usize {
         self.view.weight() + self.delta_paradoxes * PARADOX_WEIGHT
     }
@@ -198,7 +199,7 @@ pub(crate) struct Following {
     pub(crate) behind: Option<Behind>,
 }
 
-/// The right to a view of one's own, while behind the shared one.
+/// A reserved private view, for a listener that is behind the shared view.
 pub(crate) struct PlaceBehind {
     views: Views,
     weight: usize,
@@ -211,7 +212,7 @@ pub(crate) struct Behind {
 }
 
 impl Views {
-    /// Returns the right to a view of one's own, unless all are taken.
+    /// Reserves a private view, unless all are taken.
     pub(crate) fn place_behind(&self) -> Option<PlaceBehind> {
         let mut board = self.0.lock();
         if board.private_views == VIEWS_BEHIND_MAX {

@@ -66,7 +66,7 @@ pub(crate) fn takes_coding(headers: &HeaderMap, coding: &str) -> bool {
     best(&items(headers, &header::ACCEPT_ENCODING), coding).is_some_and(|item| item.weight > 0)
 }
 
-/// Returns whether the client prefers a content coding to the plain content, or likes both alike.
+/// Returns whether the client gives a content coding at least the weight of plain content.
 pub(crate) fn prefers_coding(headers: &HeaderMap, coding: &str) -> bool {
     let items = items(headers, &header::ACCEPT_ENCODING);
     let plain = best(&items, "identity").map_or(0, |item| item.weight);

@@ -68,11 +68,11 @@ pub(crate) enum Sender {
 }
 
 /// The room for bodies.
-/// Bytes of the responses of all users that are in memory at the same time.
+/// Limit of the responses in memory that clients have not read yet, in bytes, of all users.
 pub(crate) const BUFFERED_RESPONSE_BYTES_MAX: usize = 256 << 20;
 /// The same, of one user.
 pub(crate) const BUFFERED_RESPONSE_BYTES_PER_USER_MAX: usize = 32 << 20;
-/// Shorter responses are not counted: a user has few requests at once.
+/// Shorter responses are not counted: requests at once are limited.
 const RESPONSE_COUNTED_BYTES_MIN: u64 = 64 << 10;
 
 pub(crate) struct Rooms {
@@ -85,7 +85,7 @@ pub(crate) struct Rooms {
     waiting_responses: Arc<Shares<Sender>>,
 }
 
-/// Bytes of a response that are counted until the last of them is sent.
+/// The bytes of a response, counted until the last one is sent.
 struct CountedBytes {
     bytes: Bytes,
     _share: Share<Sender>,

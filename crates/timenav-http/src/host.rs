@@ -54,7 +54,7 @@ fn fault(parts: &Parts) -> Option<&'static str> {
         (None, _) if parts.version <= Version::HTTP_10 => None,
         (None, Some(_)) if parts.version >= Version::HTTP_2 => None,
         (None, _) => Some("the request has no Host header; send one"),
-        // In HTTP/1.1 a server may go by the target alone (RFC 9112 §3.2.2). A proxy before it may have gone by the field.
+        // In HTTP/1.1 a server may use the target alone (RFC 9112 §3.2.2), but a proxy in front may have used the field.
         (Some(host), Some(authority)) if !host.eq_ignore_ascii_case(authority) => {
             Some("the Host header and the request target name different hosts")
         }

@@ -19,7 +19,7 @@ const OPENAPI: &str = include_str!("../../../docs/api/openapi.json");
 /// What OpenAPI 3.2 adds to it, as a JSON merge patch (RFC 7396): QUERY, and the messages of streams.
 const OPENAPI_3_2_PATCH: &str = include_str!("../../../docs/api/openapi-3.2.patch.json");
 
-/// A document as it is sent: strangers may ask for it on many connections at once, so each response shares these bytes.
+/// A document as it is sent. All responses share these bytes: strangers may request it on many connections at once.
 pub(crate) struct Served {
     pub(crate) plain: Bytes,
     /// The same, compressed with gzip.

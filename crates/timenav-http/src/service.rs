@@ -111,7 +111,7 @@ async fn openapi_3_2(headers: HeaderMap) -> Response {
 
 fn document(served: &Served, headers: &HeaderMap) -> Response {
     let fields = [(header::CONTENT_TYPE, "application/json"), (header::VARY, "accept-encoding")];
-    // The second is another name of the first (RFC 9110 §8.4.1.3).
+    // `x-gzip` is an alias (RFC 9110 §8.4.1.3).
     if ["gzip", "x-gzip"].into_iter().any(|coding| prefers_coding(headers, coding)) {
         return (fields, [(header::CONTENT_ENCODING, "gzip")], served.gzip.clone()).into_response();
     }

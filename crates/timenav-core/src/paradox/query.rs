@@ -32,7 +32,7 @@ pub struct Ancestor {
     pub is_required: bool,
 }
 
-/// Paradoxes that take as much memory as an event without any.
+/// Paradoxes that take as much memory as one event.
 const SITES_PER_NODE: usize = 2;
 
 impl View {
@@ -48,8 +48,7 @@ impl View {
         self.ids.count()
     }
 
-    /// Returns how much the view holds, in events of some 200 bytes: an event with many partners in paradoxes weighs as much
-    /// as dozens without.
+    /// Returns the memory that the view takes, in units of an event without paradoxes (about 200 bytes).
     #[must_use]
     pub fn weight(&self) -> usize {
         self.ids.count() + self.found.total() / SITES_PER_NODE

@@ -11,8 +11,8 @@ use crate::head::{Layer, TimelineState};
 use crate::refusal::Refusal;
 use crate::view_board::{Behind, Following, Kept, PlaceBehind};
 
-/// Entries that the view of a listener who is behind goes on at a time: the changes of all are remembered, also where each
-/// event has as many partners as are looked for, for each kind of pair.
+/// Entries that a private view takes in at a time. Their changes are all remembered, even if each event has the maximum number
+/// of partners for each kind of pair.
 const ENTRIES_AHEAD: u64 = 32;
 
 impl Engine {
@@ -55,8 +55,8 @@ impl Engine {
         Err(Refusal::LimitReached { what: "events on timelines whose paradoxes are streamed", max })
     }
 
-    /// Returns what an entry made and healed. Entries are asked for in their order. `None` if the shared view does not know
-    /// it any more, and as many listeners as may are behind it already: then the listener starts over.
+    /// Returns what an entry made and healed. Entries are asked for in their order. `None` if the shared view does not know it
+    /// any more and all private views are taken: then the listener gets `reset`.
     pub(crate) async fn followed_delta(
         &self,
         following: &mut Following,
@@ -82,7 +82,6 @@ impl Engine {
         let behind = self.long_work().aside(catching_up).await?;
         let delta = behind.kept.delta(position);
         following.behind = Some(behind);
-        // One view may not remember the changes of one entry: then nobody can be told them.
         Ok(delta)
     }
 

@@ -60,8 +60,8 @@ macro_rules! heads_from {
 }
 const SELECT_ALL: &str = heads_from!("timelines t ORDER BY t.timeline");
 const SELECT_NAMED: &str = heads_from!("timelines t WHERE timeline_id = $1");
-/// Those of some numbers, and all outside of a range, which is that of the known ones: few, though the planner expects two
-/// thirds of all.
+/// Heads of the given timelines, and of those outside of the range of known ones. These are few, but the planner expects two
+/// thirds of the table.
 const SELECT_SOME: &str = heads_from!(
     "(SELECT unnest($1::bigint[]) AS timeline
         UNION (SELECT timeline FROM timelines WHERE timeline < $2 ORDER BY timeline)

@@ -22,7 +22,7 @@ const PUT: &str = "INSERT INTO outcomes (key, fingerprint, expires_at, outcome, 
 const ERASE: &str =
     "UPDATE outcomes o SET outcome = w.outcome, timeline_id = NULL, event_id = NULL, told_of = w.told_of
     FROM unnest($1::bytea[], $2::bytea[], $3::text[]) AS w (key, outcome, told_of) WHERE o.key = w.key";
-/// The smallest is the first of the index. `EXISTS` would look through the table, as most rows have not expired.
+/// `min` reads the first row of the index. `EXISTS` would scan the table, as most rows have not expired.
 const HAS_EXPIRED: &str = "SELECT coalesce(min(expires_at) < $1, false) FROM outcomes";
 /// Leaves out those that another service is forgetting.
 const FORGET: &str = "DELETE FROM outcomes WHERE key = ANY(ARRAY(

@@ -20,7 +20,7 @@ const UPSERT: &str = "INSERT INTO tiles (timeline, level, tile, hashes)
     ON CONFLICT (timeline, level, tile) DO UPDATE SET hashes = excluded.hashes";
 const LEAVES: &str = "SELECT position, leaf FROM entries WHERE timeline = $1 AND position BETWEEN $2 AND $3
     ORDER BY position";
-/// `OFFSET 0` keeps the planner, which expects a ninth of all entries, from joining with the whole table.
+/// `OFFSET 0` prevents a join with the whole table: the planner expects a ninth of all entries.
 const LEAVES_OF_SOME: &str = "SELECT number, position, leaf
     FROM unnest($1::bigint[], $2::bigint[], $3::bigint[]) WITH ORDINALITY AS w (timeline, first, last, number)
     CROSS JOIN LATERAL (SELECT position, leaf FROM entries e WHERE e.timeline = w.timeline

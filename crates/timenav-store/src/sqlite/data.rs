@@ -24,7 +24,7 @@ const SELECT_AT: &str = "SELECT position, data_id, erased, format, kind, salt, n
     FROM data_records WHERE timeline = ?1 AND position = ?2";
 const ERASE_RECORD: &str = "UPDATE data_records SET erased = ?1, salt = x'', nonce = x'', commitment = x'',
     ciphertext = x'' WHERE data_id = ?2 AND timeline = ?3 AND position = ?4 AND erased IS NULL";
-/// Without a word, SQLite reads all events of the timeline by its primary key.
+/// Without the hint, SQLite uses the primary key and reads all events of the timeline.
 const ERASE_EVENT: &str =
     "DELETE FROM events INDEXED BY events_by_id WHERE timeline = ?1 AND event_id = ?2 AND position = ?3";
 

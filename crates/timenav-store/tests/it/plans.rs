@@ -1,5 +1,5 @@
-//! The plan of every statement, in both backends: none reads all rows of a table that grows, and none all rows of a timeline
-//! where a key of one row is given. The writer waits for its statements, and everybody for the writer.
+//! The query plan of every statement in both backends. No statement may scan a table that grows, or all rows of a timeline if
+//! it gives the key of one row: everybody waits for the writer, and the writer for its statements.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -10,13 +10,12 @@ use tokio_postgres::{NoTls, SimpleQueryMessage};
 use crate::cluster::{database, execute, is_spread, open, wait_for};
 
 const VERBS: [&str; 6] = ["SELECT ", "INSERT ", "UPDATE ", "DELETE ", "WITH ", "REPLACE "];
-/// Modules with statements that run while a database is laid out, moved to another one, or copied.
+/// Modules with statements that run only while a database is created, migrated or copied.
 const OFFLINE: [&str; 4] = ["copy", "migrations", "moving", "schema"];
 const NOW: &str = " (extract(epoch FROM clock_timestamp()) * 1000000)::bigint ";
-/// Modules with parts of statements that are put together by macros of their own. The first two see tables a few rows at a
-/// time, and tests beside the third look at its plans.
+/// Modules whose macros compose statements. Tests in `event_runs` check its plans; `ahead` and `orphans` read few rows at a time.
 const COMPOSED: [&str; 3] = ["ahead", "orphans", "event_runs"];
-/// Statements that read a whole table and may: where, how they begin, and why.
+/// Statements that may scan a table: the module, the beginning of the statement, and the reason.
 const ALLOWED: [(&str, &str, &str); 13] = [
     ("commit", "UPDATE outcomes SET fingerprint", "once, where a backup is restored with another secret"),
     ("outcomes", "UPDATE outcomes SET fingerprint", "once, where a backup is restored with another secret"),
@@ -52,8 +51,7 @@ const GROWING: [&str; 12] = [
     "timers",
 ];
 
-/// Returns the statements that stand in the source of a backend, each with its module, except for those of tests and those
-/// that are put together while the program runs.
+/// Returns the statements in the source of a backend with their modules, except those of tests and those composed at run time.
 fn statements(backend: &str) -> BTreeSet<(String, String)> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("src").join(backend);
     let mut found = BTreeSet::new();
@@ -99,7 +97,7 @@ fn is_allowed(module: &str, statement: &str) -> bool {
     ALLOWED.iter().any(|(place, begin, _)| *place == module && statement.starts_with(begin))
 }
 
-/// Returns the table that a plan calls by a name: an alias of the statement, or the table itself.
+/// Returns the table of a name in a plan, which may be an alias in the statement.
 fn table_of<'a>(statement: &'a str, name: &'a str) -> &'a str {
     let words: Vec<&str> = statement.split(|sign: char| !sign.is_alphanumeric() && sign != '_').collect();
     let words: Vec<&str> = words.into_iter().filter(|word| !word.is_empty() && *word != "AS").collect();
@@ -138,8 +136,8 @@ fn no_statement_on_sqlite_scans_table_that_grows() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// Fills tables as a ledger of some size does: 16 timelines, and values that are all unlike. Each table has a transaction of its
-/// own, as services on the same server wait for older ones.
+/// Fills all tables with rows of 16 timelines and distinct values. Each table has its own transaction: services on the same
+/// server wait for older ones.
 fn fill(url: &str) {
     execute(
         url,
