@@ -1,5 +1,5 @@
-//! Integers that do not fit in 64 bits. A reader of JSON makes doubles of them, so that whoever asks later no longer
-//! knows that digits are lost: they are looked for in the text.
+//! Integers of which a reader of JSON makes doubles: those that do not fit in 64 bits, and those written with a fraction
+//! of zero. Whoever asks later no longer knows that digits are lost, so they are looked for in the text.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -9,12 +9,14 @@ use serde_json::value::RawValue;
 
 /// The fewest digits that need more than 64 bits.
 const DIGITS_MIN: usize = 19;
+/// The fewest digits that need more than the 53 bits of a double.
+const DIGITS_OF_DOUBLE_MIN: usize = 16;
 
 /// How deep is looked: as deep as values are parsed elsewhere. What is deeper is refused there.
 const DEPTH_MAX: usize = 128;
 
-/// Returns the path of the first integer in a JSON text that needs more than 64 bits and that no double is equal to,
-/// and its digits.
+/// Returns the path of the first integer in a JSON text that is read as a double and that no double is equal to, and its
+/// digits.
 #[must_use]
 pub fn lost_integer(json: &[u8]) -> Option<(String, String)> {
     // Nearly no text has one, so most are looked through once.
@@ -110,15 +112,23 @@ fn end_of_string(json: &[u8], start: usize) -> usize {
 }
 
 fn is_lost(number: &[u8]) -> bool {
-    let digits = number.strip_prefix(b"-").unwrap_or(number);
-    // A number that begins with 0 is no JSON, which others tell.
-    if digits.len() < DIGITS_MIN || digits[0] == b'0' || !digits.iter().all(u8::is_ascii_digit) {
+    if number.len() < DIGITS_OF_DOUBLE_MIN {
         return false;
     }
     let Ok(text) = str::from_utf8(number) else { return false };
-    let fits = text.parse::<i64>().is_ok() || text.parse::<u64>().is_ok();
+    let (integer, fraction) = text.split_once('.').map_or((text, None), |(integer, rest)| (integer, Some(rest)));
+    let digits = integer.strip_prefix('-').unwrap_or(integer);
+    let digits_min = if fraction.is_some() { DIGITS_OF_DOUBLE_MIN } else { DIGITS_MIN };
+    // A number that begins with 0 is no JSON, which others tell.
+    if digits.len() < digits_min || digits.starts_with('0') || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
+        return false;
+    }
+    let is_read_as_double = match fraction {
+        Some(fraction) => fraction.bytes().all(|byte| byte == b'0'),
+        None => integer.parse::<i64>().is_err() && integer.parse::<u64>().is_err(),
+    };
     // A double is written here with all its digits and no exponent.
-    !fits && text.parse::<f64>().is_ok_and(|double| double.to_string() != text)
+    is_read_as_double && integer.parse::<f64>().is_ok_and(|double| double.to_string() != integer)
 }
 
 #[cfg(test)]
@@ -137,12 +147,16 @@ mod tests {
             r#"{"n":1000000000000000000000}"#,
             r#"{"n":[18446744073709551615,-9223372036854775808,9007199254740993]}"#,
             r#"{"n":0.1000000000000000000001,"m":1.2345678901234567890123e30,"o":1e300}"#,
+            // Measurements, and numbers that a double is equal to.
+            r#"{"n":1234567890123456.5,"m":9007199254740992.0,"o":100000000000000000000.0,"p":9007199254740993.0e1}"#,
             r#"{"100000000000000000001":"\"100000000000000000001"}"#,
             "100000000000000000001 and more",
         ] {
             check(fine, None);
         }
         check("100000000000000000001", Some(("", "100000000000000000001")));
+        check(r#"{"n":9007199254740993.0}"#, Some(("n", "9007199254740993.0")));
+        check(r#"{"n":[-123456789012345678.000]}"#, Some(("n/0", "-123456789012345678.000")));
         check(r#"{"n":18446744073709551616}"#, Some(("n", "18446744073709551616")));
         check(r#"{"n":-9223372036854775809}"#, Some(("n", "-9223372036854775809")));
         check(r#"{"a":"\\","b":[0,{"c":123456789012345678901234567890}]}"#, {
