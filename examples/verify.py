@@ -5,17 +5,13 @@
     verify.py --proof FILE --verifier-key VKEY… [--entry FILE] [--payload FILE --salt HEX] [--read FILE]
     verify.py --head FILE --verifier-key VKEY
     verify.py FILE --verifier-key VKEY [--rotation FILE]…
-    verify.py CERTIFICATE --verifier-key VKEY
     verify.py WITNESSED --verifier-key VKEY --witness VKEY…
-    verify.py RECEIPT --verifier-key VKEY [--entry FILE] [--checkpoint FILE]
 
 The first checks a whole ledger over HTTP, and with --contents what its entries say: each payload that the API key may see
 against its leaf, and the events that monitor-events answers against those that follow. The second checks a proof file of one
 entry (§7), and with it the entry's payload, or one read that is shown of it (2§3); the third a head statement (2§4); the fourth
-a bundle (docs/bundle-format.md, b§n), with proofs of rotations of the key that is given; the fifth the answer of `GET
-/v1/certificates`: what a key with a horizon has seen (docs/horizon.md); the sixth the answer of `GET /timeline/TIMELINE/proof?witnessed=true` (2§10);
-the seventh a COSE receipt of an entry, or of growth since the checkpoint that is given (RFC 9942, 2§11). Those six need no
-network.
+a bundle (docs/bundle-format.md, b§n), with proofs of rotations of the key that is given; the fifth the answer
+of `GET /timeline/TIMELINE/proof?witnessed=true` (2§10). Those four need no network.
 Written from docs/ledger-format.md ("the page"; §n is a section of it), docs/ledger-format-2.md (2§n) and C2SP tlog-tiles,
 with the standard library of Python 3.9 alone. Every read is itself recorded, so a ledger grows while it is read: what is
 checked is the ledger at the size of the checkpoint that is fetched first. Each answer says what was not checked.
@@ -849,7 +845,7 @@ def main():
         parser.error("the keys are of different ledgers: each ledger has its keys under its own name")
     if args.url and not args.timeline and not re.match("https?://", args.url):
         if len(args.verifier_key) != 1 or args.proof or args.head:
-            parser.error("a bundle, as a certificate, needs one --verifier-key")
+            parser.error("a bundle, as a witnessed proof, needs one --verifier-key")
         return main_of_file(args)
     if args.proof or args.head:
         if args.url or args.contents or not args.verifier_key or args.proof and args.head:
@@ -1269,89 +1265,6 @@ def main_of_bundle(args):
     print(f"{args.url} verifies.")
     return 0
 
-# Certificates of what a key with a horizon has seen (docs/horizon.md).
-CERTIFIED = ("key", "user", "horizon", "known-at", "range", "reads", "streams", "entries", "refusals", "gone", "latest-time",
-             "latest-position", "reads-root", "tree", "others")
-NUMBER = re.compile("0|[1-9][0-9]{0,19}", re.ASCII)
-
-def numbers(text, count):
-    found = text.split(" ")
-    need(len(found) == count and all(NUMBER.fullmatch(one) for one in found), f"{text!r} is not {count} numbers")
-    return [int(one) for one in found]
-
-def read_certificate(text):
-    """Reads the text of a certificate: its origin, and what stands behind each word."""
-    first, origin, *lines, last = text.split("\n")
-    words = [line.partition(" ")[0] for line in lines]
-    need(first == "timenav-certificate/v1" and words == list(CERTIFIED), "it is signed, but no certificate")
-    need(last == "not certified: what the reader knew before, or learned elsewhere", "its last line is another one")
-    told = {word: line.partition(" ")[2] for word, line in zip(words, lines)}
-    need(told["horizon"] in ("clock", "-"), "its horizon is not one")
-    numbers(f"{told['refusals']} {told['gone']} {told['others']}", 3)
-    return origin, told
-
-def verify_certificate(data, key):
-    """Verifies both notes, leads each read to the tree, and makes of the reads what the certificate says of them."""
-    kept = json.loads(data)
-    origin, told = read_certificate(open_note(kept["certificate"].encode(), [key], [key]))
-    need(origin == key.name, f"the certificate is of {origin!r}, the key of {key.name!r}")
-    checkpoint = open_checkpoint(kept["checkpoint"].encode(), [key])
-    tree = f"{checkpoint.size} {base64.b64encode(checkpoint.root).decode()}"
-    need(told["tree"] == tree, "the checkpoint is of another tree than the certificate")
-    first, last = numbers(told["range"], 2)
-    known_at = None if told["known-at"] == "-" else numbers(told["known-at"], 1)[0]
-    within = {**({"horizon": "clock"} if told["horizon"] == "clock" else {}), **({} if known_at is None else {"known_at": known_at})}
-    reads, streams, entries, times, seen, following = Tree(), 0, 0, [], [], first
-    for one in kept["entries"]:
-        position, leaf = one["position"], one["leaf"].encode()
-        need(isinstance(position, int) and following <= position <= last, f"entry {position!r} is out of range or out of order")
-        entry, following, index = read_entry(leaf), position + 1, -1
-        is_it = (entry["seq"], entry["timeline_id"]) == (position, origin.rpartition("/")[2])
-        need(is_it, f"entry {position} says that it is another one")
-        check_inclusion(leaf_hash(leaf), position, checkpoint, [bytes.fromhex(hash) for hash in one["hashes"]])
-        for shown in one["reads"]:
-            check_read(entry, canonical(shown))
-            read = shown["read"]
-            need(shown["index"] > index, f"entry {position} shows a read twice")
-            is_own = (read["key"], read["user"]) == (told["key"], told["user"])
-            need(is_own, f"entry {position} shows a read of another key or user")
-            if "parameters_bytes" not in read:
-                asked = json.loads(read["parameters"])
-                asked_within = {name: asked[name] for name in ("horizon", "known_at") if name in asked}
-                need(asked_within == within, f"a read of entry {position} was answered within another horizon")
-            index, streams = shown["index"], streams + read["action"].endswith("stream")
-            reads.append(leaf_hash(digest_of_read(read, bytes.fromhex(shown["salt"]))))
-            times.append(read["clock_time"])
-            if position:
-                seen.append(position - 1 if known_at is None else min(position - 1, known_at))
-        entries += index >= 0
-    found = {"reads": str(reads.size), "streams": str(streams), "entries": str(entries),
-             "latest-time": max(times, key=instant) if times and "horizon" in within else "-",
-             "latest-position": str(max(seen)) if seen else "-",
-             "reads-root": base64.b64encode(reads.root()).decode()}
-    for word, what in found.items():
-        need(told[word] == what, f"the certificate says {word} {told[word]}, and its reads say {what}")
-    return told
-
-def main_of_certificate(args, data):
-    """Checks the answer of `GET /v1/certificates`, and tells of it."""
-    key = args.verifier_key[0]
-    try:
-        need(not args.rotation, "--rotation is for bundles: give a certificate the key that signed it")
-        told = verify_certificate(data, key)
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError, OverflowError) as error:
-        print(printable(f"WRONG       {str(error)[:600]}") + f"\n{args.url} does NOT verify.")
-        return 1
-    print(f"certificate {key.name}, API key {told['key']} of {told['user']}: the signature verifies")
-    print(f"horizon     {told['horizon']}, known at {told['known-at']}")
-    print(f"reads       {told['reads']} in entries {told['range'].replace(' ', ' to ')}, all in the tree; refusals: {told['refusals']}")
-    print(f"latest      time {told['latest-time']}, position {told['latest-position']}")
-    not_checked("that no read was left out", "what the reader knew before, or learned elsewhere",
-                f"what {told['others']} other keys and sessions read", f"{told['gone']} entries or reads that are gone",
-                f"what a clock showed while it was streamed, {told['streams']} times")
-    print(f"{args.url} verifies.")
-    return 0
-
 # Proofs that witnesses vouch for (2§10).
 def read_witness_key(text):
     """2§10: reads the public key of a witness."""
@@ -1418,137 +1331,13 @@ def main_of_witnessed(args, data):
     print(f"{args.url} verifies.")
     return 0
 
-# COSE receipts (RFC 9942; RFC 9052 for COSE_Sign1, RFC 8949 for CBOR, RFC 9597 for claims in headers).
-ALG, KID, CLAIMS, VDS, VDP, EDDSA, RFC9162_SHA256 = 1, 4, 15, 395, 396, -8, 1
-INCLUSION, CONSISTENCY = -1, -2
-Tagged = collections.namedtuple("Tagged", "tag value")
-CBOR_DEPTH_MAX, RECEIPT_BYTES_MAX = 8, 128 * 1024
-
-def read_cbor(data, depth=0):
-    """RFC 8949 §3: reads one item of definite length, without floating-point numbers. Returns it, and what follows it."""
-    need(data and depth <= CBOR_DEPTH_MAX, "it ends in the middle, or is nested too deeply")
-    major, argument, data = data[0] >> 5, data[0] & 31, data[1:]
-    if major == 7:
-        need(argument in (20, 21, 22), "it has a value that no receipt has")
-        return {20: False, 21: True, 22: None}[argument], data
-    if argument > 23:
-        need(argument < 28 and len(data) >= 1 << argument - 24, "a number is not as CBOR has them")
-        data, argument = data[1 << argument - 24:], int.from_bytes(data[:1 << argument - 24], "big")
-    if major in (0, 1):
-        return (argument, -1 - argument)[major], data
-    if major in (2, 3):
-        need(argument <= len(data), "a string is cut off")
-        return (data[:argument] if major == 2 else data[:argument].decode()), data[argument:]
-    items = []
-    for _ in range({4: argument, 5: 2 * argument, 6: 1}[major]):
-        item, data = read_cbor(data, depth + 1)
-        items.append(item)
-    if major == 4:
-        return items, data
-    if major == 6:
-        return Tagged(argument, items[0]), data
-    pairs = dict(zip(items[::2], items[1::2]))
-    need(len(pairs) == argument, "a map has a key twice")
-    return pairs, data
-
-def whole_cbor(data):
-    item, rest = read_cbor(data)
-    need(not rest, "something follows its end")
-    return item
-
-def cbor_bytes(data):
-    """RFC 8949 §3.1: writes a string of bytes, in the fewest bytes that its length takes (§4.2.1)."""
-    length = len(data)
-    if length < 24:
-        return bytes([0x40 + length]) + data
-    form = next(form for form in range(4) if length < 1 << (8 << form))
-    return bytes([0x58 + form]) + length.to_bytes(1 << form, "big") + data
-
-def open_receipt(data, key):
-    """RFC 9942 §5.2: reads a receipt by its key. Returns its proofs, what comes with them, and what checks a root: it is the
-    payload that the key must have signed (RFC 9052 §4.4)."""
-    need(len(data) <= RECEIPT_BYTES_MAX, "it is longer than any receipt")
-    sign1 = whole_cbor(data)
-    need(isinstance(sign1, Tagged) and sign1.tag == 18 and len(sign1.value) == 4, "it is no tagged COSE_Sign1")
-    protected, unprotected, payload, signature = sign1.value
-    header = whole_cbor(protected)
-    need((header[ALG], header[VDS]) == (EDDSA, RFC9162_SHA256), "it is not signed by EdDSA over a tree of RFC 9162 with SHA-256")
-    need(payload is None, "its payload is not detached")
-    claims = header[CLAIMS]
-    is_of_key = (header[KID], claims[2], claims[1]) == (key.id, key.name, key.name.rpartition("/")[0])
-    need(is_of_key, f"it is of the ledger {claims[2]!r}, or of another key of that name; the key is of {key.name!r}")
-    def check_signed(root):
-        signed = b"\x84\x6aSignature1" + cbor_bytes(protected) + cbor_bytes(b"") + cbor_bytes(root)
-        need(ed25519_verifies(key.public, signed, signature), "the key did not sign the root to which the proof leads")
-    return unprotected[VDP], unprotected, check_signed
-
-def verify_receipt(proofs, unprotected, check_signed, key, entry):
-    """RFC 9942 §5.2.1: leads the entry to a root. Returns the entry, the size of the tree and the root."""
-    (proof,) = proofs[INCLUSION]
-    size, index, path = whole_cbor(proof)
-    entry = unprotected["timenav-leaf"] if entry is None else entry
-    leaf = leaf_hash(entry)
-    need(0 <= index < size and {len(one) for one in path} <= {32}, "the entry is not in the tree")
-    for sibling, is_left in sides(index, size - 1, path):
-        leaf = node(sibling, leaf) if is_left else node(leaf, sibling)
-    check_signed(leaf)
-    members = read_entry(entry)
-    is_it = (members["seq"], members["timeline_id"]) == (index, key.name.rpartition("/")[2])
-    need(is_it, "the entry says that it is another one")
-    return entry, size, leaf
-
-def verify_growth(proofs, unprotected, check_signed, kept):
-    """RFC 9942 §5.2.2: leads the root of the older tree to that of the newer one. Returns both trees."""
-    (proof,) = proofs[CONSISTENCY]
-    from_size, size, path = whole_cbor(proof)
-    old = Checkpoint(from_size, unprotected["timenav-from-root"])
-    need({len(one) for one in [old.root, *path]} == {32}, "its hashes do not have 32 bytes")
-    need(kept in (None, old), f"it does not start from the checkpoint that is given, but from {old.size} entries, root {old.root.hex()}")
-    old_root, root = roots_of_growth(old, size, path)
-    need(old_root == old.root, "the proof does not lead to the root of the older tree")
-    check_signed(root)
-    return old, Checkpoint(size, root)
-
-def main_of_receipt(args, data):
-    """Checks a COSE receipt of an entry or of growth, and tells of it."""
-    key = args.verifier_key[0]
-    try:
-        given, kept = (pathlib.Path(one).read_bytes() if one else None for one in (args.entry, args.checkpoint))
-        kept = kept and open_checkpoint(kept, [key], is_kept=True)
-        proofs, unprotected, check_signed = open_receipt(data, key)
-        if CONSISTENCY in proofs:
-            need(given is None, "it is a receipt of growth, which --entry says nothing about")
-            old, new = verify_growth(proofs, unprotected, check_signed, kept)
-            print(f"growth      {key.name}, from {old.size} entries, root {old.root.hex()}")
-            print(f"            to {new.size} entries, root {new.root.hex()}: the signature verifies")
-            not_checked(*([] if kept else ["whether the older tree is the one that you know"]), "the size of the newer tree")
-            print(f"{args.url} verifies.")
-            return 0
-        need(kept is None, "it is a receipt of an entry, which --checkpoint says nothing about")
-        entry, size, root = verify_receipt(proofs, unprotected, check_signed, key, given)
-    except OSError as error:
-        print(f"could not look: {error}", file=sys.stderr)
-        return 2
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError, OverflowError) as error:
-        print(printable(f"WRONG       {str(error)[:600]}") + f"\n{args.url} does NOT verify.")
-        return 1
-    print(printable(f"entry       {entry.decode()}"))
-    print(f"tree        {key.name}, {size} entries, root {root.hex()}: the signature verifies")
-    not_checked("the payload", "whether the actor might do this")
-    print(f"{args.url} verifies.")
-    return 0
-
 def main_of_file(args):
-    """Checks a bundle, a certificate, a witnessed proof or a receipt. A bundle's first line says that it is one."""
+    """Checks a bundle or a witnessed proof. A bundle's first line says that it is one."""
     try:
         with open(args.url, "rb") as file:
             begin = file.read(1024)
-            if begin.startswith(b"\xd2"):
-                return main_of_receipt(args, begin + file.read(RECEIPT_BYTES_MAX))
             if begin.lstrip().startswith(b"{") and not re.match(rb'\s*\{\s*"bundle"', begin):
-                data = begin + file.read()
-                is_witnessed = re.search(rb'"kind"\s*:\s*"witnessed"', data[:4096])
-                return (main_of_witnessed if is_witnessed else main_of_certificate)(args, data)
+                return main_of_witnessed(args, begin + file.read())
     except OSError as error:
         print(f"could not look: {error}", file=sys.stderr)
         return 2

@@ -9,7 +9,7 @@ use anyhow::{Context, anyhow};
 use aws_lc_rs::hmac;
 use aws_lc_rs::signature::{ED25519, Ed25519KeyPair, KeyPair, UnparsedPublicKey};
 use timenav_core::ids::TimelineId;
-use timenav_engine::{Caller, Doors, Engine, Entropy, Options, ReadLog, SignFailure, Signer, Spool, WallClock};
+use timenav_engine::{Caller, Doors, Engine, Entropy, Options, ReadLog, Signer, Spool, WallClock};
 use timenav_store::{CheckpointFile, SqliteStore};
 
 use crate::history::History;
@@ -37,8 +37,8 @@ impl Signer for BenchSigner {
         self.0.public_key().as_ref().try_into().unwrap_or_default()
     }
 
-    fn sign(&self, message: &[u8]) -> Result<[u8; 64], SignFailure> {
-        Ok(self.0.sign(message).as_ref().try_into().unwrap_or([0; 64]))
+    fn sign(&self, message: &[u8]) -> [u8; 64] {
+        self.0.sign(message).as_ref().try_into().unwrap_or([0; 64])
     }
 
     fn verify(&self, public_key: &[u8; 32], message: &[u8], signature: &[u8; 64]) -> bool {

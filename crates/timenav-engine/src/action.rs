@@ -5,8 +5,6 @@
 use timenav_core::access::Demand;
 use timenav_core::ledger::LeafRecord;
 
-use crate::horizon::HorizonUse;
-
 mod audience;
 mod readers;
 #[cfg(test)]
@@ -332,62 +330,6 @@ impl Action {
             Self::RotateSigningKey | Self::AcceptRollback | Self::FireTimers | Self::EndAdvance | Self::Heads => {
                 Demanded::Service
             }
-        }
-    }
-
-    /// Returns how it treats a key with a horizon: such a key reads, and changes nothing.
-    pub(crate) const fn horizon(self) -> HorizonUse {
-        match self {
-            // What is read says it.
-            Self::Read | Self::Reads => HorizonUse::Honored,
-            Self::Attempt | Self::AttemptsCounted => HorizonUse::NothingToHide,
-            Self::CreateTimeline
-            | Self::Travel
-            | Self::PauseTime
-            | Self::ResumeTime
-            | Self::FastForward
-            | Self::Rewind
-            | Self::SetRate
-            | Self::ReturnToAnchor
-            | Self::SetAnchor
-            | Self::RecordEvent
-            | Self::CorrectEvent
-            | Self::ManipulateEvent
-            | Self::EncryptData
-            | Self::DecryptData
-            | Self::EraseData
-            | Self::EraseEvents
-            | Self::EraseReads
-            | Self::SetAccessControl
-            | Self::DetectTampering
-            | Self::CreateUser
-            | Self::DeleteUser
-            | Self::RestrictTimeTravel
-            | Self::CreateApiKey
-            | Self::RevokeApiKey
-            | Self::LogIn
-            | Self::LogOut
-            | Self::RenewSession
-            | Self::EndSession
-            | Self::SetPassword
-            | Self::RotateSigningKey
-            | Self::AcceptRollback
-            | Self::Adopt
-            | Self::HandedOver
-            | Self::LayerErased
-            | Self::EndTimeline
-            | Self::SetRetention
-            | Self::SetFault
-            | Self::Sweep
-            | Self::AcceptHostClock
-            | Self::SetTimer
-            | Self::ChangeTimer
-            | Self::CancelTimer
-            | Self::FireTimers
-            | Self::SettleFirings
-            | Self::EndAdvance
-            | Self::RestoreTimers
-            | Self::Heads => HorizonUse::Refused,
         }
     }
 

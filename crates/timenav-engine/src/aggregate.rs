@@ -171,8 +171,8 @@ impl Engine {
         let from = request.cursor.as_deref().map(|text| self.open_cursor(caller, &asked, text)).transpose()?;
         let admitted = admitted.at(request.as_of.as_ref().map(|(_, as_of)| as_of)).await?;
         let look = admitted.with_first_page(from.map(|cursor| cursor.as_of)).look().await?;
-        let understood = self.understand(&look.layers, &look.sight, request.location).await?;
-        let query = look.sight.narrow(EventQuery {
+        let understood = self.understand(&look.layers, request.location).await?;
+        let query = EventQuery {
             layers: Arc::clone(&look.layers),
             patterns: understood.patterns(),
             range: request.range,
@@ -180,12 +180,11 @@ impl Engine {
             items_max: usize::MAX,
             newest_first: false,
             overlapping: false,
-        });
-        let filter = look.sight.filter(request.filter);
+        };
         // Groups are in memory from the first event on: few counts have any at the same moment, the others wait here.
         let _turn = self.long_work().turn_to_count(caller).await;
         let most = (request.events_max, request.events_read_max);
-        let (tally, cut) = self.tallied(caller, query, filter, request.by, most).await?;
+        let (tally, cut) = self.tallied(caller, query, request.filter, request.by, most).await?;
         let near_spellings = if tally.count == 0 && cut.is_none() && from.is_none() {
             self.near_spellings(caller, &understood).await?
         } else {

@@ -4,7 +4,6 @@ use async_recursion::async_recursion as boxed;
 use timenav_core::access::Demand;
 use timenav_core::anchor::{Anchor, AnchorCommand};
 use timenav_core::ids::{AnchorId, TimelineId, type_id};
-use timenav_core::limits::PAGE_ITEMS_MAX;
 use timenav_core::time::{Instant, Virtual};
 
 use crate::action::Action;
@@ -214,14 +213,12 @@ impl Engine {
             // One more than the page holds tells that there is a next one.
             let mut from = after.take();
             while found.len() <= items_max {
-                let wanted =
-                    (items_max + 1 - found.len()).max(if look.sight.until().is_some() { PAGE_ITEMS_MAX } else { 0 });
+                let wanted = items_max + 1 - found.len();
                 let mut anchors = self.store().anchor_rows(layer.timeline, from, wanted).await?;
                 let is_all = anchors.len() < wanted;
                 anchors.retain(|anchor| anchor.position < layer.as_of);
                 from = anchors.last().map(|anchor| anchor.position);
-                let seen = anchors.into_iter().filter(|anchor| look.sight.shows_anchor(anchor));
-                found.extend(seen.map(|anchor| (number, anchor)));
+                found.extend(anchors.into_iter().map(|anchor| (number, anchor)));
                 if is_all || from.is_none() {
                     break;
                 }

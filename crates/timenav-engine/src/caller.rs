@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use timenav_core::access::Scope;
-use timenav_core::horizon::Horizon;
 use timenav_core::ids::{KeyId, SessionId, TimelineId, UserId};
 
 /// A user who showed a valid key, or the cookie of a session.
@@ -17,8 +16,6 @@ pub struct Caller {
     pub timeline_id: TimelineId,
     /// What the key may be used for; `None` for all that the user may do.
     pub scopes: Option<Arc<[Scope]>>,
-    /// How far the key sees. With a horizon it reads its own timeline, and changes nothing.
-    pub horizon: Horizon,
 }
 
 /// By what somebody was identified.
@@ -62,6 +59,11 @@ pub enum AuthFailure {
     /// The key is malformed, unknown, expired or revoked. Which of these is not told.
     #[error("the API key is not valid")]
     Invalid,
+    /// The key has a horizon, which earlier versions knew: it saw less than its user, so it is not taken for another one.
+    #[error(
+        "the API key has a horizon, and such keys no longer work; create one without, and give `as_of` with requests"
+    )]
+    Retired,
     /// The request shows its credentials in a way that cannot be read.
     #[error("the credentials cannot be read")]
     Malformed,
@@ -79,7 +81,7 @@ impl AuthFailure {
     pub const fn code(self) -> &'static str {
         match self {
             Self::Missing | Self::OtherScheme | Self::Elsewhere => "missing_credentials",
-            Self::Invalid | Self::Malformed | Self::Session | Self::LogIn => "invalid_credentials",
+            Self::Invalid | Self::Retired | Self::Malformed | Self::Session | Self::LogIn => "invalid_credentials",
         }
     }
 }

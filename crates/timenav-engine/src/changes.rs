@@ -23,7 +23,7 @@ mod undoing;
 
 pub(crate) use erasing::{EventsGone, ReadsGone};
 pub(crate) use faults::FaultSaid;
-pub(crate) use logged::{Logged, ReadLogged};
+pub(crate) use logged::Logged;
 pub(crate) use outcome::{OutcomeRecord, is_forgotten};
 pub use retention::LetGone;
 pub(crate) use retention::{RetentionSet, Swept};

@@ -18,7 +18,6 @@ use crate::engine::Engine;
 use crate::expected::Expected;
 use crate::followers::{FollowAs, FollowedBy, check_name};
 use crate::head::TimelineState;
-use crate::horizon::HorizonUse;
 use crate::idempotency::Idempotency;
 use crate::live::Growth;
 use crate::location::known_zone;
@@ -53,7 +52,7 @@ pub struct ClockView {
     /// advance.
     pub lag: Option<DeliveryLag>,
     /// Its origin by the boot clock of the service's kernel. `None` where that would tell another time than the clock
-    /// shows: to a key with a horizon, and while the host's clock is behind the last entry of the timeline.
+    /// shows: while the host's clock is behind the last entry of the timeline.
     pub origin_boot: Option<OriginBoot>,
 }
 
@@ -343,9 +342,6 @@ impl Engine {
     pub async fn read_clock(&self, caller: &Caller, timeline: Option<TimelineId>) -> Result<ClockView, Refusal> {
         // The clock as it goes after the entry, so that the answer is as fresh as can be.
         let look = self.look(caller, timeline, Demand::Look, Reading::Clock {}).await?;
-        if let Some((clock, current_time)) = look.sight.clock() {
-            return Ok(self.clock_reading(look.timeline(), clock.clone(), *current_time));
-        }
         let view = self.view_clock(look.timeline(), look.state.head.clock.clone(), look.host);
         let lag = self.lag(&look.state).await?;
         Ok(ClockView { advance: AdvanceSeen::of(&look.state, &view.clock), lag, ..view })
@@ -380,8 +376,7 @@ impl Engine {
     /// Watches a clock under a name, to confirm its changes. The clock as it is comes first, unless changes were missed.
     ///
     /// # Errors
-    /// As [`Engine::watch_clock`]; or the name is reserved, the clock has as many followers as it may have, or the key has a
-    /// horizon.
+    /// As [`Engine::watch_clock`]; or the name is reserved, or the clock has as many followers as it may have.
     #[boxed]
     pub async fn follow_clock(
         &self,
@@ -392,9 +387,6 @@ impl Engine {
     ) -> Result<(TimelineId, ClockStream), Refusal> {
         check_name(&follow.name)?;
         let timeline = caller.timeline(timeline);
-        if caller.check_horizon(&timeline, HorizonUse::Refused).is_err() {
-            return Err(self.refuse_beyond_horizon(caller, &timeline, "clock_stream").await);
-        }
         self.open_stream(caller, Some(timeline), seen, Some(follow)).await
     }
 

@@ -35,8 +35,6 @@ pub enum Code {
     TimeTravelRestricted,
     /// The scope of the key does not allow it.
     InsufficientScope,
-    /// The key has a horizon, and it lies beyond.
-    BeyondHorizon,
     /// The key does not open the record.
     WrongEncryptionKey,
     /// The operator has switched it off.
@@ -97,7 +95,7 @@ pub enum Code {
 
 impl Code {
     /// All of them, in the order of `docs/errors.md`.
-    pub const ALL: [Self; 44] = [
+    pub const ALL: [Self; 43] = [
         Self::MissingParameter,
         Self::InvalidParameter,
         Self::UnknownParameter,
@@ -113,7 +111,6 @@ impl Code {
         Self::PermissionDenied,
         Self::TimeTravelRestricted,
         Self::InsufficientScope,
-        Self::BeyondHorizon,
         Self::WrongEncryptionKey,
         Self::FeatureDisabled,
         Self::RateLimited,
@@ -163,7 +160,6 @@ impl Code {
             Self::PermissionDenied => "permission_denied",
             Self::TimeTravelRestricted => "time_travel_restricted",
             Self::InsufficientScope => "insufficient_scope",
-            Self::BeyondHorizon => "beyond_horizon",
             Self::WrongEncryptionKey => "wrong_encryption_key",
             Self::FeatureDisabled => "feature_disabled",
             Self::RateLimited => "rate_limited",

@@ -226,8 +226,11 @@ impl Committer {
         let outside = (&shared.doors, &shared.options, shared.level.load(Ordering::Relaxed));
         let mut group = Group::new(&self.heads, &known, outside, &shared.host_clock, salts);
         group.decide_all(submissions);
-        let finished = group.finish(submissions).inspect_err(|refusal| self.not_signed(refusal))?;
-        shared.is_unsigned.store(false, Ordering::Release);
+        // Only an invalid key or origin leads here, and opening has checked both.
+        let finished = group.finish(submissions).inspect_err(|refusal| {
+            tracing::error!(%refusal, "a group could not be signed");
+            shared.fail(&refusal.to_string());
+        })?;
         if let Some(locked) = locked {
             let written = finished.commit.timelines.iter().filter(|one| one.expected_size.is_some());
             let unlocked = written.filter(|one| !locked.contains(&one.head.key)).map(|one| one.head.id.clone());
@@ -238,20 +241,6 @@ impl Committer {
             }
         }
         Ok(finished)
-    }
-
-    /// Remembers that the key cannot sign, until it can again. Otherwise only an invalid key or origin leads here, and opening
-    /// has checked both.
-    fn not_signed(&self, refusal: &Refusal) {
-        let Refusal::Unavailable(reason) = refusal else {
-            tracing::error!(%refusal, "a group could not be signed");
-            self.shared.fail(&refusal.to_string());
-            return;
-        };
-        self.shared.is_unsigned.store(true, Ordering::Release);
-        if let Some(untold) = self.failures.tell(self.shared.doors.clock.now()) {
-            tracing::error!(reason, untold, "a group could not be signed");
-        }
     }
 
     fn not_read(&self, error: StoreError) -> Refusal {

@@ -89,10 +89,6 @@ impl Engine {
         let mut message = fields.to_vec();
         message.extend_from_slice(caller.user_id.as_str().as_bytes());
         message.push(b'\n');
-        if !caller.horizon.is_open() {
-            // Each key of a user sees as far as its own horizon.
-            message.extend_from_slice(format!("{:?}\n", caller.credential).as_bytes());
-        }
         message.extend_from_slice(query.as_bytes());
         let mut mac = [0; MAC_BYTES];
         mac.copy_from_slice(&self.doors().signer.authenticate(LABEL, &message)[..MAC_BYTES]);

@@ -9,7 +9,6 @@ use self::catching_up::CatchUp;
 use crate::action::{Action, Demanded};
 use crate::changes::{Change, LookUp};
 use crate::draft::{Done, Draft};
-use crate::horizon::HorizonUse;
 use crate::refusal::Refusal;
 use crate::timer_rows::TimersWanted;
 
@@ -92,11 +91,6 @@ pub(crate) trait Asking: Send + Sync + 'static {
     /// Returns another timeline that it relies on.
     fn relies_on(&self) -> Option<&TimelineId> {
         None
-    }
-
-    /// Returns how it treats a key with a horizon.
-    fn horizon(&self) -> HorizonUse {
-        self.action().horizon()
     }
 
     /// Returns how many events it carries.

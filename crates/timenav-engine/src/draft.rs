@@ -10,7 +10,6 @@ use timenav_core::directory::Directory;
 use timenav_core::ids::{DataId, EventId, KeyId, TimelineId, UserId};
 use timenav_core::ledger::{Authority, Hash, Leaf, Read, ReadParameters, Retention, Salt};
 use timenav_core::ledger::{leaf_hash, payload_hash};
-use timenav_core::time::{Instant, Virtual};
 
 use crate::action::Action;
 use crate::actor::Actor;
@@ -361,9 +360,8 @@ impl<'a> Draft<'a> {
         self.append_by(ledger, (actor.name(), actor.credential()), (action, subject), contents, host)
     }
 
-    /// Has a read told in the next entry of its ledger, and returns the position of that, and what the
-    /// clock shows at it.
-    pub(crate) fn append_read(&mut self, ledger: Ledger, operation: &str, parameters: &str) -> (u64, Instant<Virtual>) {
+    /// Has a read told in the next entry of its ledger, and returns the position of that.
+    pub(crate) fn append_read(&mut self, ledger: Ledger, operation: &str, parameters: &str) -> u64 {
         let head = &self.state(ledger).head;
         let gathered = self.ground.accepted.reads.get(&head.id);
         let host = gathered.map_or_else(|| self.host(ledger), |gathered| gathered.host);
@@ -379,7 +377,7 @@ impl<'a> Draft<'a> {
         let is_full = gathered.is_some_and(|gathered| !gathered.reads.has_room_for(&read));
         let position = head.frontier.size() + u64::from(is_full);
         self.drafted.read = Some(DraftedRead { timeline: head.id.clone(), host, read: read.into_owned() });
-        (position, clock_time)
+        position
     }
 
     /// Appends the entry that tells of reads. Each of them names who asked, and the entry nobody.

@@ -26,7 +26,6 @@ use crate::directory;
 use crate::doors::{Doors, uuid};
 use crate::following::Following;
 use crate::head::{TimelineKey, TimelineState};
-use crate::horizon::HorizonUse;
 use crate::host_clock::HostClock;
 use crate::live::Live;
 use crate::long_work::LongWork;
@@ -41,7 +40,6 @@ use crate::roll::Roll;
 use crate::scan_places::ScanPlaces;
 use crate::seldom::Seldom;
 use crate::shared::Shared;
-use crate::signer::TRIAL;
 use crate::stats::{EngineStats, behind_seconds};
 use crate::store::{Health, Store};
 use crate::store_error::StoreError;
@@ -137,12 +135,6 @@ impl Engine {
         }
         if let Some(offset) = shared.host_clock.apart() {
             return Err(Refusal::Unavailable(offset.to_string()));
-        }
-        if shared.is_unsigned.load(Ordering::Acquire) {
-            let signer = Arc::clone(&shared.doors.signer);
-            let trial = tokio::task::spawn_blocking(move || signer.sign(TRIAL)).await;
-            trial.map_err(|error| Refusal::Unavailable(error.to_string()))??;
-            shared.is_unsigned.store(false, Ordering::Release);
         }
         if shared.is_refused.load(Ordering::Acquire) {
             self.0.store.health(Health::Writes).await?;
@@ -365,8 +357,7 @@ impl Engine {
         self.host_clock().for_expiry(self.now())
     }
 
-    /// Lets a caller on to a timeline, or logs the attempt and refuses. A key with a horizon is let on by
-    /// [`Engine::admit_reading`] alone.
+    /// Lets a caller on to a timeline, or logs the attempt and refuses.
     pub(crate) async fn admit(
         &self,
         caller: &Caller,
@@ -374,7 +365,27 @@ impl Engine {
         demand: Demand,
         operation: &str,
     ) -> Result<Arc<TimelineState>, Refusal> {
-        self.admit_within(caller, timeline, demand, (operation, HorizonUse::Refused)).await
+        // Whoever is let on has what they ask for decided again where it becomes an entry. Whoever is not, is looked at
+        // with what other services have written meanwhile.
+        if self.has_others() && !self.is_admitted_later(caller, timeline, demand) {
+            self.hear_of(timeline).await?;
+        }
+        if self.check_live(caller).is_err() {
+            return Err(self.refuse_ended(caller, timeline, operation).await);
+        }
+        if let Err(refused) = self.check_standing(timeline) {
+            let (operation, detail) = (operation.to_owned(), refused.to_string());
+            let refusal = LogRefusal { operation, code: Code::TimelineEnded.as_str(), detail };
+            self.submit(caller, timeline.clone(), refusal, None).await?;
+            return Err(refused);
+        }
+        if let Err(denial) = self.decide(caller, timeline, demand) {
+            let (operation, detail) = (operation.to_owned(), denial.to_string());
+            let refusal = LogRefusal { operation, code: denial_code(denial), detail };
+            self.submit(caller, timeline.clone(), refusal, None).await?;
+            return Err(Refusal::from(denial).about(timeline));
+        }
+        self.state(timeline).ok_or_else(|| Refusal::NotFound { what: "timeline", id: timeline.to_string() })
     }
 
     /// As [`Engine::admit`], for what is worked out from the state before it is decided: that has everything that other
@@ -390,40 +401,6 @@ impl Engine {
             self.hear_of(timeline).await?;
         }
         self.admit(caller, timeline, demand, operation).await
-    }
-
-    /// Lets a caller on to a timeline for something that treats a key with a horizon like that.
-    pub(crate) async fn admit_within(
-        &self,
-        caller: &Caller,
-        timeline: &TimelineId,
-        demand: Demand,
-        (operation, horizon): (&str, HorizonUse),
-    ) -> Result<Arc<TimelineState>, Refusal> {
-        // Whoever is let on has what they ask for decided again where it becomes an entry. Whoever is not, is looked at
-        // with what other services have written meanwhile.
-        if self.has_others() && !self.is_admitted_later(caller, timeline, demand) {
-            self.hear_of(timeline).await?;
-        }
-        if self.check_live(caller).is_err() {
-            return Err(self.refuse_ended(caller, timeline, operation).await);
-        }
-        if caller.check_horizon(timeline, horizon).is_err() {
-            return Err(self.refuse_beyond_horizon(caller, timeline, operation).await);
-        }
-        if let Err(refused) = self.check_standing(timeline) {
-            let (operation, detail) = (operation.to_owned(), refused.to_string());
-            let refusal = LogRefusal { operation, code: Code::TimelineEnded.as_str(), detail };
-            self.submit(caller, timeline.clone(), refusal, None).await?;
-            return Err(refused);
-        }
-        if let Err(denial) = self.decide(caller, timeline, demand) {
-            let (operation, detail) = (operation.to_owned(), denial.to_string());
-            let refusal = LogRefusal { operation, code: denial_code(denial), detail };
-            self.submit(caller, timeline.clone(), refusal, None).await?;
-            return Err(Refusal::from(denial).about(timeline));
-        }
-        self.state(timeline).ok_or_else(|| Refusal::NotFound { what: "timeline", id: timeline.to_string() })
     }
 
     /// Refuses a write to a timeline that is not there, where the caller wants none created.

@@ -29,7 +29,6 @@ use crate::json::read;
 use crate::one_fact::OneFact as _;
 use crate::payload::Reading;
 use crate::refusal::Refusal;
-use crate::sight::Sight;
 use crate::store::EventQuery;
 
 /// Most events that are erased at once, counted on each timeline that may hold them: the timeline itself and its forks.
@@ -337,7 +336,7 @@ impl Engine {
         match which {
             WhichEvents::Ids(event_ids) => self.select_named(state, event_ids, size).await,
             WhichEvents::Found { location, range, .. } => {
-                let understood = self.understand(&own, &Sight::default(), location.clone()).await?;
+                let understood = self.understand(&own, location.clone()).await?;
                 let (patterns, range, items_max) = (understood.patterns(), *range, PAGE_ITEMS_MAX);
                 let (after, newest_first, overlapping) = (None, false, false);
                 let query = EventQuery { layers: own, patterns, range, overlapping, after, items_max, newest_first };

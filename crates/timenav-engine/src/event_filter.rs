@@ -7,15 +7,12 @@ use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
 use timenav_core::event::attribute_at;
-use timenav_core::horizon::latest_instant;
 use timenav_core::limits::{
     EVENT_NAME_BYTES_MAX, FIND_ATTRIBUTE_BYTES_MAX, FIND_ATTRIBUTES_MAX, ID_BYTES_MAX, SOURCE_BYTES_MAX,
 };
-use timenav_core::time::{Instant, Virtual};
 use timenav_core::words::WordQuery;
 
 use self::wanted::Wanted;
-use crate::event_content::event_draft;
 use crate::json::json;
 use crate::parties::Parties;
 
@@ -58,8 +55,6 @@ pub struct EventFilter {
     wanted: BTreeMap<String, Vec<Wanted>>,
     /// What the JSON of an event has in it, if the event passes: a quick look before the event is read.
     signs: Vec<String>,
-    /// The instant after which nothing is seen, for a key with a horizon.
-    until: Option<Instant<Virtual>>,
 }
 
 /// What of an event is looked at.
@@ -109,36 +104,18 @@ impl EventFilter {
         let read = |values: &Vec<String>| values.iter().map(|value| Wanted::new(value)).collect();
         let wanted = texts.attributes.iter().map(|(key, values)| (key.clone(), read(values))).collect();
         let signs = signs(&texts);
-        Ok(Self { texts, words, wanted, signs, until: None })
-    }
-
-    /// Returns the same filter for whoever sees nothing that tells of a later instant.
-    #[must_use]
-    pub fn seen_until(&self, until: Instant<Virtual>) -> Self {
-        Self { until: Some(until), ..self.clone() }
-    }
-
-    /// Returns whether an event is not there for whoever asks, whatever they ask for. It is no more counted among those
-    /// that were looked through than one that was never recorded.
-    #[must_use]
-    pub fn hides(&self, content: &str) -> bool {
-        self.until.is_some_and(|until| tells_of_later(content, until))
+        Ok(Self { texts, words, wanted, signs })
     }
 
     /// Returns whether every event passes.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.until.is_none() && self.asks_nothing()
-    }
-
-    /// Returns whether every event is meant that is not hidden.
-    pub(crate) fn asks_nothing(&self) -> bool {
         self.texts == FilterTexts::default()
     }
 
     /// Returns whether the source and the actors of an event say whether it passes.
     pub(crate) fn needs_parties_alone(&self) -> bool {
-        self.until.is_none() && self.words.is_none() && self.texts.attributes.is_empty()
+        self.words.is_none() && self.texts.attributes.is_empty()
     }
 
     /// Returns whether an event of these passes, if they say so alone.
@@ -159,7 +136,7 @@ impl EventFilter {
         if self.is_empty() {
             return true;
         }
-        if self.hides(content) || !self.signs.iter().all(|sign| content.contains(sign.as_str())) {
+        if !self.signs.iter().all(|sign| content.contains(sign.as_str())) {
             return false;
         }
         let Ok(event) = serde_json::from_str::<Looked<'_>>(content) else { return false };
@@ -176,11 +153,6 @@ impl EventFilter {
         self.wanted.iter().all(|(key, values)| values.iter().all(|wanted| has(key, wanted)))
             && self.words.as_ref().is_none_or(|words| is_told_of(words, &event, &kept))
     }
-}
-
-/// Returns whether an event tells of something later than an instant, such as when it ends. What cannot be read may.
-pub(crate) fn tells_of_later(content: &str, until: Instant<Virtual>) -> bool {
-    event_draft(content).is_none_or(|draft| latest_instant(&draft) > until)
 }
 
 fn check(field: &str, text: Option<&str>, bytes_max: usize) -> Result<(), FilterError> {

@@ -233,7 +233,7 @@ impl Engine {
             return Err(Refusal::NotUpgraded { what: "`overlapping`", level: LEVEL_OF_OVERLAPPING });
         }
         let look = admitted.with_first_page(from.map(|cursor| cursor.as_of)).look().await?;
-        let understood = self.understand(&look.layers, &look.sight, request.location).await?;
+        let understood = self.understand(&look.layers, request.location).await?;
         let query = EventQuery {
             layers: Arc::clone(&look.layers),
             patterns: understood.patterns(),
@@ -243,8 +243,7 @@ impl Engine {
             items_max: request.items_max,
             newest_first: request.newest_first,
         };
-        let (query, filter) = (look.sight.narrow(query), look.sight.filter(request.filter));
-        let Found { events, next, is_cut } = self.page_of(caller, query.clone(), filter).await?;
+        let Found { events, next, is_cut } = self.page_of(caller, query.clone(), request.filter).await?;
         let next_cursor = next.map(|place| self.events_cursor(caller, &asked, look.size(), place));
         let searched_to = next.filter(|_| is_cut).map(|(time, _, _)| time);
         let is_nothing = events.is_empty() && next.is_none();
@@ -267,9 +266,7 @@ impl Engine {
         let (mut events, searched_to) = if filter.is_empty() {
             (self.events_in_pieces(caller, query).await?, None)
         } else {
-            // Where nothing is asked of events but what hides some, pages are as long as those of whoever sees all.
-            let searched_max = if filter.asks_nothing() { usize::MAX } else { FIND_EVENTS_READ_MAX };
-            let search = EventSearch::new(query, filter, searched_max);
+            let search = EventSearch::new(query, filter, FIND_EVENTS_READ_MAX);
             let found = self.search(caller, search).await?;
             (found.events, found.searched_to)
         };

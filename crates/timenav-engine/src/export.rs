@@ -73,9 +73,9 @@ impl Engine {
         let as_of = request.as_of.as_ref().map(|(_, as_of)| as_of);
         let admitted = self.let_on(caller, request.timeline, Demand::Look, read).await?;
         let look = admitted.at(as_of).await?.look().await?;
-        let understood = self.understand(&look.layers, &look.sight, request.location).await?;
+        let understood = self.understand(&look.layers, request.location).await?;
         let timeline_id = look.timeline();
-        let query = look.sight.narrow(EventQuery {
+        let query = EventQuery {
             layers: look.layers,
             patterns: understood.patterns(),
             range: request.range,
@@ -83,8 +83,8 @@ impl Engine {
             items_max: PART_ITEMS_MAX,
             newest_first: request.newest_first,
             overlapping: false,
-        });
-        let (engine, caller, filter) = (self.clone(), caller.clone(), look.sight.filter(request.filter));
+        };
+        let (engine, caller, filter) = (self.clone(), caller.clone(), request.filter);
         Ok(EventExport { engine, caller, timeline_id, query, filter, is_over: false })
     }
 }

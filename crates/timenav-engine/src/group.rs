@@ -224,7 +224,6 @@ impl<'a> Group<'a> {
     fn decide(&mut self, earlier: &[Submission], submission: &mut Submission) -> Result<Outcome, Refusal> {
         self.now = self.doors.clock.now();
         self.check_live(submission)?;
-        self.check_horizon(submission)?;
         if let Some(asked) = submission.idempotency
             && let Some(outcome) = self.repeated(asked, earlier, submission)?
         {
@@ -266,14 +265,6 @@ impl<'a> Group<'a> {
         };
         self.log_refusal(submission, failure.code(), &failure.to_string())?;
         Err(failure.into())
-    }
-
-    /// Refuses what lies beyond the horizon of a key, whatever let it come this far.
-    fn check_horizon(&mut self, submission: &Submission) -> Result<(), Refusal> {
-        let Submission { actor: Actor::Caller(caller), timeline, asked, .. } = submission else { return Ok(()) };
-        let Err(refusal) = caller.check_horizon(timeline, asked.asking().horizon()) else { return Ok(()) };
-        self.log_refusal(submission, Code::BeyondHorizon.as_str(), &refusal.to_string())?;
-        Err(refusal)
     }
 
     /// Returns where the outcome of an earlier request with the same key stands, if there was one, and has the

@@ -185,7 +185,7 @@ impl Engine {
     ) -> Result<EventHistory, Refusal> {
         let read = Reading::Event { event_id: event_id.to_string() };
         let look = self.let_on(caller, timeline, Demand::Look, read).await?.at(as_of).await?.look().await?;
-        let known = self.versions_of(&look.layers, event_id).await?.and_then(|known| look.sight.of_event(known));
+        let known = self.versions_of(&look.layers, event_id).await?;
         let known = known.ok_or_else(|| Refusal::NotFound { what: "event", id: event_id.to_string() })?;
         self.history_of(&look, known).await
     }

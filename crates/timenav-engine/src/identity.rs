@@ -10,13 +10,11 @@ use timenav_core::key::is_well_formed_key;
 use timenav_core::limits::LABEL_BYTES_MAX;
 use timenav_core::time::{Instant, Wall};
 
-use crate::action::Action;
 use crate::asked::Answer;
 use crate::caller::{AuthFailure, Caller, Credential};
 use crate::changes::{KeyChanged, LedgerPosition, UserChanged};
 use crate::deciding::identity::{ChangeUser, CreateKey, RevokeKey};
 use crate::engine::Engine;
-use crate::horizon::HorizonRequest;
 use crate::idempotency::Idempotency;
 use crate::one_fact::OneFact as _;
 use crate::payload::Reading;
@@ -34,8 +32,6 @@ pub struct ApiKeyRequest {
     pub label: String,
     /// What it may be used for; `None` for all that the user may do.
     pub scopes: Option<Vec<Scope>>,
-    /// How far it is to see.
-    pub horizon: HorizonRequest,
     /// When it stops working, by the host.
     pub expires_at: Option<Instant<Wall>>,
 }
@@ -51,8 +47,6 @@ pub struct NewApiKey {
     pub user_id: UserId,
     /// The timeline it is bound to.
     pub timeline_id: TimelineId,
-    /// How far it sees.
-    pub horizon: Horizon,
     /// Where its making stands.
     pub ledger: LedgerPosition,
     /// Whether this is the outcome of an earlier request with the same idempotency key.
@@ -63,7 +57,7 @@ impl Engine {
     /// Returns who shows a key.
     ///
     /// # Errors
-    /// The key is malformed, unknown, expired or revoked; which of these is not told.
+    /// The key is malformed, unknown, expired or revoked, and which of these is not told; or it has a horizon.
     pub fn authenticate(&self, text: &str) -> Result<Caller, AuthFailure> {
         if !is_well_formed_key(text) {
             return Err(AuthFailure::Invalid);
@@ -72,12 +66,14 @@ impl Engine {
         let directory = self.directory();
         let key = directory.keys.shown(&key_digest(text)).filter(|key| key.is_live(self.for_expiry()));
         let key = key.ok_or(AuthFailure::Invalid)?;
+        if !key.horizon.is_open() {
+            return Err(AuthFailure::Retired);
+        }
         Ok(Caller {
             user_id: key.user_id.clone(),
             credential: Credential::Key(key.key_id.clone()),
             timeline_id: key.timeline_id.clone(),
             scopes: key.scopes.clone(),
-            horizon: key.horizon,
         })
     }
 
@@ -209,7 +205,6 @@ impl Engine {
             return Err(Refusal::invalid("label", format!("a label can have at most {LABEL_BYTES_MAX} bytes")));
         }
         let timeline_id = request.timeline_id.unwrap_or_else(TimelineId::main);
-        let horizon = self.horizon_of(caller, &timeline_id, request.horizon).await?;
         let secret = new_key_text(&*self.doors().entropy);
         let key_id = KeyId::new(&type_id("key", self.uuid())).map_err(|error| Refusal::id("key_id", error))?;
         let key = ApiKey {
@@ -219,7 +214,7 @@ impl Engine {
             timeline_id,
             label: request.label,
             scopes: request.scopes.map(Into::into),
-            horizon,
+            horizon: Horizon::default(),
             created_at: self.now(),
             expires_at: request.expires_at,
             revoked_at: None,
@@ -229,28 +224,9 @@ impl Engine {
         // A key that was made earlier may have been stopped since.
         let made = self.known_key(&key_id).await?;
         let made = made.ok_or_else(|| Refusal::NotFound { what: "API key", id: key_id.to_string() })?;
-        let ApiKey { user_id, timeline_id, horizon, .. } = made;
+        let ApiKey { user_id, timeline_id, .. } = made;
         let secret = (!replayed).then_some(secret);
-        Ok(NewApiKey { key_id, secret, user_id, timeline_id, horizon, ledger, replayed })
-    }
-
-    /// Makes a horizon of what was asked for: a moment becomes a position of the ledger of the key's timeline.
-    async fn horizon_of(
-        &self,
-        caller: &Caller,
-        timeline: &TimelineId,
-        request: HorizonRequest,
-    ) -> Result<Horizon, Refusal> {
-        let HorizonRequest { until_clock, known_at } = request;
-        if timeline.is_system() && (until_clock || known_at.is_some()) {
-            let detail = "`system` has no events; give a key with a horizon a timeline of its own";
-            return Err(Refusal::invalid("timeline_id", detail));
-        }
-        let Some(known_at) = known_at else { return Ok(Horizon { until_clock, known_at: None }) };
-        // Which positions and anchors there are is told to whoever may look there.
-        let state = self.admit(caller, timeline, Demand::Look, Action::CreateApiKey.word()).await?;
-        let known_at = self.position_of(&state, &known_at).await?;
-        Ok(Horizon { until_clock, known_at: Some(known_at) })
+        Ok(NewApiKey { key_id, secret, user_id, timeline_id, ledger, replayed })
     }
 
     /// Stops an API key.

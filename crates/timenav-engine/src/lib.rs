@@ -11,7 +11,6 @@
 
 // Doors, and what is data.
 mod json;
-mod horizon;
 mod caller;
 mod actor;
 mod entropy;
@@ -111,7 +110,6 @@ mod accepting;
 mod catching_up;
 mod looking_back;
 mod replica;
-mod sight;
 mod anchored;
 mod look;
 mod cursor;
@@ -161,7 +159,6 @@ mod witnessing;
 mod recalling;
 mod evidence;
 mod shared_witnessing;
-mod certificates;
 mod entries;
 mod views;
 mod paradoxes;
@@ -200,9 +197,6 @@ pub use bundles::{
     BUNDLE_LINE_BYTES_MAX, BundleCheck, BundleExport, CheckedBundle,
 };
 pub use caller::{AuthFailure, Caller, Credential};
-pub use certificates::{
-    CERTIFICATE_ENTRIES_READ_MAX, CERTIFICATE_READS_MAX, CertificateRequest, CertifiedEntry, SignedCertificate,
-};
 pub use changes::{LedgerPosition, LetGone};
 pub use clock_offset::{ClockFault, ClockOffset};
 pub use clocks::{
@@ -245,7 +239,6 @@ pub use head::{EndedTimeline, Fork, Head, Layer, Origin, TimelineKey, TimelineSt
 pub use hint::{HINTED_TIMELINES_MAX, Hint};
 pub use history::{CorrectedEvent, EventHistory, IntervenedEvent, InterventionRequest, ToldIntervention};
 pub use holding::HoldRequest;
-pub use horizon::{HorizonRequest, HorizonUse};
 pub use host_clock::HostClockDoubt;
 pub use idempotency::Idempotency;
 pub use identity::{ApiKeyRequest, NewApiKey};
@@ -293,7 +286,7 @@ pub use scan_places::{SCANS_RUNNING_MAX, SCANS_RUNNING_PER_USER_MAX};
 pub use seen_events::{EventAt, SeenEvent, SeenEvents};
 pub use seldom::Seldom;
 pub use sessions::{CROSS_SITE_CODE, NewSession, PasswordRequest, SessionView};
-pub use signer::{SignFailure, Signer};
+pub use signer::Signer;
 pub use skipped::SkippedMoments;
 pub use spool::Spool;
 pub use stats::EngineStats;

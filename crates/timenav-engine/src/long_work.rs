@@ -146,7 +146,6 @@ mod tests {
     use std::pin::pin;
     use std::task::{Context, Poll, Waker};
 
-    use timenav_core::horizon::Horizon;
     use timenav_core::ids::{KeyId, TimelineId};
     use tokio::sync::Semaphore;
 
@@ -159,7 +158,6 @@ mod tests {
             credential: Credential::Key(KeyId::new("key_1").unwrap()),
             timeline_id: TimelineId::main(),
             scopes: None,
-            horizon: Horizon::default(),
         }
     }
 

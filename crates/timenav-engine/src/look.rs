@@ -8,21 +8,19 @@ use std::sync::Arc;
 use async_recursion::async_recursion as boxed;
 use timenav_core::access::Demand;
 use timenav_core::as_of::AsOf;
-use timenav_core::clock::Clock;
-use timenav_core::ids::{AnchorId, TimelineId};
-use timenav_core::time::{Instant, Span, Virtual, Wall};
+use timenav_core::ids::TimelineId;
+use timenav_core::time::{Instant, Span, Wall};
 
 use crate::actor::Actor;
 use crate::caller::{AuthFailure, Caller};
-use crate::code::Code;
 use crate::deciding::alone;
 use crate::deciding::logged::{LogRead, LogRefusal};
 use crate::engine::Engine;
 use crate::head::{Layer, TimelineState};
+use crate::json::json;
 use crate::options::ReadLog;
-use crate::payload::{Reading, demanded, horizon_of};
+use crate::payload::{Reading, demanded};
 use crate::refusal::Refusal;
-use crate::sight::Sight;
 
 /// A read whose caller is let on, and that is no entry yet. What is wrong with a question is refused here, so that no
 /// entry says that it was answered.
@@ -60,8 +58,6 @@ pub(crate) struct Look {
     pub(crate) host: Instant<Wall>,
     /// Whether the moment is that of the entry, and not one that was asked for.
     pub(crate) is_of_now: bool,
-    /// What a key with a horizon sees no further than.
-    pub(crate) sight: Sight,
 }
 
 impl Engine {
@@ -87,17 +83,7 @@ impl Engine {
         demand: Demand,
         reading: &Reading,
     ) -> Result<Arc<TimelineState>, Refusal> {
-        self.admit_within(caller, timeline, demand, (reading.operation(), reading.horizon())).await
-    }
-
-    /// Logs that a key with a horizon was used for what lies beyond it, and returns the refusal.
-    #[boxed]
-    pub async fn refuse_beyond_horizon(&self, caller: &Caller, timeline: &TimelineId, operation: &str) -> Refusal {
-        let refused = caller.beyond_horizon(timeline, operation);
-        let (operation, detail) = (operation.to_owned(), refused.to_string());
-        let refusal = LogRefusal { operation, code: Code::BeyondHorizon.as_str(), detail };
-        let logged = self.submit(caller, timeline.clone(), refusal, None).await;
-        logged.err().unwrap_or(refused)
+        self.admit(caller, timeline, demand, reading.operation()).await
     }
 
     /// Logs that somebody asked for something with what is no longer good, and returns the refusal.
@@ -125,32 +111,27 @@ impl Engine {
     }
 
     /// Logs a read, if the caller may do what it demands. Returns the position of its entry once that is durable, and
-    /// `None` where the operator chose not to wait for it; and the clock as it was there, for a key with a horizon, whose
-    /// entry is always waited for: it says how far the key sees.
+    /// `None` where the operator chose not to wait for it.
     pub(crate) async fn log_read(
         &self,
         caller: &Caller,
         timeline: &TimelineId,
         demands: &'static [Demand],
         reading: &Reading,
-    ) -> Result<(Option<u64>, Option<(Clock, Instant<Virtual>)>), Refusal> {
+    ) -> Result<Option<u64>, Refusal> {
         let operation = reading.operation();
         debug_assert!(
             demanded(operation).is_some_and(|known| known.contains(&demands)),
             "a scan does not know that {operation} demands {demands:?}"
         );
-        debug_assert_eq!(reading.horizon(), horizon_of(operation), "a scan does not know what {operation} shows");
-        let has_horizon = !caller.horizon.is_open();
-        let read_log = if has_horizon { ReadLog::Durable } else { self.options().read_log };
+        let read_log = self.options().read_log;
         let is_answered = read_log == ReadLog::Buffered;
-        let (parameters, horizon) = (reading.parameters(caller.horizon), reading.horizon());
-        let read = LogRead { operation, parameters, demands, horizon, is_answered };
+        let read = LogRead { operation, parameters: json(reading), demands, is_answered };
         match read_log {
             ReadLog::Durable => {
                 let answer = self.submit(caller, timeline.clone(), read, None).await?;
                 // What was handed over has ended, and is read as it is.
-                let position = Some(answer.ledger.position).filter(|_| answer.timeline_id == *timeline);
-                Ok((position, answer.change.seen))
+                Ok(Some(answer.ledger.position).filter(|_| answer.timeline_id == *timeline))
             }
             ReadLog::Buffered => {
                 // Nobody waits for the entry, which would be refused.
@@ -161,7 +142,7 @@ impl Engine {
                     }
                 }
                 self.send(Actor::Caller(caller.clone()), timeline.clone(), read, None, None).await?;
-                Ok((None, None))
+                Ok(None)
             }
         }
     }
@@ -192,19 +173,6 @@ impl Engine {
                 Ok(Moment::Size(layer, anchor.position + 1))
             }
         }
-    }
-
-    /// Returns the last position of a timeline's own ledger that counted at a moment.
-    ///
-    /// # Errors
-    /// There is no such moment, or the timeline's own ledger had not begun.
-    pub(crate) async fn position_of(&self, state: &TimelineState, moment: &AsOf) -> Result<u64, Refusal> {
-        let layers = self.layers_at(state, Some(moment)).await.map_err(|refusal| refusal.of_field("known_at"))?;
-        let own = layers.last().filter(|layer| layer.timeline == state.head.key);
-        own.and_then(|layer| layer.as_of.checked_sub(1)).ok_or_else(|| {
-            let detail = format!("this is before the ledger of `{}` begins; name a later moment", state.head.id);
-            Refusal::invalid("known_at", detail)
-        })
     }
 
     /// Returns the layers of a moment, where the timeline's own ledger has so many entries.
@@ -244,25 +212,8 @@ impl Admitted<'_> {
     /// # Errors
     /// There is no such moment.
     pub(crate) async fn at(mut self, as_of: Option<&AsOf>) -> Result<Self, Refusal> {
-        self.moment = match (as_of, self.caller.horizon.is_open()) {
-            // How many entries there are is not told, so none is too late to be asked for: less is answered.
-            (Some(AsOf::Position(position)), false) if *position >= self.state.head.frontier.size() => Moment::Now,
-            (Some(AsOf::Anchor(anchor_id)), false) => self.anchor_within(anchor_id).await?,
-            _ => self.engine.moment(&self.state, as_of).await?,
-        };
+        self.moment = self.engine.moment(&self.state, as_of).await?;
         Ok(self)
-    }
-
-    /// Returns the moment of an anchor, unless it was set later than the caller's horizon knows, or marks something that
-    /// is later than the clock: then there is none.
-    async fn anchor_within(&self, anchor_id: &AnchorId) -> Result<Moment, Refusal> {
-        let (layer, anchor) = self.engine.find_anchor(&self.state, anchor_id).await?;
-        let (is_own, horizon) = (layer == self.state.ancestors.len(), self.caller.horizon);
-        let is_later = || anchor.timestamp > self.state.head.clock.now(self.engine.host(&self.state));
-        if is_own && !horizon.knows(anchor.position) || horizon.until_clock && is_later() {
-            return Err(Refusal::NotFound { what: "anchor", id: anchor_id.to_string() });
-        }
-        Ok(Moment::Size(layer, anchor.position + 1))
     }
 
     /// Looks at the size of the ledger that the first page of the query saw, if this is a later one.
@@ -278,7 +229,7 @@ impl Admitted<'_> {
     pub(crate) async fn look(self) -> Result<Look, Refusal> {
         let Self { engine, caller, reading, demand, state, moment, first_page } = self;
         let timeline = &state.head.id;
-        let (position, seen) = engine.log_read(caller, timeline, alone(demand), &reading).await?;
+        let position = engine.log_read(caller, timeline, alone(demand), &reading).await?;
         // Readers see an entry before it is answered, so this state holds it.
         let state = engine.state(timeline).unwrap_or_else(|| Arc::clone(&state));
         let size = position.unwrap_or_else(|| state.head.frontier.size());
@@ -286,17 +237,9 @@ impl Admitted<'_> {
         if let (Some(size), Some(last)) = (first_page, Arc::make_mut(&mut layers).last_mut()) {
             last.as_of = size;
         }
-        let mut is_of_now = matches!(moment, Moment::Now) && first_page.is_none();
-        if let (Some(known_at), Some(last)) = (caller.horizon.known_at, Arc::make_mut(&mut layers).last_mut())
-            && last.timeline == state.head.key
-        {
-            // Whatever moment was asked for, and whoever made the cursor.
-            last.as_of = last.as_of.min(known_at.saturating_add(1));
-            is_of_now = false;
-        }
-        let sight = Sight::of(caller.horizon, seen)?;
+        let is_of_now = matches!(moment, Moment::Now) && first_page.is_none();
         let host = engine.host(&state);
-        Ok(Look { state, layers, host, is_of_now, sight })
+        Ok(Look { state, layers, host, is_of_now })
     }
 }
 

@@ -28,7 +28,7 @@ const ROTATIONS_MAX: usize = 1_024;
 /// known to be committed, and of no others. Both keys sign where the next one is about to take the place of the other.
 ///
 /// # Errors
-/// The key or the name is none that a note can have, or the key cannot sign now.
+/// The key or the name is none that a note can have.
 pub(crate) fn newest_note(state: &TimelineState, doors: &Doors, options: &Options) -> Result<Arc<str>, Refusal> {
     if let Some(note) = state.note.get() {
         return Ok(Arc::clone(note));
@@ -70,10 +70,10 @@ fn sign(tree: &Checkpoint, (signer, next): (&dyn Signer, Option<&dyn Signer>)) -
     let key =
         |signer: &dyn Signer| VerifierKey::new(&tree.origin, signer.public_key()).map_err(|error| damaged(&error));
     let own = key(signer)?;
-    let mut note = signer.lend(|sign| tree.sign(&own, sign))?.map_err(|error| damaged(&error))?;
+    let mut note = tree.sign(&own, |message| signer.sign(message)).map_err(|error| damaged(&error))?;
     if let Some(next) = next {
         let own = key(next)?;
-        note = next.lend(|sign| note.countersign(&own, sign))?.map_err(|error| damaged(&error))?;
+        note = note.countersign(&own, |message| next.sign(message)).map_err(|error| damaged(&error))?;
     }
     Ok(note.to_string().into())
 }
@@ -89,7 +89,7 @@ pub(crate) fn note_of_scanned(tree: &Checkpoint, signer: &dyn Signer) -> Result<
 /// Has the next key sign what is kept of a timeline that has ended, beside the key that has signed it. `None` where it has.
 ///
 /// # Errors
-/// What is kept is not signed by the key that goes, or a key cannot sign now.
+/// What is kept is not signed by the key that goes.
 pub(crate) fn signed_by_next(
     kept: &KeptOutside,
     doors: &Doors,

@@ -262,6 +262,10 @@ pub(crate) async fn heads_of(
     }
     directory.version = system.map_or(0, |system| system.directory);
     directory.leave_out_dead(doors.clock.now());
+    let retired = directory.keys.values().filter(|key| !key.horizon.is_open()).count();
+    if retired > 0 {
+        tracing::warn!(retired, "API keys with a horizon no longer work: revoke them, and create keys without one");
+    }
     let mut states = states_of(heads, &ended);
     for state in states.values_mut() {
         if state.head.id.is_system() {

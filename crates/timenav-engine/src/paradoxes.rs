@@ -117,22 +117,17 @@ impl Engine {
         let look = admitted.with_first_page(cursor.map(|cursor| cursor.as_of)).look().await?;
         let skip = cursor.map_or(0, |cursor| usize::try_from(cursor.position).unwrap_or(usize::MAX));
         let (items_max, range) = (request.items_max, request.range);
-        // Observations are about how the data came, of which more is hidden than a clock shows.
-        let is_narrowed = look.sight.until().is_some();
         let wanted = move |heading: Heading| match &request.kinds {
-            _ if is_narrowed && heading.is_observation => false,
             Some(kinds) => kinds.contains(&heading.kind),
             None => request.observations || !heading.is_observation,
         };
         let found = move |kept: &mut Kept| {
             let (page, total) = page(kept, wanted, &range, skip, items_max);
-            let mut counts = kept.view.counts();
-            counts.retain(|(kind, ..)| !(is_narrowed && kind.is_observation()));
-            (page, total, counts)
+            (page, total, kept.view.counts())
         };
         let (paradoxes, total, counts) = match request.settings {
             None => self.view_of(caller, &look, found).await?,
-            Some(settings) => self.view_with(caller, &look, settings, found).await?,
+            Some(settings) => self.look_with(caller, &look.layers, settings, found).await?,
         };
         let shown = skip.saturating_add(paradoxes.len());
         let next_cursor = (shown < total).then(|| self.cursor(caller, &asked, look.size(), 0, shown as u64));

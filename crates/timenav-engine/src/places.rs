@@ -19,13 +19,10 @@ use crate::location::point_of;
 use crate::one_fact::OneFact as _;
 use crate::refusal::Refusal;
 use crate::rows::KnownEvent;
-use crate::sight::Sight;
 use crate::store::Pattern;
 
 /// Places with near spellings that are told.
 const NEAR_SPELLINGS_MAX: usize = 5;
-/// Events of one name among which one is looked for that a key with a horizon sees.
-const NAMED_READ_MAX: usize = 256;
 
 /// How a location was resolved.
 #[derive(Clone, Debug, PartialEq)]
@@ -70,14 +67,9 @@ impl Understood {
 impl Engine {
     /// Finds out what a location means: what its form says, else an event by its id or its name,
     /// else a known place, else the text of the events' own location.
-    pub(crate) async fn understand(
-        &self,
-        layers: &Arc<[Layer]>,
-        sight: &Sight,
-        query: LocationQuery,
-    ) -> Result<Understood, Refusal> {
+    pub(crate) async fn understand(&self, layers: &Arc<[Layer]>, query: LocationQuery) -> Result<Understood, Refusal> {
         let LocationQuery::Named(text) = query else { return Ok(Understood::Form(query)) };
-        if let Some((event_id, known)) = self.event_called(layers, sight, &text).await? {
+        if let Some((event_id, known)) = self.event_called(layers, &text).await? {
             let standing = known.standing().and_then(|version| event_draft(&version.content));
             let location = standing.as_ref().and_then(|draft| self.place_of(draft));
             return Ok(Understood::Event { event_id, location });
@@ -131,18 +123,15 @@ impl Engine {
     pub(crate) async fn event_called(
         &self,
         layers: &Arc<[Layer]>,
-        sight: &Sight,
         text: &str,
     ) -> Result<Option<(EventId, KnownEvent)>, Refusal> {
         if let Ok(event_id) = EventId::new(text)
-            && let Some(known) = self.versions_of(layers, &event_id).await?.and_then(|known| sight.of_event(known))
+            && let Some(known) = self.versions_of(layers, &event_id).await?
         {
             return Ok(Some((event_id, known)));
         }
-        let items_max = if sight.until().is_some() { NAMED_READ_MAX } else { 1 };
-        for event_id in self.store().events_named(Arc::clone(layers), name_key(text), items_max).await? {
-            let known = self.versions_of(layers, &event_id).await?;
-            if let Some(known) = known.and_then(|known| sight.of_event(known)) {
+        for event_id in self.store().events_named(Arc::clone(layers), name_key(text), 1).await? {
+            if let Some(known) = self.versions_of(layers, &event_id).await? {
                 return Ok(Some((event_id, known)));
             }
         }

@@ -14,8 +14,8 @@ use async_recursion::async_recursion as boxed;
 use timenav_core::access::Demand;
 use timenav_core::ids::TimelineId;
 use timenav_core::ledger::{
-    ConsistencyReceipt, Hash, HeadStatement, ProofError, Receipt, ReceiptError, TILE_WIDTH, TileError, TileId,
-    TilePath, consistency_nodes, inclusion_nodes, leaf_hash, parse_index_path,
+    Hash, HeadStatement, ProofError, TILE_WIDTH, TileError, TileId, TilePath, consistency_nodes, inclusion_nodes,
+    leaf_hash, parse_index_path,
 };
 
 /// A timeline's newest checkpoint.
@@ -141,29 +141,6 @@ impl Engine {
         self.prove_entry(&look.state, position).await
     }
 
-    /// As [`Engine::inclusion_proof`], with a receipt that says the same to those who know COSE (RFC 9942).
-    ///
-    /// # Errors
-    /// As those of [`Engine::inclusion_proof`].
-    #[boxed]
-    pub async fn entry_receipt(
-        &self,
-        caller: &Caller,
-        timeline: &TimelineId,
-        position: u64,
-    ) -> Result<(InclusionProof, Receipt), Refusal> {
-        let proof = self.inclusion_proof(caller, timeline, position).await?;
-        let signer = &self.doors().signer;
-        let key = signer.ledger_key(&self.options().service_name, timeline);
-        let key = key.map_err(|error| Refusal::Damaged(error.to_string()))?;
-        let InclusionProof { leaf, hashes, checkpoint: SignedCheckpoint { size, root, .. }, .. } = &proof;
-        let tree = (*size, root, hashes.clone());
-        let receipt = signer.lend(|sign| Receipt::sign(&key, (position, leaf.clone()), tree, sign))?;
-        let differs = |error| Refusal::Damaged(format!("entry {position} of `{timeline}` cannot be proven: {error}"));
-        let receipt = receipt.map_err(differs)?;
-        Ok((proof, receipt))
-    }
-
     /// Shows that an entry is in a timeline's newest tree, to a caller who has been let on to it.
     pub(crate) async fn prove_entry(&self, state: &TimelineState, position: u64) -> Result<InclusionProof, Refusal> {
         let (key, checkpoint) = (state.head.key, self.newest_checkpoint(state)?);
@@ -192,31 +169,6 @@ impl Engine {
         let hashes = node_hashes(self.store(), key, &nodes).await?;
         let from_root = root_at(self.store(), key, from).await?;
         Ok(ConsistencyProof { from, from_root, hashes, checkpoint })
-    }
-
-    /// As [`Engine::consistency_proof`], with a receipt that says the same to those who know COSE (RFC 9942).
-    ///
-    /// # Errors
-    /// As those of [`Engine::consistency_proof`]; and `from` is 0, or the size of the newest tree.
-    #[boxed]
-    pub async fn growth_receipt(
-        &self,
-        caller: &Caller,
-        timeline: &TimelineId,
-        from: u64,
-    ) -> Result<(ConsistencyProof, ConsistencyReceipt), Refusal> {
-        let proof = self.consistency_proof(caller, timeline, from).await?;
-        let signer = &self.doors().signer;
-        let key = signer.ledger_key(&self.options().service_name, timeline);
-        let key = key.map_err(|error| Refusal::Damaged(error.to_string()))?;
-        let ConsistencyProof { from_root, hashes, checkpoint: SignedCheckpoint { size, root, .. }, .. } = &proof;
-        let tree = (*size, root, hashes.clone());
-        let receipt = signer.lend(|sign| ConsistencyReceipt::sign(&key, (from, *from_root), tree, sign))?;
-        let receipt = receipt.map_err(|error| match error {
-            ReceiptError::NoGrowth { .. } => Refusal::invalid("from", error.to_string()),
-            _ => Refusal::Damaged(format!("the growth of `{timeline}` since {from} cannot be proven: {error}")),
-        })?;
-        Ok((proof, receipt))
     }
 
     /// Returns a timeline's newest checkpoint for a caller who has been let on to it.

@@ -12,10 +12,8 @@ use timenav_core::time::{Instant, Wall};
 use timenav_core::timers::TooMuch;
 use timenav_core::timers::leases::HeldByOther;
 
-use crate::caller::{AuthFailure, Caller};
+use crate::caller::AuthFailure;
 use crate::divergence::Divergence;
-use crate::horizon::{HorizonUse, instead};
-use crate::signer::SignFailure;
 use crate::store_error::StoreError;
 use crate::unknown_entry::UnknownEntry;
 
@@ -28,14 +26,6 @@ pub enum Refusal {
     /// What the caller showed is no longer good: the key was stopped or has expired, or the session has ended.
     #[error(transparent)]
     Unidentified(#[from] AuthFailure),
-    /// The key has a horizon, and what it asks for lies beyond.
-    #[error("this key has a horizon, and reads `{timeline_id}` alone; {instead}")]
-    BeyondHorizon {
-        /// The timeline that the key is bound to.
-        timeline_id: String,
-        /// What to do instead.
-        instead: &'static str,
-    },
     /// The clock says no.
     #[error(transparent)]
     Clock(#[from] ClockRefusal),
@@ -320,16 +310,6 @@ impl Refusal {
             other => other,
         }
     }
-
-    /// Names the field that the caller gave the value in.
-    #[must_use]
-    pub(crate) fn of_field(self, field: &str) -> Self {
-        match self {
-            Self::Invalid { detail, .. } => Self::invalid(field, detail),
-            other => other,
-        }
-    }
-
     /// Returns the refusal of what is said of firings that others have.
     pub(crate) fn lease_lost(of_others: Vec<HeldByOther>) -> Self {
         let others = of_others.len().saturating_sub(1);
@@ -389,35 +369,6 @@ impl From<StoreError> for Refusal {
             StoreError::Unknown(reason) => Self::OutcomeUnknown(reason),
             StoreError::Damaged(detail) => Self::Damaged(detail),
         }
-    }
-}
-
-impl From<SignFailure> for Refusal {
-    fn from(failure: SignFailure) -> Self {
-        Self::Unavailable(failure.to_string())
-    }
-}
-
-impl Caller {
-    /// Asks whether the caller's horizon allows something on a timeline. A key with a horizon reads its own timeline alone.
-    ///
-    /// # Errors
-    /// It does not. Which other timelines there are is not told.
-    pub(crate) fn check_horizon(&self, timeline: &TimelineId, horizon: HorizonUse) -> Result<(), Refusal> {
-        if self.horizon.is_open() {
-            return Ok(());
-        }
-        match horizon {
-            HorizonUse::Honored if self.timeline_id == *timeline => Ok(()),
-            HorizonUse::NothingToHide => Ok(()),
-            HorizonUse::Honored | HorizonUse::Refused => Err(self.beyond_horizon(timeline, "")),
-        }
-    }
-
-    /// Returns the refusal of what lies beyond the caller's horizon: an operation on a timeline.
-    pub(crate) fn beyond_horizon(&self, timeline: &TimelineId, operation: &str) -> Refusal {
-        let is_own = self.timeline_id == *timeline;
-        Refusal::BeyondHorizon { timeline_id: self.timeline_id.to_string(), instead: instead(operation, is_own) }
     }
 }
 

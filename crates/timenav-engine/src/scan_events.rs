@@ -66,20 +66,13 @@ impl Engine {
         request: MonitorEvents,
     ) -> Result<(EventPage, Vec<EventMarks>, Option<EventSummary>), Refusal> {
         let is_first = request.cursor.is_none();
-        let asked = Arc::clone(&request.filter);
+        let filter = Arc::clone(&request.filter);
         let (page, query, look) = self.find_events(caller, request, Reading::ScanEvents).await?;
-        let filter = look.sight.filter(asked);
         let drafts = page.events.iter().map(|event| event_draft(&event.content));
         let ids: Vec<EventId> = drafts
             .map(|draft| draft.and_then(|draft| draft.event_id))
             .collect::<Option<_>>()
             .ok_or_else(|| Refusal::Damaged("an event that is kept cannot be read".to_owned()))?;
-        if look.sight.until().is_some() {
-            // Effects and paradoxes are of all events, and what was done to one may be later than what is seen.
-            let bare = |event_id| EventMarks { event_id: Some(event_id), ..EventMarks::default() };
-            let summary = if is_first { Some(self.summary(caller, query, filter).await?) } else { None };
-            return Ok((page, ids.into_iter().map(bare).collect(), summary));
-        }
         let known = self.store().event_versions(query.layers.clone(), ids.clone()).await?;
         let of_view = ids.clone();
         let marks_of = move |kept: &mut Kept| {

@@ -6,7 +6,6 @@ use async_recursion::async_recursion as boxed;
 use timenav_core::access::Demand;
 use timenav_core::directory::session::{SessionCommand, SessionsToEnd};
 use timenav_core::directory::{KeptPassword, Session, SessionSpans};
-use timenav_core::horizon::Horizon;
 use timenav_core::ids::{SessionId, TimelineId, UserId, type_id};
 use timenav_core::key::{is_well_formed_session, session_text};
 use timenav_core::password::Password;
@@ -380,7 +379,6 @@ fn caller_in(session: &Session) -> Caller {
         credential: Credential::Session(session.session_id.clone()),
         timeline_id: TimelineId::main(),
         scopes: None,
-        horizon: Horizon::default(),
     }
 }
 

@@ -66,8 +66,6 @@ pub(crate) struct Shared {
     failure: Mutex<Option<Refusal>>,
     /// Whether the last group could not be committed.
     pub(crate) is_refused: AtomicBool,
-    /// Whether the key could not sign the last group.
-    pub(crate) is_unsigned: AtomicBool,
     pub(crate) entries: AtomicU64,
     pub(crate) groups: AtomicU64,
     pub(crate) commit_times: Arc<CommitTimes>,
@@ -145,7 +143,6 @@ impl Shared {
             directory: ArcSwap::new(Arc::clone(heads.directory())),
             failure: Mutex::new(None),
             is_refused: AtomicBool::new(false),
-            is_unsigned: AtomicBool::new(false),
             entries: AtomicU64::new(0),
             groups: AtomicU64::new(0),
             commit_times: Arc::new(CommitTimes::new()),

@@ -9,8 +9,7 @@ use timenav_core::event::CauseKind;
 use timenav_core::ids::{EventId, TimelineId};
 use timenav_core::limits::{DESCRIPTIONS_SEARCHED_MAX, EVENT_RELATIONS_MAX, NAMES_SEARCHED_MAX};
 use timenav_core::paradox::{Ancestor, IMPACT_EVENTS_MAX, Paradox};
-use timenav_core::place::LocationQuery;
-use timenav_core::time::{Instant, TimeRange, Virtual};
+use timenav_core::time::{Instant, Virtual};
 
 use crate::caller::Caller;
 use crate::engine::Engine;
@@ -22,8 +21,7 @@ use crate::look::Look;
 use crate::payload::Reading;
 use crate::proofs::InclusionProof;
 use crate::refusal::Refusal;
-use crate::rows::{Described, KnownEvent, StoredEvent};
-use crate::store::{EventQuery, Pattern};
+use crate::rows::{Described, KnownEvent};
 use crate::view_board::Kept;
 
 /// What is known around one event.
@@ -82,11 +80,10 @@ impl Engine {
         let admitted = self.let_on(caller, timeline, Demand::Look, read).await?;
         let _turn = self.long_work().turn_to_search(caller).await;
         let look = admitted.at(as_of.map(|(_, as_of)| as_of)).await?.look().await?;
-        let clock_at = look.sight.clock().map_or_else(|| look.state.head.clock.now(look.host), |(_, now)| *now);
-        let found = self.event_called(&look.layers, &look.sight, significant_event).await?;
+        let clock_at = look.state.head.clock.now(look.host);
+        let found = self.event_called(&look.layers, significant_event).await?;
         let (found, is_cut_off) = match found {
             Some(found) => (Some(found), false),
-            None if look.sight.until().is_some() => self.event_seen_described(caller, &look, significant_event).await?,
             None => self.event_described(caller, &look.layers, significant_event).await?,
         };
         let event = match found {
@@ -107,8 +104,6 @@ impl Engine {
         let own =
             standing.filter(|version| version.layer == look.state.ancestors.len()).map(|version| version.position);
         let proof = match own {
-            // A proof tells how many entries there are, and hashes what they say.
-            _ if !caller.horizon.is_open() => None,
             Some(position) => Some(self.prove_entry(&look.state, position).await?),
             None => None,
         };
@@ -130,42 +125,13 @@ impl Engine {
         Ok((known.map(|known| (event_id, known)), false))
     }
 
-    /// As [`Engine::event_described`], for a key with a horizon: among the events that it sees, of which so many are
-    /// looked through. Hidden ones count for nothing.
-    async fn event_seen_described(
-        &self,
-        caller: &Caller,
-        look: &Look,
-        description: &str,
-    ) -> Result<(Option<(EventId, KnownEvent)>, bool), Refusal> {
-        let everything = look.sight.narrow(EventQuery {
-            layers: Arc::clone(&look.layers),
-            patterns: vec![Pattern::Location(LocationQuery::Anywhere)],
-            range: TimeRange::everything(),
-            after: None,
-            items_max: usize::MAX,
-            newest_first: false,
-            overlapping: false,
-        });
-        let searched = (look.sight.filter(Arc::default()), DESCRIPTIONS_SEARCHED_MAX);
-        let wanted = (description.to_owned(), None);
-        let ((_, found), cut) = self.fold(caller, everything, searched, wanted, first_described).await?;
-        let Some(event_id) = found else { return Ok((None, cut.is_some())) };
-        let known = self.versions_of(&look.layers, &event_id).await?.and_then(|known| look.sight.of_event(known));
-        Ok((known.map(|known| (event_id, known)), false))
-    }
-
-    /// Returns events whose names are nearly so. To a key that sees no further than the clock there are none: among the
-    /// few names that are looked at, hidden ones would take the place of others.
+    /// Returns events whose names are nearly so.
     async fn names_near(
         &self,
         caller: &Caller,
         look: &Look,
         name: &str,
     ) -> Result<Vec<(EventId, Option<String>)>, Refusal> {
-        if look.sight.until().is_some() {
-            return Ok(Vec::new());
-        }
         let (engine, layers, key) = (self.clone(), Arc::clone(&look.layers), name_key(name));
         let searching = async move { Ok(engine.store().names_near(layers, key, NAMES_SEARCHED_MAX).await?) };
         self.long_work().in_turn(caller, searching).await
@@ -192,13 +158,5 @@ impl TimelineCheck {
     pub fn event_time(&self) -> Option<Instant<Virtual>> {
         let (_, history) = self.event.as_ref()?;
         event_draft(&history.known.standing()?.content).map(|draft| draft.time)
-    }
-}
-
-/// Takes the first event that has a description.
-fn first_described((description, found): &mut (String, Option<EventId>), event: &StoredEvent) {
-    let draft = found.is_none().then(|| event_draft(&event.content)).flatten();
-    if let Some(draft) = draft.filter(|draft| draft.description == *description) {
-        *found = draft.event_id;
     }
 }

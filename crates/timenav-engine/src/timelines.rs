@@ -44,9 +44,6 @@ pub struct TimelineView {
     pub role: Option<Role>,
     /// When that role expires, by the host; `None` where it does not.
     pub role_end: Option<Instant<Wall>>,
-    /// Whether a key with a horizon asks, to which neither counts nor hashes nor lists are told, nor what the timeline
-    /// was forked from: all of them tell of what it does not see.
-    pub is_narrowed: bool,
 }
 
 /// A timeline to create.
@@ -244,11 +241,7 @@ impl Engine {
     #[boxed]
     pub async fn timeline(&self, caller: &Caller, timeline: &TimelineId) -> Result<TimelineView, Refusal> {
         let look = self.look(caller, timeline.clone(), Demand::Inspect, Reading::Timeline {}).await?;
-        let mut view = self.view(caller, look.state)?;
-        if let (Some((clock, now)), Some(shown)) = (look.sight.clock(), &mut view.clock) {
-            *shown = self.clock_reading(timeline.clone(), clock.clone(), *now);
-        }
-        Ok(view)
+        self.view(caller, look.state)
     }
 
     /// Returns a page of the timelines that the caller may read, ordered by name.
@@ -262,13 +255,6 @@ impl Engine {
         items_max: usize,
         after: Option<&TimelineId>,
     ) -> Result<(Vec<TimelineView>, Option<TimelineId>), Refusal> {
-        if !caller.horizon.is_open() {
-            // No other timeline is there for it, so this is a read of its own one.
-            let own = caller.timeline_id.clone();
-            let view = self.timeline(caller, &own).await?;
-            let is_after = after.is_none_or(|after| own > *after);
-            return Ok((is_after.then_some(view).into_iter().collect(), None));
-        }
         // Anybody may ask: what is told is what each of them may read.
         self.log_read(caller, &TimelineId::system(), &[], &Reading::Timelines {}).await?;
         self.hear_of_all().await?;
@@ -302,8 +288,7 @@ impl Engine {
         let role_end = role.and_then(|_| state.head.permissions.role_end(&caller.user_id, host));
         let forked_from = state.lineage.last().cloned();
         let checkpoint = newest_note(&state, self.doors(), self.options())?;
-        let is_narrowed = !caller.horizon.is_open();
-        Ok(TimelineView { state, checkpoint, clock, forked_from, role, role_end, is_narrowed })
+        Ok(TimelineView { state, checkpoint, clock, forked_from, role, role_end })
     }
 }
 
@@ -312,6 +297,6 @@ impl TimelineView {
     #[must_use]
     pub fn sees_permissions(&self) -> bool {
         // `None` is an operator: anybody else without a role does not see the timeline at all.
-        !self.is_narrowed && self.role.is_none_or(|role| role == Role::Admin)
+        self.role.is_none_or(|role| role == Role::Admin)
     }
 }

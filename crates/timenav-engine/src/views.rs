@@ -23,7 +23,6 @@ use crate::view_board::Kept;
 
 mod feed;
 mod following;
-mod narrowed;
 mod timers;
 
 /// Entries read at a time.
@@ -88,9 +87,6 @@ impl Engine {
         look: &Look,
         what: impl FnOnce(&mut Kept) -> T + Send + 'static,
     ) -> Result<T, Refusal> {
-        if look.sight.until().is_some() {
-            return self.view_with(caller, look, Settings::default(), what).await;
-        }
         let (engine, layers) = (self.clone(), Arc::clone(&look.layers));
         // Others have a use for the view of now, and of a moment that is like now.
         let is_shared = look.is_of_now || look.state.stands_as_on(&layers);
@@ -103,25 +99,6 @@ impl Engine {
                 }
             }
             engine.with_own_view(&layers, Settings::default(), what).await
-        };
-        self.long_work().in_turn_of_views(caller, looking).await
-    }
-
-    /// As [`Engine::view_of`], with settings that nobody else may have chosen: a view for this read, of what it sees.
-    pub(crate) async fn view_with<T: Send + 'static>(
-        &self,
-        caller: &Caller,
-        look: &Look,
-        settings: Settings,
-        what: impl FnOnce(&mut Kept) -> T + Send + 'static,
-    ) -> Result<T, Refusal> {
-        let Some(until) = look.sight.until() else {
-            return self.look_with(caller, &look.layers, settings, what).await;
-        };
-        let (engine, layers) = (self.clone(), Arc::clone(&look.layers));
-        let looking = async move {
-            let mut kept = engine.make_narrowed_view(&layers, settings, until).await?;
-            spawned(move || what(&mut kept)).await
         };
         self.long_work().in_turn_of_views(caller, looking).await
     }

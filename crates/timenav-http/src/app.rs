@@ -7,7 +7,6 @@ use axum::middleware::{from_fn, from_fn_with_state};
 use timenav_engine::Engine;
 
 use crate::body::Rooms;
-use crate::horizon::Horizons;
 use crate::metrics::Metrics;
 use crate::operations::operations;
 use crate::rate::Rates;
@@ -23,13 +22,9 @@ use crate::{auth, console, finish, host, service};
 /// `metrics_apart`, the service itself has no `/metrics`.
 pub fn routers(engine: Engine, options: HttpOptions, metrics_apart: bool) -> (Router, Router) {
     let operations = operations();
-    let treated = operations
-        .iter()
-        .flat_map(|route| route.paths().into_iter().map(|path| (route.method.clone(), path, route.horizon)));
     let app = App::new(Reach {
         rates: Arc::new(Rates::new(&engine, options.requests_per_minute)),
         refusals: Arc::new(Refusals::new(engine.clone(), options.closing.clone())),
-        horizons: Arc::new(Horizons::new(treated)),
         rooms: Arc::new(Rooms::new()),
         requests: Shares::new(usize::MAX, REQUESTS_AT_ONCE_PER_USER_MAX),
         imports: Shares::new(IMPORTS_RUNNING_MAX, IMPORTS_PER_USER_MAX),

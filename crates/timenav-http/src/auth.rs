@@ -13,7 +13,7 @@ use http::request::Parts;
 use http::{HeaderMap, Method, header};
 use timenav_core::ids::TimelineId;
 use timenav_core::time::{Instant, Wall};
-use timenav_engine::{AuthFailure, Caller, Code, Engine, HorizonUse, Refusal};
+use timenav_engine::{AuthFailure, Caller, Code, Engine, Refusal};
 use tokio::time::timeout;
 
 use crate::body::WholeBody;
@@ -154,12 +154,6 @@ async fn admit(
             return failure.into_response();
         }
     };
-    if !caller.horizon.is_open() && app.horizons.treatment(&parts) == HorizonUse::Refused {
-        drain(body).await;
-        let aimed = aimed_at(&parts).unwrap_or_else(|| caller.timeline_id.clone());
-        let refusal = app.engine.refuse_beyond_horizon(&caller, &aimed, &operation(&parts)).await;
-        return refused(app, refusal.into());
-    }
     let (_held, body) = match reading {
         Reading::AsItComes => (None, body),
         Reading::Whole(bytes_max) => match app.rooms.read(&caller.user_id, body, bytes_max).await {

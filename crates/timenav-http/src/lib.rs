@@ -15,7 +15,6 @@ mod console;
 mod entity_tag;
 mod finish;
 mod handler;
-mod horizon;
 mod host;
 mod idempotency;
 mod metrics;

@@ -40,7 +40,6 @@ pub(crate) fn operations() -> Vec<Route> {
     routes.extend(v1::access_logs::routes());
     routes.extend(v1::users::routes());
     routes.extend(v1::api_keys::routes());
-    routes.extend(v1::certificates::routes());
     routes.extend(v1::sessions::routes());
     routes.extend(v1::limits::routes());
     routes

@@ -374,7 +374,7 @@ impl Failure {
             ) => {
                 vec![(header::WWW_AUTHENTICATE, "Bearer realm=\"timenav\"".to_owned())]
             }
-            Self::Unidentified(AuthFailure::Invalid) => {
+            Self::Unidentified(AuthFailure::Invalid | AuthFailure::Retired) => {
                 let challenge =
                     "Bearer realm=\"timenav\", error=\"invalid_token\", error_description=\"the API key is not valid\"";
                 vec![(header::WWW_AUTHENTICATE, challenge.to_owned())]

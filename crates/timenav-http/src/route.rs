@@ -7,7 +7,6 @@ use axum::extract::Request;
 use axum::middleware::{Next, from_fn};
 use axum::routing::{MethodRouter, delete, get, patch, post};
 use http::Method;
-use timenav_engine::HorizonUse;
 #[cfg(feature = "schema")]
 use utoipa::openapi::{RefOr, Schema};
 
@@ -153,8 +152,6 @@ pub(crate) struct Route {
     pub(crate) status: u16,
     /// Whether what it creates may be there already, which is another status.
     pub(crate) or_there: bool,
-    /// How it treats a key with a horizon.
-    pub(crate) horizon: HorizonUse,
     /// The forms that parameters may have, if not all go with each other.
     pub(crate) forms: Vec<Form>,
     /// Fields of the request's head that are heeded, besides those that every operation heeds.
@@ -178,7 +175,7 @@ pub(crate) struct Route {
 
 impl Route {
     fn new(
-        (method, horizon): (Method, HorizonUse),
+        method: Method,
         path: &'static str,
         id: &'static str,
         summary: &'static str,
@@ -195,7 +192,6 @@ impl Route {
             gives: Gives::Json(WireType::of::<crate::answer::StatusBody>()),
             status: 200,
             or_there: false,
-            horizon,
             forms: Vec::new(),
             heeds: Vec::new(),
             refusals: Vec::new(),
@@ -209,16 +205,14 @@ impl Route {
         }
     }
 
-    /// An operation that only looks. `QUERY` is served by the same handler. Who adds one says what a key with a horizon is
-    /// answered.
+    /// An operation that only looks. `QUERY` is served by the same handler.
     pub(crate) fn lookup<A>(
         path: &'static str,
         id: &'static str,
         summary: &'static str,
         handler: impl Operate<A>,
-        horizon: HorizonUse,
     ) -> Self {
-        Self::new((Method::GET, horizon), path, id, summary, compressed(get(Operation::lookup(handler))))
+        Self::new(Method::GET, path, id, summary, compressed(get(Operation::lookup(handler))))
     }
 
     /// An operation that only looks, with parameters that may be too long for a query string.
@@ -227,39 +221,38 @@ impl Route {
         id: &'static str,
         summary: &'static str,
         handler: impl Operate<A>,
-        horizon: HorizonUse,
     ) -> Self {
-        Self::new((Method::POST, horizon), path, id, summary, compressed(post(Operation::lookup(handler))))
+        Self::new(Method::POST, path, id, summary, compressed(post(Operation::lookup(handler))))
     }
 
-    /// An operation that changes something, which no key with a horizon does.
+    /// An operation that changes something.
     pub(crate) fn change<A>(
         path: &'static str,
         id: &'static str,
         summary: &'static str,
         handler: impl Operate<A>,
     ) -> Self {
-        Self::new((Method::POST, HorizonUse::Refused), path, id, summary, post(Operation::new(handler)))
+        Self::new(Method::POST, path, id, summary, post(Operation::new(handler)))
     }
 
-    /// An operation that changes a part of something, which no key with a horizon does.
+    /// An operation that changes a part of something.
     pub(crate) fn alteration<A>(
         path: &'static str,
         id: &'static str,
         summary: &'static str,
         handler: impl Operate<A>,
     ) -> Self {
-        Self::new((Method::PATCH, HorizonUse::Refused), path, id, summary, patch(Operation::new(handler)))
+        Self::new(Method::PATCH, path, id, summary, patch(Operation::new(handler)))
     }
 
-    /// An operation that takes something away, which no key with a horizon does.
+    /// An operation that takes something away.
     pub(crate) fn removal<A>(
         path: &'static str,
         id: &'static str,
         summary: &'static str,
         handler: impl Operate<A>,
     ) -> Self {
-        Self::new((Method::DELETE, HorizonUse::Refused), path, id, summary, delete(Operation::new(handler)))
+        Self::new(Method::DELETE, path, id, summary, delete(Operation::new(handler)))
     }
 
     pub(crate) fn takes<T: ToSchema>(mut self) -> Self {

@@ -10,7 +10,6 @@ use tokio_util::sync::CancellationToken;
 
 use crate::body::Rooms;
 use crate::connections::ConnectionCounts;
-use crate::horizon::Horizons;
 use crate::metrics::{Metrics, ProcessStats};
 use crate::rate::Rates;
 use crate::refusals::Refusals;
@@ -82,8 +81,6 @@ pub(crate) struct Reach {
     pub(crate) unavailable: Arc<Seldom>,
     pub(crate) refusals: Arc<Refusals>,
     pub(crate) rooms: Arc<Rooms>,
-    /// What a key with a horizon may ask for.
-    pub(crate) horizons: Arc<Horizons>,
     /// Requests that are being answered.
     pub(crate) requests: Arc<Shares<UserId>>,
     /// Files that are being imported.

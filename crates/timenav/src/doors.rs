@@ -9,7 +9,7 @@ use aws_lc_rs::hmac::{self, HMAC_SHA256};
 use aws_lc_rs::signature::{ED25519, Ed25519KeyPair, KeyPair as _, UnparsedPublicKey};
 use rustix::time::{ClockId, clock_gettime};
 use timenav_core::time::{Instant, Wall};
-use timenav_engine::{BootClock, Entropy, SignFailure, Signer, WallClock};
+use timenav_engine::{BootClock, Entropy, Signer, WallClock};
 
 use crate::boot::Kernel;
 
@@ -144,9 +144,9 @@ impl Signer for FileSigner {
         self.public_key
     }
 
-    fn sign(&self, message: &[u8]) -> Result<[u8; 64], SignFailure> {
+    fn sign(&self, message: &[u8]) -> [u8; 64] {
         let signature = self.pair.sign(message);
-        Ok(signature.as_ref().try_into().expect("an Ed25519 signature has 64 bytes"))
+        signature.as_ref().try_into().expect("an Ed25519 signature has 64 bytes")
     }
 
     fn verify(&self, public_key: &[u8; 32], message: &[u8], signature: &[u8; 64]) -> bool {
@@ -239,7 +239,7 @@ mod tests {
         let seed = HEXLOWER.decode(seed.as_bytes()).unwrap().try_into().unwrap();
         let signer = FileSigner::new(&seed).unwrap();
         assert_eq!(HEXLOWER.encode(&signer.public_key()), public_key);
-        let made = signer.sign(&[0x72]).unwrap();
+        let made = signer.sign(&[0x72]);
         assert_eq!(HEXLOWER.encode(&made), signature);
         assert!(signer.verify(&signer.public_key(), &[0x72], &made));
         assert!(!signer.verify(&signer.public_key(), &[0x73], &made));

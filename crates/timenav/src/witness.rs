@@ -25,7 +25,7 @@ use timenav_core::ledger::{
     AddCheckpoint, Note, NoteSignature, VerifierKey, WitnessKey, WitnessRefusal, Witnessed, decide_witnessing, sha256,
 };
 use timenav_core::time::{Instant, Wall};
-use timenav_engine::{SignFailure, Signer, WallClock};
+use timenav_engine::{Signer, WallClock};
 
 use crate::doors::{HostClock, verify_signature};
 
@@ -151,9 +151,6 @@ pub(crate) enum Unwitnessed {
         "a checkpoint of a log that is not named can have at most {PREFIX_NOTE_BYTES_MAX} bytes with its signatures"
     )]
     TooLong,
-    /// Nothing is cosigned now.
-    #[error(transparent)]
-    NotSigned(SignFailure),
     /// It could not be kept.
     #[error("what is cosigned cannot be kept: {0}")]
     NotKept(String),
@@ -343,12 +340,12 @@ impl Witness {
                 return Err(refusal.into());
             }
         };
-        // After the signature: whoever cannot sign cannot use up what the log may ask for.
+        // After the log's signature is checked: whoever cannot sign cannot use up what the log may ask for.
         log.check_pace()?;
         let not_kept = |error: &dyn std::fmt::Display| Unwitnessed::NotKept(error.to_string());
         let seconds = u64::try_from(self.clock.now().micros() / 1_000_000).unwrap_or(0);
-        let line = self.signer.lend(|sign| self.key.cosign(note.text(), seconds, sign));
-        let line = line.map_err(Unwitnessed::NotSigned)?.map_err(|error| not_kept(&error))?;
+        let line = self.key.cosign(note.text(), seconds, |message| self.signer.sign(message));
+        let line = line.map_err(|error| not_kept(&error))?;
         let note = only_of(note, &log.keys).with_signature(line.clone()).map_err(|error| not_kept(&error))?.to_string();
         if log.prefix.is_some() && note.len() > PREFIX_NOTE_BYTES_MAX {
             return Err(Unwitnessed::TooLong);

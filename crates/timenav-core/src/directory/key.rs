@@ -24,7 +24,7 @@ pub struct ApiKey {
     pub label: String,
     /// What it may be used for; `None` for all that the user may do.
     pub scopes: Option<Arc<[Scope]>>,
-    /// How far it sees. One with a horizon reads its own timeline, and changes nothing.
+    /// How far it saw, if an earlier version created it. One with a horizon no longer works.
     pub horizon: Horizon,
     /// When it was made, by the host.
     pub created_at: Instant<Wall>,

@@ -13,7 +13,6 @@ use sha2::{Digest, Sha256};
 
 mod adoption;
 mod canonical;
-mod certificate;
 mod checkpoint;
 mod cosignature;
 mod directory;
@@ -26,7 +25,6 @@ mod merkle;
 mod note;
 mod proof;
 mod reads;
-mod receipt;
 mod retention;
 mod runs;
 mod salt;
@@ -40,7 +38,6 @@ mod tests;
 
 pub use adoption::{ADOPT_ACTION, ADOPT_AHEAD_SECONDS_MAX, AdoptRefusal, Adopted, AdoptedLayer, decide_adoption};
 pub use canonical::Malformed;
-pub use certificate::{Certificate, CertificateCheck, CertificateError, CertifiedReads};
 pub use checkpoint::{Checkpoint, CheckpointError, origin};
 pub use cosignature::{
     COSIGNATURE, COSIGNATURE_AHEAD_SECONDS_MAX, COSIGNATURE_ML_DSA_44, CosignatureError, WitnessKey, cosignatures_in,
@@ -62,7 +59,6 @@ pub use proof::{verify_consistency, verify_inclusion};
 pub use reads::{KeptReads, READ_PARAMETERS_BYTES_MAX, READS_MAX, READS_OPENED_BYTES_MAX, READS_PAYLOAD_BYTES_MAX};
 pub use reads::{READS_ACTION, Read, ReadParameters, ReadProof, ReadProofError, ReadsDraft, ReadsEntry, ReadsError};
 pub use reads::{ReadsFull, reads_in, rebuilt_leaf};
-pub use receipt::{ConsistencyReceipt, RECEIPT_BYTES_MAX, Receipt, ReceiptError};
 pub use retention::{
     BelowFloor, ClockStep, LetGoClass, Retention, RetentionPolicies, SET_RETENTION_ACTION, clock_step,
 };

@@ -366,6 +366,12 @@ impl TlogProof {
         text
     }
 
+    /// Returns whether a file begins as a proof of some version does.
+    #[must_use]
+    pub fn begins(bytes: &[u8]) -> bool {
+        bytes.starts_with(b"c2sp.org/tlog-proof@")
+    }
+
     /// Reads a proof. Whether it is true, and whether the checkpoint is signed, is for
     /// [`verify_inclusion`] and [`Checkpoint::open`](super::Checkpoint::open) to say.
     ///

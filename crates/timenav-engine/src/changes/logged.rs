@@ -1,8 +1,6 @@
 //! What is answered where there is little to tell: that something was logged, or read.
 
 use serde::{Deserialize, Serialize};
-use timenav_core::clock::Clock;
-use timenav_core::time::{Instant, Virtual};
 
 use super::Change;
 
@@ -20,26 +18,5 @@ impl Change for Logged {
 
     fn of(record: Self) -> Option<Self> {
         Some(record)
-    }
-}
-
-/// Something was read.
-#[derive(Clone, Debug)]
-pub(crate) struct ReadLogged {
-    /// The clock at the entry, and what it shows there: for a key with a horizon, which sees no further.
-    pub(crate) seen: Option<(Clock, Instant<Virtual>)>,
-}
-
-impl Change for ReadLogged {
-    const KIND: &'static str = "logged";
-    type Record = Logged;
-
-    // Nobody repeats a read with an idempotency key.
-    fn record(&self) -> Logged {
-        Logged {}
-    }
-
-    fn of(_record: Logged) -> Option<Self> {
-        Some(Self { seen: None })
     }
 }

@@ -5,10 +5,8 @@ use timenav_core::ids::UserId;
 
 use super::{Aim, Asking, Deciding};
 use crate::action::Action;
-use crate::actor::Actor;
-use crate::changes::{Logged, ReadLogged};
+use crate::changes::Logged;
 use crate::draft::{Done, Draft};
-use crate::horizon::HorizonUse;
 use crate::json::json;
 use crate::payload::{RollbackAccepted, ScanAsked};
 use crate::refusal::Refusal;
@@ -19,8 +17,6 @@ pub(crate) struct LogRead {
     /// JSON text.
     pub(crate) parameters: String,
     pub(crate) demands: &'static [Demand],
-    /// How it treats a key with a horizon.
-    pub(crate) horizon: HorizonUse,
     /// Whether it was answered already, as it was allowed then.
     pub(crate) is_answered: bool,
 }
@@ -68,35 +64,26 @@ impl Asking for LogRead {
     fn needs_credential(&self) -> bool {
         !self.is_answered
     }
-
-    fn horizon(&self) -> HorizonUse {
-        self.horizon
-    }
 }
 
 impl Deciding for LogRead {
-    type Change = ReadLogged;
+    type Change = Logged;
 
-    fn decide(&self, draft: &mut Draft<'_>) -> Result<Done<ReadLogged>, Refusal> {
+    fn decide(&self, draft: &mut Draft<'_>) -> Result<Done<Logged>, Refusal> {
         // An entry claims that its reader was allowed. Whoever no longer is when it is written is logged as refused.
         if self.is_answered
             && let Err((code, why)) = draft.check_reader(self.demands)
         {
             let detail = format!("this was answered because it was still allowed when it was requested: {why}");
             let (ledger, position) = draft.append_refusal(self.operation, code, &detail)?;
-            return Ok(draft.done(ledger, position, ReadLogged { seen: None }));
+            return Ok(draft.done(ledger, position, Logged {}));
         }
-        let has_horizon = matches!(draft.actor(), Actor::Caller(caller) if !caller.horizon.is_open());
         let (ledger, operation) = match draft.aimed() {
-            // What a key with a horizon reads is told where it is read, or not read.
-            Err(Refusal::HandedOver { timeline_id }) if !has_horizon => {
-                (draft.system()?, format!("{} {timeline_id}", self.operation))
-            }
+            Err(Refusal::HandedOver { timeline_id }) => (draft.system()?, format!("{} {timeline_id}", self.operation)),
             aimed => (aimed?, self.operation.to_owned()),
         };
-        let (position, current_time) = draft.append_read(ledger, &operation, &self.parameters);
-        let seen = has_horizon.then(|| (draft.state(ledger).head.clock.clone(), current_time));
-        Ok(draft.done(ledger, position, ReadLogged { seen }))
+        let position = draft.append_read(ledger, &operation, &self.parameters);
+        Ok(draft.done(ledger, position, Logged {}))
     }
 }
 

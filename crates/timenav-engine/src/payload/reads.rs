@@ -3,13 +3,9 @@
 use std::collections::BTreeMap;
 
 use serde::Serialize;
-use serde_json::Value;
 use timenav_core::access::Demand;
-use timenav_core::horizon::Horizon;
 
 use crate::event_filter::FilterTexts;
-use crate::horizon::HorizonUse;
-use crate::json::json;
 
 /// What is read. The word is the subject of the entry, the parameters are its payload, in the order of their names.
 #[derive(Clone, Debug, Serialize)]
@@ -26,10 +22,6 @@ pub(crate) enum Reading {
     /// What came of a clock change that passed timers.
     Advance {
         advance_id: String,
-    },
-    /// What a key with a horizon has seen.
-    Certificate {
-        key_id: String,
     },
     CheckTimeline {
         as_of: Option<String>,
@@ -226,7 +218,6 @@ impl Reading {
             Self::Anchors {} => "anchors",
             Self::ApiKeys {} => "api_keys",
             Self::Bundle {} => "bundle",
-            Self::Certificate { .. } => "certificate",
             Self::CheckTimeline { .. } => "check_timeline",
             Self::Checkpoint {} => "checkpoint",
             Self::Clock {} => "clock",
@@ -262,75 +253,6 @@ impl Reading {
     }
 }
 
-impl Reading {
-    /// Returns how it treats a key with a horizon.
-    pub(crate) const fn horizon(&self) -> HorizonUse {
-        match self {
-            Self::AggregateEvents(_)
-            | Self::Anchors {}
-            | Self::CheckTimeline { .. }
-            | Self::Clock {}
-            | Self::ClockStream { .. }
-            | Self::Event { .. }
-            | Self::ExportEvents(_)
-            | Self::MonitorEvents(_)
-            | Self::MonitorParadox { .. }
-            | Self::ScanEvents(_)
-            | Self::Timeline {} => HorizonUse::Honored,
-            // Hashes, sizes and positions of a ledger count what lies beyond; what a stream tells has no entries of its
-            // own, so no certificate could vouch for it; the list of timelines is read as that of the key's own; the
-            // rest is about the service, or a part of changing something.
-            // Timers tell of moments that are still to come.
-            Self::AccessControl {}
-            | Self::AccessLogs { .. }
-            | Self::Advance { .. }
-            | Self::Firings { .. }
-            | Self::Followers {}
-            | Self::Leases {}
-            | Self::Foresee {}
-            | Self::Timer { .. }
-            | Self::TimerMoments {}
-            | Self::Timers {}
-            | Self::ApiKeys {}
-            | Self::Bundle {}
-            | Self::Certificate { .. }
-            | Self::Checkpoint {}
-            | Self::ConsistencyProof { .. }
-            | Self::Entries { .. }
-            | Self::EraseEvents { .. }
-            | Self::Fork { .. }
-            | Self::HeadStatement {}
-            | Self::InclusionProof { .. }
-            | Self::ManipulateEvent { .. }
-            | Self::Prune {}
-            | Self::Restrictions {}
-            | Self::Sessions {}
-            | Self::Stream(_)
-            | Self::Tile {}
-            | Self::Timelines {}
-            | Self::TimelinesDiff { .. }
-            | Self::Users {} => HorizonUse::Refused,
-        }
-    }
-
-    /// Returns its parameters as JSON, with the horizon that it is answered within, where there is one: so what a key
-    /// could see is told by the ledger alone.
-    pub(crate) fn parameters(&self, horizon: Horizon) -> String {
-        if horizon.is_open() {
-            return json(self);
-        }
-        let mut members: BTreeMap<String, Value> =
-            serde_json::to_value(self).and_then(serde_json::from_value).unwrap_or_default();
-        if horizon.until_clock {
-            members.insert("horizon".to_owned(), Horizon::CLOCK.into());
-        }
-        if let Some(known_at) = horizon.known_at {
-            members.insert("known_at".to_owned(), known_at.into());
-        }
-        json(&members)
-    }
-}
-
 /// Returns what whoever reads must be allowed to, by the word for it: one of these lists, whole. `None` for a word that
 /// this version does not write. The writer asks core for it, and so does a scan.
 pub(crate) fn demanded(operation: &str) -> Option<&'static [&'static [Demand]]> {
@@ -342,7 +264,7 @@ pub(crate) fn demanded(operation: &str) -> Option<&'static [&'static [Demand]]> 
         }
         "checkpoint" | "head_statement" | "timeline" => &[&[Demand::Inspect]],
         // Hashes are not entries, which tell of clocks and events.
-        // Of one's own key, or of another's.
+        // What a key had seen, which earlier versions certified: of one's own key, or of another's.
         "certificate" => &[&[Demand::Look], &[Demand::Administer]],
         "proof" | "tile" => &[&[Demand::Inspect], &[Demand::Look]],
         "foresee" => &[&[Demand::Steer]],
@@ -356,13 +278,4 @@ pub(crate) fn demanded(operation: &str) -> Option<&'static [&'static [Demand]]> 
         "timelines" => &[&[]],
         _ => return None,
     })
-}
-
-/// Returns how what is read treats a key with a horizon, by the word for it. A scan goes by it, and [`Reading::horizon`] is the same.
-pub(crate) fn horizon_of(operation: &str) -> HorizonUse {
-    match operation {
-        "aggregate_events" | "anchors" | "check_timeline" | "clock" | "clock_stream" | "event" | "export_events"
-        | "monitor_events" | "monitor_paradox" | "scan_events" | "timeline" => HorizonUse::Honored,
-        _ => HorizonUse::Refused,
-    }
 }

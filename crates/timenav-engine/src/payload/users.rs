@@ -54,7 +54,7 @@ pub(crate) struct KeyRecord {
     label: String,
     scopes: Option<Vec<String>>,
     expires_at: Option<String>,
-    /// `clock`, or absent: no payload of a key without a horizon has either member.
+    /// `clock`, or absent, as is the next: earlier versions created keys that saw less than their users.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     horizon: Option<String>,
     /// A position of the ledger of the key's timeline.

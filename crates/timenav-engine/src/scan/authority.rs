@@ -18,10 +18,9 @@ use super::powers::{Powers, Shown};
 use super::request::ScanRequest;
 use crate::action::{Action, Demanded, Nobody};
 use crate::archive::{EntryRow, Snapshot};
-use crate::horizon::HorizonUse;
 use crate::json::read;
 use crate::long_work::giving_way;
-use crate::payload::{KeyRecord, LoggedIn, PasswordSet, SessionsEnded, demanded, horizon_of};
+use crate::payload::{KeyRecord, LoggedIn, PasswordSet, SessionsEnded, demanded};
 use crate::stated::open_newest;
 use crate::store_error::StoreError;
 
@@ -73,7 +72,6 @@ pub(super) fn check(powers: &Powers, claim: &Claim<'_>) -> Result<(), String> {
         return shown(powers, (&authority.key, &record.actor)).map(|_| ());
     }
     let (user_id, standing) = standing(powers, claim, (&authority.key, &record.actor))?;
-    check_horizon(powers, claim, &authority.key, (action.word(), action.horizon()))?;
     let all = |demands: &[Demand]| demands.iter().try_for_each(|demand| access::decide(standing, *demand));
     let decided = match action.demands() {
         Demanded::All(demands) => all(demands),
@@ -129,22 +127,6 @@ fn standing<'p>(
     Ok((user_id, standing))
 }
 
-/// A key with a horizon reads what is honored, on its own timeline, and does nothing else.
-fn check_horizon(
-    powers: &Powers,
-    claim: &Claim<'_>,
-    id: &str,
-    (word, horizon): (&str, HorizonUse),
-) -> Result<(), String> {
-    let Some(bound_to) = powers.shown(id).and_then(|shown| shown.bound_to.as_ref()) else { return Ok(()) };
-    let may = match horizon {
-        HorizonUse::Honored => *bound_to.as_str() == *claim.record.timeline_id,
-        HorizonUse::NothingToHide => true,
-        HorizonUse::Refused => false,
-    };
-    if may { Ok(()) } else { Err(format!("`{id}` has a horizon, and might not `{word}` here")) }
-}
-
 /// Decides whether somebody might read. What this program does not know, it cannot judge.
 fn decide_reading(standing: Standing<'_>, operation: &str) -> Result<(), Denial> {
     let lists = demanded(operation).unwrap_or(&[]);
@@ -167,7 +149,6 @@ fn check_reads(powers: &Powers, claim: &Claim<'_>) -> Result<(), String> {
 /// Whoever is named might read it. No two reads of an entry by the same key that are of one kind differ in that.
 fn check_read<'p>(powers: &'p Powers, claim: &Claim<'p>, named: (&str, &str), operation: &str) -> Result<(), String> {
     let (user_id, standing) = standing(powers, claim, named)?;
-    check_horizon(powers, claim, named.0, (operation, horizon_of(operation)))?;
     decide_reading(standing, operation).map_err(|denial| {
         let version = claim.authority.directory;
         format!("`{user_id}` was not allowed to read `{operation}` at version {version} of the directory: {denial}")

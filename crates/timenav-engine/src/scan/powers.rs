@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use timenav_core::access::{RestrictionLevel, Scope};
-use timenav_core::ids::{TimelineId, UserId};
+use timenav_core::ids::UserId;
 use timenav_core::time::{Instant, Wall};
 use tokio::sync::Mutex;
 
@@ -26,8 +26,6 @@ pub(super) struct Shown {
     pub(super) user_id: UserId,
     pub(super) scopes: Option<Arc<[Scope]>>,
     pub(super) expires_at: Option<Instant<Wall>>,
-    /// The one timeline of a key with a horizon, which only reads there.
-    pub(super) bound_to: Option<TimelineId>,
     /// The first version with it, and the first one without.
     from: u64,
     until: Option<u64>,
@@ -96,13 +94,12 @@ impl Powers {
             Change::PutKey(key) => {
                 self.first_key.get_or_insert(version);
                 let (user_id, scopes) = (key.user_id.clone(), key.scopes.clone());
-                let bound_to = (!key.horizon.is_open()).then(|| key.timeline_id.clone());
-                let shown = Shown { user_id, scopes, expires_at: key.expires_at, bound_to, from: version, until: None };
+                let shown = Shown { user_id, scopes, expires_at: key.expires_at, from: version, until: None };
                 self.put(key.key_id.as_str(), shown);
             }
             Change::PutSession(session) => {
                 let (user_id, expires_at) = (session.user_id.clone(), Some(session.expires_at));
-                let shown = Shown { user_id, scopes: None, expires_at, bound_to: None, from: version, until: None };
+                let shown = Shown { user_id, scopes: None, expires_at, from: version, until: None };
                 self.put(session.session_id.as_str(), shown);
             }
             Change::RevokeKey { key_id, .. } => self.end(key_id.as_str(), version),

@@ -23,7 +23,6 @@ pub(super) const fn answer_of(code: Code) -> (StatusCode, &'static str) {
         Code::PermissionDenied => (StatusCode::FORBIDDEN, "You are not allowed to do this."),
         Code::TimeTravelRestricted => (StatusCode::FORBIDDEN, "Your time travel is restricted."),
         Code::InsufficientScope => (StatusCode::FORBIDDEN, "Your API key does not have the scope for this."),
-        Code::BeyondHorizon => (StatusCode::FORBIDDEN, "This lies beyond the horizon of your API key."),
         Code::WrongEncryptionKey => (StatusCode::FORBIDDEN, "The key does not open this record."),
         Code::FeatureDisabled => (StatusCode::FORBIDDEN, "This is turned off on this service."),
         Code::RateLimited => (StatusCode::TOO_MANY_REQUESTS, "Too many attempts."),
@@ -65,9 +64,11 @@ pub(super) const fn answer_of(code: Code) -> (StatusCode, &'static str) {
 pub(crate) const fn of_stranger(failure: AuthFailure) -> Code {
     match failure {
         AuthFailure::Missing | AuthFailure::OtherScheme | AuthFailure::Elsewhere => Code::MissingCredentials,
-        AuthFailure::Invalid | AuthFailure::Malformed | AuthFailure::Session | AuthFailure::LogIn => {
-            Code::InvalidCredentials
-        }
+        AuthFailure::Invalid
+        | AuthFailure::Retired
+        | AuthFailure::Malformed
+        | AuthFailure::Session
+        | AuthFailure::LogIn => Code::InvalidCredentials,
     }
 }
 
@@ -79,7 +80,6 @@ pub(super) fn of_refusal(refusal: &Refusal) -> Code {
         Refusal::Denied(Denial::Permission { .. } | Denial::OperatorOnly) => Code::PermissionDenied,
         Refusal::Denied(Denial::Restricted { .. } | Denial::TooFar { .. }) => Code::TimeTravelRestricted,
         Refusal::Denied(Denial::Scope { .. }) => Code::InsufficientScope,
-        Refusal::BeyondHorizon { .. } => Code::BeyondHorizon,
         Refusal::Clock(ClockRefusal::OutOfRange) | Refusal::EventOutOfRange => Code::TimeOutOfRange,
         Refusal::Clock(ClockRefusal::Running) => Code::ClockRunning,
         Refusal::Clock(ClockRefusal::NothingDue) => Code::NothingDue,

@@ -14,7 +14,7 @@ use timenav_core::ids::{TimelineId, UserId};
 use timenav_core::limits::PERMISSION_USERS_MAX;
 use timenav_core::permissions::End;
 use timenav_core::time::{Duration, Instant, Wall};
-use timenav_engine::{HorizonUse, PermissionsAnswer, PermissionsChange};
+use timenav_engine::{PermissionsAnswer, PermissionsChange};
 
 use super::timelines::{PermissionsBody, expires_in};
 use crate::answer::{Changed, LedgerBody};
@@ -42,17 +42,11 @@ pub(crate) fn routes() -> Vec<Route> {
         .heeds_if_match("Only if the permissions still have this tag")
         .tagged()
         .tag(TAG),
-        Route::lookup(
-            "/access-control",
-            "access_control",
-            "Reads the permissions of a timeline",
-            access_control,
-            HorizonUse::Refused,
-        )
-        .takes::<AccessControlReadRequest>()
-        .gives::<AccessControlBody>()
-        .tagged()
-        .tag(TAG),
+        Route::lookup("/access-control", "access_control", "Reads the permissions of a timeline", access_control)
+            .takes::<AccessControlReadRequest>()
+            .gives::<AccessControlBody>()
+            .tagged()
+            .tag(TAG),
     ]
 }
 

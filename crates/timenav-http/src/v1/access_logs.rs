@@ -6,7 +6,7 @@ use axum::extract::State;
 use serde::{Deserialize, Serialize};
 use timenav_core::ids::{TimelineId, UserId};
 use timenav_core::time::{TimeRange, Wall};
-use timenav_engine::{AccessLogs, HorizonUse, LogEntry, LogGap, LogGapReason, LogOrder};
+use timenav_engine::{AccessLogs, LogEntry, LogGap, LogGapReason, LogOrder};
 
 use crate::auth::Authenticated;
 use crate::params::Params;
@@ -19,16 +19,10 @@ use super::retention::text;
 
 pub(crate) fn routes() -> Vec<Route> {
     vec![
-        Route::lookup(
-            "/access-logs",
-            "access_logs",
-            "Reads the access log of a timeline",
-            access_logs,
-            HorizonUse::Refused,
-        )
-        .takes::<AccessLogsRequest>()
-        .gives::<AccessLogsBody>()
-        .tag("access"),
+        Route::lookup("/access-logs", "access_logs", "Reads the access log of a timeline", access_logs)
+            .takes::<AccessLogsRequest>()
+            .gives::<AccessLogsBody>()
+            .tag("access"),
     ]
 }
 

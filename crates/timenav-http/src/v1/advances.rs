@@ -9,7 +9,7 @@ use timenav_core::ids::{AdvanceId, TimelineId};
 use timenav_core::limits::{SETTLE_WAIT_SECONDS_DEFAULT, SETTLE_WAIT_SECONDS_MAX};
 use timenav_core::time::Span;
 use timenav_core::timers::AdvanceState;
-use timenav_engine::{Engine, HorizonUse, Receipt, Refusal};
+use timenav_engine::{Engine, Receipt, Refusal};
 use tokio::time::timeout;
 
 use super::firings::{FiringBody, host};
@@ -28,7 +28,6 @@ pub(crate) fn routes() -> Vec<Route> {
             "receipt",
             "Tells what fired while the clock moved, and what came of it",
             advance,
-            HorizonUse::Refused,
         )
         .takes::<AdvanceRequest>()
         .gives::<ReceiptBody>()

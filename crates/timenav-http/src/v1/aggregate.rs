@@ -9,7 +9,7 @@ use timenav_core::ids::TimelineId;
 use timenav_core::limits::{AGGREGATE_EVENTS_MAX, AGGREGATE_EVENTS_READ_MAX, PAGE_ITEMS_DEFAULT, PAGE_ITEMS_MAX};
 use timenav_core::place::LocationQuery;
 use timenav_core::time::{Bucket, TimeRange, Virtual, parse_duration};
-use timenav_engine::{AggregateEvents, AggregatedEvents, EventGroup, GroupBy, GroupKey, HorizonUse};
+use timenav_engine::{AggregateEvents, AggregatedEvents, EventGroup, GroupBy, GroupKey};
 
 use super::filter::{self, Attributes};
 use super::parameters::timeline;
@@ -31,7 +31,7 @@ const RESOLUTION: std::ops::RangeInclusive<f64> = 0.001..=90.0;
 pub(crate) fn routes() -> Vec<Route> {
     let summary = "Counts events by time, cell, actor, source or attribute";
     vec![
-        Route::lookup("/aggregate-events", "aggregate_events", summary, aggregate_events, HorizonUse::Honored)
+        Route::lookup("/aggregate-events", "aggregate_events", summary, aggregate_events)
             .takes::<AggregateRequest>()
             .gives::<AggregatedBody>()
             .tag("events"),

@@ -7,7 +7,7 @@ use http::HeaderMap;
 use serde::{Deserialize, Serialize};
 use timenav_core::ids::{AnchorId, TimelineId};
 use timenav_core::time::{Instant, Virtual};
-use timenav_engine::{Action, Anchor, AnchorPage, AnchorRequest, HorizonUse, ReturnScope, Returning};
+use timenav_engine::{Action, Anchor, AnchorPage, AnchorRequest, ReturnScope, Returning};
 
 use super::clock::{ClockBody, GENERATION, INSIDE, INSIDE_SAYS, Operation, is_inside, once_done};
 use super::followers::Patience;
@@ -31,16 +31,10 @@ pub(crate) fn routes() -> Vec<Route> {
             .gives::<AnchorSetBody>()
             .heeds_if_there()
             .tag(TAG),
-        Route::lookup(
-            "/anchors",
-            "anchors",
-            "Lists anchors in the order they were set, inherited ones first",
-            anchors,
-            HorizonUse::Honored,
-        )
-        .takes::<AnchorsRequest>()
-        .gives::<AnchorsBody>()
-        .tag(TAG),
+        Route::lookup("/anchors", "anchors", "Lists anchors in the order they were set, inherited ones first", anchors)
+            .takes::<AnchorsRequest>()
+            .gives::<AnchorsBody>()
+            .tag(TAG),
         Route::change(
             "/return-to-anchor",
             "return_to_anchor",

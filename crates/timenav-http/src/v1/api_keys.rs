@@ -6,10 +6,9 @@ use axum::extract::State;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize};
 use timenav_core::access::Scope;
-use timenav_core::horizon::Horizon;
 use timenav_core::ids::{KeyId, TimelineId, UserId};
 use timenav_core::time::{Instant, Wall};
-use timenav_engine::{ApiKey, ApiKeyRequest, HorizonRequest, HorizonUse, Refusal};
+use timenav_engine::{ApiKey, ApiKeyRequest, Refusal};
 
 use super::parameters::{NoParameters, timeline};
 use crate::answer::{Changed, LedgerBody};
@@ -19,7 +18,7 @@ use crate::params::{InPath, Params};
 use crate::problem::Failure;
 use crate::route::Route;
 use crate::state::App;
-use crate::wire::{self, MomentText, Text, items_max};
+use crate::wire::{self, Text, items_max};
 
 const TAG: &str = "api keys";
 
@@ -30,16 +29,10 @@ pub(crate) fn routes() -> Vec<Route> {
             .gives::<KeyMadeBody>()
             .created()
             .tag(TAG),
-        Route::lookup(
-            "/api-keys",
-            "api_keys",
-            "Lists the keys of a user, without their secrets",
-            api_keys,
-            HorizonUse::Refused,
-        )
-        .takes::<KeysRequest>()
-        .gives::<KeysBody>()
-        .tag(TAG),
+        Route::lookup("/api-keys", "api_keys", "Lists the keys of a user, without their secrets", api_keys)
+            .takes::<KeysRequest>()
+            .gives::<KeysBody>()
+            .tag(TAG),
         Route::removal("/api-keys/{key_id}", "revoke_api_key", "Revokes an API key", revoke_api_key)
             .gives::<KeyStoppedBody>()
             .tag(TAG),
@@ -64,25 +57,9 @@ pub(crate) struct KeyRequest {
     #[schema(value_type = Option<Vec<String>>, format = "scope", max_items = 4)]
     #[serde(default, deserialize_with = "scopes")]
     scopes: Option<Vec<Scope>>,
-    /// `clock` if the key sees no later than the clock of its timeline shows when it asks. Such a key can only read its own
-    /// timeline.
-    horizon: Option<HorizonWord>,
-    /// What the ledger of the timeline learned later does not exist for the key: a position, an anchor id, or a host time.
-    /// A time or an anchor becomes a position. Such a key can only read its own timeline.
-    #[schema(schema_with = wire::moment_schema, required = false)]
-    #[serde(default, deserialize_with = "wire::moment")]
-    known_at: Option<MomentText>,
     /// When the key expires, in host time. Defaults to never.
     #[schema(value_type = Option<String>, format = "expiry", example = "2127-01-01T00:00:00Z")]
     expires_at: Option<Text<Instant<Wall>>>,
-}
-
-/// How far a key sees.
-#[derive(Clone, Copy, Debug, Deserialize, ToSchema)]
-#[serde(rename_all = "snake_case")]
-pub(crate) enum HorizonWord {
-    /// To what the clock shows.
-    Clock,
 }
 
 /// Whose keys to list.
@@ -115,12 +92,6 @@ pub(crate) struct KeyMadeBody {
     user_id: String,
     /// The timeline it is bound to.
     timeline_id: String,
-    /// `clock` if the key sees no later than the clock shows.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    horizon: Option<&'static str>,
-    /// The last position of its timeline's ledger that the key knows.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    known_at: Option<u64>,
     /// Its place in the ledger of `system`.
     ledger: LedgerBody,
 }
@@ -164,12 +135,6 @@ pub(crate) struct KeyBody {
     /// What it can be used for; absent for everything the user can do.
     #[serde(skip_serializing_if = "Option::is_none")]
     scopes: Option<Vec<&'static str>>,
-    /// `clock` if the key sees no later than the clock shows.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    horizon: Option<&'static str>,
-    /// The last position of its timeline's ledger that the key knows.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    known_at: Option<u64>,
     /// Host time when it was created.
     created_at: String,
     /// Host time when it expires.
@@ -192,10 +157,6 @@ async fn create_api_key(
         timeline_id: timeline(request.timeline_id),
         label: request.label.unwrap_or_default(),
         scopes: request.scopes,
-        horizon: HorizonRequest {
-            until_clock: matches!(request.horizon, Some(HorizonWord::Clock)),
-            known_at: request.known_at.map(|moment| moment.as_of),
-        },
         expires_at: request.expires_at.map(|text| text.0),
     };
     let made = app.engine.create_api_key(&caller, asked, idempotency).await?;
@@ -211,8 +172,6 @@ async fn create_api_key(
         api_key: made.secret,
         user_id: made.user_id.to_string(),
         timeline_id: made.timeline_id.to_string(),
-        horizon: word(made.horizon),
-        known_at: made.horizon.known_at,
         ledger: made.ledger.into(),
     };
     Ok(Changed::created(body, made.replayed))
@@ -260,11 +219,6 @@ fn scopes<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Vec<Scope
     }
 }
 
-/// Returns the word for a horizon that ends at what the clock shows.
-fn word(horizon: Horizon) -> Option<&'static str> {
-    horizon.until_clock.then_some(Horizon::CLOCK)
-}
-
 impl From<&ApiKey> for KeyBody {
     fn from(key: &ApiKey) -> Self {
         Self {
@@ -273,8 +227,6 @@ impl From<&ApiKey> for KeyBody {
             timeline_id: key.timeline_id.to_string(),
             label: key.label.clone(),
             scopes: key.scopes.as_ref().map(|scopes| scopes.iter().map(|scope| scope.as_str()).collect()),
-            horizon: word(key.horizon),
-            known_at: key.horizon.known_at,
             created_at: key.created_at.to_string(),
             expires_at: key.expires_at.map(|at| at.to_string()),
             revoked_at: key.revoked_at.map(|at| at.to_string()),

@@ -6,7 +6,7 @@ use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
 use futures_util::stream;
 use http::header;
-use timenav_engine::{BundleExport, HorizonUse};
+use timenav_engine::BundleExport;
 
 use super::parameters::{NoParameters, named};
 use crate::auth::Authenticated;
@@ -22,7 +22,6 @@ pub(crate) fn routes() -> Vec<Route> {
             "bundle",
             "Exports a timeline as one file that can be verified offline",
             bundle,
-            HorizonUse::Refused,
         )
         .takes::<NoParameters>()
         .gives_lines("A bundle: lines of JSON, the last of which is `end`")

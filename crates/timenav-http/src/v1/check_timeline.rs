@@ -8,7 +8,7 @@ use serde_json::value::RawValue;
 use timenav_core::ids::{EventId, TimelineId};
 use timenav_core::limits::{DESCRIPTION_BYTES_MAX, DESCRIPTIONS_SEARCHED_MAX};
 use timenav_core::paradox::{Ancestor, Standing};
-use timenav_engine::{EventHistory, HorizonUse, TimelineCheck};
+use timenav_engine::{EventHistory, TimelineCheck};
 
 use super::event_history::EventReadBody;
 use super::paradoxes::ParadoxBody;
@@ -23,16 +23,10 @@ use crate::wire::{self, MomentText, Text};
 
 pub(crate) fn routes() -> Vec<Route> {
     vec![
-        Route::lookup(
-            "/check-timeline",
-            "check_timeline",
-            "Checks whether an event occurs",
-            check_timeline,
-            HorizonUse::Honored,
-        )
-        .takes::<CheckRequest>()
-        .gives::<CheckBody>()
-        .tag("paradoxes"),
+        Route::lookup("/check-timeline", "check_timeline", "Checks whether an event occurs", check_timeline)
+            .takes::<CheckRequest>()
+            .gives::<CheckBody>()
+            .tag("paradoxes"),
     ]
 }
 
@@ -87,7 +81,7 @@ pub(crate) struct CheckBody {
     /// Paradoxes that involve it, not counting observations: at most 100.
     paradoxes: Vec<ParadoxBody>,
     /// Proves that the entry of the current version is in the ledger; absent if that ledger belongs to a timeline this
-    /// one was forked from, and for a key with a horizon.
+    /// one was forked from.
     proof: Option<ProofBody>,
     /// Events with similar ids or names: a few.
     candidates: Vec<CandidateBody>,

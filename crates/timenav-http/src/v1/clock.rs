@@ -13,7 +13,7 @@ use timenav_core::clock::{ClockCommand, Rate};
 use timenav_core::ids::{FiringId, FollowerName, TimelineId};
 use timenav_core::limits::{RATE_MICROS_MAX, RATE_MICROS_MIN};
 use timenav_core::time::{Duration, Instant, Virtual};
-use timenav_engine::{Caller, ClockChange, HorizonUse};
+use timenav_engine::{Caller, ClockChange};
 
 use super::followers::{HOST, PROCESS, Patience};
 use super::parameters::timeline;
@@ -68,31 +68,23 @@ pub(crate) fn routes() -> Vec<Route> {
             .gives::<ClockBody>()
             .heeds_if_match(GENERATION)
             .heeds(INSIDE, INSIDE_SAYS, "id"),
-        Route::lookup("/clock", "clock", "Reads the clock", clock, HorizonUse::Honored)
-            .takes::<ClockRequest>()
-            .gives::<ClockBody>(),
-        Route::lookup(
-            "/clock/stream",
-            "clock_stream",
-            "Watches the clock: one message for each change",
-            stream::watch,
-            HorizonUse::Honored,
-        )
-        .takes::<WatchRequest>()
-        .conflicts()
-        .streams::<ClockBody>(Messages {
-            names: &["clock", "reset"],
-            id: "^[0-9]+$",
-            what: "One message for each change; the id is the generation",
-            may_be_silent: false,
-        })
-        .heeds("Last-Event-ID", "The id of the last message received: later ones are sent first", "message-id")
-        .heeds(
-            HOST,
-            "With `follow`, the name of the host on which the follower runs: `followers` tells it",
-            "host-name",
-        )
-        .heeds(PROCESS, "With `follow`, the id of its process on that host, or in its container", "process-id"),
+        Route::lookup("/clock", "clock", "Reads the clock", clock).takes::<ClockRequest>().gives::<ClockBody>(),
+        Route::lookup("/clock/stream", "clock_stream", "Watches the clock: one message for each change", stream::watch)
+            .takes::<WatchRequest>()
+            .conflicts()
+            .streams::<ClockBody>(Messages {
+                names: &["clock", "reset"],
+                id: "^[0-9]+$",
+                what: "One message for each change; the id is the generation",
+                may_be_silent: false,
+            })
+            .heeds("Last-Event-ID", "The id of the last message received: later ones are sent first", "message-id")
+            .heeds(
+                HOST,
+                "With `follow`, the name of the host on which the follower runs: `followers` tells it",
+                "host-name",
+            )
+            .heeds(PROCESS, "With `follow`, the id of its process on that host, or in its container", "process-id"),
     ]
     .into_iter()
     .map(|route| route.tag(TAG))
@@ -378,7 +370,7 @@ async fn clock(
     Params(request): Params<ClockRequest>,
 ) -> Result<Json<ClockBody>, Failure> {
     let view = app.engine.read_clock(&caller, timeline(request.timeline_id)).await?;
-    Ok(Json(ClockBody::read(&view).by_boot(&view, &caller)))
+    Ok(Json(ClockBody::read(&view).by_boot(&view)))
 }
 
 fn rate<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Rate, D::Error> {

@@ -5,7 +5,7 @@ use axum::Json;
 use axum::extract::State;
 use data_encoding::HEXLOWER;
 use serde::{Deserialize, Serialize};
-use timenav_engine::{EntriesRequest, EntryContents, EntryPage, HorizonUse, LedgerEntry};
+use timenav_engine::{EntriesRequest, EntryContents, EntryPage, LedgerEntry};
 
 use super::parameters::named;
 use super::timelines::ForkBody;
@@ -23,7 +23,6 @@ pub(crate) fn routes() -> Vec<Route> {
             "entries",
             "Reads ledger entries with their salts and payloads",
             entries,
-            HorizonUse::Refused,
         )
         .takes::<EntriesParameters>()
         .gives::<EntriesBody>()

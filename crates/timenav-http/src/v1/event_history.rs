@@ -13,7 +13,7 @@ use timenav_core::ids::{EventId, TimelineId};
 use timenav_core::intervention::{Effect, Understood, understand};
 use timenav_core::time::{Instant, Virtual};
 use timenav_engine::{
-    Consequences, EventHistory, EventVersion, HorizonUse, IntervenedEvent, InterventionRequest, OnParadox, Refusal,
+    Consequences, EventHistory, EventVersion, IntervenedEvent, InterventionRequest, OnParadox, Refusal,
     ToldIntervention,
 };
 
@@ -36,16 +36,10 @@ const TAG: &str = "events";
 
 pub(crate) fn routes() -> Vec<Route> {
     vec![
-        Route::lookup(
-            "/events/{event_id}",
-            "event",
-            "Reads an event with its versions and interventions",
-            event,
-            HorizonUse::Honored,
-        )
-        .takes::<EventRequest>()
-        .gives::<EventReadBody>()
-        .tag(TAG),
+        Route::lookup("/events/{event_id}", "event", "Reads an event with its versions and interventions", event)
+            .takes::<EventRequest>()
+            .gives::<EventReadBody>()
+            .tag(TAG),
         Route::change("/correct-event", "correct_event", "Corrects an event", correct_event)
             .takes::<CorrectionRequest>()
             .gives::<CorrectedBody>()

@@ -12,7 +12,7 @@ use timenav_core::event::EventDraft;
 use timenav_core::ids::TimelineId;
 use timenav_core::limits::EVENTS_PER_REQUEST_MAX;
 use timenav_core::time::{TimeRange, Virtual};
-use timenav_engine::{Action, EventPage, HorizonUse, MonitorEvents, Refusal};
+use timenav_engine::{Action, EventPage, MonitorEvents, Refusal};
 use timenav_import::EventRecord;
 #[cfg(feature = "schema")]
 use utoipa::PartialSchema;
@@ -47,17 +47,11 @@ pub(crate) fn routes() -> Vec<Route> {
             .heeds_if_there()
             .created()
             .tag(TAG),
-        Route::lookup(
-            "/monitor-events",
-            "monitor_events",
-            "Finds events by place and time",
-            monitor_events,
-            HorizonUse::Honored,
-        )
-        .takes::<MonitorRequest>()
-        .gives::<EventsBody>()
-        .linked()
-        .tag(TAG),
+        Route::lookup("/monitor-events", "monitor_events", "Finds events by place and time", monitor_events)
+            .takes::<MonitorRequest>()
+            .gives::<EventsBody>()
+            .linked()
+            .tag(TAG),
     ]
 }
 

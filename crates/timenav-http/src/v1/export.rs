@@ -13,7 +13,7 @@ use serde::Deserialize;
 use timenav_core::ids::TimelineId;
 use timenav_core::place::LocationQuery;
 use timenav_core::time::{TimeRange, Virtual};
-use timenav_engine::{EventExport, ExportEvents, HorizonUse, StoredEvent};
+use timenav_engine::{EventExport, ExportEvents, StoredEvent};
 use timenav_import::{AttributeColumns, Export, ExportError, ExportFormat};
 
 use super::filter::{self, Attributes, EventOrder};
@@ -33,7 +33,6 @@ pub(crate) fn routes() -> Vec<Route> {
             "export_events",
             "Exports the events of a place and time as a file",
             export_events,
-            HorizonUse::Honored,
         )
         .takes::<ExportRequest>()
         .gives_file()

@@ -12,7 +12,7 @@ use timenav_core::limits::{
 };
 use timenav_core::time::Span;
 use timenav_core::timers::FiringState;
-use timenav_engine::{Claim, ClaimedFiring, Engine, FiringAnswer, FiringRow, FiringsRequest, HorizonUse, Refusal};
+use timenav_engine::{Claim, ClaimedFiring, Engine, FiringAnswer, FiringRow, FiringsRequest, Refusal};
 use tokio::time::timeout;
 
 use super::parameters::timeline;
@@ -40,16 +40,10 @@ pub(crate) fn routes() -> Vec<Route> {
             .gives::<ClaimedBody>()
             .anew()
             .tag(TAG),
-        Route::lookup(
-            "/firings",
-            "firings",
-            "Lists firings in the order in which they fell due",
-            list::list,
-            HorizonUse::Refused,
-        )
-        .takes::<ListRequest>()
-        .gives::<FiringsBody>()
-        .tag(TAG),
+        Route::lookup("/firings", "firings", "Lists firings in the order in which they fell due", list::list)
+            .takes::<ListRequest>()
+            .gives::<FiringsBody>()
+            .tag(TAG),
         Route::change("/firings/ack", "acknowledge_firings", "Says that firings are done", acknowledge)
             .takes::<AcknowledgeRequest>()
             .gives::<FiringsSettledBody>()
@@ -77,7 +71,6 @@ pub(crate) fn routes() -> Vec<Route> {
             "firings_stream",
             "Observes firings: one message for each thing that happens to one. It claims none",
             stream::watch,
-            HorizonUse::Refused,
         )
         .takes::<FiringsStreamRequest>()
         .streams::<FiringsStreamBody>(MESSAGES)

@@ -9,7 +9,7 @@ use timenav_core::followers::{AwaitedState, Follower, FollowerHost, FollowerPlac
 use timenav_core::ids::{FollowerId, FollowerName, TimelineId};
 use timenav_core::limits::{FOLLOWER_HOST_BYTES_MAX, FOLLOWER_PROCESS_MAX, SETTLE_WAIT_SECONDS_MAX};
 use timenav_core::time::{Duration, Instant, Span, Wall};
-use timenav_engine::{Confirmation, FollowersSeen, HorizonUse, WaitFor, WhichFollowers};
+use timenav_engine::{Confirmation, FollowersSeen, WaitFor, WhichFollowers};
 
 use super::faults::FaultBody;
 use super::parameters::timeline;
@@ -34,7 +34,6 @@ pub(crate) fn routes() -> Vec<Route> {
             "followers",
             "Lists who follows the clock under a name, and which change each has confirmed",
             followers,
-            HorizonUse::Refused,
         )
         .takes::<FollowersRequest>()
         .gives::<FollowersBody>()

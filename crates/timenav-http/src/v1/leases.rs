@@ -6,7 +6,7 @@ use axum::extract::State;
 use serde::{Deserialize, Serialize};
 use timenav_core::ids::{LeaseId, TimelineId};
 use timenav_core::timers::holds::Hold;
-use timenav_engine::{HoldRequest, HorizonUse, Refusal};
+use timenav_engine::{HoldRequest, Refusal};
 
 use super::firings::lease;
 use super::parameters::timeline;
@@ -27,7 +27,7 @@ pub(crate) fn routes() -> Vec<Route> {
             .takes::<HoldAdvancesRequest>()
             .gives::<HeldBody>()
             .tag(TAG),
-        Route::lookup("/leases", "leases", "Lists leases that hold the clock", leases, HorizonUse::Refused)
+        Route::lookup("/leases", "leases", "Lists leases that hold the clock", leases)
             .takes::<LeasesRequest>()
             .gives::<LeasesBody>()
             .tag(TAG),

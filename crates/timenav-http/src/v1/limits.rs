@@ -11,12 +11,12 @@ use timenav_core::scan::{FINDINGS_PER_KIND_MAX, SAMPLE_ENTRIES_MAX};
 use timenav_core::time::{DURATION_BYTES_MAX, TIME_RANGE_BYTES_MAX, TIMESTAMP_BYTES_MAX};
 use timenav_engine::{
     ADOPT_BATCH_BYTES_MAX, ADOPT_BYTES_MAX, ADOPT_ERASURES_BYTES_MAX, ADOPT_ROOM_LEFT_BYTES, ADOPT_ROOM_TIMES,
-    ADOPT_ROTATIONS_MAX, BUNDLE_GONE_MAX, BUNDLE_LINE_BYTES_MAX, CERTIFICATE_ENTRIES_READ_MAX, CERTIFICATE_READS_MAX,
-    COUNTED_NAMED_MAX, COUNTED_NETWORKS_MAX, COUNTS_RUNNING_MAX, ENTRIES_PAGE_BYTES_MAX, ERASE_EVENTS_BATCH_MAX,
-    ERASE_EVENTS_SELECTED_MAX, EVENTS_PAGE_BYTES_MAX, HorizonUse, IMPORT_DRY_RUN_RECORDS_MAX, KEPT_CHANGES_MAX,
-    KEPT_FIRINGS_MAX, LOG_ENTRIES_READ_MAX, LONG_WORK_RUNNING_MAX, NAME_SEARCHES_RUNNING_MAX, QUEUE_SUBMISSIONS_MAX,
-    READ_PARAMETERS_BYTES_MAX, SCANS_RUNNING_MAX, SCANS_RUNNING_PER_USER_MAX, SWEEP_ENTRIES_READ_MAX,
-    SWEEP_POSITIONS_MAX, VIEWS_BEHIND_MAX, VIEWS_RUNNING_MAX,
+    ADOPT_ROTATIONS_MAX, BUNDLE_GONE_MAX, BUNDLE_LINE_BYTES_MAX, COUNTED_NAMED_MAX, COUNTED_NETWORKS_MAX,
+    COUNTS_RUNNING_MAX, ENTRIES_PAGE_BYTES_MAX, ERASE_EVENTS_BATCH_MAX, ERASE_EVENTS_SELECTED_MAX,
+    EVENTS_PAGE_BYTES_MAX, IMPORT_DRY_RUN_RECORDS_MAX, KEPT_CHANGES_MAX, KEPT_FIRINGS_MAX, LOG_ENTRIES_READ_MAX,
+    LONG_WORK_RUNNING_MAX, NAME_SEARCHES_RUNNING_MAX, QUEUE_SUBMISSIONS_MAX, READ_PARAMETERS_BYTES_MAX,
+    SCANS_RUNNING_MAX, SCANS_RUNNING_PER_USER_MAX, SWEEP_ENTRIES_READ_MAX, SWEEP_POSITIONS_MAX, VIEWS_BEHIND_MAX,
+    VIEWS_RUNNING_MAX,
 };
 use timenav_import::limits as import;
 
@@ -48,7 +48,7 @@ use crate::state::{App, REQUESTS_AT_ONCE_PER_USER_MAX};
 
 pub(crate) fn routes() -> Vec<Route> {
     vec![
-        Route::lookup("/limits", "limits", "Lists every limit by name", limits, HorizonUse::NothingToHide)
+        Route::lookup("/limits", "limits", "Lists every limit by name", limits)
             .takes::<NoParameters>()
             .gives::<LimitsBody>()
             .tag("service"),
@@ -102,8 +102,6 @@ async fn limits(
     limits.insert("sweep_runs_max".to_owned(), POSITION_RUNS_MAX.into());
     limits.insert("radius_metres_max".to_owned(), core::RADIUS_METRES_MAX.into());
     limits.insert("radius_metres_default".to_owned(), core::RADIUS_METRES_DEFAULT.into());
-    limits.insert("certificate_entries_read_max".to_owned(), CERTIFICATE_ENTRIES_READ_MAX.into());
-    limits.insert("certificate_reads_max".to_owned(), CERTIFICATE_READS_MAX.into());
     limits.insert("log_entries_read_max".to_owned(), LOG_ENTRIES_READ_MAX.into());
     limits.insert("sample_entries_max".to_owned(), SAMPLE_ENTRIES_MAX.into());
     limits.insert("findings_per_kind_max".to_owned(), FINDINGS_PER_KIND_MAX.into());

@@ -26,7 +26,6 @@ pub(crate) mod adoption;
 pub(crate) mod import;
 pub(crate) mod kept;
 pub(crate) mod limits;
-pub(crate) mod certificates;
 pub(crate) mod check_timeline;
 pub(crate) mod paradoxes;
 pub(crate) mod parameters;

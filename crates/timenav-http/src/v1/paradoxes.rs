@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use timenav_core::ids::{EventId, TimelineId, TimerId};
 use timenav_core::paradox::{Jumped, Kind, Paradox, Settings, Step, Taken, TimerTold, Uncertain, Witness};
 use timenav_core::time::{Duration, Instant, TimeRange, Virtual, Zone};
-use timenav_engine::{HorizonUse, MonitorParadox, ParadoxPage};
+use timenav_engine::{MonitorParadox, ParadoxPage};
 
 use super::parameters::timeline;
 use crate::auth::Authenticated;
@@ -25,16 +25,10 @@ const SPEED_KMH_MAX: f64 = 1_100_000_000.0;
 
 pub(crate) fn routes() -> Vec<Route> {
     vec![
-        Route::lookup(
-            "/monitor-paradox",
-            "monitor_paradox",
-            "Lists the paradoxes of a timeline",
-            monitor_paradox,
-            HorizonUse::Honored,
-        )
-        .takes::<ParadoxRequest>()
-        .gives::<ParadoxesBody>()
-        .tag("paradoxes"),
+        Route::lookup("/monitor-paradox", "monitor_paradox", "Lists the paradoxes of a timeline", monitor_paradox)
+            .takes::<ParadoxRequest>()
+            .gives::<ParadoxesBody>()
+            .tag("paradoxes"),
     ]
 }
 

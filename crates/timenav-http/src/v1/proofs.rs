@@ -8,14 +8,11 @@ use crate::schema::ToSchema;
 use axum::Json;
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
-use data_encoding::BASE64;
 use http::{HeaderMap, header};
 use serde::{Deserialize, Serialize};
 use timenav_core::ids::TimelineId;
 use timenav_core::ledger::{Hash, HeadProof, TlogProof, leaf_hash};
-use timenav_engine::{
-    Caller, ConsistencyProof, HorizonUse, InclusionProof, SignedCheckpoint, SignedHead, WitnessedProof,
-};
+use timenav_engine::{Caller, ConsistencyProof, InclusionProof, SignedCheckpoint, SignedHead, WitnessedProof};
 
 use super::parameters::{NoParameters, named};
 use crate::accept::{Accept, JSON, essence};
@@ -31,8 +28,6 @@ const TAG: &str = "proofs";
 pub(crate) const AS_JSON: &str = "json";
 /// How a file that can be checked offline is called.
 pub(crate) const AS_FILE: &str = "tlog-proof";
-/// How JSON with a COSE receipt in it is called.
-pub(crate) const AS_RECEIPT: &str = "cose";
 
 pub(crate) fn routes() -> Vec<Route> {
     vec![
@@ -41,7 +36,6 @@ pub(crate) fn routes() -> Vec<Route> {
             "checkpoint",
             "Returns the latest signed checkpoint",
             checkpoint,
-            HorizonUse::Refused,
         )
         .takes::<CheckpointRequest>()
         .gives_text::<CheckpointBody>("A signed note")
@@ -52,7 +46,6 @@ pub(crate) fn routes() -> Vec<Route> {
             "head_statement",
             "Returns the latest head statement",
             head_statement,
-            HorizonUse::Refused,
         )
         .takes::<NoParameters>()
         .gives_text::<HeadStatementBody>("The statement, an empty line, and its signature")
@@ -63,11 +56,10 @@ pub(crate) fn routes() -> Vec<Route> {
             "proof",
             "Proves that an entry is in the ledger, or that the ledger only grew",
             proof,
-            HorizonUse::Refused,
         )
         .takes::<ProofRequest>()
         .form(Form::default().with("position").without("from"))
-        .form(Form::default().with("from").without("position").off("witnessed").only("format", &[AS_JSON, AS_RECEIPT]))
+        .form(Form::default().with("from").without("position").off("witnessed").only("format", &[AS_JSON]))
         .gives_text::<ProofBody>("A proof; as text, of an entry alone: C2SP tlog-proof with the entry in `extra`")
         .bare()
         .tag(TAG),
@@ -95,8 +87,8 @@ pub(crate) struct ProofRequest {
     /// The size of an earlier checkpoint, to prove that the ledger continues it.
     #[serde(default, deserialize_with = "wire::number")]
     from: Option<u64>,
-    /// The form of the proof: `json`, `cose` for JSON with a COSE receipt, or, for an entry, `tlog-proof` for a file that
-    /// can be verified offline. Defaults to `json`; for an entry, unless `Accept` asks for `text/plain`.
+    /// The form of the proof: `json` or, for an entry, `tlog-proof` for a file that can be verified offline. Defaults to
+    /// `json`; for an entry, unless `Accept` asks for `text/plain`.
     #[schema(format = "proof-format", example = "tlog-proof")]
     format: Option<String>,
     /// Whether to prove the entry by a checkpoint of `system` that witnesses have cosigned. Defaults to false. The answer
@@ -111,7 +103,6 @@ pub(crate) struct ProofRequest {
 enum ProofFormat {
     Json,
     TlogProof,
-    Receipt,
 }
 
 /// A signed checkpoint (C2SP tlog-checkpoint), and how to verify it.
@@ -181,10 +172,6 @@ pub(crate) struct ProofBody {
     size: u64,
     /// The root of the tree: 64 hexadecimal digits.
     root: String,
-    /// As `cose`: the COSE receipt (RFC 9942), in base64. Its header `timenav-leaf` holds the entry; for consistency,
-    /// `timenav-from-root` holds the root of the earlier tree.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    receipt: Option<String>,
     /// If witnessed: the name of the timeline's ledger.
     #[serde(skip_serializing_if = "Option::is_none")]
     origin: Option<String>,
@@ -276,11 +263,6 @@ async fn proof(
                 ProofFormat::TlogProof => {
                     plain(tlog_proof(engine.inclusion_proof(&caller, of, position).await?).to_text())
                 }
-                ProofFormat::Receipt => {
-                    let (proof, receipt) = engine.entry_receipt(&caller, of, position).await?;
-                    let receipt = Some(BASE64.encode(&receipt.to_bytes()));
-                    Json(ProofBody { receipt, ..ProofBody::from(proof) }).into_response()
-                }
             })
         }
         (None, Some(from)) => match format.unwrap_or(ProofFormat::Json) {
@@ -289,13 +271,8 @@ async fn proof(
                 Ok(Json(ProofBody::from(proof)).into_response())
             }
             ProofFormat::TlogProof => {
-                let detail = "a `tlog-proof` is for one entry; give `position`, or use `json` or `cose`";
+                let detail = "a `tlog-proof` is for one entry; give `position`, or use `json`";
                 Err(Failure::invalid("format", detail))
-            }
-            ProofFormat::Receipt => {
-                let (proof, receipt) = app.engine.growth_receipt(&caller, &timeline_id, from).await?;
-                let receipt = Some(BASE64.encode(&receipt.to_bytes()));
-                Ok(Json(ProofBody { receipt, ..ProofBody::from(proof) }).into_response())
             }
         },
         (None, None) => Err(fault(FaultKind::Missing, "give `position` for an entry, or `from` for an earlier size")),
@@ -312,7 +289,7 @@ async fn witnessed(
     format: Option<ProofFormat>,
 ) -> Result<Response, Failure> {
     if format.is_some_and(|format| format != ProofFormat::Json) {
-        let detail = "a `tlog-proof` or a `cose` receipt is of one tree; with `witnessed`, use `json`";
+        let detail = "a `tlog-proof` is of one tree; with `witnessed`, use `json`";
         return Err(Failure::invalid("format", detail));
     }
     let position = match (request.position, request.from) {
@@ -332,8 +309,7 @@ fn format(name: &str) -> Result<ProofFormat, Failure> {
     match name {
         AS_JSON => Ok(ProofFormat::Json),
         AS_FILE => Ok(ProofFormat::TlogProof),
-        AS_RECEIPT => Ok(ProofFormat::Receipt),
-        _ => Err(Failure::invalid("format", "a proof can be `json`, `tlog-proof` or `cose`")),
+        _ => Err(Failure::invalid("format", "a proof can be `json` or `tlog-proof`")),
     }
 }
 
@@ -403,7 +379,6 @@ impl From<InclusionProof> for ProofBody {
             leaf_hash: Some(proof.leaf_hash.to_hex()),
             from: None,
             from_root: None,
-            receipt: None,
             origin: None,
             head: None,
             witnesses: None,
@@ -426,7 +401,6 @@ impl From<ConsistencyProof> for ProofBody {
             leaf_hash: None,
             from: Some(proof.from),
             from_root: Some(proof.from_root.to_hex()),
-            receipt: None,
             origin: None,
             head: None,
             witnesses: None,
@@ -454,7 +428,6 @@ impl From<WitnessedProof> for ProofBody {
             leaf: Some(String::from_utf8_lossy(&leaf).into_owned()),
             from: None,
             from_root: None,
-            receipt: None,
             origin: Some(tree.origin),
             head: head.map(HeadProofBody::from),
             witnesses: Some(cosigned.by.clone()),

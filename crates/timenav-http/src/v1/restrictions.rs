@@ -6,7 +6,6 @@ use axum::extract::State;
 use serde::{Deserialize, Serialize};
 use timenav_core::access::RestrictionLevel;
 use timenav_core::ids::UserId;
-use timenav_engine::HorizonUse;
 
 use super::parameters::NoParameters;
 use crate::answer::{Changed, LedgerBody};
@@ -31,16 +30,10 @@ pub(crate) fn routes() -> Vec<Route> {
         .takes::<RestrictRequest>()
         .gives::<RestrictedBody>()
         .tag(TAG),
-        Route::lookup(
-            "/restrictions",
-            "restrictions",
-            "Lists users whose time travel is restricted",
-            restrictions,
-            HorizonUse::Refused,
-        )
-        .takes::<NoParameters>()
-        .gives::<RestrictionsBody>()
-        .tag(TAG),
+        Route::lookup("/restrictions", "restrictions", "Lists users whose time travel is restricted", restrictions)
+            .takes::<NoParameters>()
+            .gives::<RestrictionsBody>()
+            .tag(TAG),
     ]
 }
 

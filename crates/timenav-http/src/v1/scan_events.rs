@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use timenav_core::ids::TimelineId;
 use timenav_core::time::{TimeRange, Virtual};
-use timenav_engine::{EventMarks, EventSummary, HorizonUse, MonitorEvents, StoredEvent};
+use timenav_engine::{EventMarks, EventSummary, MonitorEvents, StoredEvent};
 
 use super::events::EventBody;
 use super::filter::{self, Attributes, EventOrder};
@@ -29,7 +29,6 @@ pub(crate) fn routes() -> Vec<Route> {
             "scan_events",
             "Finds events with their effects, interventions and paradoxes",
             scan_events,
-            HorizonUse::Honored,
         )
         .takes::<ScanEventsRequest>()
         .gives::<ScannedBody>()

@@ -10,7 +10,7 @@ use http::{HeaderName, HeaderValue, header};
 use serde::{Deserialize, Serialize};
 use timenav_core::ids::{SessionId, TimelineId, UserId};
 use timenav_core::password::Password;
-use timenav_engine::{AuthFailure, Caller, Code, HorizonUse, Refusal, SessionView};
+use timenav_engine::{AuthFailure, Caller, Code, Refusal, SessionView};
 
 use super::parameters::NoParameters;
 use crate::answer::StatusBody;
@@ -31,17 +31,11 @@ const TAG: &str = "sessions";
 
 pub(crate) fn routes() -> Vec<Route> {
     vec![
-        Route::lookup(
-            "/session",
-            "session",
-            "Returns the caller and their session",
-            session,
-            HorizonUse::NothingToHide,
-        )
-        .takes::<NoParameters>()
-        .gives::<SessionBody>()
-        .open()
-        .tag(TAG),
+        Route::lookup("/session", "session", "Returns the caller and their session", session)
+            .takes::<NoParameters>()
+            .gives::<SessionBody>()
+            .open()
+            .tag(TAG),
         Route::change("/log-in", "log_in", "Starts a session and sets its cookie", log_in)
             .takes::<LogInRequest>()
             .gives::<SessionBody>()
@@ -66,7 +60,7 @@ pub(crate) fn routes() -> Vec<Route> {
         .gives::<PasswordSetBody>()
         .anew()
         .tag(TAG),
-        Route::lookup("/sessions", "sessions", "Lists the sessions of a user", sessions, HorizonUse::Refused)
+        Route::lookup("/sessions", "sessions", "Lists the sessions of a user", sessions)
             .takes::<SessionsRequest>()
             .gives::<SessionsBody>()
             .tag(TAG),

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use timenav_core::ids::TimelineId;
 use timenav_core::time::Duration;
-use timenav_engine::{HorizonUse, News, Told, Topic, WatchLedger, WatchedParadoxes};
+use timenav_engine::{News, Told, Topic, WatchLedger, WatchedParadoxes};
 
 use super::advances::AdvanceToldBody;
 use super::clock::ClockBody;
@@ -34,7 +34,6 @@ pub(crate) fn routes() -> Vec<Route> {
             "stream",
             "Watches a timeline: one message for each change in the chosen topics",
             watch,
-            HorizonUse::Refused,
         )
         .takes::<StreamRequest>()
         .streams::<StreamBody>(Messages {

@@ -6,7 +6,7 @@
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
 use http::header;
-use timenav_engine::{HorizonUse, TileRequest};
+use timenav_engine::TileRequest;
 
 use super::parameters::{NoParameters, named};
 use crate::auth::Authenticated;
@@ -18,7 +18,7 @@ use crate::state::App;
 pub(crate) fn routes() -> Vec<Route> {
     let summary = "Returns one tile of the tree, or one bundle of entries (`entries/…`)";
     vec![
-        Route::lookup("/timeline/{timeline_id}/tile/{*tile}", "tile", summary, tile, HorizonUse::Refused)
+        Route::lookup("/timeline/{timeline_id}/tile/{*tile}", "tile", summary, tile)
             .takes::<NoParameters>()
             .gives_bytes()
             .bare()

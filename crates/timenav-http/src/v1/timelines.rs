@@ -10,7 +10,7 @@ use timenav_core::access::{Ends, Permissions, Role};
 use timenav_core::ids::{TimelineId, UserId};
 use timenav_core::limits::{EXPIRES_IN_DAYS_MAX, EXPIRES_IN_SECONDS_MIN};
 use timenav_core::time::{Duration, Span};
-use timenav_engine::{HorizonUse, MadeTimeline, NewTimeline, TimelineView};
+use timenav_engine::{MadeTimeline, NewTimeline, TimelineView};
 
 use super::clock::ClockBody;
 use super::parameters::{NoParameters, named};
@@ -41,18 +41,12 @@ pub(crate) fn routes() -> Vec<Route> {
         .created()
         .bare()
         .tag(TAG),
-        Route::lookup(
-            "/timelines",
-            "timelines",
-            "Lists the timelines that the caller can read",
-            timelines,
-            HorizonUse::Honored,
-        )
-        .takes::<TimelinesRequest>()
-        .gives::<TimelinesBody>()
-        .bare()
-        .tag(TAG),
-        Route::lookup("/timeline/{timeline_id}", "timeline", "Reads a timeline", timeline, HorizonUse::Honored)
+        Route::lookup("/timelines", "timelines", "Lists the timelines that the caller can read", timelines)
+            .takes::<TimelinesRequest>()
+            .gives::<TimelinesBody>()
+            .bare()
+            .tag(TAG),
+        Route::lookup("/timeline/{timeline_id}", "timeline", "Reads a timeline", timeline)
             .takes::<NoParameters>()
             .gives::<TimelineReadBody>()
             .bare()
@@ -169,18 +163,15 @@ pub(crate) struct TimelineBody {
     /// Its clock; absent for `system`, and if a restriction hides clocks from the caller.
     #[serde(skip_serializing_if = "Option::is_none")]
     clock: Option<ClockBody>,
-    /// Its events, not counting cancelled ones; absent for a key with a horizon.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    events: Option<u64>,
-    /// Anchors set on it; absent for a key with a horizon.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    anchors: Option<u64>,
-    /// What it was forked from; absent if it is not a fork, and for a key with a horizon.
+    /// Its events, not counting cancelled ones.
+    events: u64,
+    /// Anchors set on it.
+    anchors: u64,
+    /// What it was forked from; absent if it is not a fork.
     #[serde(skip_serializing_if = "Option::is_none")]
     fork: Option<ForkBody>,
-    /// Its latest signed tree; absent for a key with a horizon.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    head: Option<HeadBody>,
+    /// Its latest signed tree.
+    head: HeadBody,
     /// The caller's role: `read`, `write`, `admin`; `operator` for an operator in none of its lists.
     #[schema(value_type = String)]
     role: &'static str,
@@ -192,8 +183,7 @@ pub(crate) struct TimelineBody {
     /// Host time when it expires; absent if it does not.
     #[serde(skip_serializing_if = "Option::is_none")]
     expires_at: Option<String>,
-    /// How long the contents of reads and refusals are kept; absent if never set, which means forever, and for a key with
-    /// a horizon.
+    /// How long the contents of reads and refusals are kept; absent if never set, which means forever.
     #[serde(skip_serializing_if = "Option::is_none")]
     retention: Option<RetentionBody>,
     /// Its permissions; only for its admins.
@@ -370,27 +360,26 @@ impl ForkBody {
 impl From<&TimelineView> for TimelineBody {
     fn from(view: &TimelineView) -> Self {
         let head = &view.state.head;
-        let is_open = !view.is_narrowed;
-        let fork = head.fork.zip(view.forked_from.as_ref()).filter(|_| is_open);
+        let fork = head.fork.zip(view.forked_from.as_ref());
         Self {
             timeline_id: head.id.to_string(),
             clock: view.clock.as_ref().map(ClockBody::part),
-            events: is_open.then_some(head.events_count),
-            anchors: is_open.then_some(head.anchors_count),
+            events: head.events_count,
+            anchors: head.anchors_count,
             fork: fork.map(|(fork, of)| ForkBody {
                 deliver_webhooks: Some(true).filter(|_| head.timers.sends_carried()),
                 ..ForkBody::new(of, fork.size)
             }),
-            head: is_open.then(|| HeadBody {
+            head: HeadBody {
                 size: head.frontier.size(),
                 root: view.state.root.to_hex(),
                 checkpoint: view.checkpoint.to_string(),
-            }),
+            },
             role: view.role.map_or("operator", Role::as_str),
             role_expires_at: view.role_end.map(|at| at.to_string()),
             created_at: head.created_at.to_string(),
             expires_at: head.expires_at.map(|at| at.to_string()),
-            retention: (is_open && !head.retention.as_slice().is_empty()).then(|| head.retention.in_force().into()),
+            retention: (!head.retention.as_slice().is_empty()).then(|| head.retention.in_force().into()),
             permissions: view.sees_permissions().then(|| PermissionsBody::from(&*head.permissions)),
         }
     }

@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use timenav_core::ids::TimelineId;
 use timenav_engine::{
-    DiffOf, DiffPage, DiffSide, Difference, EventVersion, FiringDifference, FiringRow, HorizonUse, TimelinesDiff,
-    TimerDifference, TimerView,
+    DiffOf, DiffPage, DiffSide, Difference, EventVersion, FiringDifference, FiringRow, TimelinesDiff, TimerDifference,
+    TimerView,
 };
 
 use super::firings::FiringBody;
@@ -29,7 +29,6 @@ pub(crate) fn routes() -> Vec<Route> {
             "Lists the events, timers or firings that differ between two related timelines: one forked from the other, or \
              both from the same one",
             timelines_diff,
-            HorizonUse::Refused,
         )
         .takes::<DiffRequest>()
         .gives::<DiffBody>()

@@ -9,8 +9,8 @@ use serde_json::Value;
 use timenav_core::ids::{TimelineId, TimerId};
 use timenav_core::time::{Instant, Virtual};
 use timenav_engine::{
-    Action, HorizonUse, OrderKeyChange, Refusal, SkippedMoments, TimerChangeRequest, TimerPage, TimerRequest,
-    TimerSetStep, TimerShown, TimerStanding, TimerView,
+    Action, OrderKeyChange, Refusal, SkippedMoments, TimerChangeRequest, TimerPage, TimerRequest, TimerSetStep,
+    TimerShown, TimerStanding, TimerView,
 };
 
 use super::firings::FiringBody;
@@ -46,20 +46,14 @@ pub(crate) fn routes() -> Vec<Route> {
             .form(Form::default().with("cron").without("at").without("every"))
             .heeds_if_there()
             .tag(TAG),
-        Route::lookup("/timers", "timers", "Lists timers, the next ones first", timers, HorizonUse::Refused)
+        Route::lookup("/timers", "timers", "Lists timers, the next ones first", timers)
             .takes::<TimersRequest>()
             .gives::<TimersBody>()
             .tag(TAG),
-        Route::lookup(
-            "/timers/{timer_id}",
-            "timer",
-            "Shows a timer and its latest firings",
-            timer,
-            HorizonUse::Refused,
-        )
-        .takes::<TimerOfRequest>()
-        .gives::<TimerShownBody>()
-        .tag(TAG),
+        Route::lookup("/timers/{timer_id}", "timer", "Shows a timer and its latest firings", timer)
+            .takes::<TimerOfRequest>()
+            .gives::<TimerShownBody>()
+            .tag(TAG),
         Route::alteration("/timers/{timer_id}", "change_timer", "Changes an armed timer", change_timer)
             .takes::<ChangeTimerRequest>()
             .gives::<TimerSetBody>()

@@ -5,7 +5,7 @@ use axum::Json;
 use axum::extract::State;
 use serde::{Deserialize, Serialize};
 use timenav_core::ids::UserId;
-use timenav_engine::{HorizonUse, Refusal, User};
+use timenav_engine::{Refusal, User};
 
 use super::parameters::NoParameters;
 use crate::answer::{Changed, LedgerBody};
@@ -26,10 +26,7 @@ pub(crate) fn routes() -> Vec<Route> {
             .gives::<UserChangedBody>()
             .created()
             .tag(TAG),
-        Route::lookup("/users", "users", "Lists users", users, HorizonUse::Refused)
-            .takes::<UsersRequest>()
-            .gives::<UsersBody>()
-            .tag(TAG),
+        Route::lookup("/users", "users", "Lists users", users).takes::<UsersRequest>().gives::<UsersBody>().tag(TAG),
         Route::removal("/users/{user_id}", "delete_user", "Removes a user and revokes their API keys", delete_user)
             .gives::<UserChangedBody>()
             .tag(TAG),

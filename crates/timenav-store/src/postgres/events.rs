@@ -25,8 +25,6 @@ use crate::kept::stretch::{Key, Stretch, is_where, key};
 const CELLS_MERGED_MAX: usize = 1_024;
 /// Most rows of the first block of a run that is one of many.
 const BLOCK_ROWS_FIRST: usize = 32;
-/// Events that a filter hides, after which no more is looked at at once.
-const HIDDEN_MAX: usize = 1_000;
 
 const INSERT: &str = "INSERT INTO events (timeline, cell, time, position, lat, lon, event_id, place, content, until,
     name_key) SELECT * FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[], $5::float8[], $6::float8[],
@@ -216,17 +214,12 @@ pub(super) async fn passing(
 ) -> Result<EventsPassing, Failed> {
     let mut merged = Merged::new(query, Detail::Whole, usize::MAX);
     let mut found = EventsPassing::default();
-    let mut hidden_count = 0;
-    while found.events.len() < query.items_max && found.searched < searched_max && hidden_count < HIDDEN_MAX {
+    while found.events.len() < query.items_max && found.searched < searched_max {
         let Some(Found { event, .. }) = merged.next(on).await? else {
             found.searched_to = None;
             break;
         };
         found.searched_to = Some((event.time, event.layer, event.position));
-        if filter.hides(&event.content) {
-            hidden_count += 1;
-            continue;
-        }
         found.searched += 1;
         if filter.passes(&event.content) {
             found.events.push(event);

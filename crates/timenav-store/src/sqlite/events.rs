@@ -14,9 +14,6 @@ use super::event_runs::{BLOCK_COST_ROWS, BLOCK_ROWS_FIRST, Found, Run, block_row
 use crate::kept::blocks::{BLOCK_ROWS_MAX, Blocks, Detail};
 use crate::kept::stretch::{Key, Stretch};
 
-/// Events that a filter hides, after which no more is looked at at once.
-const HIDDEN_MAX: usize = 1_000;
-
 /// Returns the events a query asks for, ordered by time, then position, or `None` where that would take longer than
 /// reading `rows_max` rows.
 pub(super) fn find(
@@ -52,17 +49,12 @@ pub(super) fn passing(
 ) -> Result<EventsPassing, StoreError> {
     let mut merged = Merged::new(connection, query, Detail::Whole, usize::MAX)?;
     let mut found = EventsPassing::default();
-    let mut hidden_count = 0;
-    while found.events.len() < query.items_max && found.searched < searched_max && hidden_count < HIDDEN_MAX {
+    while found.events.len() < query.items_max && found.searched < searched_max {
         let Next::Event(Found { event, .. }) = merged.next(connection)? else {
             found.searched_to = None;
             break;
         };
         found.searched_to = Some((event.time, event.layer, event.position));
-        if filter.hides(&event.content) {
-            hidden_count += 1;
-            continue;
-        }
         found.searched += 1;
         if filter.passes(&event.content) {
             found.events.push(event);

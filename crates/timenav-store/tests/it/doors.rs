@@ -21,7 +21,7 @@ use timenav_core::place::{LocationQuery, Point};
 use timenav_core::time::{Instant, Wall};
 use timenav_engine::{
     Divergence, Entropy, Gazetteer, KeptOutside, KnownPlace, Outside, OutsideError, PasswordMatch, Passwords,
-    RecordPlace, SignFailure, Signer, Spool, Vault, VaultError, WallClock,
+    RecordPlace, Signer, Spool, Vault, VaultError, WallClock,
 };
 use zeroize::Zeroizing;
 
@@ -80,32 +80,12 @@ pub(crate) struct SeedSigner {
     seed: [u8; 32],
     pair: Ed25519KeyPair,
     checkpoints: Mutex<Vec<Checkpoint>>,
-    fails: AtomicBool,
-    fails_at_checkpoints: AtomicBool,
 }
 
 impl SeedSigner {
     pub(crate) fn new(seed: [u8; 32]) -> Self {
         let pair = Ed25519KeyPair::from_seed_unchecked(&seed).unwrap();
-        let [fails, fails_at_checkpoints] = [false, false].map(AtomicBool::new);
-        Self { seed, pair, checkpoints: Mutex::default(), fails, fails_at_checkpoints }
-    }
-
-    /// Signs with it, whatever [`SeedSigner::set_failing`] says.
-    pub(crate) fn sign(&self, message: &[u8]) -> [u8; 64] {
-        let checkpoint = std::str::from_utf8(message).ok().and_then(|text| Checkpoint::parse(text).ok());
-        self.checkpoints.lock().extend(checkpoint);
-        self.pair.sign(message).as_ref().try_into().unwrap()
-    }
-
-    /// Has it sign nothing, as a key that somebody else holds; or sign again.
-    pub(crate) fn set_failing(&self, fails: bool) {
-        self.fails.store(fails, Ordering::SeqCst);
-    }
-
-    /// Has it sign anything but checkpoints: whoever holds it goes away when a group is committed.
-    pub(crate) fn set_failing_at_checkpoints(&self, fails: bool) {
-        self.fails_at_checkpoints.store(fails, Ordering::SeqCst);
+        Self { seed, pair, checkpoints: Mutex::default() }
     }
 
     /// Returns every checkpoint that was signed, in order.
@@ -119,12 +99,10 @@ impl Signer for SeedSigner {
         self.pair.public_key().as_ref().try_into().unwrap()
     }
 
-    fn sign(&self, message: &[u8]) -> Result<[u8; 64], SignFailure> {
-        let is_checkpoint = || std::str::from_utf8(message).is_ok_and(|text| Checkpoint::parse(text).is_ok());
-        if self.fails.load(Ordering::SeqCst) || self.fails_at_checkpoints.load(Ordering::SeqCst) && is_checkpoint() {
-            return Err(SignFailure("nobody holds it".to_owned()));
-        }
-        Ok(Self::sign(self, message))
+    fn sign(&self, message: &[u8]) -> [u8; 64] {
+        let checkpoint = std::str::from_utf8(message).ok().and_then(|text| Checkpoint::parse(text).ok());
+        self.checkpoints.lock().extend(checkpoint);
+        self.pair.sign(message).as_ref().try_into().unwrap()
     }
 
     fn verify(&self, public_key: &[u8; 32], message: &[u8], signature: &[u8; 64]) -> bool {

@@ -8,8 +8,8 @@ use tempfile::TempDir;
 use timenav_core::access::{Denial, RestrictionLevel, Scope};
 use timenav_core::ids::TimelineId;
 use timenav_engine::{
-    ApiKeyRequest, Caller, Doors, Engine, Gazetteer, HorizonRequest, OpenError, Options, Refusal, ScanSource, Seen,
-    Store, Topic, Vault, WatchLedger, WatchedParadoxes, Webhooks,
+    ApiKeyRequest, Caller, Doors, Engine, Gazetteer, OpenError, Options, Refusal, ScanSource, Seen, Store, Topic,
+    Vault, WatchLedger, WatchedParadoxes, Webhooks,
 };
 use timenav_store::{SqliteArchive, SqliteStore};
 use tokio::runtime::Handle;
@@ -240,7 +240,6 @@ impl<'a> Home<'a> {
             timeline_id: None,
             label: "of a test".to_owned(),
             scopes,
-            horizon: HorizonRequest::default(),
             expires_at: None,
         };
         let made = self.engine.create_api_key(&self.admin, request, None).await.unwrap();

@@ -29,8 +29,8 @@ use timenav_core::ledger::HeadStatement;
 use timenav_core::scan::Depth;
 use timenav_core::time::{Duration, Span};
 use timenav_engine::{
-    Acceptance, ApiKeyRequest, Caller, DivergenceKind, HorizonRequest, Idempotency, News, Outside as _,
-    PermissionsChange, ReadLog, Refusal, Signer as _, Topic,
+    Acceptance, ApiKeyRequest, Caller, DivergenceKind, Idempotency, News, Outside as _, PermissionsChange, ReadLog,
+    Refusal, Signer as _, Topic,
 };
 
 use crate::house::{Home, House, told, watch};
@@ -59,7 +59,6 @@ async fn key_of(home: &Home<'_>, name: &str) -> String {
         timeline_id: None,
         label: "of a test".to_owned(),
         scopes: None,
-        horizon: HorizonRequest::default(),
         expires_at: None,
     };
     home.engine.create_api_key(&home.admin, request, None).await.unwrap().secret.unwrap()

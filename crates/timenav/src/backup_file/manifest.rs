@@ -54,7 +54,7 @@ impl Manifest {
     /// # Errors
     /// A text in it has control characters.
     pub(super) fn sign(&self, key: &ServiceKey) -> anyhow::Result<String> {
-        let note = key.signer.lend(|sign| Note::sign(self.text(), &self.key, sign))??;
+        let note = Note::sign(self.text(), &self.key, |message| key.signer.sign(message))?;
         Ok(note.to_string())
     }
 

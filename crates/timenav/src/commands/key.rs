@@ -1,13 +1,9 @@
-//! `timenav key`: makes, lists, certifies and revokes API keys.
+//! `timenav key`: makes, lists and revokes API keys.
 
-use std::fmt::Write as _;
-use std::path::PathBuf;
-
-use anyhow::{Context as _, anyhow};
+use anyhow::anyhow;
 use clap::builder::PossibleValuesParser;
 use serde_json::{Map, Value};
 use timenav_core::access::Scope;
-use timenav_core::horizon::Horizon;
 
 use super::arguments::insert;
 use super::pages::{page_text, show_pages};
@@ -18,21 +14,10 @@ use crate::surroundings::Surroundings;
 
 const API_KEYS: Records = Records {
     member: "api_keys",
-    fields: &[
-        "key_id",
-        "user_id",
-        "timeline_id",
-        "label",
-        "scopes",
-        "horizon",
-        "known_at",
-        "created_at",
-        "expires_at",
-        "revoked_at",
-    ],
+    fields: &["key_id", "user_id", "timeline_id", "label", "scopes", "created_at", "expires_at", "revoked_at"],
 };
 
-/// Creates, lists, certifies and revokes API keys.
+/// Creates, lists and revokes API keys.
 #[derive(Debug, clap::Args)]
 pub(crate) struct KeyCommand {
     #[command(subcommand)]
@@ -51,11 +36,6 @@ enum Action {
         #[arg(long, value_name = "USER_ID")]
         user: Option<String>,
     },
-    /// Certifies what a key with a horizon has seen.
-    ///
-    /// The owner of the key can ask, and whoever administers its timeline. The file of --save can be verified offline:
-    /// `timenav verify FILE --verifier-key KEY`.
-    Certify(Certify),
     /// Revokes a key, immediately and permanently.
     Revoke {
         /// The key's public id, from `create` or `list`.
@@ -77,31 +57,9 @@ struct Create {
     /// What it can be used for. Can be given more than once. Defaults to everything its user can do.
     #[arg(long, value_parser = PossibleValuesParser::new(Scope::ALL.map(Scope::as_str)))]
     scope: Vec<String>,
-    /// How far it sees: `clock` for no later than the timeline's clock shows. Such a key can only read.
-    #[arg(long, value_parser = PossibleValuesParser::new([Horizon::CLOCK]))]
-    horizon: Option<String>,
-    /// What the ledger learned later does not exist for it: a position, an anchor id, or a host time. Such a key can
-    /// only read.
-    #[arg(long, value_name = "MOMENT")]
-    known_at: Option<String>,
     /// When it expires, in host time: RFC 3339 with a zone. Defaults to never.
     #[arg(long, value_name = "TIME")]
     expires_at: Option<String>,
-}
-
-#[derive(Debug, clap::Args)]
-struct Certify {
-    /// The key's public id, from `create` or `list`.
-    key_id: String,
-    /// The position of the first entry. Defaults to 0.
-    #[arg(long, value_name = "N")]
-    from: Option<u64>,
-    /// The position of the last entry. Defaults to the newest.
-    #[arg(long, value_name = "N")]
-    to: Option<u64>,
-    /// Where to save the certificate, with the proof of each read.
-    #[arg(long, value_name = "FILE")]
-    save: Option<PathBuf>,
 }
 
 /// Does one thing with keys.
@@ -119,22 +77,8 @@ pub(crate) fn run(command: KeyCommand, surroundings: &Surroundings) -> Result<()
             let query: Vec<_> = user.into_iter().map(|user| ("user_id", user)).collect();
             show_pages(&client, &["v1", "api-keys"], query, (true, &API_KEYS), list_text)
         }
-        Action::Certify(certify) => run_certify(&client, certify),
         Action::Revoke { key_id } => client.show(&client.delete(&["v1", "api-keys", &key_id], &[])?, output::status),
     }
-}
-
-fn run_certify(client: &Client, certify: Certify) -> Result<(), Failure> {
-    let Certify { key_id, from, to, save } = certify;
-    let mut query = vec![("key_id", key_id)];
-    query.extend(from.map(|from| ("from", from.to_string())));
-    query.extend(to.map(|to| ("to", to.to_string())));
-    let answer = client.get(&["v1", "certificates"], &query)?;
-    if let Some(file) = save {
-        std::fs::write(&file, output::pretty(&answer.text))
-            .with_context(|| format!("{} cannot be written", file.display()))?;
-    }
-    client.show(&answer, certified_text)
 }
 
 /// A key is told once, so nobody has one that was not read.
@@ -153,45 +97,13 @@ fn create_body(create: Create) -> Map<String, Value> {
     insert(&mut body, "timeline_id", create.timeline_bound);
     insert(&mut body, "label", create.label);
     insert(&mut body, "scopes", (!create.scope.is_empty()).then_some(create.scope));
-    insert(&mut body, "horizon", create.horizon);
-    insert(&mut body, "known_at", create.known_at);
     insert(&mut body, "expires_at", create.expires_at);
     body
 }
 
 fn created_text(answer: &Value) -> String {
-    let shown = [
-        ("key", "key_id"),
-        ("user", "user_id"),
-        ("timeline", "timeline_id"),
-        ("horizon", "horizon"),
-        ("known at", "known_at"),
-        ("API key", "api_key"),
-    ];
+    let shown = [("key", "key_id"), ("user", "user_id"), ("timeline", "timeline_id"), ("API key", "api_key")];
     output::status(answer) + &output::fields(answer, &shown)
-}
-
-fn certified_text(answer: &Value) -> String {
-    let shown = [
-        ("key", "key_id"),
-        ("user", "user_id"),
-        ("timeline", "timeline_id"),
-        ("horizon", "horizon"),
-        ("known at", "known_at"),
-        ("first entry", "from"),
-        ("last entry", "to"),
-        ("reads", "reads"),
-        ("streams", "streams"),
-        ("refusals", "refusals"),
-        ("gone", "gone"),
-        ("latest time", "latest_time"),
-        ("latest position", "latest_position"),
-    ];
-    let mut text = output::status(answer) + &output::fields(answer, &shown);
-    for what in answer["not_certified"].as_array().into_iter().flatten().filter_map(Value::as_str) {
-        let _ = writeln!(text, "not certified: {}", output::printable(what));
-    }
-    text
 }
 
 fn list_text(page: &Value, is_first: bool) -> String {
@@ -214,27 +126,17 @@ mod tests {
 
     #[test]
     fn a_body_has_only_what_was_said() {
-        let create = Create {
-            user: None,
-            timeline_bound: None,
-            label: None,
-            scope: Vec::new(),
-            horizon: None,
-            known_at: None,
-            expires_at: None,
-        };
+        let create = Create { user: None, timeline_bound: None, label: None, scope: Vec::new(), expires_at: None };
         assert!(create_body(create).is_empty());
         let create = Create {
             user: Some("bob".to_owned()),
             timeline_bound: Some("t".to_owned()),
             label: Some("l".to_owned()),
             scope: vec!["timeline:read".to_owned()],
-            horizon: Some("clock".to_owned()),
-            known_at: Some("1234".to_owned()),
             expires_at: Some("2030-01-01T00:00:00Z".to_owned()),
         };
         let expected = serde_json::json!({"user_id": "bob", "timeline_id": "t", "label": "l",
-            "scopes": ["timeline:read"], "horizon": "clock", "known_at": "1234", "expires_at": "2030-01-01T00:00:00Z"});
+            "scopes": ["timeline:read"], "expires_at": "2030-01-01T00:00:00Z"});
         assert_eq!(Value::Object(create_body(create)), expected);
     }
 

@@ -118,7 +118,6 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     op("POST /v1/api-keys", "key create", Never),
     op("GET /v1/api-keys", "key list", Govern),
     op("DELETE /v1/api-keys/{key_id}", "key revoke", Govern),
-    op("GET /v1/certificates", "key certify", Govern),
     op("GET /v1/session", "status", Read),
     op("GET /v1/limits", "limits", Read),
     // A session is for a browser: its secret is a cookie. The command line has keys.

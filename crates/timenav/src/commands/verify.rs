@@ -1,13 +1,12 @@
 //! `timenav verify`: checks that ledgers are as they were signed.
 
 mod bundle;
-mod certificate;
 mod findings;
 mod contents;
 pub(super) mod files;
-mod receipt;
 mod scan_bar;
 mod service;
+mod tlog_proof;
 mod witnessed;
 
 use std::fmt::Write as _;
@@ -20,9 +19,7 @@ use anyhow::{Context as _, anyhow, bail};
 use reqwest::Url;
 use serde_json::{Value, json};
 use timenav_core::ids::TimelineId;
-use timenav_core::ledger::{
-    Checkpoint, Note, RECEIPT_BYTES_MAX, Receipt, TrustedKeys, VerifierKey, WitnessKey, origin,
-};
+use timenav_core::ledger::{Checkpoint, NOTE_BYTES_MAX, Note, TlogProof, TrustedKeys, VerifierKey, WitnessKey, origin};
 use timenav_core::scan::{Depth, Finding, FindingKind};
 use timenav_engine::{Checked, Scan};
 
@@ -34,8 +31,8 @@ use crate::exit::Failure;
 use crate::output::{self, Unshown};
 use crate::surroundings::Surroundings;
 
-/// Longest file of a certificate that is read, in bytes: one has a thousand reads, with some kilobytes each.
-const CERTIFICATE_FILE_BYTES_MAX: u64 = 64 << 20;
+/// Longest file of a witnessed proof that is read, in bytes.
+const WITNESSED_FILE_BYTES_MAX: u64 = 4 << 20;
 
 /// Verifies that ledgers match what was signed, in the files of a service or through the service.
 ///
@@ -45,14 +42,13 @@ const CERTIFICATE_FILE_BYTES_MAX: u64 = 64 << 20;
 /// A checkpoint that you kept (`GET /timeline/main/checkpoint`) shows what nothing in the files can: that an older
 /// copy was restored, or that history was rewritten and signed again.
 ///
-/// With a FILE, it verifies a bundle (`timenav timeline export`), a certificate (`timenav key certify`), a proof that
-/// witnesses vouch for (`timenav proof --witnessed`) or a COSE receipt (`timenav proof --format cose`) with
-/// --verifier-key, offline and without a data folder. A receipt of growth is compared with a --checkpoint, too.
+/// With a FILE, it verifies a bundle (`timenav timeline export`), a proof of an entry (`timenav proof`) or one that
+/// witnesses vouch for (`timenav proof --witnessed`) with --verifier-key, offline and without a data folder.
 #[derive(Debug, clap::Args)]
 pub(crate) struct VerifyCommand {
-    /// A bundle, a certificate, a witnessed proof or a COSE receipt to verify instead of a service or its files.
+    /// A bundle or a proof to verify instead of a service or its files.
     #[arg(value_name = "FILE", requires = "verifier_key",
-        conflicts_with_all = ["data", "checkpoints", "url", "timeline", "depth", "key"])]
+        conflicts_with_all = ["data", "checkpoints", "checkpoint", "url", "timeline", "depth", "key"])]
     bundle: Option<PathBuf>,
     /// The public key of the file's ledger, as `<name>+<id>+<base64>`. Get it through another channel than the file.
     #[arg(long, value_name = "KEY", requires = "bundle", value_parser = verifier_key)]
@@ -96,8 +92,7 @@ pub(crate) struct VerifyCommand {
     /// How much to read: `full`, `quick`, `tail:<n>` or `sample:<n>`.
     #[arg(long, value_name = "DEPTH", default_value = "full")]
     depth: Depth,
-    /// A signed checkpoint that you kept: the ledger must still contain it. With a COSE receipt of growth: the receipt must
-    /// start from it.
+    /// A signed checkpoint that you kept: the ledger must still contain it.
     #[arg(long, value_name = "FILE")]
     checkpoint: Option<PathBuf>,
     /// The public key that you trust, as `<name>+<id>+<base64>` (C2SP signed-note).
@@ -151,39 +146,32 @@ pub(crate) fn run(command: &VerifyCommand, surroundings: &Surroundings) -> Resul
     if findings == 0 { unshown.end() } else { Err(Failure::Tampered(findings)) }
 }
 
-/// Checks a bundle, a certificate, a proof or a receipt.
+/// Checks a bundle or a proof.
 fn verify_file(path: &Path, key: &VerifierKey, command: &VerifyCommand) -> Result<(), Failure> {
     let named = || format!("{} cannot be read", path.display());
     let mut file = BufReader::new(File::open(path).with_context(named)?);
     let begin = file.fill_buf().with_context(named)?;
-    if Receipt::begins(begin) {
+    if TlogProof::begins(begin) {
         if !(command.rotation.is_empty() && command.witness.is_empty()) {
-            return Err(
-                anyhow!("a receipt is verified by --verifier-key alone: leave out --rotation and --witness").into()
-            );
+            let detail = "this proof is verified by --verifier-key alone: leave out --rotation and --witness";
+            return Err(anyhow!(detail).into());
         }
         let mut bytes = Vec::new();
-        file.take(RECEIPT_BYTES_MAX as u64 + 1).read_to_end(&mut bytes).with_context(named)?;
-        return receipt::verify(&bytes, key, command.checkpoint.as_deref(), command.json);
+        file.take(NOTE_BYTES_MAX as u64 + 1).read_to_end(&mut bytes).with_context(named)?;
+        return tlog_proof::verify(&bytes, key, command.json);
     }
-    if command.checkpoint.is_some() {
-        let detail = "with a file, --checkpoint is for a COSE receipt of growth (`timenav proof --from SIZE`)";
-        return Err(anyhow!(detail).into());
-    }
-    if !certificate::is_one(begin) {
+    // A bundle begins with a line that says so.
+    if !witnessed::begins(begin) {
         return bundle::verify(path, key.clone(), &command.rotation, command.json);
     }
     if !command.rotation.is_empty() {
-        let detail = "--rotation is for bundles: give a certificate the key that signed it, as --verifier-key";
+        let detail = "--rotation is for bundles: give a proof the key that signed it, as --verifier-key";
         return Err(anyhow!(detail).into());
     }
     let mut text = String::new();
-    let read = file.take(CERTIFICATE_FILE_BYTES_MAX + 1).read_to_string(&mut text).with_context(named)?;
-    if read as u64 > CERTIFICATE_FILE_BYTES_MAX {
-        return Err(anyhow!("{} is larger than any certificate", path.display()).into());
-    }
-    if !witnessed::is_one(&text) {
-        return certificate::verify(&text, key, command.json);
+    let read = file.take(WITNESSED_FILE_BYTES_MAX + 1).read_to_string(&mut text).with_context(named)?;
+    if read as u64 > WITNESSED_FILE_BYTES_MAX {
+        return Err(anyhow!("{} is larger than any proof", path.display()).into());
     }
     if command.witness.is_empty() {
         return Err(anyhow!("give the keys of witnesses that you trust with --witness; without them the proof shows no more than an ordinary one").into());

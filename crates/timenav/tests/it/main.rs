@@ -33,7 +33,6 @@ mod rust_client;
 mod tour;
 mod verifier;
 mod bundles;
-mod certificates;
 mod witness;
 mod adoption;
 mod manners;

@@ -8,7 +8,6 @@ mod errors;
 mod fields;
 mod framing;
 mod headers;
-mod horizon;
 mod limits;
 mod methods;
 mod mistakes;

@@ -4,6 +4,7 @@ mod backup;
 mod compact;
 mod deploy;
 mod disk_full;
+mod earlier;
 mod foreign_database;
 mod migrate;
 mod postgres;

@@ -188,10 +188,10 @@ fn parameters_that_do_not_go_with_others_say_so() {
             { "type": "object", "required": ["fork_of"], "properties": fork },
         ])
     );
-    // Witnesses vouch for one entry. Growth is proved in JSON, or as a receipt.
+    // Witnesses vouch for one entry. Growth is proved in JSON.
     let absent = json!({ "type": "null" });
     let off = json!({ "enum": [false, null] });
-    let format = json!({ "enum": ["json", "cose", null] });
+    let format = json!({ "enum": ["json", null] });
     let growth = json!({ "from": { "type": "integer" }, "position": absent, "witnessed": off, "format": format });
     assert_eq!(forms("ProofRequest")[1], json!({ "type": "object", "required": ["from"], "properties": growth }));
 }

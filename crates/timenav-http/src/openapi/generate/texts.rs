@@ -71,7 +71,7 @@ fn rules(kind: &str) -> Option<Value> {
         "paradox-kind" => words(&paradox_kinds()),
         "included" => words("observations"),
         "event-id" | "follower-name" => words(ID_PATTERN.trim_matches(['^', '$'])),
-        "proof-format" => json!({ "enum": [proofs::AS_JSON, proofs::AS_FILE, proofs::AS_RECEIPT] }),
+        "proof-format" => json!({ "enum": [proofs::AS_JSON, proofs::AS_FILE] }),
         "export-format" => json!({ "enum": ExportFormat::ALL.map(ExportFormat::as_str) }),
         "attribute-columns" => json!({ "pattern": "^attribute[.][^,]+(,attribute[.][^,]+)*$" }),
         "file-format" => json!({ "enum": Format::ALL.map(Format::as_str) }),

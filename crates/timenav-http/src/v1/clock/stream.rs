@@ -92,5 +92,5 @@ fn message(
     let generation = clock.generation;
     let view = app.engine.watched(timeline_id, clock);
     let event = Event::default().event(name).id(generation.to_string());
-    event.json_data(ClockBody::read(&view).by_boot(&view, caller).told_to(follower)).ok()
+    event.json_data(ClockBody::read(&view).by_boot(&view).told_to(follower)).ok()
 }

@@ -5,7 +5,7 @@ use serde::Serialize;
 use timenav_core::clock::Clock;
 use timenav_core::time::{Duration, Instant, Span, Virtual};
 use timenav_engine::{
-    AdvanceSeen, Caller, ClockStep, ClockView, DeliveryLag, FollowedBy, Foresight, OriginBoot, Receipt, Understood,
+    AdvanceSeen, ClockStep, ClockView, DeliveryLag, FollowedBy, Foresight, OriginBoot, Receipt, Understood,
 };
 
 use crate::answer::{Changed, LedgerBody, created_first};
@@ -57,8 +57,7 @@ pub(crate) struct ClockBody {
     origin_virtual: String,
     /// When a clock is read or watched: what the boot clock (`CLOCK_BOOTTIME`) of the service's kernel showed at
     /// `origin_host`, in seconds with nine decimal places; negative if that was before the kernel started. Programs on the
-    /// same kernel compute the clock from it to the nanosecond. Absent where the system has no such clock, for a key with a
-    /// horizon, and while the host's clock is behind the last entry of the timeline.
+    /// same kernel compute the clock from it to the nanosecond. Absent where the system has no such clock, and while the host's clock is behind the last entry of the timeline.
     #[serde(skip_serializing_if = "Option::is_none")]
     origin_boot: Option<String>,
     /// With `origin_boot`: which start of which kernel that is, as a hash of its boot id.
@@ -211,11 +210,9 @@ impl ClockBody {
         Self { status: Some(status), followers: Some(awaited), ..self }
     }
 
-    /// Adds where the clock began by the boot clock of the service's kernel. A horizon hides how far the clock has come
-    /// since, which that would tell.
-    pub(crate) fn by_boot(self, view: &ClockView, caller: &Caller) -> Self {
-        let origin_boot = view.origin_boot.as_ref().filter(|_| caller.horizon.is_open());
-        let Some(OriginBoot { boot_id, nanos }) = origin_boot else { return self };
+    /// Adds where the clock began by the boot clock of the service's kernel.
+    pub(crate) fn by_boot(self, view: &ClockView) -> Self {
+        let Some(OriginBoot { boot_id, nanos }) = &view.origin_boot else { return self };
         Self { origin_boot: Some(seconds(*nanos)), boot_id: Some(boot_id.clone()), ..self }
     }
 

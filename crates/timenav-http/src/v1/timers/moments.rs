@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use timenav_core::ids::TimelineId;
 use timenav_core::time::{Instant, Virtual};
 use timenav_core::timers::{Misfire, Repeating, RepeatingError, RuleSource};
-use timenav_engine::{HorizonUse, TimerMoments};
+use timenav_engine::TimerMoments;
 
 use super::super::parameters::timeline;
 use crate::auth::Authenticated;
@@ -19,7 +19,7 @@ use crate::wire::{self, Text, items_max};
 
 pub(super) fn route() -> Route {
     let summary = "Tells when a timer would fire by a rule, without setting one";
-    Route::lookup("/timer-moments", "timer_moments", summary, timer_moments, HorizonUse::Refused)
+    Route::lookup("/timer-moments", "timer_moments", summary, timer_moments)
         .takes::<TimerMomentsRequest>()
         .gives::<TimerMomentsBody>()
 }

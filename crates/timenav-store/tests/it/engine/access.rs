@@ -5,15 +5,14 @@
 use std::sync::Arc;
 
 use timenav_core::access::{RestrictionLevel, Scope};
-use timenav_core::as_of::AsOf;
 use timenav_core::clock::{ClockCommand, Rate};
 use timenav_core::event::EventDraft;
 use timenav_core::ids::{AnchorId, KeyId};
 use timenav_core::place::LocationQuery;
 use timenav_core::time::{Instant, Span, TimeRange, Virtual};
 use timenav_engine::{
-    AnchorRequest, ApiKeyRequest, AuthFailure, Caller, DiffOf, EntriesRequest, HorizonRequest, MonitorEvents, Options,
-    PermissionsChange, ReadLog, ReturnScope, TimelinesDiff, Topic, WallClock as _, WatchLedger,
+    AnchorRequest, ApiKeyRequest, AuthFailure, Caller, DiffOf, EntriesRequest, MonitorEvents, PermissionsChange,
+    ReturnScope, TimelinesDiff, Topic, WallClock as _, WatchLedger,
 };
 
 use crate::house::{Home, House, on, told, watch};
@@ -188,8 +187,7 @@ fn everything() -> MonitorEvents {
 
 fn key_for(name: Option<&str>) -> ApiKeyRequest {
     let user_id = name.map(user_id);
-    let (label, horizon) = (String::new(), HorizonRequest::default());
-    ApiKeyRequest { user_id, timeline_id: None, label, scopes: None, horizon, expires_at: None }
+    ApiKeyRequest { user_id, timeline_id: None, label: String::new(), scopes: None, expires_at: None }
 }
 
 /// Returns the code in the ledger, or `None` for what is no denial.
@@ -199,7 +197,6 @@ fn code_of(told: &str) -> Option<&'static str> {
         Some("Permission" | "OperatorOnly") => Some("permission_denied"),
         Some("Restricted" | "TooFar") => Some("time_travel_restricted"),
         Some("Scope") => Some("insufficient_scope"),
-        Some("BeyondHorizon") => Some("beyond_horizon"),
         _ => None,
     }
 }
@@ -218,8 +215,6 @@ fn written_out(cell: &str) -> &'static str {
         "s:read" => "Scope { needs: TimelineRead }",
         "s:write" => "Scope { needs: TimelineWrite }",
         "s:operator" => "Scope { needs: Operator }",
-        "beyond" => r#"BeyondHorizon { timeline_id: "shared", instead: "#,
-        "far_off" => r#"BeyondHorizon { timeline_id: "main", instead: "#,
         "exists" => r#"AlreadyExists { what: "user", id: "admin" }"#,
         "made" => r#"AlreadyExists { what: "timeline", id: "main" }"#,
         "no_key" => r#"NotFound { what: "API key", id: "none" }"#,
@@ -271,61 +266,6 @@ async fn roles() {
         shared.check(caller, "revoke_api_key/other", "Hidden").await;
     }
     shared.check(&callers[3], "revoke_api_key/other", "ok").await;
-    shared.home.close().await;
-}
-
-/// An operator's keys with a horizon, for the timeline that is asked about and for another one. The engine refuses by
-/// itself: nobody is asked by HTTP here.
-const HORIZONS: &str = "
-                      clock     known_at  elsewhere
-clock                 ok        ok        far_off
-clock_stream          ok        ok        far_off
-stream                beyond    beyond    far_off
-timelines_diff        beyond    beyond    far_off
-anchors               ok        ok        far_off
-monitor_events        ok        ok        far_off
-timeline              ok        ok        far_off
-checkpoint            beyond    beyond    far_off
-proof                 beyond    beyond    far_off
-entries               beyond    beyond    far_off
-travel                beyond    beyond    far_off
-pause_time            beyond    beyond    far_off
-set_rate              beyond    beyond    far_off
-set_anchor            beyond    beyond    far_off
-return_to_anchor      beyond    beyond    far_off
-record_event          beyond    beyond    far_off
-record_event/import   beyond    beyond    far_off
-users                 beyond    beyond    far_off
-create_user           beyond    beyond    far_off
-timeline/system       beyond    beyond    far_off
-api_keys              beyond    beyond    far_off
-api_keys/other        beyond    beyond    far_off
-create_api_key        beyond    beyond    far_off
-create_api_key/other  beyond    beyond    far_off
-revoke_api_key/none   beyond    beyond    far_off
-create_timeline       beyond    beyond    far_off
-";
-
-#[tokio::test]
-async fn horizons() {
-    check_horizons(ReadLog::Durable).await;
-    // What such a key reads is waited for all the same: its entry says how far it sees.
-    check_horizons(ReadLog::Buffered).await;
-}
-
-async fn check_horizons(read_log: ReadLog) {
-    let house = House::with(Options { read_log, ..House::new().options });
-    let shared = shared(&house).await;
-    let mut callers = Vec::new();
-    for (timeline, until_clock, known_at) in [("shared", true, None), ("shared", false, Some(0)), ("main", true, None)]
-    {
-        let horizon = HorizonRequest { until_clock, known_at: known_at.map(AsOf::Position) };
-        let request = ApiKeyRequest { timeline_id: on(timeline), horizon, ..key_for(None) };
-        let engine = &shared.home.engine;
-        let made = engine.create_api_key(&shared.home.admin, request, None).await.unwrap();
-        callers.push(engine.authenticate(&made.secret.unwrap()).unwrap());
-    }
-    shared.check_table(&callers, HORIZONS).await;
     shared.home.close().await;
 }
 

@@ -9,8 +9,8 @@ use timenav_core::ledger::VerifierKey;
 use timenav_core::permissions::End;
 use timenav_core::time::{Instant, Span, Wall};
 use timenav_engine::{
-    AdoptRequest, ApiKeyRequest, Caller, HorizonRequest, Idempotency, PermissionsAnswer, PermissionsChange, Refusal,
-    Signer as _, Topic, WallClock as _,
+    AdoptRequest, ApiKeyRequest, Caller, Idempotency, PermissionsAnswer, PermissionsChange, Refusal, Signer as _,
+    Topic, WallClock as _,
 };
 use tokio::time::timeout;
 
@@ -240,7 +240,6 @@ async fn expired_key_and_permission_stay_expired_with_host_clock_set_back() {
         timeline_id: on("main"),
         label: "short".to_owned(),
         scopes: None,
-        horizon: HorizonRequest::default(),
         expires_at: house.clock.now().checked_add(Span::from_micros(HOUR)),
     };
     let key = home.engine.create_api_key(&home.admin, request, None).await.unwrap().secret.unwrap();

@@ -204,50 +204,6 @@ async fn they_stop_buffered_reads_too() {
     Box::pin(check_outside_failing(ReadLog::Buffered)).await;
 }
 
-/// Whoever holds the key may be away for a while. Nothing happens without an entry meanwhile, and all goes on afterwards.
-#[tokio::test]
-async fn a_key_that_cannot_sign_is_waited_for_and_nothing_is_written() {
-    let house = House::new();
-    let home = house.open().await;
-    let record = async |name| {
-        let recorded = home.engine.record_events(&home.admin, None, vec![draft(name)], None).await;
-        recorded.unwrap().ledger.size
-    };
-    let before = record("one").await;
-    house.signer.set_failing(true);
-    let refused = home.engine.change_clock(&home.admin, None, ClockCommand::Pause, None).await.unwrap_err();
-    assert!(refused.to_string().contains("the key cannot sign now: nobody holds it"), "{refused}");
-    assert!(is_unavailable(&home.engine.read_clock(&home.admin, None).await), "a read is told in an entry too");
-    assert!(home.engine.ready().await.unwrap_err().to_string().contains("cannot sign now"));
-    house.signer.set_failing(false);
-    // Nobody has written since: whoever asks finds out.
-    home.engine.ready().await.unwrap();
-    assert_eq!(record("two").await, before + 1, "what was refused is nowhere");
-    home.close().await;
-}
-
-#[tokio::test]
-async fn what_is_committed_and_cannot_be_signed_is_signed_after_a_restart() {
-    let house = House::new();
-    let home = house.open().await;
-    house.signer.set_failing_at_checkpoints(true);
-    assert!(is_unavailable(&home.engine.change_clock(&home.admin, None, ClockCommand::Pause, None).await));
-    assert!(home.engine.ready().await.is_err());
-    home.engine.close().await;
-    drop(home);
-    let refused = house.try_open(house.store()).await.err().unwrap().to_string();
-    assert!(refused.contains("cannot sign now"), "{refused}");
-    house.signer.set_failing_at_checkpoints(false);
-    let home = house.open().await;
-    let view = home.engine.read_clock(&home.admin, None).await.unwrap();
-    assert_eq!(
-        (view.clock.generation, view.clock.is_running()),
-        (1, false),
-        "it happened, and its answer was not given"
-    );
-    home.close().await;
-}
-
 #[tokio::test]
 async fn two_engines_on_one_file_never_write_over_each_other() {
     let house = House::new();

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use timenav_core::clock::ClockCommand;
 use timenav_core::event::EventDraft;
 use timenav_core::time::{Duration, Span};
-use timenav_engine::{AnchorRequest, ApiKeyRequest, HorizonRequest, Idempotency, Refusal};
+use timenav_engine::{AnchorRequest, ApiKeyRequest, Idempotency, Refusal};
 
 use crate::faulty_store::FaultyStore;
 use crate::house::{Home, House, on, told};
@@ -148,7 +148,6 @@ async fn write_of_each_kind(home: &Home<'_>) -> Vec<(String, bool)> {
         timeline_id: on("other"),
         label: String::new(),
         scopes: None,
-        horizon: HorizonRequest::default(),
         expires_at: None,
     };
     let made = engine.create_api_key(admin, request, key("key", "")).await.unwrap();

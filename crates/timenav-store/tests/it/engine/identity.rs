@@ -3,14 +3,13 @@
 use timenav_core::clock::ClockCommand;
 use timenav_core::limits::KEYS_PER_USER_MAX;
 use timenav_core::time::{Instant, Wall};
-use timenav_engine::{ApiKeyRequest, AuthFailure, HorizonRequest, Refusal, WallClock as _};
+use timenav_engine::{ApiKeyRequest, AuthFailure, Refusal, WallClock as _};
 
 use crate::house::{House, on, told};
 use crate::sample::{host, user_id};
 
 fn request(expires_at: Option<Instant<Wall>>) -> ApiKeyRequest {
-    let horizon = HorizonRequest::default();
-    ApiKeyRequest { user_id: None, timeline_id: on("main"), label: "é".to_owned(), scopes: None, horizon, expires_at }
+    ApiKeyRequest { user_id: None, timeline_id: on("main"), label: "é".to_owned(), scopes: None, expires_at }
 }
 
 #[tokio::test]

@@ -113,8 +113,6 @@ fn chores() -> impl Strategy<Value = Chore> {
         2 => user().prop_map(Chore::Remove),
         2 => (user(), level).prop_map(|(user, level)| Chore::Restrict(user, level)),
         4 => (user(), scope).prop_map(|(user, scope)| Chore::GiveKey(user, scope)),
-        3 => (user(), any::<Option<Index>>(), any::<bool>())
-            .prop_map(|(user, known_at, until_clock)| Chore::GiveSight(user, known_at, until_clock)),
         2 => any::<Index>().prop_map(Chore::StopKey),
         3 => user().prop_map(Chore::SetPassword),
         4 => user().prop_map(Chore::LogIn),

@@ -5,7 +5,7 @@ use timenav_core::as_of::AsOf;
 use timenav_core::clock::ClockCommand;
 use timenav_core::ids::TimerId;
 use timenav_core::timers::Schedule;
-use timenav_engine::{ApiKeyRequest, ClockChange, EventErasure, HorizonRequest, ImportId, TimerRequest, WhichEvents};
+use timenav_engine::{ClockChange, EventErasure, ImportId, TimerRequest, WhichEvents};
 
 use super::{draft, end, two};
 use crate::house::{Home, House};
@@ -44,16 +44,6 @@ async fn a_position_that_another_service_has_told_is_known() {
     let (engine, admin) = (&right.engine, &right.admin);
     let position = AsOf::Position(record(&left, "first").await);
     engine.event(admin, None, &event_id("first"), Some(&position)).await.unwrap();
-    let position = AsOf::Position(record(&left, "second").await);
-    let key = ApiKeyRequest {
-        user_id: None,
-        timeline_id: None,
-        label: "of a test".to_owned(),
-        scopes: None,
-        horizon: HorizonRequest { until_clock: false, known_at: Some(position) },
-        expires_at: None,
-    };
-    engine.create_api_key(admin, key, None).await.unwrap();
     let later = AsOf::Position(left.size("main").await + 100);
     let refused = engine.event(admin, None, &event_id("first"), Some(&later)).await.unwrap_err().to_string();
     assert!(refused.contains("the last position of the ledger is"), "{refused}");

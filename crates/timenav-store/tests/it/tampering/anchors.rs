@@ -4,9 +4,8 @@ use timenav_core::as_of::AsOf;
 use timenav_core::ids::AnchorId;
 use timenav_core::place::LocationQuery;
 use timenav_core::time::{Duration, Span, TimeRange};
-use timenav_engine::{ApiKeyRequest, HorizonRequest, MonitorEvents, Refusal, ReturnScope};
+use timenav_engine::{MonitorEvents, Refusal, ReturnScope};
 
-use super::authority::request;
 use super::rows::anchor;
 use super::*;
 
@@ -69,11 +68,6 @@ async fn used(home: &Home<'_>, timeline: &str, anchor_id: &AnchorId, round: usiz
     tell(engine.monitor_events(admin, query).await.err());
     let fork = timeline_id(&format!("{timeline}-{round}"));
     tell(engine.fork_timeline(admin, fork, &named, as_of().as_ref(), None).await.err());
-    if timeline == "main" {
-        let horizon = HorizonRequest { until_clock: true, known_at: as_of() };
-        let key = ApiKeyRequest { timeline_id: Some(named), horizon, ..request(None, None) };
-        tell(engine.create_api_key(admin, key, None).await.err());
-    }
     (refused, count)
 }
 

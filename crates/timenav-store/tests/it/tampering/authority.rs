@@ -1,11 +1,10 @@
 //! Entries that their authors might not make: validly hashed, and signed by the service's own key.
 
 use timenav_core::access::Scope;
-use timenav_core::as_of::AsOf;
 use timenav_core::clock::Rate;
 use timenav_core::ledger::Authority;
 use timenav_core::time::{Instant, Span, Wall};
-use timenav_engine::{ApiKeyRequest, HorizonRequest, OpenError};
+use timenav_engine::{ApiKeyRequest, OpenError};
 
 use super::carried_over::make_old;
 use super::*;
@@ -247,8 +246,7 @@ async fn old() -> (House, [String; 3]) {
 }
 
 pub(super) fn request(scopes: Option<Vec<Scope>>, expires_at: Option<Instant<Wall>>) -> ApiKeyRequest {
-    let horizon = HorizonRequest::default();
-    ApiKeyRequest { user_id: None, timeline_id: None, label: String::new(), scopes, horizon, expires_at }
+    ApiKeyRequest { user_id: None, timeline_id: None, label: String::new(), scopes, expires_at }
 }
 
 /// Writes something into rows, has the service work with it, and puts the rows back as they were.
@@ -304,29 +302,6 @@ async fn a_scope_by_a_row_that_was_put_back() {
     })
     .await;
     check_story(&house, "main", "pause_time", "lacks the scope").await;
-}
-
-#[tokio::test]
-async fn a_horizon_that_was_taken_away_and_put_back() {
-    let house = House::off_disk();
-    let home = house.open().await;
-    let horizon = HorizonRequest { until_clock: true, known_at: Some(AsOf::Position(0)) };
-    let blind = ApiKeyRequest { horizon, ..request(None, None) };
-    let blind = home.engine.create_api_key(&home.admin, blind, None).await.unwrap().secret.unwrap();
-    home.engine.close().await;
-    make_old(&house);
-    clean(&house).await;
-    let rows = (
-        "UPDATE api_keys SET horizon = NULL, known_at = NULL, label = 'blind' WHERE horizon = 'clock'",
-        "UPDATE api_keys SET horizon = 'clock', known_at = 0, label = '' WHERE label = 'blind'",
-    );
-    work_with(&house, rows, async |home| {
-        let blind = home.engine.authenticate(&blind).unwrap();
-        home.engine.create_user(&home.admin, user_id("zoe"), false, None).await.unwrap();
-        home.engine.set_anchor(&blind, None, super::rows::anchor(), None).await.unwrap();
-    })
-    .await;
-    check_story(&house, "main", "set_anchor", "has a horizon, and might not `set_anchor`").await;
 }
 
 #[tokio::test]

@@ -7,7 +7,9 @@ use timenav_core::event::EventDraft;
 use timenav_core::ledger::{Hash, LetGoClass, POSITION_RUNS_MAX, PositionRuns, Sweep};
 use timenav_core::limits::{HOST_CLOCK_STEP_SECONDS_MAX, RETENTION_POLICIES_MAX};
 use timenav_core::scan::{Depth, FindingKind};
-use timenav_engine::{Caller, KeptFor, Pruned, Refusal, RetentionRequest, SWEEP_ENTRIES_READ_MAX, SWEEP_POSITIONS_MAX};
+use timenav_engine::{
+    Caller, KeptFor, Pruned, Refusal, RetentionRequest, SWEEP_ENTRIES_READ_MAX, SWEEP_POSITIONS_MAX, Signer as _,
+};
 
 use super::contents::as_before;
 use super::{

@@ -1,9 +1,6 @@
 //! Rows that let somebody in or move something, written by who can write the database and has no key of the service.
 
-use timenav_core::as_of::AsOf;
-use timenav_engine::{
-    Acceptance, ApiKeyRequest, CertificateRequest, HorizonRequest, KeptFor, OpenError, RetentionRequest,
-};
+use timenav_engine::{Acceptance, ApiKeyRequest, KeptFor, OpenError, RetentionRequest};
 
 use super::authority::request;
 use super::*;
@@ -24,9 +21,8 @@ pub(super) async fn furnished(house: House) -> House {
         home.engine.set_password(&home.admin, request).await.unwrap();
         home.engine.log_in(user_id(name), password(SECRET), None).await.unwrap().unwrap();
     }
-    let horizon = HorizonRequest { until_clock: true, known_at: Some(AsOf::Position(0)) };
-    let blind = ApiKeyRequest { user_id: Some(user_id("bob")), horizon, ..request(None, None) };
-    home.engine.create_api_key(&home.admin, blind, None).await.unwrap();
+    let key = ApiKeyRequest { user_id: Some(user_id("bob")), ..request(None, None) };
+    home.engine.create_api_key(&home.admin, key, None).await.unwrap();
     let ends = BTreeMap::from([((Role::Read, user_id("bob")), End::At(host(1 << 52)))]);
     let lists = PermissionsChange { read: Some(users(["bob"])), ends, ..PermissionsChange::default() };
     home.engine.set_access_control(&home.admin, timeline_id("main"), lists, None).await.unwrap();
@@ -44,7 +40,7 @@ pub(super) async fn furnished(house: House) -> House {
 }
 
 /// What is written, and the timeline whose rows are not those that were signed.
-pub(super) const ATTACKS: [(&str, &str); 47] = [
+pub(super) const ATTACKS: [(&str, &str); 44] = [
     ("UPDATE users SET operator = 1 WHERE user_id = 'ada'", "system"),
     ("UPDATE users SET restriction = 'full_access' WHERE user_id = 'bob'", "system"),
     ("UPDATE users SET created_at = created_at - 1 WHERE user_id = 'bob'", "system"),
@@ -74,10 +70,6 @@ pub(super) const ATTACKS: [(&str, &str); 47] = [
         "INSERT INTO passwords (user_id, phc, set_at) SELECT 'bob', phc, set_at FROM passwords WHERE user_id = 'ada'",
         "system",
     ),
-    // Who is not to see what is later must not be let see it, nor anybody else be kept from it.
-    ("UPDATE api_keys SET horizon = NULL WHERE horizon = 'clock'", "system"),
-    ("UPDATE api_keys SET known_at = NULL WHERE known_at = 0", "system"),
-    ("UPDATE api_keys SET known_at = known_at + 1 WHERE known_at = 0", "system"),
     ("UPDATE api_keys SET horizon = 'clock', known_at = 0 WHERE user_id = 'ada'", "system"),
     ("UPDATE passwords SET phc = phc || 'x' WHERE user_id = 'admin'", "system"),
     ("DELETE FROM passwords WHERE user_id = 'admin'", "system"),
@@ -300,23 +292,6 @@ async fn what_is_written_while_it_runs_lets_nobody_in_and_moves_nothing() {
     home.engine.close().await;
     drop(home);
     assert!(matches!(refused(&house).await, Some(OpenError::Rows { .. })));
-}
-
-/// A certificate says what a key with a horizon has seen. Whether it has one is told by what was signed.
-#[tokio::test]
-async fn a_key_gets_no_horizon_by_its_row_while_the_service_runs() {
-    let house = furnished(House::off_disk()).await;
-    let home = house.open().await;
-    let made = home.engine.create_api_key(&home.admin, request(None, None), None).await.unwrap();
-    let statement = "UPDATE api_keys SET horizon = 'clock', label = 'mine' WHERE key_id = ?1";
-    assert_eq!(connect(&house).execute(statement, [made.key_id.as_str()]).unwrap(), 1);
-    let asked = CertificateRequest { key_id: made.key_id.clone(), from: None, to: None };
-    let refused = home.engine.certificate(&home.admin, asked).await.err().unwrap();
-    assert!(refused.to_string().contains("has no horizon"), "{refused}");
-    let (keys, _) = home.engine.api_keys(&home.admin, None, 100, None).await.unwrap();
-    let listed = keys.iter().find(|key| key.key_id == made.key_id).unwrap();
-    assert!(listed.horizon.is_open() && listed.label != "mine", "{listed:?}");
-    home.engine.close().await;
 }
 
 /// As with the rows of `system`: those of a timeline count with the statement of their own tree.

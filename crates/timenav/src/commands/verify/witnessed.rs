@@ -44,12 +44,6 @@ struct KeptHead {
     system_hashes: Vec<String>,
 }
 
-/// What tells one kind of answer from others.
-#[derive(Deserialize)]
-struct Kind {
-    kind: Option<String>,
-}
-
 /// What holds.
 struct Checked {
     position: u64,
@@ -60,9 +54,10 @@ struct Checked {
     by: BTreeMap<String, u64>,
 }
 
-/// Returns whether a file is such a proof, and not a certificate.
-pub(super) fn is_one(text: &str) -> bool {
-    serde_json::from_str::<Kind>(text).is_ok_and(|one| one.kind.as_deref() == Some("witnessed"))
+/// Returns whether a file begins as such a proof does, and not as a bundle.
+pub(super) fn begins(begin: &[u8]) -> bool {
+    let begin = begin.trim_ascii_start();
+    begin.starts_with(b"{") && !begin[1..].trim_ascii_start().starts_with(b"\"bundle\"")
 }
 
 /// Checks that enough of these witnesses have cosigned a checkpoint. Returns when each did.

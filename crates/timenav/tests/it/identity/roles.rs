@@ -31,8 +31,6 @@ struct Targets {
     data_id: String,
     event_id: String,
     key_id: String,
-    /// A key of ada's with a horizon, for `hers`.
-    blind_id: String,
     session_id: String,
 }
 
@@ -173,7 +171,7 @@ fn rows_of_timers() -> Vec<(&'static str, Request)> {
 /// Operations that are not about a timeline.
 fn rows_of_the_service(about: &Targets) -> Vec<(&'static str, Request)> {
     let at = "2001-01-01T00:00:00Z";
-    let Targets { number, key_id, blind_id, session_id, .. } = about;
+    let Targets { number, key_id, session_id, .. } = about;
     let get = |path: &str| Request::get(path);
     let user = |user_id: &str| json!({ "user_id": user_id });
     let spare = format!("spare-{number}");
@@ -197,7 +195,6 @@ fn rows_of_the_service(about: &Targets) -> Vec<(&'static str, Request)> {
         ("create_api_key", Request::post("/v1/api-keys").json(&json!({}))),
         ("api_keys of ada", get("/v1/api-keys?user_id=ada")),
         ("create_api_key of ada", Request::post("/v1/api-keys").json(&user("ada"))),
-        ("certificate of ada", Request::get(&target("/v1/certificates", &[("key_id", blind_id)]))),
         ("revoke_api_key of ada", delete("/v1/api-keys", key_id)),
         ("revoke_api_key there is none", delete("/v1/api-keys", "key_none")),
         ("users", get("/v1/users")),
@@ -308,7 +305,6 @@ fn targets(service: &Service, count: usize) -> Vec<Targets> {
         service.post("/v1/users", &json!({ "user_id": format!("slept-{number}") }));
         service.set_password(&format!("slept-{number}"), PASSWORD);
         hers("/v1/events", json!({ "event_id": format!("event-{number}"), "time": now }));
-        let blind = json!({ "user_id": "ada", "timeline_id": "hers", "horizon": "clock" });
         Targets {
             number,
             now: now.clone(),
@@ -316,7 +312,6 @@ fn targets(service: &Service, count: usize) -> Vec<Targets> {
             data_id: text(&sealed["data_id"]),
             event_id: format!("event-{number}"),
             session_id: text(&service.try_log_in(&format!("slept-{number}"), PASSWORD).expect(200)["session_id"]),
-            blind_id: text(&service.post("/v1/api-keys", &blind)["key_id"]),
             key_id: text(&service.post("/v1/api-keys", &json!({ "user_id": "ada" }))["key_id"]),
         }
     };

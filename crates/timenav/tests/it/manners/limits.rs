@@ -164,10 +164,6 @@ fn edge(name: &str) -> Option<Edge> {
         "rate_micros_min" => Looked(slowest_rate),
         "rate_micros_max" => Looked(fastest_rate),
         "log_entries_read_max" => Looked(filtered_log),
-        "certificate_entries_read_max" => {
-            Tested("timenav-engine/src/certificates.rs", "a_range_is_of_the_ledger_and_not_too_long")
-        }
-        "certificate_reads_max" => Tested("timenav-engine/src/certificates.rs", "so_many_reads_are_proven_and_no_more"),
         "find_text_bytes_max" => Asked(|n| vec![(find(&[("text", &text(n))]), "text")]),
         "find_words_max" => Asked(|n| {
             let words: Vec<String> = (0..n).map(|n| format!("w{n}")).collect();

@@ -60,7 +60,6 @@ impl Operation {
             "set_fault" => json!({ "fault": { "offset": "2s" } }),
             "confirm_clock" => json!({ "follower_id": "follower_none", "generation": 0 }),
             "create_timeline" => json!({ "timeline_id": "made" }),
-            "certificate" => json!({ "key_id": "key_none" }),
             // Its moments are told from then on, and not from where the clock is.
             "timer_moments" => json!({ "rule": "0 9 * * *", "after": "2001-01-01T00:00:00Z" }),
             "timelines_diff" => json!({ "a": "main", "b": "main" }),

@@ -323,7 +323,7 @@ fn attempt(operation: &Operation, things: &Things, way: Way, stranger: &str, dic
         operation: operation.id.clone(),
         request: request(operation, things, way, stranger, dice),
         // What may be known and not done is 403: that there are users and keys is no secret, which is.
-        status: if on_a_timeline || ["certificate", "revoke_api_key", "end_session"].contains(&operation.id.as_str()) {
+        status: if on_a_timeline || ["revoke_api_key", "end_session"].contains(&operation.id.as_str()) {
             404
         } else {
             403

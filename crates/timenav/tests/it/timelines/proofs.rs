@@ -1,7 +1,6 @@
 //! `GET /timeline/{timeline_id}/checkpoint` and `/proof`.
 
 use aws_lc_rs::signature::{ED25519, UnparsedPublicKey};
-use coset::{CoseSign1, Label, RegisteredLabelWithPrivate, TaggedCborSerializable as _, cbor, iana};
 use data_encoding::BASE64;
 use serde_json::{Value, json};
 
@@ -118,9 +117,6 @@ fn proofs_that_cannot_be() {
         }
     }
     snapshot::check("proof-refused", &ask("?position=1000000"));
-    // Growth from nothing has a proof, and no receipt: RFC 9942 asks for a hash.
-    let refused = ask("?from=0&format=cose").refused(400, "invalid_parameter");
-    assert_eq!(refused["errors"][0]["pointer"], "#/from");
     let empty = ask("?from=0").expect(200);
     assert_eq!((&empty["hashes"], &empty["from_root"]), (&json!([]), &json!(super::hex(&ledger::sha256(&[])))));
     service.audit();
@@ -166,7 +162,8 @@ fn the_proof_of_an_entry_is_a_file_for_whoever_asks_for_one() {
         for query in [
             "from=1&format=tlog-proof",
             "from=1&format=xml",
-            "position=1&format=cose&witnessed=true",
+            "position=1&format=tlog-proof&witnessed=true",
+            "position=1&format=cose",
             "position=1&format=xml",
             "position=1&format=",
         ] {
@@ -175,90 +172,6 @@ fn the_proof_of_an_entry_is_a_file_for_whoever_asks_for_one() {
         }
     }
     service.audit();
-}
-
-/// Returns what stands in a CBOR map under a number.
-fn at(map: &[(cbor::Value, cbor::Value)], label: i64) -> &cbor::Value {
-    let found = map.iter().find(|(one, _)| *one == cbor::Value::from(label));
-    &found.unwrap_or_else(|| panic!("nothing stands under {label}: {map:?}")).1
-}
-
-/// By `coset`, which knows nothing of this service: the headers, the proofs, and the signatures over the roots.
-#[test]
-fn a_receipt_is_read_by_other_implementations_of_cose() {
-    let service = Service::start();
-    for number in 0..20 {
-        service.post("/v1/events", &json!({ "time": "2001-01-01T00:00:00Z", "event_id": number.to_string() }));
-    }
-    let answer = service.get("/timeline/main/proof", &[("position", "7"), ("format", "cose")]);
-    let bytes = BASE64.decode(answer["receipt"].as_str().unwrap().as_bytes()).unwrap();
-    let receipt = CoseSign1::from_tagged_slice(&bytes).unwrap();
-    let header = &receipt.protected.header;
-    assert_eq!(header.alg, Some(RegisteredLabelWithPrivate::Assigned(iana::Algorithm::EdDSA)));
-    let rest = |label: i64| {
-        let found = header.rest.iter().find(|(one, _)| *one == Label::Int(label));
-        found.unwrap_or_else(|| panic!("there is no header {label}: {header:?}")).1.clone()
-    };
-    assert_eq!(rest(395), cbor::Value::from(1), "RFC9162_SHA256");
-    let claims = rest(15).into_map().unwrap();
-    assert_eq!(
-        (at(&claims, 1).as_text(), at(&claims, 2).as_text()),
-        (Some("timenav.local"), Some("timenav.local/main"))
-    );
-    let key = ledger::verifier_key("timenav.local/main", &service.public_key);
-    let key_id = data_encoding::HEXLOWER.encode(&header.key_id);
-    assert_eq!(key.split('+').nth(1), Some(key_id.as_str()));
-    let beside = |label: &Label| receipt.unprotected.rest.iter().find(|(one, _)| one == label).unwrap().1.clone();
-    let proofs = beside(&Label::Int(396)).into_map().unwrap();
-    let [proof] = &at(&proofs, -1).as_array().unwrap()[..] else { panic!("{proofs:?}") };
-    let proof: cbor::Value = cbor::de::from_reader(&proof.as_bytes().unwrap()[..]).unwrap();
-    let [size, index, path] = &proof.as_array().unwrap()[..] else { panic!("{proof:?}") };
-    let number = |value: &cbor::Value| u64::try_from(value.as_integer().unwrap()).unwrap();
-    let (size, index) = (number(size), number(index));
-    assert_eq!((json!(size), index), (answer["size"].clone(), 7));
-    let path = path.as_array().unwrap().iter();
-    let path: Vec<ledger::Hash> = path.map(|hash| hash.as_bytes().unwrap()[..].try_into().unwrap()).collect();
-    // The entry comes with it, and leads to the root of the checkpoint that was signed besides.
-    let leaf = beside(&Label::Text("timenav-leaf".to_owned())).into_bytes().unwrap();
-    assert_eq!(answer["leaf"], String::from_utf8(leaf.clone()).unwrap());
-    let checkpoint = ledger::verified(answer["checkpoint"].as_str().unwrap(), &service.public_key);
-    assert_eq!(checkpoint.size, size);
-    assert!(ledger::includes(&ledger::leaf_hash(&leaf), index, size, &path, &checkpoint.root));
-    assert_eq!(receipt.payload, None, "the root is detached");
-    let ed25519 = UnparsedPublicKey::new(&ED25519, &service.public_key);
-    let verify =
-        |root: &[u8]| receipt.verify_detached_signature(root, b"", |signature, data| ed25519.verify(data, signature));
-    verify(&checkpoint.root).expect("the root is signed");
-    verify(&ledger::sha256(&[b"another"])).unwrap_err();
-    growth_is_read(&service, header);
-    service.audit();
-}
-
-/// Reads a receipt of growth as the one of an entry: the same protected header, and a proof that leads to a signed root.
-fn growth_is_read(service: &Service, header: &coset::Header) {
-    let from = service.checkpoint("main");
-    let answer = service.get("/timeline/main/proof", &[("from", &from.size.to_string()), ("format", "cose")]);
-    let bytes = BASE64.decode(answer["receipt"].as_str().unwrap().as_bytes()).unwrap();
-    let receipt = CoseSign1::from_tagged_slice(&bytes).unwrap();
-    assert_eq!(receipt.protected.header, *header);
-    assert_eq!(receipt.payload, None, "the root is detached");
-    let beside = |label: &Label| receipt.unprotected.rest.iter().find(|(one, _)| one == label).unwrap().1.clone();
-    let proofs = beside(&Label::Int(396)).into_map().unwrap();
-    let [proof] = &at(&proofs, -2).as_array().unwrap()[..] else { panic!("{proofs:?}") };
-    let proof: cbor::Value = cbor::de::from_reader(&proof.as_bytes().unwrap()[..]).unwrap();
-    let [older, newer, path] = &proof.as_array().unwrap()[..] else { panic!("{proof:?}") };
-    let number = |value: &cbor::Value| u64::try_from(value.as_integer().unwrap()).unwrap();
-    assert_eq!((number(older), json!(number(newer))), (from.size, answer["size"].clone()));
-    let path = path.as_array().unwrap().iter();
-    let path: Vec<ledger::Hash> = path.map(|hash| hash.as_bytes().unwrap()[..].try_into().unwrap()).collect();
-    assert_eq!(beside(&Label::Text("timenav-from-root".to_owned())).into_bytes().unwrap(), from.root);
-    let checkpoint = ledger::verified(answer["checkpoint"].as_str().unwrap(), &service.public_key);
-    assert!(ledger::continues(from.size, &from.root, checkpoint.size, &checkpoint.root, &path));
-    let ed25519 = UnparsedPublicKey::new(&ED25519, &service.public_key);
-    let verify =
-        |root: &[u8]| receipt.verify_detached_signature(root, b"", |signature, data| ed25519.verify(data, signature));
-    verify(&checkpoint.root).expect("the newer root is signed");
-    verify(&from.root).unwrap_err();
 }
 
 /// A read is durable before it is answered, so it stands in the tree that its answer is about.

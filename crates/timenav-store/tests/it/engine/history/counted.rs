@@ -4,16 +4,13 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use proptest::sample::select;
-use timenav_core::clock::ClockCommand;
 use timenav_core::place::{BBox, LocationQuery, Point};
 use timenav_core::time::{Bucket, Instant, TimeRange, Virtual};
 use timenav_engine::{
-    AggregateEvents, AggregatedEvents, ApiKeyRequest, Caller, EventFilter, FilterTexts, GroupBy, GroupKey,
-    HorizonRequest, MonitorEvents, StoredEvent,
+    AggregateEvents, AggregatedEvents, Caller, EventFilter, FilterTexts, GroupBy, GroupKey, MonitorEvents, StoredEvent,
 };
 
 use super::*;
-use crate::sample::user_id;
 
 /// One question.
 #[derive(Clone, Debug)]
@@ -164,7 +161,7 @@ impl Asked {
     async fn check(&self, home: &Home<'_>, caller: &Caller, lives: &[Life]) {
         let life = self.of.get(lives);
         let (answers, events) = (self.count(home, caller, life).await, self.list(home, caller, life).await);
-        let context = || format!("{self:?} on {} by {:?}", life.name, caller.horizon);
+        let context = || format!("{self:?} on {}", life.name);
         assert!(answers.iter().all(|answer| answer.count <= self.events_max), "{}", context());
         assert_eq!(answers.iter().map(|answer| answer.count).sum::<usize>(), events.len(), "{}", context());
         if matches!(self.by, GroupBy::Stretches(_)) {
@@ -197,20 +194,6 @@ fn size(micros: i64) -> f64 {
     f64::from(i32::try_from(micros).unwrap())
 }
 
-/// Makes a key that sees no further than its clock shows, or than an entry.
-async fn short_sighted(home: &Home<'_>, timeline: &TimelineId, horizon: HorizonRequest) -> Caller {
-    let request = ApiKeyRequest {
-        user_id: Some(user_id("admin")),
-        timeline_id: Some(timeline.clone()),
-        label: "of a test".to_owned(),
-        scopes: None,
-        horizon,
-        expires_at: None,
-    };
-    let made = home.engine.create_api_key(&home.admin, request, None).await.unwrap();
-    home.engine.authenticate(&made.secret.unwrap()).unwrap()
-}
-
 /// Erases an event with all its versions, from forks and what was known then too.
 async fn erase(home: &Home<'_>) {
     let request = ErasureRequest::Event(None, event_id("e5"));
@@ -235,23 +218,8 @@ fn check_counts(house: impl Fn() -> House, cases: u32) {
             }
         }
         erase(&home).await;
-        let last = lives.last().expect("there is `main`").clone();
-        let here = ClockCommand::Travel { to: moment(25_000_000), location: None };
-        for change in [here, ClockCommand::Pause] {
-            home.engine.change_clock(&home.admin, Some(last.name.clone()), change, None).await.unwrap();
-        }
-        let until_clock = HorizonRequest { until_clock: true, known_at: None };
-        let known_at = Some(AsOf::Position(home.size(last.name.as_str()).await / 2));
-        let sees_less = [
-            short_sighted(&home, &last.name, until_clock).await,
-            short_sighted(&home, &last.name, HorizonRequest { until_clock: false, known_at }).await,
-        ];
         for asked in &questions {
             asked.check(&home, &home.admin, &lives).await;
-            let now = Asked { as_of: None, ..asked.clone() };
-            for caller in &sees_less {
-                now.check(&home, caller, std::slice::from_ref(&last)).await;
-            }
         }
         home.close().await;
     });

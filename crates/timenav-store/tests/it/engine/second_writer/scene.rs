@@ -13,8 +13,8 @@ use timenav_core::time::{Duration, Instant, Span, Virtual};
 use timenav_core::timers::{FiringState, Schedule};
 use timenav_engine::{
     AnchorRequest, ApiKeyRequest, Caller, Claim, ClockChange, ClockStream, Engine, EventErasure, FiringsRequest,
-    FollowAs, HoldRequest, HorizonRequest, ImportId, KeptFor, PasswordRequest, RetentionRequest, ScheduleChange,
-    TimerChangeRequest, TimerRequest, WhichEvents,
+    FollowAs, HoldRequest, ImportId, KeptFor, PasswordRequest, RetentionRequest, ScheduleChange, TimerChangeRequest,
+    TimerRequest, WhichEvents,
 };
 use zeroize::Zeroizing;
 
@@ -87,8 +87,7 @@ pub(super) fn sealing_key() -> EncryptionKey {
 }
 
 pub(super) fn key_of(user: &str, label: String) -> ApiKeyRequest {
-    let (user_id, horizon) = (Some(user_id(user)), HorizonRequest::default());
-    ApiKeyRequest { user_id, timeline_id: None, label, scopes: None, horizon, expires_at: None }
+    ApiKeyRequest { user_id: Some(user_id(user)), timeline_id: None, label, scopes: None, expires_at: None }
 }
 
 pub(super) fn new_password(user: &str) -> PasswordRequest {

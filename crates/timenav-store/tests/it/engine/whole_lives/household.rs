@@ -7,14 +7,13 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use proptest::sample::Index;
 use timenav_core::access::{self, Demand, Permissions, RestrictionLevel, Role, Scope, Standing};
-use timenav_core::as_of::AsOf;
 use timenav_core::data::{EncryptionKey, Plaintext};
 use timenav_core::ids::{DataId, KeyId, SessionId, TimelineId, UserId};
 use timenav_core::permissions::End;
 use timenav_core::time::Instant;
 use timenav_engine::{
-    ApiKeyRequest, Caller, Engine, ErasureRequest, HorizonRequest, Idempotency, LedgerPosition, PasswordRequest,
-    PermissionsChange, Refusal,
+    ApiKeyRequest, Caller, Engine, ErasureRequest, Idempotency, LedgerPosition, PasswordRequest, PermissionsChange,
+    Refusal,
 };
 use zeroize::Zeroizing;
 
@@ -40,7 +39,6 @@ pub(super) enum Chore {
     /// Gives a user a key, with a scope or with none.
     GiveKey(u8, Option<Scope>),
     /// Gives a user a key of a timeline that sees no further than its clock, or than a position, or both.
-    GiveSight(u8, Option<Index>, bool),
     StopKey(Index),
     SetPassword(u8),
     LogIn(u8),
@@ -59,7 +57,6 @@ pub(super) enum Errand {
     Remove(UserId),
     Restrict(UserId, RestrictionLevel),
     GiveKey(UserId, Option<Scope>),
-    GiveSight(UserId, Sight),
     StopKey(KeyId),
     SetPassword(UserId),
     LogIn(UserId),
@@ -67,16 +64,6 @@ pub(super) enum Errand {
     Permit(Permissions),
     Seal(String),
     EraseData(DataId),
-}
-
-/// How far a key sees.
-#[derive(Clone, Debug)]
-pub(super) struct Sight {
-    pub(super) on: TimelineId,
-    /// What was recorded later, it does not know.
-    pub(super) known_at: Option<u64>,
-    /// What is later than the clock shows, it does not see.
-    pub(super) until_clock: bool,
 }
 
 /// What came of an errand: what tells it from others, and what the model has to learn from it.
@@ -128,7 +115,6 @@ struct GivenKey {
     secret: Option<String>,
     user: UserId,
     scope: Option<Scope>,
-    sight: Option<Sight>,
     is_live: bool,
 }
 
@@ -166,7 +152,6 @@ impl Errand {
             Self::Add { .. }
             | Self::Restrict(..)
             | Self::GiveKey(..)
-            | Self::GiveSight(..)
             | Self::Permit(_)
             | Self::Seal(_)
             | Self::EraseData(_) => Repetition::Answered,
@@ -174,21 +159,12 @@ impl Errand {
     }
 
     fn key_request(&self) -> ApiKeyRequest {
-        let (user, scope, sight) = match self {
-            Self::GiveKey(user, scope) => (user, *scope, None),
-            Self::GiveSight(user, sight) => (user, None, Some(sight)),
-            other => panic!("{other:?} asks for no key"),
-        };
-        let horizon = sight.map(|sight| HorizonRequest {
-            until_clock: sight.until_clock,
-            known_at: sight.known_at.map(AsOf::Position),
-        });
+        let Self::GiveKey(user, scope) = self else { panic!("{self:?} asks for no key") };
         ApiKeyRequest {
             user_id: Some(user.clone()),
-            timeline_id: sight.map(|sight| sight.on.clone()),
+            timeline_id: None,
             label: "of a life".to_owned(),
             scopes: scope.map(|scope| vec![scope]),
-            horizon: horizon.unwrap_or_default(),
             expires_at: None,
         }
     }
@@ -213,7 +189,7 @@ impl Errand {
             Self::Restrict(user, level) => {
                 of_user(engine.restrict_time_travel(admin, user.clone(), *level, key).await?)
             }
-            Self::GiveKey(..) | Self::GiveSight(..) => {
+            Self::GiveKey(..) => {
                 let request = self.key_request();
                 let given = engine.create_api_key(admin, request, key).await?;
                 let came = plain((given.key_id.to_string(), given.ledger, given.replayed));
@@ -295,7 +271,7 @@ impl Household {
             secret: session.secret.clone(),
             is_in_session: true,
         };
-        let keys = self.keys.iter().filter(|key| key.sight.is_none()).filter_map(shown);
+        let keys = self.keys.iter().filter_map(shown);
         let shown: Vec<Asker> = keys.chain(self.sessions.iter().map(in_session)).collect();
         (!shown.is_empty()).then(|| which.get(&shown).clone())
     }
@@ -342,24 +318,13 @@ impl Household {
     }
 
     /// Makes an errand of what was drawn, and says on which timeline, unless it can be none.
-    pub(super) fn draw(
-        &self,
-        (on, positions): (&TimelineId, &[u64]),
-        chore: Chore,
-        number: usize,
-    ) -> Option<(TimelineId, Errand)> {
+    pub(super) fn draw(&self, on: &TimelineId, chore: Chore, number: usize) -> Option<(TimelineId, Errand)> {
         let everywhere = |errand| Some((timeline_id("main"), errand));
         match chore {
             Chore::Add { user, operator } => everywhere(Errand::Add { user: name(user), operator }),
             Chore::Remove(user) => everywhere(Errand::Remove(name(user))),
             Chore::Restrict(user, level) => everywhere(Errand::Restrict(name(user), level)),
             Chore::GiveKey(user, scope) => everywhere(Errand::GiveKey(name(user), scope)),
-            Chore::GiveSight(user, known_at, until_clock) => {
-                let known_at = known_at.map(|which| *which.get(positions));
-                // A key without either is none with a horizon.
-                let sight = Sight { on: on.clone(), known_at, until_clock: until_clock || known_at.is_none() };
-                Some((on.clone(), Errand::GiveSight(name(user), sight)))
-            }
             Chore::StopKey(_) if self.keys.is_empty() => None,
             Chore::StopKey(which) => everywhere(Errand::StopKey(which.get(&self.keys).key_id.clone())),
             Chore::SetPassword(user) => everywhere(Errand::SetPassword(name(user))),
@@ -391,11 +356,9 @@ impl Household {
     pub(super) fn may(&self, errand: &Errand) -> bool {
         match errand {
             Errand::Add { user, .. } => !self.members.contains_key(user),
-            Errand::Remove(user)
-            | Errand::Restrict(user, _)
-            | Errand::GiveKey(user, _)
-            | Errand::GiveSight(user, _)
-            | Errand::SetPassword(user) => self.members.contains_key(user),
+            Errand::Remove(user) | Errand::Restrict(user, _) | Errand::GiveKey(user, _) | Errand::SetPassword(user) => {
+                self.members.contains_key(user)
+            }
             Errand::LogIn(user) => self.passwords.contains(user),
             Errand::EndSession(session_id) => {
                 self.sessions.iter().any(|session| session.session_id == *session_id && session.is_live)
@@ -425,11 +388,7 @@ impl Household {
             (Errand::Restrict(user, level), _) => self.members.get_mut(user).unwrap().level = *level,
             (Errand::GiveKey(user, scope), Made::Key(key_id, secret)) => {
                 let (user, scope) = (user.clone(), *scope);
-                self.keys.push(GivenKey { key_id, secret, user, scope, sight: None, is_live: true });
-            }
-            (Errand::GiveSight(user, sight), Made::Key(key_id, secret)) => {
-                let (user, sight) = (user.clone(), Some(sight.clone()));
-                self.keys.push(GivenKey { key_id, secret, user, scope: None, sight, is_live: true });
+                self.keys.push(GivenKey { key_id, secret, user, scope, is_live: true });
             }
             (Errand::StopKey(key_id), _) => {
                 self.keys.iter_mut().find(|key| key.key_id == *key_id).unwrap().is_live = false;

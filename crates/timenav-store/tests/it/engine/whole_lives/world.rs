@@ -6,7 +6,6 @@ mod moving;
 mod request;
 mod running;
 mod sending;
-mod sights;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -184,15 +183,9 @@ impl<'a> World<'a> {
                 What::Timer(TimerErrand::draw(&deed, (self.home(), &on), (self.timings.of(&on), now), asked).await?)
             }
             Deed::House(chore) => {
-                let positions: Vec<u64> = life.past.keys().copied().collect();
-                let (aim, errand) = self.household.draw((&on, &positions), chore, self.requests_count)?;
-                let is_none = match &errand {
-                    // What was sealed is gone with its timeline.
-                    Errand::EraseData(_) => true,
-                    // That there is no such user is told before that the timeline has ended.
-                    Errand::GiveSight(..) => !self.household.may(&errand),
-                    _ => false,
-                };
+                let (aim, errand) = self.household.draw(&on, chore, self.requests_count)?;
+                // What was sealed is gone with its timeline.
+                let is_none = matches!(errand, Errand::EraseData(_));
                 if is_none && self.ended.contains(&aim) {
                     return None;
                 }
@@ -405,7 +398,6 @@ impl<'a> World<'a> {
             self.lives.iter().map(|life| &life.name).filter(|name| !self.ended.contains(name)).collect();
         self.household.check(self.home(), &standing).await;
         for life in self.lives.iter().filter(|life| standing.contains(&&life.name)) {
-            self.check_sights(life).await;
             self.check_bundle(life).await;
         }
         let (_, home) = self.open.take().expect("the service runs");

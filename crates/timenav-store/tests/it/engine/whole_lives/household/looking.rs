@@ -6,7 +6,7 @@ use timenav_core::access::{self, Demand};
 use timenav_core::ids::{TimelineId, UserId};
 use timenav_engine::{Caller, Refusal};
 
-use super::{GivenKey, Household, Member, Sight, own_key};
+use super::{GivenKey, Household, Member, own_key};
 use crate::house::Home;
 
 impl Household {
@@ -29,7 +29,7 @@ impl Household {
             let shown = engine.authenticate_session(&session.secret);
             assert_eq!(shown.is_ok(), session.is_live, "{} of {}", session.session_id, session.user);
             if let Ok(caller) = shown {
-                self.check_looks(home, (&session.user, &caller), standing, |_| true).await;
+                self.check_looks(home, (&session.user, &caller), standing).await;
             }
         }
         for sealed in &self.sealed {
@@ -57,21 +57,13 @@ impl Household {
         let shown = engine.authenticate(secret);
         assert_eq!(shown.is_ok(), key.is_live, "{} of {}", key.key_id, key.user);
         if let Ok(caller) = shown {
-            let sight = key.sight.as_ref();
-            let is_bound_to = |timeline: &TimelineId| sight.is_none_or(|sight| sight.on == *timeline);
-            self.check_looks(home, (&key.user, &caller), standing, is_bound_to).await;
+            self.check_looks(home, (&key.user, &caller), standing).await;
         }
     }
 
-    async fn check_looks(
-        &self,
-        home: &Home<'_>,
-        (user, caller): (&UserId, &Caller),
-        standing: &[&TimelineId],
-        is_bound_to: impl Fn(&TimelineId) -> bool,
-    ) {
+    async fn check_looks(&self, home: &Home<'_>, (user, caller): (&UserId, &Caller), standing: &[&TimelineId]) {
         for timeline in standing {
-            let may_look = is_bound_to(timeline) && self.may_look(user, timeline);
+            let may_look = self.may_look(user, timeline);
             let read = home.engine.read_clock(caller, Some((*timeline).clone())).await;
             assert_eq!(read.is_ok(), may_look, "{user} as {:?} on {timeline}", self.members.get(user));
         }
@@ -79,12 +71,5 @@ impl Household {
 
     pub(super) fn may_look(&self, user: &UserId, on: &TimelineId) -> bool {
         access::decide(self.standing(user, on, None), Demand::Look).is_ok()
-    }
-
-    /// Returns the keys that see only so far on a timeline and can be shown, with whom they are of.
-    pub(in crate::engine::whole_lives) fn sights(&self, on: &TimelineId) -> Vec<(&UserId, &Sight, &str)> {
-        let of_it = |key: &'_ GivenKey| key.is_live && key.sight.as_ref().is_some_and(|sight| sight.on == *on);
-        let shown = self.keys.iter().filter(|key| of_it(key) && self.may_look(&key.user, on));
-        shown.filter_map(|key| Some((&key.user, key.sight.as_ref()?, key.secret.as_deref()?))).collect()
     }
 }

@@ -1,0 +1,41 @@
+//! Data folders of earlier versions.
+
+use std::path::Path;
+
+use serde_json::json;
+
+use crate::http::Request;
+use crate::service::{Service, run, timenav};
+
+/// Version 0.1 could create keys with a horizon, which saw less than their users. The folder has one, and a read by it.
+#[test]
+fn key_with_a_horizon_no_longer_works_and_its_ledger_verifies() {
+    let archive = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../test-data/data-folder-with-horizon.tar.gz");
+    let mut service = Service::prepared(&[], |data| {
+        std::fs::create_dir(data).unwrap();
+        let status = std::process::Command::new("tar").arg("-xzf").arg(&archive).arg("-C").arg(data).status();
+        assert!(status.unwrap().success());
+    });
+    let key = std::fs::read_to_string(service.data().join("horizon.key")).unwrap();
+    let key = key.trim_end();
+    let refused = service.send(Request::get("/v1/clock").key(key)).refused(401, "invalid_credentials");
+    let detail = refused["detail"].as_str().unwrap();
+    assert!(detail.contains("has a horizon") && detail.contains("create one without"), "{detail}");
+    let log = service.log_text();
+    assert!(log.contains("API keys with a horizon no longer work"), "{log}");
+
+    let found =
+        service.get("/v1/monitor-events", &[("timeline_id", "trial"), ("location", "*"), ("time_range", "../..")]);
+    assert_eq!(found["events"][0]["event_id"], "e1");
+    let keys = service.get("/v1/api-keys", &[]);
+    let listed = keys["api_keys"].as_array().unwrap().iter().find(|key| key["label"] == "of a study").unwrap().clone();
+    assert_eq!(listed["timeline_id"], "trial");
+    let scan = service.post("/v1/detect-tampering", &json!({ "timeline_id": "system", "scan_depth": "full" }));
+    assert_eq!(scan["tampering_detected"], false, "{scan:#}");
+    service.send(Request::new("DELETE", &format!("/v1/api-keys/{}", listed["key_id"].as_str().unwrap()))).expect(200);
+    assert!(service.stop().success());
+    let (code, said, told) = run(timenav().arg("verify").arg("--data").arg(service.data()), "");
+    assert_eq!(code, Some(0), "{said}{told}");
+    service.start_again();
+    service.audit();
+}
