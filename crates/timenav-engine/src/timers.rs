@@ -8,7 +8,7 @@ use timenav_core::ids::{QueueId, TimelineId, TimerId, type_id};
 use timenav_core::limits::{TIMER_EVENT_BYTES_MAX, TIMER_ORDER_KEY_BYTES_MAX, TIMER_PAYLOAD_BYTES_MAX};
 use timenav_core::recurrence::Rule;
 use timenav_core::time::{Instant, Virtual};
-use timenav_core::timers::Schedule;
+use timenav_core::timers::{FiringState, Schedule};
 
 use crate::asked::Answer;
 use crate::caller::Caller;
@@ -182,7 +182,7 @@ impl Engine {
         step(self.submit(caller, timeline, ChangeTimer { timer_id, change }, idempotency).await?)
     }
 
-    /// Cancels a timer. What fell due stays.
+    /// Cancels a timer. What fell due stays: also returns how many of its newest firings have no outcome yet.
     ///
     /// # Errors
     /// The caller may not, there is no such timer, or the ledger cannot be written.
@@ -193,10 +193,15 @@ impl Engine {
         timeline: Option<TimelineId>,
         timer_id: TimerId,
         idempotency: Option<Idempotency>,
-    ) -> Result<TimerSetStep, Refusal> {
+    ) -> Result<(TimerSetStep, usize), Refusal> {
         let timeline = caller.timeline(timeline);
         let change = ChangeTimer { timer_id, change: TimerChange::Cancel };
-        step(self.submit(caller, timeline, change, idempotency).await?)
+        let step = step(self.submit(caller, timeline, change, idempotency).await?)?;
+        let Some(state) = self.state(&step.timeline_id) else { return Ok((step, 0)) };
+        let wanted = TimersWanted::FiringsOf(step.timer.row.position, FIRINGS_SHOWN_MAX);
+        let firings = self.store().timer_rows(state.head.key, wanted).await?.firings;
+        let pending = firings.iter().filter(|firing| firing.state == FiringState::Pending).count();
+        Ok((step, pending))
     }
 
     /// Lists timers: armed ones by their next moment, others in the order in which they were set.

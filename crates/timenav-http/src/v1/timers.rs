@@ -340,10 +340,20 @@ async fn cancel_timer(
     Params(request): Params<TimerOfRequest>,
 ) -> Result<Changed<TimerSetBody>, Failure> {
     let timeline = timeline(request.timeline_id);
-    let step = app.engine.cancel_timer(&caller, timeline, named(timer_id)?, idempotency).await?;
-    let said = if step.changed { "The timer was cancelled." } else { "The timer no longer fires; nothing changed." };
+    let (step, pending) = app.engine.cancel_timer(&caller, timeline, named(timer_id)?, idempotency).await?;
     let replayed = step.replayed;
-    Ok(Changed::ok(TimerSetBody::of(step, said.to_owned()), replayed))
+    let said = cancelled_sentence(step.changed, pending);
+    Ok(Changed::ok(TimerSetBody::of(step, said), replayed))
+}
+
+/// Says whether a timer was cancelled, and which of its firings come nevertheless.
+fn cancelled_sentence(changed: bool, pending: usize) -> String {
+    let cancelled = if changed { "The timer was cancelled." } else { "The timer no longer fires; nothing changed." };
+    match pending {
+        0 => cancelled.to_owned(),
+        1 => format!("{cancelled} It fired before: 1 firing has no outcome yet and is still delivered."),
+        _ => format!("{cancelled} It fired before: {pending} firings have no outcome yet and are still delivered."),
+    }
 }
 
 /// Lists timers.

@@ -298,7 +298,7 @@ impl Sending {
         let step = match request {
             Request::SetTimer => engine.set_timer(caller, Some(self.on()), (Some(timer_id), timer(10)), key).await?,
             Request::ChangeTimer => engine.change_timer(caller, Some(self.on()), (timer_id, later(20)), key).await?,
-            Request::CancelTimer => engine.cancel_timer(caller, Some(self.on()), timer_id, key).await?,
+            Request::CancelTimer => engine.cancel_timer(caller, Some(self.on()), timer_id, key).await?.0,
             Request::Advance => {
                 drive(engine, &self.scene.on).await;
                 return Ok(done());

@@ -155,7 +155,7 @@ impl TimerErrand {
                 let request = TimerChangeRequest { schedule, deliver, ..TimerChangeRequest::default() };
                 came(engine.change_timer(caller, named, (timer_id(name), request), key).await?)
             }
-            Self::Cancel(name) => came(engine.cancel_timer(caller, named, timer_id(name), key).await?),
+            Self::Cancel(name) => came(engine.cancel_timer(caller, named, timer_id(name), key).await?.0),
             Self::Done(fired) => {
                 let firing_ids: Vec<FiringId> = fired.iter().map(|fired| firing_id(*fired, on)).collect();
                 let request = FiringsRequest { timeline: named, firing_ids, lease_ids: None };

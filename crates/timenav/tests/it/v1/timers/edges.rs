@@ -159,6 +159,29 @@ fn nothing_is_lost_with_a_listener_that_goes_as_something_falls_due() {
     service.audit();
 }
 
+/// Two timers are due at the same instant, one after the other. The second is cancelled while the first is worked on.
+#[test]
+fn cancelled_timer_says_which_firings_are_still_delivered() {
+    let service = standing();
+    for timer_id in ["stop", "interval"] {
+        let body = json!({ "timer_id": timer_id, "at": "2000-01-02T00:00:00Z", "order_key": "one" });
+        service.post("/v1/timers", &body);
+    }
+    service.post("/v1/fast-forward", &json!({ "duration": "3d", "wait": "0s" }));
+    let first = claim(&service, 10, "20s");
+    assert_eq!(of(&first, "timer_id"), ["stop"]);
+    let cancel = || service.send(Request::new("DELETE", "/v1/timers/interval")).expect(200);
+    let told = "It fired before: 1 firing has no outcome yet and is still delivered.";
+    let status = cancel()["status"].as_str().unwrap().to_owned();
+    assert!(status.ends_with(told), "{status}");
+    acknowledge(&service, &first);
+    let second = claim(&service, 10, "20s");
+    assert_eq!(of(&second, "timer_id"), ["interval"]);
+    acknowledge(&service, &second);
+    assert_eq!(cancel()["status"], "The timer no longer fires; nothing changed.");
+    service.audit();
+}
+
 /// What changed nothing is told of the last entry, which may tell of a read.
 #[test]
 fn what_changed_nothing_after_a_read_is_found_by_a_scan() {
@@ -171,7 +194,9 @@ fn what_changed_nothing_after_a_read_is_found_by_a_scan() {
         }
         let cancel = Request::new("DELETE", "/v1/timers/once").idempotent(&format!("read-{read}"));
         let answer = service.send(cancel).expect(200);
-        assert_eq!(answer["status"], "The timer no longer fires; nothing changed.");
+        let status = "The timer no longer fires; nothing changed. It fired before: 1 firing has no outcome yet and is \
+            still delivered.";
+        assert_eq!(answer["status"], status);
         let scan = service.post("/v1/detect-tampering", &json!({ "timeline_id": "system" }));
         assert_eq!(scan["findings"], json!([]), "{scan:#}");
     }
