@@ -1,7 +1,10 @@
 //! Data folders of earlier versions.
 
+use std::io::Write as _;
 use std::path::Path;
+use std::process::{Command, Stdio};
 
+use data_encoding::BASE64_MIME;
 use serde_json::json;
 
 use crate::http::Request;
@@ -10,11 +13,13 @@ use crate::service::{Service, run, timenav};
 /// Version 0.1 could create keys with a horizon, which saw less than their users. The folder has one, and a read by it.
 #[test]
 fn key_with_a_horizon_no_longer_works_and_its_ledger_verifies() {
-    let archive = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../test-data/data-folder-with-horizon.tar.gz");
+    let archive = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../test-data/data-folder-with-horizon.tar.gz.b64");
+    let archive = BASE64_MIME.decode(&std::fs::read(archive).unwrap()).unwrap();
     let mut service = Service::prepared(&[], |data| {
         std::fs::create_dir(data).unwrap();
-        let status = std::process::Command::new("tar").arg("-xzf").arg(&archive).arg("-C").arg(data).status();
-        assert!(status.unwrap().success());
+        let mut unpack = Command::new("tar").args(["-xzf", "-", "-C"]).arg(data).stdin(Stdio::piped()).spawn().unwrap();
+        unpack.stdin.take().unwrap().write_all(&archive).unwrap();
+        assert!(unpack.wait().unwrap().success());
     });
     let key = std::fs::read_to_string(service.data().join("horizon.key")).unwrap();
     let key = key.trim_end();
