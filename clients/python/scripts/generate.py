@@ -1,4 +1,7 @@
-"""Writes the types and calls of the API from docs/api/openapi.json: python scripts/generate.py."""
+"""Writes the types and calls of the API: python scripts/generate.py.
+
+The sources are docs/api/openapi.json and, for the codes of errors, docs/errors.md.
+"""
 
 from __future__ import annotations
 
@@ -7,10 +10,12 @@ from pathlib import Path
 
 from api_calls import calls, operations_table
 from api_document import Document
+from api_errors import error_codes
 from api_schemas import schemas
 
 FOLDER = Path(__file__).resolve().parents[1]
 DOCUMENT = FOLDER.parents[1] / "docs/api/openapi.json"
+ERRORS = FOLDER.parents[1] / "docs/errors.md"
 TARGET = FOLDER / "src/timenav"
 
 
@@ -21,6 +26,7 @@ def main() -> None:
         "schemas.py": schemas(document),
         "_operations.py": operations_table(document),
         "_sync_calls.py": calls(document, is_async=False),
+        "_error_codes.py": error_codes(ERRORS.read_text(encoding="utf-8")),
         "_async_calls.py": calls(document, is_async=True),
     }
     for name, text in files.items():

@@ -14,7 +14,7 @@ import pytest
 
 import timenav
 from timenav import baggage
-from timenav._request_clocks import AsyncRequestClocks, RequestClocks, TooManyClocks
+from timenav._request_clocks import AsyncRequestClocks, RequestClocks, TooManyClocksError
 from timenav.asgi import ClockMiddleware as AsgiClocks
 from timenav.testing import Service
 from timenav.wsgi import ClockMiddleware as WsgiClocks
@@ -108,7 +108,7 @@ def is_refused(http: httpx.Client, header: str) -> bool:
     """Tells whether the end of a timeline has come over the stream. It may come while a request is served."""
     try:
         return http.get("/", headers={"Baggage": header}).status_code == 400
-    except timenav.ClockRefused:
+    except timenav.ClockAccessError:
         return False
 
 
@@ -153,7 +153,7 @@ async def serve_by_asgi(client: timenav.Client, service: Service) -> None:
         assert sent[-1] == {"type": "websocket.close", "code": 1008}
         # The server ends the application, and that its clocks.
         await AsgiClocks(ended, clocks)({"type": "lifespan"}, receive, send)
-        with pytest.raises(timenav.ClockClosed):
+        with pytest.raises(timenav.ClockClosedError):
             async with clocks.serving(None):
                 pass
 
@@ -195,7 +195,7 @@ def test_a_clock_is_opened_once_and_the_least_used_is_closed(client: timenav.Cli
         assert sorted(pool.map(serve, headers[:2] * 4)) == [2030] * 4 + [2031] * 4
     assert len(counting.opened) == 2
     with clocks.serving(headers[0]), clocks.serving(headers[1]):
-        with pytest.raises(TooManyClocks), clocks.serving(headers[2]):
+        with pytest.raises(TooManyClocksError), clocks.serving(headers[2]):
             pass
         assert len(counting.opened) == 2
     with clocks.serving(headers[0]):

@@ -146,11 +146,11 @@ def test_every_call_is_understood_by_the_service(operation: dict[str, Any], serv
             arguments["content"] = b""
         for required_name, parameter in signature.parameters.items():
             assert parameter.default is not inspect.Parameter.empty or required_name in arguments, required_name
-        refused: timenav.Problem | None = None
+        refused: timenav.ApiError | None = None
         answer = None
         try:
             answer = call(**arguments)
-        except timenav.Problem as problem:
+        except timenav.ApiError as problem:
             refused = problem
         if refused is not None:
             assert not {refused.code, *(error.code for error in refused.errors)} & MISBUILT, refused

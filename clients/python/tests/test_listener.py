@@ -73,7 +73,7 @@ def test_an_advance_that_passes_nothing_has_a_receipt(client: timenav.Client, ti
         client.advance("1d", to="2031-01-01T00:00:00Z")
     with pytest.raises(ValueError, match="not both"):
         client.advance()
-    with pytest.raises(timenav.Problem, match="nothing_due"):
+    with pytest.raises(timenav.ApiError, match="nothing_due"):
         client.advance_to_next(timeline_id=timeline)
     client.set_timer(at="2030-02-01T00:00:00Z", timeline_id=timeline)
     assert client.advance_to_next(timeline_id=timeline).get("new_time") == "2030-02-01T00:00:00Z"
@@ -100,10 +100,10 @@ def test_nobody_waits_beyond_the_firing(clock: TestClock) -> None:
     with clock.on("default", handler):
         clock.advance("1d")
     beyond, asleep, inside = caught
-    assert isinstance(beyond, timenav.BeyondFiring)
-    assert isinstance(asleep, timenav.BeyondFiring)
+    assert isinstance(beyond, timenav.BeyondFiringError)
+    assert isinstance(asleep, timenav.BeyondFiringError)
     assert "set a timer" in str(beyond)
-    assert isinstance(inside, timenav.Problem)
+    assert isinstance(inside, timenav.ApiError)
     assert inside.code == "inside_advance"
 
 
@@ -130,7 +130,7 @@ def test_advance_with_failed_firing_raises(clock: TestClock) -> None:
 
     client, timeline = clock.client, clock.timeline_id
     with client.on("default", handler, timeline_id=timeline):
-        with pytest.raises(timenav.FiringsFailed) as failed:
+        with pytest.raises(timenav.FiringsFailedError) as failed:
             client.advance("2d", timeline_id=timeline)
         receipt = client.advance("1d", timeline_id=timeline, check=False)
     assert (receipt.fired, receipt.failed) == (1, 1)
@@ -141,7 +141,7 @@ def test_advance_with_failed_firing_raises(clock: TestClock) -> None:
     assert (str(again), again.receipt.failed) == (told, 2)
     # What is raised need not be an `Exception`: the service gets the reason, and does not wait for the lease to end.
     handler_fails = client.on("default", lambda _: pytest.fail("declined"), timeline_id=timeline)
-    with handler_fails, pytest.raises(timenav.FiringsFailed, match="declined"):
+    with handler_fails, pytest.raises(timenav.FiringsFailedError, match="declined"):
         client.advance("1d", timeline_id=timeline)
 
 
@@ -256,7 +256,7 @@ def test_an_advance_that_is_stopped_says_so(clock: TestClock) -> None:
     def handler(_: Firing[timenav.Client]) -> None:
         clock.client.pause_time(timeline_id=clock.timeline_id)
 
-    with clock.on("default", handler), pytest.raises(timenav.NotSettled) as raised:
+    with clock.on("default", handler), pytest.raises(timenav.NotSettledError) as raised:
         clock.advance("2d")
     receipt = raised.value.receipt
     assert (receipt.state, str(receipt.reached)) == ("stopped", "2027-02-01T09:00:00Z")
@@ -383,7 +383,7 @@ def test_a_listener_comes_back_after_the_service_was_gone() -> None:
 
 
 def test_a_listener_that_may_not_listen_says_so(service: Service, client: timenav.Client, timeline: str) -> None:
-    with pytest.raises(timenav.Problem):
+    with pytest.raises(timenav.ApiError):
         client.on("default", print, timeline_id="no-such-timeline")
     with pytest.raises(ValueError, match="ack_timeout"):
         client.on("default", print, ack_timeout=0.5)
@@ -395,9 +395,9 @@ def test_a_listener_that_may_not_listen_says_so(service: Service, client: timena
         client.revoke_api_key(key["key_id"])
         # It notices when its claim is answered.
         client.set_timer(timeline_id=timeline, at="2000-01-01T00:00:00Z")
-        with pytest.raises(timenav.Problem):
+        with pytest.raises(timenav.ApiError):
             listener.join(timeout=SOON)
-        with pytest.raises(timenav.Problem), listener:
+        with pytest.raises(timenav.ApiError), listener:
             pass
 
 
@@ -414,7 +414,7 @@ def test_asyncio_does_the_same(service: Service, clock: TestClock) -> None:
             now -= 1
             try:
                 await firing.client.fast_forward(duration="1h")
-            except timenav.Problem as problem:
+            except timenav.ApiError as problem:
                 seen.append(problem.code)
             if firing.attempt == 1:
                 raise RuntimeError("not yet")
@@ -425,14 +425,14 @@ def test_asyncio_does_the_same(service: Service, clock: TestClock) -> None:
                 assert listener.is_running
                 await client.set_timer(at="2027-02-02T10:00:00Z", deliver={"to": "queue", "queue": "pausing"})
                 async with client.on("pausing", lambda firing: firing.client.pause_time()):
-                    with pytest.raises(timenav.NotSettled):
+                    with pytest.raises(timenav.NotSettledError):
                         await client.advance(to="2027-02-02T11:00:00Z")
             await listener.join()
             async with client.on("default", lambda _: pytest.fail("declined")):
-                with pytest.raises(timenav.FiringsFailed, match="declined"):
+                with pytest.raises(timenav.FiringsFailedError, match="declined"):
                     await client.advance(to="2027-02-03T12:00:00Z")
                 assert (await client.advance(to="2027-02-04T12:00:00Z", check=False)).failed == 1
-            with pytest.raises(timenav.Problem):
+            with pytest.raises(timenav.ApiError):
                 await client.on("default", handler, timeline_id="no-such-timeline").start()
         return [(receipt.fired, receipt.acknowledged, receipt.state), *seen]
 

@@ -11,7 +11,7 @@ import pytest
 
 PACKAGE = Path(__file__).resolve().parents[1]
 REPOSITORY = PACKAGE.parents[1]
-GENERATED = ("schemas", "_operations", "_sync_calls", "_async_calls")
+GENERATED = ("schemas", "_error_codes", "_operations", "_sync_calls", "_async_calls")
 
 
 @pytest.mark.parametrize("name", ["LICENSE-MIT", "LICENSE-APACHE"])

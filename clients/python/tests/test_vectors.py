@@ -7,14 +7,14 @@ from typing import Any
 
 import pytest
 
-from timenav import Bounds, ClockClosed, ClockState, ClockUnavailable, Follower, Instant, Retries
-from timenav._errors import ClockStale
+from timenav import Bounds, ClockClosedError, ClockState, ClockUnavailableError, Follower, Instant, Retries
+from timenav._errors import ClockStaleError
 from timenav._sse import EventReader, RawEvent
 
 from .conftest import vectors
 
 FOLLOW = vectors("follow")
-ERRORS: dict[str, type[ClockUnavailable]] = {"stale": ClockStale, "closed": ClockClosed}
+ERRORS: dict[str, type[ClockUnavailableError]] = {"stale": ClockStaleError, "closed": ClockClosedError}
 
 
 def named(file: str) -> pytest.MarkDecorator:

@@ -137,7 +137,7 @@ def test_sleeping_takes_virtual_time(clock: TestClock) -> None:
 def test_years_that_datetime_does_not_have(clock: TestClock) -> None:
     clock.travel("-000043-03-15T12:00:00Z")
     assert str(clock.now()).startswith("-000043-03-15T12:00:0")
-    with pytest.raises(timenav.OutOfDatetime):
+    with pytest.raises(timenav.DatetimeRangeError):
         clock.datetime()
 
 
@@ -151,9 +151,9 @@ def test_it_refuses_what_it_cannot_vouch_for_and_comes_back(own_service: Service
         own_service.kill()
         eventually(lambda: not clock.is_connected)
         time.sleep(0.15)
-        with pytest.raises(timenav.ClockStale, match="lost_after"):
+        with pytest.raises(timenav.ClockStaleError, match="lost_after"):
             clock.now()
-        with pytest.raises(timenav.ClockStale):
+        with pytest.raises(timenav.ClockStaleError):
             clock.until("2060-01-01T00:00:00Z", timeout=SOON)
         own_service.start()
         client.travel(destination_time="2030-01-01T00:00:00Z")
@@ -184,10 +184,10 @@ def test_it_ends_with_its_timeline(clock: TestClock, client: timenav.Client) -> 
     with ThreadPoolExecutor() as threads:
         waiting = threads.submit(clock.until, "2060-01-01T00:00:00Z", timeout=SOON)
         client.end_timeline(clock.timeline_id)
-        with pytest.raises((timenav.ClockRefused, timenav.ClockStale)):
+        with pytest.raises((timenav.ClockAccessError, timenav.ClockStaleError)):
             waiting.result(SOON)
-    eventually(lambda: isinstance(clock.clock._follower.end, timenav.ClockRefused))
-    with pytest.raises(timenav.ClockRefused) as raised:
+    eventually(lambda: isinstance(clock.clock._follower.end, timenav.ClockAccessError))
+    with pytest.raises(timenav.ClockAccessError) as raised:
         clock.now()
     assert raised.value.problem.code == "timeline_ended"
 
@@ -199,19 +199,19 @@ def test_closing_wakes_whoever_waits(client: timenav.Client, timeline: str) -> N
         waiting = threads.submit(clock.until, "2060-01-01T00:00:00Z", timeout=SOON)
         time.sleep(0.02)
         clock.close()
-        with pytest.raises(timenav.ClockClosed):
+        with pytest.raises(timenav.ClockClosedError):
             waiting.result(SOON)
-    with pytest.raises(timenav.ClockClosed):
+    with pytest.raises(timenav.ClockClosedError):
         clock.now()
     thread.join(SOON)
     assert not thread.is_alive()
 
 
 def test_a_clock_that_cannot_be_had_is_an_error_at_once(client: timenav.Client) -> None:
-    with pytest.raises(timenav.Problem) as raised:
+    with pytest.raises(timenav.ApiError) as raised:
         client.virtual_clock("no-such-timeline")
     assert raised.value.http_status == 404
-    with pytest.raises(timenav.Unreachable):
+    with pytest.raises(timenav.ApiConnectionError):
         timenav.Client("http://127.0.0.1:9", "tnk_x").virtual_clock(timeout=0.3)
     with pytest.raises(ValueError, match="stale_after must be at least 20"):
         client.virtual_clock(stale_after=5)

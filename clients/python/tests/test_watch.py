@@ -146,15 +146,15 @@ def test_closing_ends_it_from_any_thread(client: timenav.Client, standing: str) 
 
 
 def test_whoever_may_not_watch_any_more_is_told_so(service: Service, client: timenav.Client, standing: str) -> None:
-    with pytest.raises(timenav.Problem) as raised:
+    with pytest.raises(timenav.ApiError) as raised:
         client.watch_firings("no queue", timeline_id=standing)
     assert raised.value.code == "invalid_parameter"
-    with pytest.raises(timenav.Problem):
+    with pytest.raises(timenav.ApiError):
         client.watch_due(timeline_id="no-such-timeline")
     key = client.create_api_key(timeline_id=standing)
     with timenav.Client(service.url, key["api_key"], timeline_id=standing) as other, other.watch_firings() as watch:
         client.revoke_api_key(key["key_id"])
-        with pytest.raises(timenav.Problem) as raised:
+        with pytest.raises(timenav.ApiError) as raised:
             next(watch)
         assert raised.value.http_status == 401
         assert list(watch) == []
@@ -185,7 +185,7 @@ def test_it_goes_on_after_the_newest_id_and_says_where_it_cannot() -> None:
         watch = client.watch_due()
         # No id was ever told, so what happened meanwhile is lost; kinds of a later version are left out.
         assert take(watch, 3) == ["reset", (START, START), "reset"]
-        with pytest.raises(timenav.Problem):
+        with pytest.raises(timenav.ApiError):
             next(watch)
         assert list(watch) == []
         asked = [headers.get("Last-Event-ID") for _, headers in stand_in.requests]
@@ -217,7 +217,7 @@ def test_asyncio_does_the_same(service: Service, client: timenav.Client, standin
                 async for news in again:
                     seen.append(told(news))
                     await again.aclose()
-            with pytest.raises(timenav.Problem):
+            with pytest.raises(timenav.ApiError):
                 await own.watch_firings("no queue").open()
         return seen
 
@@ -229,7 +229,7 @@ def test_asyncio_does_the_same(service: Service, client: timenav.Client, standin
             stand_in.answers = list(ANSWERS)
             async with timenav.AsyncClient(stand_in.url, KEY) as own, own.watch_due() as watch:
                 assert [told(await anext(watch)) for _ in range(3)] == ["reset", (START, START), "reset"]
-                with pytest.raises(timenav.Problem):
+                with pytest.raises(timenav.ApiError):
                     await anext(watch)
                 assert await _all(watch) == []
             assert [headers.get("Last-Event-ID") for _, headers in stand_in.requests][3:] == [None, "9@2", "12"]

@@ -1,4 +1,7 @@
-/** Writes src/openapi.ts, src/operations.ts and src/calls.ts from docs/api/openapi.json. */
+/**
+ * Writes src/openapi.ts, src/operations.ts and src/calls.ts from docs/api/openapi.json, and src/error-codes.ts from
+ * docs/errors.md.
+ */
 import { readFile, writeFile } from 'node:fs/promises';
 import openapiTypescript, { astToString } from 'openapi-typescript';
 
@@ -104,7 +107,17 @@ ${all.map(({ name, row }) => `${name}: ${JSON.stringify(row)},`).join('\n')}
 } as const satisfies Record<string, Operation>;
 `;
 const types = `${MADE}${astToString(await openapiTypescript(document, { emptyObjectsUnknown: true }))}`;
-const files = { 'openapi.ts': types, 'operations.ts': table, 'calls.ts': calls };
+const page = await readFile(new URL('../../../docs/errors.md', import.meta.url), 'utf8');
+// Each second-level heading of the page is a code. The last one is for responses that the service did not write.
+const codes = [...page.matchAll(/^## `([a-z_]+)`$/gm)].map(([, code]) => code);
+if (codes.length === 0) throw new Error('docs/errors.md has no headings such as ## `not_found`');
+const errorCodes = `// Written by scripts/generate.mjs from docs/errors.md. Do not edit it.
+
+/** What \`ApiError.code\` may be. */
+export type ErrorCode =
+${[...codes, 'unexpected_response'].map((code) => `  | '${code}'`).join('\n')};
+`;
+const files = { 'error-codes.ts': errorCodes, 'openapi.ts': types, 'operations.ts': table, 'calls.ts': calls };
 for (const [name, text] of Object.entries(files)) {
   const path = new URL(`../src/${name}`, import.meta.url);
   // One test packs the package while others import these files, so they must not be truncated.

@@ -1,7 +1,7 @@
 /** The clock that travels with a request, in Node: which timeline it goes by is in its `baggage` header. */
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Client } from './client.js';
-import { ClockClosed, ClockRefused, ClockUnavailable, Problem, TimenavError } from './errors.js';
+import { ClockClosedError, ClockAccessError, ClockUnavailableError, ApiError, TimenavError } from './errors.js';
 import type { Instant } from './instant.js';
 import type { VirtualClock } from './virtual-clock.js';
 
@@ -24,8 +24,8 @@ export class BaggageError extends TimenavError {
 }
 
 /** Requests of too many timelines are being served. Answer with 503: it is over soon. */
-export class TooManyClocks extends TimenavError {
-  override name = 'TooManyClocks';
+export class TooManyClocksError extends TimenavError {
+  override name = 'TooManyClocksError';
 }
 
 /**
@@ -152,7 +152,7 @@ export class RequestClocks {
    * Serves a request by the clock that its `baggage` header names, else by that of the client's own timeline: while
    * `serve` and what it starts run, `clock()` is that one. It never is the host's.
    *
-   * Rejects with `BaggageError`, which is the caller's mistake, `TooManyClocks`, or what the clock cannot be read for.
+   * Rejects with `BaggageError`, which is the caller's mistake, `TooManyClocksError`, or what the clock cannot be read for.
    */
   async serving<T>(header: string | null | undefined, serve: (clock: VirtualClock) => T | Promise<T>): Promise<T> {
     const [held, release] = await this.#take(header);
@@ -207,7 +207,7 @@ export class RequestClocks {
       return [held, release];
     } catch (error) {
       release();
-      if (timeline !== null && error instanceof Problem && UNKNOWN.has(error.httpStatus)) {
+      if (timeline !== null && error instanceof ApiError && UNKNOWN.has(error.httpStatus)) {
         throw new BaggageError(`the baggage names the timeline \`${timeline}\`: ${error.status}`, { cause: error });
       }
       throw error;
@@ -215,7 +215,7 @@ export class RequestClocks {
   }
 
   #find(timeline: string | null): Kept {
-    if (this.#isClosed) throw new ClockClosed('the clocks of requests were closed');
+    if (this.#isClosed) throw new ClockClosedError('the clocks of requests were closed');
     let kept = this.#kept.get(timeline);
     if (kept !== undefined) this.#kept.delete(timeline);
     if (kept?.clock && isOver(kept.clock)) {
@@ -257,7 +257,7 @@ export class RequestClocks {
       kept.clock.close();
       return;
     }
-    throw new TooManyClocks(`requests of ${most} timelines are being served; try again`);
+    throw new TooManyClocksError(`requests of ${most} timelines are being served; try again`);
   }
 
   #release(timeline: string | null, kept: Kept): void {
@@ -269,7 +269,7 @@ export class RequestClocks {
 /** Returns the status and the text that a request is answered with if there is no clock for it. */
 export function refused(error: unknown): [status: number, text: string] {
   if (error instanceof BaggageError) return [BAD_REQUEST, `${error.message}\n`];
-  if (error instanceof TooManyClocks) return [UNAVAILABLE, `${error.message}\n`];
+  if (error instanceof TooManyClocksError) return [UNAVAILABLE, `${error.message}\n`];
   // What is wrong is for who runs this service, and not for who asked.
   return [UNAVAILABLE, 'the clock of this request cannot be read; try again\n'];
 }
@@ -279,8 +279,8 @@ function isOver(open: VirtualClock): boolean {
   try {
     open.reading();
   } catch (error) {
-    if (error instanceof ClockRefused || error instanceof ClockClosed) return true;
-    if (!(error instanceof ClockUnavailable)) throw error;
+    if (error instanceof ClockAccessError || error instanceof ClockClosedError) return true;
+    if (!(error instanceof ClockUnavailableError)) throw error;
   }
   return false;
 }

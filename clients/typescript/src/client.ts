@@ -1,5 +1,5 @@
 import { Calls } from './calls.js';
-import { FiringsFailed, TimeoutError } from './errors.js';
+import { FiringsFailedError, TimeoutError } from './errors.js';
 import { BOUNDS, type Bounds } from './follower.js';
 import * as host from './host-time.js';
 import { Instant, type When } from './instant.js';
@@ -33,7 +33,7 @@ export interface AdvanceOptions {
   signal?: AbortSignal;
   /** How much host time it may take. The advance goes on after that. */
   timeoutMs?: number;
-  /** Whether to reject with `FiringsFailed` if firings failed. Defaults to true. */
+  /** Whether to reject with `FiringsFailedError` if firings failed. Defaults to true. */
   check?: boolean;
 }
 
@@ -56,7 +56,7 @@ export class Client extends Calls {
   /**
    * Subscribes to a timeline's clock, and resolves once it is known.
    *
-   * The clock throws `ClockStale` rather than showing a time that the service has not confirmed for `staleAfter`
+   * The clock throws `ClockStaleError` rather than showing a time that the service has not confirmed for `staleAfter`
    * seconds, or for `lostAfter` seconds after the connection was lost.
    */
   virtualClock(timelineId?: string, options: ClockOptions = {}): Promise<VirtualClock> {
@@ -120,8 +120,8 @@ export class Client extends Calls {
    * Moves the clock forward, such as by `P1M`, or `to` a moment, and resolves to the receipt once all firings on the way
    * are done.
    *
-   * If the connection is lost meanwhile, the same advance is requested again. It rejects with `NotSettled` if the advance
-   * was stopped or is stuck, and with `FiringsFailed` if a firing failed, unless `check` is false.
+   * If the connection is lost meanwhile, the same advance is requested again. It rejects with `NotSettledError` if the advance
+   * was stopped or is stuck, and with `FiringsFailedError` if a firing failed, unless `check` is false.
    */
   async advance(by: string | { to: When }, options: AdvanceOptions = {}): Promise<Receipt> {
     const { attempts, waitSecondsMax } = this.settings.retries;
@@ -151,7 +151,7 @@ export class Client extends Calls {
       const { settled } = await client.receipt({ advance_id: changed.settled.advance_id, ...asked() }, answer);
       receipt = receiptOf(settled);
     }
-    if (receipt.failed > 0 && options.check !== false) throw new FiringsFailed(receipt);
+    if (receipt.failed > 0 && options.check !== false) throw new FiringsFailedError(receipt);
     return receipt;
   }
 

@@ -1,6 +1,6 @@
 /** Confirms which change of a clock was applied, beside whoever listens: the next change never waits for that. */
 import * as host from './host-time.js';
-import { Problem } from './errors.js';
+import { ApiError } from './errors.js';
 import type { Settings } from './settings.js';
 import { refusal } from './transport.js';
 
@@ -57,6 +57,6 @@ export class Confirming {
       return true;
     }
     const failure = await refusal(response);
-    return failure instanceof Problem && this.#isFinal(failure.httpStatus);
+    return failure instanceof ApiError && this.#isFinal(failure.httpStatus);
   }
 }

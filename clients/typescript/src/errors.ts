@@ -1,4 +1,5 @@
 /** What can go wrong. */
+import type { ErrorCode } from './error-codes.js';
 import type { Receipt } from './receipt.js';
 
 /** Everything that this package throws on purpose. */
@@ -11,27 +12,32 @@ export class SettingsError extends TimenavError {
   override name = 'SettingsError';
 }
 
-/** No answer came. A change may have happened: send it again with the same idempotency key to find out. */
-export class Unreachable extends TimenavError {
-  override name = 'Unreachable';
+/** There was no response. A change may have happened: repeat it with the same idempotency key to find out. */
+export class ApiConnectionError extends TimenavError {
+  override name = 'ApiConnectionError';
 }
 
 /** What is wrong with one field. */
 export interface FieldError {
   /** The field, such as `destination_time` or `causes/0/kind`. */
   field: string;
-  code: string;
+  code: ErrorCode;
   /** What would be right. */
   detail: string;
 }
 
-/** The service refused a request, and says why. Branch on `code`; `status` and `detail` are sentences for people. */
-export class Problem extends TimenavError {
-  override name = 'Problem';
+/**
+ * The service rejected a request. The subclasses stand for HTTP statuses.
+ *
+ * Branch on the class or on `code`. `status` and `detail` are sentences for people. docs/errors.md lists the codes;
+ * `unexpected_response` marks a response that the service did not write, such as the error page of a proxy.
+ */
+export class ApiError extends TimenavError {
+  override name = 'ApiError';
 
   constructor(
     readonly httpStatus: number,
-    readonly code: string,
+    readonly code: ErrorCode,
     /** What happened. */
     readonly status: string,
     /** What would be right. */
@@ -44,27 +50,29 @@ export class Problem extends TimenavError {
     super(`${status} (${code})${fields || ` ${detail}`}`.trimEnd());
   }
 
-  /** The first field that is wrong, or null if the problem is about none. */
+  /** The first field that is wrong, or null if the error is not about fields. */
   get field(): string | null {
     return this.errors[0]?.field ?? null;
   }
 
-  /** Reads a refusal out of an answer, whoever gave it: a proxy does not know the shape of our errors. */
-  static of(httpStatus: number, body: unknown, requestId: string | null, retryAfterSeconds: number | null): Problem {
-    const told = (typeof body === 'object' ? body : null) as Record<string, unknown> | null;
+  /** Returns the error that a response means. Proxies answer too, and their bodies have another shape. */
+  static of(httpStatus: number, body: unknown, requestId: string | null, retryAfterSeconds: number | null): ApiError {
+    const members = (typeof body === 'object' ? body : null) as Record<string, unknown> | null;
     const text = (name: string, otherwise: string): string => {
-      const value = told?.[name];
+      const value = members?.[name];
       return typeof value === 'string' ? value : otherwise;
     };
-    const errors = Array.isArray(told?.errors) ? (told.errors as Record<string, unknown>[]) : [];
+    const errors = Array.isArray(members?.errors) ? (members.errors as Record<string, unknown>[]) : [];
     const part = (value: unknown): string => (typeof value === 'string' ? value : '');
-    return new Problem(
+    const kind = BY_STATUS.get(httpStatus) ?? (httpStatus >= 500 ? ServerError : ApiError);
+    return new kind(
       httpStatus,
-      text('code', `http_${httpStatus}`),
-      text('status', `The service answered ${httpStatus}.`),
+      // A newer service may send codes that this package does not list.
+      text('code', 'unexpected_response') as ErrorCode,
+      text('status', `The response has status ${httpStatus} and is not from timenav.`),
       text('detail', ''),
       errors.map(({ pointer, code, detail }) => {
-        return { field: part(pointer).replace(/^#?\/?/, ''), code: part(code), detail: part(detail) };
+        return { field: part(pointer).replace(/^#?\/?/, ''), code: part(code) as ErrorCode, detail: part(detail) };
       }),
       text('request_id', '') || requestId,
       retryAfterSeconds,
@@ -72,33 +80,89 @@ export class Problem extends TimenavError {
   }
 }
 
+/** 400: a parameter or the body is missing, invalid or unknown. */
+export class BadRequestError extends ApiError {
+  override name = 'BadRequestError';
+}
+
+/** 401: the API key is missing, malformed, unknown, expired or revoked. */
+export class AuthenticationError extends ApiError {
+  override name = 'AuthenticationError';
+}
+
+/** 403: the key does not allow this operation. */
+export class PermissionDeniedError extends ApiError {
+  override name = 'PermissionDeniedError';
+}
+
+/** 404: the resource does not exist, or the key may not see it. */
+export class NotFoundError extends ApiError {
+  override name = 'NotFoundError';
+}
+
+/** 409: the request conflicts with the current state, such as an id that is taken. */
+export class ConflictError extends ApiError {
+  override name = 'ConflictError';
+}
+
+/** 412: the resource was changed since the caller read the tag or the generation in `ifMatch`. */
+export class PreconditionFailedError extends ApiError {
+  override name = 'PreconditionFailedError';
+}
+
+/** 422: the request is well-formed, and the service cannot do what it asks. */
+export class UnprocessableEntityError extends ApiError {
+  override name = 'UnprocessableEntityError';
+}
+
+/** 429: too many requests. `retryAfterSeconds` says how long to wait. */
+export class RateLimitError extends ApiError {
+  override name = 'RateLimitError';
+}
+
+/** 500 or above: the service failed, or is not available. */
+export class ServerError extends ApiError {
+  override name = 'ServerError';
+}
+
+const BY_STATUS: ReadonlyMap<number, typeof ApiError> = new Map([
+  [400, BadRequestError],
+  [401, AuthenticationError],
+  [403, PermissionDeniedError],
+  [404, NotFoundError],
+  [409, ConflictError],
+  [412, PreconditionFailedError],
+  [422, UnprocessableEntityError],
+  [429, RateLimitError],
+]);
+
 /** The clock cannot say what time it is. */
-export class ClockUnavailable extends TimenavError {
-  override name = 'ClockUnavailable';
+export class ClockUnavailableError extends TimenavError {
+  override name = 'ClockUnavailableError';
 }
 
 /** The service has not confirmed the clock for too long, so what it shows may be wrong. */
-export class ClockStale extends ClockUnavailable {
-  override name = 'ClockStale';
+export class ClockStaleError extends ClockUnavailableError {
+  override name = 'ClockStaleError';
 }
 
-/** The service does not let this user watch the clock any more. */
-export class ClockRefused extends ClockUnavailable {
-  override name = 'ClockRefused';
+/** The caller may no longer watch the clock: the timeline or the API key ended. `problem` is the response. */
+export class ClockAccessError extends ClockUnavailableError {
+  override name = 'ClockAccessError';
 
-  constructor(readonly problem: Problem) {
+  constructor(readonly problem: ApiError) {
     super(`the clock can no longer be watched: ${problem.message}`);
   }
 }
 
 /** A handler waits for a moment after that of its firing. The clock may stand until the handler is done. */
-export class BeyondFiring extends ClockUnavailable {
-  override name = 'BeyondFiring';
+export class BeyondFiringError extends ClockUnavailableError {
+  override name = 'BeyondFiringError';
 }
 
 /** An advance ended before its destination: `receipt` says where, what had fired, and who held it. */
-export class NotSettled extends TimenavError {
-  override name = 'NotSettled';
+export class NotSettledError extends TimenavError {
+  override name = 'NotSettledError';
 
   constructor(readonly receipt: Receipt) {
     const held = receipt.heldBy === null ? '' : `, held by ${receipt.heldBy}`;
@@ -107,8 +171,8 @@ export class NotSettled extends TimenavError {
 }
 
 /** An advance reached its destination, and firings on the way failed. `receipt` lists them, each with its reason. */
-export class FiringsFailed extends TimenavError {
-  override name = 'FiringsFailed';
+export class FiringsFailedError extends TimenavError {
+  override name = 'FiringsFailedError';
 
   constructor(readonly receipt: Receipt) {
     const failed = receipt.firings.find(({ state }) => state === 'failed');
@@ -118,8 +182,8 @@ export class FiringsFailed extends TimenavError {
 }
 
 /** The clock was closed. */
-export class ClockClosed extends ClockUnavailable {
-  override name = 'ClockClosed';
+export class ClockClosedError extends ClockUnavailableError {
+  override name = 'ClockClosedError';
 }
 
 /** A wait took longer than its `timeoutMs`. */

@@ -1,5 +1,5 @@
 /** What a handler is given: a firing, and the clock that stands at its moment. */
-import { BeyondFiring } from './errors.js';
+import { BeyondFiringError } from './errors.js';
 import { Instant, type When } from './instant.js';
 import type { Schema } from './shapes.js';
 
@@ -26,11 +26,11 @@ export class FiringClock {
     return this.#due.toMillis();
   }
 
-  /** Returns at once if the moment has come. Throws `BeyondFiring` if not: nobody waits for themselves. */
+  /** Returns at once if the moment has come. Throws `BeyondFiringError` if not: nobody waits for themselves. */
   until(when: When): Instant {
     const target = Instant.of(when);
     if (target.micros > this.#due.micros) {
-      throw new BeyondFiring(
+      throw new BeyondFiringError(
         `the clock stands at ${String(this.#due)} until this handler is done, so it does not come to ` +
           `${String(target)}; set a timer for that moment, and return`,
       );
@@ -38,7 +38,7 @@ export class FiringClock {
     return this.#due;
   }
 
-  /** Throws `BeyondFiring` if the length, in milliseconds, is more than 0. */
+  /** Throws `BeyondFiringError` if the length, in milliseconds, is more than 0. */
   sleep(ms: number): Instant {
     return this.until(new Instant(this.#due.micros + BigInt(Math.round(ms * 1_000))));
   }

@@ -5,7 +5,13 @@
  * vectors in clients/vectors hold every language to them.
  */
 import { ClockState } from './clock-state.js';
-import { ClockClosed, ClockRefused, ClockStale, type ClockUnavailable, type Problem } from './errors.js';
+import {
+  ClockClosedError,
+  ClockAccessError,
+  ClockStaleError,
+  type ClockUnavailableError,
+  type ApiError,
+} from './errors.js';
 import { floorDiv, Instant } from './instant.js';
 import type { Schema } from './shapes.js';
 
@@ -64,7 +70,7 @@ export class Follower {
   #awaited = -1;
   #low: bigint | null = null;
   #high: bigint | null = null;
-  #end: ClockUnavailable | null = null;
+  #end: ClockUnavailableError | null = null;
 
   constructor(readonly bounds: Bounds) {
     if (!(bounds.staleAfter >= STALE_AFTER_MIN)) {
@@ -89,7 +95,7 @@ export class Follower {
   }
 
   /** Why the clock will never be known again, if it will not. */
-  get end(): ClockUnavailable | null {
+  get end(): ClockUnavailableError | null {
     return this.#end;
   }
 
@@ -120,13 +126,13 @@ export class Follower {
   }
 
   /** Notes that the service will not tell any more. */
-  refused(problem: Problem): void {
-    this.#end ??= new ClockRefused(problem);
+  refused(problem: ApiError): void {
+    this.#end ??= new ClockAccessError(problem);
   }
 
   /** Notes that nobody listens any more. */
   closed(): void {
-    this.#end ??= new ClockClosed('the clock was closed; open another one with virtualClock()');
+    this.#end ??= new ClockClosedError('the clock was closed; open another one with virtualClock()');
   }
 
   /**
@@ -160,11 +166,11 @@ export class Follower {
     return this.#take(state, now, isReset);
   }
 
-  /** Returns what the clock shows, or throws `ClockUnavailable`. */
+  /** Returns what the clock shows, or throws `ClockUnavailableError`. */
   read(now: bigint): Reading {
     this.#vouch(now);
     const known = this.#known;
-    if (known === null) throw new ClockStale('the service has not told the clock yet');
+    if (known === null) throw new ClockStaleError('the service has not told the clock yet');
     const { state } = known;
     const { generation } = state;
     return { now: state.at(now + known.offset), generation, state, uncertaintyMicros: uncertainty(known, now) };
@@ -189,14 +195,16 @@ export class Follower {
     const { staleAfter, lostAfter } = this.bounds;
     const advice = 'check that the service runs and can be reached; the clock keeps trying to reconnect';
     const seconds = (since: bigint): string => (Number(now - since) / 1e6).toFixed(1);
-    if (this.#isDoubted) throw new ClockStale(`this machine may have slept: ${advice}`);
+    if (this.#isDoubted) throw new ClockStaleError(`this machine may have slept: ${advice}`);
     if (now - this.#heard > micros(staleAfter)) {
       const vouched = `this clock vouches for ${staleAfter} s (staleAfter)`;
-      throw new ClockStale(`the service has said nothing for ${seconds(this.#heard)} s, and ${vouched}: ${advice}`);
+      throw new ClockStaleError(
+        `the service has said nothing for ${seconds(this.#heard)} s, and ${vouched}: ${advice}`,
+      );
     }
     if (this.#lost !== null && now - this.#lost > micros(lostAfter)) {
       const vouched = `this clock vouches for ${lostAfter} s (lostAfter)`;
-      throw new ClockStale(`the connection was lost ${seconds(this.#lost)} s ago, and ${vouched}: ${advice}`);
+      throw new ClockStaleError(`the connection was lost ${seconds(this.#lost)} s ago, and ${vouched}: ${advice}`);
     }
   }
 

@@ -1,6 +1,7 @@
 /** The client of timenav: its whole API, typed, and a virtual clock that is read without a request. */
 export { Client, type AdvanceOptions, type ClockOptions } from './client.js';
 export { ClockState } from './clock-state.js';
+export type { ErrorCode } from './error-codes.js';
 export * from './errors.js';
 export { FiringClock, type Firing } from './firing.js';
 export { Follower, type Bounds, type ClockChange, type Reading } from './follower.js';

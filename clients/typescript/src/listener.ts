@@ -1,6 +1,6 @@
 /** Works on what fires in a queue. */
 import type { Client } from './client.js';
-import { Problem } from './errors.js';
+import { ApiError } from './errors.js';
 import { firingOf, type Firing } from './firing.js';
 import * as host from './host-time.js';
 import { jittered } from './retry.js';
@@ -133,11 +133,11 @@ export class Listener {
         delay = DELAY_FIRST;
       } catch (error) {
         if (!this.#isOpen()) break;
-        if (error instanceof Problem && FINAL.has(error.httpStatus)) {
+        if (error instanceof ApiError && FINAL.has(error.httpStatus)) {
           this.#failure = error;
           break;
         }
-        const after = error instanceof Problem ? error.retryAfterSeconds : null;
+        const after = error instanceof ApiError ? error.retryAfterSeconds : null;
         console.warn(`the queue ${this.queue} could not be claimed from, and is tried again: ${String(error)}`);
         await host.pause((after ?? jittered(delay)) * 1_000, signal);
         delay = Math.min(delay * 2, DELAY_MAX);
@@ -215,7 +215,7 @@ export class Listener {
         await this.#client.failFirings({ ...named, reason: reasonOf(failed) });
       }
     } catch (error) {
-      const isLost = error instanceof Problem && error.code === 'lease_lost';
+      const isLost = error instanceof ApiError && error.code === 'lease_lost';
       const why = isLost
         ? `${firing.id} took longer than its lease lasted, and another worker has it`
         : `the service was not told what became of ${firing.id}, and hands it out again`;

@@ -1,5 +1,5 @@
 /** What came of a clock change that passed timers. */
-import { NotSettled } from './errors.js';
+import { NotSettledError } from './errors.js';
 import { Instant } from './instant.js';
 import type { Schema } from './shapes.js';
 
@@ -37,7 +37,7 @@ export function receiptOfNothing(changed: Schema<'ClockBody'>): Receipt {
   return { timelineId: changed.timeline_id, state: 'settled', reached: shown, to: shown, ...counts, ...advance };
 }
 
-/** Reads how an advance stands. Throws `NotSettled` if it ended before its destination. */
+/** Reads how an advance stands. Throws `NotSettledError` if it ended before its destination. */
 export function receiptOf(settled: Schema<'SettledBody'>): Receipt {
   const { fired, acknowledged, failed, unheard, firings } = settled;
   const receipt: Receipt = {
@@ -49,6 +49,6 @@ export function receiptOf(settled: Schema<'SettledBody'>): Receipt {
     advanceId: settled.advance_id,
     heldBy: settled.held_by ?? null,
   };
-  if (receipt.state === 'stopped' || receipt.state === 'stuck') throw new NotSettled(receipt);
+  if (receipt.state === 'stopped' || receipt.state === 'stuck') throw new NotSettledError(receipt);
   return receipt;
 }

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { Client } from './client.js';
-import { FiringsFailed, TimenavError } from './errors.js';
+import { FiringsFailedError, TimenavError } from './errors.js';
 import type { Reading } from './follower.js';
 import * as host from './host-time.js';
 import { Instant, type When } from './instant.js';
@@ -169,7 +169,7 @@ export class TestClock {
   /**
    * Moves the clock forward, and resolves to the receipt once this clock shows it.
    *
-   * If a handler of `on` failed, it rejects with the handler's own error; for other failed firings, with `FiringsFailed`.
+   * If a handler of `on` failed, it rejects with the handler's own error; for other failed firings, with `FiringsFailedError`.
    * If `check` is false, failed firings are only counted in the receipt.
    */
   async advance(by: string | { to: When }, { check = true }: { check?: boolean } = {}): Promise<Receipt> {
@@ -237,6 +237,6 @@ export class TestClock {
       throw error;
     }
     this.throwFailure();
-    throw new FiringsFailed(receipt);
+    throw new FiringsFailedError(receipt);
   }
 }

@@ -1,5 +1,5 @@
 /** Sends requests, waits and sends them again, and makes errors of refusals. */
-import { Problem, TimenavError, Unreachable } from './errors.js';
+import { ApiError, TimenavError, ApiConnectionError } from './errors.js';
 import { pause, startTimer, stopTimer } from './host-time.js';
 import { OPERATIONS, type Operation } from './operations.js';
 import { retryAfterSeconds, waitSeconds, type Outcome } from './retry.js';
@@ -91,7 +91,7 @@ export class Transport {
     for (let attempt = 1; ; attempt += 1) {
       const { response, outcome, failure } = await this.#attempt(path, init, options.signal, isStream);
       if (response) return response;
-      const after = failure instanceof Problem ? failure.retryAfterSeconds : null;
+      const after = failure instanceof ApiError ? failure.retryAfterSeconds : null;
       const tried = { attempt, outcome, isRepeatable, retryAfterSeconds: after, waitedSeconds };
       const wait = isUsedUp ? null : waitSeconds(this.settings.retries, tried);
       if (wait === null) throw failure;
@@ -107,7 +107,7 @@ export class Transport {
     signal: AbortSignal | undefined,
     isStream: boolean,
   ): Promise<{ response?: Response; outcome: Outcome; failure: Error }> {
-    const none = new Unreachable('');
+    const none = new ApiConnectionError('');
     // What is read as it comes may take as long as it takes.
     const limit = isStream ? undefined : AbortSignal.timeout(this.settings.timeoutMs);
     const signals = [signal, limit].filter((one) => one !== undefined);
@@ -120,7 +120,7 @@ export class Transport {
       signal?.throwIfAborted();
       const wasSent = !isConnectError(error);
       const what = wasSent ? 'gave no answer' : 'cannot be reached';
-      const failure = new Unreachable(`${this.settings.url} ${what}: ${reason(error)}`);
+      const failure = new ApiConnectionError(`${this.settings.url} ${what}: ${reason(error)}`);
       return { outcome: wasSent ? 'no_answer' : 'not_sent', failure };
     }
   }
@@ -200,7 +200,7 @@ function randomKey(): string {
 }
 
 /** Reads a refusal. */
-export async function refusal(response: Response): Promise<Problem> {
+export async function refusal(response: Response): Promise<ApiError> {
   const text = await response.text().catch(() => '');
   let body: unknown = null;
   try {
@@ -209,7 +209,7 @@ export async function refusal(response: Response): Promise<Problem> {
     // A proxy answers what it likes.
   }
   const after = retryAfterSeconds(response.headers.get('Retry-After'));
-  return Problem.of(response.status, body, response.headers.get('X-Request-Id'), after);
+  return ApiError.of(response.status, body, response.headers.get('X-Request-Id'), after);
 }
 
 /** Reads the body of an answer that should be JSON. */
@@ -218,7 +218,12 @@ export async function readJson<T>(response: Response, signal?: AbortSignal): Pro
   try {
     return JSON.parse(text) as T;
   } catch {
-    throw Problem.of(response.status, { code: 'unreadable', status: 'The answer is not JSON.' }, null, null);
+    throw ApiError.of(
+      response.status,
+      { code: 'unexpected_response', status: 'The response is not JSON.' },
+      null,
+      null,
+    );
   }
 }
 
@@ -231,7 +236,7 @@ async function whole<T>(
     return await read(response);
   } catch (error) {
     signal?.throwIfAborted();
-    throw new Unreachable(`the answer broke off: ${reason(error)}`);
+    throw new ApiConnectionError(`the answer broke off: ${reason(error)}`);
   }
 }
 
@@ -286,8 +291,8 @@ export class Events<T> implements AsyncIterable<SentEvent<T>> {
       }
     } catch (error) {
       if (error instanceof SyntaxError) throw new TimenavError(`what answers is no timenav service: ${error.message}`);
-      if (service.isSilent) throw new Unreachable('the stream broke off: the service says nothing');
-      if (!this.closing.signal.aborted) throw new Unreachable(`the stream broke off: ${reason(error)}`);
+      if (service.isSilent) throw new ApiConnectionError('the stream broke off: the service says nothing');
+      if (!this.closing.signal.aborted) throw new ApiConnectionError(`the stream broke off: ${reason(error)}`);
     }
   }
 

@@ -1,5 +1,5 @@
 /** The clock of a timeline. */
-import { ClockUnavailable, Problem, TimenavError, TimeoutError, Unreachable } from './errors.js';
+import { ClockUnavailableError, ApiError, TimenavError, TimeoutError, ApiConnectionError } from './errors.js';
 import { Follower, type Bounds, type ClockChange, type Reading } from './follower.js';
 import * as host from './host-time.js';
 import { Instant, type When } from './instant.js';
@@ -67,14 +67,14 @@ export class VirtualClock {
       await clock.#next(Number(left) / 1_000);
     }
     if (clock.#follower.state !== null) return clock;
-    const failure = clock.#failure ?? new ClockUnavailable('the service did not tell the clock in time');
+    const failure = clock.#failure ?? new ClockUnavailableError('the service did not tell the clock in time');
     clock.close();
     throw failure;
   }
 
   /**
-   * Returns what the clock shows, with the state that it was computed from. Throws `ClockUnavailable` where nobody can
-   * vouch for it: `ClockStale`, `ClockRefused` or `ClockClosed`.
+   * Returns what the clock shows, with the state that it was computed from. Throws `ClockUnavailableError` where nobody can
+   * vouch for it: `ClockStaleError`, `ClockAccessError` or `ClockClosedError`.
    */
   reading(): Reading {
     if (Math.abs(host.wallAheadMs() - this.#wallAhead) > APART_MS_MAX) this.#doubt();
@@ -163,7 +163,7 @@ export class VirtualClock {
     return this.#wait(options, `come to generation ${generation}`, isDone, () => null);
   }
 
-  /** Ends the subscription. Whoever waits gets `ClockClosed`. */
+  /** Ends the subscription. Whoever waits gets `ClockClosedError`. */
   close(): void {
     this.#follower.closed();
     this.#closing.abort();
@@ -229,14 +229,14 @@ export class VirtualClock {
         () => null,
         (error: unknown) => this.#named(error),
       );
-      if (failure instanceof Problem && FINAL.has(failure.httpStatus)) this.#follower.refused(failure);
+      if (failure instanceof ApiError && FINAL.has(failure.httpStatus)) this.#follower.refused(failure);
       // It was open: whoever loses a connection now and then need not wait long for the next.
       if (this.#failure === null) delay = DELAY_FIRST;
       this.#failure = failure;
       this.#follower.lost(host.monotonicMicros());
       this.#notify(null);
       if (this.#isEnded()) return;
-      const after = failure instanceof Problem ? failure.retryAfterSeconds : null;
+      const after = failure instanceof ApiError ? failure.retryAfterSeconds : null;
       await host.pause((after ?? jittered(delay)) * 1_000, this.#closing.signal);
       delay = Math.min(delay * 2, DELAY_MAX);
     }
@@ -250,7 +250,7 @@ export class VirtualClock {
     if (error instanceof TimenavError) return error;
     const isOurs = error instanceof RangeError || error instanceof SyntaxError;
     const what = isOurs ? 'what answers is no timenav service' : `${this.#settings.url} cannot be reached`;
-    return new Unreachable(`${what}: ${reason(error)}`);
+    return new ApiConnectionError(`${what}: ${reason(error)}`);
   }
 
   /** Follows one connection until it ends. */

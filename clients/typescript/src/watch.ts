@@ -1,5 +1,5 @@
 /** Streams that go on where they were once a lost connection is back. */
-import { Problem, TimenavError, Unreachable } from './errors.js';
+import { ApiError, TimenavError, ApiConnectionError } from './errors.js';
 import { BOUNDS } from './follower.js';
 import * as host from './host-time.js';
 import { jittered } from './retry.js';
@@ -32,7 +32,7 @@ const DELAY_MAX = 5;
  *
  * It asks for what came after the last message, waits 0.1 to 5 seconds between attempts, and counts a connection as lost
  * once the service has said nothing for 30 seconds. Nothing is read while nobody asks for the next message. It rejects
- * with `Problem` once the service does not let you watch any more.
+ * with `ApiError` once the service does not let you watch any more.
  */
 export class Watch<T> implements AsyncIterableIterator<T> {
   readonly #closing = new AbortController();
@@ -127,7 +127,7 @@ export class Watch<T> implements AsyncIterableIterator<T> {
         this.close();
         throw new TimenavError(`what answers is no timenav service: ${error.message}`);
       }
-      if (!(error instanceof Unreachable)) throw error;
+      if (!(error instanceof ApiConnectionError)) throw error;
     }
   }
 
@@ -145,8 +145,8 @@ export class Watch<T> implements AsyncIterableIterator<T> {
         return events;
       } catch (error) {
         if (this.#isClosed()) return null;
-        if (!(error instanceof TimenavError) || (error instanceof Problem && FINAL.has(error.httpStatus))) throw error;
-        wait = error instanceof Problem ? error.retryAfterSeconds : null;
+        if (!(error instanceof TimenavError) || (error instanceof ApiError && FINAL.has(error.httpStatus))) throw error;
+        wait = error instanceof ApiError ? error.retryAfterSeconds : null;
       }
     }
   }

@@ -10,11 +10,11 @@ import {
   RequestClocks,
   setLocal,
   timelineIn,
-  TooManyClocks,
+  TooManyClocksError,
   withTimeline,
   type RequestClocksOptions,
 } from '../src/baggage.js';
-import { Client, ClockClosed, Instant, type VirtualClock } from '../src/index.js';
+import { Client, ClockClosedError, Instant, type VirtualClock } from '../src/index.js';
 import { client, rejection, timeline, vectors, wait } from './harness.js';
 
 interface Vectors {
@@ -141,14 +141,14 @@ describe('requests', () => {
     expect(await Promise.all([a, b, a, b, a].map(serve))).toEqual([2030, 2031, 2030, 2031, 2030]);
     expect(opened.length).toBe(2);
     const both = clocks.serving(a, () => clocks.serving(b, () => rejection(serve(c))));
-    expect(await both).toBeInstanceOf(TooManyClocks);
+    expect(await both).toBeInstanceOf(TooManyClocksError);
     expect(await serve(a)).toBe(2030);
     expect(await serve(c)).toBe(2032);
     const open = opened.filter((one) => one.isConnected).map((one) => one.timelineId);
     expect(open.sort()).toEqual([named(a), named(c)].sort());
     clocks.close();
     expect(opened.filter((one) => one.isConnected)).toEqual([]);
-    expect(await rejection(serve(a))).toBeInstanceOf(ClockClosed);
+    expect(await rejection(serve(a))).toBeInstanceOf(ClockClosedError);
   });
 
   it('hand their timeline on', async () => {

@@ -1,7 +1,7 @@
 /** The client beside a real service, and beside one that loses answers. */
 import { inspect } from 'node:util';
 import { describe, expect, inject, it, vi } from 'vitest';
-import { Client, Problem, SettingsError, Unreachable, type Input } from '../src/index.js';
+import { ApiConnectionError, ApiError, BadRequestError, Client, SettingsError, type Input } from '../src/index.js';
 import { client, rejection, standIn, timeline } from './harness.js';
 
 const KEY = `tnk_${'0'.repeat(36)}`;
@@ -9,8 +9,9 @@ const KEY = `tnk_${'0'.repeat(36)}`;
 describe('calls', () => {
   it('say which field is wrong, and what would be right', async () => {
     const error = await rejection(client().travel({ destination_time: '2028-02-30T09:00:00Z' }));
-    expect(error).toBeInstanceOf(Problem);
-    const problem = error as Problem;
+    expect(error).toBeInstanceOf(ApiError);
+    expect(error).toBeInstanceOf(BadRequestError);
+    const problem = error as ApiError;
     expect([problem.httpStatus, problem.code, problem.field]).toEqual([400, 'invalid_parameter', 'destination_time']);
     expect(problem.errors[0]!.detail).toContain('has 29 days');
     expect(problem.message).toContain('destination_time');
@@ -23,7 +24,7 @@ describe('calls', () => {
     const { generation } = await service.clock({ timeline_id: id });
     await service.setRate({ rate: 2, timeline_id: id }, { ifMatch: generation });
     const error = await rejection(service.setRate({ rate: 3, timeline_id: id }, { ifMatch: generation }));
-    expect((error as Problem).httpStatus).toBe(412);
+    expect((error as ApiError).httpStatus).toBe(412);
   });
 
   it('happen once for one idempotency key', async () => {
@@ -165,13 +166,15 @@ describe('retries', () => {
 
   it('do not send twice what may have happened', async () => {
     const { url, requests } = await standIn(['drop']);
-    expect(await rejection(new Client({ url, key: KEY }).deleteUser({ user_id: 'alice' }))).toBeInstanceOf(Unreachable);
+    expect(await rejection(new Client({ url, key: KEY }).deleteUser({ user_id: 'alice' }))).toBeInstanceOf(
+      ApiConnectionError,
+    );
     expect(requests).toHaveLength(1);
   });
 
   it('have an end', async () => {
     const { url, requests } = await standIn([[429, { 'Retry-After': '3600' }]]);
-    const error = (await rejection(new Client({ url, key: KEY }).clock())) as Problem;
+    const error = (await rejection(new Client({ url, key: KEY }).clock())) as ApiError;
     expect([error.httpStatus, error.retryAfterSeconds]).toEqual([429, 3600]);
     expect(requests).toHaveLength(1);
   });
@@ -223,7 +226,7 @@ describe('settings', () => {
     const unreachable = await rejection(
       new Client({ url: 'http://127.0.0.1:9', key: inject('key'), retries: { attempts: 1 } }).clock(),
     );
-    expect(unreachable).toBeInstanceOf(Unreachable);
+    expect(unreachable).toBeInstanceOf(ApiConnectionError);
     const texts = [service, clock, refused, unreachable].map((one) => inspect(one, { depth: 20, showHidden: true }));
     clock.close();
     expect(texts.join()).not.toContain(inject('key'));
@@ -232,7 +235,7 @@ describe('settings', () => {
 
   it('follow no redirect with the key', async () => {
     const { url } = await standIn([[302, { Location: 'http://127.0.0.1:9/' }]]);
-    expect(((await rejection(new Client({ url, key: KEY }).clock())) as Problem).httpStatus).toBe(302);
+    expect(((await rejection(new Client({ url, key: KEY }).clock())) as ApiError).httpStatus).toBe(302);
   });
 
   it('need no key in a page of the service', async () => {

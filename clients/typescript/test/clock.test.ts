@@ -1,14 +1,14 @@
 /** A virtual clock beside a real service. */
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import {
-  ClockClosed,
-  ClockRefused,
-  ClockStale,
+  ClockClosedError,
+  ClockAccessError,
+  ClockStaleError,
   Client,
   Instant,
-  Problem,
+  ApiError,
   TimeoutError,
-  Unreachable,
+  ApiConnectionError,
   type ClockChange,
 } from '../src/index.js';
 import { Service, TestClock } from '../src/testing.js';
@@ -147,9 +147,9 @@ describe('a virtual clock', () => {
     await service.kill();
     await eventually(() => !clock.isConnected);
     await wait(120);
-    expect(() => clock.now()).toThrow(ClockStale);
+    expect(() => clock.now()).toThrow(ClockStaleError);
     expect(() => clock.now()).toThrow('lostAfter');
-    expect(await rejection(clock.until('2060-01-01T00:00:00Z', SOON))).toBeInstanceOf(ClockStale);
+    expect(await rejection(clock.until('2060-01-01T00:00:00Z', SOON))).toBeInstanceOf(ClockStaleError);
     await service.restart();
     await operator.travel({ destination_time: '2030-01-01T00:00:00Z' });
     await operator.pauseTime();
@@ -186,8 +186,8 @@ describe('a virtual clock', () => {
     const clock = await service.virtualClock(id);
     const waiting = rejection(clock.until('2060-01-01T00:00:00Z', SOON));
     await service.endTimeline({ timeline_id: id });
-    expect(await waiting).toBeInstanceOf(ClockRefused);
-    expect(() => clock.now()).toThrow(ClockRefused);
+    expect(await waiting).toBeInstanceOf(ClockAccessError);
+    expect(() => clock.now()).toThrow(ClockAccessError);
     clock.close();
   });
 
@@ -195,14 +195,14 @@ describe('a virtual clock', () => {
     const clock = await client().virtualClock();
     const waiting = rejection(clock.until('2060-01-01T00:00:00Z'));
     clock.close();
-    expect(await waiting).toBeInstanceOf(ClockClosed);
-    expect(() => clock.now()).toThrow(ClockClosed);
+    expect(await waiting).toBeInstanceOf(ClockClosedError);
+    expect(() => clock.now()).toThrow(ClockClosedError);
   });
 
   it('is an error at once where it cannot be had', async () => {
-    expect(await rejection(client().virtualClock('no-such-timeline'))).toBeInstanceOf(Problem);
+    expect(await rejection(client().virtualClock('no-such-timeline'))).toBeInstanceOf(ApiError);
     const nowhere = new Client({ url: 'http://127.0.0.1:9', key: 'tnk_x' });
-    expect(await rejection(nowhere.virtualClock('main', { timeoutMs: 300 }))).toBeInstanceOf(Unreachable);
+    expect(await rejection(nowhere.virtualClock('main', { timeoutMs: 300 }))).toBeInstanceOf(ApiConnectionError);
     const tooShort = await rejection(client().virtualClock('main', { staleAfter: 5 }));
     expect(String(tooShort)).toContain('staleAfter must be at least 20');
   });

@@ -1,6 +1,6 @@
 /** Every operation of the API can be called, by its name and with all that it takes. */
 import { describe, expect, it } from 'vitest';
-import { Client, Problem } from '../src/index.js';
+import { Client, ApiError } from '../src/index.js';
 import { OPERATIONS } from '../src/operations.js';
 import { client, readText } from './harness.js';
 
@@ -127,8 +127,8 @@ describe('the document', () => {
       if (answer instanceof Response) await answer.body?.cancel();
       else if (answer instanceof Object && 'close' in answer) (answer as { close(): void }).close();
     } catch (error) {
-      if (!(error instanceof Problem)) throw error;
-      const codes = [error.code, ...error.errors.map(({ code }) => code)];
+      if (!(error instanceof ApiError)) throw error;
+      const codes: string[] = [error.code, ...error.errors.map(({ code }) => code)];
       expect(
         MISBUILT.filter((code) => codes.includes(code)),
         error.message,

@@ -1,6 +1,14 @@
 /** Handlers of firings and settled advances, beside a real service. */
 import { describe, expect, inject, it, onTestFinished, vi } from 'vitest';
-import { BeyondFiring, Client, FiringsFailed, NotSettled, Problem, TimeoutError, type Firing } from '../src/index.js';
+import {
+  BeyondFiringError,
+  Client,
+  FiringsFailedError,
+  NotSettledError,
+  ApiError,
+  TimeoutError,
+  type Firing,
+} from '../src/index.js';
 import { Service, TestClock } from '../src/testing.js';
 import { client, eventually, rejection, standIn, wait } from './harness.js';
 
@@ -64,8 +72,8 @@ describe('a handler', () => {
     });
     await clock.advance('1d');
     await listener.close();
-    expect(caught).toEqual([expect.any(BeyondFiring), expect.any(BeyondFiring), expect.any(Problem)]);
-    expect((caught[2] as Problem).code).toBe('inside_advance');
+    expect(caught).toEqual([expect.any(BeyondFiringError), expect.any(BeyondFiringError), expect.any(ApiError)]);
+    expect((caught[2] as ApiError).code).toBe('inside_advance');
   });
 
   it('goes on from one moment to the next', async () => {
@@ -105,11 +113,11 @@ describe('a handler', () => {
     const { client, timelineId } = await standing();
     const handler = (): void => expect(1).toBe(2);
     const listener = await client.on('default', handler, { timelineId });
-    const error = (await rejection(client.advance('2d', { timelineId }))) as FiringsFailed;
+    const error = (await rejection(client.advance('2d', { timelineId }))) as FiringsFailedError;
     const unchecked = await client.advance('1d', { timelineId, check: false });
     await listener.close();
     expect([unchecked.fired, unchecked.failed]).toEqual([1, 1]);
-    expect(error).toBeInstanceOf(FiringsFailed);
+    expect(error).toBeInstanceOf(FiringsFailedError);
     expect([error.receipt.fired, error.receipt.failed]).toEqual([2, 2]);
     expect(error.message).toMatch(/^2 of 2 firings failed: daily at 2027-02-01T09:00:00Z: AssertionError: expected 1/);
   });
@@ -221,8 +229,8 @@ describe('an advance', () => {
     const listener = await clock.on('default', () => clock.client.pauseTime({ timeline_id: clock.timelineId }));
     const error = await rejection(clock.advance('2d'));
     await listener.close();
-    expect(error).toBeInstanceOf(NotSettled);
-    const { state, reached } = (error as NotSettled).receipt;
+    expect(error).toBeInstanceOf(NotSettledError);
+    const { state, reached } = (error as NotSettledError).receipt;
     expect([state, String(reached)]).toEqual(['stopped', '2027-02-01T09:00:00Z']);
   });
 
@@ -302,7 +310,7 @@ describe('a listener', () => {
     quietly();
     const clock = await standing();
     expect(await rejection(client().on('default', () => undefined, { timelineId: 'none-such' }))).toBeInstanceOf(
-      Problem,
+      ApiError,
     );
     const wrong = client().on('default', () => undefined, { ackTimeoutMs: 10 });
     expect(await rejection(wrong)).toBeInstanceOf(RangeError);
@@ -312,7 +320,7 @@ describe('a listener', () => {
     await client().revokeApiKey({ key_id: key.key_id });
     // It notices when its claim is answered.
     await clock.client.setTimer({ timeline_id: clock.timelineId, at: '2000-01-01T00:00:00Z' });
-    expect(await rejection(listener.join())).toBeInstanceOf(Problem);
+    expect(await rejection(listener.join())).toBeInstanceOf(ApiError);
     await listener.close();
   });
 });

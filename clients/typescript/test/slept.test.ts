@@ -1,6 +1,6 @@
 /** A machine that sleeps while a clock is open: most monotonic clocks stand still then, and the wall clock does not. */
 import { expect, it, onTestFinished, vi } from 'vitest';
-import { ClockStale } from '../src/index.js';
+import { ClockStaleError } from '../src/index.js';
 import { client, eventually, timeline } from './harness.js';
 
 const slept = vi.hoisted(() => ({ ms: 0 }));
@@ -15,7 +15,7 @@ it('shows nothing after a sleep until the service was asked anew', async () => {
   onTestFinished(() => clock.close());
   const before = clock.now();
   slept.ms = 3_600_000;
-  expect(() => clock.now()).toThrow(ClockStale);
+  expect(() => clock.now()).toThrow(ClockStaleError);
   expect(() => clock.now()).toThrow('slept');
   await eventually(() => clock.isConnected);
   expect(clock.now().micros).toBeGreaterThan(before.micros);

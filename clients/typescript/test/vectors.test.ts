@@ -1,6 +1,6 @@
 /** The vectors that every language runs. */
 import { describe, expect, it } from 'vitest';
-import { ClockClosed, ClockStale, ClockState, Follower, Instant, type Schema } from '../src/index.js';
+import { ClockClosedError, ClockStaleError, ClockState, Follower, Instant, type Schema } from '../src/index.js';
 import { waitSeconds, type Outcome } from '../src/retry.js';
 import { EventReader } from '../src/sse.js';
 import { vectors } from './harness.js';
@@ -86,7 +86,7 @@ describe('what a client vouches for', () => {
     const first = file.cases[1]!.steps.slice(0, 3);
     for (const step of first) run(follower, step);
     follower.doubted();
-    expect(() => follower.read(3_000n)).toThrow(ClockStale);
+    expect(() => follower.read(3_000n)).toThrow(ClockStaleError);
     expect(follower.isConnected).toBe(false);
     follower.asked(4_000n);
     follower.confirmed(5_000n);
@@ -111,7 +111,7 @@ function run(follower: Follower, step: Step): void {
 
 function checkReading(follower: Follower, at: bigint, expected: NonNullable<Step['read']>): void {
   if (expected.error) {
-    expect(() => follower.read(at)).toThrow(expected.error === 'stale' ? ClockStale : ClockClosed);
+    expect(() => follower.read(at)).toThrow(expected.error === 'stale' ? ClockStaleError : ClockClosedError);
     return;
   }
   const { now, generation, uncertaintyMicros } = follower.read(at);

@@ -1,6 +1,6 @@
 /** What happens to firings, and which events the clock passes: told across lost connections, beside a real service. */
 import { describe, expect, inject, it, onTestFinished } from 'vitest';
-import { Client, Problem, TimenavError, type FiringNews, type Gap, type Passed, type Watch } from '../src/index.js';
+import { Client, ApiError, TimenavError, type FiringNews, type Gap, type Passed, type Watch } from '../src/index.js';
 import { Service } from '../src/testing.js';
 import { client, rejection, standIn, timeline, wait, type StandInAnswer } from './harness.js';
 
@@ -158,7 +158,7 @@ describe('a watch', () => {
   it('says so once you may not watch any more', async () => {
     const own = await standing();
     expect(await rejection(own.watchFirings('no queue'))).toMatchObject({ code: 'invalid_parameter' });
-    expect(await rejection(own.watchDue({ timelineId: 'none-such' }))).toBeInstanceOf(Problem);
+    expect(await rejection(own.watchDue({ timelineId: 'none-such' }))).toBeInstanceOf(ApiError);
     const { timeline_id } = await own.clock();
     const key = await own.createApiKey({ timeline_id });
     const other = new Client({ url: inject('url'), key: key.api_key ?? '', timelineId: timeline_id });
@@ -183,7 +183,7 @@ describe('a watch', () => {
     const watch = await new Client({ url, key: KEY }).watchDue();
     // No id was ever told, so what happened meanwhile is lost; kinds of a later version are left out.
     expect(await take(watch, 3)).toEqual(['reset', [START, START], 'reset']);
-    expect(await rejection(watch.next())).toBeInstanceOf(Problem);
+    expect(await rejection(watch.next())).toBeInstanceOf(ApiError);
     expect(await all(watch)).toEqual([]);
     const asked = requests.map((headers) => headers['last-event-id']);
     expect(asked).toEqual([undefined, undefined, undefined, undefined, '9@2', '12']);

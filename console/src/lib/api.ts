@@ -2,7 +2,7 @@
  * The way to the service: its client for TypeScript, what the console adds to it, and sentences for what went wrong.
  */
 import { Calls } from '../../../clients/typescript/src/calls';
-import { Problem, Unreachable } from '../../../clients/typescript/src/errors';
+import { ApiError, ApiConnectionError } from '../../../clients/typescript/src/errors';
 import { OPERATIONS } from '../../../clients/typescript/src/operations';
 import { Settings, type PlainInit } from '../../../clients/typescript/src/settings';
 import type { Answer, OperationName } from '../../../clients/typescript/src/shapes';
@@ -13,7 +13,8 @@ import { heardFromHost } from './host-clock';
 import { asked } from './quiet';
 import { reach } from './reach.svelte';
 
-export { Problem, Unreachable, readJson, refusal };
+export { ApiError, ApiConnectionError, readJson, refusal };
+export type { ErrorCode } from '../../../clients/typescript/src/error-codes';
 export type { Answer, Input, Schema } from '../../../clients/typescript/src/shapes';
 
 /** Longer than any answer takes; what is given up earlier is given up by who asked. */
@@ -114,7 +115,7 @@ export async function send(method: string, path: string, options: SendOptions = 
     return await fetched(path, address(path, options.query), init);
   } catch (error) {
     if (isAborted(error)) throw error;
-    throw new Unreachable('no answer came');
+    throw new ApiConnectionError('no answer came');
   }
 }
 
@@ -136,7 +137,7 @@ interface UploadOptions {
 }
 
 /**
- * Sends a file as the body of a request, and returns the body of the answer, or throws a `Problem`. The browser reads
+ * Sends a file as the body of a request, and returns the body of the answer, or throws a `ApiError`. The browser reads
  * the file as it sends it, and tells how far it is: `fetch` does not.
  */
 export function upload<T>(path: string, file: Blob, options: UploadOptions): Promise<T> {
@@ -150,7 +151,7 @@ export function upload<T>(path: string, file: Blob, options: UploadOptions): Pro
     if (encoding) request.setRequestHeader('Content-Encoding', encoding);
     request.upload.onprogress = (event) => onsent(event.loaded);
     request.onabort = () => failed(new DOMException('The upload was cancelled.', 'AbortError'));
-    request.onerror = () => failed(new Unreachable('no answer came'));
+    request.onerror = () => failed(new ApiConnectionError('no answer came'));
     request.onload = () => {
       if (request.status === 401) whenLoggedOut();
       const headers = new Headers();
@@ -173,14 +174,15 @@ export function upload<T>(path: string, file: Blob, options: UploadOptions): Pro
 
 /** Returns what the service found wrong with a field, or null. */
 export function wrongWith(error: unknown, field: string): string | null {
-  const detail = error instanceof Problem ? error.errors.find((one) => one.field === field)?.detail : undefined;
+  const detail = error instanceof ApiError ? error.errors.find((one) => one.field === field)?.detail : undefined;
   return detail ? capital(detail) : null;
 }
 
 /** Returns a sentence for whatever was thrown. */
 export function sentence(error: unknown): string {
-  if (error instanceof Unreachable) return 'The service cannot be reached. Check that it is running, then try again.';
-  if (error instanceof Problem) {
+  if (error instanceof ApiConnectionError)
+    return 'The service cannot be reached. Check that it is running, then try again.';
+  if (error instanceof ApiError) {
     const detail = error.detail ? capital(error.detail) : '';
     // Some details only repeat the sentence.
     return detail === '' || detail === error.status ? error.status : `${error.status} ${detail}`;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { Problem } from './api';
+import { ApiError } from './api';
 import { Submission } from './submission.svelte';
 
 function submit(): SubmitEvent {
@@ -20,8 +20,8 @@ describe('a form that is sent', () => {
 
   it('tells an error beside its field, and any other by itself', async () => {
     const form = new Submission();
-    const refused = new Problem(422, 'invalid', 'No.', '', [
-      { field: 'label', code: 'too_long', detail: 'at most 256 characters' },
+    const refused = new ApiError(400, 'invalid_parameter', 'No.', '', [
+      { field: 'label', code: 'invalid_parameter', detail: 'at most 256 characters' },
     ]);
     await form.send(submit(), () => Promise.reject(refused));
     expect([form.isBusy, form.error]).toEqual([false, refused]);

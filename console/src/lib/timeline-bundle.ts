@@ -1,5 +1,5 @@
 /** A timeline in one file (docs/bundle-format.md): what it says of itself, and how it is saved. */
-import { isAborted, Problem, service } from './api';
+import { isAborted, ApiError, service } from './api';
 import { fileName, saveBlob } from './files';
 
 /** The second is that of a fork whose layers came from another service. */
@@ -37,8 +37,8 @@ async function chooseFile(name: string): Promise<FileSystemFileHandle | null> {
   return window.showSaveFilePicker({ suggestedName: name });
 }
 
-const brokenOff = (): Problem =>
-  new Problem(0, 'broken_off', 'The download broke off before the end.', 'No file was saved. Try again.');
+const brokenOff = (): ApiError =>
+  new ApiError(0, 'unexpected_response', 'The download broke off before the end.', 'No file was saved. Try again.');
 
 /**
  * Downloads the bundle of a timeline, and returns how many bytes it has; null where the user chose no file. It is

@@ -52,8 +52,8 @@ class AsyncClient(AsyncCalls):
     ) -> AsyncVirtualClock:
         """Returns a timeline's clock, which `async with` subscribes and closes.
 
-        The clock raises `ClockStale` rather than showing a time that the service has not confirmed for `stale_after`
-        seconds, or for `lost_after` seconds after the connection was lost.
+        The clock raises `ClockStaleError` instead of showing a time that the service has not confirmed for
+        `stale_after` seconds, or for `lost_after` seconds after the connection was lost.
 
         With `follow` the clock is followed under that name: each change is confirmed once reads show it and the
         listeners have been called. A clock change with `followers` waits for that.
@@ -119,10 +119,10 @@ class AsyncClient(AsyncCalls):
     ) -> Receipt:
         """Moves the clock forward, and returns the receipt once all firings on the way are done.
 
-        If the connection is lost meanwhile, the same advance is requested again. Raises `NotSettled` if the advance
-        was stopped or is stuck, and `FiringsFailed` if a firing failed; with `check=False`, failed firings are only
-        counted in the receipt. `timeout` is in seconds of host time. When it is over, `TimeoutError` is raised, and the
-        advance continues.
+        If the connection is lost meanwhile, the same advance is requested again. Raises `NotSettledError` if the
+        advance was stopped or is stuck, and `FiringsFailedError` if a firing failed; with `check=False`, failed firings
+        are only counted in the receipt. `timeout` is in seconds of host time. When it is over, `TimeoutError` is
+        raised, and the advance continues.
         """
         waiting = Waiting(
             duration,

@@ -124,7 +124,7 @@ class AsyncTransport:
 
 
 class AsyncDownload:
-    """A body that is read as it comes. An incomplete one raises `Unreachable` and never looks whole."""
+    """A body that is read as it comes. An incomplete one raises `ApiConnectionError` and never looks whole."""
 
     def __init__(self, response: httpx.Response) -> None:
         """Begins before the first byte."""

@@ -12,7 +12,7 @@ import httpx
 
 from ._clock_reads import DELAY_FIRST, ClockReads, is_final, named, next_delay
 from ._confirming import AsyncConfirming, confirmation
-from ._errors import Problem, TimenavError
+from ._errors import ApiError, TimenavError
 from ._follower import Bounds, ClockChange, Reading
 from ._host_time import monotonic_micros
 from ._instant import Instant, When
@@ -84,7 +84,7 @@ class AsyncVirtualClock(ClockReads):
             await self._next(seconds)
 
     async def aclose(self) -> None:
-        """Ends the subscription. Whoever waits gets `ClockClosed`."""
+        """Ends the subscription. Whoever waits gets `ClockClosedError`."""
         self._follower.closed()
         self._confirming.close()
         self._notify()
@@ -126,7 +126,7 @@ class AsyncVirtualClock(ClockReads):
                     failure = not_answered(error, self._settings)[2]
                 except (TimenavError, ValueError, KeyError, TypeError) as error:
                     failure = named(error)
-                if isinstance(failure, Problem) and is_final(failure):
+                if isinstance(failure, ApiError) and is_final(failure):
                     self._follower.refused(failure)
                 if self._failure is None:
                     # It was open: whoever loses a connection now and then need not wait long for the next.

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from ._async_transport import AsyncEvents
 from ._clock_reads import DELAY_FIRST, is_final, named, next_delay
-from ._errors import Problem, TimenavError, Unreachable
+from ._errors import ApiConnectionError, ApiError, TimenavError
 from ._listening import LOG, ONCE
 from ._sse import SentEvent
 from ._watched import LOST, SILENCE_SECONDS_MAX, Stream
@@ -26,7 +26,7 @@ class AsyncWatch(Generic[T]):
 
     It asks for what came after the last message, waits 0.1 to 5 seconds between attempts, and counts a connection as
     lost once the service has said nothing for 30 seconds. Nothing is lost if the waiting for a message is cancelled. It
-    raises `Problem` once the service does not let you watch any more.
+    raises `ApiError` once the service does not let you watch any more.
     """
 
     def __init__(self, client: AsyncClient, stream: Stream[T], last_id: str | None) -> None:
@@ -104,7 +104,7 @@ class AsyncWatch(Generic[T]):
                 self._last_id = event.id
                 if told is not None:
                     return told
-        except Unreachable as error:
+        except ApiConnectionError as error:
             LOG.debug("a stream was lost, and is opened again: %s", error)
         except (ValueError, KeyError, TypeError) as error:
             self._is_closed = True
@@ -128,7 +128,7 @@ class AsyncWatch(Generic[T]):
             try:
                 await self._open(self._client)
             except TimenavError as error:
-                if isinstance(error, Problem) and is_final(error):
+                if isinstance(error, ApiError) and is_final(error):
                     self._is_closed = True
                     raise
                 failure = error

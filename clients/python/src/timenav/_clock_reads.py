@@ -11,7 +11,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from ._clock_state import ClockState
-from ._errors import ClockUnavailable, Problem, TimenavError
+from ._errors import ApiError, ClockUnavailableError, TimenavError
 from ._follower import Bounds, ClockChange, Follower, Reading
 from ._host_time import monotonic_micros
 from ._instant import Instant
@@ -38,7 +38,8 @@ class ClockReads:
     def reading(self) -> Reading:
         """Returns what the clock shows, with the state that it was computed from.
 
-        Raises `ClockUnavailable` where nobody can vouch for it: `ClockStale`, `ClockRefused` or `ClockClosed`.
+        Raises a subclass of `ClockUnavailableError` if the time is not known: `ClockStaleError`, `ClockAccessError` or
+        `ClockClosedError`.
         """
         return self._follower.read(monotonic_micros())
 
@@ -47,7 +48,7 @@ class ClockReads:
         return self.reading().now
 
     def datetime(self) -> datetime:
-        """Returns what the clock shows as an aware `datetime` in UTC. Raises `OutOfDatetime` outside its years."""
+        """Returns what the clock shows as an aware `datetime` in UTC. Raises `DatetimeRangeError` outside its years."""
         return self.reading().now.datetime()
 
     def time(self) -> float:
@@ -118,8 +119,8 @@ class ClockReads:
     def _wait(self, target: Instant, now: int, deadline: int | None) -> tuple[Reading | None, float]:
         """Returns the reading if the clock has come so far, else how many seconds to wait before it is looked at again.
 
-        Raises `ClockUnavailable` where the clock can no longer be vouched for: nobody waits forever for a service that
-        is gone.
+        Raises `ClockUnavailableError` if the time is no longer known, so that no caller waits forever for a service
+        that is gone.
         """
         reading = self._follower.read(now)
         if reading.now >= target:
@@ -148,7 +149,7 @@ class ClockReads:
         """Returns what is raised where a clock could not be opened."""
         end = self._follower.end
         problem = getattr(end, "problem", None)
-        return problem or failure or end or ClockUnavailable("the service did not tell the clock in time")
+        return problem or failure or end or ClockUnavailableError("the service did not tell the clock in time")
 
     def _stream_headers(self) -> dict[str, str]:
         known = self._follower.state
@@ -173,7 +174,7 @@ def own_place() -> dict[str, str]:
     return place
 
 
-def is_final(problem: Problem) -> bool:
+def is_final(problem: ApiError) -> bool:
     """Tells whether asking again is of no use."""
     return problem.http_status in _FINAL
 
@@ -185,6 +186,6 @@ def named(error: Exception) -> Exception:
 
 def next_delay(delay: float, problem: Exception | None) -> tuple[float, float]:
     """Returns how long to wait before the next attempt, and the delay that the one after it starts from."""
-    after = problem.retry_after if isinstance(problem, Problem) else None
+    after = problem.retry_after if isinstance(problem, ApiError) else None
     wait = after if after is not None else delay * (0.5 + secrets.randbelow(1_000) / 1_000)
     return wait, min(delay * 2, DELAY_MAX)

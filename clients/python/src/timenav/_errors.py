@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 if TYPE_CHECKING:
+    from ._error_codes import ErrorCode
     from ._receipt import Receipt
 
 
@@ -17,8 +18,8 @@ class SettingsError(TimenavError, ValueError):
     """The address or the key of the service is missing or wrong. Nothing was sent."""
 
 
-class Unreachable(TimenavError):
-    """No answer came. A change may have happened: send it again with the same idempotency key to find out."""
+class ApiConnectionError(TimenavError):
+    """There was no response. A change may have happened: repeat it with the same idempotency key to find out."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,36 +28,37 @@ class FieldError:
 
     field: str
     """The field, such as `destination_time` or `causes/0/kind`."""
-    code: str
+    code: ErrorCode
     """The stable code of the error."""
     detail: str
     """What would be right."""
 
 
-class Problem(TimenavError):
-    """The service refused a request, and says why.
+class ApiError(TimenavError):
+    """The service rejected a request. The subclasses stand for HTTP statuses.
 
-    Branch on `code`. The codes are in docs/errors.md; `status` and `detail` are sentences for people.
+    Branch on the class or on `code`. `status` and `detail` are sentences for people. docs/errors.md lists the codes;
+    `unexpected_response` marks a response that the service did not write, such as the error page of a proxy.
     """
 
     def __init__(
         self,
         *,
         http_status: int,
-        code: str,
+        code: ErrorCode,
         status: str,
         detail: str,
         errors: tuple[FieldError, ...] = (),
         request_id: str | None = None,
         retry_after: float | None = None,
     ) -> None:
-        """Keeps what the answer said."""
+        """Keeps what the response said. `retry_after` is in seconds."""
         fields = "".join(f"\n  {error.field}: {error.detail}" for error in errors)
         # A detail about fields names them all; they are easier to read one by one.
-        told = f"{status} ({code}){fields}" if errors else f"{status} ({code}) {detail}".rstrip()
-        super().__init__(told)
+        text = f"{status} ({code}){fields}" if errors else f"{status} ({code}) {detail}".rstrip()
+        super().__init__(text)
         self.http_status = http_status
-        self.code = code
+        self.code: ErrorCode = code
         self.status = status
         self.detail = detail
         self.errors = errors
@@ -65,40 +67,90 @@ class Problem(TimenavError):
 
     @property
     def field(self) -> str | None:
-        """The first field that is wrong, if the problem is about one."""
+        """The first field that is wrong, if the error is about fields."""
         return self.errors[0].field if self.errors else None
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Lets the exception cross from one process to another, as test runners need it."""
-        return (_problem, (self.__dict__,))
+        """Makes the exception picklable: test runners send it from one process to another."""
+        return (_unpickled, (type(self), self.__dict__))
 
 
-def _problem(kept: dict[str, Any]) -> Problem:
-    return Problem(**kept)
+def _unpickled(kind: type[ApiError], members: dict[str, Any]) -> ApiError:
+    return kind(**members)
 
 
-def problem_of(http_status: int, body: object, request_id: str | None, retry_after: float | None) -> Problem:
-    """Reads a refusal out of an answer, whoever gave it: a proxy does not know the shape of our errors."""
-    told: dict[str, Any] = body if isinstance(body, dict) else {}
+class BadRequestError(ApiError):
+    """400: a parameter or the body is missing, invalid or unknown."""
+
+
+class AuthenticationError(ApiError):
+    """401: the API key is missing, malformed, unknown, expired or revoked."""
+
+
+class PermissionDeniedError(ApiError):
+    """403: the key does not allow this operation."""
+
+
+class NotFoundError(ApiError):
+    """404: the resource does not exist, or the key may not see it."""
+
+
+class ConflictError(ApiError):
+    """409: the request conflicts with the current state, such as an id that is taken."""
+
+
+class PreconditionFailedError(ApiError):
+    """412: the resource was changed since the caller read the tag or the generation in `if_match`."""
+
+
+class UnprocessableEntityError(ApiError):
+    """422: the request is well-formed, and the service cannot do what it asks."""
+
+
+class RateLimitError(ApiError):
+    """429: too many requests. `retry_after` says how many seconds to wait."""
+
+
+class ServerError(ApiError):
+    """500 or above: the service failed, or is not available."""
+
+
+_BY_STATUS: dict[int, type[ApiError]] = {
+    400: BadRequestError,
+    401: AuthenticationError,
+    403: PermissionDeniedError,
+    404: NotFoundError,
+    409: ConflictError,
+    412: PreconditionFailedError,
+    422: UnprocessableEntityError,
+    429: RateLimitError,
+}
+
+
+def api_error(http_status: int, body: object, request_id: str | None, retry_after: float | None) -> ApiError:
+    """Returns the error that a response means. Proxies answer too, and their bodies have another shape."""
+    members: dict[str, Any] = body if isinstance(body, dict) else {}
 
     def text(name: str, otherwise: str) -> str:
-        value = told.get(name)
+        value = members.get(name)
         return value if isinstance(value, str) else otherwise
 
-    errors = told.get("errors")
+    errors = members.get("errors")
     fields = tuple(
         FieldError(
             field=str(error.get("pointer", "")).removeprefix("#").removeprefix("/"),
-            code=str(error.get("code", "")),
+            code=cast("ErrorCode", str(error.get("code", ""))),
             detail=str(error.get("detail", "")),
         )
         for error in (errors if isinstance(errors, list) else [])
         if isinstance(error, dict)
     )
-    return Problem(
+    kind = _BY_STATUS.get(http_status, ServerError if http_status >= 500 else ApiError)
+    return kind(
         http_status=http_status,
-        code=text("code", f"http_{http_status}"),
-        status=text("status", f"The service answered {http_status}."),
+        # A newer service may send codes that this package does not list.
+        code=cast("ErrorCode", text("code", "unexpected_response")),
+        status=text("status", f"The response has status {http_status} and is not from timenav."),
         detail=text("detail", ""),
         errors=fields,
         request_id=text("request_id", "") or request_id,
@@ -106,36 +158,36 @@ def problem_of(http_status: int, body: object, request_id: str | None, retry_aft
     )
 
 
-class ClockUnavailable(TimenavError):
+class ClockUnavailableError(TimenavError):
     """The clock cannot say what time it is."""
 
 
-class ClockStale(ClockUnavailable):
+class ClockStaleError(ClockUnavailableError):
     """The service has not confirmed the clock for too long, so what it shows may be wrong."""
 
 
-class ClockRefused(ClockUnavailable):
-    """The service does not let this user watch the clock any more; `problem` says why."""
+class ClockAccessError(ClockUnavailableError):
+    """The caller may no longer watch the clock: the timeline or the API key ended. `problem` is the response."""
 
-    def __init__(self, problem: Problem) -> None:
-        """Keeps the refusal."""
+    def __init__(self, problem: ApiError) -> None:
+        """Keeps the response."""
         super().__init__(f"the clock can no longer be watched: {problem}")
         self.problem = problem
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Lets the exception cross from one process to another."""
-        return (ClockRefused, (self.problem,))
+        return (ClockAccessError, (self.problem,))
 
 
-class ClockClosed(ClockUnavailable):
+class ClockClosedError(ClockUnavailableError):
     """The clock was closed."""
 
 
-class BeyondFiring(ClockUnavailable):
+class BeyondFiringError(ClockUnavailableError):
     """A handler waits for a moment after that of its firing. The clock may stand until the handler is done."""
 
 
-class NotSettled(TimenavError):
+class NotSettledError(TimenavError):
     """An advance ended before its destination: `receipt` says where, what had fired, and who held it."""
 
     def __init__(self, receipt: Receipt) -> None:
@@ -146,10 +198,10 @@ class NotSettled(TimenavError):
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Lets the exception cross from one process to another."""
-        return (NotSettled, (self.receipt,))
+        return (NotSettledError, (self.receipt,))
 
 
-class FiringsFailed(TimenavError):
+class FiringsFailedError(TimenavError):
     """An advance reached its destination, and firings on the way failed. `receipt` lists them, each with its reason."""
 
     def __init__(self, receipt: Receipt) -> None:
@@ -161,8 +213,8 @@ class FiringsFailed(TimenavError):
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Lets the exception cross from one process to another."""
-        return (FiringsFailed, (self.receipt,))
+        return (FiringsFailedError, (self.receipt,))
 
 
-class OutOfDatetime(TimenavError, ValueError):
+class DatetimeRangeError(TimenavError, ValueError):
     """The instant lies outside the years 1 to 9999, which is all that `datetime` can hold."""

@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from typing import Any, Generic, TypeVar
 
 from . import schemas
-from ._errors import BeyondFiring
+from ._errors import BeyondFiringError
 from ._instant import Instant, When
 
 C = TypeVar("C")
@@ -25,7 +25,7 @@ class FiringClock:
         return self._due
 
     def datetime(self) -> datetime:
-        """Returns the moment as an aware `datetime` in UTC. Raises `OutOfDatetime` outside its years."""
+        """Returns the moment as an aware `datetime` in UTC. Raises `DatetimeRangeError` outside its years."""
         return self._due.datetime()
 
     def time(self) -> float:
@@ -33,17 +33,17 @@ class FiringClock:
         return self._due.timestamp()
 
     def until(self, when: When) -> Instant:
-        """Returns at once if the moment has come. Raises `BeyondFiring` if not: nobody waits for themselves."""
+        """Returns at once if the moment has come. Raises `BeyondFiringError` if not: nobody waits for themselves."""
         target = Instant.of(when)
         if target > self._due:
-            raise BeyondFiring(
+            raise BeyondFiringError(
                 f"the clock stands at {self._due} until this handler is done, so it does not come to {target}; "
                 "set a timer for that moment, and return"
             )
         return self._due
 
     def sleep(self, length: timedelta | float) -> Instant:
-        """Raises `BeyondFiring` if the length is more than 0."""
+        """Raises `BeyondFiringError` if the length is more than 0."""
         micros = length // timedelta(microseconds=1) if isinstance(length, timedelta) else round(length * 1_000_000)
         return self.until(Instant(self._due.micros + micros))
 

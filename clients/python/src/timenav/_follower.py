@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from ._clock_state import ClockState
-from ._errors import ClockClosed, ClockRefused, ClockStale, ClockUnavailable, Problem
+from ._errors import ApiError, ClockAccessError, ClockClosedError, ClockStaleError, ClockUnavailableError
 from ._instant import Instant
 
 HEARTBEAT_SECONDS = 15
@@ -93,7 +93,7 @@ class Follower:
         self._awaited = -1
         self._low: int | None = None
         self._high: int | None = None
-        self._end: ClockUnavailable | None = None
+        self._end: ClockUnavailableError | None = None
 
     @property
     def state(self) -> ClockState | None:
@@ -126,16 +126,16 @@ class Follower:
         if self._lost is None:
             self._lost = now
 
-    def refused(self, problem: Problem) -> None:
+    def refused(self, problem: ApiError) -> None:
         """Notes that the service will not tell any more."""
-        self._end = self._end or ClockRefused(problem)
+        self._end = self._end or ClockAccessError(problem)
 
     def closed(self) -> None:
         """Notes that nobody listens any more."""
-        self._end = self._end or ClockClosed("the clock was closed; open another one with virtual_clock()")
+        self._end = self._end or ClockClosedError("the clock was closed; open another one with virtual_clock()")
 
     @property
-    def end(self) -> ClockUnavailable | None:
+    def end(self) -> ClockUnavailableError | None:
         """Why the clock will never be known again, if it will not."""
         return self._end
 
@@ -168,11 +168,11 @@ class Follower:
         return self._take(state, now, is_reset=is_reset)
 
     def read(self, now: int) -> Reading:
-        """Returns what the clock shows, or raises `ClockUnavailable`."""
+        """Returns what the clock shows, or raises `ClockUnavailableError`."""
         known = self._known
         self._vouch(now)
         if known is None:
-            raise ClockStale("the service has not told the clock yet")
+            raise ClockStaleError("the service has not told the clock yet")
         return Reading(known.state.at(now + known.offset), known.state, _uncertainty(known, now))
 
     def micros_until(self, virtual_micros: int, now: int) -> int | None:
@@ -190,17 +190,17 @@ class Follower:
     def _vouch(self, now: int) -> None:
         if self._end is not None:
             # Another traceback each time, so that one exception is not shared by all who read.
-            raise (
-                ClockRefused(self._end.problem) if isinstance(self._end, ClockRefused) else ClockClosed(*self._end.args)
-            )
+            if isinstance(self._end, ClockAccessError):
+                raise ClockAccessError(self._end.problem)
+            raise ClockClosedError(*self._end.args)
         lost, silent = self._lost, (now - self._heard) / 1e6
         advice = "check that the service runs and can be reached; the clock keeps trying to reconnect"
         if silent > self.bounds.stale_after:
             vouched = f"this clock vouches for {self.bounds.stale_after:g} s (stale_after)"
-            raise ClockStale(f"the service has said nothing for {silent:.1f} s, and {vouched}: {advice}")
+            raise ClockStaleError(f"the service has said nothing for {silent:.1f} s, and {vouched}: {advice}")
         if lost is not None and (now - lost) / 1e6 > self.bounds.lost_after:
             vouched = f"this clock vouches for {self.bounds.lost_after:g} s (lost_after)"
-            raise ClockStale(f"the connection was lost {(now - lost) / 1e6:.1f} s ago, and {vouched}: {advice}")
+            raise ClockStaleError(f"the connection was lost {(now - lost) / 1e6:.1f} s ago, and {vouched}: {advice}")
 
     def _take(self, state: ClockState, now: int, *, is_reset: bool) -> ClockChange | None:
         known = self._known

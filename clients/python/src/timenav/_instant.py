@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta, timezone
 from typing import ClassVar, overload
 
-from ._errors import OutOfDatetime
+from ._errors import DatetimeRangeError
 
 _SECOND = 1_000_000
 _DAY = 86_400 * _SECOND
@@ -97,12 +97,12 @@ class Instant:
     def datetime(self) -> datetime:
         """Returns the instant as an aware `datetime` in UTC.
 
-        Raises `OutOfDatetime` outside the years 1 to 9999.
+        Raises `DatetimeRangeError` outside the years 1 to 9999.
         """
         try:
             return _EPOCH + timedelta(microseconds=self.micros)
         except OverflowError:
-            raise OutOfDatetime(f"{self} does not fit into datetime, which has the years 1 to 9999") from None
+            raise DatetimeRangeError(f"{self} does not fit into datetime, which has the years 1 to 9999") from None
 
     def timestamp(self) -> float:
         """Returns the seconds since 1970, as `time.time()` does."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ._clock_reads import is_final
-from ._errors import Problem
+from ._errors import ApiError
 from ._firing import Firing
 from ._request import UNSET
 from ._retry import Retries
@@ -38,7 +38,7 @@ def held(firing: Firing[Any]) -> Held:
 
 def not_told(firing: Firing[Any], error: Exception) -> None:
     """Logs that the service does not know what became of a firing."""
-    if isinstance(error, Problem) and error.code == "lease_lost":
+    if isinstance(error, ApiError) and error.code == "lease_lost":
         LOG.warning("%s took longer than its lease lasted, and another worker has it: %s", firing.id, error)
     else:
         LOG.warning("the service was not told what became of %s, and hands it out again: %s", firing.id, error)
@@ -107,4 +107,4 @@ def reason(error: BaseException) -> str:
 
 def ends_it(error: Exception) -> bool:
     """Tells whether a claim that was refused will always be."""
-    return isinstance(error, Problem) and is_final(error)
+    return isinstance(error, ApiError) and is_final(error)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from . import schemas
-from ._errors import FiringsFailed, NotSettled
+from ._errors import FiringsFailedError, NotSettledError
 from ._host_time import monotonic_micros
 from ._instant import Instant, When
 from ._request import UNSET, IfMatch, Length, Unset
@@ -108,15 +108,15 @@ class Waiting:
     def settled(self, settled: schemas.SettledBody) -> Receipt | None:
         """Reads how an advance stands. None while it goes on.
 
-        Raises `NotSettled` if it ended before its destination, `FiringsFailed` if firings failed and that is checked,
-        and `TimeoutError` when `timeout` is over.
+        Raises `NotSettledError` if it ended before its destination, `FiringsFailedError` if firings failed and that is
+        checked, and `TimeoutError` when `timeout` is over.
         """
         receipt = Receipt.of(settled)
         if receipt.state in ("stopped", "stuck"):
-            raise NotSettled(receipt)
+            raise NotSettledError(receipt)
         if receipt.state != "running":
             if self._check and receipt.failed > 0:
-                raise FiringsFailed(receipt)
+                raise FiringsFailedError(receipt)
             return receipt
         if self._deadline is not None and monotonic_micros() >= self._deadline:
             told = f"the advance {receipt.advance_id} has come to {receipt.reached} in {self._timeout:g} s"

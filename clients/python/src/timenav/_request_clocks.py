@@ -15,7 +15,7 @@ from ._async_client import AsyncClient
 from ._async_virtual_clock import AsyncVirtualClock
 from ._client import Client
 from ._clock_reads import ClockReads
-from ._errors import ClockClosed, ClockRefused, ClockUnavailable, Problem, TimenavError
+from ._errors import ApiError, ClockAccessError, ClockClosedError, ClockUnavailableError, TimenavError
 from ._virtual_clock import VirtualClock
 
 CLOCKS_MAX = 64
@@ -25,7 +25,7 @@ _UNKNOWN = frozenset({400, 403, 404, 410})
 C = TypeVar("C", bound=ClockReads)
 
 
-class TooManyClocks(TimenavError):
+class TooManyClocksError(TimenavError):
     """Requests of too many timelines are being served. Answer with 503: it is over soon."""
 
 
@@ -51,7 +51,7 @@ class _Shelf(Generic[C]):
         Where there is nothing, somebody has to open it, and keeps the place until then.
         """
         if self.is_closed:
-            raise ClockClosed("the clocks of requests were closed")
+            raise ClockClosedError("the clocks of requests were closed")
         over: list[C] = []
         kept = self._kept.get(timeline)
         if kept is not None and kept.clock is not None and _is_over(kept.clock):
@@ -70,7 +70,7 @@ class _Shelf(Generic[C]):
         """Keeps a clock that was opened, in use from now on."""
         kept = self._kept.get(timeline)
         if self.is_closed or kept is None:
-            raise ClockClosed("the clocks of requests were closed")
+            raise ClockClosedError("the clocks of requests were closed")
         kept.clock, kept.uses = clock, 1
         return kept
 
@@ -99,7 +99,7 @@ class _Shelf(Generic[C]):
             if kept.uses == 0 and kept.clock is not None:
                 del self._kept[timeline]
                 return [kept.clock]
-        raise TooManyClocks(f"requests of {self._clocks_max} timelines are being served; try again")
+        raise TooManyClocksError(f"requests of {self._clocks_max} timelines are being served; try again")
 
 
 class _Asked:
@@ -141,7 +141,7 @@ class RequestClocks:
     def serving(self, header: str | None) -> Iterator[VirtualClock]:
         """Serves a request by the clock that its `baggage` header names.
 
-        Raises `BaggageError`, which is the caller's mistake, `TooManyClocks`, or what the clock cannot be read for.
+        Raises `BaggageError` for a header that is wrong, `TooManyClocksError`, or `ClockUnavailableError`.
         """
         timeline = self._asked.timeline(header)
         kept = self._take(timeline)
@@ -254,7 +254,7 @@ def refused(error: TimenavError) -> tuple[int, str]:
     """Returns the status and the text that a request is answered with if there is no clock for it."""
     if isinstance(error, baggage.BaggageError):
         return 400, f"{error}\n"
-    if isinstance(error, TooManyClocks):
+    if isinstance(error, TooManyClocksError):
         return 503, f"{error}\n"
     # What is wrong is for who runs this service, and not for who asked.
     return 503, "the clock of this request cannot be read; try again\n"
@@ -264,9 +264,9 @@ def _is_over(clock: ClockReads) -> bool:
     """Tells whether a clock will never show a time again, because its timeline ended or its key did."""
     try:
         clock.reading()
-    except (ClockRefused, ClockClosed):
+    except (ClockAccessError, ClockClosedError):
         return True
-    except ClockUnavailable:
+    except ClockUnavailableError:
         return False
     return False
 
@@ -274,14 +274,14 @@ def _is_over(clock: ClockReads) -> bool:
 def _vouched(kept: _Kept[C]) -> C:
     """Returns a clock if it may be read."""
     if kept.clock is None:
-        raise ClockClosed("the clocks of requests were closed")
+        raise ClockClosedError("the clocks of requests were closed")
     kept.clock.reading()
     return kept.clock
 
 
 def _mistake(timeline: str | None, error: BaseException) -> baggage.BaggageError | None:
     """Returns what is raised where a request names a timeline that it cannot go by, which is its own mistake."""
-    if timeline is not None and isinstance(error, Problem) and error.http_status in _UNKNOWN:
+    if timeline is not None and isinstance(error, ApiError) and error.http_status in _UNKNOWN:
         return baggage.BaggageError(f"the baggage names the timeline `{timeline}`: {error.status}")
     return None
 

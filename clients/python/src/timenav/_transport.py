@@ -14,7 +14,7 @@ from typing import Any, Generic, TypeVar
 import httpx
 from typing_extensions import Self
 
-from ._errors import Problem, TimenavError, Unreachable, problem_of
+from ._errors import ApiConnectionError, ApiError, TimenavError, api_error
 from ._request import Content, Operation, Request, build
 from ._retry import Outcome, Retries, retry_after
 from ._settings import Settings
@@ -147,19 +147,19 @@ def not_answered(error: httpx.HTTPError, settings: Settings) -> tuple[Outcome, N
     was_sent = not isinstance(error, httpx.ConnectError | httpx.ConnectTimeout | httpx.PoolTimeout)
     what = "gave no answer" if was_sent else "cannot be reached"
     reason = str(error) or type(error).__name__
-    failure = Unreachable(f"{settings.url} {what}: {reason}")
+    failure = ApiConnectionError(f"{settings.url} {what}: {reason}")
     return ("no_answer" if was_sent else "not_sent"), None, failure
 
 
-def refusal(response: httpx.Response) -> tuple[Outcome, float | None, Problem]:
+def refusal(response: httpx.Response) -> tuple[Outcome, float | None, ApiError]:
     """Returns what became of a request that was refused."""
     after = retry_after(response.headers.get("Retry-After"))
     try:
         body = response.json()
     except ValueError:
         body = None
-    problem = problem_of(response.status_code, body, response.headers.get("X-Request-Id"), after)
-    return response.status_code, after, problem
+    error = api_error(response.status_code, body, response.headers.get("X-Request-Id"), after)
+    return response.status_code, after, error
 
 
 def json_body(response: httpx.Response) -> Any:
@@ -167,13 +167,12 @@ def json_body(response: httpx.Response) -> Any:
     try:
         return response.json()
     except ValueError:
-        raise problem_of(
-            response.status_code, {"code": "unreadable", "status": "The answer is not JSON."}, None, None
-        ) from None
+        body = {"code": "unexpected_response", "status": "The response is not JSON."}
+        raise api_error(response.status_code, body, None, None) from None
 
 
 class Download:
-    """A body that is read as it comes. An incomplete one raises `Unreachable` and never looks whole."""
+    """A body that is read as it comes. An incomplete one raises `ApiConnectionError` and never looks whole."""
 
     def __init__(self, response: httpx.Response) -> None:
         """Begins before the first byte."""
@@ -258,4 +257,4 @@ def complete() -> Iterator[None]:
     try:
         yield
     except (httpx.HTTPError, httpx.StreamError) as error:
-        raise Unreachable(f"the answer broke off: {str(error) or type(error).__name__}") from None
+        raise ApiConnectionError(f"the answer broke off: {str(error) or type(error).__name__}") from None

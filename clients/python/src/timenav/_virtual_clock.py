@@ -11,7 +11,7 @@ import httpx
 
 from ._clock_reads import DELAY_FIRST, ClockReads, is_final, named, next_delay
 from ._confirming import Confirming, confirmation
-from ._errors import Problem, TimenavError
+from ._errors import ApiError, TimenavError
 from ._follower import Bounds, ClockChange, Reading
 from ._host_time import monotonic_micros
 from ._instant import Instant, When
@@ -83,7 +83,7 @@ class VirtualClock(ClockReads):
                 self._changed.wait(seconds)
 
     def close(self) -> None:
-        """Ends the subscription. Whoever waits gets `ClockClosed`."""
+        """Ends the subscription. Whoever waits gets `ClockClosedError`."""
         self._closing.set()
         self._confirming.close()
         self._follower.closed()
@@ -117,7 +117,7 @@ class VirtualClock(ClockReads):
                     failure = not_answered(error, self._settings)[2]
                 except (TimenavError, ValueError, KeyError, TypeError) as error:
                     failure = named(error)
-                if isinstance(failure, Problem) and is_final(failure):
+                if isinstance(failure, ApiError) and is_final(failure):
                     self._follower.refused(failure)
                 if self._failure is None:
                     # It was open: whoever loses a connection now and then need not wait long for the next.

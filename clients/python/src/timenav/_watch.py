@@ -8,7 +8,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from ._clock_reads import DELAY_FIRST, is_final, named, next_delay
-from ._errors import Problem, TimenavError, Unreachable
+from ._errors import ApiConnectionError, ApiError, TimenavError
 from ._listening import LOG, ONCE
 from ._sse import SentEvent
 from ._transport import Events
@@ -25,7 +25,7 @@ class Watch(Generic[T]):
 
     It asks for what came after the last message, waits 0.1 to 5 seconds between attempts, and counts a connection as
     lost once the service has said nothing for 30 seconds. Nothing is read while nobody asks for the next message. It
-    raises `Problem` once the service does not let you watch any more.
+    raises `ApiError` once the service does not let you watch any more.
     """
 
     def __init__(self, client: Client, stream: Stream[T], last_id: str | None) -> None:
@@ -85,7 +85,7 @@ class Watch(Generic[T]):
                 self._last_id = event.id
                 if told is not None:
                     return told
-        except Unreachable as error:
+        except ApiConnectionError as error:
             LOG.debug("a stream was lost, and is opened again: %s", error)
         except (ValueError, KeyError, TypeError) as error:
             self._closing.set()
@@ -109,7 +109,7 @@ class Watch(Generic[T]):
             try:
                 self._open(self._client)
             except TimenavError as error:
-                if isinstance(error, Problem) and is_final(error):
+                if isinstance(error, ApiError) and is_final(error):
                     self._closing.set()
                     raise
                 failure = error

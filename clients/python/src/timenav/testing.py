@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 
 from . import schemas
 from ._client import Client
-from ._errors import FiringsFailed
+from ._errors import FiringsFailedError
 from ._firing import Firing
 from ._follower import Reading
 from ._instant import Instant, When
@@ -69,7 +69,7 @@ class TestClock:
     def advance(self, duration: Length | None = None, *, to: When | None = None, check: bool = True) -> Receipt:
         """Moves the clock forward and returns the receipt, once this clock shows it.
 
-        If a handler of `on` failed, its own exception is raised; for other failed firings, `FiringsFailed`. With
+        If a handler of `on` failed, its own exception is raised; for other failed firings, `FiringsFailedError`. With
         `check=False`, failed firings are only counted in the receipt.
         """
         receipt = self.client.advance(duration, to=to, timeline_id=self.timeline_id, check=False)
@@ -113,7 +113,7 @@ class TestClock:
                 self._raised.clear()
                 raise error
         self.raise_failure()
-        raise FiringsFailed(receipt)
+        raise FiringsFailedError(receipt)
 
     def set_rate(self, rate: float) -> Reading:
         """Changes how fast the clock runs."""

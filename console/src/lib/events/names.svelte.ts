@@ -1,5 +1,5 @@
 /** What events are called where only their ids are known: in paradoxes, entries of a ledger, causes out of sight. */
-import { Problem, service } from '../api';
+import { ApiError, service } from '../api';
 import { parse } from '../instant';
 import { isDate, preciseText, sentenceText } from '../when';
 import { isOfEvent, nameIn, runsOf, type OfEntry } from './entry-names';
@@ -116,7 +116,7 @@ export class EventNames {
       if (event) keepSpan(this.timeline, id, event);
     } catch (error) {
       // Its id is shown, as it is for those that were never recorded.
-      if (error instanceof Problem && error.httpStatus === 404) keepName(this.timeline, id, '');
+      if (error instanceof ApiError && error.httpStatus === 404) keepName(this.timeline, id, '');
     }
   }
 

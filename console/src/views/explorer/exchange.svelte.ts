@@ -3,7 +3,7 @@
  * are in memory only, and secrets are not in what is kept.
  */
 import { EventReader, type RawEvent } from '../../../../clients/typescript/src/sse';
-import { isAborted, Problem, send, Unreachable } from '../../lib/api';
+import { isAborted, ApiError, send, ApiConnectionError } from '../../lib/api';
 import { withoutSecrets, type Draft } from './draft';
 import { isSecret, type Operation } from './openapi';
 import { addressPart, requestOf, type WireRequest } from './request';
@@ -99,7 +99,9 @@ class Exchanges {
       exchange.state = isAborted(error) ? 'stopped' : 'failed';
       if (!isAborted(error))
         exchange.error =
-          error instanceof Problem || error instanceof Unreachable ? error : new Unreachable('the answer broke off');
+          error instanceof ApiError || error instanceof ApiConnectionError
+            ? error
+            : new ApiConnectionError('the answer broke off');
     }
     exchange.tookMs = performance.now() - since;
     this.#forget();

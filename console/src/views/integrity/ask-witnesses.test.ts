@@ -1,12 +1,13 @@
 import { expect, it, vi } from 'vitest';
+import type { ErrorCode } from '../../lib/api';
 
 vi.stubGlobal('localStorage', { getItem: () => null, setItem: () => {} });
-const { Problem } = await import('../../lib/api');
+const { ApiError } = await import('../../lib/api');
 const { refusalOf, verifyCommand } = await import('./ask-witnesses');
 const { read, witnessKeys } = await import('./witness-keys.svelte');
 
-const refused = (code: string, field: string, detail: string): InstanceType<typeof Problem> =>
-  new Problem(400, code, 'A parameter has an invalid value.', detail, [{ field, code, detail }]);
+const refused = (code: ErrorCode, field: string, detail: string): InstanceType<typeof ApiError> =>
+  new ApiError(400, code, 'A parameter has an invalid value.', detail, [{ field, code, detail }]);
 
 it('what is not vouched for yet is told with how far witnesses are', () => {
   const detail = 'witnesses vouch for 12 entries of this timeline so far; ask again later';
@@ -15,8 +16,8 @@ it('what is not vouched for yet is told with how far witnesses are', () => {
       'The service shows its ledgers to witnesses at each interval, every minute unless the operator chose another. ' +
       'If the number stays, ask the operator whether they answer.',
   );
-  expect(refusalOf(new Problem(403, 'feature_disabled', '', ''))).toContain('`timenav serve --witness`');
-  expect(refusalOf(new Problem(403, 'forbidden', '', ''))).toBeNull();
+  expect(refusalOf(new ApiError(403, 'feature_disabled', '', ''))).toContain('`timenav serve --witness`');
+  expect(refusalOf(new ApiError(403, 'permission_denied', '', ''))).toBeNull();
   expect(refusalOf(refused('invalid_parameter', 'witnessed', 'it is unknown'))).toBeNull();
   expect(refusalOf(new Error('no'))).toBeNull();
 });

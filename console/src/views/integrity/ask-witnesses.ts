@@ -1,10 +1,10 @@
 /** What is said around a witnessed proof: where there is none, and how it is verified elsewhere. */
-import { Problem, capital } from '../../lib/api';
+import { ApiError, capital } from '../../lib/api';
 import { WITNESS_LINE } from '../../lib/note';
 
 /** Returns what to do where the service has no such proof, or null where it refused for another reason. */
 export function refusalOf(error: unknown): string | null {
-  if (!(error instanceof Problem)) return null;
+  if (!(error instanceof ApiError)) return null;
   if (error.code === 'feature_disabled')
     return (
       'No witness has cosigned anything of this service yet. Its operator names witnesses with ' +

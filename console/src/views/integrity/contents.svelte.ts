@@ -1,5 +1,5 @@
 /** The comparison of all entries of a ledger with what was signed: how far it has come, and what it found. */
-import { isAborted, Problem, service } from '../../lib/api';
+import { isAborted, ApiError, service } from '../../lib/api';
 import { readNote } from '../../lib/note';
 import { checkCheckpoint, type Check, type CheckpointBody } from './check';
 import { Contents, type Difference, type EntriesBody } from './contents';
@@ -68,7 +68,12 @@ export class ContentsCheck {
       const first = contents.size;
       const { entries } = await this.#page(first, Math.min(PAGE_ENTRIES, size - first), signal);
       if (entries.length === 0 || entries.length > size - first || entries[0]?.position !== first)
-        throw new Problem(0, 'unreadable', `The service did not answer with the entries from ${first} on.`, '');
+        throw new ApiError(
+          0,
+          'unexpected_response',
+          `The service did not answer with the entries from ${first} on.`,
+          '',
+        );
       for (const entry of entries) await contents.take(entry);
       signal.throwIfAborted();
       this.progress = { entries: contents.size, total: size };

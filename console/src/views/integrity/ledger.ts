@@ -1,5 +1,5 @@
 /** Entries of a ledger, read in the bundles that the service serves them in (docs/ledger-format.md §8). */
-import { Problem, service } from '../../lib/api';
+import { ApiError, service } from '../../lib/api';
 import { parse, type Micros } from '../../lib/instant';
 import { isLook } from '../../lib/looks';
 import { bundlePath, readBundle } from '../../lib/note';
@@ -76,7 +76,7 @@ async function readBundles(
   for (const bundle of bundles) {
     const told = await service.tile({ timeline_id: timeline, tile: bundlePath(bundle, size) }, { signal });
     const parts = readBundle(new Uint8Array(told));
-    if (parts === null) throw new Problem(200, 'unreadable', 'The entries that were sent are cut off.', '');
+    if (parts === null) throw new ApiError(200, 'unexpected_response', 'The entries that were sent are cut off.', '');
     entries.push(...parts.map((part) => JSON.parse(new TextDecoder().decode(part)) as Entry));
   }
   return entries;

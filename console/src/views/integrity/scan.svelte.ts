@@ -1,5 +1,5 @@
 /** A scan for tampering: how far it has come, and what it found. Leaving the page ends it. */
-import { isAborted, Problem, service } from '../../lib/api';
+import { isAborted, ApiError, service } from '../../lib/api';
 
 export interface Progress {
   stage: string;
@@ -60,12 +60,12 @@ export class Scan {
     for await (const { event, data } of await service.detectTamperingStream(asked, { signal })) {
       if (event === 'progress') this.progress = data as Progress;
       if (event === 'result') this.result = data as ScanResult;
-      if (event === 'error') throw Problem.of(200, data, null, null);
+      if (event === 'error') throw ApiError.of(200, data, null, null);
     }
     if (this.result === null)
-      throw new Problem(
+      throw new ApiError(
         0,
-        'unreachable',
+        'unexpected_response',
         'The scan ended without a result.',
         'The service may have been stopped. Run it again.',
       );

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { Problem } from '../../lib/api';
+import { ApiError } from '../../lib/api';
 import type { EventBody } from '../../lib/events/store';
 import { changeText, doneText, inOrder, issueOf, reasonOf, refusedBy, requestOf, type Refused } from './many';
 import { SELECTED_MAX, Selection } from './selection.svelte';
@@ -49,7 +49,9 @@ describe('changes of many events', () => {
 
   it('group what was refused by its reason, the largest first', () => {
     let groups: Refused[] = [];
-    const paradox = reasonOf(new Problem(409, 'paradox', 'It creates a paradox.', 'effect requires cause'));
+    const paradox = reasonOf(
+      new ApiError(422, 'would_create_paradox', 'It creates a paradox.', 'effect requires cause'),
+    );
     groups = refusedBy(groups, cause, 'other');
     groups = refusedBy(groups, cause, paradox);
     groups = refusedBy(groups, effect, paradox);

@@ -1,5 +1,5 @@
 /** What can be done to several events at once: in words, in which order, and what came of it. */
-import { Problem, sentence, type Input } from '../../lib/api';
+import { ApiError, sentence, type Input } from '../../lib/api';
 import { readDuration } from '../../lib/duration';
 import { countText } from '../../lib/events/words';
 import { parse } from '../../lib/instant';
@@ -74,7 +74,7 @@ export interface Refused {
 
 /** Returns why an event was refused, in words that are the same for others with the same reason. */
 export function reasonOf(error: unknown): string {
-  if (error instanceof Problem) return error.status;
+  if (error instanceof ApiError) return error.status;
   return sentence(error);
 }
 

@@ -2,7 +2,7 @@
  * What the view shows: what part of time, which events, and what is known of them. Counts come first. Events are read
  * one by one only where there are so few in sight that each can be seen.
  */
-import { isAborted, Unreachable } from '../../lib/api';
+import { isAborted, ApiConnectionError } from '../../lib/api';
 import { asked } from '../../lib/quiet';
 import type { Micros } from '../../lib/instant';
 import type { Box } from '../../lib/ranges';
@@ -424,7 +424,7 @@ export class TimelineModel {
       await readAgain(this, span, signal);
     } catch (error) {
       // What cannot be reached is read again once the stream is back, which the page says meanwhile.
-      if (signal.aborted || isAborted(error) || error instanceof Unreachable) return;
+      if (signal.aborted || isAborted(error) || error instanceof ApiConnectionError) return;
       [this.phase, this.error] = ['failed', error];
     }
   }

@@ -21,8 +21,8 @@ from .._virtual_clock import VirtualClock
 def follow(clock: VirtualClock) -> Iterator[VirtualClock]:
     """Shows a clock for as long as the block lasts.
 
-    Where the clock cannot be vouched for, reading the time raises `ClockUnavailable`, as reading the clock does. Years
-    outside 1 to 9999 do not fit into `datetime`, and raise what it raises.
+    If the time is not known, reading it raises `ClockUnavailableError`, as reading the clock does. Years outside 1 to
+    9999 do not fit into `datetime`, and raise what it raises.
     """
     own = clock.thread
 

@@ -1,0 +1,30 @@
+"""Writes the codes of errors as a type of Python."""
+
+from __future__ import annotations
+
+import re
+
+HEADER = '''"""The codes of errors.
+
+Written by scripts/generate.py from docs/errors.md. Do not edit it.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from typing_extensions import TypeAlias
+
+'''
+OWN_CODES = ("unexpected_response",)
+"""Codes that the client gives to responses that the service did not write."""
+
+
+def error_codes(page: str) -> str:
+    """Returns the module. Each second-level heading of docs/errors.md is a code."""
+    codes = re.findall(r"^## `([a-z_]+)`$", page, re.MULTILINE)
+    if not codes:
+        raise SystemExit("docs/errors.md has no headings such as ## `not_found`")
+    rows = "".join(f'    "{code}",\n' for code in (*codes, *OWN_CODES))
+    text = f'{HEADER}ErrorCode: TypeAlias = Literal[\n{rows}]\n"""What `ApiError.code` may be."""\n'
+    return text + '\n__all__ = ["ErrorCode"]\n'
