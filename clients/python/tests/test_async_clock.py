@@ -32,7 +32,7 @@ def test_it_follows_and_waits(service: Service, timeline: str) -> None:
             awaited.append(change.after.generation)
 
         async with (
-            timenav.AsyncClient(service.url, service.key, timeline_id=timeline) as client,
+            timenav.AsyncClient(base_url=service.base_url, api_key=service.api_key, timeline_id=timeline) as client,
             client.virtual_clock() as clock,
         ):
             clock.on_change(changes.append)
@@ -67,7 +67,7 @@ def test_it_follows_and_waits(service: Service, timeline: str) -> None:
 def test_it_refuses_what_it_cannot_vouch_for_and_comes_back() -> None:
     async def main(service: Service) -> None:
         async with (
-            timenav.AsyncClient(service.url, service.key) as client,
+            timenav.AsyncClient(base_url=service.base_url, api_key=service.api_key) as client,
             client.virtual_clock(lost_after=0.1) as clock,
         ):
             service.kill()
@@ -87,10 +87,10 @@ def test_it_refuses_what_it_cannot_vouch_for_and_comes_back() -> None:
 
 def test_a_clock_that_cannot_be_had_is_an_error_at_once(service: Service) -> None:
     async def main() -> None:
-        async with timenav.AsyncClient(service.url, service.key) as client:
+        async with timenav.AsyncClient(base_url=service.base_url, api_key=service.api_key) as client:
             with pytest.raises(timenav.ApiError):
                 await client.virtual_clock("no-such-timeline").open()
-        async with timenav.AsyncClient("http://127.0.0.1:9", "tnk_x") as client:
+        async with timenav.AsyncClient(base_url="http://127.0.0.1:9", api_key="tnk_x") as client:
             with pytest.raises(timenav.ApiConnectionError):
                 await client.virtual_clock(timeout=0.3).open()
 
@@ -100,7 +100,7 @@ def test_a_clock_that_cannot_be_had_is_an_error_at_once(service: Service) -> Non
 def test_a_change_waits_for_a_clock_with_a_name(service: Service, timeline: str) -> None:
     async def main() -> None:
         async with (
-            timenav.AsyncClient(service.url, service.key, timeline_id=timeline) as client,
+            timenav.AsyncClient(base_url=service.base_url, api_key=service.api_key, timeline_id=timeline) as client,
             client.virtual_clock(follow="web") as clock,
         ):
             await client.pause_time()

@@ -113,7 +113,7 @@ def is_refused(http: httpx.Client, header: str) -> bool:
 
 
 def test_no_request_is_served_by_the_time_of_the_host() -> None:
-    clocks = RequestClocks(timenav.Client("http://127.0.0.1:1", "tnk_x"), timeout=0.5)
+    clocks = RequestClocks(timenav.Client(base_url="http://127.0.0.1:1", api_key="tnk_x"), timeout=0.5)
     with httpx.Client(transport=httpx.WSGITransport(app=WsgiClocks(wsgi, clocks)), base_url="http://app") as http:
         answer = http.get("/")
     assert (answer.status_code, answer.headers["Retry-After"]) == (503, "1")
@@ -126,7 +126,7 @@ def test_an_asgi_application_serves_each_request_by_its_clock(client: timenav.Cl
 
 async def serve_by_asgi(client: timenav.Client, service: Service) -> None:
     headers = [year_at(client, f"asgi-{number}", 2030 + number) for number in range(3)]
-    async with timenav.AsyncClient(service.url, service.key) as asking:
+    async with timenav.AsyncClient(base_url=service.base_url, api_key=service.api_key) as asking:
         clocks = AsyncRequestClocks(asking)
         app = AsgiClocks(asgi, clocks)
         transport = httpx.ASGITransport(app=app)
@@ -166,7 +166,7 @@ class CountingClient(timenav.Client):
     """Counts the clocks that are open."""
 
     def __init__(self, service: Service) -> None:
-        super().__init__(service.url, service.key)
+        super().__init__(base_url=service.base_url, api_key=service.api_key)
         self.opened: list[tuple[str | None, timenav.VirtualClock]] = []
         self.lock = threading.Lock()
 

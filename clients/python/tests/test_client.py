@@ -120,8 +120,8 @@ def test_the_timeline_of_the_client_is_meant_where_none_is_named(service: Servic
 
 
 def test_settings_come_from_the_environment(service: Service, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("TIMENAV_URL", service.url + "/")
-    monkeypatch.setenv("TIMENAV_API_KEY", f" {service.key}\n")
+    monkeypatch.setenv("TIMENAV_URL", service.base_url + "/")
+    monkeypatch.setenv("TIMENAV_API_KEY", f" {service.api_key}\n")
     monkeypatch.setenv("TIMENAV_TIMELINE", "main")
     with timenav.Client() as client:
         assert client.clock()["timeline_id"] == "main"
@@ -143,30 +143,30 @@ def test_wrong_settings_are_told(url: str | None, key: str | None, told: str, mo
     for name in ("TIMENAV_URL", "TIMENAV_API_KEY"):
         monkeypatch.delenv(name, raising=False)
     with pytest.raises(timenav.SettingsError, match=told) as raised:
-        timenav.Client(url, key)
+        timenav.Client(base_url=url, api_key=key)
     assert KEY not in str(raised.value)
 
 
 def test_the_key_is_in_no_text(service: Service, caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.DEBUG)
     client = service.client()
-    asynchronous = timenav.AsyncClient(service.url, service.key)
+    asynchronous = timenav.AsyncClient(base_url=service.base_url, api_key=service.api_key)
     with pytest.raises(timenav.ApiError) as refused:
         client.travel(destination_time="never")
     with pytest.raises(timenav.ApiConnectionError) as unreachable:
-        timenav.Client("http://127.0.0.1:9", service.key, retries=timenav.Retries(1)).clock()
+        timenav.Client(base_url="http://127.0.0.1:9", api_key=service.api_key, retries=timenav.Retries(1)).clock()
     with client.virtual_clock() as clock:
         texts = [repr(client), repr(asynchronous), repr(client._settings), repr(clock), repr(vars(client))]
     texts += [repr(error) + repr(vars(error)) + str(error) for error in (refused.value, unreachable.value)]
     texts += [caplog.text]
     client.close()
     asyncio.run(asynchronous.aclose())
-    assert service.key not in "".join(texts)
+    assert service.api_key not in "".join(texts)
 
 
 def test_a_lost_answer_is_asked_for_again_with_the_same_key(stand_in: StandIn) -> None:
     stand_in.answers = ["drop", (503, {"Retry-After": "0"}), (200, {"generation": 1})]
-    with timenav.Client(stand_in.url, KEY) as client:
+    with timenav.Client(base_url=stand_in.url, api_key=KEY) as client:
         assert client.travel(destination_time="2028-02-29T09:00:00Z")["generation"] == 1
     keys = [headers.get("Idempotency-Key") for _, headers in stand_in.requests]
     assert len(keys) == 3
@@ -176,11 +176,11 @@ def test_a_lost_answer_is_asked_for_again_with_the_same_key(stand_in: StandIn) -
 
 def test_timeline_header_names_the_timeline_of_the_request(stand_in: StandIn) -> None:
     stand_in.answers = [(200, {})] * 4
-    with timenav.Client(stand_in.url, KEY, timeline_id="mine") as client:
+    with timenav.Client(base_url=stand_in.url, api_key=KEY, timeline_id="mine") as client:
         client.clock()
         client.pause_time(timeline_id="other")
         client.timeline("third")
-    with timenav.Client(stand_in.url, KEY) as client:
+    with timenav.Client(base_url=stand_in.url, api_key=KEY) as client:
         client.clock()
     named = [headers.get("Timenav-Timeline") for _, headers in stand_in.requests]
     assert named == ["mine", "other", "third", None]
@@ -188,14 +188,14 @@ def test_timeline_header_names_the_timeline_of_the_request(stand_in: StandIn) ->
 
 def test_what_may_have_happened_is_not_sent_twice(stand_in: StandIn) -> None:
     stand_in.answers = ["drop"]
-    with timenav.Client(stand_in.url, KEY) as client, pytest.raises(timenav.ApiConnectionError):
+    with timenav.Client(base_url=stand_in.url, api_key=KEY) as client, pytest.raises(timenav.ApiConnectionError):
         client.delete_user("alice")
     assert len(stand_in.requests) == 1
 
 
 def test_waiting_has_an_end(stand_in: StandIn) -> None:
     stand_in.answers = [(429, {"Retry-After": "3600"})]
-    with timenav.Client(stand_in.url, KEY) as client, pytest.raises(timenav.ApiError) as raised:
+    with timenav.Client(base_url=stand_in.url, api_key=KEY) as client, pytest.raises(timenav.ApiError) as raised:
         client.clock()
     assert (raised.value.http_status, raised.value.retry_after) == (429, 3600)
     assert len(stand_in.requests) == 1
@@ -203,7 +203,7 @@ def test_waiting_has_an_end(stand_in: StandIn) -> None:
 
 def test_no_redirect_takes_the_key_elsewhere(stand_in: StandIn) -> None:
     stand_in.answers = [(302, {"Location": "http://127.0.0.1:9/"})]
-    with timenav.Client(stand_in.url, KEY) as client, pytest.raises(timenav.ApiError) as raised:
+    with timenav.Client(base_url=stand_in.url, api_key=KEY) as client, pytest.raises(timenav.ApiError) as raised:
         client.clock()
     assert raised.value.http_status == 302
 
@@ -211,9 +211,9 @@ def test_no_redirect_takes_the_key_elsewhere(stand_in: StandIn) -> None:
 def test_asyncio_does_the_same(service: Service, stand_in: StandIn) -> None:
     async def calls() -> tuple[Any, ...]:
         stand_in.answers = ["drop", (200, {"generation": 1})]
-        async with timenav.AsyncClient(stand_in.url, KEY) as retried:
+        async with timenav.AsyncClient(base_url=stand_in.url, api_key=KEY) as retried:
             moved = await retried.travel(destination_time="2028-02-29T09:00:00Z")
-        async with timenav.AsyncClient(service.url, service.key) as client:
+        async with timenav.AsyncClient(base_url=service.base_url, api_key=service.api_key) as client:
             with pytest.raises(timenav.ApiError) as raised:
                 await client.travel(destination_time="2028-02-30T09:00:00Z")
             async with await client.export_events(format="ndjson") as file:
@@ -237,7 +237,7 @@ def test_pages_follow_the_cursor(service: Service, client: timenav.Client, timel
     assert len(next(timenav.pages(client.monitor_events, **asked))["events"]) == 3
 
     async def main() -> list[list[str]]:
-        async with timenav.AsyncClient(service.url, service.key) as other:
+        async with timenav.AsyncClient(base_url=service.base_url, api_key=service.api_key) as other:
             pages = timenav.async_pages(other.monitor_events, **asked)
             return [[event["description"] for event in page["events"]] async for page in pages]
 

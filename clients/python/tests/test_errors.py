@@ -40,7 +40,10 @@ ERRORS_PAGE = (CLIENTS.parent / "docs/errors.md").read_text(encoding="utf-8")
     ],
 )
 def test_error_class_follows_the_status(http_status: int, kind: type[timenav.ApiError]) -> None:
-    with StandIn() as stand_in, timenav.Client(stand_in.url, KEY, retries=timenav.Retries(attempts=1)) as client:
+    with (
+        StandIn() as stand_in,
+        timenav.Client(base_url=stand_in.url, api_key=KEY, retries=timenav.Retries(attempts=1)) as client,
+    ):
         stand_in.answers = [(http_status, {})]
         with pytest.raises(timenav.ApiError) as raised:
             client.clock()

@@ -52,8 +52,8 @@ def test_each_test_has_a_clock_of_its_own(
     pytester: pytest.Pytester, service: Service, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     suite(pytester)
-    monkeypatch.setenv("TIMENAV_URL", service.url)
-    monkeypatch.setenv("TIMENAV_API_KEY", service.key)
+    monkeypatch.setenv("TIMENAV_URL", service.base_url)
+    monkeypatch.setenv("TIMENAV_API_KEY", service.api_key)
     pytester.runpytest_subprocess("-p", "no:cacheprovider").assert_outcomes(passed=TESTS)
     with service.client() as client:
         left = [one["timeline_id"] for one in client.timelines(limit=1000)["timelines"]]
@@ -120,8 +120,8 @@ def test_handler_that_fails_makes_its_test_fail(
     pytester: pytest.Pytester, service: Service, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pytester.makepyfile(FAILING)
-    monkeypatch.setenv("TIMENAV_URL", service.url)
-    monkeypatch.setenv("TIMENAV_API_KEY", service.key)
+    monkeypatch.setenv("TIMENAV_URL", service.base_url)
+    monkeypatch.setenv("TIMENAV_API_KEY", service.api_key)
     done = pytester.runpytest_subprocess("-p", "no:cacheprovider")
     # The one that has jumped has passed, and its handler is found at the end.
     done.assert_outcomes(passed=3, failed=1, errors=1)
@@ -132,7 +132,7 @@ def test_handler_that_fails_makes_its_test_fail(
 def test_an_example_of_the_readme_runs_word_for_word(example: str, service: Service, tmp_path: Path) -> None:
     if "timenav_time" in example and not HAS_TIME_MACHINE:
         pytest.skip("time-machine is not installed")
-    environment = {"TIMENAV_URL": service.url, "TIMENAV_API_KEY": service.key, "PATH": ""}
+    environment = {"TIMENAV_URL": service.base_url, "TIMENAV_API_KEY": service.api_key, "PATH": ""}
     command = [sys.executable, "-W", "error"]
     if "def test_" in example:
         (tmp_path / "test_example.py").write_text(example, encoding="utf-8")

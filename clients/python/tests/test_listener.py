@@ -288,7 +288,10 @@ def test_an_advance_whose_answer_is_lost_is_asked_for_with_the_same_key() -> Non
         "firings": [],
     }
     done = {**settled, "state": "settled", "acknowledged": 1}
-    with StandIn() as stand_in, timenav.Client(stand_in.url, KEY, retries=timenav.Retries(attempts=1)) as client:
+    with (
+        StandIn() as stand_in,
+        timenav.Client(base_url=stand_in.url, api_key=KEY, retries=timenav.Retries(attempts=1)) as client,
+    ):
         stand_in.answers = [
             *["drop"] * 5,
             (200, {"timeline_id": "main", "current_time": START, "settled": settled}),
@@ -343,7 +346,7 @@ class _BothAtOnce:
 
 @pytest.mark.parametrize("concurrency", [1, 2])
 def test_what_comes_next_is_claimed_while_the_service_is_told_what_was_done(concurrency: int) -> None:
-    with StandIn() as stand_in, timenav.Client(stand_in.url, KEY) as client:
+    with StandIn() as stand_in, timenav.Client(base_url=stand_in.url, api_key=KEY) as client:
         both = _BothAtOnce(stand_in)
         with client.on("default", lambda _: time.sleep(0.05), concurrency=concurrency):
             assert both.wait()
@@ -357,7 +360,7 @@ def test_what_comes_next_is_claimed_meanwhile_with_asyncio_too(concurrency: int)
 
     async def listen(url: str, both: _BothAtOnce) -> None:
         async with (
-            timenav.AsyncClient(url, KEY) as client,
+            timenav.AsyncClient(base_url=url, api_key=KEY) as client,
             client.on("default", handler, concurrency=concurrency),
         ):
             assert await asyncio.to_thread(both.wait)
@@ -390,7 +393,7 @@ def test_a_listener_that_may_not_listen_says_so(service: Service, client: timena
     with pytest.raises(ValueError, match="concurrency"):
         client.on("default", print, concurrency=0)
     key = client.create_api_key(timeline_id=timeline)
-    with timenav.Client(service.url, key["api_key"], timeline_id=timeline) as other:
+    with timenav.Client(base_url=service.base_url, api_key=key["api_key"], timeline_id=timeline) as other:
         listener = other.on("default", print)
         client.revoke_api_key(key["key_id"])
         # It notices when its claim is answered.
@@ -419,7 +422,9 @@ def test_asyncio_does_the_same(service: Service, clock: TestClock) -> None:
             if firing.attempt == 1:
                 raise RuntimeError("not yet")
 
-        async with timenav.AsyncClient(service.url, service.key, timeline_id=clock.timeline_id) as client:
+        async with timenav.AsyncClient(
+            base_url=service.base_url, api_key=service.api_key, timeline_id=clock.timeline_id
+        ) as client:
             async with client.on("default", handler) as listener:
                 receipt = await client.advance("2d")
                 assert listener.is_running

@@ -48,7 +48,7 @@ CALLS: list[tuple[str, dict[str, Any]]] = [
 async def visit(service: Service, free: str, kept: str) -> None:
     """Calls the tools of an agent that names its timeline, and those of one that is kept to one."""
     arguments = ["mcp", "--allow", "write,travel"]
-    environment = {"TIMENAV_URL": service.url, "TIMENAV_API_KEY": service.key}
+    environment = {"TIMENAV_URL": service.base_url, "TIMENAV_API_KEY": service.api_key}
     program = os.environ["TIMENAV_BIN"]
     about_the_service = {"timelines"}
     for timeline, pinned in ((free, []), (kept, ["--timeline", kept])):

@@ -59,7 +59,12 @@ def test_each_worker_of_xdist_has_a_clock(tmp_path: Path, service: Service) -> N
         (tmp_path / name).chmod(0o755)
     (tmp_path / "test_years.py").write_text(YEARS, encoding="utf-8")
     found = [str(Path(sys.executable).parent), str(Path(os.environ["TIMENAV_BIN"]).parent), os.environ["PATH"]]
-    known = {**os.environ, "PATH": os.pathsep.join(found), "TIMENAV_URL": service.url, "TIMENAV_API_KEY": service.key}
+    known = {
+        **os.environ,
+        "PATH": os.pathsep.join(found),
+        "TIMENAV_URL": service.base_url,
+        "TIMENAV_API_KEY": service.api_key,
+    }
     started = subprocess.run(["timenav", "exec", "--", "true"], check=False, capture_output=True, env=known)
     if started.returncode != 0:
         pytest.skip(f"no program can be put on a clock here: {started.stderr.decode()}")

@@ -212,7 +212,7 @@ def test_a_clock_that_cannot_be_had_is_an_error_at_once(client: timenav.Client) 
         client.virtual_clock("no-such-timeline")
     assert raised.value.http_status == 404
     with pytest.raises(timenav.ApiConnectionError):
-        timenav.Client("http://127.0.0.1:9", "tnk_x").virtual_clock(timeout=0.3)
+        timenav.Client(base_url="http://127.0.0.1:9", api_key="tnk_x").virtual_clock(timeout=0.3)
     with pytest.raises(ValueError, match="stale_after must be at least 20"):
         client.virtual_clock(stale_after=5)
     assert not [one for one in threading.enumerate() if one.name == "timenav-clock" and one.is_alive()]

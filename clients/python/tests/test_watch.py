@@ -152,7 +152,10 @@ def test_whoever_may_not_watch_any_more_is_told_so(service: Service, client: tim
     with pytest.raises(timenav.ApiError):
         client.watch_due(timeline_id="no-such-timeline")
     key = client.create_api_key(timeline_id=standing)
-    with timenav.Client(service.url, key["api_key"], timeline_id=standing) as other, other.watch_firings() as watch:
+    with (
+        timenav.Client(base_url=service.base_url, api_key=key["api_key"], timeline_id=standing) as other,
+        other.watch_firings() as watch,
+    ):
         client.revoke_api_key(key["key_id"])
         with pytest.raises(timenav.ApiError) as raised:
             next(watch)
@@ -175,7 +178,7 @@ ANSWERS: list[Answer] = [
 
 
 def stand_in_for(answers: list[Answer]) -> Iterator[tuple[StandIn, timenav.Client]]:
-    with StandIn() as stand_in, timenav.Client(stand_in.url, KEY) as client:
+    with StandIn() as stand_in, timenav.Client(base_url=stand_in.url, api_key=KEY) as client:
         stand_in.answers = list(answers)
         yield stand_in, client
 
@@ -200,7 +203,7 @@ def test_asyncio_does_the_same(service: Service, client: timenav.Client, standin
 
     async def main() -> list[Any]:
         seen: list[Any] = []
-        async with timenav.AsyncClient(service.url, service.key, timeline_id=standing) as own:
+        async with timenav.AsyncClient(base_url=service.base_url, api_key=service.api_key, timeline_id=standing) as own:
             async with own.watch_firings("default") as firings, own.watch_due() as due:
                 with pytest.raises(asyncio.TimeoutError):
                     await asyncio.wait_for(anext(firings), 0.05)
@@ -227,7 +230,7 @@ def test_asyncio_does_the_same(service: Service, client: timenav.Client, standin
     async def beside_a_stand_in() -> None:
         with StandIn() as stand_in:
             stand_in.answers = list(ANSWERS)
-            async with timenav.AsyncClient(stand_in.url, KEY) as own, own.watch_due() as watch:
+            async with timenav.AsyncClient(base_url=stand_in.url, api_key=KEY) as own, own.watch_due() as watch:
                 assert [told(await anext(watch)) for _ in range(3)] == ["reset", (START, START), "reset"]
                 with pytest.raises(timenav.ApiError):
                     await anext(watch)

@@ -1,12 +1,12 @@
-/** Which service is asked, and with which key: by argument, else by the environment, as the command line does it. */
+/** The service and the API key of a client, from options or else from the environment, as on the command line. */
 import { SettingsError } from './errors.js';
 import { RETRIES, type Retries } from './retry.js';
 
 export interface ClientOptions {
   /** The address of the service. Defaults to `TIMENAV_URL`, else `http://127.0.0.1:8080`. */
-  url?: string;
+  baseUrl?: string;
   /** The API key. Defaults to `TIMENAV_API_KEY`. */
-  key?: string;
+  apiKey?: string;
   /** In a page of the service: use the session of who is logged in, and no key. */
   session?: boolean;
   /** The timeline of calls that name none. Defaults to `TIMENAV_TIMELINE`, else the one that the key is bound to. */
@@ -23,20 +23,20 @@ export interface PlainInit extends RequestInit {
   headers: Record<string, string>;
 }
 
-const URL_DEFAULT = 'http://127.0.0.1:8080';
+const BASE_URL_DEFAULT = 'http://127.0.0.1:8080';
 
 export class Settings {
-  readonly url: string;
+  readonly baseUrl: string;
   readonly timelineId: string | null;
   readonly timeoutMs: number;
   readonly retries: Retries;
   readonly fetch: typeof fetch;
   /** Private, so that it is in nothing that prints an object. */
-  readonly #key: string | null;
+  readonly #apiKey: string | null;
 
   constructor(options: ClientOptions) {
-    this.url = serviceUrl(options.url ?? environment('TIMENAV_URL') ?? URL_DEFAULT);
-    this.#key = options.session === true ? null : serviceKey(options.key);
+    this.baseUrl = serviceUrl(options.baseUrl ?? environment('TIMENAV_URL') ?? BASE_URL_DEFAULT);
+    this.#apiKey = options.session === true ? null : serviceKey(options.apiKey);
     this.timelineId = options.timelineId ?? environment('TIMENAV_TIMELINE') ?? null;
     this.timeoutMs = options.timeoutMs ?? 60_000;
     this.retries = { ...RETRIES, ...options.retries };
@@ -45,18 +45,18 @@ export class Settings {
 
   /** Returns these settings with other retries. */
   with(retries: Retries): Settings {
-    const { url, timeoutMs, fetch } = this;
-    const who = this.#key === null ? { session: true } : { key: this.#key };
-    return Object.assign(new Settings({ url, timeoutMs, fetch, retries, ...who }), { timelineId: this.timelineId });
+    const { baseUrl, timeoutMs, fetch } = this;
+    const who = this.#apiKey === null ? { session: true } : { apiKey: this.#apiKey };
+    return Object.assign(new Settings({ baseUrl, timeoutMs, fetch, retries, ...who }), { timelineId: this.timelineId });
   }
 
   /** Sends a request, with who asks. */
   send(path: string, init: PlainInit): Promise<Response> {
     const headers: Record<string, string> = { ...init.headers };
-    if (this.#key !== null) headers.Authorization = `Bearer ${this.#key}`;
-    const credentials = this.#key === null ? 'same-origin' : 'omit';
+    if (this.#apiKey !== null) headers.Authorization = `Bearer ${this.#apiKey}`;
+    const credentials = this.#apiKey === null ? 'same-origin' : 'omit';
     // No redirect is followed: the key is for this service alone.
-    return this.fetch(this.url + path, { ...init, headers, credentials, cache: 'no-store', redirect: 'manual' });
+    return this.fetch(this.baseUrl + path, { ...init, headers, credentials, cache: 'no-store', redirect: 'manual' });
   }
 }
 
@@ -67,7 +67,7 @@ function environment(name: string): string | undefined {
 }
 
 function serviceUrl(text: string): string {
-  const wrong = `the address of the service (url, or TIMENAV_URL) must be like ${URL_DEFAULT}`;
+  const wrong = `the address of the service (\`baseUrl\`, or TIMENAV_URL) must be like ${BASE_URL_DEFAULT}`;
   const { location } = globalThis as { location?: { href: string } };
   let url: URL;
   try {
@@ -83,8 +83,8 @@ function serviceUrl(text: string): string {
 
 function serviceKey(given: string | undefined): string {
   const key = (given ?? environment('TIMENAV_API_KEY'))?.trim();
-  const source = given === undefined ? 'TIMENAV_API_KEY' : 'key';
-  if (key === undefined) throw new SettingsError('there is no API key; give one as `key`, or set TIMENAV_API_KEY');
+  const source = given === undefined ? 'TIMENAV_API_KEY' : 'apiKey';
+  if (key === undefined) throw new SettingsError('there is no API key; give one as `apiKey`, or set TIMENAV_API_KEY');
   if (key === '') throw new SettingsError(`${source} is empty; set it to an API key`);
   if (!/^[!-~]+$/.test(key)) {
     throw new SettingsError(

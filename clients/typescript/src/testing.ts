@@ -19,7 +19,7 @@ const SEEN_MS_MAX = 10_000;
 
 /** A service that runs until it is stopped, on a free port of this machine, with its data in a folder that goes. */
 export class Service {
-  url = '';
+  baseUrl = '';
   #port = 0;
   #process: ChildProcess | null = null;
 
@@ -67,19 +67,19 @@ export class Service {
       const told = await readFile(join(this.folder, 'log'), 'utf8').catch(() => '');
       throw new TimenavError(`${this.program} did not start (name the program in TIMENAV_BIN): ${line} ${told}`.trim());
     }
-    this.url = url;
+    this.baseUrl = url;
     this.#port = Number(new URL(url).port);
   }
 
-  /** Returns the key of its operator. */
-  async key(): Promise<string> {
+  /** Returns the API key of its operator. */
+  async apiKey(): Promise<string> {
     return (await readFile(join(this.folder, 'data/admin.key'), 'ascii')).trim();
   }
 
   /** Returns a client with the key of the operator. */
   async client(timelineId?: string): Promise<Client> {
-    const key = await this.key();
-    return new Client({ url: this.url, key, ...(timelineId === undefined ? {} : { timelineId }) });
+    const apiKey = await this.apiKey();
+    return new Client({ baseUrl: this.baseUrl, apiKey, ...(timelineId === undefined ? {} : { timelineId }) });
   }
 
   /** Ends the service as a crash does, or as an operator does with `SIGTERM`. Its data stays. */

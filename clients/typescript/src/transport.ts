@@ -120,7 +120,7 @@ export class Transport {
       signal?.throwIfAborted();
       const wasSent = !isConnectError(error);
       const what = wasSent ? 'gave no answer' : 'cannot be reached';
-      const failure = new ApiConnectionError(`${this.settings.url} ${what}: ${reason(error)}`);
+      const failure = new ApiConnectionError(`${this.settings.baseUrl} ${what}: ${reason(error)}`);
       return { outcome: wasSent ? 'no_answer' : 'not_sent', failure };
     }
   }

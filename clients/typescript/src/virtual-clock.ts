@@ -249,7 +249,7 @@ export class VirtualClock {
   #named(error: unknown): Error {
     if (error instanceof TimenavError) return error;
     const isOurs = error instanceof RangeError || error instanceof SyntaxError;
-    const what = isOurs ? 'what answers is no timenav service' : `${this.#settings.url} cannot be reached`;
+    const what = isOurs ? 'what answers is no timenav service' : `${this.#settings.baseUrl} cannot be reached`;
     return new ApiConnectionError(`${what}: ${reason(error)}`);
   }
 

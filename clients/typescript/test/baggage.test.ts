@@ -118,7 +118,7 @@ describe('requests', () => {
   });
 
   it('are never served by the time of the host', async () => {
-    const gone = new Client({ url: 'http://127.0.0.1:1', key: 'tnk_x' });
+    const gone = new Client({ baseUrl: 'http://127.0.0.1:1', apiKey: 'tnk_x' });
     const ask = await served(requestClocks({ timeoutMs: 300 }, gone));
     const answer = await ask();
     expect([answer.status, answer.headers.get('retry-after')]).toEqual([503, '1']);
@@ -135,7 +135,7 @@ describe('requests', () => {
         return open;
       }
     }
-    const clocks = requestClocks({ clocksMax: 2 }, new Counting({ url: inject('url'), key: inject('key') }));
+    const clocks = requestClocks({ clocksMax: 2 }, new Counting({ baseUrl: inject('url'), apiKey: inject('key') }));
     const serve = (header: string): Promise<number> => clocks.serving(header, () => year());
     const [a, b, c] = headers as [string, string, string];
     expect(await Promise.all([a, b, a, b, a].map(serve))).toEqual([2030, 2031, 2030, 2031, 2030]);

@@ -107,7 +107,7 @@ describe('calls', () => {
 
   it('mean the timeline of the client where none is named', async () => {
     const id = await timeline(client());
-    const service = new Client({ url: inject('url'), key: inject('key'), timelineId: id });
+    const service = new Client({ baseUrl: inject('url'), apiKey: inject('key'), timelineId: id });
     expect((await service.clock()).timeline_id).toBe(id);
     expect((await service.pauseTime()).timeline_id).toBe(id);
     expect((await service.clock({ timeline_id: 'main' })).timeline_id).toBe('main');
@@ -123,7 +123,7 @@ describe('calls', () => {
       setTimeout(() => giving.abort());
       return Promise.resolve(new Response(new ReadableStream({ start })));
     };
-    const service = new Client({ url: 'http://127.0.0.1:1', key: 'tnk_none', fetch });
+    const service = new Client({ baseUrl: 'http://127.0.0.1:1', apiKey: 'tnk_none', fetch });
     const thrown: unknown = await service.clock({}, { signal: giving.signal }).catch((error: unknown) => error);
     expect(thrown).toBe(giving.signal.reason);
   });
@@ -141,7 +141,7 @@ describe('calls', () => {
 describe('retries', () => {
   it('ask for a lost answer with the same key', async () => {
     const { url, requests } = await standIn(['drop', [503, { 'Retry-After': '0' }], [200, { generation: 1 }]]);
-    const moved = await new Client({ url, key: KEY }).travel({ destination_time: '2028-02-29T09:00:00Z' });
+    const moved = await new Client({ baseUrl: url, apiKey: KEY }).travel({ destination_time: '2028-02-29T09:00:00Z' });
     expect(moved.generation).toBe(1);
     const keys = requests.map((headers) => headers['idempotency-key']);
     expect(keys).toHaveLength(3);
@@ -156,17 +156,17 @@ describe('retries', () => {
       [200, {}],
       [200, {}],
     ]);
-    const mine = new Client({ url, key: KEY, timelineId: 'mine' });
+    const mine = new Client({ baseUrl: url, apiKey: KEY, timelineId: 'mine' });
     await mine.clock();
     await mine.pauseTime({ timeline_id: 'other' });
     await mine.timeline({ timeline_id: 'third' });
-    await new Client({ url, key: KEY }).clock();
+    await new Client({ baseUrl: url, apiKey: KEY }).clock();
     expect(requests.map((headers) => headers['timenav-timeline'])).toEqual(['mine', 'other', 'third', undefined]);
   });
 
   it('do not send twice what may have happened', async () => {
     const { url, requests } = await standIn(['drop']);
-    expect(await rejection(new Client({ url, key: KEY }).deleteUser({ user_id: 'alice' }))).toBeInstanceOf(
+    expect(await rejection(new Client({ baseUrl: url, apiKey: KEY }).deleteUser({ user_id: 'alice' }))).toBeInstanceOf(
       ApiConnectionError,
     );
     expect(requests).toHaveLength(1);
@@ -174,7 +174,7 @@ describe('retries', () => {
 
   it('have an end', async () => {
     const { url, requests } = await standIn([[429, { 'Retry-After': '3600' }]]);
-    const error = (await rejection(new Client({ url, key: KEY }).clock())) as ApiError;
+    const error = (await rejection(new Client({ baseUrl: url, apiKey: KEY }).clock())) as ApiError;
     expect([error.httpStatus, error.retryAfterSeconds]).toEqual([429, 3600]);
     expect(requests).toHaveLength(1);
   });
@@ -183,7 +183,7 @@ describe('retries', () => {
     const { url } = await standIn([[503, { 'Retry-After': '20' }]]);
     const signal = AbortSignal.timeout(50);
     const start = performance.now();
-    expect((await rejection(new Client({ url, key: KEY }).clock({}, { signal }))) as Error).toHaveProperty(
+    expect((await rejection(new Client({ baseUrl: url, apiKey: KEY }).clock({}, { signal }))) as Error).toHaveProperty(
       'name',
       'TimeoutError',
     );
@@ -202,11 +202,11 @@ describe('settings', () => {
 
   it.each([
     [{}, 'TIMENAV_API_KEY'],
-    [{ key: ' ' }, 'empty'],
-    [{ key: 'tnk_é' }, 'characters'],
-    [{ key: KEY, url: 'ftp://127.0.0.1' }, 'TIMENAV_URL'],
-    [{ key: KEY, url: 'http://' }, 'TIMENAV_URL'],
-    [{ key: KEY, url: `http://${KEY}@127.0.0.1` }, 'TIMENAV_URL'],
+    [{ apiKey: ' ' }, 'empty'],
+    [{ apiKey: 'tnk_é' }, 'characters'],
+    [{ apiKey: KEY, baseUrl: 'ftp://127.0.0.1' }, 'TIMENAV_URL'],
+    [{ apiKey: KEY, baseUrl: 'http://' }, 'TIMENAV_URL'],
+    [{ apiKey: KEY, baseUrl: `http://${KEY}@127.0.0.1` }, 'TIMENAV_URL'],
   ])('that are wrong are told: %#', (options, told) => {
     let message = '';
     try {
@@ -224,7 +224,7 @@ describe('settings', () => {
     const clock = await service.virtualClock();
     const refused = await rejection(service.travel({ destination_time: 'never' }));
     const unreachable = await rejection(
-      new Client({ url: 'http://127.0.0.1:9', key: inject('key'), retries: { attempts: 1 } }).clock(),
+      new Client({ baseUrl: 'http://127.0.0.1:9', apiKey: inject('key'), retries: { attempts: 1 } }).clock(),
     );
     expect(unreachable).toBeInstanceOf(ApiConnectionError);
     const texts = [service, clock, refused, unreachable].map((one) => inspect(one, { depth: 20, showHidden: true }));
@@ -235,12 +235,12 @@ describe('settings', () => {
 
   it('follow no redirect with the key', async () => {
     const { url } = await standIn([[302, { Location: 'http://127.0.0.1:9/' }]]);
-    expect(((await rejection(new Client({ url, key: KEY }).clock())) as ApiError).httpStatus).toBe(302);
+    expect(((await rejection(new Client({ baseUrl: url, apiKey: KEY }).clock())) as ApiError).httpStatus).toBe(302);
   });
 
   it('need no key in a page of the service', async () => {
     const { url, requests } = await standIn([[200, { generation: 1 }]]);
-    await new Client({ url, session: true }).clock();
+    await new Client({ baseUrl: url, session: true }).clock();
     expect(requests[0]).not.toHaveProperty('authorization');
   });
 });

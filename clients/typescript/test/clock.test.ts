@@ -201,7 +201,7 @@ describe('a virtual clock', () => {
 
   it('is an error at once where it cannot be had', async () => {
     expect(await rejection(client().virtualClock('no-such-timeline'))).toBeInstanceOf(ApiError);
-    const nowhere = new Client({ url: 'http://127.0.0.1:9', key: 'tnk_x' });
+    const nowhere = new Client({ baseUrl: 'http://127.0.0.1:9', apiKey: 'tnk_x' });
     expect(await rejection(nowhere.virtualClock('main', { timeoutMs: 300 }))).toBeInstanceOf(ApiConnectionError);
     const tooShort = await rejection(client().virtualClock('main', { staleAfter: 5 }));
     expect(String(tooShort)).toContain('staleAfter must be at least 20');

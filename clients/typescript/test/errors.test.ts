@@ -23,7 +23,7 @@ describe('the class of an error', () => {
     [503, 'ServerError'],
   ] as const)('follows the status %i', async (httpStatus, name) => {
     const { url } = await standIn([[httpStatus, {}]]);
-    const service = new timenav.Client({ url, key: KEY, retries: { attempts: 1 } });
+    const service = new timenav.Client({ baseUrl: url, apiKey: KEY, retries: { attempts: 1 } });
     const error = (await rejection(service.clock())) as ApiError;
     expect(error).toBeInstanceOf(ApiError);
     expect([error.constructor, error.name, error.httpStatus]).toEqual([timenav[name], name, httpStatus]);

@@ -18,7 +18,7 @@ export function vectors<T>(name: string): T {
 }
 
 export function client(): Client {
-  return new Client({ url: inject('url'), key: inject('key') });
+  return new Client({ baseUrl: inject('url'), apiKey: inject('key') });
 }
 
 /** Creates a timeline of the test's own. */

@@ -259,7 +259,9 @@ describe('an advance', () => {
       [200, { settled }],
       [200, { settled: done }],
     ]);
-    expect((await new Client({ url, key: KEY, retries: { attempts: 1 } }).advance('1d')).acknowledged).toBe(1);
+    expect((await new Client({ baseUrl: url, apiKey: KEY, retries: { attempts: 1 } }).advance('1d')).acknowledged).toBe(
+      1,
+    );
     const keys = requests.map((headers) => headers['idempotency-key']).filter((key) => key !== undefined);
     expect([requests.length, keys.length, new Set(keys).size]).toEqual([9, 6, 1]);
   });
@@ -283,7 +285,7 @@ describe('a listener', () => {
       if (came.size < 2) alone.push(what);
       return [200, { firings: [] }];
     });
-    const listener = await new Client({ url, key: KEY }).on('default', () => wait(50), { concurrency });
+    const listener = await new Client({ baseUrl: url, apiKey: KEY }).on('default', () => wait(50), { concurrency });
     await eventually(() => came.size === 2);
     await listener.close();
     expect(alone).toEqual([]);
@@ -315,7 +317,7 @@ describe('a listener', () => {
     const wrong = client().on('default', () => undefined, { ackTimeoutMs: 10 });
     expect(await rejection(wrong)).toBeInstanceOf(RangeError);
     const key = await client().createApiKey({ timeline_id: clock.timelineId });
-    const other = new Client({ url: inject('url'), key: key.api_key ?? '', timelineId: clock.timelineId });
+    const other = new Client({ baseUrl: inject('url'), apiKey: key.api_key ?? '', timelineId: clock.timelineId });
     const listener = await other.on('default', () => undefined);
     await client().revokeApiKey({ key_id: key.key_id });
     // It notices when its claim is answered.

@@ -11,7 +11,7 @@ declare module 'vitest' {
 
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const service = await Service.start();
-  project.provide('url', service.url);
-  project.provide('key', await service.key());
+  project.provide('url', service.baseUrl);
+  project.provide('key', await service.apiKey());
   return () => service.stop();
 }

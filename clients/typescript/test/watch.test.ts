@@ -11,7 +11,7 @@ type News = FiringNews | Passed | Gap;
 /** Returns a client for a new timeline whose clock stands. */
 async function standing(): Promise<Client> {
   const timelineId = await timeline(client());
-  const own = new Client({ url: inject('url'), key: inject('key'), timelineId });
+  const own = new Client({ baseUrl: inject('url'), apiKey: inject('key'), timelineId });
   await own.pauseTime();
   await own.travel({ destination_time: START });
   return own;
@@ -161,7 +161,7 @@ describe('a watch', () => {
     expect(await rejection(own.watchDue({ timelineId: 'none-such' }))).toBeInstanceOf(ApiError);
     const { timeline_id } = await own.clock();
     const key = await own.createApiKey({ timeline_id });
-    const other = new Client({ url: inject('url'), key: key.api_key ?? '', timelineId: timeline_id });
+    const other = new Client({ baseUrl: inject('url'), apiKey: key.api_key ?? '', timelineId: timeline_id });
     const watch = await other.watchFirings();
     await own.revokeApiKey({ key_id: key.key_id });
     expect(await rejection(watch.next())).toMatchObject({ httpStatus: 401 });
@@ -180,7 +180,7 @@ describe('a watch', () => {
       [404, {}],
     ];
     const { url, requests } = await standIn(answers);
-    const watch = await new Client({ url, key: KEY }).watchDue();
+    const watch = await new Client({ baseUrl: url, apiKey: KEY }).watchDue();
     // No id was ever told, so what happened meanwhile is lost; kinds of a later version are left out.
     expect(await take(watch, 3)).toEqual(['reset', [START, START], 'reset']);
     expect(await rejection(watch.next())).toBeInstanceOf(ApiError);
@@ -188,7 +188,7 @@ describe('a watch', () => {
     const asked = requests.map((headers) => headers['last-event-id']);
     expect(asked).toEqual([undefined, undefined, undefined, undefined, '9@2', '12']);
     const wrong = await standIn([{ stream: 'event: due\nid: 1\ndata: {}\n\n' }]);
-    const unread = await new Client({ url: wrong.url, key: KEY }).watchDue();
+    const unread = await new Client({ baseUrl: wrong.url, apiKey: KEY }).watchDue();
     const error = await rejection(unread.next());
     expect(error).toBeInstanceOf(TimenavError);
     expect(String(error)).toContain('no timenav service');

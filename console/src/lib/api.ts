@@ -57,7 +57,7 @@ async function fetched(path: string, url: string, init: RequestInit): Promise<Re
 class PageSettings extends Settings {
   constructor() {
     // Nothing is sent again by itself: a page says what went wrong, and asks anew when the service is back.
-    super({ url: 'http://localhost', session: true, timeoutMs: ANSWER_MS_MAX, retries: { attempts: 1 } });
+    super({ baseUrl: 'http://localhost', session: true, timeoutMs: ANSWER_MS_MAX, retries: { attempts: 1 } });
   }
 
   override send(path: string, init: PlainInit): Promise<Response> {
@@ -91,7 +91,9 @@ export const service: Calls = new Service(new PageSettings());
 
 /** Returns the service as it is asked with an API key. */
 export function serviceWithKey(key: string): Calls {
-  return new Service(new Settings({ url: new URL('.', document.baseURI).href, key, retries: { attempts: 1 } }));
+  return new Service(
+    new Settings({ baseUrl: new URL('.', document.baseURI).href, apiKey: key, retries: { attempts: 1 } }),
+  );
 }
 
 interface SendOptions {

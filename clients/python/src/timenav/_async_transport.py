@@ -13,6 +13,7 @@ import httpx
 from typing_extensions import Self
 
 from ._errors import TimenavError
+from ._http_pool import AsyncHttpPool
 from ._request import Content, Operation, Request, build
 from ._retry import Outcome, Retries
 from ._settings import Settings
@@ -38,10 +39,10 @@ class AsyncTransport:
         self._settings = settings
         self._retries = retries
         self._firing: str | None = None
-        self._http = httpx.AsyncClient(**settings.http_options())  # type: ignore[arg-type]
+        self._http = AsyncHttpPool(settings)
 
     async def aclose(self) -> None:
-        """Closes all connections."""
+        """Closes all connections. Later calls raise `ClientClosedError`. A given `http_client` stays open."""
         await self._http.aclose()
 
     def _beside(self, *, retries: Retries | None = None, firing: str | None = None) -> Self:
@@ -107,9 +108,8 @@ class AsyncTransport:
     async def _attempt(
         self, request: Request, *, is_stream: bool
     ) -> tuple[httpx.Response, None, TimenavError] | tuple[Outcome, float | None, TimenavError]:
-        sent = self._http.build_request(**request_options(self._settings, request, is_stream=is_stream))
         try:
-            response = await self._http.send(sent, stream=is_stream)
+            response = await self._http.send(**request_options(self._settings, request, is_stream=is_stream))
         except httpx.HTTPError as error:
             return not_answered(error, self._settings)
         if response.is_success:

@@ -15,6 +15,7 @@ from ._confirming import AsyncConfirming, confirmation
 from ._errors import ApiError, TimenavError
 from ._follower import Bounds, ClockChange, Reading
 from ._host_time import monotonic_micros
+from ._http_pool import AsyncHttpPool
 from ._instant import Instant, When
 from ._settings import Settings
 from ._sse import EventReader
@@ -117,7 +118,7 @@ class AsyncVirtualClock(ClockReads):
 
     async def _run(self) -> None:
         delay = DELAY_FIRST
-        async with httpx.AsyncClient(**self._settings.http_options()) as http:  # type: ignore[arg-type]
+        async with AsyncHttpPool(self._settings) as http:
             while True:
                 failure: Exception | None = None
                 try:
@@ -139,20 +140,24 @@ class AsyncVirtualClock(ClockReads):
                 wait, delay = next_delay(delay, failure)
                 await asyncio.sleep(wait)
 
-    async def _listen(self, http: httpx.AsyncClient) -> None:
+    async def _listen(self, http: AsyncHttpPool) -> None:
         """Follows one connection until it ends."""
         is_first = self._follower.state is None
         self._follower.asked(monotonic_micros())
         if not is_first:
-            response = await http.get(f"{self._settings.url}/v1/clock", params=self._query())
+            response = await http.send("GET", "/v1/clock", params=self._query())
             if not response.is_success:
                 raise refusal(response)[2]
             self._notify(self._follower.answered(response.json(), monotonic_micros()))
-        timeout = httpx.Timeout(self._settings.timeout, connect=10.0, read=self._follower.bounds.stale_after)
-        address, headers = f"{self._settings.url}/v1/clock/stream", self._stream_headers()
-        async with http.stream(
-            "GET", address, params=self._stream_query(), headers=headers, timeout=timeout
-        ) as response:
+        stream = await http.send(
+            "GET",
+            "/v1/clock/stream",
+            is_stream=True,
+            params=self._stream_query(),
+            headers=self._stream_headers(),
+            timeout=self._settings.stream_timeout(self._follower.bounds.stale_after),
+        )
+        async with contextlib.aclosing(stream) as response:
             if not response.is_success:
                 await response.aread()
                 raise refusal(response)[2]

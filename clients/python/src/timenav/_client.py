@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from types import TracebackType
 
+import httpx
+
 from ._follower import Bounds
 from ._instant import When
 from ._listener import Handler, Listener
@@ -30,16 +32,36 @@ class Client(Calls):
 
     def __init__(
         self,
-        url: str | None = None,
-        key: str | None = None,
         *,
+        base_url: str | None = None,
+        api_key: str | None = None,
         timeline_id: str | None = None,
         ca: str | None = None,
         timeout: float = 60.0,
         retries: Retries = _RETRIES,
+        http_client: httpx.Client | None = None,
     ) -> None:
-        """Opens no connection yet. `ca` is a PEM file of who vouches for the certificate (`TIMENAV_CA`)."""
-        super().__init__(Settings.find(url, key, timeline_id=timeline_id, ca=ca, timeout=timeout), retries)
+        """Opens no connection yet.
+
+        Args:
+            base_url: The address of the service.
+            api_key: The API key.
+            timeline_id: The timeline of calls that name none.
+            ca: A PEM file with the authority of the service's certificate (`TIMENAV_CA`).
+            timeout: How many seconds to wait for a response.
+            retries: How often, and for how long, requests are repeated.
+            http_client: Sends the requests, also those of clocks and listeners. Configure proxies, certificates and
+                limits there. It stays open when this client closes; `TIMENAV_CA` does not apply to it.
+        """
+        settings = Settings.find(
+            base_url=base_url,
+            api_key=api_key,
+            timeline_id=timeline_id,
+            ca=ca,
+            timeout=timeout,
+            http_client=http_client,
+        )
+        super().__init__(settings, retries)
 
     def virtual_clock(
         self,
@@ -150,4 +172,4 @@ class Client(Calls):
 
     def __repr__(self) -> str:
         """Says everything but the key."""
-        return f"Client(url={str(self._settings.url)!r}, timeline_id={self._settings.timeline_id!r})"
+        return f"Client(base_url={str(self._settings.base_url)!r}, timeline_id={self._settings.timeline_id!r})"

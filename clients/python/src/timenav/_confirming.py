@@ -9,9 +9,12 @@ from typing import Any
 import httpx
 
 from ._clock_reads import is_final
+from ._errors import ClientClosedError
+from ._http_pool import AsyncHttpPool, HttpPool
 from ._settings import Settings
 from ._transport import refusal
 
+_PATH = "/v1/followers/confirm"
 RETRY_SECONDS = 1.0
 """How long to wait before a confirmation is sent again, unless there is something newer to confirm."""
 
@@ -41,7 +44,6 @@ class Confirming:
     def __init__(self, settings: Settings) -> None:
         """Starts no thread before there is something to confirm."""
         self._settings = settings
-        self._address = f"{settings.url}/v1/followers/confirm"
         self._changed = threading.Condition()
         self._newest: dict[str, Any] | None = None
         self._is_closed = False
@@ -63,7 +65,7 @@ class Confirming:
             self._changed.notify()
 
     def _run(self) -> None:
-        with httpx.Client(**self._settings.http_options()) as http:  # type: ignore[arg-type]
+        with HttpPool(self._settings) as http:
             while True:
                 with self._changed:
                     self._changed.wait_for(lambda: self._is_closed or self._newest is not None)
@@ -71,8 +73,8 @@ class Confirming:
                         return
                     newest, self._newest = self._newest, None
                 try:
-                    is_done = _is_done(http.post(self._address, json=newest))
-                except httpx.HTTPError:
+                    is_done = _is_done(http.send("POST", _PATH, json=newest))
+                except (httpx.HTTPError, ClientClosedError):
                     is_done = False
                 if is_done:
                     continue
@@ -91,7 +93,6 @@ class AsyncConfirming:
     def __init__(self, settings: Settings) -> None:
         """Starts no task before there is something to confirm."""
         self._settings = settings
-        self._address = f"{settings.url}/v1/followers/confirm"
         self._changed = asyncio.Event()
         self._newest: dict[str, Any] | None = None
         self._task: asyncio.Task[None] | None = None
@@ -109,14 +110,14 @@ class AsyncConfirming:
             self._task.cancel()
 
     async def _run(self) -> None:
-        async with httpx.AsyncClient(**self._settings.http_options()) as http:  # type: ignore[arg-type]
+        async with AsyncHttpPool(self._settings) as http:
             while True:
                 await self._changed.wait()
                 self._changed.clear()
                 newest, self._newest = self._newest, None
                 try:
-                    is_done = _is_done(await http.post(self._address, json=newest))
-                except httpx.HTTPError:
+                    is_done = _is_done(await http.send("POST", _PATH, json=newest))
+                except (httpx.HTTPError, ClientClosedError):
                     is_done = False
                 if is_done:
                     continue

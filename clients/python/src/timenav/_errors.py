@@ -18,6 +18,14 @@ class SettingsError(TimenavError, ValueError):
     """The address or the key of the service is missing or wrong. Nothing was sent."""
 
 
+class ClientClosedError(TimenavError):
+    """The client, or the httpx client that it was given, is closed. Nothing was sent."""
+
+    def __init__(self) -> None:
+        """Says what to do."""
+        super().__init__("the client is closed; make another one, or close it later")
+
+
 class ApiConnectionError(TimenavError):
     """There was no response. A change may have happened: repeat it with the same idempotency key to find out."""
 

@@ -10,17 +10,19 @@ from concurrent.futures import ThreadPoolExecutor
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
-import httpx
-
 from . import schemas
 from ._clock_reads import DELAY_FIRST, next_delay
 from ._errors import TimenavError
 from ._firing import Firing
 from ._host_time import monotonic_micros
+from ._http_pool import HttpPool
 from ._listening import HEARD_MICROS, LOG, ONCE, Held, Terms, ends_it, held, not_told, reason
 
 if TYPE_CHECKING:
     from ._client import Client
+
+_SHARED_CLAIM_SECONDS = 1.0
+"""How long a claim waits at the service if it cannot be interrupted."""
 
 Handler = Callable[["Firing[Client]"], object]
 
@@ -46,9 +48,11 @@ class Listener:
         self._claimed_at: int | None = None
         self._connection: Any = None
         self._here = threading.local()
-        # Its connection is broken off when the listener stops, so nobody else may use it.
-        self._http = httpx.Client(**client._settings.http_options())  # type: ignore[arg-type]
-        self._http.event_hooks = {"request": [self._observe]}
+        # Its connection is shut down when the listener stops, so no other request may use it.
+        self._http = HttpPool(client._settings, parent=client._http, trace=self._trace)
+        # Other requests use the connections of an httpx client of the caller, so no claim may be interrupted there.
+        timeout = client._settings.timeout
+        self._claim_timeout = timeout if self._http.is_owned else min(timeout, 2 * _SHARED_CLAIM_SECONDS)
         self._claims = client._beside(retries=ONCE)
         self._claims._http = self._http
         # Twice as many: while the service is told what a handler did, the next one runs.
@@ -117,7 +121,7 @@ class Listener:
         try:
             while (free := self._wait_for_room()) > 0:
                 try:
-                    given = self._terms.claim(free, self._client._settings.timeout)
+                    given = self._terms.claim(free, self._claim_timeout)
                     self._claimed_at = None
                     self._take(self._claims.claim_firings(self.queue, **given))
                     delay = DELAY_FIRST
@@ -216,12 +220,9 @@ class Listener:
                 except TimenavError as error:
                     LOG.warning("firings could not be kept for longer: %s", error)
 
-    def _observe(self, request: httpx.Request) -> None:
-        request.extensions["trace"] = self._trace
-
     def _trace(self, event: str, info: dict[str, Any]) -> None:
         """Notes the connection that a claim goes over: breaking it off is what wakes whoever waits for the answer."""
-        if event in ("connection.connect_tcp.complete", "connection.start_tls.complete"):
+        if self._http.is_owned and event in ("connection.connect_tcp.complete", "connection.start_tls.complete"):
             self._connection = info["return_value"]
             if self._stopping:
                 self._break_off()

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ._clock_reads import is_final
-from ._errors import ApiError
+from ._errors import ApiError, ClientClosedError
 from ._firing import Firing
 from ._request import UNSET
 from ._retry import Retries
@@ -107,4 +107,4 @@ def reason(error: BaseException) -> str:
 
 def ends_it(error: Exception) -> bool:
     """Tells whether a claim that was refused will always be."""
-    return isinstance(error, ApiError) and is_final(error)
+    return isinstance(error, ClientClosedError) or (isinstance(error, ApiError) and is_final(error))

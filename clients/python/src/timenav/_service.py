@@ -27,7 +27,7 @@ class Service:
             raise TimenavError("there is no timenav program; install it, or name it in TIMENAV_BIN")
         self.program = found
         self.folder = Path(tempfile.mkdtemp(prefix="timenav-"))
-        self.url = ""
+        self.base_url = ""
         self._port = 0
         self._process: subprocess.Popen[str] | None = None
         try:
@@ -37,8 +37,8 @@ class Service:
             raise
 
     @property
-    def key(self) -> str:
-        """The key of its operator."""
+    def api_key(self) -> str:
+        """The API key of its operator."""
         return (self.folder / "data/admin.key").read_text(encoding="ascii").strip()
 
     def start(self) -> None:
@@ -60,8 +60,8 @@ class Service:
         if "listening on " not in line:
             log_text = (self.folder / "log").read_text(encoding="utf-8", errors="replace")
             raise TimenavError(f"{self.program} did not start: {log_text[-2_000:].strip()}")
-        self.url = line.split("listening on ", 1)[1].strip()
-        self._port = int(self.url.rsplit(":", 1)[1])
+        self.base_url = line.split("listening on ", 1)[1].strip()
+        self._port = int(self.base_url.rsplit(":", 1)[1])
 
     def kill(self) -> None:
         """Ends the service as a crash does. Its data stays."""
@@ -78,7 +78,7 @@ class Service:
 
     def client(self, timeline_id: str | None = None) -> Client:
         """Returns a client with the key of the operator."""
-        return Client(self.url, self.key, timeline_id=timeline_id)
+        return Client(base_url=self.base_url, api_key=self.api_key, timeline_id=timeline_id)
 
     def _end(self, *, force: bool) -> None:
         process, self._process = self._process, None

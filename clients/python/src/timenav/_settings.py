@@ -1,4 +1,4 @@
-"""Which service is asked, and with which key: by argument, else by the environment, as the command line does it."""
+"""The service and the API key of a client, from arguments or else from the environment, as on the command line."""
 
 from __future__ import annotations
 
@@ -11,51 +11,60 @@ import httpx
 
 from ._errors import SettingsError
 
-URL = "TIMENAV_URL"
-KEY = "TIMENAV_API_KEY"
+BASE_URL = "TIMENAV_URL"
+API_KEY = "TIMENAV_API_KEY"
 TIMELINE = "TIMENAV_TIMELINE"
 CA = "TIMENAV_CA"
-URL_DEFAULT = "http://127.0.0.1:8080"
+BASE_URL_DEFAULT = "http://127.0.0.1:8080"
 
 
 @dataclass(frozen=True)
 class Settings:
-    """Where the service is, who asks, and who vouches for its certificate."""
+    """What a client needs to send requests."""
 
-    url: httpx.URL
-    key: str = field(repr=False)
+    base_url: httpx.URL
+    api_key: str = field(repr=False)
     timeline_id: str | None
     ca: str | None
     timeout: float
+    """How many seconds a response may take."""
+    http_client: httpx.Client | httpx.AsyncClient | None = field(default=None, repr=False)
+    """The caller's own httpx client. It stays open, and decides about proxies and certificates."""
 
     @classmethod
     def find(
         cls,
-        url: str | None = None,
-        key: str | None = None,
         *,
+        base_url: str | None = None,
+        api_key: str | None = None,
         timeline_id: str | None = None,
         ca: str | None = None,
         timeout: float = 60.0,
+        http_client: httpx.Client | httpx.AsyncClient | None = None,
     ) -> Settings:
         """Returns the settings that the arguments and the environment make."""
+        if ca and http_client is not None:
+            raise SettingsError("`ca` has no effect on `http_client`; give the certificate to it, with verify=…")
         return cls(
-            url=_url(url or os.environ.get(URL) or URL_DEFAULT),
-            key=_key(key),
+            base_url=_base_url(base_url or os.environ.get(BASE_URL) or BASE_URL_DEFAULT),
+            api_key=_api_key(api_key),
             timeline_id=timeline_id or os.environ.get(TIMELINE) or None,
             ca=ca or os.environ.get(CA) or None,
             timeout=timeout,
+            http_client=http_client,
         )
 
-    def http_options(self) -> dict[str, object]:
-        """Returns what both kinds of HTTP client are made with."""
-        return {
-            # No redirect is followed: the key is for this service alone.
-            "follow_redirects": False,
-            "headers": {"Authorization": f"Bearer {self.key}", "Accept": "application/json"},
-            "timeout": httpx.Timeout(self.timeout, connect=min(self.timeout, 10.0)),
-            "verify": _trust(self.url.scheme == "https", self.ca),
-        }
+    def http_timeout(self) -> httpx.Timeout:
+        """Returns how long httpx waits for a response."""
+        return httpx.Timeout(self.timeout, connect=min(self.timeout, 10.0))
+
+    def stream_timeout(self, silence_max: float | None) -> httpx.Timeout:
+        """Returns how long httpx waits for the next bytes of a stream, in seconds; None is forever."""
+        return httpx.Timeout(self.timeout, connect=min(self.timeout, 10.0), read=silence_max)
+
+    def trust(self) -> ssl.SSLContext:
+        """Returns the certificate authorities of connections that the client opens itself."""
+        return _trust(self.base_url.scheme == "https", self.ca)
 
 
 @lru_cache(maxsize=8)
@@ -67,8 +76,8 @@ def _trust(is_secure: bool, ca: str | None) -> ssl.SSLContext:
     return ssl.create_default_context(cafile=ca) if ca else httpx.create_ssl_context()
 
 
-def _url(text: str) -> httpx.URL:
-    wrong = f"the address of the service (url, or {URL}) must be like {URL_DEFAULT}"
+def _base_url(text: str) -> httpx.URL:
+    wrong = f"the address of the service (`base_url`, or {BASE_URL}) must be like {BASE_URL_DEFAULT}"
     try:
         url = httpx.URL(text.rstrip("/"))
     except httpx.InvalidURL as error:
@@ -78,10 +87,10 @@ def _url(text: str) -> httpx.URL:
     return url
 
 
-def _key(given: str | None) -> str:
-    key, source = (given, "key") if given is not None else (os.environ.get(KEY), KEY)
+def _api_key(given: str | None) -> str:
+    key, source = (given, "api_key") if given is not None else (os.environ.get(API_KEY), API_KEY)
     if key is None:
-        raise SettingsError(f"there is no API key; give one as `key`, or set {KEY}")
+        raise SettingsError(f"there is no API key; give one as `api_key`, or set {API_KEY}")
     key = key.strip()
     if not key:
         raise SettingsError(f"{source} is empty; set it to an API key")

@@ -15,6 +15,7 @@ import httpx
 from typing_extensions import Self
 
 from ._errors import ApiConnectionError, ApiError, TimenavError, api_error
+from ._http_pool import HttpPool
 from ._request import Content, Operation, Request, build
 from ._retry import Outcome, Retries, retry_after
 from ._settings import Settings
@@ -32,10 +33,10 @@ class Transport:
         self._settings = settings
         self._retries = retries
         self._firing: str | None = None
-        self._http = httpx.Client(**settings.http_options())  # type: ignore[arg-type]
+        self._http = HttpPool(settings)
 
     def close(self) -> None:
-        """Closes all connections."""
+        """Closes all connections. Later calls raise `ClientClosedError`. A given `http_client` stays open."""
         self._http.close()
 
     def _beside(self, *, retries: Retries | None = None, firing: str | None = None) -> Self:
@@ -101,9 +102,8 @@ class Transport:
     def _attempt(
         self, request: Request, *, is_stream: bool
     ) -> tuple[httpx.Response, None, TimenavError] | tuple[Outcome, float | None, TimenavError]:
-        sent = self._http.build_request(**request_options(self._settings, request, is_stream=is_stream))
         try:
-            response = self._http.send(sent, stream=is_stream)
+            response = self._http.send(**request_options(self._settings, request, is_stream=is_stream))
         except httpx.HTTPError as error:
             return (*not_answered(error, self._settings),)
         if response.is_success:
@@ -125,12 +125,13 @@ def can_be_sent_again(request: Request) -> bool | None:
 
 
 def request_options(settings: Settings, request: Request, *, is_stream: bool) -> dict[str, Any]:
-    """Returns how httpx is told of a request."""
+    """Returns the arguments that send a request."""
     options: dict[str, Any] = {
         "method": request.method,
-        "url": f"{settings.url}{request.path}",
+        "path": request.path,
         "params": request.query,
         "headers": request.headers,
+        "is_stream": is_stream,
     }
     if request.content is not None:
         options["content"] = request.content
@@ -138,7 +139,7 @@ def request_options(settings: Settings, request: Request, *, is_stream: bool) ->
         options["json"] = request.json
     if is_stream:
         # A quiet stream is no failure; what waits for it says how long.
-        options["timeout"] = httpx.Timeout(settings.timeout, read=request.silence_max)
+        options["timeout"] = settings.stream_timeout(request.silence_max)
     return options
 
 
@@ -147,7 +148,7 @@ def not_answered(error: httpx.HTTPError, settings: Settings) -> tuple[Outcome, N
     was_sent = not isinstance(error, httpx.ConnectError | httpx.ConnectTimeout | httpx.PoolTimeout)
     what = "gave no answer" if was_sent else "cannot be reached"
     reason = str(error) or type(error).__name__
-    failure = ApiConnectionError(f"{settings.url} {what}: {reason}")
+    failure = ApiConnectionError(f"{settings.base_url} {what}: {reason}")
     return ("no_answer" if was_sent else "not_sent"), None, failure
 
 
@@ -244,7 +245,13 @@ class Events(Generic[T]):
 
 
 def break_off(response: httpx.Response) -> None:
-    """Breaks off the connection of an answer: that wakes the thread that waits for its bytes."""
+    """Shuts down the connection of a response, which wakes the thread that waits for its bytes.
+
+    Other requests may share a connection of HTTP/2, which only an httpx client of the caller has. It stays open, and
+    the thread wakes at the next message of the service.
+    """
+    if response.http_version == "HTTP/2":
+        return
     stream = response.extensions.get("network_stream")
     if stream is not None:
         with contextlib.suppress(OSError, AttributeError):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import threading
 from datetime import timedelta
@@ -14,6 +15,7 @@ from ._confirming import Confirming, confirmation
 from ._errors import ApiError, TimenavError
 from ._follower import Bounds, ClockChange, Reading
 from ._host_time import monotonic_micros
+from ._http_pool import HttpPool
 from ._instant import Instant, When
 from ._settings import Settings
 from ._sse import EventReader
@@ -108,7 +110,7 @@ class VirtualClock(ClockReads):
 
     def _run(self) -> None:
         delay = DELAY_FIRST
-        with httpx.Client(**self._settings.http_options()) as http:  # type: ignore[arg-type]
+        with HttpPool(self._settings) as http:
             while not self._closing.is_set():
                 failure: Exception | None = None
                 try:
@@ -130,18 +132,24 @@ class VirtualClock(ClockReads):
                 wait, delay = next_delay(delay, failure)
                 self._closing.wait(wait)
 
-    def _listen(self, http: httpx.Client) -> None:
+    def _listen(self, http: HttpPool) -> None:
         """Follows one connection until it ends."""
         is_first = self._follower.state is None
         self._follower.asked(monotonic_micros())
         if not is_first:
-            response = http.get(f"{self._settings.url}/v1/clock", params=self._query())
+            response = http.send("GET", "/v1/clock", params=self._query())
             if not response.is_success:
                 raise refusal(response)[2]
             self._notify(self._follower.answered(response.json(), monotonic_micros()))
-        timeout = httpx.Timeout(self._settings.timeout, connect=10.0, read=self._follower.bounds.stale_after)
-        address, headers = f"{self._settings.url}/v1/clock/stream", self._stream_headers()
-        with http.stream("GET", address, params=self._stream_query(), headers=headers, timeout=timeout) as response:
+        stream = http.send(
+            "GET",
+            "/v1/clock/stream",
+            is_stream=True,
+            params=self._stream_query(),
+            headers=self._stream_headers(),
+            timeout=self._settings.stream_timeout(self._follower.bounds.stale_after),
+        )
+        with contextlib.closing(stream) as response:
             if not response.is_success:
                 response.read()
                 raise refusal(response)[2]

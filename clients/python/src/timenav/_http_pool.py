@@ -1,0 +1,123 @@
+"""The HTTP connections of a client: its own, or those of an httpx client that the caller passed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from types import TracebackType
+from typing import Any
+
+import httpx
+from typing_extensions import Self
+
+from ._errors import ClientClosedError
+from ._settings import Settings
+
+Trace = Callable[[str, dict[str, Any]], None]
+
+
+class HttpPool:
+    """Sends requests to the service, with the API key. Closing it leaves an httpx client of the caller open."""
+
+    def __init__(self, settings: Settings, *, parent: HttpPool | None = None, trace: Trace | None = None) -> None:
+        """Opens no connection yet. A pool closes with its parent; `trace` is the extension of httpcore."""
+        given = settings.http_client
+        if given is not None and not isinstance(given, httpx.Client):
+            raise TypeError(f"http_client must be an httpx.Client, not {type(given).__name__}")
+        self.is_owned = given is None
+        self._settings = settings
+        self._parent = parent
+        self._trace = trace
+        self._is_closed = False
+        self._client = given or httpx.Client(verify=settings.trust())
+
+    @property
+    def is_closed(self) -> bool:
+        """Whether requests fail with `ClientClosedError`."""
+        return self._is_closed or self._client.is_closed or (self._parent is not None and self._parent.is_closed)
+
+    def send(self, method: str, path: str, *, is_stream: bool = False, **options: Any) -> httpx.Response:
+        """Sends a request. Raises `httpx.HTTPError`, or `ClientClosedError`."""
+        if self.is_closed:
+            raise ClientClosedError
+        extensions = {} if self._trace is None else {"trace": self._trace}
+        request = self._client.build_request(
+            **request_options(self._settings, method, path, options), extensions=extensions
+        )
+        try:
+            # No redirect is followed, and no other credentials are sent: the key is for this service alone.
+            return self._client.send(request, stream=is_stream, auth=None, follow_redirects=False)
+        except RuntimeError:
+            if self._client.is_closed:
+                raise ClientClosedError from None
+            raise
+
+    def close(self) -> None:
+        """Closes the connections of this pool."""
+        self._is_closed = True
+        if self.is_owned:
+            self._client.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+class AsyncHttpPool:
+    """As `HttpPool`, for asyncio."""
+
+    def __init__(self, settings: Settings) -> None:
+        """Opens no connection yet."""
+        given = settings.http_client
+        if given is not None and not isinstance(given, httpx.AsyncClient):
+            raise TypeError(f"http_client must be an httpx.AsyncClient, not {type(given).__name__}")
+        self._is_owned = given is None
+        self._settings = settings
+        self._is_closed = False
+        self._client = given or httpx.AsyncClient(verify=settings.trust())
+
+    @property
+    def is_closed(self) -> bool:
+        """Whether requests fail with `ClientClosedError`."""
+        return self._is_closed or self._client.is_closed
+
+    async def send(self, method: str, path: str, *, is_stream: bool = False, **options: Any) -> httpx.Response:
+        """Sends a request. Raises `httpx.HTTPError`, or `ClientClosedError`."""
+        if self.is_closed:
+            raise ClientClosedError
+        request = self._client.build_request(**request_options(self._settings, method, path, options))
+        try:
+            return await self._client.send(request, stream=is_stream, auth=None, follow_redirects=False)
+        except RuntimeError:
+            if self._client.is_closed:
+                raise ClientClosedError from None
+            raise
+
+    async def aclose(self) -> None:
+        """Closes the connections of this pool."""
+        self._is_closed = True
+        if self._is_owned:
+            await self._client.aclose()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.aclose()
+
+
+def request_options(settings: Settings, method: str, path: str, options: dict[str, Any]) -> dict[str, Any]:
+    """Returns what httpx makes a request from. Options of the call win over those of the settings."""
+    authorization = {"Authorization": f"Bearer {settings.api_key}", "Accept": "application/json"}
+    return {
+        "timeout": settings.http_timeout(),
+        **options,
+        "method": method,
+        "url": f"{settings.base_url}{path}",
+        "headers": authorization | options.get("headers", {}),
+    }
