@@ -99,6 +99,17 @@ class ClockReads:
         """Calls a function after each change that made the clock jump, as travels do. Returns what ends that."""
         return self.on_change(lambda change: listener(change) if change.jump_micros else None)
 
+    def __repr__(self) -> str:
+        state = self._follower.state
+        timeline = self._timeline if state is None else state.timeline_id
+        name = type(self).__name__ if timeline is None else f"{type(self).__name__} of {timeline}"
+        try:
+            reading = self.reading()
+        except ClockUnavailableError as error:
+            return f"<{name}: {error}>"
+        pace = f"running at rate {reading.state.rate:g}" if reading.state.is_running else "paused"
+        return f"<{name} at {reading.now}, {pace}>"
+
     def _deliver(self, change: ClockChange | None) -> list[Awaitable[None]]:
         """Tells the listeners, and returns what they still have to do."""
         left: list[Awaitable[None]] = []

@@ -20,6 +20,9 @@ class FiringClock:
         """Stands at a moment."""
         self._due = due
 
+    def __repr__(self) -> str:
+        return f"<FiringClock at {self._due}>"
+
     def now(self) -> Instant:
         """Returns the moment of the firing."""
         return self._due

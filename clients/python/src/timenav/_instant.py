@@ -9,13 +9,18 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from datetime import datetime, timedelta, timezone
-from typing import ClassVar, overload
+from typing import ClassVar, TypeAlias, overload
 
 from ._errors import DatetimeRangeError
 
+_Datetime: TypeAlias = datetime
+"""In the body of `Instant` the name `datetime` is a method."""
 _SECOND = 1_000_000
 _DAY = 86_400 * _SECOND
 _EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
+_BEFORE_EPOCH = timedelta(days=_EPOCH.toordinal())
+_DATETIME_MIN = -62_135_596_800_000_000
+_DATETIME_MAX = 253_402_300_799_999_999
 _SHAPE = re.compile(
     r"([+-]\d{6}|\d{4})-(\d{2})-(\d{2})[Tt ](\d{2}):(\d{2})(?::(\d{2})(?:[.,](\d{1,9}))?)?([Zz]|[+-]\d{2}:?\d{2})",
     re.ASCII,
@@ -48,9 +53,14 @@ def _civil_from_days(days: int) -> tuple[int, int, int]:
     return year_of_era + era * 400 + (1 if month <= 2 else 0), month, day_of_year - (153 * shifted + 2) // 5 + 1
 
 
-@dataclass(frozen=True, order=True, slots=True)
+# Equality and order are written below, because an instant also compares with a `datetime`.
+@dataclass(frozen=True, eq=False, repr=False, slots=True)
 class Instant:
-    """A moment, in whole microseconds since 1970."""
+    """A moment, in whole microseconds since 1970.
+
+    It compares with other instants and with aware `datetime`s, and equal ones have the same hash. As for two
+    `datetime`s, a naive one is never equal, and its order raises `TypeError`.
+    """
 
     micros: int
 
@@ -108,29 +118,97 @@ class Instant:
         """Returns the seconds since 1970, as `time.time()` does."""
         return self.micros / _SECOND
 
+    def isoformat(self) -> str:
+        """Writes the instant as `datetime.isoformat` does: `2028-02-29T09:00:00+00:00`.
+
+        Years before 0 have a sign and six digits, which `datetime` cannot read.
+        """
+        seconds, micros = divmod(self.micros, _SECOND)
+        whole = _civil_text(seconds)
+        return f"{whole}.{micros:06}+00:00" if micros else f"{whole}+00:00"
+
     @overload
-    def __sub__(self, other: Instant) -> timedelta: ...
+    def __sub__(self, other: Instant | _Datetime) -> timedelta: ...
     @overload
     def __sub__(self, other: timedelta) -> Instant: ...
-    def __sub__(self, other: Instant | timedelta) -> timedelta | Instant:
-        """Returns how much later this is than another instant, or the instant that much earlier."""
-        if isinstance(other, Instant):
-            return timedelta(microseconds=self.micros - other.micros)
-        return Instant(self.micros - other // timedelta(microseconds=1))
+    def __sub__(self, other: Instant | _Datetime | timedelta) -> timedelta | Instant:
+        """Returns how much later this is than another moment, or the instant that much earlier."""
+        if isinstance(other, timedelta):
+            return Instant(self.micros - other // timedelta(microseconds=1))
+        micros = _micros(other)
+        return NotImplemented if micros is None else timedelta(microseconds=self.micros - micros)
+
+    def __rsub__(self, other: _Datetime) -> timedelta:
+        """Returns how much later an aware `datetime` is."""
+        micros = _micros(other)
+        return NotImplemented if micros is None else timedelta(microseconds=micros - self.micros)
 
     def __add__(self, other: timedelta) -> Instant:
         """Returns the instant that much later."""
+        if not isinstance(other, timedelta):
+            return NotImplemented
         return Instant(self.micros + other // timedelta(microseconds=1))
+
+    def __eq__(self, other: object) -> bool:
+        """Compares with an instant or an aware `datetime`."""
+        if isinstance(other, datetime) and _DATETIME_MIN <= self.micros <= _DATETIME_MAX:
+            # A local time that occurs twice is equal to no time of another zone (PEP 495). `datetime` knows that.
+            return self.datetime() == other
+        micros = _micros(other)
+        return NotImplemented if micros is None else self.micros == micros
+
+    def __hash__(self) -> int:
+        """Returns the hash of the equal `datetime`, which is that of the time since the day before year 1."""
+        return hash(_BEFORE_EPOCH + timedelta(microseconds=self.micros))
+
+    def __lt__(self, other: Instant | _Datetime) -> bool:
+        micros = _micros(other)
+        return NotImplemented if micros is None else self.micros < micros
+
+    def __le__(self, other: Instant | _Datetime) -> bool:
+        micros = _micros(other)
+        return NotImplemented if micros is None else self.micros <= micros
+
+    def __gt__(self, other: Instant | _Datetime) -> bool:
+        micros = _micros(other)
+        return NotImplemented if micros is None else self.micros > micros
+
+    def __ge__(self, other: Instant | _Datetime) -> bool:
+        micros = _micros(other)
+        return NotImplemented if micros is None else self.micros >= micros
+
+    def __format__(self, spec: str) -> str:
+        """Formats as `datetime` does: `f"{now:%Y-%m-%d}"`. Without a format it is the text of the API.
+
+        A format raises `DatetimeRangeError` outside the years 1 to 9999.
+        """
+        return format(self.datetime(), spec) if spec else str(self)
+
+    def __repr__(self) -> str:
+        return f"Instant.parse({str(self)!r})"
 
     def __str__(self) -> str:
         """Writes the instant as the API does: UTC, fraction digits only where they are not zero."""
-        days, rest = divmod(self.micros, _DAY)
-        year, month, day = _civil_from_days(days)
-        seconds, micros = divmod(rest, _SECOND)
-        years = f"-{-year:06}" if year < 0 else f"{year:04}"
+        seconds, micros = divmod(self.micros, _SECOND)
         fraction = f".{micros:06}".rstrip("0") if micros else ""
-        time = f"{seconds // 3_600:02}:{seconds // 60 % 60:02}:{seconds % 60:02}"
-        return f"{years}-{month:02}-{day:02}T{time}{fraction}Z"
+        return f"{_civil_text(seconds)}{fraction}Z"
+
+
+def _civil_text(seconds: int) -> str:
+    """Writes whole seconds since 1970 as date and time."""
+    days, rest = divmod(seconds, 86_400)
+    year, month, day = _civil_from_days(days)
+    years = f"-{-year:06}" if year < 0 else f"{year:04}"
+    return f"{years}-{month:02}-{day:02}T{rest // 3_600:02}:{rest // 60 % 60:02}:{rest % 60:02}"
+
+
+def _micros(other: object) -> int | None:
+    """Returns the microseconds since 1970 of what an instant compares with, else None."""
+    if isinstance(other, Instant):
+        return other.micros
+    if isinstance(other, datetime) and other.utcoffset() is not None:
+        return (other - _EPOCH) // timedelta(microseconds=1)
+    return None
 
 
 When = str | datetime | Instant
