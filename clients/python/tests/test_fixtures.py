@@ -21,6 +21,21 @@ README = (CLIENTS / "python/README.md").read_text(encoding="utf-8")
 
 HAS_TIME_MACHINE = find_spec("time_machine") is not None
 
+LAZY = """
+import sys
+from importlib.metadata import entry_points
+
+[plugin] = entry_points(group="pytest11", name="timenav")
+plugin.load()
+print(sorted({"httpx", "timenav"} & set(sys.modules)))
+"""
+
+
+def test_plugin_imports_neither_timenav_nor_httpx() -> None:
+    done = subprocess.run([sys.executable, "-c", LAZY], check=False, capture_output=True, text=True)
+    assert (done.stdout.strip(), done.stderr) == ("[]", "")
+
+
 SUITE = """
     def test_travels(timenav_clock):
         timenav_clock.pause()

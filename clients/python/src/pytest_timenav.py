@@ -2,6 +2,9 @@
 
 The service is that of `TIMENAV_URL`. Nothing is started unless `--timenav-start` asks for it, or `timenav_start = true`
 in the configuration of pytest; then the program is `timenav`, or what `TIMENAV_BIN` names.
+
+pytest imports this module in every suite of the environment. It lies outside the package `timenav`, and imports it in
+fixtures only, so that suites that do not use it start no slower.
 """
 
 from __future__ import annotations
@@ -16,8 +19,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 if TYPE_CHECKING:
-    from ._client import Client
-    from .testing import TestClock
+    from timenav import Client
+    from timenav.testing import TestClock
 
 _EXPIRES_IN = "1h"
 _NAME_MAX = 80
@@ -33,9 +36,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 @pytest.fixture(scope="session")
 def timenav_client(request: pytest.FixtureRequest) -> Iterator[Client]:
     """A client of the service that the tests use."""
-    # Imported when it is first needed, so that a suite that does not use timenav starts no slower.
-    from ._client import Client
-    from ._service import Service
+    from timenav import Client
+    from timenav.testing import Service
 
     config = request.config
     if config.getoption("--timenav-start") or config.getini("timenav_start"):
@@ -55,8 +57,8 @@ def timenav_client(request: pytest.FixtureRequest) -> Iterator[Client]:
 @pytest.fixture
 def timenav_clock(timenav_client: Client, request: pytest.FixtureRequest) -> Iterator[TestClock]:
     """The clock of a timeline that was created for this test and ends with it. It is paused nowhere: it runs."""
-    from ._errors import TimenavError
-    from .testing import TestClock
+    from timenav import TimenavError
+    from timenav.testing import TestClock
 
     slug = re.sub(r"[^0-9A-Za-z]+", "-", request.node.name).strip("-")[:_NAME_MAX]
     timeline_id = f"pytest-{slug}-{secrets.token_hex(6)}"
@@ -76,7 +78,7 @@ def timenav_clock(timenav_client: Client, request: pytest.FixtureRequest) -> Ite
 @pytest.fixture
 def timenav_time(timenav_clock: TestClock) -> Iterator[TestClock]:
     """As `timenav_clock`, and `time`, `datetime` and their kin show it too (needs `time-machine`)."""
-    from .adapters.time_machine import follow
+    from timenav.adapters.time_machine import follow
 
     with follow(timenav_clock.clock):
         yield timenav_clock
