@@ -1,3 +1,4 @@
+/// <reference lib="esnext.disposable" preserve="true" />
 /** Works on what fires in a queue. */
 import type { Client } from './client.js';
 import { ApiError } from './errors.js';
@@ -116,6 +117,11 @@ export class Listener {
     // The connection is closed, and the service gives what it was about to hand out to others.
     this.#closing.abort();
     await this.#ended;
+  }
+
+  /** Closes the listener at the end of a block that started it with `await using`. */
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
   }
 
   async #run(): Promise<void> {

@@ -1,3 +1,4 @@
+/// <reference lib="esnext.disposable" preserve="true" />
 /** What tests use, in Node: a clock with its controls, and a service of one's own. */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { mkdtemp, open, readFile, rm } from 'node:fs/promises';
@@ -97,6 +98,11 @@ export class Service {
     await this.kill();
     await rm(this.folder, { recursive: true, force: true });
   }
+
+  /** Stops the service at the end of a block that started it with `await using`. */
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.stop();
+  }
 }
 
 async function firstLine(started: ChildProcess): Promise<string> {
@@ -138,6 +144,11 @@ export class TestClock {
       // A test may have ended the timeline, or the service.
       if (!(error instanceof TimenavError)) throw error;
     });
+  }
+
+  /** Ends the timeline at the end of a block that created the clock with `await using`. */
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.end();
   }
 
   /** Returns what the clock shows. */

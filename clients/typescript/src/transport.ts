@@ -1,3 +1,4 @@
+/// <reference lib="esnext.disposable" preserve="true" />
 /** Sends requests, waits and sends them again, and makes errors of refusals. */
 import { ApiError, TimenavError, ApiConnectionError } from './errors.js';
 import { pause, startTimer, stopTimer } from './host-time.js';
@@ -299,5 +300,10 @@ export class Events<T> implements AsyncIterable<SentEvent<T>> {
   /** Ends the stream. */
   close(): void {
     this.closing.abort();
+  }
+
+  /** Ends the stream at the end of a block that opened it with `using`. */
+  [Symbol.dispose](): void {
+    this.close();
   }
 }

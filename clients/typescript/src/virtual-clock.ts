@@ -1,3 +1,4 @@
+/// <reference lib="esnext.disposable" preserve="true" />
 /** The clock of a timeline. */
 import { ClockUnavailableError, ApiError, TimenavError, TimeoutError, ApiConnectionError } from './errors.js';
 import { Follower, type Bounds, type ClockChange, type Reading } from './follower.js';
@@ -125,6 +126,19 @@ export class VirtualClock {
     return this.#follower.end === null && this.#follower.isConnected;
   }
 
+  /** Shows the timeline and the time, for logs. */
+  toString(): string {
+    const { state } = this.#follower;
+    const timeline = state?.timelineId ?? this.#timelineId;
+    const name = timeline === null ? 'VirtualClock' : `VirtualClock of ${timeline}`;
+    try {
+      const { now, state: known } = this.reading();
+      return `<${name} at ${String(now)}, ${known.isRunning ? `running at rate ${known.rate}` : 'paused'}>`;
+    } catch (error) {
+      return `<${name}: ${reason(error)}>`;
+    }
+  }
+
   /** Calls a function after each change of the clock, in order. Returns what ends that. */
   onChange(listener: Listener): () => void {
     // One of its own, so that a function that is given twice is called twice.
@@ -168,6 +182,11 @@ export class VirtualClock {
     this.#follower.closed();
     this.#closing.abort();
     this.#notify(null);
+  }
+
+  /** Closes the clock at the end of a block that opened it with `using`. */
+  [Symbol.dispose](): void {
+    this.close();
   }
 
   /** Waits for a reading. `left` tells in how many microseconds it may come; null if nobody knows. */

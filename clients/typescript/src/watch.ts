@@ -1,3 +1,4 @@
+/// <reference lib="esnext.disposable" preserve="true" />
 /** Streams that go on where they were once a lost connection is back. */
 import { ApiError, TimenavError, ApiConnectionError } from './errors.js';
 import { BOUNDS } from './follower.js';
@@ -89,6 +90,11 @@ export class Watch<T> implements AsyncIterableIterator<T> {
   close(): void {
     this.#closing.abort();
     this.#disconnect();
+  }
+
+  /** Ends the watch at the end of a block that opened it with `using`. */
+  [Symbol.dispose](): void {
+    this.close();
   }
 
   [Symbol.asyncIterator](): this {
