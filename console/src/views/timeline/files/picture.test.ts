@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { fitted } from '../../../lib/events/scale';
 import { EventStore } from '../../../lib/events/store';
 import type { Palette } from '../../../lib/palette';
+import { plain } from '../../../lib/plain';
 import { picture, type Shown } from './picture';
 
 const HOUR = 3_600_000_000n;
@@ -76,5 +77,27 @@ describe('a picture of the axis', () => {
     );
     expect(days.map(({ words }) => words)).toEqual(['31 January 2018', '1 February 2018']);
     expect(days[0]!.x).toBeCloseTo(63, 0);
+  });
+
+  it('contains no character that XML forbids', () => {
+    const of = (texts: Partial<Shown>, name = 'M'): string => picture({ ...shown([5], name), ...texts }, palette).svg;
+    const controls = Array.from({ length: 0x20 }, (_, code) => String.fromCharCode(code));
+    for (const [forbidden, written] of [
+      ...controls.filter((control) => !'\t\n\r'.includes(control)).map((control) => [control, plain(control)] as const),
+      ['\u202e', '⟨U+202E⟩'],
+      ['\ud800', '\ufffd'],
+      ['\udc00', '\ufffd'],
+      ['\ufffe', '\ufffd'],
+      ['\uffff', '\ufffd'],
+    ] as [string, string][]) {
+      const text = `a${forbidden}&`;
+      const legend = { groups: [{ key: text, count: 3 }], others: 0 } as unknown as Shown['legend'];
+      for (const svg of [of({ title: text }), of({ notes: [text] }), of({ legend }), of({}, text)]) {
+        expect(svg, JSON.stringify(forbidden)).toContain(`a${written}&amp;`);
+        expect(svg).not.toContain(forbidden);
+      }
+    }
+    // A character of two code units and the allowed controls are written as they are.
+    expect(of({ notes: ['\u{1f680}\t\u{10ffff}'] })).toContain('>\u{1f680}\t\u{10ffff}<');
   });
 });

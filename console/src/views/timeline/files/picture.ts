@@ -6,6 +6,7 @@ import { ticks } from '../../../lib/events/ticks';
 import { countText, rangeText } from '../../../lib/events/words';
 import { format } from '../../../lib/instant';
 import { hue, type Palette } from '../../../lib/palette';
+import { plain } from '../../../lib/plain';
 import { barSpans, heights, mostIn, share } from '../../../lib/events/bars';
 import type { Legend } from '../groups';
 import type { Range } from '../sight.svelte';
@@ -49,8 +50,17 @@ const LINE = 18;
 /** What lasts so many pixels or fewer is a dot. */
 const BAR_MIN = 4;
 
+/**
+ * Characters outside `Char` of XML 1.0 (section 2.2) that `plain` leaves: lone surrogates and two noncharacters. An SVG
+ * that contains one, even escaped, cannot be parsed.
+ */
+const FORBIDDEN = /[\p{Cs}\ufffe\uffff]/gu;
+const ENTITIES: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };
+
 const escaped = (text: string): string =>
-  text.replaceAll(/[&<>"]/g, (sign) => ({ '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' })[sign] ?? sign);
+  plain(text)
+    .replaceAll(FORBIDDEN, '\ufffd')
+    .replaceAll(/[&<>"]/g, (sign) => ENTITIES[sign]!);
 const n = (value: number): string => Number(value.toFixed(2)).toString();
 
 export function picture(shown: Shown, palette: Palette): { svg: string; height: number } {
