@@ -33,6 +33,9 @@ export interface FieldError {
  * `unexpected_response` marks a response that the service did not write, such as the error page of a proxy.
  */
 export class ApiError extends TimenavError {
+  /** @internal The subclass for each HTTP status; that of 500 is for all above, too. */
+  static readonly byStatus = new Map<number, typeof ApiError>();
+
   override name = 'ApiError';
 
   constructor(
@@ -64,7 +67,7 @@ export class ApiError extends TimenavError {
     };
     const errors = Array.isArray(members?.errors) ? (members.errors as Record<string, unknown>[]) : [];
     const part = (value: unknown): string => (typeof value === 'string' ? value : '');
-    const kind = BY_STATUS.get(httpStatus) ?? (httpStatus >= 500 ? ServerError : ApiError);
+    const kind = ApiError.byStatus.get(Math.min(httpStatus, 500)) ?? ApiError;
     return new kind(
       httpStatus,
       // A newer service may send codes that this package does not list.
@@ -79,62 +82,6 @@ export class ApiError extends TimenavError {
     );
   }
 }
-
-/** 400: a parameter or the body is missing, invalid or unknown. */
-export class BadRequestError extends ApiError {
-  override name = 'BadRequestError';
-}
-
-/** 401: the API key is missing, malformed, unknown, expired or revoked. */
-export class AuthenticationError extends ApiError {
-  override name = 'AuthenticationError';
-}
-
-/** 403: the key does not allow this operation. */
-export class PermissionDeniedError extends ApiError {
-  override name = 'PermissionDeniedError';
-}
-
-/** 404: the resource does not exist, or the key may not see it. */
-export class NotFoundError extends ApiError {
-  override name = 'NotFoundError';
-}
-
-/** 409: the request conflicts with the current state, such as an id that is taken. */
-export class ConflictError extends ApiError {
-  override name = 'ConflictError';
-}
-
-/** 412: the resource was changed since the caller read the tag or the generation in `ifMatch`. */
-export class PreconditionFailedError extends ApiError {
-  override name = 'PreconditionFailedError';
-}
-
-/** 422: the request is well-formed, and the service cannot do what it asks. */
-export class UnprocessableEntityError extends ApiError {
-  override name = 'UnprocessableEntityError';
-}
-
-/** 429: too many requests. `retryAfterSeconds` says how long to wait. */
-export class RateLimitError extends ApiError {
-  override name = 'RateLimitError';
-}
-
-/** 500 or above: the service failed, or is not available. */
-export class ServerError extends ApiError {
-  override name = 'ServerError';
-}
-
-const BY_STATUS: ReadonlyMap<number, typeof ApiError> = new Map([
-  [400, BadRequestError],
-  [401, AuthenticationError],
-  [403, PermissionDeniedError],
-  [404, NotFoundError],
-  [409, ConflictError],
-  [412, PreconditionFailedError],
-  [422, UnprocessableEntityError],
-  [429, RateLimitError],
-]);
 
 /** The clock cannot say what time it is. */
 export class ClockUnavailableError extends TimenavError {

@@ -3,6 +3,7 @@ export { Client, type AdvanceOptions, type ClockOptions } from './client.js';
 export { ClockState } from './clock-state.js';
 export type { ErrorCode } from './error-codes.js';
 export * from './errors.js';
+export * from './status-errors.js';
 export { FiringClock, type Firing } from './firing.js';
 export { Follower, type Bounds, type ClockChange, type Reading } from './follower.js';
 export { Instant, type When } from './instant.js';
