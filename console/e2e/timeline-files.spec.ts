@@ -303,6 +303,7 @@ describe('the axis after an import', () => {
   it('shows all there is, and calls no change out of sight that is in sight', async () => {
     await timeline('seen', ...monthly(12));
     const page = await on.loggedIn('timeline?timeline=seen&center=2001-07-01T00:00:00Z&zoom=30000');
+    await counted(page, '12 events');
     const unseen = page.getByRole('button', { name: /out of sight$/ });
     await on.service.call('POST', 'v1/events?timeline_id=seen', { event_id: 'old', time: '1851-06-25T00:00:00Z' });
     await unseen.waitFor();
