@@ -62,7 +62,6 @@ async def visit(service: Service, free: str, kept: str) -> None:
                     assert name not in tools
                     continue
                 tool = tools[name]
-                assert tool.output_schema is not None
                 assert tool.annotations is not None
                 given = dict(arguments_of_call)
                 if "timeline_id" in tool.input_schema["properties"]:

@@ -14,6 +14,7 @@ use serde_json::{Map, Value};
 use tokio::sync::Semaphore;
 use tokio::time::timeout;
 
+use super::operation::PAGE_ITEMS_DEFAULT;
 use super::session::Session;
 use super::toolbox::{Does, Toolbox};
 use super::{calling, refusals, spending, waiting};
@@ -84,8 +85,10 @@ impl ServerHandler for Served {
         let instructions = format!(
             "timenav keeps virtual clocks, and timelines of events. Times are ISO 8601 with a zone. {on} \
              A clock that stands does not move while you think. `wait_for` waits until something happens; durations \
-             called `timeout` or `wait` are host time, everything else is time of the timeline's clock. A refused call \
-             says what would be right."
+             called `timeout` or `wait` are host time, everything else is time of the timeline's clock. Lists have \
+             {PAGE_ITEMS_DEFAULT} items unless `limit` says otherwise, and fewer if they are large; an answer with \
+             `next_cursor` has more, for a call with that `cursor`. `dry_run` reports what would happen. Schemas are \
+             in brief: a refused call says what would be right."
         );
         ServerConfig::new(ServerCapabilities::builder().enable_tools().build())
             .with_server_info(about)

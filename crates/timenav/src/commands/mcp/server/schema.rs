@@ -1,31 +1,29 @@
-//! Schemas of the OpenAPI document as schemas that need no document: JSON Schema 2020-12, which both are written in.
-
-use std::collections::BTreeSet;
+//! Schemas of the OpenAPI document as an agent is told them, in brief: the schemas of all tools go into its context.
+//!
+//! They have the names of arguments and of their members, kinds of values, choices, and the first sentence of what the
+//! document says. The answer to a wrong value says what would be right.
 
 use serde_json::{Map, Value, json};
 
-/// Where the document has its schemas, and where a schema of a tool has them.
+/// Where the document has its schemas.
 const IN_DOCUMENT: &str = "#/components/schemas/";
-const IN_TOOL: &str = "#/$defs/";
+/// How deep members are told: those of an argument, and theirs.
+const MEMBERS_DEPTH_MAX: usize = 2;
+/// How deep members are described.
+const DESCRIBED_DEPTH_MAX: usize = 1;
+/// Arguments of many tools that their names or the instructions of the server explain.
+const EXPLAINED: [&str; 5] = ["timeline_id", "limit", "cursor", "dry_run", "wait"];
 
-/// Returns a schema of an object with all that it refers to inside it.
-pub(super) fn standalone(document: &Value, root: &Value) -> Map<String, Value> {
-    let mut named = BTreeSet::new();
-    let mut root = rewritten(resolved(document, root), &mut named);
-    let mut defined = Map::new();
-    while let Some(name) = named.iter().find(|name| !defined.contains_key(*name)).cloned() {
-        let schema = rewritten(&document["components"]["schemas"][&name], &mut named);
-        defined.insert(name, schema);
-    }
-    // The protocol asks for the word at the root, which a reference or a choice has not.
-    root["type"] = json!("object");
-    if !defined.is_empty() {
-        root["$defs"] = Value::Object(defined);
-    }
-    match root {
-        Value::Object(members) => members,
-        _ => Map::new(),
-    }
+/// Returns the schema of the arguments of a tool, as an object.
+pub(super) fn arguments(document: &Value, properties: &Map<String, Value>, required: &[String]) -> Map<String, Value> {
+    let told = properties.iter().map(|(name, schema)| {
+        let mut told = brief(document, schema, 0);
+        if EXPLAINED.contains(&name.as_str()) {
+            told.remove("description");
+        }
+        (name.clone(), Value::Object(told))
+    });
+    object(told.collect(), required.iter().map(String::as_str).collect())
 }
 
 /// Returns the schema that a reference names, or the schema itself.
@@ -36,40 +34,119 @@ pub(super) fn resolved<'a>(document: &'a Value, schema: &'a Value) -> &'a Value 
     }
 }
 
-/// Returns a schema that refers to `$defs`, and notes what it refers to.
-fn rewritten(schema: &Value, named: &mut BTreeSet<String>) -> Value {
-    match schema {
-        Value::Object(members) => {
-            let mut told = Map::new();
-            for (key, value) in members {
-                match (key.as_str(), value) {
-                    ("$ref", Value::String(reference)) => {
-                        let name = reference.strip_prefix(IN_DOCUMENT).unwrap_or(reference);
-                        named.insert(name.to_owned());
-                        told.insert(key.clone(), format!("{IN_TOOL}{name}").into());
-                    }
-                    // Kinds of text that this API names by itself; checkers refuse what they do not know.
-                    ("format", Value::String(_)) => {}
-                    ("example", example) => {
-                        told.insert("examples".to_owned(), json!([example]));
-                    }
-                    ("properties", Value::Object(properties)) => {
-                        // What is written and never shown is a secret, and no agent is asked for one.
-                        let open = properties.iter().filter(|(_, schema)| schema["writeOnly"] != true);
-                        let open = open.map(|(name, schema)| (name.clone(), rewritten(schema, named)));
-                        told.insert(key.clone(), Value::Object(open.collect()));
-                    }
-                    ("const" | "enum" | "default" | "examples" | "required", value) => {
-                        told.insert(key.clone(), value.clone());
-                    }
-                    (_, value) => {
-                        told.insert(key.clone(), rewritten(value, named));
-                    }
-                }
-            }
-            Value::Object(told)
-        }
-        Value::Array(items) => items.iter().map(|item| rewritten(item, named)).collect(),
-        other => other.clone(),
+fn object(properties: Map<String, Value>, required: Vec<&str>) -> Map<String, Value> {
+    let mut object = Map::from_iter([("type".to_owned(), json!("object"))]);
+    object.insert("properties".to_owned(), Value::Object(properties));
+    if !required.is_empty() {
+        object.insert("required".to_owned(), required.into());
     }
+    object
+}
+
+fn brief(document: &Value, schema: &Value, depth: usize) -> Map<String, Value> {
+    let full = resolved(document, schema);
+    let mut told = match choices(full) {
+        Some(choices) => one_of(choices.map(|choice| brief(document, choice, depth)).collect()),
+        None => Map::new(),
+    };
+    if let Some(kind) = kind(full) {
+        told.insert("type".to_owned(), kind);
+    }
+    if let Some(values) = full["enum"].as_array() {
+        // The values show their kind.
+        told.remove("type");
+        told.insert("enum".to_owned(), values.iter().filter(|value| !value.is_null()).cloned().collect());
+    }
+    if let Some(value) = full.get("const") {
+        told.insert("const".to_owned(), value.clone());
+    }
+    if depth < MEMBERS_DEPTH_MAX {
+        add_members(document, full, depth, &mut told);
+    }
+    let described = schema["description"].as_str().or(full["description"].as_str()).filter(|told| !told.is_empty());
+    if let Some(text) = described.filter(|_| depth <= DESCRIBED_DEPTH_MAX) {
+        told.insert("description".to_owned(), first_sentence(text).into());
+    }
+    told
+}
+
+fn add_members(document: &Value, schema: &Value, depth: usize, told: &mut Map<String, Value>) {
+    if let Some(members) = schema["properties"].as_object() {
+        // What is written and never shown is a secret, and no agent is asked for one.
+        let open = members.iter().filter(|(_, member)| member["writeOnly"] != true);
+        let members = open.map(|(name, member)| (name.clone(), brief(document, member, depth + 1).into()));
+        told.extend(object(members.collect(), required(schema)));
+    }
+    if let Some(item) = schema.get("items") {
+        let mut item = brief(document, item, depth);
+        item.remove("description");
+        told.insert("items".to_owned(), Value::Object(item));
+    }
+}
+
+fn required(schema: &Value) -> Vec<&str> {
+    schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str).collect()
+}
+
+/// Returns the kind of a value, or its kinds. That something may be left out by a null is not told.
+fn kind(schema: &Value) -> Option<Value> {
+    let Some(kinds) = schema["type"].as_array() else { return schema.get("type").cloned() };
+    let kinds: Vec<&Value> = kinds.iter().filter(|kind| **kind != "null").collect();
+    match kinds[..] {
+        [] => None,
+        [kind] => Some(kind.clone()),
+        _ => Some(kinds.into_iter().cloned().collect()),
+    }
+}
+
+fn choices(schema: &Value) -> Option<impl Iterator<Item = &Value>> {
+    let choices = ["oneOf", "anyOf", "allOf"].into_iter().find_map(|word| schema[word].as_array())?;
+    Some(choices.iter().filter(|choice| choice["type"] != "null"))
+}
+
+/// Returns one schema for several. Objects become one object that has the members of all.
+fn one_of(choices: Vec<Map<String, Value>>) -> Map<String, Value> {
+    let (objects, mut others): (Vec<_>, Vec<_>) =
+        choices.into_iter().partition(|choice| choice.contains_key("properties"));
+    others.extend(objects.into_iter().reduce(united));
+    if let [one] = &mut others[..] {
+        return std::mem::take(one);
+    }
+    if others.iter().all(|choice| choice.keys().all(|word| word == "type" || word == "description")) {
+        let kinds = others.iter().filter_map(|choice| choice.get("type").cloned());
+        let mut kinds: Vec<Value> = kinds.collect();
+        kinds.dedup();
+        return Map::from_iter([("type".to_owned(), Value::Array(kinds))]);
+    }
+    for choice in &mut others {
+        choice.remove("description");
+    }
+    Map::from_iter([("anyOf".to_owned(), others.into_iter().map(Value::Object).collect())])
+}
+
+/// Returns an object with the members of two, of which those are required that both require.
+fn united(mut one: Map<String, Value>, other: Map<String, Value>) -> Map<String, Value> {
+    one.remove("description");
+    let (one, other) = (Value::Object(one), Value::Object(other));
+    let mut members = one["properties"].as_object().cloned().unwrap_or_default();
+    for (name, member) in other["properties"].as_object().into_iter().flatten() {
+        let known = members.entry(name.clone()).or_insert_with(|| member.clone());
+        if let (Some(known), Some(values)) = (known["enum"].as_array_mut(), member["enum"].as_array()) {
+            let new: Vec<Value> = values.iter().filter(|value| !known.contains(value)).cloned().collect();
+            known.extend(new);
+        }
+    }
+    let both = required(&other);
+    object(members, required(&one).into_iter().filter(|name| both.contains(name)).collect())
+}
+
+/// Returns how a text begins, to the end of its first sentence. What stands between backticks ends none.
+fn first_sentence(text: &str) -> String {
+    let mut is_code = false;
+    let end = text.char_indices().find(|&(at, letter)| {
+        is_code ^= letter == '`';
+        !is_code && matches!(letter, '.' | ';') && text[at + 1..].chars().next().is_none_or(char::is_whitespace)
+    });
+    let sentence = end.map_or(text, |(at, _)| &text[..at]);
+    sentence.split_whitespace().collect::<Vec<_>>().join(" ")
 }

@@ -117,25 +117,14 @@ pub(super) fn tool(is_pinned: bool) -> Tool {
         },
     });
     if !is_pinned {
-        properties[TIMELINE] = json!({ "type": "string", "description": "The timeline. Defaults to the API key's." });
+        properties[TIMELINE] = json!({ "type": "string" });
     }
-    let output = json!({
-        "type": "object", "required": ["current_time", "state", "spent"],
-        "properties": {
-            "current_time": { "type": "string", "description": "What the clock shows now." },
-            "state": { "type": "string", "description": "Whether it is running or paused." },
-            "spent": { "type": "string", "description": "By how much it was moved." },
-            "settled": { "type": ["object", "null"], "description": "What fired on the way, and what came of it." },
-        },
-    });
-    let input = json!({ "type": "object", "properties": properties, "additionalProperties": false });
+    let input = json!({ "type": "object", "properties": properties });
     Tool::new(
         NAME,
         "Moves the clock, which has to be paused, by what a step of your work cost. Everything that falls due on the \
          way happens first; the answer tells what fired.",
         object(input),
     )
-    .with_title("Spends time")
-    .with_raw_output_schema(object(output).into())
-    .with_annotations(ToolAnnotations::new().read_only(false).destructive(false).idempotent(false).open_world(false))
+    .with_annotations(ToolAnnotations::new().destructive(false))
 }

@@ -5,11 +5,13 @@ use serde_json::{Value, json};
 
 use super::super::Allowed;
 use super::operation::TIMELINE;
-use super::schema::standalone;
+use super::schema;
 use super::scope::Scope;
 use super::toolbox::{ABOUT_THE_SERVICE, Does, SETS, Toolbox};
 use crate::commands::operations::{Agents, OPERATIONS};
 
+/// What the list of all tools may have, in bytes.
+const LIST_BYTES_MAX: usize = 40_000;
 const OWN: [&str; 2] = ["wait_for", "spend"];
 
 fn toolbox(allowed: &[Allowed], pinned: Option<&str>) -> Toolbox {
@@ -20,16 +22,22 @@ fn told(tool: &Tool) -> Value {
     serde_json::to_value(tool).unwrap()
 }
 
-/// Names of members, as deep as there are some.
-fn names(value: &Value, found: &mut BTreeSet<String>) {
+/// Names of members, as deep as there are some, also those of schemas that are referred to.
+fn names(document: &Value, value: &Value, found: &mut BTreeSet<String>) {
+    if let Some(reference) = value["$ref"].as_str() {
+        if found.insert(reference.to_owned()) {
+            names(document, schema::resolved(document, value), found);
+        }
+        return;
+    }
     match value {
         Value::Object(members) => {
             for (name, value) in members {
                 found.insert(name.clone());
-                names(value, found);
+                names(document, value, found);
             }
         }
-        Value::Array(items) => items.iter().for_each(|item| names(item, found)),
+        Value::Array(items) => items.iter().for_each(|item| names(document, item, found)),
         _ => {}
     }
 }
@@ -41,17 +49,20 @@ fn every_operation_that_is_for_agents_is_a_tool() {
     assert_eq!(all.tools().len(), offered + OWN.len());
     for tool in all.tools() {
         let told = told(&tool);
-        assert_eq!((&told["inputSchema"]["type"], &told["outputSchema"]["type"]), (&json!("object"), &json!("object")));
+        assert_eq!(told["inputSchema"]["type"], "object");
         // Models refuse a choice at the root.
         for choice in ["oneOf", "anyOf", "allOf", "not"] {
             assert!(told["inputSchema"][choice].is_null(), "{}: {choice}", tool.name);
         }
-        assert!(told["outputSchema"]["properties"].is_object() || told["outputSchema"]["allOf"].is_array(), "{told}");
-        for hint in ["readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint"] {
-            assert!(told["annotations"][hint].is_boolean(), "{}: {hint}", tool.name);
-        }
-        assert!(!told.to_string().contains("#/components"), "{}", tool.name);
+        assert!(!told.to_string().contains("$ref"), "{}", tool.name);
     }
+}
+
+/// A client puts the list into the context of its model before the first word is said.
+#[test]
+fn the_list_of_all_tools_is_short() {
+    let listed = serde_json::to_vec(&toolbox(&[Allowed::All], None).tools()).unwrap();
+    assert!(listed.len() <= LIST_BYTES_MAX, "{} bytes", listed.len());
 }
 
 #[test]
@@ -107,8 +118,11 @@ fn what_cannot_be_taken_back_is_said_to_be_destructive() {
         ("set_access_control", false, true, true),
     ] {
         let annotations = told(&all.get(name).unwrap().tool)["annotations"].clone();
-        let hints = ["readOnlyHint", "destructiveHint", "idempotentHint"].map(|hint| annotations[hint].as_bool());
-        assert_eq!(hints, [read_only, destructive, idempotent].map(Some), "{name}");
+        // What the protocol takes a hint for that is not there. The last two count where a tool changes something.
+        let hint = |name: &str, absent: bool| annotations[name].as_bool().unwrap_or(absent);
+        let hints = [hint("readOnlyHint", false), hint("destructiveHint", true), hint("idempotentHint", false)];
+        assert_eq!(hints[0], read_only, "{name}");
+        assert!(read_only || hints[1..] == [destructive, idempotent], "{name}: {hints:?}");
     }
     let rows: Vec<&str> = OPERATIONS.iter().map(|row| row.name).collect();
     for name in SETS.iter().chain(&ABOUT_THE_SERVICE) {
@@ -142,27 +156,64 @@ fn an_agent_that_is_kept_to_a_timeline_cannot_name_another() {
 
 #[test]
 fn no_tool_takes_or_shows_a_secret() {
+    let document: Value = serde_json::from_str(timenav_http::openapi_json()).unwrap();
+    let mut found = BTreeSet::new();
     for tool in toolbox(&[Allowed::All], None).tools() {
-        let mut found = BTreeSet::new();
-        let told = told(&tool);
-        names(&told["inputSchema"], &mut found);
-        names(&told["outputSchema"], &mut found);
-        for secret in ["api_key", "password", "current_password", "encryption_key", "secret"] {
-            assert!(!found.contains(secret), "{}: {secret}", tool.name);
+        names(&document, &told(&tool)["inputSchema"], &mut found);
+    }
+    for row in OPERATIONS.iter().filter(|row| row.agents != Agents::Never) {
+        let (method, path) = row.name.split_once(' ').unwrap();
+        for (_, response) in document["paths"][path][method.to_lowercase()]["responses"].as_object().unwrap() {
+            names(&document, &response["content"]["application/json"]["schema"], &mut found);
         }
+    }
+    assert!(found.contains("next_cursor") && found.contains("current_time"));
+    for secret in ["api_key", "password", "current_password", "encryption_key", "secret"] {
+        assert!(!found.contains(secret), "{secret}");
     }
 }
 
 #[test]
-fn schemas_bring_what_they_refer_to() {
+fn schemas_are_told_in_brief() {
     let document = json!({ "components": { "schemas": {
-        "A": { "type": "object", "properties": { "format": { "$ref": "#/components/schemas/B" } } },
-        "B": { "type": "string", "format": "timestamp", "example": "2027-01-31T09:00:00Z" },
+        "Effect": { "oneOf": [
+            { "type": "object", "required": ["kind"], "properties": { "kind": { "type": "string", "enum": ["cancel"] } } },
+            {
+                "type": "object", "required": ["kind", "duration"], "properties": {
+                    "kind": { "type": "string", "enum": ["delay"] },
+                    "duration": { "$ref": "#/components/schemas/Duration", "description": "How much." },
+                },
+            },
+        ] },
+        "Duration": { "type": "string", "format": "duration", "example": "1h", "description": "A length of time." },
     } } });
-    let schema = standalone(&document, &json!({ "$ref": "#/components/schemas/A" }));
-    let expected = json!({
-        "type": "object", "properties": { "format": { "$ref": "#/$defs/B" } },
-        "$defs": { "B": { "type": "string", "examples": ["2027-01-31T09:00:00Z"] } },
+    let properties = json!({
+        "effect": { "$ref": "#/components/schemas/Effect", "description": "What it does, as `a. b` says. And more." },
+        "after": { "oneOf": [{ "type": "null" }, { "$ref": "#/components/schemas/Duration" }] },
+        "as_of": { "anyOf": [{ "type": "string" }, { "type": "integer" }] },
+        "deep": { "type": "object", "properties": { "a": { "type": "object", "properties": {
+            "b": { "type": ["object", "null"], "properties": { "c": { "type": "string" } }, "description": "Out." },
+            "secret": { "type": "string", "writeOnly": true },
+        } } } },
+        "limit": { "type": "integer", "description": "How many." },
     });
-    assert_eq!(Value::Object(schema), expected);
+    let told = schema::arguments(&document, properties.as_object().unwrap(), &["effect".to_owned()]);
+    let expected = json!({
+        "type": "object", "required": ["effect"], "properties": {
+            "effect": {
+                "type": "object", "required": ["kind"], "description": "What it does, as `a. b` says",
+                "properties": {
+                    "kind": { "enum": ["cancel", "delay"] },
+                    "duration": { "type": "string", "description": "How much" },
+                },
+            },
+            "after": { "type": "string", "description": "A length of time" },
+            "as_of": { "type": ["string", "integer"] },
+            "deep": { "type": "object", "properties": { "a": { "type": "object", "properties": {
+                "b": { "type": "object" },
+            } } } },
+            "limit": { "type": "integer" },
+        },
+    });
+    assert_eq!(Value::Object(told), expected);
 }

@@ -1,15 +1,14 @@
 //! The tools: made from the table of operations and the OpenAPI document, so that a new operation is one by itself.
 
 use std::collections::BTreeMap;
-use std::fmt::Write as _;
 
 use anyhow::Context as _;
 use reqwest::Method;
 use rmcp::model::{Tool, ToolAnnotations};
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
-use super::operation::{Goes, Head, Operation, PAGE_ITEMS_DEFAULT, REACHES_FORKS, TIMELINE};
-use super::schema::{resolved, standalone};
+use super::operation::{Goes, Head, Operation, REACHES_FORKS, TIMELINE};
+use super::schema::{self, resolved};
 use super::scope::{Scope, flag};
 use super::{spending, waiting};
 use crate::commands::operations::{Agents, OPERATIONS};
@@ -151,26 +150,9 @@ impl Reader<'_> {
             arguments.hide(TIMELINE);
             arguments.hide(REACHES_FORKS);
         }
-        let title = self.described["summary"].as_str().unwrap_or(name);
-        let mut description = format!("{title}. ({})", self.row);
-        if arguments.goes.contains_key("limit") {
-            let _ = write!(
-                description,
-                " Answers {PAGE_ITEMS_DEFAULT} items unless `limit` says otherwise, and fewer if they are large."
-            );
-        }
-        let input = standalone(
-            self.document,
-            &json!({
-                "properties": arguments.properties, "required": arguments.required, "additionalProperties": false,
-            }),
-        );
-        let (success, _) = self.described["responses"].as_object()?.iter().find(|(code, _)| code.starts_with('2'))?;
-        let output = &self.described["responses"][success]["content"]["application/json"]["schema"];
-        let tool = Tool::new(name.to_owned(), description, input)
-            .with_title(title)
-            .with_raw_output_schema(standalone(self.document, output).into())
-            .with_annotations(self.annotations(agents, &method));
+        let description = self.described["summary"].as_str().unwrap_or(name).to_owned();
+        let input = schema::arguments(self.document, &arguments.properties, &arguments.required);
+        let tool = Tool::new(name.to_owned(), description, input).with_annotations(self.annotations(agents, &method));
         let heeds = self.parameters().filter_map(head).collect();
         let operation = Operation {
             path: path.to_owned(),
@@ -184,12 +166,19 @@ impl Reader<'_> {
     }
 
     /// What cannot be taken back is destructive. A clock that moves and an event that is corrected can be.
+    ///
+    /// Told is what is not so by itself: a tool changes something, is destructive and does more when it is called again.
     fn annotations(&self, agents: Agents, method: &Method) -> ToolAnnotations {
         let is_lookup = agents == Agents::Read || *method == Method::GET;
         let is_destructive = !is_lookup && (agents == Agents::Govern || *method == Method::DELETE);
         let is_idempotent = is_lookup || *method == Method::DELETE || SETS.contains(&self.row);
-        let annotations = ToolAnnotations::new().read_only(is_lookup).destructive(is_destructive);
-        annotations.idempotent(is_idempotent).open_world(false)
+        if is_lookup {
+            return ToolAnnotations::new().read_only(true);
+        }
+        let mut annotations = ToolAnnotations::new();
+        annotations.destructive_hint = (!is_destructive).then_some(false);
+        annotations.idempotent_hint = is_idempotent.then_some(true);
+        annotations
     }
 
     fn parameters(&self) -> impl Iterator<Item = &Value> {

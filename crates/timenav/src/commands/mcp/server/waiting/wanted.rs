@@ -143,7 +143,7 @@ fn host_time(text: &str) -> Result<Duration, Failure> {
 pub(in crate::commands::mcp) fn tool(scope: Scope, is_pinned: bool) -> Tool {
     let mut properties = json!({
         "event": {
-            "type": "object", "additionalProperties": false,
+            "type": "object",
             "description": "An event that is recorded; all that is given has to fit. `{}` is any event.",
             "properties": {
                 "event_id": { "type": "string" },
@@ -183,9 +183,9 @@ pub(in crate::commands::mcp) fn tool(scope: Scope, is_pinned: bool) -> Tool {
         });
     }
     if !is_pinned {
-        properties[TIMELINE] = json!({ "type": "string", "description": "The timeline. Defaults to the API key's." });
+        properties[TIMELINE] = json!({ "type": "string" });
     }
-    let input = json!({ "type": "object", "properties": properties, "additionalProperties": false });
+    let input = json!({ "type": "object", "properties": properties });
     let is_read_only = !scope.write && !scope.travel;
     Tool::new(
         NAME,
@@ -193,30 +193,9 @@ pub(in crate::commands::mcp) fn tool(scope: Scope, is_pinned: bool) -> Tool {
          comes first, or the timeout.",
         object(input),
     )
-    .with_title("Waits until something happens")
-    .with_raw_output_schema(object(answer()).into())
     .with_annotations(
         ToolAnnotations::new().read_only(is_read_only).destructive(false).idempotent(is_read_only).open_world(false),
     )
-}
-
-/// Returns the schema of the answer.
-fn answer() -> Value {
-    json!({
-        "type": "object", "required": ["status", "reason", "clock"],
-        "properties": {
-            "status": { "type": "string", "description": "A sentence that says what happened." },
-            "reason": { "enum": [
-                "event", "timer", "firing", "moment", "timeout", "nothing_due", "stopped", "reset",
-            ] },
-            "clock": { "type": "object", "description": "The clock, as `clock` tells it." },
-            "after": { "type": "string", "description": "Where to go on: hand it to the next call." },
-            "event": { "type": ["object", "null"], "description": "The event." },
-            "firing": { "type": "object", "description": "The firing of the timer." },
-            "firings": { "type": "array", "description": "The firings that are yours now." },
-            "settled": { "type": "object", "description": "Why the clock did not get there." },
-        },
-    })
 }
 
 /// Returns the members of a schema.
