@@ -236,9 +236,9 @@ pub const WEBHOOK_SECRET_BYTES_MAX: usize = 64;
 /// How long a webhook may take to answer, in seconds: less than the firing is leased.
 pub const WEBHOOK_SECONDS_MAX: u64 = 20;
 /// Webhooks on their way to one host and port at the same moment.
-pub const WEBHOOKS_PER_HOST_MAX: usize = 8;
+pub const WEBHOOKS_PER_HOST_MAX: usize = 16;
 /// Webhooks of one timeline on their way, or waiting for those of others.
-pub const WEBHOOKS_PER_TIMELINE_MAX: usize = 8;
+pub const WEBHOOKS_PER_TIMELINE_MAX: usize = 4;
 /// Most hosts and ports that webhooks may go to.
 pub const WEBHOOK_HOSTS_MAX: usize = 64;
 /// Longest reason for a firing that failed, in bytes.

@@ -35,7 +35,7 @@ pub const ATTRIBUTES_DEPTH_MAX: usize = 64;
 /// Most columns of a CSV file.
 pub const CSV_COLUMNS_MAX: usize = 1_024;
 /// Most memory that the pattern of a mapping takes once it is compiled, in bytes. What a line takes grows with both.
-pub const PATTERN_COMPILED_BYTES_MAX: usize = 64 * 1024;
+pub const PATTERN_COMPILED_BYTES_MAX: usize = 16 * 1024;
 /// Longest line that a pattern is tried on, in bytes.
 pub const PATTERN_LINE_BYTES_MAX: usize = 64 * 1024;
 /// Longest mapping, in bytes.

@@ -52,7 +52,7 @@ impl Holds {
     /// Why not. Nothing has changed then.
     pub fn take(&mut self, hold: Hold, renews: bool, now: Instant<Wall>) -> Result<(), NotHeld> {
         if renews {
-            self.check(&hold.lease_id, &hold.owner, now)?;
+            self.check(&hold.lease_id, Some(&hold.owner), now)?;
         } else if self.standing(now).count() >= HOLDS_PER_TIMELINE_MAX {
             return Err(NotHeld::TooMany);
         }
@@ -60,18 +60,19 @@ impl Holds {
         Ok(())
     }
 
-    /// Holds no longer.
+    /// Releases a lease of `owner`, or anybody's for `None`.
     ///
     /// # Errors
-    /// They do not have it.
-    pub fn release(&mut self, lease_id: &LeaseId, owner: &str, now: Instant<Wall>) -> Result<(), NotHeld> {
+    /// There is no such lease.
+    pub fn release(&mut self, lease_id: &LeaseId, owner: Option<&str>, now: Instant<Wall>) -> Result<(), NotHeld> {
         self.check(lease_id, owner, now)?;
         self.0.remove(lease_id);
         Ok(())
     }
 
-    fn check(&self, lease_id: &LeaseId, owner: &str, now: Instant<Wall>) -> Result<(), NotHeld> {
-        let theirs = self.0.get(lease_id).filter(|hold| hold.owner == owner && hold.until > now);
+    fn check(&self, lease_id: &LeaseId, owner: Option<&str>, now: Instant<Wall>) -> Result<(), NotHeld> {
+        let is_theirs = |hold: &&Hold| owner.is_none_or(|owner| hold.owner == owner);
+        let theirs = self.0.get(lease_id).filter(|hold| hold.until > now).filter(is_theirs);
         theirs.map(drop).ok_or(NotHeld::NotTheirs)
     }
 

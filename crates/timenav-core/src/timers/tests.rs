@@ -750,11 +750,14 @@ fn a_lease_holds_an_advance_without_a_firing() {
     assert_eq!(taken(&mut leases, hold("two", "ada", 90), false, 60), None);
     leases.end_step(&timeline);
     assert_eq!(taken(&mut leases, hold("two", "ada", 90), false, 60), Some(Ok(())));
-    let release = |leases: &mut Leases, owner: &str| {
+    let release = |leases: &mut Leases, owner: Option<&str>| {
         leases.hold(&timeline, |holds| holds.release(&LeaseId::new("two").unwrap(), owner, host(61)))
     };
-    assert_eq!(release(&mut leases, "bob"), Some(Err(NotHeld::NotTheirs)));
-    assert_eq!(release(&mut leases, "ada"), Some(Ok(())));
+    assert_eq!(release(&mut leases, Some("bob")), Some(Err(NotHeld::NotTheirs)));
+    assert_eq!(release(&mut leases, Some("ada")), Some(Ok(())));
+    assert_eq!(release(&mut leases, None), Some(Err(NotHeld::NotTheirs)), "it has ended");
+    assert_eq!(taken(&mut leases, hold("two", "ada", 90), false, 60), Some(Ok(())));
+    assert_eq!(release(&mut leases, None), Some(Ok(())), "anybody's");
     assert_eq!(leases.begin_step(&timeline, &[], host(61)), Ok(()));
     leases.end_step(&timeline);
     for number in 0..HOLDS_PER_TIMELINE_MAX {
@@ -786,7 +789,7 @@ fn a_step_goes_with_the_last_outcomes() {
     let hold = Hold { lease_id: lease("lease_h"), owner: "ada".to_owned(), reason: "looks".to_owned(), until: host(9) };
     assert_eq!(leases.hold(&timeline, |holds| holds.take(hold.clone(), false, host(1))), Some(Ok(())));
     assert!(!may(&mut leases, 2), "somebody holds the instant");
-    assert_eq!(leases.hold(&timeline, |holds| holds.release(&hold.lease_id, "ada", host(1))), Some(Ok(())));
+    assert_eq!(leases.hold(&timeline, |holds| holds.release(&hold.lease_id, Some("ada"), host(1))), Some(Ok(())));
     assert!(may(&mut leases, 2) && leases.is_stepping(&timeline));
     assert_eq!(leases.hold(&timeline, |holds| holds.take(hold.clone(), false, host(1))), None);
     leases.end_step(&timeline);

@@ -267,6 +267,7 @@ fn pause_advance(draft: &mut Draft<'_>, ledger: Ledger) -> Result<Done<ClockAfte
     let head = &draft.state(ledger).head;
     let Some(advance) = head.timers.advance.clone() else { return Err(Refusal::ChangedMeanwhile) };
     let moment = head.clock.moment(host);
+    draft.admit_clock(&moment, head.clock.rate())?;
     let ended = AdvanceEnded::of(&advance, AdvanceState::Stopped, moment.at, None);
     let after = clock::apply(&head.clock, &ClockMoved { host, moment });
     let payload = json(&ClockChanged {

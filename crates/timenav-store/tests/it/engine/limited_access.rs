@@ -5,9 +5,12 @@ use timenav_core::access::RestrictionLevel;
 use timenav_core::as_of::AsOf;
 use timenav_core::clock::{ClockCommand, Rate};
 use timenav_core::event::EventDraft;
-use timenav_core::ids::{AnchorId, TimelineId};
+use timenav_core::ids::{AnchorId, TimelineId, TimerId};
 use timenav_core::time::{Duration, Instant, Span, Virtual, parse_duration};
-use timenav_engine::{AnchorRequest, Caller, PermissionsChange, ReturnScope, WallClock as _};
+use timenav_core::timers::Schedule;
+use timenav_engine::{
+    AnchorRequest, Caller, HoldRequest, PermissionsChange, ReturnScope, TimerRequest, WallClock as _,
+};
 
 use crate::house::{Home, House, on, told};
 use crate::sample::{timeline_id, user_id, users};
@@ -147,6 +150,34 @@ async fn a_stopped_clock_out_of_the_window_is_not_set_going() {
     scene.check_others().await;
     assert_eq!(scene.change(ClockCommand::Travel { to: scene.days(30), location: None }).await, "ok");
     assert_eq!(scene.change(ClockCommand::Resume).await, "ok");
+    scene.home.close().await;
+}
+
+/// To end an advance of somebody else is to keep the clock where that has come to.
+#[tokio::test]
+async fn an_advance_out_of_the_window_is_not_stopped_there() {
+    let house = House::new();
+    let scene = scene(&house).await;
+    let engine = &scene.home.engine;
+    let hold = HoldRequest {
+        timeline: on("shared"),
+        lease_id: None,
+        reason: "so that it stays where it is".to_owned(),
+        ttl: Span::from_secs(600).unwrap(),
+    };
+    engine.hold_advances(&scene.home.admin, hold, None).await.unwrap();
+    for (days, expected) in [(35, FAR), (25, "ok")] {
+        scene.taken(days, false).await;
+        let on_the_way = TimerRequest { schedule: Some(Schedule::At(scene.days(days + 1))), ..TimerRequest::default() };
+        let timer_id = TimerId::new(&format!("day-{days}")).unwrap();
+        engine.set_timer(&scene.home.admin, on("shared"), (Some(timer_id), on_the_way), None).await.unwrap();
+        let away = ClockCommand::Travel { to: scene.days(days + 2), location: None };
+        let begun = engine.change_clock(&scene.home.admin, on("shared"), away, None).await.unwrap();
+        assert!(begun.advance_id.is_some());
+        let paused = engine.change_clock(&scene.ada, on("shared"), ClockCommand::Pause, None).await;
+        assert_eq!(told(&paused), expected, "{days}");
+        engine.change_clock(&scene.home.admin, on("shared"), ClockCommand::Pause, None).await.unwrap();
+    }
     scene.home.close().await;
 }
 

@@ -57,3 +57,22 @@ fn an_advance_goes_on_once_nobody_holds_it() {
     send(&service, &released, &json!({})).refused(404, "not_found");
     service.audit();
 }
+
+/// Whoever may no longer release a lease does not keep others waiting.
+#[test]
+fn who_administers_a_timeline_releases_leases_of_others() {
+    let service = standing();
+    let writer = service.user("writer");
+    let write = json!({ "timeline_id": "main", "permissions": { "write": ["writer"] } });
+    service.post("/v1/set-access-control", &write);
+    let hold = Request::post("/v1/leases").json(&json!({ "reason": "away", "ttl": "10m" })).key(&writer);
+    let lease_id = service.send(hold).expect(200)["lease"]["lease_id"].as_str().unwrap().to_owned();
+    let none = json!({ "timeline_id": "main", "permissions": { "write": [] } });
+    service.post("/v1/set-access-control", &none);
+    let released = format!("/v1/leases/{lease_id}/release");
+    service.send(Request::post(&released).json(&json!({})).key(&writer)).refused(404, "not_found");
+    assert_eq!(service.post(&released, &json!({}))["lease_id"], lease_id);
+    assert_eq!(service.get("/v1/leases", &[])["leases"], json!([]));
+    send(&service, &released, &json!({})).refused(404, "not_found");
+    service.audit();
+}
