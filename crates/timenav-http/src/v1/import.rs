@@ -114,6 +114,10 @@ pub(crate) struct ImportedBody {
     refused: u64,
     /// The first of them, with the reason.
     refusals: Vec<RefusalBody>,
+    /// All reasons, by code and field, those with most records first.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schema(required = false)]
+    reasons: Vec<ReasonBody>,
     /// The first records that were imported, but not fully, and why.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[schema(required = false)]
@@ -126,7 +130,7 @@ pub(crate) struct ImportedBody {
 }
 
 /// One refused record.
-#[derive(Debug, Serialize, ToSchema)]
+#[derive(Clone, Debug, Serialize, ToSchema)]
 pub(crate) struct RefusalBody {
     /// Its line, or for `GeoJSON` the number of the feature, counted from 1.
     line: u64,
@@ -136,6 +140,22 @@ pub(crate) struct RefusalBody {
     #[serde(skip_serializing_if = "Option::is_none")]
     field: Option<String>,
     /// What would be right.
+    detail: String,
+}
+
+/// Why records were refused.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct ReasonBody {
+    /// A stable code for the error.
+    code: String,
+    /// The field it is about, if any.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    field: Option<String>,
+    /// How many records were refused for it.
+    count: u64,
+    /// The line of the first of them.
+    line: u64,
+    /// What would be right there.
     detail: String,
 }
 
@@ -339,6 +359,7 @@ struct Tally {
     unchanged: u64,
     refused: u64,
     refusals: Vec<RefusalBody>,
+    reasons: Vec<ReasonBody>,
     noted: u64,
     notes: Vec<NoteBody>,
     /// After the first batch, which makes the timeline if there is none.
@@ -356,6 +377,7 @@ impl Tally {
             unchanged: 0,
             refused: 0,
             refusals,
+            reasons: Vec::new(),
             noted: 0,
             notes,
             first,
@@ -417,6 +439,15 @@ impl Tally {
 
     fn refuse(&mut self, refusal: RefusalBody) {
         self.refused += 1;
+        let is_same = |reason: &ReasonBody| reason.code == refusal.code && reason.field == refusal.field;
+        match self.reasons.iter().position(is_same) {
+            Some(at) => self.reasons[at].count += 1,
+            None if self.reasons.len() < REFUSALS_LISTED_MAX => {
+                let RefusalBody { line, code, field, detail } = refusal.clone();
+                self.reasons.push(ReasonBody { code, field, count: 1, line, detail });
+            }
+            None => {}
+        }
         if self.refusals.len() < REFUSALS_LISTED_MAX {
             self.refusals.push(refusal);
         }
@@ -448,6 +479,7 @@ impl Tally {
 
     fn into_body(mut self, timeline_id: &TimelineId) -> ImportedBody {
         self.refusals.sort_by_key(|refusal| refusal.line);
+        self.reasons.sort_by_key(|reason| std::cmp::Reverse(reason.count));
         let (known, refused, import_id) = (self.unchanged, self.refused, self.import_id());
         let status = if self.is_dry {
             let taken = counted(self.taken, "event", "events");
@@ -467,6 +499,7 @@ impl Tally {
             unchanged: self.unchanged,
             refused: self.refused,
             refusals: self.refusals,
+            reasons: self.reasons,
             notes: self.notes,
             noted: (self.noted > 0).then_some(self.noted),
             ledger: self.ledger.into(),

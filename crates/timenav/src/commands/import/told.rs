@@ -18,15 +18,16 @@ pub(in crate::commands) fn counts_text(path: &Path, answer: &Value) -> String {
     let would = if answer["dry_run"] == true { "would be " } else { "" };
     let mut text = format!("{name}: {taken} {would}imported, {unchanged} unchanged, {refused} refused\n");
     let listed = list(answer, "refusals");
-    for reason in reasons(listed) {
+    let reasons = reasons(listed, list(answer, "reasons"));
+    for reason in &reasons {
         let _ = writeln!(text, "  {}", reason.text());
     }
-    let more = refused.saturating_sub(listed.len() as u64);
+    let more = refused.saturating_sub(reasons.iter().map(|reason| reason.count).sum());
     if more > 0 {
         let _ = writeln!(text, "  and {more} more, whose reasons the service does not list");
     }
     let listed = list(answer, "notes");
-    for reason in reasons(listed) {
+    for reason in self::reasons(listed, &[]) {
         let _ = writeln!(text, "  note: {}", reason.text());
     }
     let more = count("noted").saturating_sub(listed.len() as u64);
@@ -48,28 +49,37 @@ fn list<'a>(answer: &'a Value, name: &str) -> &'a [Value] {
 struct Reason<'a> {
     /// The first of them.
     first: &'a Value,
-    /// Where they stand.
+    /// How many there are.
+    count: u64,
+    /// Where those stand that are listed.
     lines: Vec<String>,
     /// Whether what was said differs in its words, as where it repeats a wrong value.
     is_varied: bool,
 }
 
-/// Groups what was said of records by its code and field, those with most records first.
-fn reasons(said: &[Value]) -> Vec<Reason<'_>> {
-    let mut reasons: Vec<Reason<'_>> = Vec::new();
-    for one in said {
+/// Groups what was said of records by its code and field, those with most records first. Of those that are `counted`
+/// there may be more than are listed.
+fn reasons<'a>(listed: &'a [Value], counted: &'a [Value]) -> Vec<Reason<'a>> {
+    let none = |first| Reason { first, count: 0, lines: Vec::new(), is_varied: false };
+    let mut reasons: Vec<Reason<'_>> = counted.iter().map(none).collect();
+    for one in listed {
         let is_same =
-            |reason: &&mut Reason<'_>| reason.first["code"] == one["code"] && reason.first["field"] == one["field"];
-        let line = output::member(one, "line");
-        match reasons.iter_mut().find(is_same) {
-            Some(reason) => {
-                reason.is_varied |= reason.first["detail"] != one["detail"];
-                reason.lines.push(line);
-            }
-            None => reasons.push(Reason { first: one, lines: vec![line], is_varied: false }),
-        }
+            |reason: &Reason<'_>| reason.first["code"] == one["code"] && reason.first["field"] == one["field"];
+        let at = reasons.iter().position(is_same).unwrap_or_else(|| {
+            reasons.push(none(one));
+            reasons.len() - 1
+        });
+        let reason = &mut reasons[at];
+        reason.is_varied |= reason.first["detail"] != one["detail"];
+        reason.lines.push(output::member(one, "line"));
     }
-    reasons.sort_by_key(|reason| std::cmp::Reverse(reason.lines.len()));
+    for reason in &mut reasons {
+        if reason.lines.is_empty() {
+            reason.lines.push(output::member(reason.first, "line"));
+        }
+        reason.count = reason.first["count"].as_u64().unwrap_or(reason.lines.len() as u64);
+    }
+    reasons.sort_by_key(|reason| std::cmp::Reverse(reason.count));
     reasons
 }
 
@@ -79,13 +89,13 @@ impl Reason<'_> {
         let field = part("field");
         let colon = if field.is_empty() { "" } else { ": " };
         let reason = format!("{field}{colon}{} ({})", part("detail"), part("code"));
-        let [line] = self.lines.as_slice() else {
-            let named = self.lines.iter().take(LINES_NAMED_MAX).cloned().collect::<Vec<_>>().join(", ");
-            let and_so_on = if self.lines.len() > LINES_NAMED_MAX { ", …" } else { "" };
-            let alike = if self.is_varied { ", or the like" } else { "" };
-            return format!("{} records: {reason}{alike}: lines {named}{and_so_on}", self.lines.len());
-        };
-        format!("line {line}: {reason}")
+        if self.count == 1 {
+            return format!("line {}: {reason}", self.lines[0]);
+        }
+        let named = self.lines.iter().take(LINES_NAMED_MAX).cloned().collect::<Vec<_>>().join(", ");
+        let and_so_on = if self.count > self.lines.len().min(LINES_NAMED_MAX) as u64 { ", …" } else { "" };
+        let alike = if self.is_varied { ", or the like" } else { "" };
+        format!("{} records: {reason}{alike}: lines {named}{and_so_on}", self.count)
     }
 }
 
@@ -120,6 +130,19 @@ mod tests {
             counts_text(Path::new("a.csv"), &answer),
             "a.csv: 0 imported, 0 unchanged, 13 refused\n  12 records: time: `2` is no time (invalid_parameter), or the like: \
              lines 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, …\n  line 1: time: is missing (missing_parameter)\n"
+        );
+    }
+
+    /// Only the first refusals are listed, and every reason is counted.
+    #[test]
+    fn reasons_of_what_is_not_listed_are_counted() {
+        let reason = |line: u64, code: &str, count: u64| json!({"line": line, "code": code, "field": "time", "detail": "d", "count": count});
+        let answer = json!({"taken": 0, "unchanged": 0, "refused": 305, "refusals": [refusal(1, "a", "d")],
+            "reasons": [reason(7, "b", 300), reason(1, "a", 4), reason(9, "c", 1)]});
+        assert_eq!(
+            counts_text(Path::new("a.csv"), &answer),
+            "a.csv: 0 imported, 0 unchanged, 305 refused\n  300 records: time: d (b): lines 7, …\n  4 records: time: d (a): \
+             lines 1, …\n  line 9: time: d (c)\n"
         );
     }
 }

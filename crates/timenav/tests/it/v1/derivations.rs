@@ -9,8 +9,8 @@ use serde_json::{Value, json};
 use crate::http::{Answer, Connection, Request};
 use crate::service::Service;
 
-/// More than may wait for their turn.
-const AT_ONCE: usize = 140;
+/// More than one user may have at work and in line.
+const AT_ONCE: usize = 40;
 /// Fewer than a user may try in a minute.
 const LOG_INS: usize = 8;
 /// Who seals while others guess, one record after the other.

@@ -47,6 +47,8 @@ fn refusals_are_all_counted_and_the_first_hundred_listed() {
         answer["refusals"].as_array().unwrap().iter().map(|refusal| refusal["line"].as_u64().unwrap()).collect();
     let expected: Vec<u64> = (0..100).map(|index| index * 2 + 1).collect();
     assert_eq!(lines, expected);
+    let reason = &answer["reasons"][0];
+    assert_eq!((&reason["field"], &reason["count"], &reason["line"]), (&json!("time"), &json!(1_500), &json!(1)));
     service.audit();
 }
 
