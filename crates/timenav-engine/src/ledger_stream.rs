@@ -8,7 +8,6 @@ use timenav_core::access::Demand;
 use timenav_core::clock::Clock;
 use timenav_core::ids::{EventId, TimelineId};
 use timenav_core::ledger::LeafRecord;
-use timenav_core::limits::STREAM_ENTRIES_MAX;
 use timenav_core::paradox::Paradox;
 use timenav_core::time::{Instant, Virtual};
 
@@ -221,7 +220,7 @@ impl Engine {
             passing: None,
             waiting: None,
         };
-        match (begin(seen, stream.size()), seen) {
+        match (begin(seen, stream.size(), self.options().stream_entries_max), seen) {
             (Some((next, told_parts)), Some(seen)) if stream.continues(seen).await? => {
                 (stream.next, stream.told_parts) = (next, told_parts);
             }
@@ -310,7 +309,7 @@ impl LedgerStream {
                 if !self.more().await? || self.is_over() {
                     return Ok(None);
                 }
-            } else if size - self.next > STREAM_ENTRIES_MAX {
+            } else if size - self.next > self.engine.options().stream_entries_max {
                 self.start_over(Some(News::Reset));
             } else {
                 let items = usize::try_from(size - self.next).unwrap_or(BLOCK_LEAVES).min(BLOCK_LEAVES);

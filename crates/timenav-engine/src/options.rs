@@ -3,8 +3,8 @@
 use timenav_core::limits::{
     DATA_RECORDS_PER_TIMELINE_MAX, ENDED_GRACE_DAYS_DEFAULT, HOST_CLOCK_OFFSET_MILLIS_MAX_DEFAULT,
     LIMITED_ACCESS_WINDOW_DAYS_DEFAULT, RETENTION_FLOOR_SECONDS_DEFAULT, SESSION_IDLE_SECONDS_DEFAULT,
-    SESSION_SECONDS_DEFAULT, TIMELINES_MAX, TIMELINES_PER_USER_MAX_DEFAULT, USERS_MAX, VIEWS_EVENTS_MAX,
-    WITNESS_WAIT_SECONDS_DEFAULT,
+    SESSION_SECONDS_DEFAULT, STREAM_ENTRIES_MAX, TIMELINES_MAX, TIMELINES_PER_USER_MAX_DEFAULT, USERS_MAX,
+    VIEWS_EVENTS_MAX, WITNESS_WAIT_SECONDS_DEFAULT,
 };
 use timenav_core::time::Span;
 
@@ -85,6 +85,8 @@ pub struct Options {
     pub session_seconds: u32,
     /// How many events and interventions all views of timelines may hold that are kept.
     pub views_events_max: usize,
+    /// How many entries a listener may be behind.
+    pub stream_entries_max: u64,
     /// The least that reads and refusals are kept where a timeline lets them go, in seconds.
     pub retention_floor_seconds: u32,
     /// What is told where the service starts although the database is behind the checkpoints kept outside it; `None`
@@ -121,6 +123,7 @@ impl Default for Options {
             session_idle_seconds: SESSION_IDLE_SECONDS_DEFAULT,
             session_seconds: SESSION_SECONDS_DEFAULT,
             views_events_max: VIEWS_EVENTS_MAX,
+            stream_entries_max: STREAM_ENTRIES_MAX,
             retention_floor_seconds: RETENTION_FLOOR_SECONDS_DEFAULT,
             accept_rollback: None,
             joins: false,

@@ -5,7 +5,6 @@ use std::num::ParseIntError;
 use std::str::FromStr;
 
 use timenav_core::ledger::leaf_hash;
-use timenav_core::limits::STREAM_ENTRIES_MAX;
 
 use super::{LedgerStream, Seen, Told};
 use crate::refusal::Refusal;
@@ -65,15 +64,16 @@ impl LedgerStream {
 }
 
 /// Returns the position from which a listener goes on, and how much of that entry it was told already.
-/// `None` where it begins anew: it knows nothing, it knows of more than there is, or it was away too long.
-pub(super) fn begin(seen: Option<Seen>, size: u64) -> Option<(u64, usize)> {
+/// `None` where it begins anew: it knows nothing, it knows of more than there is, or it is more than `behind_max` entries
+/// behind.
+pub(super) fn begin(seen: Option<Seen>, size: u64, behind_max: u64) -> Option<(u64, usize)> {
     let Seen { position, part, .. } = seen?;
     let (next, told_parts) = match part {
         None => (position.checked_add(1)?, 0),
         Some(_) if position >= size => return None,
         Some(part) => (position, part as usize + 1),
     };
-    (next <= size && size - next <= STREAM_ENTRIES_MAX).then_some((next, told_parts))
+    (next <= size && size - next <= behind_max).then_some((next, told_parts))
 }
 
 #[cfg(test)]
@@ -83,23 +83,23 @@ mod tests {
     #[test]
     fn a_listener_goes_on_unless_it_was_away_too_long() {
         let seen = |position| Seen { position, part: None, passed: None, entry: None };
-        let begin = |position: u64, size| begin(Some(seen(position)), size).map(|(next, _)| next);
+        let begin = |position: u64, size| begin(Some(seen(position)), size, 100).map(|(next, _)| next);
         assert_eq!(begin(3, 10), Some(4));
         assert_eq!(begin(9, 10), Some(10), "it knows all there is");
         assert_eq!(begin(10, 10), None, "it knows of more than there is");
         assert_eq!(begin(u64::MAX, 10), None);
-        assert_eq!(begin(3, 4 + STREAM_ENTRIES_MAX), Some(4));
-        assert_eq!(begin(3, 5 + STREAM_ENTRIES_MAX), None);
+        assert_eq!(begin(3, 104), Some(4));
+        assert_eq!(begin(3, 105), None);
     }
 
     #[test]
     fn a_listener_goes_on_within_an_entry() {
         let seen = |position, part| Some(Seen { position, part: Some(part), passed: None, entry: None });
-        assert_eq!(begin(None, 10), None);
-        assert_eq!(begin(seen(3, 1), 10), Some((3, 2)));
-        assert_eq!(begin(seen(9, 0), 10), Some((9, 1)));
-        assert_eq!(begin(seen(10, 0), 10), None, "it knows of more than there is");
-        assert_eq!(begin(seen(u64::MAX, u32::MAX), 10), None);
+        assert_eq!(begin(None, 10, 100), None);
+        assert_eq!(begin(seen(3, 1), 10, 100), Some((3, 2)));
+        assert_eq!(begin(seen(9, 0), 10, 100), Some((9, 1)));
+        assert_eq!(begin(seen(10, 0), 10, 100), None, "it knows of more than there is");
+        assert_eq!(begin(seen(u64::MAX, u32::MAX), 10, 100), None);
     }
 
     #[test]

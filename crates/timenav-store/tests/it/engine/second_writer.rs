@@ -179,23 +179,27 @@ fn keeping_nothing(mut house: House) -> House {
     house
 }
 
+/// Has every request tried, and not one of some: that takes minutes.
+const ALL_REQUESTS: &str = "TIMENAV_TEST_ALL_REQUESTS";
+
+/// Returns the requests that are tried: every one of so many.
+fn tried(of: usize) -> impl Iterator<Item = &'static Request> {
+    Request::ALL.iter().step_by(if said(ALL_REQUESTS).is_some() { 1 } else { of })
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn whatever_another_writer_does_in_between_is_decided_upon_again() {
-    for request in Request::ALL {
+    for request in tried(2) {
         let house = keeping_nothing(House::off_disk());
         let (store, other) = (FaultyStore::shared(house.store()), FaultyStore::shared(house.store()));
         Box::pin(interfere(&house, store, Arc::new(other), *request)).await;
     }
 }
 
-/// Has every request tried on PostgreSQL, and not one of four: that takes minutes.
-const ALL_REQUESTS: &str = "TIMENAV_TEST_ALL_REQUESTS";
-
 /// As the test above, of two services that lock what they write to.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn whatever_another_service_does_in_between_is_decided_upon_again() {
-    let step = if said(ALL_REQUESTS).is_some() { 1 } else { 4 };
-    for request in Request::ALL.iter().step_by(step) {
+    for request in tried(8) {
         let house = keeping_nothing(House::on_postgres());
         let (store, other) = (FaultyStore::locking(house.store()), house.store());
         Box::pin(interfere(&house, store, other, *request)).await;
