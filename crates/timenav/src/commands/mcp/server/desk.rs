@@ -87,7 +87,8 @@ impl ServerHandler for Served {
              A clock that stands does not move while you think. `wait_for` waits until something happens; durations \
              called `timeout` or `wait` are host time, everything else is time of the timeline's clock. Lists have \
              {PAGE_ITEMS_DEFAULT} items unless `limit` says otherwise, and fewer if they are large; an answer with \
-             `next_cursor` has more, for a call with that `cursor`. `dry_run` reports what would happen. Schemas are \
+             `next_cursor` has more, for a call with that `cursor`. `dry_run` reports what would happen. \
+             `followers` of the clock confirm a change before it is answered. Schemas are \
              in brief: a refused call says what would be right."
         );
         ServerConfig::new(ServerCapabilities::builder().enable_tools().build())

@@ -1,7 +1,7 @@
 //! Schemas of the OpenAPI document as an agent is told them, in brief: the schemas of all tools go into its context.
 //!
-//! They have the names of arguments and of their members, kinds of values, choices, and the first sentence of what the
-//! document says. The answer to a wrong value says what would be right.
+//! They have the names of arguments and of their members, kinds of values, choices, and how the document begins to
+//! describe them. The answer to a wrong value says what would be right.
 
 use serde_json::{Map, Value, json};
 
@@ -12,7 +12,7 @@ const MEMBERS_DEPTH_MAX: usize = 2;
 /// How deep members are described.
 const DESCRIBED_DEPTH_MAX: usize = 1;
 /// Arguments of many tools that their names or the instructions of the server explain.
-const EXPLAINED: [&str; 5] = ["timeline_id", "limit", "cursor", "dry_run", "wait"];
+const EXPLAINED: [&str; 6] = ["timeline_id", "limit", "cursor", "dry_run", "wait", "followers"];
 
 /// Returns the schema of the arguments of a tool, as an object.
 pub(super) fn arguments(document: &Value, properties: &Map<String, Value>, required: &[String]) -> Map<String, Value> {
@@ -65,7 +65,7 @@ fn brief(document: &Value, schema: &Value, depth: usize) -> Map<String, Value> {
     }
     let described = schema["description"].as_str().or(full["description"].as_str()).filter(|told| !told.is_empty());
     if let Some(text) = described.filter(|_| depth <= DESCRIBED_DEPTH_MAX) {
-        told.insert("description".to_owned(), first_sentence(text).into());
+        told.insert("description".to_owned(), beginning(text).into());
     }
     told
 }
@@ -131,7 +131,8 @@ fn united(mut one: Map<String, Value>, other: Map<String, Value>) -> Map<String,
     let mut members = one["properties"].as_object().cloned().unwrap_or_default();
     for (name, member) in other["properties"].as_object().into_iter().flatten() {
         let known = members.entry(name.clone()).or_insert_with(|| member.clone());
-        if let (Some(known), Some(values)) = (known["enum"].as_array_mut(), member["enum"].as_array()) {
+        let known = known.get_mut("enum").and_then(Value::as_array_mut);
+        if let (Some(known), Some(values)) = (known, member["enum"].as_array()) {
             let new: Vec<Value> = values.iter().filter(|value| !known.contains(value)).cloned().collect();
             known.extend(new);
         }
@@ -140,13 +141,13 @@ fn united(mut one: Map<String, Value>, other: Map<String, Value>) -> Map<String,
     object(members, required(&one).into_iter().filter(|name| both.contains(name)).collect())
 }
 
-/// Returns how a text begins, to the end of its first sentence. What stands between backticks ends none.
-fn first_sentence(text: &str) -> String {
+/// Returns how a text begins, to the end of its first part. What stands between backticks ends none.
+fn beginning(text: &str) -> String {
     let mut is_code = false;
     let end = text.char_indices().find(|&(at, letter)| {
         is_code ^= letter == '`';
-        !is_code && matches!(letter, '.' | ';') && text[at + 1..].chars().next().is_none_or(char::is_whitespace)
+        !is_code && matches!(letter, '.' | ';' | ':') && text[at + 1..].chars().next().is_none_or(char::is_whitespace)
     });
-    let sentence = end.map_or(text, |(at, _)| &text[..at]);
-    sentence.split_whitespace().collect::<Vec<_>>().join(" ")
+    let part = end.map_or(text, |(at, _)| &text[..at]);
+    part.split_whitespace().collect::<Vec<_>>().join(" ")
 }

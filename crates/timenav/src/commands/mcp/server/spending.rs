@@ -94,7 +94,7 @@ fn duration(session: &Session, spent: &Spent) -> Result<String, Failure> {
 pub(super) fn tool(is_pinned: bool) -> Tool {
     let mut properties = json!({
         "duration": {
-            "type": "string", "examples": ["20m", "P1D"],
+            "type": "string",
             "description": "What it cost: numbers with units (`us`, `ms`, `s`, `m` for minutes, `h`, `d`, `w`), or ISO 8601.",
         },
         "measured": {
@@ -102,16 +102,16 @@ pub(super) fn tool(is_pinned: bool) -> Tool {
             "description": "Instead of `duration`: the host time that has passed since your last call was answered.",
         },
         "factor": {
-            "type": "number", "exclusiveMinimum": 0, "maximum": FACTOR_MAX,
+            "type": "number",
             "description": "With `measured`: how many times that. Defaults to 1.",
         },
         "since": {
-            "type": "string", "examples": ["2027-01-31T09:00:00Z"],
+            "type": "string",
             "description": "What the clock showed when your step began, where others spend time beside you: what they \
                             have spent since passes only once. Otherwise it adds up.",
         },
         "wait": {
-            "type": "string", "examples": ["30s"],
+            "type": "string",
             "description": "How long to wait for others who move the clock, and for timers on the way, in host time. Defaults to 30s; at \
                             most 10m.",
         },

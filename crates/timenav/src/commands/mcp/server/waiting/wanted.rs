@@ -148,22 +148,21 @@ pub(in crate::commands::mcp) fn tool(scope: Scope, is_pinned: bool) -> Tool {
             "properties": {
                 "event_id": { "type": "string" },
                 "text": { "type": "string", "description": "Words, or their beginnings, in any of its texts." },
-                "actor": { "type": "string", "description": "Exactly this actor." },
-                "source": { "type": "string", "description": "Exactly this source." },
-                "attribute": { "type": "object", "description": "Values of attributes, by key." },
+                "actor": { "type": "string" },
+                "source": { "type": "string" },
+                "attribute": { "type": "object" },
             },
         },
         "timer_id": { "type": "string", "description": "A timer that fires." },
         "until": {
             "type": "string", "description": "A moment that the clock shows: an ISO 8601 timestamp with a zone.",
-            "examples": ["2027-02-01T00:00:00Z"],
         },
         "timeout": {
-            "type": "string", "examples": ["30s"],
+            "type": "string",
             "description": "How long to wait at most, in host time. Defaults to 30s; at most 10m.",
         },
         "after": {
-            "type": "string", "pattern": "^[0-9]{1,19}([.][0-9]{1,9})?$",
+            "type": "string",
             "description": "The `after` of an earlier answer: events recorded since then count. Defaults to now.",
         },
     });
@@ -178,8 +177,7 @@ pub(in crate::commands::mcp) fn tool(scope: Scope, is_pinned: bool) -> Tool {
         properties["advance"] = json!({
             "type": "boolean",
             "description": "Whether to move the clock, which has to be paused, from one armed timer to the next until \
-                            something of this happens, at most to `until`. Others' handlers are waited for. \
-                            Defaults to false.",
+                            something of this happens, at most to `until`. Others' handlers are waited for.",
         });
     }
     if !is_pinned {
@@ -193,9 +191,11 @@ pub(in crate::commands::mcp) fn tool(scope: Scope, is_pinned: bool) -> Tool {
          comes first, or the timeout.",
         object(input),
     )
-    .with_annotations(
-        ToolAnnotations::new().read_only(is_read_only).destructive(false).idempotent(is_read_only).open_world(false),
-    )
+    .with_annotations(if is_read_only {
+        ToolAnnotations::new().read_only(true)
+    } else {
+        ToolAnnotations::new().destructive(false)
+    })
 }
 
 /// Returns the members of a schema.
