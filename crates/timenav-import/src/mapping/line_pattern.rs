@@ -86,7 +86,7 @@ mod tests {
         let check = |text: &str, told: &str| assert_eq!(LinePattern::new(text).unwrap_err(), told, "{text}");
         check("(?<a>x", "a pattern is a regular expression: unclosed group");
         check("(x)", "the columns of a pattern are its groups with names, such as `(?<time>\\S+)`");
-        check("(?<a>x{1000}){1000}", "compiled, a pattern has at most 65536 bytes");
+        check("(?<a>x{1000}){1000}", "compiled, a pattern has at most 16384 bytes");
         check("(?<a>x)(?<a>y)", "a pattern is a regular expression: duplicate capture group name");
     }
 
