@@ -7,9 +7,9 @@
 mod pace;
 mod reading;
 mod source;
+mod tally;
 mod undoing;
 
-use std::borrow::Cow;
 use std::collections::VecDeque;
 use std::time::Duration;
 
@@ -21,16 +21,14 @@ use futures_util::FutureExt as _;
 use futures_util::future::{BoxFuture, Either, select};
 use futures_util::stream::{FuturesOrdered, StreamExt};
 use http::HeaderMap;
-use serde::{Deserialize, Serialize};
-use timenav_core::event::EventDraft;
+use serde::Deserialize;
 use timenav_core::ids::TimelineId;
-use timenav_engine::{Action, Caller, ImportBatch, ImportId, ImportRehearsal, LedgerPosition, Refusal};
-use timenav_import::{Format, ImportError, Item, RecordNote};
+use timenav_engine::{Action, Caller, ImportBatch, ImportRehearsal, Refusal};
+use timenav_import::{Format, ImportError};
 use tokio::sync::mpsc;
 use tokio::time::timeout;
 
 use super::parameters::timeline;
-use crate::answer::{LedgerBody, created_first};
 use crate::auth::{Authenticated, IMPORT_PATH, while_live};
 use crate::body::{drain, drain_rest};
 use crate::entity_tag::expect_timeline;
@@ -43,6 +41,7 @@ pub(crate) use pace::{IMPORT_BYTES_PER_MINUTE_MIN, IMPORT_IDLE_SECONDS_MAX};
 use reading::Handed;
 pub(crate) use reading::as_it_comes;
 use source::{Source, cloud_event_body};
+use tally::{ImportedBody, Tally};
 
 /// Imports that are read at the same time.
 pub(crate) const IMPORTS_RUNNING_MAX: usize = 32;
@@ -88,86 +87,6 @@ pub(crate) struct ImportRequest {
     #[schema(example = false)]
     #[serde(default, deserialize_with = "wire::truth")]
     dry_run: Option<bool>,
-}
-
-/// The result of an import.
-#[derive(Debug, Serialize, ToSchema)]
-pub(crate) struct ImportedBody {
-    /// A sentence that says what happened.
-    status: String,
-    /// The timeline.
-    timeline_id: String,
-    /// `true` if this request created the timeline. Absent otherwise.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    timeline_created: Option<bool>,
-    /// `true` where nothing was recorded, and the counts are of what would be. Absent otherwise.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    dry_run: Option<bool>,
-    /// What `undo-import` takes to undo this import. Absent if no event is new.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    import_id: Option<String>,
-    /// Events that are new.
-    taken: u64,
-    /// Events that were already recorded with the same content.
-    unchanged: u64,
-    /// Records that were refused.
-    refused: u64,
-    /// The first of them, with the reason.
-    refusals: Vec<RefusalBody>,
-    /// All reasons, by code and field, those with most records first.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    #[schema(required = false)]
-    reasons: Vec<ReasonBody>,
-    /// The first records that were imported, but not fully, and why.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    #[schema(required = false)]
-    notes: Vec<NoteBody>,
-    /// How many of these there are, if any.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    noted: Option<u64>,
-    /// The place of the last new event in the ledger.
-    ledger: LedgerBody,
-}
-
-/// One refused record.
-#[derive(Clone, Debug, Serialize, ToSchema)]
-pub(crate) struct RefusalBody {
-    /// Its line, or for `GeoJSON` the number of the feature, counted from 1.
-    line: u64,
-    /// A stable code for the error.
-    code: String,
-    /// The field it is about, if any.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    field: Option<String>,
-    /// What would be right.
-    detail: String,
-}
-
-/// Why records were refused.
-#[derive(Debug, Serialize, ToSchema)]
-pub(crate) struct ReasonBody {
-    /// A stable code for the error.
-    code: String,
-    /// The field it is about, if any.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    field: Option<String>,
-    /// How many records were refused for it.
-    count: u64,
-    /// The line of the first of them.
-    line: u64,
-    /// What would be right there.
-    detail: String,
-}
-
-/// A record that was imported, but not fully.
-#[derive(Debug, Serialize, ToSchema)]
-pub(crate) struct NoteBody {
-    /// Its line.
-    line: u64,
-    /// A stable word for what was not done: `line_left_out`. The guide to importing lists them.
-    code: &'static str,
-    /// What was not done, and what was.
-    detail: Cow<'static, str>,
 }
 
 /// Records the events of a file on a timeline.
@@ -348,165 +267,4 @@ fn unreadable(error: &ImportError) -> Failure {
         | ImportError::FeatureTooLarge { .. }
         | ImportError::MalformedJson { .. } => Failure::MalformedFile { detail: error.to_string() },
     }
-}
-
-struct Tally {
-    /// Whether nothing is recorded.
-    is_dry: bool,
-    taken: u64,
-    /// Where in the ledger the new events begin, and end.
-    span: Option<(u64, u64)>,
-    unchanged: u64,
-    refused: u64,
-    refusals: Vec<RefusalBody>,
-    reasons: Vec<ReasonBody>,
-    noted: u64,
-    notes: Vec<NoteBody>,
-    /// After the first batch, which makes the timeline if there is none.
-    first: LedgerPosition,
-    ledger: LedgerPosition,
-}
-
-impl Tally {
-    fn new(first: LedgerPosition) -> Self {
-        let (refusals, notes) = (Vec::new(), Vec::new());
-        Self {
-            is_dry: false,
-            taken: 0,
-            span: None,
-            unchanged: 0,
-            refused: 0,
-            refusals,
-            reasons: Vec::new(),
-            noted: 0,
-            notes,
-            first,
-            ledger: first,
-        }
-    }
-
-    /// Takes the refused records out of a batch and returns the others, with their lines.
-    fn split(&mut self, batch: Vec<Item>) -> (Vec<EventDraft>, Vec<u64>) {
-        let mut drafts = Vec::with_capacity(batch.len());
-        let mut lines = Vec::with_capacity(batch.len());
-        for item in batch {
-            match item.event {
-                Ok(draft) => {
-                    self.note(item.line, item.notes);
-                    drafts.push(draft);
-                    lines.push(item.line);
-                }
-                Err(error) => {
-                    let (code, field) = (error.code.to_owned(), error.field);
-                    self.refuse(RefusalBody { line: item.line, code, field, detail: error.detail });
-                }
-            }
-        }
-        (drafts, lines)
-    }
-
-    fn add(&mut self, batch: ImportBatch, lines: &[u64]) {
-        if batch.taken > 0 && !self.is_dry {
-            // The entries of one batch follow each other, and the last one is where the ledger is said to be.
-            let end = batch.ledger.position + 1;
-            let first = self.span.map_or(end - batch.taken, |(first, _)| first);
-            self.span = Some((first, end));
-        }
-        self.taken += batch.taken;
-        self.unchanged += batch.unchanged;
-        self.ledger = batch.ledger;
-        for refused in batch.refused {
-            let detail = if self.is_dry {
-                let id = refused.event_id;
-                format!("the event `{id}` is recorded already, or comes earlier in the file, with different content")
-            } else {
-                format!("the event `{}` is already recorded with different content", refused.event_id)
-            };
-            let line = lines.get(refused.index).copied().unwrap_or_default();
-            let (code, field) = ("already_exists".to_owned(), Some("event_id".to_owned()));
-            self.refuse(RefusalBody { line, code, field, detail });
-        }
-    }
-
-    fn note(&mut self, line: u64, notes: Vec<RecordNote>) {
-        for RecordNote { code, detail } in notes {
-            self.noted += 1;
-            if self.notes.len() < REFUSALS_LISTED_MAX {
-                self.notes.push(NoteBody { line, code, detail });
-            }
-        }
-    }
-
-    fn refuse(&mut self, refusal: RefusalBody) {
-        self.refused += 1;
-        let is_same = |reason: &ReasonBody| reason.code == refusal.code && reason.field == refusal.field;
-        match self.reasons.iter().position(is_same) {
-            Some(at) => self.reasons[at].count += 1,
-            None if self.reasons.len() < REFUSALS_LISTED_MAX => {
-                let RefusalBody { line, code, field, detail } = refusal.clone();
-                self.reasons.push(ReasonBody { code, field, count: 1, line, detail });
-            }
-            None => {}
-        }
-        if self.refusals.len() < REFUSALS_LISTED_MAX {
-            self.refusals.push(refusal);
-        }
-    }
-
-    /// Returns the name by which the import can be undone.
-    fn import_id(&self) -> Option<String> {
-        let (first, end) = self.span?;
-        Some(ImportId::new(first, end, self.taken)?.to_string())
-    }
-
-    /// Says what became of the records before the import broke off: what is recorded stays.
-    fn broken_off(&self, because: Failure) -> Failure {
-        if (self.taken, self.unchanged, self.refused) == (0, 0, 0) && !matches!(because, Failure::MalformedFile { .. })
-        {
-            return because;
-        }
-        let taken = counted(self.taken, "event", "events");
-        let were = match (self.is_dry, self.taken) {
-            (true, _) => "would have been",
-            (false, 1) => "was",
-            (false, _) => "were",
-        };
-        let refused = counted(self.refused, "record", "records");
-        let id = self.import_id().map_or_else(String::new, |id| format!(" (import_id `{id}`)"));
-        let before = format!("{taken} {were} imported, {} unchanged and {refused} refused{id}", self.unchanged);
-        Failure::BrokenOff { because: Box::new(because), before }
-    }
-
-    fn into_body(mut self, timeline_id: &TimelineId) -> ImportedBody {
-        self.refusals.sort_by_key(|refusal| refusal.line);
-        self.reasons.sort_by_key(|reason| std::cmp::Reverse(reason.count));
-        let (known, refused, import_id) = (self.unchanged, self.refused, self.import_id());
-        let status = if self.is_dry {
-            let taken = counted(self.taken, "event", "events");
-            format!("Dry run: nothing was recorded. {taken} would be new, {known} already recorded, {refused} refused.")
-        } else {
-            let taken = counted(self.taken, "event is", "events are");
-            format!("{taken} new, {known} already recorded, {refused} refused.")
-        };
-        let (status, timeline_created) = created_first(self.first, timeline_id.as_str(), status);
-        ImportedBody {
-            status,
-            timeline_id: timeline_id.to_string(),
-            timeline_created,
-            dry_run: self.is_dry.then_some(true),
-            import_id,
-            taken: self.taken,
-            unchanged: self.unchanged,
-            refused: self.refused,
-            refusals: self.refusals,
-            reasons: self.reasons,
-            notes: self.notes,
-            noted: (self.noted > 0).then_some(self.noted),
-            ledger: self.ledger.into(),
-        }
-    }
-}
-
-fn counted(count: u64, one: &str, several: &str) -> String {
-    if count == 1 { format!("1 {one}") } else { format!("{count} {several}") }
 }

@@ -7,7 +7,7 @@ use timenav_core::ids::TimelineId;
 use timenav_core::limits::RETURN_EVENTS_MAX;
 use timenav_engine::{ImportId, UndoneImport};
 
-use super::counted;
+use super::tally::counted;
 use crate::answer::{Changed, LedgerBody};
 use crate::auth::Authenticated;
 use crate::idempotency::Idempotent;
