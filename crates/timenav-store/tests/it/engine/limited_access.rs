@@ -153,7 +153,7 @@ async fn a_stopped_clock_out_of_the_window_is_not_set_going() {
     scene.home.close().await;
 }
 
-/// To end an advance of somebody else is to keep the clock where that has come to.
+/// Stopping somebody else's advance leaves the clock where it is.
 #[tokio::test]
 async fn an_advance_out_of_the_window_is_not_stopped_there() {
     let house = House::new();

@@ -51,7 +51,7 @@ struct Reason<'a> {
     first: &'a Value,
     /// How many there are.
     count: u64,
-    /// Where those stand that are listed.
+    /// The lines of those that the answer lists.
     lines: Vec<String>,
     /// Whether what was said differs in its words, as where it repeats a wrong value.
     is_varied: bool,

@@ -1,4 +1,4 @@
-//! Schemas of the OpenAPI document as an agent is told them, in brief: the schemas of all tools go into its context.
+//! Short schemas for tools, made from the OpenAPI document: an agent has the schemas of all tools in its context.
 //!
 //! They have the names of arguments and of their members, kinds of values, choices, and how the document begins to
 //! describe them. The answer to a wrong value says what would be right.
@@ -7,9 +7,9 @@ use serde_json::{Map, Value, json};
 
 /// Where the document has its schemas.
 const IN_DOCUMENT: &str = "#/components/schemas/";
-/// How deep members are told: those of an argument, and theirs.
+/// How many levels of members a schema includes: those of an argument, and theirs.
 const MEMBERS_DEPTH_MAX: usize = 2;
-/// How deep members are described.
+/// How many levels of members have descriptions.
 const DESCRIBED_DEPTH_MAX: usize = 1;
 /// Arguments of many tools that their names or the instructions of the server explain.
 const EXPLAINED: [&str; 6] = ["timeline_id", "limit", "cursor", "dry_run", "wait", "followers"];
@@ -141,7 +141,7 @@ fn united(mut one: Map<String, Value>, other: Map<String, Value>) -> Map<String,
     object(members, required(&one).into_iter().filter(|name| both.contains(name)).collect())
 }
 
-/// Returns how a text begins, to the end of its first part. What stands between backticks ends none.
+/// Returns a text up to its first period, semicolon or colon outside backticks.
 fn beginning(text: &str) -> String {
     let mut is_code = false;
     let end = text.char_indices().find(|&(at, letter)| {

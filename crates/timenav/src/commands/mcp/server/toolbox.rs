@@ -167,14 +167,13 @@ impl Reader<'_> {
 
     /// What cannot be taken back is destructive. A clock that moves and an event that is corrected can be.
     ///
-    /// Told is what is not so by itself: a tool changes something, is destructive and does more when it is called again.
+    /// Hints that equal the protocol's defaults are left out: not read-only, destructive, not idempotent.
     fn annotations(&self, agents: Agents, method: &Method) -> ToolAnnotations {
-        let is_lookup = agents == Agents::Read || *method == Method::GET;
-        let is_destructive = !is_lookup && (agents == Agents::Govern || *method == Method::DELETE);
-        let is_idempotent = is_lookup || *method == Method::DELETE || SETS.contains(&self.row);
-        if is_lookup {
+        if agents == Agents::Read || *method == Method::GET {
             return ToolAnnotations::new().read_only(true);
         }
+        let is_destructive = agents == Agents::Govern || *method == Method::DELETE;
+        let is_idempotent = *method == Method::DELETE || SETS.contains(&self.row);
         let mut annotations = ToolAnnotations::new();
         annotations.destructive_hint = (!is_destructive).then_some(false);
         annotations.idempotent_hint = is_idempotent.then_some(true);

@@ -58,7 +58,7 @@ fn an_advance_goes_on_once_nobody_holds_it() {
     service.audit();
 }
 
-/// Whoever may no longer release a lease does not keep others waiting.
+/// A user who lost access cannot release a lease, so an admin can.
 #[test]
 fn who_administers_a_timeline_releases_leases_of_others() {
     let service = standing();
