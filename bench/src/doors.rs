@@ -1,7 +1,5 @@
 //! The engine inside this process, for what is measured without a socket.
 
-use std::fs::File;
-use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -9,7 +7,7 @@ use anyhow::{Context, anyhow};
 use aws_lc_rs::hmac;
 use aws_lc_rs::signature::{ED25519, Ed25519KeyPair, KeyPair, UnparsedPublicKey};
 use timenav_core::ids::TimelineId;
-use timenav_engine::{Caller, Doors, Engine, Entropy, Options, ReadLog, Signer, Spool, WallClock};
+use timenav_engine::{Caller, Doors, Engine, Entropy, Options, ReadLog, Signer, WallClock};
 use timenav_store::{CheckpointFile, SqliteStore};
 
 use crate::history::History;
@@ -61,19 +59,6 @@ pub(crate) async fn open(folder: &Path) -> anyhow::Result<(Engine, Caller, Arc<S
     open_at(folder, Arc::new(HostClock::new()), ReadLog::Buffered).await
 }
 
-/// Nothing is adopted.
-struct NoSpool;
-
-impl Spool for NoSpool {
-    fn file(&self) -> io::Result<File> {
-        Err(io::ErrorKind::Unsupported.into())
-    }
-
-    fn room_bytes(&self) -> io::Result<u64> {
-        Ok(0)
-    }
-}
-
 /// As [`open`], with another host clock and another way to log reads.
 pub(crate) async fn open_at(
     folder: &Path,
@@ -88,7 +73,6 @@ pub(crate) async fn open_at(
         signer: Arc::new(BenchSigner(key_pair)),
         next_signer: None,
         outside: Arc::new(CheckpointFile::open(&folder.join("checkpoints.log"))?),
-        spool: Arc::new(NoSpool),
         vault: None,
         passwords: None,
         gazetteer: None,

@@ -1,4 +1,4 @@
-/** The settings of a timeline: its bundle, handing it over, its end, and timelines that end by themselves. */
+/** The settings of a timeline: its bundle, its end, and timelines that end by themselves. */
 import { readFileSync } from 'node:fs';
 import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
@@ -95,35 +95,6 @@ describe('a bundle', () => {
   });
 });
 
-describe('handing over', () => {
-  it('is done by typing the name, and ends all changes', async () => {
-    await on.service.timeline('moving', { event_id: 'a', time: '2000-01-01T00:00:00Z', description: 'A' });
-    const page = await on.loggedIn(settings('moving'), { expected: REFUSED });
-    await page.getByRole('button', { name: 'Hand over…' }).click();
-    await expectAccessible(page);
-    const confirm = page.getByRole('button', { name: 'Hand over the timeline' });
-    const name = page.getByLabel('Type moving to continue');
-    await name.fill('movin');
-    expect(await confirm.isDisabled()).toBe(true);
-    await name.fill('moving');
-    await confirm.click();
-    await page.getByRole('heading', { name: 'Handed over to another service' }).waitFor();
-    await page.getByText('admin handed it over just now').waitFor();
-    expect(await page.getByRole('button', { name: 'Hand over…' }).count()).toBe(0);
-    const event = { event_id: 'b', time: '2000-01-01T00:00:00Z' };
-    await expect(on.service.call('POST', 'v1/events?timeline_id=moving', event)).rejects.toThrow('409');
-
-    await page.goto(`${on.service.url}/#/access?timeline=moving&tab=retention`);
-    await page.getByRole('button', { name: 'Change…' }).click();
-    await page.getByLabel('Keep contents of reads', { exact: true }).selectOption({ label: 'For 90 days' });
-    await page.getByRole('button', { name: 'Set retention' }).click();
-    await page.getByRole('dialog').getByRole('alert').getByText('handed over to another service').waitFor();
-    await page.keyboard.press('Escape');
-    await page.getByRole('link', { name: 'Access log' }).click();
-    await page.getByRole('row').filter({ hasText: 'Hand over timeline' }).waitFor();
-  });
-});
-
 describe('the end of a timeline', () => {
   it('is brought about by typing its name, and is final', async () => {
     await on.service.timeline('over', { event_id: 'a', time: '2000-01-01T00:00:00Z', description: 'A' });
@@ -167,24 +138,22 @@ describe('the end of a timeline', () => {
     await page.getByRole('row').filter({ hasText: 'End timeline' }).filter({ hasText: 'over' }).waitFor();
   });
 
-  it('is refused with the reason for main and system, and so is handing them over', async () => {
+  it('is refused with the reason for main and system', async () => {
     await on.service.timeline('parent', { event_id: 'a', time: '2000-01-01T00:00:00Z', description: 'A' });
     await on.service.call('POST', 'timelines', { timeline_id: 'offshoot', fork_of: 'parent' });
     const page = await on.loggedIn(settings('main'));
     const end = page.getByRole('button', { name: 'End timeline…' });
-    const handOver = page.getByRole('button', { name: 'Hand over…' });
     await page.getByText('Requests that name no timeline use main, so it cannot be ended.').waitFor();
-    await page.getByText('Every service has its own main, so no other can adopt this one.').waitFor();
-    expect([await end.isDisabled(), await handOver.isDisabled()]).toEqual([true, true]);
+    expect(await end.isDisabled()).toBe(true);
 
     await page.goto(`${on.service.url}/#/${settings('system')}`);
     await page.getByText('The service itself needs system, so it cannot be ended.').waitFor();
-    expect([await end.isDisabled(), await handOver.isDisabled()]).toEqual([true, true]);
+    expect(await end.isDisabled()).toBe(true);
     expect(await page.getByRole('button', { name: 'Download the bundle' }).isDisabled()).toBe(true);
 
     await page.goto(`${on.service.url}/#/${settings('offshoot')}`);
     await page.getByText('It has the history that parent shares with it, too.').waitFor();
-    expect([await end.isDisabled(), await handOver.isDisabled()]).toEqual([false, false]);
+    expect(await end.isDisabled()).toBe(false);
     await page.getByRole('link', { name: 'parent', exact: true }).click();
     await expect.poll(() => new URL(page.url()).hash).toBe('#/timeline?timeline=parent');
   });
@@ -243,14 +212,12 @@ describe('the settings', () => {
     await page.getByRole('heading', { name: 'Integrity' }).waitFor();
   });
 
-  it('fit a phone with their dialogs, in forced colors too', async () => {
+  it('fit a phone with their dialog, in forced colors too', async () => {
     const page = await on.loggedIn(settings('demo'), { forcedColors: 'active' });
     await page.setViewportSize({ width: 320, height: 640 });
-    for (const name of ['End timeline…', 'Hand over…']) {
-      await page.getByRole('button', { name }).click();
-      await expectNoSidewaysScroll(page);
-      // Its last button is reached.
-      await page.getByRole('button', { name: 'Cancel' }).click();
-    }
+    await page.getByRole('button', { name: 'End timeline…' }).click();
+    await expectNoSidewaysScroll(page);
+    // Its last button is reached.
+    await page.getByRole('button', { name: 'Cancel' }).click();
   });
 });

@@ -7,14 +7,7 @@ use crate::process;
 
 /// Tests of the engine that stay on SQLite: they look into its file, change it behind the service's back, or count on it that
 /// the store answers at once.
-const OF_THE_FILE: [&str; 29] = [
-    "adoption::arriving::a_mark_hides_nothing_and_its_absence_shows_nothing",
-    "adoption::arriving::rows_that_are_changed_before_they_stand_are_found",
-    "adoption::forks::layers_go_with_the_fork_and_not_before",
-    "adoption::forks::sealed_records_of_a_timeline_come_with_each_of_its_forks",
-    "adoption::forks::what_came_with_a_fork_cannot_be_changed",
-    "adoption::mutated::",
-    "adoption::who_did_what_there_cannot_be_made_somebody_here",
+const OF_THE_FILE: [&str; 22] = [
     "bundles::what_is_missing_and_was_not_erased_ends_it",
     "checkpoints::a_database_with_checkpoints_in_it_is_carried_over",
     "checkpoints::a_group_that_fails_leaves_no_checkpoint",

@@ -48,7 +48,7 @@ impl Part {
         };
         match self {
             Self::Cases => store(&[]),
-            Self::Service => service(&["--include-ignored", "kill::", "adoption::large", "bundles::memory"]),
+            Self::Service => service(&["--include-ignored", "kill::", "bundles::memory"]),
             Self::Histories => store(&["--ignored", "engine::whole_lives::a_thousand_lives"]),
             Self::SecondWriter => {
                 let mut call = store(&["second_writer"]);

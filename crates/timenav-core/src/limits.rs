@@ -94,9 +94,6 @@ pub const ENDED_GRACE_DAYS_DEFAULT: u32 = 7;
 pub const ENDED_GRACE_DAYS_MAX: u32 = 3_650;
 /// Most timelines that are ended in one go because their time has come.
 pub const EXPIRED_ENDED_AT_ONCE_MAX: usize = 256;
-/// Most rows of a bundle that was not adopted which are deleted in one transaction: each can have some kilobytes, and now and
-/// then more.
-pub const ARRIVAL_ROWS_CLEARED_MAX: usize = 256;
 /// Most rows that are let go in one transaction.
 pub const LET_GO_ROWS_MAX: usize = 2_048;
 /// Shortest time after which a timeline ends by itself, in seconds.

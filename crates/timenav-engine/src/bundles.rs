@@ -24,14 +24,11 @@ use crate::tree::node_hashes;
 use gone::{Gone, Teller};
 use line::{DataLine, EndLine, EntryLine, Header, LayerLine, Line, NoteLine};
 
-mod arrival;
 mod check;
 mod gone;
 mod layers;
 mod line;
 
-pub use arrival::{ADOPT_BATCH_BYTES_MAX, ADOPT_ERASURES_BYTES_MAX};
-pub(crate) use arrival::{ReadBundle, Spooled};
 pub use check::{BundleCheck, CheckedBundle};
 pub use gone::BUNDLE_GONE_MAX;
 pub use line::{BUNDLE_FORMAT, BUNDLE_FORMAT_OF_LAYERS, BUNDLE_LINE_BYTES_MAX};

@@ -13,7 +13,6 @@ use crate::refusal::Refusal;
 use crate::timer_rows::TimersWanted;
 
 pub(crate) mod access;
-pub(crate) mod adoption;
 pub(crate) mod anchors;
 pub(crate) mod catching_up;
 pub(crate) mod clocks;

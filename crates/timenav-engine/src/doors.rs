@@ -9,7 +9,6 @@ use crate::gazetteer::Gazetteer;
 use crate::outside::Outside;
 use crate::passwords::Passwords;
 use crate::signer::Signer;
-use crate::spool::Spool;
 use crate::vault::Vault;
 use crate::wall_clock::WallClock;
 use crate::webhook_door::Webhooks;
@@ -27,8 +26,6 @@ pub struct Doors {
     pub next_signer: Option<Arc<dyn Signer>>,
     /// Keeps checkpoints outside the database.
     pub outside: Arc<dyn Outside>,
-    /// Makes files that are needed for a while.
-    pub spool: Arc<dyn Spool>,
     /// Seals and opens data; `None` where the operator switched that off.
     pub vault: Option<Arc<dyn Vault>>,
     /// Hashes passwords and compares them; `None` where nobody can log in.

@@ -24,7 +24,6 @@ use crate::refusal::Refusal;
 use crate::rows::{
     DataRecord, Erasure, EventEnd, EventRow, IdempotencyRecord, InterventionRow, KnownEvent, StoredEntry, SweepRow,
 };
-use crate::store::ArrivalCommit;
 use crate::timer_rows::{TimerRows, TimersFound, TimersWanted};
 use crate::wall_clock::Host;
 
@@ -145,7 +144,6 @@ pub(crate) struct Draft<'a> {
 #[derive(Default)]
 pub(crate) struct Drafted {
     steps: Vec<Step>,
-    arrival: Option<ArrivalCommit>,
     directory_changes: Vec<DirectoryChange>,
     keys_expired: Vec<KeyId>,
     events: HashMap<(TimelineKey, EventId), KnownEvent>,
@@ -300,12 +298,6 @@ impl<'a> Draft<'a> {
         let new = i64::try_from(new).unwrap_or(i64::MAX);
         let key = TimelineKey(self.ground.accepted.last_key + new + 1);
         self.open(Step::new(None, make(key)))
-    }
-
-    /// Opens the ledger of a timeline whose rows have arrived. The step makes it stand, with what it goes on from.
-    pub(crate) fn arrived_ledger(&mut self, arrival: ArrivalCommit, state: TimelineState) -> Ledger {
-        self.drafted.arrival = Some(arrival);
-        self.open(Step::new(None, state))
     }
 
     fn open(&mut self, step: Step) -> Ledger {

@@ -3,7 +3,7 @@
 use async_recursion::async_recursion as boxed;
 use timenav_core::ids::TimelineId;
 use timenav_core::ledger::{Hash, LeafRecord, inclusion_nodes, leaf_hash, payload_hash, verify_inclusion};
-use timenav_core::limits::{ARRIVAL_ROWS_CLEARED_MAX, EXPIRED_ENDED_AT_ONCE_MAX, LET_GO_ROWS_MAX};
+use timenav_core::limits::{EXPIRED_ENDED_AT_ONCE_MAX, LET_GO_ROWS_MAX};
 use timenav_core::time::{Instant, Wall};
 
 use crate::asked::Answer;
@@ -62,9 +62,9 @@ impl Engine {
         Ok(TimelineEnd { size, root, checkpoint, contents_until: due_at, heirs_count, ledger, replayed })
     }
 
-    /// Ends the timelines whose time has come, lets go the contents of those that ended long enough ago, clears away what has
-    /// arrived of bundles that nobody goes on with, and forgets outcomes that have expired. To be called again and again: it
-    /// costs no more than a look where nothing is due. What was cut off is finished by a later call.
+    /// Ends the timelines whose time has come, lets go the contents of those that ended long enough ago, and forgets outcomes
+    /// that have expired. To be called again and again: it costs no more than a look where nothing is due. What was cut off
+    /// is finished by a later call.
     ///
     /// # Errors
     /// The ledger cannot be written, or the store does not answer.
@@ -72,9 +72,8 @@ impl Engine {
     pub async fn tend(&self) -> Result<(), Refusal> {
         let _turn = self.tending().lock().await;
         self.views().drop_idle(self.now());
-        let cleared = self.clear_arrivals().await;
         self.tend_ends().await?;
-        cleared.and(self.forget_outcomes().await)
+        self.forget_outcomes().await
     }
 
     /// Forgets outcomes that have expired. Others write between its batches.
@@ -103,28 +102,6 @@ impl Engine {
             let Some(ended) = due else { return Ok(()) };
             self.let_go(&ended).await?;
         }
-    }
-
-    /// Clears away what has arrived of bundles that nobody goes on with: the service ended, the client went away, or the
-    /// bundle was refused. Others write between its batches.
-    async fn clear_arrivals(&self) -> Result<(), Refusal> {
-        let mut ended = Ok(());
-        for arrival in self.store().arrivals_left().await? {
-            // Looked up after the bundle was: it is in hand before it begins.
-            if self.in_hand().lock().contains(&arrival) {
-                continue;
-            }
-            match self.clear_arrival(&arrival).await {
-                Ok(()) => tracing::info!(%arrival, "what had arrived of a bundle that was not adopted was deleted"),
-                Err(refusal) => ended = Err(refusal),
-            }
-        }
-        ended
-    }
-
-    async fn clear_arrival(&self, arrival: &str) -> Result<(), Refusal> {
-        while self.store().clear_arrival(arrival, ARRIVAL_ROWS_CLEARED_MAX).await? {}
-        Ok(())
     }
 
     /// Ends a timeline whose time has come, if it was made so: its row may have been changed by another hand.

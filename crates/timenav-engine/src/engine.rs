@@ -4,7 +4,7 @@ mod submitting;
 
 use async_recursion::async_recursion as boxed;
 use parking_lot::{Mutex, RwLock};
-use std::collections::{BTreeSet, HashSet, VecDeque};
+use std::collections::{HashSet, VecDeque};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use timenav_core::access::{self, Demand, Denial};
@@ -302,11 +302,6 @@ impl Engine {
     /// Returns the timelines that readers see, and those that have ended.
     pub(crate) fn published(&self) -> &RwLock<Published> {
         &self.0.shared.timelines
-    }
-
-    /// Returns the bundles that are arriving and that somebody here goes on with.
-    pub(crate) fn in_hand(&self) -> &Arc<Mutex<BTreeSet<String>>> {
-        &self.0.shared.in_hand
     }
 
     /// Returns when ends of timelines were looked after last.

@@ -362,15 +362,14 @@ impl<'a> Group<'a> {
         if let Some(refusal) = untold {
             return Err(refusal);
         }
-        let Accepted { steps, arrivals, directory, directory_changes, forget_fingerprints, outcomes_erased, .. } =
-            accepted;
+        let Accepted { steps, directory, directory_changes, forget_fingerprints, outcomes_erased, .. } = accepted;
         let rows = if directory_changes.is_empty() {
             Arc::clone(heads.rows())
         } else {
             Arc::new(heads.rows().after(&directory_changes))
         };
         let ended = directory_changes.iter().filter_map(DirectoryChange::ended).cloned().collect();
-        let mut commit = Commit { arrivals, directory: directory_changes, forget_fingerprints, ..Commit::default() };
+        let mut commit = Commit { directory: directory_changes, forget_fingerprints, ..Commit::default() };
         let mut states: HashMap<TimelineId, Arc<TimelineState>> = HashMap::with_capacity(steps.len());
         let (mut entries_count, covers) = (0, Covers::at(level));
         for (id, mut step) in steps {

@@ -22,7 +22,6 @@ mod vault;
 mod passwords;
 mod wall_clock;
 mod webhook_door;
-mod spool;
 mod doors;
 mod head;
 mod hint;
@@ -44,7 +43,6 @@ mod unknown_entry;
 mod leasing_door;
 mod seen_events;
 mod archive;
-mod arriving_door;
 mod facts;
 mod faults;
 mod store;
@@ -168,7 +166,6 @@ mod scan_events;
 mod expected;
 mod export;
 mod bundles;
-mod adoption;
 mod data;
 mod sweeping;
 mod erasing;
@@ -180,21 +177,16 @@ mod rotation;
 
 pub use access_logs::{AccessLogs, LOG_ENTRIES_READ_MAX, LogEntry, LogGap, LogGapReason, LogOrder, LogPage};
 pub use action::{Action, Topic};
-pub use adoption::{
-    ADOPT_BYTES_MAX, ADOPT_ROOM_LEFT_BYTES, ADOPT_ROOM_TIMES, ADOPT_ROTATIONS_MAX, AdoptRequest, AdoptedTimeline,
-    Arrival, UnreadBundle,
-};
 pub use aggregate::{AggregateEvents, AggregatedEvents, EventGroup, GroupBy, GroupKey};
 pub use anchors::{AnchorPage, AnchorRequest, ReturnScope, Returning};
 pub use archive::{
     ENTRY_ROWS_BYTES, EntryMarks, EntryRow, EntryRows, KeptEnd, KeptEvent, KeptOutcome, KeptRows, Orphan, ScanSource,
     ServiceRows, Snapshot,
 };
-pub use arriving_door::{ARRIVAL_LASTS_MICROS, Arrivals, ArrivingRows, StrayArrivals};
 pub use background::{Background, BackgroundTraces, BackgroundWork};
 pub use bundles::{
-    ADOPT_BATCH_BYTES_MAX, ADOPT_ERASURES_BYTES_MAX, BUNDLE_FORMAT, BUNDLE_FORMAT_OF_LAYERS, BUNDLE_GONE_MAX,
-    BUNDLE_LINE_BYTES_MAX, BundleCheck, BundleExport, CheckedBundle,
+    BUNDLE_FORMAT, BUNDLE_FORMAT_OF_LAYERS, BUNDLE_GONE_MAX, BUNDLE_LINE_BYTES_MAX, BundleCheck, BundleExport,
+    CheckedBundle,
 };
 pub use caller::{AuthFailure, Caller, Credential};
 pub use changes::{LedgerPosition, LetGone};
@@ -288,11 +280,10 @@ pub use seldom::Seldom;
 pub use sessions::{CROSS_SITE_CODE, NewSession, PasswordRequest, SessionView};
 pub use signer::Signer;
 pub use skipped::SkippedMoments;
-pub use spool::Spool;
 pub use stats::EngineStats;
 pub use store::{
-    ArrivalCommit, CarriedSeals, Commit, ConnectionsUse, EventQuery, EventsPassing, Health, Locked, Opened, Overridden,
-    Pattern, RotationNote, Store, StoredTree, TimelineCommit, Upkeep,
+    CarriedSeals, Commit, ConnectionsUse, EventQuery, EventsPassing, Health, Locked, Opened, Overridden, Pattern,
+    RotationNote, Store, StoredTree, StrayArrivals, TimelineCommit, Upkeep,
 };
 pub use store_error::StoreError;
 pub use sweeping::{ForeseenSweep, Pruned, RetentionRequest, SWEEP_ENTRIES_READ_MAX, SWEEP_POSITIONS_MAX};

@@ -39,7 +39,6 @@ pub(crate) use restored::{FiredAgain, TimerRestored, TimersRestored, fallen_of, 
 pub(crate) use service::{HostClockAccepted, LostTree, RollbackAccepted, SigningKeyRotated};
 pub(crate) use sessions::{LoggedIn, PasswordSet, SessionRenewed, SessionsEnded};
 pub(crate) use timeline::{ForkRecord, PermissionsRecord, PermissionsTold, TimelineCreated};
-pub(crate) use timer_record::TimerTold;
 pub(crate) use timers::{
     AdvanceOver, AdvanceTold, FiringsSettled, OutcomeOfFiring, ScheduleRecord, TimerCancelled, TimerSet, TimersFired,
     schedule_of,

@@ -57,15 +57,6 @@ pub enum Refusal {
         /// Its name.
         timeline_id: String,
     },
-    /// A bundle is of a timeline whose name one has here.
-    #[error(
-        "the timeline `{timeline_id}` already exists here, and timelines are never merged; adopt the bundle at a service that \
-         has none of this name"
-    )]
-    NotMerged {
-        /// Its name.
-        timeline_id: String,
-    },
     /// What was to be made exists already.
     #[error("the {what} `{id}` already exists")]
     AlreadyExists {
@@ -73,15 +64,6 @@ pub enum Refusal {
         what: &'static str,
         /// Its name.
         id: String,
-    },
-    /// A bundle has a sealed record whose id is taken here.
-    #[error(
-        "the bundle contains the sealed record `{data_id}`, and another timeline here has one with the same id. Adopt \
-         the bundle on another service, or end that timeline first"
-    )]
-    SealedRecordTaken {
-        /// The id.
-        data_id: String,
     },
     /// An event of that id is recorded already.
     #[error("the event `{event_id}` is already recorded{}", if *.differs { ", with different content" } else { "" })]

@@ -20,7 +20,6 @@ mod events;
 mod facts;
 mod hashing;
 mod powers;
-mod rebuilt;
 mod let_go;
 mod pass;
 mod replay;
@@ -35,7 +34,6 @@ mod unkept;
 mod walk;
 
 pub use powers::ReplayedAuthority;
-pub(crate) use rebuilt::Rebuilding;
 pub use report::{Checked, Scan};
 pub use request::{KeptCheckpoint, Progress, ScanRequest, ScanStage, VerifySignature};
 pub use unkept::made_before;

@@ -1,6 +1,6 @@
 //! What the committer, the sealer and every reader share.
 
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 
@@ -86,8 +86,6 @@ pub(crate) struct Shared {
     pub(crate) roll: Roll,
     /// Who hears of what is done without a request.
     pub(crate) background: OnceLock<Arc<dyn BackgroundTraces>>,
-    /// Bundles that are arriving and that somebody here goes on with.
-    pub(crate) in_hand: Arc<Mutex<BTreeSet<String>>>,
 }
 
 impl Shared {
@@ -155,7 +153,6 @@ impl Shared {
             timing: Arc::new(timing),
             roll: Roll::default(),
             background: OnceLock::new(),
-            in_hand: Arc::default(),
         }
     }
 

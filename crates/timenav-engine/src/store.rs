@@ -11,8 +11,7 @@ use timenav_core::ledger::{Frontier, Hash, Retention, TileId};
 use timenav_core::place::LocationQuery;
 use timenav_core::time::{Bucket, Instant, TimeRange, Virtual, Wall};
 
-use crate::archive::ScanSource;
-use crate::arriving_door::Arrivals;
+use crate::archive::{Orphan, ScanSource};
 use crate::commit_times::OnWritten;
 use crate::directory::DirectoryChange;
 use crate::event_filter::EventFilter;
@@ -57,8 +56,6 @@ pub struct CarriedSeals {
 pub struct Commit {
     /// What happens to each timeline, each at most once.
     pub timelines: Vec<TimelineCommit>,
-    /// Timelines of other services whose rows have arrived, and that stand by the step.
-    pub arrivals: Vec<ArrivalCommit>,
     /// Timelines that the step relies on and does not change, and the sizes that their ledgers must have; `None` where
     /// there must be no such timeline. Empty where no others write.
     pub relied: Vec<(TimelineId, Option<u64>)>,
@@ -124,14 +121,14 @@ pub struct RotationNote {
     pub note: Arc<str>,
 }
 
-/// A timeline of another service that has arrived, with those that it goes on from, and stands from now on.
-#[derive(Clone, Debug)]
-pub struct ArrivalCommit {
-    /// By which its rows arrived. The step is without effect where that was given up.
-    pub arrival: String,
-    /// The numbers that they arrived under: all of that arrival. One is among the timelines of the step, and each of the
-    /// others among those that end by it.
-    pub timelines: Vec<TimelineKey>,
+/// Rows under numbers below zero, which timelines that were adopted have: what of them is another hand's doing.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct StrayArrivals {
+    /// Rows under numbers that no timeline has, and that nothing arrives under: their mark was taken away.
+    pub orphans: Vec<Orphan>,
+    /// Numbers that are marked as those of timelines that arrive, and are those of a timeline that stands or has ended, or
+    /// not below zero.
+    pub marked: Vec<i64>,
 }
 
 /// Which events are asked for, on one consistent snapshot.
@@ -232,7 +229,7 @@ pub enum Health {
 /// Retries that make sense happen inside. Methods may be called from many tasks at once, except
 /// [`Store::commit`], which the engine calls from one thread of its own and which may block it.
 #[async_trait]
-pub trait Store: ScanSource + Upkeep + SharedLeases + SharedFollowers + Arrivals {
+pub trait Store: ScanSource + Upkeep + SharedLeases + SharedFollowers {
     /// Returns what the engine starts from. Its cost does not grow with the ledgers.
     async fn open(&self) -> Result<Opened, StoreError>;
 
@@ -490,6 +487,9 @@ pub trait Upkeep: Send + Sync + 'static {
 
     /// Forgets at most so many of the outcomes that expired before an instant. Returns whether there may be more.
     async fn forget_outcomes(&self, before: Instant<Wall>, rows_max: usize) -> Result<bool, StoreError>;
+
+    /// Returns what no service leaves behind. Its cost does not grow with ledgers.
+    async fn stray_arrivals(&self) -> Result<StrayArrivals, StoreError>;
 
     /// Returns host time when it was last known to be right.
     async fn host_clock(&self) -> Result<Option<Instant<Wall>>, StoreError>;

@@ -137,19 +137,6 @@ impl TimerRows {
             && advances.is_empty()
     }
 
-    /// Returns how many rows are written.
-    pub(crate) fn count(&self) -> usize {
-        let Self { gone, set, moved, fired, settled, advances } = self;
-        gone.len() + set.len() + moved.len() + fired.len() + settled.len() + advances.len()
-    }
-
-    /// Returns whether what happens later can be written together with this. A store takes timers away, then puts others,
-    /// then moves them.
-    pub(crate) fn is_followed_by(&self, later: &Self) -> bool {
-        let is_gone_first = later.gone.is_empty() || (self.set.is_empty() && self.moved.is_empty());
-        is_gone_first && (later.set.is_empty() || self.moved.is_empty())
-    }
-
     /// Goes on with what happens later.
     pub(crate) fn extend(&mut self, later: Self) {
         let Self { gone, set, moved, fired, settled, advances } = later;

@@ -13,7 +13,6 @@ use crate::rate::Rates;
 use crate::refusals::Refusals;
 use crate::shares::Shares;
 use crate::state::{App, HttpOptions, REQUESTS_AT_ONCE_PER_USER_MAX, Reach};
-use crate::v1::adoption::ADOPTIONS_RUNNING_MAX;
 use crate::v1::import::{IMPORTS_PER_USER_MAX, IMPORTS_RUNNING_MAX};
 use crate::v1::streaming::{STREAMS_MAX, STREAMS_PER_USER_MAX};
 use crate::{auth, console, finish, host, service};
@@ -28,7 +27,6 @@ pub fn routers(engine: Engine, options: HttpOptions, metrics_apart: bool) -> (Ro
         rooms: Arc::new(Rooms::new()),
         requests: Shares::new(usize::MAX, REQUESTS_AT_ONCE_PER_USER_MAX),
         imports: Shares::new(IMPORTS_RUNNING_MAX, IMPORTS_PER_USER_MAX),
-        adoptions: Shares::new(ADOPTIONS_RUNNING_MAX, ADOPTIONS_RUNNING_MAX),
         streams: Shares::new(STREAMS_MAX, STREAMS_PER_USER_MAX),
         unavailable: Arc::default(),
         engine,

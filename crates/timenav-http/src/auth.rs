@@ -28,8 +28,6 @@ use crate::{answer, same_origin, session_cookie, timeline_header};
 
 /// The path of the one operation whose body is read as it comes.
 pub(crate) const IMPORT_PATH: &str = "/import-events";
-/// Where a bundle is sent to be adopted.
-pub(crate) const ADOPT_PATH: &str = "/timelines/adopt";
 
 /// How long a timer runs at most for the end of what a caller showed.
 const LOOK_AGAIN: Duration = Duration::from_hours(24);
@@ -95,7 +93,7 @@ enum Reading {
 /// Identifies the caller, or logs the attempt and refuses.
 pub(crate) async fn identify(State(app): State<App>, request: Request, next: Next) -> Response {
     let (parts, body) = request.into_parts();
-    let reading = if [IMPORT_PATH, ADOPT_PATH].iter().any(|path| parts.uri.path().ends_with(path)) {
+    let reading = if parts.uri.path().ends_with(IMPORT_PATH) {
         Reading::AsItComes
     } else if matches!(parts.method, Method::GET | Method::HEAD) {
         Reading::Whole(LOOKUP_BODY_BYTES_MAX)

@@ -25,7 +25,6 @@ pub(crate) fn operations() -> Vec<Route> {
     routes.extend(v1::export::routes());
     routes.extend(v1::aggregate::routes());
     routes.extend(v1::bundles::routes());
-    routes.extend(v1::adoption::routes());
     routes.extend(v1::data::routes());
     routes.extend(v1::erasing::routes());
     routes.extend(v1::timelines::routes());

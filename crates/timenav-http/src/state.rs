@@ -85,8 +85,6 @@ pub(crate) struct Reach {
     pub(crate) requests: Arc<Shares<UserId>>,
     /// Files that are being imported.
     pub(crate) imports: Arc<Shares<UserId>>,
-    /// Bundles that are being adopted.
-    pub(crate) adoptions: Arc<Shares<UserId>>,
     /// Streams that somebody listens to.
     pub(crate) streams: Arc<Shares<UserId>>,
 }

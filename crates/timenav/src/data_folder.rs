@@ -36,9 +36,6 @@ const COSIGNED_OF_ENDS: &str = ".checkpoint";
 /// Held by the process that keeps checkpoints in the folder.
 pub(crate) const CHECKPOINTS_LOCK_FILE: &str = "checkpoints.lock";
 
-/// The name that a file of a bundle has until it is opened.
-pub(crate) const SPOOL_FILE: &str = "adopting";
-
 /// The folder in which a backup is put together. As long as it is there, the data folder is not whole.
 pub(crate) const RESTORING_FOLDER: &str = "restoring";
 
@@ -154,11 +151,6 @@ impl DataFolder {
     /// Returns the path of the key that takes its place, while a rotation is not finished.
     pub(crate) fn next_signing_key(&self) -> PathBuf {
         self.path.join(NEXT_SIGNING_KEY_FILE)
-    }
-
-    /// Returns the path that a file which is needed for a while has until it is opened.
-    pub(crate) fn spool(&self) -> PathBuf {
-        self.path.join(SPOOL_FILE)
     }
 
     /// Returns the path of the first operator's API key.

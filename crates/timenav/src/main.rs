@@ -27,7 +27,6 @@ mod reach;
 mod redaction;
 mod replicas;
 mod server;
-mod spool;
 mod standard_webhooks;
 mod surroundings;
 mod sweeping;

@@ -20,7 +20,6 @@ use crate::doors::{HostClock, OsEntropy};
 use crate::kept_from::kept_by_others;
 use crate::key_files::{NextKeyFile, ServiceKey, keep_first_key, kept_service_key, service_key, settle_first_key};
 use crate::places::Places;
-use crate::spool::FolderSpool;
 use crate::webhooks::Gate;
 
 /// How far long work steps back (nice(2)): far enough that a write does not wait for it, and not so far that it gets
@@ -265,8 +264,6 @@ impl Parts {
         let vault = settings.encryption.then(|| AesVault::new(Arc::clone(&entropy) as _, Turns::default()));
         let passwords = Argon2Passwords::new(Arc::clone(&entropy) as _, Turns::default());
         let long_work = LongWorkThreads::start()?;
-        let spool = FolderSpool::open(folder.path().to_owned(), folder.spool());
-        let spool = spool.with_context(|| format!("{} cannot be removed", folder.spool().display()))?;
         let sends_webhooks = !settings.webhook_to.is_empty();
         let gate = || Arc::new(Gate::new(settings.webhook_to.clone(), Arc::clone(&key.signer)));
         let webhooks = sends_webhooks.then(gate);
@@ -278,7 +275,6 @@ impl Parts {
             signer: key.signer,
             next_signer: next,
             outside: Arc::new(outside),
-            spool: Arc::new(spool),
             vault: vault.map(|vault| Arc::new(vault) as _),
             passwords: Some(Arc::new(passwords)),
             gazetteer: Some(Arc::new(Places::open())),

@@ -151,11 +151,10 @@ export async function firstLogs(
   action: string,
   wanted: number,
   signal: AbortSignal,
-  pagesMax = SEEK_PAGES_MAX,
 ): Promise<LogEntry[]> {
   const found: LogEntry[] = [];
   let cursor: string | null = null;
-  for (let page = 0; page < pagesMax; page += 1) {
+  for (let page = 0; page < SEEK_PAGES_MAX; page += 1) {
     const query = {
       timeline_id: timeline,
       time_range: '../..',

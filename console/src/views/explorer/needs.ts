@@ -32,7 +32,6 @@ const ADMIN = [
   'erase-reads',
   'set-retention',
   'prune',
-  'hand-over',
   'timeline/{timeline_id}/bundle',
   'DELETE /timeline/{timeline_id}',
 ];
@@ -41,7 +40,6 @@ const KNOWN = [
   'api-keys',
   'api-keys/{key_id}',
   'timelines',
-  'timelines/adopt',
   'sessions',
   'sessions/{session_id}',
   'log-out',

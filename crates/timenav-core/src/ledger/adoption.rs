@@ -1,23 +1,18 @@
-//! Adopting a timeline of another service: what is refused, and the entry that tells of it.
+//! The entry of a timeline that was adopted from another service, as versions up to 0.1 wrote it.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
+use super::Hash;
 use super::canonical::{Malformed, Scanner, Writer};
-use super::{Hash, VerifierKey};
 use crate::ids::{TimelineId, UserId};
 use crate::limits::{FORK_DEPTH_MAX, PERMISSION_USERS_MAX};
-use crate::time::{Instant, Span, Wall};
 
 #[cfg(test)]
 mod tests;
 
 /// The action of the first entry that is written to a timeline where it was adopted.
 pub const ADOPT_ACTION: &str = "adopt";
-
-/// How far the last entry of an adopted timeline may be ahead of host time, in seconds. As host time never
-/// goes down within a ledger, one from the far future would hold its clock forever.
-pub const ADOPT_AHEAD_SECONDS_MAX: i64 = 5 * 60;
 
 /// A timeline of another service goes on here: the entries before this one are as that service signed them,
 /// and those from this one on are signed by this service.
@@ -52,65 +47,6 @@ pub struct AdoptedLayer {
     pub size: u64,
     /// Its name there.
     pub timeline_id: TimelineId,
-}
-
-/// Why a timeline is not adopted.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum AdoptRefusal {
-    /// The origin is not the name of the key that the adopter trusts.
-    #[error("the bundle belongs to `{found}`, but the verifier key to `{expected}`")]
-    Origin {
-        /// The name of the key.
-        expected: String,
-        /// The name in the bundle.
-        found: String,
-    },
-    /// The origin does not end in the timeline's id: entries carry that, so no other name can be given.
-    #[error(
-        "a timeline keeps its name when it is adopted, and the ledger `{origin}` does not belong to `{timeline_id}`"
-    )]
-    Name {
-        /// The name in the bundle.
-        origin: String,
-        /// The timeline that the entries are of.
-        timeline_id: TimelineId,
-    },
-    /// It is the timeline `system`, which holds users and keys.
-    #[error("the timeline `system` cannot be adopted by another service")]
-    System,
-    /// It was written to later than now.
-    #[error("the last entry was recorded at {recorded_at}, more than {ADOPT_AHEAD_SECONDS_MAX} seconds in the future")]
-    Future {
-        /// When, by the host of the other service.
-        recorded_at: Instant<Wall>,
-    },
-}
-
-/// Decides whether a ledger may be adopted: by the key that the adopter trusts, the origin in its checkpoint,
-/// the timeline that its entries are of, and when the last one was recorded. Signatures and proofs are
-/// verified apart.
-///
-/// # Errors
-/// The first reason against it.
-pub fn decide_adoption(
-    key: &VerifierKey,
-    origin: &str,
-    timeline_id: &TimelineId,
-    recorded_at: Instant<Wall>,
-    now: Instant<Wall>,
-) -> Result<(), AdoptRefusal> {
-    if origin != key.name() {
-        return Err(AdoptRefusal::Origin { expected: key.name().to_owned(), found: origin.to_owned() });
-    }
-    if origin.rsplit_once('/').is_none_or(|(_, name)| name != timeline_id.as_str()) {
-        return Err(AdoptRefusal::Name { origin: origin.to_owned(), timeline_id: timeline_id.clone() });
-    }
-    if timeline_id.is_system() {
-        return Err(AdoptRefusal::System);
-    }
-    let ahead = recorded_at.since(now);
-    let is_far = Span::from_secs(ADOPT_AHEAD_SECONDS_MAX).is_none_or(|most| ahead > most);
-    if is_far { Err(AdoptRefusal::Future { recorded_at }) } else { Ok(()) }
 }
 
 impl<'a> Adopted<'a> {

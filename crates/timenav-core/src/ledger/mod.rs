@@ -36,7 +36,7 @@ mod witnessing;
 #[cfg(test)]
 mod tests;
 
-pub use adoption::{ADOPT_ACTION, ADOPT_AHEAD_SECONDS_MAX, AdoptRefusal, Adopted, AdoptedLayer, decide_adoption};
+pub use adoption::{ADOPT_ACTION, Adopted, AdoptedLayer};
 pub use canonical::Malformed;
 pub use checkpoint::{Checkpoint, CheckpointError, origin};
 pub use cosignature::{

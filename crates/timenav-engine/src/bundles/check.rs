@@ -63,8 +63,6 @@ pub struct BundleCheck<'a> {
     keys: TrustedKeys,
     /// Proofs of rotations that came beside the bundle.
     rotations: Vec<TlogProof>,
-    /// Notes of rotations that came beside it.
-    notes: Vec<String>,
     hash: RunningHash,
     header: Option<Header<'static>>,
     /// Layers whose entries have been read.
@@ -133,7 +131,6 @@ impl<'a> BundleCheck<'a> {
             verify,
             keys: key.into(),
             rotations,
-            notes: Vec::new(),
             hash: RunningHash::default(),
             header: None,
             read: Vec::new(),
@@ -147,27 +144,15 @@ impl<'a> BundleCheck<'a> {
         }
     }
 
-    /// Takes checkpoints that were signed at rotations, without the entries: each counts as the line of the rotation that
-    /// ends its tree.
-    #[must_use]
-    pub fn with_notes(self, notes: Vec<String>) -> Self {
-        Self { notes, ..self }
-    }
-
     /// Takes the next line, with its line end.
     ///
     /// # Errors
     /// What is wrong with it, in a sentence. Nothing after it is to be trusted.
     pub fn line(&mut self, bytes: &[u8]) -> Result<(), String> {
-        self.take(bytes).map(|_| ()).map_err(shortened)
-    }
-
-    /// As [`BundleCheck::line`], and returns the line.
-    pub(super) fn checked<'b>(&mut self, bytes: &'b [u8]) -> Result<Line<'b>, String> {
         self.take(bytes).map_err(shortened)
     }
 
-    fn take<'b>(&mut self, bytes: &'b [u8]) -> Result<Line<'b>, String> {
+    fn take(&mut self, bytes: &[u8]) -> Result<(), String> {
         if bytes.len() > BUNDLE_LINE_BYTES_MAX {
             return Err(format!("the line has more than {BUNDLE_LINE_BYTES_MAX} bytes"));
         }
@@ -187,7 +172,7 @@ impl<'a> BundleCheck<'a> {
             Line::End(end) => self.end(end)?,
         }
         self.hash.update(bytes);
-        Ok(line)
+        Ok(())
     }
 
     /// Returns what the bundle holds. To be called at the end of the file.

@@ -5,11 +5,13 @@ use timenav_core::ledger::{Adopted, AdoptedLayer, LeafRecord};
 
 use super::BLOCK_ENTRIES;
 use crate::action::{Action, Erases};
-use crate::deciding::adoption::ENTRIES_OF_ADOPTION;
 use crate::engine::Engine;
 use crate::head::{TimelineKey, TimelineState};
 use crate::one_fact::OneFact as _;
 use crate::refusal::Refusal;
+
+/// Entries of an adoption before those of what it tells again: `adopt`, `pause_time` and `set_access_control`.
+const ENTRIES_OF_ADOPTION: u64 = 3;
 
 /// Makes sure that a bundle can show why something of the layers is gone that a fork came here with. Earlier versions kept
 /// nothing of what later entries at the other service said of them, which no key of this service vouches for.

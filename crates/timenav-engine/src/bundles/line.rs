@@ -115,11 +115,6 @@ impl<'a> Line<'a> {
         Ok(line)
     }
 
-    /// Reads a line that was read before.
-    pub(super) fn read_again(bytes: &'a [u8]) -> Result<Self, String> {
-        serde_json::from_slice(bytes).map_err(|error| format!("this is not a line of a bundle: {error}"))
-    }
-
     /// Returns what the line is called.
     pub(super) const fn name(&self) -> &'static str {
         match self {

@@ -15,7 +15,6 @@ use crate::head::{TimelineKey, TimelineState};
 use crate::heads::Heads;
 use crate::options::Options;
 use crate::rows::{IdempotencyRecord, KnownEvent};
-use crate::store::ArrivalCommit;
 use crate::timer_rows::FiringRow;
 use crate::wall_clock::Host;
 
@@ -37,8 +36,6 @@ pub(crate) struct DraftedRead {
 /// What the drafts that were accepted so far add to what was committed before.
 pub(crate) struct Accepted {
     pub(crate) steps: BTreeMap<TimelineId, Step>,
-    /// Timelines that arrive.
-    pub(crate) arrivals: Vec<ArrivalCommit>,
     pub(crate) directory: Arc<Directory>,
     pub(crate) directory_changes: Vec<DirectoryChange>,
     /// Whether fingerprints of requests were made with a key that goes.
@@ -65,7 +62,6 @@ impl Accepted {
     pub(crate) fn nothing(heads: &Heads) -> Self {
         Self {
             steps: BTreeMap::new(),
-            arrivals: Vec::new(),
             directory: Arc::clone(heads.directory()),
             directory_changes: Vec::new(),
             forget_fingerprints: false,
@@ -111,7 +107,6 @@ impl Accepted {
             draft.directory_changes.iter().for_each(|change| directory.apply(change));
             draft.keys_expired.iter().for_each(|key_id| directory.forget_key(key_id));
         }
-        self.arrivals.extend(draft.arrival);
         let ended = draft.directory_changes.iter().filter_map(DirectoryChange::ended);
         self.ended.extend(ended.map(|ended| ended.id.clone()));
         self.directory_changes.extend(draft.directory_changes);

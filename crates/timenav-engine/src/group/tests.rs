@@ -1,8 +1,5 @@
 //! Groups that are refused in part, and groups that are decided again.
 
-use std::fs::File;
-use std::io;
-
 use timenav_core::ledger::{KeptReads, LeafRecord, READ_PARAMETERS_BYTES_MAX, READS_MAX};
 use timenav_core::time::{Instant, Wall};
 use tokio::runtime::Runtime;
@@ -17,7 +14,6 @@ use crate::divergence::Divergence;
 use crate::entropy::Entropy;
 use crate::options::FEATURE_LEVEL;
 use crate::outside::{KeptOutside, Outside, OutsideError};
-use crate::spool::Spool;
 use crate::wall_clock::WallClock;
 
 /// Doors that lead nowhere.
@@ -26,16 +22,6 @@ struct Nowhere;
 impl WallClock for Nowhere {
     fn now(&self) -> Instant<Wall> {
         Instant::EPOCH
-    }
-}
-
-impl Spool for Nowhere {
-    fn file(&self) -> io::Result<File> {
-        Err(io::ErrorKind::Unsupported.into())
-    }
-
-    fn room_bytes(&self) -> io::Result<u64> {
-        Ok(0)
     }
 }
 
@@ -88,7 +74,6 @@ fn doors(runtime: &Runtime) -> Doors {
         signer: Arc::new(Nowhere),
         next_signer: None,
         outside: Arc::new(Nowhere),
-        spool: Arc::new(Nowhere),
         vault: None,
         passwords: None,
         gazetteer: None,

@@ -1,14 +1,14 @@
 //! What another hand has made of timelines that arrive.
 
 use crate::archive::Orphan;
-use crate::arriving_door::{Arrivals, StrayArrivals};
+use crate::store::{StrayArrivals, Upkeep};
 use crate::store_error::StoreError;
 
 /// Says what there is. Nobody reads any of it, so it is no reason not to start.
 ///
 /// # Errors
 /// The store does not answer.
-pub(crate) async fn tell(store: &(impl Arrivals + ?Sized)) -> Result<(), StoreError> {
+pub(crate) async fn tell(store: &(impl Upkeep + ?Sized)) -> Result<(), StoreError> {
     let StrayArrivals { orphans, marked } = store.stray_arrivals().await?;
     for Orphan { table, timeline } in orphans {
         tracing::error!(

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use timenav_core::ledger::{LeafRecord, Salt, TlogProof, payload_hash};
 
 use crate::action::Action;
-use crate::json::{json, read};
+use crate::json::read;
 
 /// A later entry of a layer, which says why something of the layer is gone: a line `erasure` of a bundle, and the payload
 /// of `layer_erased` where that line arrived. Members stand in rising order of their names.
@@ -31,11 +31,6 @@ pub(crate) struct LaterEntry {
 }
 
 impl LayerErased<'_> {
-    /// Returns the payload as text.
-    pub(crate) fn to_text(&self) -> String {
-        json(self)
-    }
-
     /// Returns the entry that this describes, if its payload fits. Who signed it is not checked.
     ///
     /// # Errors

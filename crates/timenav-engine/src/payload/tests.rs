@@ -427,7 +427,7 @@ fn of_the_service() -> Vec<(Action, String)> {
         (Action::AttemptsCounted, json(&counted)),
         (Action::Adopt, text(adopted.encode())),
         (Action::HandedOver, text(handed_over.encode())),
-        (Action::LayerErased, layer_erased().to_text()),
+        (Action::LayerErased, json(&layer_erased())),
         (
             Action::AcceptHostClock,
             json(&HostClockAccepted { last: at::<Wall>(1).to_string(), now: at::<Wall>(9).to_string() }),
@@ -844,7 +844,7 @@ fn written_again(action: Action, payload: &str) -> Option<String> {
         Action::AcceptRollback => json(&read::<RollbackAccepted>(bytes)?),
         Action::Adopt => String::from_utf8(Adopted::decode(bytes).ok()?.encode()).ok()?,
         Action::HandedOver => String::from_utf8(HandedOver::decode(bytes).ok()?.encode()).ok()?,
-        Action::LayerErased => read::<LayerErased<'_>>(bytes)?.to_text(),
+        Action::LayerErased => json(&read::<LayerErased<'_>>(bytes)?),
         Action::Heads => String::from_utf8(CommittedHeads::decode(bytes).ok()?.encode()).ok()?,
         Action::AcceptHostClock => json(&read::<HostClockAccepted>(bytes)?),
         Action::SetFault => json(&read::<FaultSet>(bytes)?),

@@ -35,7 +35,6 @@ mod signing_keys;
 mod stated;
 mod timelines;
 mod timers;
-mod timers_made;
 
 pub(super) use clocks::Marked;
 use erased::erasures;
@@ -247,19 +246,9 @@ impl Replay {
         self.data_gone.insert(position, by);
     }
 
-    /// Returns whether the row of a sealed record is marked as erased.
-    pub(super) fn is_data_gone(&self, position: u64) -> bool {
-        self.data_gone.contains_key(&position)
-    }
-
     /// Returns what erasures say of kept answers, and forgets it.
     pub(super) fn take_forgotten(&mut self) -> Vec<ForgottenOutcomes> {
         std::mem::take(&mut self.forgotten)
-    }
-
-    /// Returns the anchor that the last entry has set, and forgets it.
-    pub(super) fn take_anchor(&mut self) -> Option<Anchor> {
-        self.anchors.pop()
     }
 
     /// Returns why the state could not be compared, if so.

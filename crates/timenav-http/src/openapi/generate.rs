@@ -133,7 +133,7 @@ fn operation(route: &Route, method: &Method, version: Version, schemas: &mut Map
             operation["requestBody"] = json!({ "required": true, "content": content });
         }
     }
-    // Importing a file twice adds nothing, and adopting a timeline twice is refused, with a key or without.
+    // Importing a file twice adds nothing, with a key or without.
     if route.is_kept || ([Method::POST, Method::PATCH].contains(method) && !matches!(route.takes, Takes::File(..))) {
         add_parameters(&mut operation, vec![idempotency_key(route.anew)]);
     }

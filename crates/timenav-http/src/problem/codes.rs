@@ -87,11 +87,7 @@ pub(super) fn of_refusal(refusal: &Refusal) -> Code {
         | Refusal::Invalid { .. }
         | Refusal::Cursor => Code::InvalidParameter,
         Refusal::Ended { .. } => Code::TimelineEnded,
-        Refusal::AlreadyExists { .. }
-        | Refusal::NotMerged { .. }
-        | Refusal::NameEnded { .. }
-        | Refusal::SealedRecordTaken { .. }
-        | Refusal::EventExists { .. } => Code::AlreadyExists,
+        Refusal::AlreadyExists { .. } | Refusal::NameEnded { .. } | Refusal::EventExists { .. } => Code::AlreadyExists,
         Refusal::LimitReached { .. }
         | Refusal::LastOperator { .. }
         | Refusal::HandedOver { .. }

@@ -39,7 +39,6 @@ use crate::state::App;
 use crate::wire::{self, Text};
 pub(crate) use pace::{IMPORT_BYTES_PER_MINUTE_MIN, IMPORT_IDLE_SECONDS_MAX};
 use reading::Handed;
-pub(crate) use reading::as_it_comes;
 use source::{Source, cloud_event_body};
 use tally::{ImportedBody, Tally};
 

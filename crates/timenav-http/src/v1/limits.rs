@@ -5,22 +5,19 @@ use axum::Json;
 use axum::extract::State;
 use serde::Serialize;
 use serde_json::{Map, Value};
-use timenav_core::ledger::{ADOPT_AHEAD_SECONDS_MAX, ERASED_OUTCOMES_MAX, POSITION_RUNS_MAX};
+use timenav_core::ledger::{ERASED_OUTCOMES_MAX, POSITION_RUNS_MAX};
 use timenav_core::limits as core;
 use timenav_core::scan::{FINDINGS_PER_KIND_MAX, SAMPLE_ENTRIES_MAX};
 use timenav_core::time::{DURATION_BYTES_MAX, TIME_RANGE_BYTES_MAX, TIMESTAMP_BYTES_MAX};
 use timenav_engine::{
-    ADOPT_BATCH_BYTES_MAX, ADOPT_BYTES_MAX, ADOPT_ERASURES_BYTES_MAX, ADOPT_ROOM_LEFT_BYTES, ADOPT_ROOM_TIMES,
-    ADOPT_ROTATIONS_MAX, BUNDLE_GONE_MAX, BUNDLE_LINE_BYTES_MAX, COUNTED_NAMED_MAX, COUNTED_NETWORKS_MAX,
-    COUNTS_RUNNING_MAX, ENTRIES_PAGE_BYTES_MAX, ERASE_EVENTS_BATCH_MAX, ERASE_EVENTS_SELECTED_MAX,
-    EVENTS_PAGE_BYTES_MAX, IMPORT_DRY_RUN_RECORDS_MAX, KEPT_CHANGES_MAX, KEPT_FIRINGS_MAX, LOG_ENTRIES_READ_MAX,
-    LONG_WORK_RUNNING_MAX, NAME_SEARCHES_RUNNING_MAX, QUEUE_SUBMISSIONS_MAX, READ_PARAMETERS_BYTES_MAX,
-    SCANS_RUNNING_MAX, SCANS_RUNNING_PER_USER_MAX, SWEEP_ENTRIES_READ_MAX, SWEEP_POSITIONS_MAX, VIEWS_BEHIND_MAX,
-    VIEWS_RUNNING_MAX,
+    BUNDLE_GONE_MAX, BUNDLE_LINE_BYTES_MAX, COUNTED_NAMED_MAX, COUNTED_NETWORKS_MAX, COUNTS_RUNNING_MAX,
+    ENTRIES_PAGE_BYTES_MAX, ERASE_EVENTS_BATCH_MAX, ERASE_EVENTS_SELECTED_MAX, EVENTS_PAGE_BYTES_MAX,
+    IMPORT_DRY_RUN_RECORDS_MAX, KEPT_CHANGES_MAX, KEPT_FIRINGS_MAX, LOG_ENTRIES_READ_MAX, LONG_WORK_RUNNING_MAX,
+    NAME_SEARCHES_RUNNING_MAX, QUEUE_SUBMISSIONS_MAX, READ_PARAMETERS_BYTES_MAX, SCANS_RUNNING_MAX,
+    SCANS_RUNNING_PER_USER_MAX, SWEEP_ENTRIES_READ_MAX, SWEEP_POSITIONS_MAX, VIEWS_BEHIND_MAX, VIEWS_RUNNING_MAX,
 };
 use timenav_import::limits as import;
 
-use super::adoption::ADOPTIONS_RUNNING_MAX;
 use super::import::{
     IMPORT_BYTES_PER_MINUTE_MIN, IMPORT_IDLE_SECONDS_MAX, IMPORT_TURN_SECONDS_MAX, IMPORTS_PER_USER_MAX,
     IMPORTS_RUNNING_MAX, REFUSALS_LISTED_MAX,
@@ -109,7 +106,6 @@ async fn limits(
     limits.insert("refusals_told_per_minute_max".to_owned(), REFUSALS_TOLD_PER_MINUTE_MAX.into());
     limits.insert("network_refusals_told_per_minute_max".to_owned(), NETWORK_REFUSALS_TOLD_PER_MINUTE_MAX.into());
     limits.insert("refusals_counted_seconds_max".to_owned(), COUNTED_SECONDS_MAX.into());
-    of_adoptions(&mut limits);
     limits.insert("import_turn_seconds_max".to_owned(), IMPORT_TURN_SECONDS_MAX.into());
     limits.insert("import_idle_seconds_max".to_owned(), IMPORT_IDLE_SECONDS_MAX.into());
     limits.insert("import_bytes_per_minute_min".to_owned(), IMPORT_BYTES_PER_MINUTE_MIN.into());
@@ -137,18 +133,6 @@ async fn limits(
     limits.insert("limited_access_window_days".to_owned(), app.engine.options().limited_access_window_days.into());
     let replica = app.engine.replica().map(ReplicaBody::of);
     Json(LimitsBody { status: format!("{} limits.", limits.len()), limits, replica })
-}
-
-fn of_adoptions(limits: &mut Map<String, Value>) {
-    limits.insert("adopt_bytes_max".to_owned(), ADOPT_BYTES_MAX.into());
-    limits.insert("adopt_batch_bytes_max".to_owned(), ADOPT_BATCH_BYTES_MAX.into());
-    limits.insert("adopt_rows_cleared_max".to_owned(), core::ARRIVAL_ROWS_CLEARED_MAX.into());
-    limits.insert("adopt_room_left_bytes_min".to_owned(), ADOPT_ROOM_LEFT_BYTES.into());
-    limits.insert("adopt_room_times_min".to_owned(), ADOPT_ROOM_TIMES.into());
-    limits.insert("adopt_ahead_seconds_max".to_owned(), ADOPT_AHEAD_SECONDS_MAX.into());
-    limits.insert("adopt_erasures_bytes_max".to_owned(), ADOPT_ERASURES_BYTES_MAX.into());
-    limits.insert("adopt_rotations_max".to_owned(), ADOPT_ROTATIONS_MAX.into());
-    limits.insert("adoptions_running_max".to_owned(), ADOPTIONS_RUNNING_MAX.into());
 }
 
 fn of_timers(limits: &mut Map<String, Value>) {

@@ -22,7 +22,6 @@ pub(crate) mod export;
 pub(crate) mod faults;
 mod filter;
 pub(crate) mod bundles;
-pub(crate) mod adoption;
 pub(crate) mod import;
 pub(crate) mod kept;
 pub(crate) mod limits;

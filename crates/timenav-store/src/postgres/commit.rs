@@ -6,8 +6,8 @@ use std::sync::atomic::Ordering;
 use timenav_core::access::Role;
 use timenav_core::ids::TimelineId;
 use timenav_engine::{
-    Anchor, ArrivingRows, Commit, DataRecord, EventEnd, EventRow, InterventionRow, StoreError, StoredEntry,
-    TimelineCommit, TimelineKey,
+    Anchor, Commit, DataRecord, EventEnd, EventRow, InterventionRow, StoreError, StoredEntry, TimelineCommit,
+    TimelineKey,
 };
 use tokio_postgres::Row;
 
@@ -16,7 +16,7 @@ use super::connection::Connections;
 use super::tiles::{Growth, Tiles};
 use super::transaction::{Proof, Writing, wait_for_earlier};
 use super::values::{Failed, get, number, sql};
-use super::{anchors, arrived, contents, data, events, heads, identity, leasing, outcomes, retention, timers};
+use super::{anchors, contents, data, events, heads, identity, leasing, outcomes, retention, timers};
 
 /// How often a step is tried where it loses against another transaction.
 const TRIED_MAX: usize = 5;
@@ -94,10 +94,6 @@ pub(super) async fn write(writing: &Writing, step: &Commit) -> Result<(), Failed
     for change in &step.directory {
         identity::change(&mut batch, change);
     }
-    let stand_at = batch.len();
-    for arrival in &step.arrivals {
-        arrived::stand(&mut batch, arrival);
-    }
     rows.put(&mut batch, keeps_lengths, writing.is_spread().await?);
     let timers: Vec<_> = step.timelines.iter().map(|step| (step.head.key, &step.timers)).collect();
     timers::put(&mut batch, &timers);
@@ -128,9 +124,6 @@ pub(super) async fn write(writing: &Writing, step: &Commit) -> Result<(), Failed
     }
     outcomes::check_put(outcomes.and_then(|(at, count)| Some((found.get(at)?, count))))?;
     let found_relied = found.pop().unwrap_or_default();
-    for (arrival, marks) in step.arrivals.iter().zip(found.iter().skip(stand_at)) {
-        arrived::check_standing(arrival, marks.len())?;
-    }
     heads::check_updated(&step.timelines, found.first())?;
     check_relied(&relied, &found_relied)?;
     let mut tiles = Tiles::default();
@@ -185,33 +178,6 @@ fn put_permissions<'a>(batch: &mut Batch<'a>, steps: &'a [TimelineCommit]) {
     }
 }
 
-/// Keeps rows of a timeline that arrives and has so many entries.
-pub(super) async fn put_arriving(
-    writing: &Writing,
-    timeline: TimelineKey,
-    size: u64,
-    rows: &ArrivingRows,
-) -> Result<(), Failed> {
-    let on = writing.on()?;
-    let mut all = Rows::default();
-    all.add_arriving(timeline, rows);
-    let keeps_lengths = all.have_lengths() && writing.keeps_lengths().await?;
-    let mut batch = Batch::default();
-    all.put(&mut batch, keeps_lengths, writing.is_spread().await?);
-    retention::insert_sweeps(&mut batch, timeline, &rows.sweeps);
-    // One after the other: the same row may be written by each.
-    for some in &rows.timers {
-        timers::put(&mut batch, &[(timeline, some)]);
-    }
-    let growth = Growth::ask(&mut batch, timeline, (size, size + rows.entries.len() as u64));
-    let found = batch.run(on).await?;
-    let mut tiles = Tiles::default();
-    if let Some(growth) = growth {
-        growth.fill(&mut tiles, &found, &rows.entries)?;
-    }
-    tiles.write(on).await
-}
-
 /// Rows that follow from entries, of several timelines.
 #[derive(Default)]
 struct Rows<'a> {
@@ -236,15 +202,6 @@ impl<'a> Rows<'a> {
         self.interventions.extend(of(key, &step.interventions));
         self.anchors.extend(of(key, &step.anchors));
         self.data.extend(of(key, &step.data));
-    }
-
-    fn add_arriving(&mut self, key: TimelineKey, rows: &'a ArrivingRows) {
-        self.entries.extend(of(key, &rows.entries));
-        self.ends.extend(of(key, &rows.ends));
-        self.events.extend(of(key, &rows.events));
-        self.interventions.extend(of(key, &rows.interventions));
-        self.anchors.extend(of(key, &rows.anchors));
-        self.data.extend(of(key, &rows.data));
     }
 
     /// Whether an event lasts for some time.

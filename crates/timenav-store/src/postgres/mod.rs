@@ -7,8 +7,6 @@
 mod address;
 mod ahead;
 mod anchors;
-mod arrivals;
-mod arrived;
 mod batch;
 mod beginning;
 mod commit;

@@ -93,11 +93,6 @@ pub(super) async fn below_zero(on: &Object) -> Result<Vec<Orphan>, Failed> {
     between(on, i64::MIN, -1).await
 }
 
-/// Returns whether any table has rows of a number that no timeline has.
-pub(super) async fn has_rows(on: &Object, number: i64) -> Result<bool, Failed> {
-    Ok(!between(on, number, number).await?.is_empty())
-}
-
 /// Returns numbers that are marked as those of timelines that arrive, and are none.
 pub(super) async fn marked(on: &Object) -> Result<Vec<i64>, Failed> {
     rows(on, MARKED, &[&ORPHANS_MAX]).await?.iter().map(|row| get(row, 0)).collect()

@@ -11,7 +11,7 @@ use timenav_core::time::{Bucket, Instant, Wall, parse_timestamp};
 use timenav_engine::{
     ApiKey, Asker, CarriedSeals, Commit, ConnectionsUse, Described, EndedTimeline, EventFilter, EventQuery, EventSpot,
     EventStretches, EventsPassing, Facts, Head, Health, Hint, Layer, Locked, LogRow, Opened, Overridden, RotationNote,
-    Store, StoreError, StoredEvent, SweepMark, TimelineKey, ToldRows, Upkeep, Wanted,
+    Store, StoreError, StoredEvent, StrayArrivals, SweepMark, TimelineKey, ToldRows, Upkeep, Wanted,
 };
 
 use super::batch::{Batch, rows};
@@ -20,7 +20,7 @@ use super::transaction::{Moment, wait_for_open};
 use super::values::{Failed, damaged, get, number, sql};
 use super::{
     PostgresStore, commit, described, ends, events, facts, heads, identity, leasing, locking, log_rows, origins,
-    outcomes, retention, room, tiles, upgrading, versions,
+    orphans, outcomes, retention, room, tiles, upgrading, versions,
 };
 
 const SELECT_ANYTHING: &str = "SELECT count(*) FROM migrations";
@@ -334,6 +334,10 @@ impl Upkeep for PostgresStore {
         Ok(have_expired)
     }
 
+    async fn stray_arrivals(&self) -> Result<StrayArrivals, StoreError> {
+        Ok(self.moment(|on| stray(on).boxed()).await?)
+    }
+
     async fn host_clock(&self) -> Result<Option<Instant<Wall>>, StoreError> {
         Ok(retention::host_clock(&self.reader().await?).await?)
     }
@@ -384,4 +388,8 @@ async fn first_recorded_at(on: &Object, timeline: TimelineKey, host: Instant<Wal
         }
     }
     Ok(low)
+}
+
+async fn stray(on: &Object) -> Result<StrayArrivals, Failed> {
+    Ok(StrayArrivals { orphans: orphans::below_zero(on).await?, marked: orphans::marked(on).await? })
 }

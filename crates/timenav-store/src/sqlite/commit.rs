@@ -4,13 +4,13 @@ use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, 
 use timenav_core::access::{Permissions, Role};
 use timenav_core::ids::TimelineId;
 use timenav_engine::{
-    Anchor, ArrivingRows, Commit, DataRecord, EventColumns, EventEnd, EventRow, Head, Idempotency, IdempotencyRecord,
+    Anchor, Commit, DataRecord, EventColumns, EventEnd, EventRow, Head, Idempotency, IdempotencyRecord,
     InterventionRow, LengthClass, StoreError, StoredEntry, TimelineCommit, TimelineKey, timers_text,
 };
 
 use super::contents::Insertion;
 use super::values::{NO_CELL, failed, sql};
-use super::{arrived, data, identity, retention, tiles, timers};
+use super::{data, identity, retention, tiles, timers};
 use crate::kept::origins;
 
 const INSERT_TIMELINE: &str = "INSERT INTO timelines (timeline, timeline_id, created_at, size, frontier,
@@ -53,9 +53,6 @@ pub(super) fn commit(connection: &mut Connection, step: &Commit) -> Result<(), S
     for change in &step.directory {
         identity::change(&transaction, change).map_err(failed)?;
     }
-    for arrival in &step.arrivals {
-        arrived::stand(&transaction, arrival)?;
-    }
     for timeline in &step.timelines {
         put_contents(&transaction, timeline)?;
     }
@@ -94,25 +91,6 @@ fn put_head(transaction: &Transaction<'_>, step: &TimelineCommit) -> Result<(), 
     }
     if step.permissions_changed {
         put_permissions(transaction, head.key, &head.permissions).map_err(failed)?;
-    }
-    Ok(())
-}
-
-/// Keeps rows of a timeline that arrives and has so many entries.
-pub(super) fn put_arriving(
-    transaction: &Transaction<'_>,
-    timeline: TimelineKey,
-    size: u64,
-    rows: &ArrivingRows,
-) -> Result<(), StoreError> {
-    let ArrivingRows { entries, ends, events, interventions, anchors, data, sweeps, timers } = rows;
-    put_entries(transaction, timeline, (size, size + entries.len() as u64), entries)?;
-    put_rows(transaction, timeline, &Rows { ends, events, interventions, anchors, data })?;
-    for sweep in sweeps {
-        retention::insert_sweep(transaction, timeline, sweep).map_err(failed)?;
-    }
-    for some in timers {
-        timers::put(transaction, timeline, some).map_err(failed)?;
     }
     Ok(())
 }

@@ -5,8 +5,6 @@
 
 mod ahead;
 mod anchors;
-mod arrivals;
-mod arrived;
 mod commit;
 mod connection;
 mod contents;

@@ -39,18 +39,6 @@ pub(super) fn below_zero(connection: &Connection) -> Result<Vec<Orphan>, StoreEr
     up_to(connection, -1)
 }
 
-/// Returns whether any table has rows of a number.
-pub(super) fn has_rows(connection: &Connection, number: i64) -> Result<bool, StoreError> {
-    let mut found = Vec::new();
-    for table in ["entries", "contents"] {
-        of_entries(connection, table, (number, number), &mut found)?;
-    }
-    for table in OF_LEDGERS.iter().chain(&TABLES).chain(&["permissions"]) {
-        of_table(connection, table, number, number, &mut found)?;
-    }
-    Ok(!found.is_empty())
-}
-
 /// Returns numbers that are marked as those of timelines that arrive, and are none.
 pub(super) fn marked(connection: &Connection) -> Result<Vec<i64>, StoreError> {
     let mut select = connection.prepare(MARKED).map_err(failed)?;

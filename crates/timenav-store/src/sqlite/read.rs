@@ -14,14 +14,14 @@ use timenav_core::time::{Bucket, Instant, Wall, parse_timestamp};
 use timenav_engine::{
     ApiKey, Asker, Commit, Described, EndedTimeline, EventFilter, EventQuery, EventSpot, EventStretches, EventsPassing,
     Facts, Fork, Head, Health, Layer, LogRow, Opened, Overridden, RotationNote, SharedFollowers, SharedLeases, Store,
-    StoreError, StoredEvent, StoredTree, SweepMark, TimelineKey, Upkeep, Wanted, read_timers,
+    StoreError, StoredEvent, StoredTree, StrayArrivals, SweepMark, TimelineKey, Upkeep, Wanted, read_timers,
 };
 
 use super::leaf::Leaves;
 use super::values::{POSITION_MAX, count, damaged, entry_key, failed, id, instant, position, rate, role};
 use super::{
-    SqliteStore, commit, described, ends, events, facts, identity, log_rows, origins, outcomes, overriding, retention,
-    room, stretches, tiles, versions,
+    SqliteStore, commit, described, ends, events, facts, identity, log_rows, origins, orphans, outcomes, overriding,
+    retention, room, stretches, tiles, versions,
 };
 
 /// Rows that a query for events may read on the thread that asks: a quarter of a millisecond's worth.
@@ -258,6 +258,14 @@ impl Upkeep for SqliteStore {
             self.write(move |connection| outcomes::forget(connection, before, rows_max)).await?;
         }
         Ok(have_expired)
+    }
+
+    async fn stray_arrivals(&self) -> Result<StrayArrivals, StoreError> {
+        self.read(|connection| {
+            let moment = connection.unchecked_transaction().map_err(failed)?;
+            Ok(StrayArrivals { orphans: orphans::below_zero(&moment)?, marked: orphans::marked(&moment)? })
+        })
+        .await
     }
 
     async fn host_clock(&self) -> Result<Option<Instant<Wall>>, StoreError> {

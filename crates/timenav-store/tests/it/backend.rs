@@ -13,9 +13,6 @@ pub(crate) trait Backend: Send + Sync {
     /// Opens what is kept there. May be open already.
     fn try_open(&self) -> Result<Arc<dyn Store>, StoreError>;
 
-    /// Makes as if nobody were heard of bundles that arrive for long, where several services may share the place.
-    fn let_time_pass(&self) {}
-
     /// Opens what is kept there.
     fn open(&self) -> Arc<dyn Store> {
         self.try_open().unwrap()
@@ -49,10 +46,6 @@ impl Postgres {
 impl Backend for Postgres {
     fn try_open(&self) -> Result<Arc<dyn Store>, StoreError> {
         Ok(Arc::new(cluster::open(&self.0)?))
-    }
-
-    fn let_time_pass(&self) {
-        cluster::execute(&self.0, "UPDATE arrivals SET until = 0");
     }
 }
 

@@ -1,7 +1,6 @@
 //! What every store must do. Each `check_…` runs on each backend; what a store keeps beyond
 //! that, and how, is its own affair.
 
-mod arrivals;
 mod commit;
 mod data;
 mod events;

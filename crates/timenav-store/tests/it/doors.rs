@@ -1,8 +1,6 @@
 //! The ways out of the engine, all in memory and all in the test's hands.
 
 use std::collections::BTreeMap;
-use std::fs::File;
-use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
 
@@ -21,7 +19,7 @@ use timenav_core::place::{LocationQuery, Point};
 use timenav_core::time::{Instant, Wall};
 use timenav_engine::{
     Divergence, Entropy, Gazetteer, KeptOutside, KnownPlace, Outside, OutsideError, PasswordMatch, Passwords,
-    RecordPlace, Signer, Spool, Vault, VaultError, WallClock,
+    RecordPlace, Signer, Vault, VaultError, WallClock,
 };
 use zeroize::Zeroizing;
 
@@ -314,25 +312,6 @@ impl Passwords for FakePasswords {
 
 /// A gazetteer that knows one city.
 pub(crate) struct OneCity;
-
-/// Files of the system's own folder for such, and so much room.
-pub(crate) struct TempSpool(pub(crate) AtomicU64);
-
-impl Default for TempSpool {
-    fn default() -> Self {
-        Self(AtomicU64::new(u64::MAX))
-    }
-}
-
-impl Spool for TempSpool {
-    fn file(&self) -> io::Result<File> {
-        tempfile::tempfile()
-    }
-
-    fn room_bytes(&self) -> io::Result<u64> {
-        Ok(self.0.load(Ordering::Relaxed))
-    }
-}
 
 impl Gazetteer for OneCity {
     fn find(&self, name: &str) -> Option<KnownPlace> {

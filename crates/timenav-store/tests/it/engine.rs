@@ -2,7 +2,6 @@
 //! auditing every ledger: see `Home::close`.
 
 mod access;
-mod adoption;
 mod bounds;
 mod bundles;
 mod checkpoints;
@@ -56,9 +55,6 @@ mod undoing;
 mod views;
 mod whole_lives;
 
-pub(crate) use adoption::{
-    NAME, adopt, another_house_on_postgres, go_on, in_the_midst, large, layers_stay, record, runs_over,
-};
 pub(crate) use due::plays;
 pub(crate) use faults::faults_are_kept;
 pub(crate) use holds::holds;

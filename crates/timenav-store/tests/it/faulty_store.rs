@@ -1,7 +1,5 @@
 //! A store that fails, or waits, when the test says so.
 
-mod arriving;
-
 use std::ops::{Range, RangeInclusive};
 use std::pin::Pin;
 use std::sync::Arc;
@@ -17,7 +15,7 @@ use timenav_engine::{
     ApiKey, Asker, AtWork, AtWorkWanted, ChangeLeases, Commit, Described, EndedTimeline, EventFilter, EventQuery,
     EventSpot, EventStretches, EventsPassing, Facts, FollowerRow, Head, Health, Hint, Layer, LeasesWanted, Locked,
     LogRow, Opened, Overridden, Presence, RotationNote, SharedFollowers, SharedLeases, Store, StoreError, StoredEvent,
-    StoredTree, SweepMark, TimelineKey, ToldRows, Upkeep, Wanted,
+    StoredTree, StrayArrivals, SweepMark, TimelineKey, ToldRows, Upkeep, Wanted,
 };
 use tokio::sync::Semaphore;
 use tokio::task::JoinHandle;
@@ -37,7 +35,6 @@ pub(crate) struct FaultyStore {
     let_go_left: AtomicUsize,
     reads_fail: AtomicBool,
     /// Where batches wait of bundles that arrive.
-    arriving: arriving::ArrivingGate,
     gate: Semaphore,
     /// One permit for each commit that has reached the gate.
     arrived: Semaphore,
@@ -81,7 +78,6 @@ impl FaultyStore {
             commits_left: AtomicUsize::new(usize::MAX),
             let_go_left: AtomicUsize::new(usize::MAX),
             reads_fail: AtomicBool::new(false),
-            arriving: arriving::ArrivingGate::default(),
             gate: Semaphore::new(OPEN_PERMITS),
             arrived: Semaphore::new(0),
             scan_gate: Semaphore::new(OPEN_PERMITS),
@@ -528,6 +524,10 @@ impl SharedLeases for FaultyStore {
 
 #[async_trait]
 impl Upkeep for FaultyStore {
+    async fn stray_arrivals(&self) -> Result<StrayArrivals, StoreError> {
+        self.reading()?.stray_arrivals().await
+    }
+
     async fn let_go(&self, ended: &EndedTimeline, from: u64, items_max: usize) -> Result<Option<u64>, StoreError> {
         let one_less = |left: usize| left.checked_sub(1);
         self.commits_left

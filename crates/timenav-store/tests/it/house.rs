@@ -16,7 +16,7 @@ use tokio::runtime::Handle;
 
 use crate::audit::{self, Line};
 use crate::cluster;
-use crate::doors::{CountingEntropy, FakeClock, FakePasswords, FakeVault, MemoryOutside, SeedSigner, TempSpool};
+use crate::doors::{CountingEntropy, FakeClock, FakePasswords, FakeVault, MemoryOutside, SeedSigner};
 use crate::sample::{timeline_id, user_id};
 
 /// Everything around the engine. Outlives each [`Home`] opened in it.
@@ -30,7 +30,6 @@ pub(crate) struct House {
     /// Takes the place of the signer in a rotation.
     pub(crate) next_signer: Option<Arc<SeedSigner>>,
     pub(crate) outside: Arc<MemoryOutside>,
-    pub(crate) spool: Arc<TempSpool>,
     pub(crate) vault: Option<Arc<dyn Vault>>,
     pub(crate) passwords: Arc<FakePasswords>,
     pub(crate) gazetteer: Option<Arc<dyn Gazetteer>>,
@@ -104,7 +103,6 @@ impl House {
             signer: Arc::new(SeedSigner::new([7; 32])),
             next_signer: None,
             outside: Arc::default(),
-            spool: Arc::default(),
             vault: Some(Arc::<FakeVault>::default()),
             passwords: Arc::default(),
             gazetteer: None,
@@ -159,7 +157,6 @@ impl House {
             signer: Arc::clone(&self.signer) as _,
             next_signer: self.next_signer.clone().map(|next| next as _),
             outside: Arc::clone(&self.outside) as _,
-            spool: Arc::clone(&self.spool) as _,
             vault: self.vault.clone(),
             passwords: Some(Arc::clone(&self.passwords) as _),
             gazetteer: self.gazetteer.clone(),

@@ -1,7 +1,6 @@
 //! Two engines over one PostgreSQL database, each with its own memory and its own checkpoints. What was answered by one is
 //! seen by whatever is asked of the other afterwards.
 
-mod arrivals;
 mod directory;
 mod fences;
 mod followers;

@@ -96,8 +96,6 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     op("DELETE /timeline/{timeline_id}", "timeline end", Govern),
     op("GET /timelines/diff", "timeline diff", Read),
     op("GET /timeline/{timeline_id}/bundle", "timeline export", Never),
-    op("POST /v1/hand-over", "timeline export --end", Govern),
-    op("POST /timelines/adopt", "timeline adopt", Never),
     op("POST /v1/set-retention", "timeline retention", Govern),
     op("POST /v1/prune", "prune", Govern),
     op("GET /timeline/{timeline_id}/entries", "entries", Read),

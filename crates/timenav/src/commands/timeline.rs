@@ -1,6 +1,5 @@
-//! `timenav timeline`: makes timelines, lists them, compares them, exports them, adopts them and ends them.
+//! `timenav timeline`: makes timelines, lists them, compares them, exports them and ends them.
 
-mod adopt;
 mod bundle;
 
 use std::cell::Cell;
@@ -66,7 +65,7 @@ const TIMERS_APART: Records = Records {
 const FIRINGS_APART: Records =
     Records { member: "firings", fields: &["change", "timer_id", "due", "a/state", "a/reason", "b/state", "b/reason"] };
 
-/// Creates, lists, compares, exports, adopts and ends timelines.
+/// Creates, lists, compares, exports and ends timelines.
 #[derive(Debug, clap::Args)]
 pub(crate) struct TimelineCommand {
     #[command(subcommand)]
@@ -124,23 +123,6 @@ enum Action {
         #[arg(long, value_parser = ["events", "timers", "firings"])]
         of: Option<String>,
     },
-    /// Adopts a timeline from another service, with its whole history and under its own name.
-    ///
-    /// Its clock is paused, and only you have access unless you give --map. Users of the other service are shown with
-    /// its name, as `alice@time.example/main`. Everything is checked before anything is written.
-    Adopt {
-        /// The bundle.
-        file: PathBuf,
-        /// The public key of the ledger at the other service. Get it through another channel than the file.
-        #[arg(long, value_name = "KEY")]
-        verifier_key: String,
-        /// Maps a user there to a user here, who gets the same role. Can be given more than once.
-        #[arg(long, value_name = "THERE=HERE")]
-        map: Vec<String>,
-        /// The proof of a key rotation, saved there by `timenav rotate-signing-key --save`. Can be given more than once.
-        #[arg(long, value_name = "FILE")]
-        rotation: Vec<PathBuf>,
-    },
     /// Sets or shows how long the contents of reads and refusals are kept on a timeline that you administer.
     ///
     /// A shorter time applies only to what is recorded after it. What you do not give stays as it is.
@@ -159,12 +141,7 @@ enum Action {
     ///
     /// For a fork, the file also contains the timelines it was forked from, and you must administer them too. Anyone
     /// who has the file can read the contents. `timenav verify FILE --verifier-key KEY` verifies it.
-    ///
-    /// With --end, the timeline is handed over first: from then on it is read-only here.
     Export {
-        /// Hand the timeline over: it becomes read-only here. This cannot be undone.
-        #[arg(long)]
-        end: bool,
         /// The file. It appears only when it is complete, and never overwrites one.
         #[arg(long, value_name = "FILE")]
         bundle: PathBuf,
@@ -204,10 +181,7 @@ pub(crate) fn run(command: TimelineCommand, surroundings: &Surroundings) -> Resu
                 output::status(answer) + &output::fields(answer, &columns)
             })
         }
-        Action::Export { bundle, timeline, end } => bundle::export(&client, timeline.as_str(), &bundle, end),
-        Action::Adopt { file, verifier_key, map, rotation } => {
-            adopt::adopt(&client, &file, verifier_key, &map, &rotation)
-        }
+        Action::Export { bundle, timeline } => bundle::export(&client, timeline.as_str(), &bundle),
         Action::Create { timeline_id, fork_of, at, expires_in, deliver_webhooks } => {
             let mut body = Map::new();
             insert(&mut body, "timeline_id", Some(timeline_id));

@@ -34,7 +34,6 @@ mod tour;
 mod verifier;
 mod bundles;
 mod witness;
-mod adoption;
 mod manners;
 mod connections;
 mod doctor;

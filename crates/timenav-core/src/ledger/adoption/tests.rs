@@ -20,25 +20,6 @@ fn adopted(names: &[(&str, &str)]) -> Adopted<'static> {
 }
 
 #[test]
-fn only_what_is_named_and_signed_that_way_is_adopted() {
-    let key = |name| VerifierKey::new(name, [1; 32]).unwrap();
-    let id = |name| TimelineId::new(name).unwrap();
-    let at = |seconds: i64| Instant::from_micros(seconds * 1_000_000).unwrap();
-    let decided = |name, origin: &str, timeline, recorded_at: i64| {
-        decide_adoption(&key(name), origin, &id(timeline), at(recorded_at), at(0))
-    };
-    assert_eq!(decided("a.example/main", "a.example/main", "main", 300), Ok(()));
-    assert_eq!(decided("a.example/b/main", "a.example/b/main", "main", -300), Ok(()));
-    let origin = AdoptRefusal::Origin { expected: "b.example/main".to_owned(), found: "a.example/main".to_owned() };
-    assert_eq!(decided("b.example/main", "a.example/main", "main", 0), Err(origin));
-    let name = AdoptRefusal::Name { origin: "a.example/main".to_owned(), timeline_id: id("other") };
-    assert_eq!(decided("a.example/main", "a.example/main", "other", 0), Err(name));
-    assert_eq!(decided("a.example/system", "a.example/system", "system", 0), Err(AdoptRefusal::System));
-    let future = AdoptRefusal::Future { recorded_at: at(301) };
-    assert_eq!(decided("a.example/main", "a.example/main", "main", 301), Err(future));
-}
-
-#[test]
 fn a_user_is_mapped_once() {
     let payload = String::from_utf8(adopted(&[("ada", "ada"), ("bob", "eve")]).encode()).unwrap();
     assert!(payload.contains(r#""map":{"ada":"ada","bob":"eve"}"#), "{payload}");

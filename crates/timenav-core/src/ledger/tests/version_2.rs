@@ -324,8 +324,6 @@ fn records_are_read_and_written_as_published() {
     assert_eq!((handed_over.size, handed_over.root), (last.size, last.root));
     let adopted = check_record(&records["adopt"], Adopted::decode, Adopted::encode);
     assert_eq!((adopted.size, adopted.root, adopted.map.len()), (last.size, last.root, 2));
-    let at = Instant::EPOCH;
-    assert_eq!(decide_adoption(&key, &adopted.origin, &ended.timeline_id, at, at), Ok(()));
 }
 
 #[test]

@@ -12,8 +12,7 @@ impl BundleCheck<'_> {
             return Ok(());
         }
         let proof = self.rotations.iter().find(|proof| proof.index == position && proof.extra == leaf);
-        let note = proof.map(|proof| proof.checkpoint.clone());
-        if let Some(note) = note.or_else(|| self.notes.iter().find(|note| ends_at(note, position)).cloned()) {
+        if let Some(note) = proof.map(|proof| proof.checkpoint.clone()) {
             return self.follow(&note);
         }
         if let LastEntry::Rotation(at, rotated) = &self.last
@@ -67,11 +66,4 @@ impl BundleCheck<'_> {
         self.unfollowed = None;
         Ok(())
     }
-}
-
-/// Returns whether a note is of the tree whose last entry is at a position.
-fn ends_at(note: &str, position: u64) -> bool {
-    let parsed = Note::parse(note.as_bytes()).ok();
-    let checkpoint = parsed.and_then(|parsed| Checkpoint::parse(parsed.text()).ok());
-    checkpoint.is_some_and(|checkpoint| checkpoint.size.checked_sub(1) == Some(position))
 }

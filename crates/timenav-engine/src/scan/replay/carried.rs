@@ -1,12 +1,10 @@
 //! Timelines that go over from one service to another.
 
 use timenav_core::access::Permissions;
-use timenav_core::clock::Clock;
 use timenav_core::ids::{TimelineId, UserId};
-use timenav_core::ledger::{Adopted, AdoptedLayer, HandedOver, Hash, LeafRecord, RetentionPolicies};
+use timenav_core::ledger::{Adopted, AdoptedLayer, HandedOver, Hash, LeafRecord};
 use timenav_core::scan::FindingKind;
 use timenav_core::time::{Instant, Wall};
-use timenav_core::timers::Timers;
 
 use super::signing_keys::SigningKeys;
 use super::timelines::{Ended, ForkedFrom};
@@ -14,39 +12,7 @@ use super::{Followed, Replay};
 use crate::action::Action;
 use crate::head::Origin;
 
-/// The state that the entries of a timeline lead to.
-pub(in crate::scan) struct Carried {
-    pub(in crate::scan) clock: Clock,
-    pub(in crate::scan) permissions: Permissions,
-    /// How many events stand.
-    pub(in crate::scan) events_count: i64,
-    pub(in crate::scan) created_at: Instant<Wall>,
-    pub(in crate::scan) recorded_at: Instant<Wall>,
-    pub(in crate::scan) origins: Vec<Origin>,
-    /// How long reads and refusals are kept.
-    pub(in crate::scan) policies: RetentionPolicies,
-    /// How many inherited events were changed.
-    pub(in crate::scan) overrides_count: u64,
-    /// What is known of timers.
-    pub(in crate::scan) timers: Timers,
-}
-
 impl Replay {
-    /// Returns the state, and `None` where the entries do not begin with the making of the timeline.
-    pub(in crate::scan) fn into_carried(self) -> Option<Carried> {
-        Some(Carried {
-            events_count: self.events_count(),
-            clock: self.clock?,
-            permissions: self.permissions?,
-            created_at: self.first_recorded_at?,
-            recorded_at: self.recorded_at?,
-            origins: self.origins,
-            policies: self.policies,
-            overrides_count: self.overrides_count,
-            timers: self.timers.into_state(),
-        })
-    }
-
     /// Takes the entry with which a timeline goes on here. Those before it were recorded up to a host time.
     pub(super) fn adopted(
         &mut self,

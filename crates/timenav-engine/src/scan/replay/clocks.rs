@@ -46,16 +46,6 @@ impl Replay {
         }
     }
 
-    /// Begins with what anchors mark of the timelines that this one goes on from.
-    pub(in crate::scan) fn with_marked(self, marked: Marked) -> Self {
-        Self { marked, ..self }
-    }
-
-    /// Returns what anchors mark, and forgets it.
-    pub(in crate::scan) fn take_marked(&mut self) -> Marked {
-        std::mem::take(&mut self.marked)
-    }
-
     /// Compares the clock that an entry tells of with what its action makes of the clock before, by the rules by which that
     /// was decided. To be called before the clock is taken.
     pub(super) fn check_change(&mut self, action: Action, (position, host): (u64, Instant<Wall>), payload: &[u8]) {

@@ -19,11 +19,6 @@ impl Replay {
         self.told_later.contains_key(&position) || self.gone.is_erased_later(position)
     }
 
-    /// Takes what an entry tells of an erasure that is to be told again at a position.
-    pub(in crate::scan) fn told_again(&mut self, erased: &DataErased, by: u64) {
-        self.told.extend(erasures(erased, by));
-    }
-
     /// Takes an entry that came after the scan began, for the erasure that it may tell of.
     pub(in crate::scan) fn later_entry(&mut self, record: &LeafRecord<'_>, position: u64, payload: &[u8]) {
         match Action::of(record).and_then(Action::erases) {

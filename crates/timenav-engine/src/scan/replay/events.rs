@@ -22,7 +22,7 @@ impl Replay {
         }
         let made = payload.map_or(Made::Erased, |content| Made::Version(content.to_vec()));
         self.events_count += i64::from(made != Made::Erased);
-        Followed::Row(self.event(record, position, made, (false, false), None))
+        Followed::Row(self.event(record, position, made, false, None))
     }
 
     pub(super) fn corrected(
@@ -32,12 +32,12 @@ impl Replay {
         payload: Option<&[u8]>,
     ) -> Option<Recorded> {
         let Some(payload) = payload else {
-            return Some(self.event(record, position, Made::Erased, (false, false), None));
+            return Some(self.event(record, position, Made::Erased, false, None));
         };
         let Corrected { event, inherited } = read(payload)?;
         self.overrides_count += u64::from(inherited);
         let made = Made::Version(event.get().as_bytes().to_vec());
-        Some(self.event(record, position, made, (!inherited, inherited), None))
+        Some(self.event(record, position, made, !inherited, None))
     }
 
     pub(super) fn intervened(
@@ -48,7 +48,7 @@ impl Replay {
     ) -> Option<Recorded> {
         self.interventions_count += 1;
         let Some(payload) = payload else {
-            return Some(self.event(record, position, Made::Erased, (false, false), None));
+            return Some(self.event(record, position, Made::Erased, false, None));
         };
         let Intervened { intervention_id, stood, changed, inherited, after, .. } = read(payload)?;
         self.overrides_count += u64::from(inherited);
@@ -61,7 +61,7 @@ impl Replay {
             self.events_count += i64::from(after.is_some()) - i64::from(stood);
         }
         let ends = changed && stood && !inherited;
-        Some(self.event(record, position, made, (ends, inherited), Some(intervention_id)))
+        Some(self.event(record, position, made, ends, Some(intervention_id)))
     }
 
     fn event(
@@ -69,7 +69,7 @@ impl Replay {
         record: &LeafRecord<'_>,
         position: u64,
         made: Made,
-        (ends, inherited): (bool, bool),
+        ends: bool,
         intervention_id: Option<String>,
     ) -> Recorded {
         self.event_rows += u64::from(matches!(made, Made::Version(_) | Made::Tombstone));
@@ -79,6 +79,6 @@ impl Replay {
             (None, _) | (_, Made::Nothing | Made::Erased) => {}
         }
         let event_id = record.subject.to_string();
-        Recorded::Event(RecordedEvent { position, event_id, made, ends, inherited, intervention_id })
+        Recorded::Event(RecordedEvent { position, event_id, made, ends, intervention_id })
     }
 }

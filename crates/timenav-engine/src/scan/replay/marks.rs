@@ -24,12 +24,6 @@ impl Marks {
 }
 
 impl Replay {
-    /// Returns the marks of the last entry, as far as they are known.
-    pub(in crate::scan) fn last_marks(&self) -> EntryMarks {
-        let Marks { events_count, clock_entry } = &self.marks;
-        EntryMarks { events_count: events_count.unwrap_or_default(), clock_entry: clock_entry.unwrap_or_default() }
-    }
-
     /// The marks of an entry follow from it and from those before. `counted` is by how many events more stand, as
     /// far as its payload tells.
     pub(super) fn check_marks(

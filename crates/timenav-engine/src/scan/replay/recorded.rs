@@ -12,8 +12,6 @@ pub(in crate::scan) struct RecordedEvent {
     pub(in crate::scan) made: Made,
     /// Whether a version on this timeline stood right before, and ends here.
     pub(in crate::scan) ends: bool,
-    /// Whether the entry says that the version before is one of a timeline that this one goes on from.
-    pub(in crate::scan) inherited: bool,
     /// The id of the intervention, where the entry is one.
     pub(in crate::scan) intervention_id: Option<String>,
 }
@@ -47,14 +45,6 @@ pub(in crate::scan) struct Beside<'a> {
     pub(in crate::scan) payload: Option<&'a [u8]>,
     /// Who made the reads that it tells of, where that is known already.
     pub(in crate::scan) readers: Option<&'a [ReadBy]>,
-}
-
-impl<'a> Beside<'a> {
-    /// Returns what belongs to the leaf at a position; the payload is empty where it is gone.
-    pub(in crate::scan) const fn of(position: u64, payload: &'a [u8]) -> Self {
-        let payload = if payload.is_empty() { None } else { Some(payload) };
-        Self { position, payload, readers: None }
-    }
 }
 
 /// Rows that an entry tells of.

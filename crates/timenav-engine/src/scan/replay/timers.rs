@@ -11,15 +11,14 @@ use timenav_core::time::{Instant, Virtual, Wall};
 use timenav_core::timers::{Advance, Fallen, FiringState, Timers};
 
 use super::Replay;
-use super::timers_made::TimersMade;
 use crate::action::{Action, OnAdvance, OnTimers};
 use crate::json::{json, read};
 use crate::payload::{
     AdvanceEnded, AdvanceOver, AdvanceTold, FaultSet, FiringsSettled, ForkRecord, TimerCancelled, TimerRestored,
-    TimerSet, TimerTold, TimersFired, TimersRestored, fallen_of, faults_of, timers_text, whose,
+    TimerSet, TimersFired, TimersRestored, fallen_of, faults_of, timers_text, whose,
 };
 use crate::scan::timer_sums::{RowSum, definition_of, of_advance, of_firing, of_timer};
-use crate::timer_rows::{AdvanceRow, FiringRow, TimerRow, TimerRows};
+use crate::timer_rows::{AdvanceRow, FiringRow, TimerRow};
 
 /// The timers of a ledger, as far as the entries read so far tell. Those that are armed and firings without an outcome are
 /// here, as the service has them in its tables; of the rest the sum.
@@ -34,8 +33,6 @@ pub(super) struct TimersTold {
     at_rest: RowSum,
     settled: RowSum,
     advances: RowSum,
-    /// Rows, where they are made anew.
-    made: Option<Box<TimersMade>>,
 }
 
 /// The sums of the tables of a timeline.
@@ -74,28 +71,13 @@ impl TimersTold {
     fn arm(&mut self, row: TimerRow) -> Option<()> {
         row.next?;
         let definition = definition_of(&row);
-        self.make(|made| made.set(&row));
         self.stand(row, definition);
         Some(())
-    }
-
-    fn make(&mut self, make: impl FnOnce(&mut TimersMade)) {
-        if let Some(made) = &mut self.made {
-            make(made);
-        }
     }
 
     /// What was set before the entry at a position was set elsewhere: that adopted the timeline.
     pub(super) fn adopted(&mut self, position: u64) {
         self.state = self.state.arrived(position);
-    }
-
-    /// Returns the rows that were made since the last time.
-    ///
-    /// # Errors
-    /// What no service keeps.
-    fn take_made(&mut self, is_restored: bool) -> Result<TimerRows, String> {
-        self.made.as_mut().map_or_else(|| Ok(TimerRows::default()), |made| made.take(&self.state, is_restored))
     }
 
     /// From here on the timer is armed, or at rest.
@@ -117,7 +99,6 @@ impl TimersTold {
     /// as the entry says.
     fn restore(&mut self, told: &TimerRestored<'_>) -> Option<()> {
         let TimerRestored { position, was, is } = told;
-        let is_known = was.as_ref().is_none_or(TimerTold::is_armed) && is.as_ref().is_some_and(|is| !is.is_whole());
         let known = match was {
             None if self.armed.contains_key(position) => return None,
             None => None,
@@ -134,12 +115,8 @@ impl TimersTold {
                 Some((row, definition))
             }
         };
-        let Some(is) = is else {
-            self.make(|made| made.gone(*position));
-            return Some(());
-        };
+        let Some(is) = is else { return Some(()) };
         let row = is.row(*position, known.as_ref().map(|(row, _)| row))?;
-        self.make(|made| if is_known { made.moved(&row) } else { made.set_again(&row) });
         let definition = match known.filter(|_| !is.is_whole()) {
             Some((_, definition)) => definition,
             None => definition_of(&row),
@@ -166,11 +143,6 @@ impl TimersTold {
         timers_text(&self.state)
     }
 
-    /// Returns what a head keeps of the timers.
-    pub(super) fn into_state(self) -> Timers {
-        self.state
-    }
-
     /// Returns the sums of the tables.
     pub(super) fn sums(&self) -> TimerSums {
         let mut sums = TimerSums { timers: self.at_rest, firings: self.settled, advances: self.advances };
@@ -194,7 +166,6 @@ impl TimersTold {
             record: json(&told).into(),
         };
         self.advances.add(&of_advance(&row));
-        self.make(|made| made.rows.advances.push(row));
         Some(())
     }
 }
@@ -225,7 +196,6 @@ impl Replay {
                 let (row, definition) = self.timers.disarm(told.position)?;
                 let row = TimerRow { next: None, is_cancelled: true, ..row };
                 self.timers.at_rest.add(&of_timer(&row, &definition));
-                self.timers.make(|made| made.moved(&row));
             }
             OnTimers::Fires => {
                 let told: TimersFired = read(payload)?;
@@ -242,20 +212,6 @@ impl Replay {
         }
         self.timers.state.last = Some(position);
         Some(())
-    }
-
-    /// From here on rows of timers are made, for a timeline that comes from elsewhere.
-    pub(in crate::scan) fn making_timers(mut self) -> Self {
-        self.timers.made = Some(Box::default());
-        self
-    }
-
-    /// Returns the rows of timers that were made since the last time. `is_restored`: by an entry that restored some.
-    ///
-    /// # Errors
-    /// What no service keeps, in a sentence.
-    pub(in crate::scan) fn take_timers_made(&mut self, is_restored: bool) -> Result<TimerRows, String> {
-        self.timers.take_made(is_restored)
     }
 
     /// Takes what positions of timers begin with on a fork.
@@ -332,7 +288,6 @@ impl Replay {
             if firing.records_event() {
                 timers.recording.insert(firing.firing_id.clone(), false);
             }
-            timers.make(|made| made.fired(&firing));
             timers.pending.insert(fallen, firing);
         }
         timers.state.fired(told.fired.len() as u64);
@@ -346,7 +301,6 @@ impl Replay {
                 None => None,
             };
             let row = TimerRow { next, round: round.unwrap_or(row.round), ..row };
-            timers.make(|made| made.moved(&row));
             timers.stand(row, definition);
         }
         Some(())
@@ -359,12 +313,10 @@ impl Replay {
             let firing = timers.pending.remove(&fallen_of(fallen)?)?;
             let firing = FiringRow { state: FiringState::Superseded, settled: Some(position), ..firing };
             timers.settled.add(&of_firing(&firing));
-            timers.make(|made| made.settled(&firing, position));
         }
         timers.state.supersede(told.superseded.len() as u64);
         told.timers.iter().try_for_each(|timer| timers.restore(timer))?;
         let fired = told.fired.iter().map(|again| again.row(&timeline, position)).collect::<Option<Vec<_>>>()?;
-        timers.make(|made| made.fired_again(&fired));
         timers.pending.extend(fired.into_iter().map(|firing| (firing.fallen, firing)));
         timers.state.fired(told.fired.len() as u64);
         Some(())
@@ -399,7 +351,6 @@ impl Replay {
             self.timers.state.settled(state, firing.advance, firing.made);
             let firing = FiringRow { state, settled: Some(position), reason: outcome.reason.clone(), ..firing };
             self.timers.settled.add(&of_firing(&firing));
-            self.timers.make(|made| made.settled(&firing, position));
         }
         Some(())
     }

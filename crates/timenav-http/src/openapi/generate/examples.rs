@@ -98,7 +98,6 @@ fn text(schema: &Value, name: &str) -> String {
         "length-of-time" => "90m",
         "whole-seconds" => "P30D",
         "time-range" => "2005-08-29T00:00:00Z/P1D",
-        "user-map" => "alice=alice",
         "moment" => "1234",
         _ => "",
     };

@@ -44,7 +44,7 @@ pub(crate) struct Reading {
 }
 
 /// Returns both ends of a body that is read as it comes.
-pub(crate) fn as_it_comes() -> (Reading, Input) {
+fn as_it_comes() -> (Reading, Input) {
     let (frames, received) = mpsc::channel(FRAMES_AHEAD_MAX);
     (Reading { frames }, Input { frames: received, rest: Bytes::new(), has_ended: false })
 }

@@ -2,6 +2,7 @@
 
 use rusqlite::Connection;
 use timenav_core::event::EventDraft;
+use timenav_core::ids::TimelineId;
 use timenav_core::ledger::VerifierKey;
 use timenav_engine::{
     BundleCheck, BundleExport, CheckedBundle, ErasureRequest, Options, PermissionsChange, ReadLog, Refusal, Signer as _,
@@ -41,9 +42,19 @@ async fn rest(export: &mut BundleExport) -> Result<String, Refusal> {
     Ok(text)
 }
 
+/// Returns the whole bundle of a timeline.
+pub(super) async fn export_of(home: &Home<'_>, timeline: &TimelineId) -> String {
+    rest(&mut home.engine.export_bundle(&home.admin, timeline).await.unwrap()).await.unwrap()
+}
+
 fn checked(home: &Home<'_>, text: &str) -> Result<CheckedBundle, String> {
+    checked_of(home, &timeline_id("main"), text)
+}
+
+/// Reads a bundle without the service.
+pub(super) fn checked_of(home: &Home<'_>, timeline: &TimelineId, text: &str) -> Result<CheckedBundle, String> {
     let signer = home.house.signer.clone();
-    let key = VerifierKey::new("timenav.test/main", signer.public_key()).unwrap();
+    let key = VerifierKey::new(&format!("timenav.test/{timeline}"), signer.public_key()).unwrap();
     let verify =
         move |public: &[u8; 32], message: &[u8], signature: &[u8; 64]| signer.verify(public, message, signature);
     let mut check = BundleCheck::new(key, Vec::new(), &verify);

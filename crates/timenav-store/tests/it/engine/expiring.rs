@@ -5,16 +5,13 @@ use std::collections::BTreeMap;
 use timenav_core::access::{Ends, Permissions, Role};
 use timenav_core::clock::ClockCommand;
 use timenav_core::ids::UserId;
-use timenav_core::ledger::VerifierKey;
 use timenav_core::permissions::End;
 use timenav_core::time::{Instant, Span, Wall};
 use timenav_engine::{
-    AdoptRequest, ApiKeyRequest, Caller, Idempotency, PermissionsAnswer, PermissionsChange, Refusal, Signer as _,
-    Topic, WallClock as _,
+    ApiKeyRequest, Caller, Idempotency, PermissionsAnswer, PermissionsChange, Refusal, Topic, WallClock as _,
 };
 use tokio::time::timeout;
 
-use super::adoption::another_house;
 use crate::house::{Home, House, on, told, watch};
 use crate::sample::{timeline_id, user_id, users};
 
@@ -168,41 +165,6 @@ async fn a_fork_takes_no_permissions_along_and_stays_its_makers() {
     home.engine.read_clock(&bob, on("bobs")).await.unwrap();
     let refused = home.engine.fork_timeline(&eve, timeline_id("eves"), &timeline_id("main"), None, None).await;
     assert_eq!(told(&refused), HIDDEN);
-    home.close().await;
-}
-
-/// Whoever adopts a timeline administers it for good. Whom they name has what they had there, for as long.
-#[tokio::test]
-async fn ends_come_along_with_a_timeline_that_is_adopted() {
-    let (there, here) = (House::new(), another_house());
-    let (far, home) = (there.open().await, here.open().await);
-    for name in ["bob", "eve"] {
-        far.user(name, false).await;
-    }
-    let away = timeline_id("away");
-    far.engine.create_timeline(&far.admin, away.clone(), None).await.unwrap();
-    let ends = within([(Role::Read, "bob", 1), (Role::Admin, "eve", 1)]);
-    let change = PermissionsChange { admin: Some(users(["admin", "eve"])), ..reading("bob", ends) };
-    far.engine.set_access_control(&far.admin, away.clone(), change, None).await.unwrap();
-    let ended = far.engine.access_control(&far.admin, &away).await.unwrap().0.ends.read[&user_id("bob")];
-    let mut export = far.engine.export_bundle(&far.admin, &away).await.unwrap();
-    let mut text = String::new();
-    while let Some(part) = export.next_part().await.unwrap() {
-        text.push_str(&part);
-    }
-    drop(export);
-    let key = VerifierKey::new("timenav.test/away", there.signer.public_key()).unwrap();
-    home.user("robert", false).await;
-    let map = BTreeMap::from([(user_id("bob"), user_id("robert")), (user_id("eve"), user_id("admin"))]);
-    let request = AdoptRequest { key, map, rotations: Vec::new(), bytes_min: 0 };
-    let arrival = home.engine.read_arrival(request, text.as_bytes()).unwrap_or_else(|_| panic!("it is read"));
-    home.engine.adopt(&home.admin, arrival).await.unwrap();
-    let adopted = home.engine.access_control(&home.admin, &away).await.unwrap().0;
-    assert_eq!(adopted.read, users(["robert"]));
-    assert_eq!(adopted.admin, users(["admin"]));
-    let ends = Ends { read: BTreeMap::from([(user_id("robert"), ended)]), ..Ends::default() };
-    assert_eq!(adopted.ends, ends);
-    far.close().await;
     home.close().await;
 }
 

@@ -1,11 +1,12 @@
 //! Timers and firings of two timelines compared.
 
+use timenav_core::event::EventDraft;
 use timenav_core::timers::FiringState;
 use timenav_engine::{DiffOf, DiffPage, TimelinesDiff};
 
 use super::timers_again::{Line, every, once};
-use crate::house::{Home, House};
-use crate::sample::timeline_id;
+use crate::house::{Home, House, on};
+use crate::sample::{event_id, moment, timeline_id};
 
 /// Returns all pages of a comparison, so many on each.
 async fn pages(home: &Home<'_>, names: (&str, &str), of: DiffOf, items_max: usize) -> Vec<DiffPage> {
@@ -63,7 +64,9 @@ pub(crate) async fn apart(house: House) {
     const PENDING: State = Some(FiringState::Pending);
     const DONE: State = Some(FiringState::Acknowledged);
     let home = house.open().await;
-    super::adoption::make_line(&home, "p").await;
+    home.engine.create_timeline(&home.admin, timeline_id("p"), None).await.unwrap();
+    let draft = |id: &str| EventDraft { event_id: Some(event_id(id)), ..EventDraft::at(moment(1), "d") };
+    home.engine.record_events(&home.admin, on("p"), vec![draft("a"), draft("b")], None).await.unwrap();
     let parent = Line::of(&home, timeline_id("p")).await;
     parent.set("over", once(1)).await.unwrap();
     parent.set("waits", once(3)).await.unwrap();

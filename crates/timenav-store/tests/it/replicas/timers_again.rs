@@ -1,8 +1,8 @@
 //! Timers that come again, where leases are rows and go by the database's clock.
 
 use crate::engine::{
-    another_house_on_postgres, apart, fires_again, go_on, holds, is_superseded, layers_stay, no_step_while_held,
-    observed, one_commit_an_instant, overheard, plays, returns, runs_over,
+    apart, fires_again, holds, is_superseded, no_step_while_held, observed, one_commit_an_instant, overheard, plays,
+    returns,
 };
 use crate::house::House;
 
@@ -38,19 +38,4 @@ async fn ranges_that_a_clock_has_passed_are_told_on_postgresql() {
 #[tokio::test]
 async fn timers_and_firings_of_forks_are_compared_on_postgresql() {
     Box::pin(apart(House::on_postgres())).await;
-}
-
-#[tokio::test]
-async fn timers_go_on_where_they_arrive_on_postgresql() {
-    Box::pin(go_on(House::on_postgres(), another_house_on_postgres())).await;
-}
-
-#[tokio::test]
-async fn timers_of_a_clock_that_runs_go_over_on_postgresql() {
-    Box::pin(runs_over(House::on_postgres(), another_house_on_postgres())).await;
-}
-
-#[tokio::test]
-async fn rows_of_timers_of_a_layer_cannot_be_changed_on_postgresql() {
-    Box::pin(layers_stay(House::on_postgres(), another_house_on_postgres())).await;
 }

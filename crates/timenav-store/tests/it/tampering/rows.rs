@@ -159,26 +159,6 @@ async fn policies_that_were_not_signed_yet_are_those_of_their_entries() {
     assert!(matches!(refused(&house).await, Some(OpenError::Rows { .. })));
 }
 
-/// That it was handed over is told by its last entry, which no start reads for itself.
-#[tokio::test]
-async fn what_was_handed_over_is_not_had_back_by_its_last_entry() {
-    let house = House::off_disk();
-    let home = house.open().await;
-    record(&home, "away", 0, 1).await;
-    home.engine.hand_over(&home.admin, timeline_id("away"), None).await.unwrap();
-    home.engine.close().await;
-    drop(home);
-    let connection = connect(&house);
-    let leaf = "UPDATE entries SET leaf = CAST(replace(CAST(leaf AS TEXT), 'handed_over', 'read') AS BLOB)
-        WHERE entry = (SELECT max(entry) FROM entries WHERE entry >> 40 =
-            (SELECT timeline FROM timelines WHERE timeline_id = 'away'))";
-    assert_eq!(connection.execute(leaf, []).unwrap(), 1);
-    drop(connection);
-    let refused = refused(&house).await;
-    let is_it = |timeline: &TimelineId| timeline.as_str() == "away";
-    assert!(matches!(&refused, Some(OpenError::Rows { timeline, .. }) if is_it(timeline)), "{refused:?}");
-}
-
 async fn clean_while_open(home: &Home<'_>) {
     let main = timeline_id("main");
     let scan = home.engine.detect_tampering(&home.admin, &main, Depth::Full, &mut |_| {}).await.unwrap().scan;

@@ -7,7 +7,6 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, anyhow, bail};
 use indicatif::{ProgressBar, ProgressStyle};
-use serde_json::Map;
 
 use crate::client::Client;
 use crate::data_folder::sync_folder_of;
@@ -17,20 +16,12 @@ use crate::output;
 /// Longest last line, in bytes: two numbers and a hash.
 const END_BYTES_MAX: usize = 256;
 
-/// Downloads a bundle, of a timeline that is handed over first where it ends here. The file appears under its name when it
-/// is whole, and takes the place of none.
+/// Downloads a bundle. The file appears under its name when it is whole, and takes the place of none.
 ///
 /// # Errors
 /// There is such a file, the service does not answer, says no, or breaks off, or the file cannot be written.
-pub(super) fn export(client: &Client, timeline: &str, path: &Path, is_end: bool) -> Result<(), Failure> {
+pub(super) fn export(client: &Client, timeline: &str, path: &Path) -> Result<(), Failure> {
     refuse_existing(path)?;
-    if is_end {
-        // Before the timeline ends here, it should be clear that its bundle can be written.
-        write_nothing(path)?;
-        let mut body = Map::new();
-        body.insert("timeline_id".to_owned(), timeline.into());
-        client.post(&["v1", "hand-over"], body)?;
-    }
     let mut partial = path.as_os_str().to_owned();
     partial.push(".partial");
     let partial = PathBuf::from(partial);
@@ -52,16 +43,6 @@ fn refuse_existing(path: &Path) -> anyhow::Result<()> {
         bail!("{} already exists and is not overwritten", path.display());
     }
     Ok(())
-}
-
-/// Makes sure that a file can be written beside a path.
-fn write_nothing(path: &Path) -> anyhow::Result<()> {
-    let mut trial = path.as_os_str().to_owned();
-    trial.push(".partial");
-    let trial = PathBuf::from(trial);
-    let cannot = || format!("{} cannot be written", trial.display());
-    create(&trial).with_context(cannot)?;
-    std::fs::remove_file(&trial).with_context(cannot)
 }
 
 /// Writes what is downloaded, and returns how many bytes it has.

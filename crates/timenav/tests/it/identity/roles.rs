@@ -85,7 +85,6 @@ fn rows(about: &Targets) -> Vec<(&'static str, Request)> {
         ("entries", get("/timeline/hers/entries?limit=1")),
         ("tile", get("/timeline/hers/tile/0/000.p/1")),
         ("bundle", get("/timeline/hers/bundle")),
-        ("hand_over", Request::post("/v1/hand-over").json(&json!({ "timeline_id": format!("over-{number}") }))),
         ("access_control", of_hers("/v1/access-control")),
         ("access_logs", get(&target("/v1/access-logs", &[hers[0], ("time_range", "../..")]))),
         ("set_access_control", post("/v1/set-access-control", json!({ "permissions": {} }))),
@@ -177,14 +176,10 @@ fn rows_of_the_service(about: &Targets) -> Vec<(&'static str, Request)> {
     let spare = format!("spare-{number}");
     let delete = |path: &str, name: &str| Request::new("DELETE", &format!("{path}/{name}"));
     let password = json!({ "user_id": format!("slept-{number}"), "password": PASSWORD });
-    let key = crate::ledger::verifier_key(&format!("time.example/adopted-{number}"), &[7; 32]);
-    let adopt = target("/timelines/adopt", &[("verifier_key", &key)]);
     let fork = json!({ "timeline_id": format!("fork-{number}"), "fork_of": "hers" });
     vec![
         ("create_timeline", Request::post("/timelines").json(&json!({ "timeline_id": format!("made-{number}") }))),
         ("create_timeline fork", Request::post("/timelines").json(&fork)),
-        // It is of no ledger that there is, and empty.
-        ("adopt_timeline", Request::post(&adopt).body("application/x-ndjson", b"")),
         ("create_timeline there is", Request::post("/timelines").json(&json!({ "timeline_id": "hers" }))),
         ("end_timeline", delete("/timeline", &format!("over-{number}"))),
         ("end_timeline main", delete("/timeline", "main")),

@@ -20,7 +20,6 @@ enum Edge {
 }
 use Edge::{Asked, Looked, Tested};
 
-const ADOPTION: &str = "timenav/tests/it/adoption.rs";
 const DEEDS: &str = "timenav/tests/it/v1/manipulate_event.rs";
 const HISTORY: &str = "timenav-store/tests/it/engine/history.rs";
 const ENDS: &str = "timenav-store/tests/it/engine/ends.rs";
@@ -322,26 +321,6 @@ fn edge(name: &str) -> Option<Edge> {
         "too_many_requests_held_millis_min" => Tested(RATES, "whoever_does_not_come_back_later_waits"),
         "views_running_max" => {
             Tested("timenav-store/tests/it/engine/long_work.rs", "views_are_made_a_few_at_a_time_and_in_turn")
-        }
-        "adopt_batch_bytes_max" => Tested(
-            "timenav-store/tests/it/engine/adoption/arriving.rs",
-            "a_batch_has_so_many_bytes_and_one_row_at_most",
-        ),
-        "adopt_rows_cleared_max" => {
-            Tested("timenav-store/tests/it/conformance/arrivals.rs", "check_so_many_rows_are_cleared_at_a_time")
-        }
-        "adopt_bytes_max" => Tested(ADOPTION, "what_is_too_large_is_refused"),
-        "adopt_room_left_bytes_min" | "adopt_room_times_min" => {
-            Tested("timenav-store/tests/it/engine/adoption.rs", "what_the_disk_has_no_room_for_is_refused")
-        }
-        "adopt_erasures_bytes_max" => {
-            Tested("timenav-engine/src/bundles/arrival.rs", "so_much_is_recorded_again_and_no_more")
-        }
-        "adopt_rotations_max" | "adoptions_running_max" => {
-            Tested(ADOPTION, "bundles_arrive_in_turn_and_with_few_notes")
-        }
-        "adopt_ahead_seconds_max" => {
-            Tested("timenav-core/src/ledger/adoption/tests.rs", "only_what_is_named_and_signed_that_way_is_adopted")
         }
         "bundle_line_bytes_max" => {
             Tested("timenav/src/commands/verify/bundle/tests.rs", "a_line_that_is_too_long_is_not_read")

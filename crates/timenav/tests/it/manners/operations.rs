@@ -63,7 +63,6 @@ impl Operation {
             // Its moments are told from then on, and not from where the clock is.
             "timer_moments" => json!({ "rule": "0 9 * * *", "after": "2001-01-01T00:00:00Z" }),
             "timelines_diff" => json!({ "a": "main", "b": "main" }),
-            "hand_over" => json!({ "timeline_id": "nowhere" }),
             "create_user" => json!({ "user_id": "made" }),
             "check_timeline" => json!({ "timeline_id": "main", "significant_event": "none" }),
             "correct_event" => json!({ "event": { "event_id": "none", "time": "2001-01-01T00:00:00Z" } }),

@@ -296,8 +296,6 @@ fn naming(service: &Service) -> Vec<Operation> {
     let mut all = operations::all(service);
     // Whose names they are is told to nobody, and everybody may try one.
     all.retain(|operation| operation.id != "log_in");
-    // It names a key, and a timeline that is there is refused to everybody, as where one is made.
-    all.retain(|operation| operation.id != "adopt_timeline");
     all.retain(|operation| {
         let is_name = |name: &String| name.ends_with("_id") || ["a", "b"].contains(&name.as_str());
         let names = |takes: &Takes| match takes {

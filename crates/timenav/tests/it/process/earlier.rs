@@ -10,17 +10,22 @@ use serde_json::json;
 use crate::http::Request;
 use crate::service::{Service, run, timenav};
 
-/// Version 0.1 could create keys with a horizon, which saw less than their users. The folder has one, and a read by it.
-#[test]
-fn key_with_a_horizon_no_longer_works_and_its_ledger_verifies() {
-    let archive = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../test-data/data-folder-with-horizon.tar.gz.b64");
+/// Starts a service on a data folder that an earlier version left.
+fn on(archive: &str) -> Service {
+    let archive = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../test-data").join(archive);
     let archive = BASE64_MIME.decode(&std::fs::read(archive).unwrap()).unwrap();
-    let mut service = Service::prepared(&[], |data| {
+    Service::prepared(&[], |data| {
         std::fs::create_dir(data).unwrap();
         let mut unpack = Command::new("tar").args(["-xzf", "-", "-C"]).arg(data).stdin(Stdio::piped()).spawn().unwrap();
         unpack.stdin.take().unwrap().write_all(&archive).unwrap();
         assert!(unpack.wait().unwrap().success());
-    });
+    })
+}
+
+/// Version 0.1 could create keys with a horizon, which saw less than their users. The folder has one, and a read by it.
+#[test]
+fn key_with_a_horizon_no_longer_works_and_its_ledger_verifies() {
+    let mut service = on("data-folder-with-horizon.tar.gz.b64");
     let key = std::fs::read_to_string(service.data().join("horizon.key")).unwrap();
     let key = key.trim_end();
     let refused = service.send(Request::get("/v1/clock").key(key)).refused(401, "invalid_credentials");
@@ -38,6 +43,34 @@ fn key_with_a_horizon_no_longer_works_and_its_ledger_verifies() {
     let scan = service.post("/v1/detect-tampering", &json!({ "timeline_id": "system", "scan_depth": "full" }));
     assert_eq!(scan["tampering_detected"], false, "{scan:#}");
     service.send(Request::new("DELETE", &format!("/v1/api-keys/{}", listed["key_id"].as_str().unwrap()))).expect(200);
+    assert!(service.stop().success());
+    let (code, said, told) = run(timenav().arg("verify").arg("--data").arg(service.data()), "");
+    assert_eq!(code, Some(0), "{said}{told}");
+    service.start_again();
+    service.audit();
+}
+
+/// Version 0.1 could adopt timelines of another service, and hand its own over. The folder has a fork that was adopted with
+/// the timeline that it was forked from, and `away`, which was handed over.
+#[test]
+fn adopted_timeline_goes_on_and_one_that_was_handed_over_stays_read_only() {
+    let mut service = on("data-folder-with-adoption.tar.gz.b64");
+    let events = |service: &Service| {
+        let query = [("timeline_id", "trial"), ("location", "*"), ("time_range", "../..")];
+        let found = service.get("/v1/monitor-events", &query)["events"].clone();
+        let id = |event: &serde_json::Value| event["event_id"].as_str().unwrap().to_owned();
+        found.as_array().unwrap().iter().map(id).collect::<Vec<_>>()
+    };
+    assert_eq!(events(&service), ["p1", "t1", "t2"]);
+    service.post("/v1/events?timeline_id=trial", &json!({ "event_id": "t3", "time": "2027-02-03T00:00:00Z" }));
+    assert_eq!(events(&service), ["p1", "t1", "t2", "t3"]);
+    let event = json!({ "event_id": "a2", "time": "2027-02-03T00:00:00Z" });
+    let refused = service.send(service.signed(Request::post("/v1/events?timeline_id=away").json(&event)));
+    assert!(refused.refused(409, "conflict")["detail"].as_str().unwrap().contains("handed over"));
+    for timeline in ["trial", "away", "system"] {
+        let scan = service.post("/v1/detect-tampering", &json!({ "timeline_id": timeline, "scan_depth": "full" }));
+        assert_eq!(scan["tampering_detected"], false, "{scan:#}");
+    }
     assert!(service.stop().success());
     let (code, said, told) = run(timenav().arg("verify").arg("--data").arg(service.data()), "");
     assert_eq!(code, Some(0), "{said}{told}");

@@ -1,6 +1,5 @@
 //! How a request is sent.
 
-use std::collections::BTreeMap;
 use std::pin::Pin;
 
 use timenav_core::access::RestrictionLevel;
@@ -12,9 +11,9 @@ use timenav_core::place::LocationQuery;
 use timenav_core::scan::Depth;
 use timenav_core::time::{Span, TimeRange};
 use timenav_engine::{
-    AdoptRequest, AnchorRequest, Caller, Engine, ErasureRequest, EventErasure, FaultRequest, Idempotency,
-    InterventionRequest, KeptFor, LedgerPosition, MadeTimeline, OnParadox, PermissionsChange, ReadErasure, Refusal,
-    RetentionRequest, ReturnScope, UnreadBundle, WhichEvents, WhichReads,
+    AnchorRequest, Caller, Engine, ErasureRequest, EventErasure, FaultRequest, Idempotency, InterventionRequest,
+    KeptFor, LedgerPosition, MadeTimeline, OnParadox, PermissionsChange, ReadErasure, Refusal, RetentionRequest,
+    ReturnScope, WhichEvents, WhichReads,
 };
 use zeroize::Zeroizing;
 
@@ -75,9 +74,7 @@ impl Request {
                 | Self::EraseRecord
                 | Self::Seal
                 | Self::Unseal => sending.change_contents(self).await,
-                Self::Create | Self::Fork | Self::End | Self::HandOver | Self::Adopt => {
-                    sending.change_timelines(self).await
-                }
+                Self::Create | Self::Fork | Self::End => sending.change_timelines(self).await,
                 Self::Permissions
                 | Self::User
                 | Self::Restrict
@@ -227,24 +224,9 @@ impl Sending {
         match request {
             Request::Create => engine.create_timeline(caller, new, key).await.map(|one| made(&one)),
             Request::Fork => engine.fork_timeline(caller, new, &self.scene.on, None, key).await.map(|one| made(&one)),
-            Request::End => {
+            _ => {
                 let end = engine.end_timeline(caller, new, key).await?;
                 Ok(given(end.ledger, end.replayed))
-            }
-            Request::HandOver => {
-                let (ledger, replayed) = engine.hand_over(caller, new, key).await?;
-                Ok(given(ledger, replayed))
-            }
-            _ => {
-                let About::Bundle(key, text) = &self.scene.about else { panic!("a bundle") };
-                engine.admit_adoption(caller, key).await?;
-                let (key, rotations) = (key.clone(), Vec::new());
-                let request = AdoptRequest { key, map: BTreeMap::new(), rotations, bytes_min: 0 };
-                match engine.read_arrival(request, text.as_bytes()) {
-                    Ok(arrival) => engine.adopt(caller, arrival).await.map(|_| done()),
-                    Err(UnreadBundle::Refused(refusal)) => Err(refusal),
-                    Err(other) => panic!("{other}"),
-                }
             }
         }
     }

@@ -39,8 +39,6 @@ requests! {
     Create,
     Fork,
     End,
-    HandOver,
-    Adopt,
     Permissions,
     Retention,
     Fault,
@@ -122,7 +120,6 @@ impl Request {
             | Self::Create
             | Self::Fork
             | Self::End
-            | Self::HandOver
             | Self::Permissions
             | Self::Retention
             | Self::Fault
@@ -139,7 +136,7 @@ impl Request {
             | Self::Redeliver
             | Self::Hold => Twice::Told,
             Self::Renew | Self::Advance => Twice::Once,
-            Self::Adopt | Self::RemoveUser | Self::RevokeKey | Self::LogOut | Self::EndSession => Twice::OrRefused,
+            Self::RemoveUser | Self::RevokeKey | Self::LogOut | Self::EndSession => Twice::OrRefused,
             Self::Unseal
             | Self::SetPassword
             | Self::LogIn
@@ -169,9 +166,7 @@ impl Request {
             Self::Unseal => &[(Action::DecryptData, 1)],
             // One on the timeline, and one on `system`.
             Self::Create | Self::Fork => &[(Action::CreateTimeline, 2)],
-            Self::Adopt => &[(Action::Adopt, 2)],
             Self::End => &[(Action::EndTimeline, 1)],
-            Self::HandOver => &[(Action::HandedOver, 1)],
             Self::Permissions => &[(Action::SetAccessControl, 1)],
             Self::Retention => &[(Action::SetRetention, 1)],
             Self::Fault => &[(Action::SetFault, 1)],
@@ -207,7 +202,7 @@ impl Request {
 
     /// Returns whether nothing happens on its timeline any more once it is done.
     pub(super) const fn closes_timeline(self) -> bool {
-        matches!(self, Self::End | Self::HandOver)
+        matches!(self, Self::End)
     }
 
     /// Returns whether it is about timers, which a clock that somebody else moves would let fall due.
@@ -255,10 +250,11 @@ pub(super) const fn covered(action: Action) -> Covered {
         Action::Travel | Action::PauseTime | Action::ResumeTime | Action::Rewind | Action::SetRate => {
             Covered::As(Action::FastForward)
         }
-        Action::Read => Covered::Never("earlier versions wrote it"),
         Action::RotateSigningKey => Covered::Never("a start writes it, with a key that others do not sign by"),
         Action::AcceptRollback => Covered::Never("a start writes it, before anybody is let in"),
-        Action::LayerErased => Covered::As(Action::Adopt),
+        Action::Read | Action::Adopt | Action::HandedOver | Action::LayerErased => {
+            Covered::Never("earlier versions wrote it")
+        }
         Action::CreateTimeline
         | Action::EndTimeline
         | Action::FastForward
@@ -287,8 +283,6 @@ pub(super) const fn covered(action: Action) -> Covered {
         | Action::Reads
         | Action::Attempt
         | Action::AttemptsCounted
-        | Action::Adopt
-        | Action::HandedOver
         | Action::SetRetention
         | Action::SetFault
         | Action::Sweep
@@ -307,7 +301,6 @@ pub(super) const fn covered(action: Action) -> Covered {
 /// Which requests each kind of decision of the engine is interfered with in; none where nobody else can be there.
 pub(super) const DECISIONS: &[(&str, &[Request])] = &[
     ("AcceptHostClock", &[Request::AcceptHostClock]),
-    ("Adopt", &[Request::Adopt]),
     ("Again", &[Request::EraseFound, Request::UndoImport]),
     // Nothing is written, so nothing can be lost.
     ("CatchUp", &[]),
@@ -328,7 +321,6 @@ pub(super) const DECISIONS: &[(&str, &[Request])] = &[
     ("EraseEvents", &[Request::EraseIds, Request::EraseFound, Request::EraseUnchanged]),
     ("EraseReads", &[Request::EraseReads]),
     ("FireTimers", &[Request::FireTimers]),
-    ("HandOver", &[Request::HandOver]),
     ("Intervene", &[Request::Cancel, Request::CancelWithoutParadox]),
     ("Keep", &[Request::Hold]),
     ("LetGo", &[Request::Sweep]),

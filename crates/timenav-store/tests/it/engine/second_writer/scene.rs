@@ -7,7 +7,6 @@ use timenav_core::data::{EncryptionKey, Plaintext};
 use timenav_core::event::EventDraft;
 use timenav_core::followers::FollowerPlace;
 use timenav_core::ids::{DataId, FiringId, FollowerName, KeyId, QueueId, SessionId, TimelineId, TimerId};
-use timenav_core::ledger::VerifierKey;
 use timenav_core::limits::ATTEMPTS_MAX;
 use timenav_core::time::{Duration, Instant, Span, Virtual};
 use timenav_core::timers::{FiringState, Schedule};
@@ -19,7 +18,6 @@ use timenav_engine::{
 use zeroize::Zeroizing;
 
 use super::request::Request;
-use crate::engine::adoption::{another_house, bundle_of};
 use crate::engine::sessions;
 use crate::house::Home;
 use crate::sample::{event_id, moment, password, timeline_id, user_id};
@@ -52,7 +50,6 @@ pub(super) enum About {
     Key(KeyId),
     Session(SessionId),
     Firings(Vec<FiringId>),
-    Bundle(VerifierKey, String),
 }
 
 pub(super) fn hour() -> ClockCommand {
@@ -154,22 +151,13 @@ impl Request {
             Self::EraseReads
             | Self::Seal
             | Self::End
-            | Self::HandOver
             | Self::Retention
             | Self::Scan
             | Self::Hold
             | Self::Fault
             | Self::CommitHeads
-            | Self::AcceptHostClock => {
-                self.prepare_own(home, &mut scene).await;
-            }
+            | Self::AcceptHostClock => self.prepare_own(home, &mut scene).await,
             Self::Unseal | Self::EraseRecord => seal(home, &mut scene).await,
-            Self::Adopt => {
-                // Nothing is there yet that somebody else could move.
-                scene.on = TimelineId::main();
-                let (key, text) = Box::pin(bundle_of(another_house(), name)).await;
-                scene.about = About::Bundle(key, text);
-            }
             Self::Sweep => sweep(home, &scene).await,
             Self::Restrict
             | Self::RemoveUser

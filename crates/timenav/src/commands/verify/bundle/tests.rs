@@ -3,7 +3,7 @@
 use data_encoding::HEXLOWER;
 use proptest::prelude::*;
 use serde_json::{Value, json};
-use timenav_core::ledger::{Adopted, Checkpoint, Hash, decide_adoption, sha256};
+use timenav_core::ledger::{Hash, sha256};
 
 use super::*;
 
@@ -75,29 +75,6 @@ fn the_published_bundles_are_read_as_they_were_made() {
         assert_eq!(with_end(&lines(vector)), file, "{}", vector["about"]);
     }
     assert_eq!(list(&vectors, "bundles").len(), 8);
-}
-
-/// Nothing else is needed to go on elsewhere with what is in a bundle.
-#[test]
-fn what_an_adoption_needs_is_known_of_each() {
-    for vector in list(&vectors(), "bundles") {
-        let given = key(&vector["verifier_keys"][0]);
-        let bundle = checked(lines(vector).concat().as_bytes(), given.clone(), vector).unwrap();
-        let Some(recorded_at) = bundle.recorded_at else { continue };
-        decide_adoption(&given, &bundle.origin, &bundle.timeline_id, recorded_at, recorded_at).unwrap();
-        let adopted = Adopted {
-            bundle_sha256: bundle.sha256,
-            checkpoint: bundle.checkpoint.into(),
-            layers: Vec::new(),
-            map: std::collections::BTreeMap::new(),
-            origin: bundle.origin.into(),
-            root: bundle.root,
-            size: bundle.layers.last().unwrap().1,
-        };
-        assert_eq!(Adopted::decode(&adopted.encode()).unwrap(), adopted);
-        let signed = Checkpoint::open(adopted.checkpoint.as_bytes(), &bundle.key, verify_signature).unwrap();
-        assert_eq!((signed.size, signed.root), (adopted.size, adopted.root));
-    }
 }
 
 #[test]

@@ -9,8 +9,8 @@ use crate::http::{Answer, Request};
 use crate::service::Service;
 
 /// Operations of the service, or of other timelines: what becomes of `here` does not matter to them.
-const ELSEWHERE: [&str; 7] =
-    ["create_api_key", "create_timeline", "create_user", "end_timeline", "hand_over", "prune", "restrict_time_travel"];
+const ELSEWHERE: [&str; 6] =
+    ["create_api_key", "create_timeline", "create_user", "end_timeline", "prune", "restrict_time_travel"];
 
 /// Operations that say who may do what, and what is kept: restrictions on time travel do not matter to them.
 const ADMINISTRATIVE: [&str; 6] =
