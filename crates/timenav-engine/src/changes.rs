@@ -155,6 +155,9 @@ pub(crate) struct EventsRecorded {
     pub(crate) event_ids: Vec<EventId>,
     /// How many of them are new.
     pub(crate) taken: u64,
+    /// Where those were recorded that were recorded already, just so. Only imports need it, which nobody repeats by a
+    /// key, so it is not kept with an outcome.
+    pub(crate) unchanged_at: Vec<u64>,
     /// Those refused because another event has that id: where they stood in the request.
     pub(crate) differing: Vec<usize>,
 }
@@ -177,7 +180,7 @@ impl Change for EventsRecorded {
 
     fn of(record: EventsRecordedRecord) -> Option<Self> {
         let event_ids = record.event_ids.into_iter().map(|id| EventId::new(&id).ok()).collect::<Option<_>>()?;
-        Some(Self { event_ids, taken: record.taken, differing: record.differing })
+        Some(Self { event_ids, taken: record.taken, unchanged_at: Vec::new(), differing: record.differing })
     }
 }
 

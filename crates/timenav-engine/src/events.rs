@@ -52,6 +52,9 @@ pub struct ImportBatch {
     pub taken: u64,
     /// How many were recorded already, just so.
     pub unchanged: u64,
+    /// Where in the ledger each of these was recorded; 0 where a fork inherits it. A dry run names the next position where an earlier record of the
+    /// file would be the event.
+    pub unchanged_at: Vec<u64>,
     /// Those that are recorded already, but otherwise.
     pub refused: Vec<RefusedRecord>,
     /// The ledger after the batch.
@@ -180,13 +183,13 @@ impl Engine {
         let events = self.prepare_all(drafts)?;
         let recording = RecordEvents { events, each: true };
         let answer = self.submit(caller, timeline.clone(), recording, None).await?;
-        let EventsRecorded { event_ids, taken, differing } = answer.change;
+        let EventsRecorded { event_ids, taken, unchanged_at, differing } = answer.change;
         let unchanged = count - taken - differing.len() as u64;
         let refused = differing
             .into_iter()
             .filter_map(|index| Some(RefusedRecord { index, event_id: event_ids.get(index)?.clone() }))
             .collect();
-        Ok(ImportBatch { taken, unchanged, refused, ledger: answer.ledger })
+        Ok(ImportBatch { taken, unchanged, unchanged_at, refused, ledger: answer.ledger })
     }
 
     /// Finds events by place and time.

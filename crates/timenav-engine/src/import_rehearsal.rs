@@ -71,19 +71,30 @@ impl Engine {
         let compared = self.submit(caller, timeline.clone(), CompareEvents { events }, None).await?;
         let change = compared.change;
         let would_be: HashSet<EventId> = change.event_ids.into_iter().collect();
-        let mut batch = ImportBatch { taken: 0, unchanged: 0, refused: Vec::new(), ledger: compared.ledger };
+        let next = compared.ledger.position + 1;
+        let mut batch = ImportBatch {
+            taken: 0,
+            unchanged: 0,
+            unchanged_at: change.unchanged_at,
+            refused: Vec::new(),
+            ledger: compared.ledger,
+        };
         let differing: HashSet<usize> = change.differing.into_iter().collect();
         for (index, (event_id, content)) in records.into_iter().enumerate() {
+            let would_be = would_be.contains(&event_id);
             let before = if differing.contains(&index) {
                 Before::Different
-            } else if would_be.contains(&event_id) {
+            } else if would_be {
                 rehearsal.compare(&event_id, &content)
             } else {
                 Before::Same
             };
             match before {
                 Before::None => batch.taken += 1,
-                Before::Same => batch.unchanged += 1,
+                Before::Same => {
+                    batch.unchanged += 1;
+                    batch.unchanged_at.extend(would_be.then_some(next));
+                }
                 Before::Different => batch.refused.push(RefusedRecord { index, event_id }),
                 Before::Full => {
                     let detail = format!(

@@ -60,10 +60,11 @@ impl Deciding for CompareEvents {
 
     fn decide(&self, draft: &mut Draft<'_>) -> Result<Done<EventsRecorded>, Refusal> {
         let ledger = draft.aimed()?;
-        let (mut event_ids, mut taken, mut differing) = (Vec::new(), 0, Vec::new());
+        let (mut event_ids, mut taken) = (Vec::new(), 0);
+        let (mut unchanged_at, mut differing) = (Vec::new(), Vec::new());
         for (index, event) in self.events.iter().enumerate() {
             match compare(draft, ledger, event) {
-                Compared::Same => {}
+                Compared::Same(position) => unchanged_at.push(position),
                 Compared::Different => differing.push(index),
                 Compared::New => {
                     event_ids.push(event.event_id.clone());
@@ -72,7 +73,7 @@ impl Deciding for CompareEvents {
             }
         }
         let position = draft.last_position(ledger);
-        Ok(draft.done(ledger, position, EventsRecorded { event_ids, taken, differing }))
+        Ok(draft.done(ledger, position, EventsRecorded { event_ids, taken, unchanged_at, differing }))
     }
 }
 
@@ -98,7 +99,8 @@ pub(crate) struct PreparedEvent {
 /// How an event compares with what is recorded under its id.
 enum Compared {
     New,
-    Same,
+    /// It is recorded, at this position of the timeline; 0 where a fork inherits it.
+    Same(u64),
     Different,
 }
 
@@ -135,10 +137,11 @@ impl Deciding for RecordEvents {
         }
         let host = draft.host(ledger);
         let event_ids = self.events.iter().map(|event| event.event_id.clone()).collect();
-        let (mut taken, mut differing, mut last) = (0, Vec::new(), None);
+        let (mut taken, mut last) = (0, None);
+        let (mut unchanged_at, mut differing) = (Vec::new(), Vec::new());
         for (index, event) in self.events.iter().enumerate() {
             match compare(draft, ledger, event) {
-                Compared::Same => {}
+                Compared::Same(position) => unchanged_at.push(position),
                 Compared::Different => differing.push(index),
                 Compared::New => {
                     last = Some(record(draft, ledger, event, host));
@@ -147,7 +150,7 @@ impl Deciding for RecordEvents {
             }
         }
         let position = last.unwrap_or_else(|| draft.last_position(ledger));
-        Ok(draft.done(ledger, position, EventsRecorded { event_ids, taken, differing }))
+        Ok(draft.done(ledger, position, EventsRecorded { event_ids, taken, unchanged_at, differing }))
     }
 }
 
@@ -162,7 +165,7 @@ impl RecordEvents {
             }
             match compare(draft, ledger, event) {
                 Compared::New => {}
-                Compared::Same => return Err(Refusal::EventExists { event_id: id(), index, differs: false }),
+                Compared::Same(_) => return Err(Refusal::EventExists { event_id: id(), index, differs: false }),
                 Compared::Different => return Err(Refusal::EventExists { event_id: id(), index, differs: true }),
             }
         }
@@ -177,8 +180,11 @@ fn compare(draft: &Draft<'_>, ledger: Ledger, event: &PreparedEvent) -> Compared
         return Compared::New;
     }
     // How it was recorded first counts too: an import is repeated after an event was changed.
-    let is_same = known.versions.iter().any(|version| *version.content == *event.content);
-    if is_same { Compared::Same } else { Compared::Different }
+    // What a fork inherits is at no position of its own.
+    let own_layer = draft.own_layer(ledger);
+    let own = |version: &EventVersion| if version.layer == own_layer { version.position } else { 0 };
+    let same = known.versions.iter().find(|version| *version.content == *event.content);
+    same.map_or(Compared::Different, |version| Compared::Same(own(version)))
 }
 
 fn record(draft: &mut Draft<'_>, ledger: Ledger, event: &PreparedEvent, host: Host) -> u64 {

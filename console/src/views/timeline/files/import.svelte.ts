@@ -9,6 +9,7 @@ export interface Imported {
   import_id?: string | null;
   taken: number;
   unchanged: number;
+  repeated?: number | null;
   refused: number;
   refusals: { line: number; code: string; detail: string }[];
   notes?: { line: number; code: string; detail: string }[];

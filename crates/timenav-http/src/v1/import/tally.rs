@@ -33,6 +33,9 @@ pub(crate) struct ImportedBody {
     taken: u64,
     /// Events that were already recorded with the same content.
     unchanged: u64,
+    /// Records that are the same as an earlier record of the file, and are one event with it. Absent if there are none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    repeated: Option<u64>,
     /// Records that were refused.
     refused: u64,
     /// The first of them, with the reason.
@@ -101,6 +104,7 @@ pub(super) struct Tally {
     /// Where in the ledger the new events begin, and end.
     span: Option<(u64, u64)>,
     unchanged: u64,
+    repeated: u64,
     refused: u64,
     refusals: Vec<RefusalBody>,
     reasons: Vec<ReasonBody>,
@@ -119,6 +123,7 @@ impl Tally {
             taken: 0,
             span: None,
             unchanged: 0,
+            repeated: 0,
             refused: 0,
             refusals,
             reasons: Vec::new(),
@@ -157,7 +162,10 @@ impl Tally {
             self.span = Some((first, end));
         }
         self.taken += batch.taken;
-        self.unchanged += batch.unchanged;
+        // What the file itself has recorded comes after the entry that the import began behind.
+        let repeated = batch.unchanged_at.iter().filter(|at| **at > self.first.position).count() as u64;
+        self.repeated += repeated;
+        self.unchanged += batch.unchanged.saturating_sub(repeated);
         self.ledger = batch.ledger;
         for refused in batch.refused {
             let detail = if self.is_dry {
@@ -205,7 +213,8 @@ impl Tally {
 
     /// Says what became of the records before the import broke off: what is recorded stays.
     pub(super) fn broken_off(&self, because: Failure) -> Failure {
-        if (self.taken, self.unchanged, self.refused) == (0, 0, 0) && !matches!(because, Failure::MalformedFile { .. })
+        if (self.taken, self.unchanged, self.repeated, self.refused) == (0, 0, 0, 0)
+            && !matches!(because, Failure::MalformedFile { .. })
         {
             return because;
         }
@@ -217,7 +226,8 @@ impl Tally {
         };
         let refused = counted(self.refused, "record", "records");
         let id = self.import_id().map_or_else(String::new, |id| format!(" (import_id `{id}`)"));
-        let before = format!("{taken} {were} imported, {} unchanged and {refused} refused{id}", self.unchanged);
+        let known = self.unchanged + self.repeated;
+        let before = format!("{taken} {were} imported, {known} unchanged and {refused} refused{id}");
         Failure::BrokenOff { because: Box::new(because), before }
     }
 
@@ -225,12 +235,18 @@ impl Tally {
         self.refusals.sort_by_key(|refusal| refusal.line);
         self.reasons.sort_by_key(|reason| std::cmp::Reverse(reason.count));
         let (known, refused, import_id) = (self.unchanged, self.refused, self.import_id());
+        let repeated = match self.repeated {
+            0 => String::new(),
+            count => format!("{count} the same as an earlier record of the file, "),
+        };
         let status = if self.is_dry {
             let taken = counted(self.taken, "event", "events");
-            format!("Dry run: nothing was recorded. {taken} would be new, {known} already recorded, {refused} refused.")
+            format!(
+                "Dry run: nothing was recorded. {taken} would be new, {known} already recorded, {repeated}{refused} refused."
+            )
         } else {
             let taken = counted(self.taken, "event is", "events are");
-            format!("{taken} new, {known} already recorded, {refused} refused.")
+            format!("{taken} new, {known} already recorded, {repeated}{refused} refused.")
         };
         let (status, timeline_created) = created_first(self.first, timeline_id.as_str(), status);
         ImportedBody {
@@ -241,6 +257,7 @@ impl Tally {
             import_id,
             taken: self.taken,
             unchanged: self.unchanged,
+            repeated: (self.repeated > 0).then_some(self.repeated),
             refused: self.refused,
             refusals: self.refusals,
             reasons: self.reasons,

@@ -19,6 +19,7 @@ async fn an_import_takes_what_is_new_and_tells_what_differs() {
     let import = async |drafts| home.engine.import_events(&home.admin, &main, drafts).await.unwrap();
     let first = import(vec![draft("a", "x"), draft("b", "x"), draft("a", "x"), draft("b", "y")]).await;
     assert_eq!((first.taken, first.unchanged), (2, 1), "an id twice in one batch is one event");
+    assert_eq!(first.unchanged_at, [1], "where the batch itself recorded it");
     assert_eq!(first.refused, [RefusedRecord { index: 3, event_id: event_id("b") }]);
     assert_eq!(first.ledger.size, 3);
     let second = import(vec![draft("c", "x"), draft("b", "z"), draft("a", "x"), EventDraft::at(moment(2), "x")]).await;
@@ -27,6 +28,7 @@ async fn an_import_takes_what_is_new_and_tells_what_differs() {
     assert_eq!((second.ledger.position, second.ledger.size), (4, 5));
     let third = import(vec![draft("a", "x"), draft("c", "x")]).await;
     assert_eq!((third.taken, third.unchanged, third.refused.len()), (0, 2, 0));
+    assert_eq!(third.unchanged_at, [1, 3]);
     let none = import(Vec::new()).await;
     assert_eq!((none.taken, none.unchanged, none.refused.len()), (0, 0, 0));
     // Another timeline has events of its own.

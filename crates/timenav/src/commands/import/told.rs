@@ -16,7 +16,11 @@ pub(in crate::commands) fn counts_text(path: &Path, answer: &Value) -> String {
     let (taken, unchanged, refused) = (count("taken"), count("unchanged"), count("refused"));
     let name = printable(&path.to_string_lossy());
     let would = if answer["dry_run"] == true { "would be " } else { "" };
-    let mut text = format!("{name}: {taken} {would}imported, {unchanged} unchanged, {refused} refused\n");
+    let repeated = match count("repeated") {
+        0 => String::new(),
+        count => format!("{count} the same as an earlier record of the file, "),
+    };
+    let mut text = format!("{name}: {taken} {would}imported, {unchanged} unchanged, {repeated}{refused} refused\n");
     let listed = list(answer, "refusals");
     let reasons = reasons(listed, list(answer, "reasons"));
     for reason in &reasons {
@@ -111,13 +115,13 @@ mod tests {
 
     #[test]
     fn refusals_are_shown_and_the_rest_counted() {
-        let answer = json!({"taken": 5, "unchanged": 1, "refused": 3,
+        let answer = json!({"taken": 5, "unchanged": 1, "repeated": 2, "refused": 3,
             "refusals": [refusal(7, "missing_parameter", "is missing")],
             "noted": 2, "notes": [{"line": 3, "code": "recurrence_kept", "detail": "it repeats"}]});
         assert_eq!(
             counts_text(Path::new("a.csv"), &answer),
-            "a.csv: 5 imported, 1 unchanged, 3 refused\n  line 7: time: is missing (missing_parameter)\n  and 2 more, whose \
-             reasons the service does not list\n  note: line 3: it repeats (recurrence_kept)\n  and 1 more notes\n"
+            "a.csv: 5 imported, 1 unchanged, 2 the same as an earlier record of the file, 3 refused\n  line 7: time: is \
+             missing (missing_parameter)\n  and 2 more, whose reasons the service does not list\n  note: line 3: it repeats (recurrence_kept)\n  and 1 more notes\n"
         );
     }
 

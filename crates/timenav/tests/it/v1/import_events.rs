@@ -75,8 +75,38 @@ fn a_file_that_comes_twice_adds_nothing() {
     }
     // Nor does a record that stands in a file twice.
     let line = "{\"time\": \"2000-01-01T00:00:00Z\", \"name\": \"x\"}\n";
-    assert_eq!(counts(import(&service, &[], NDJSON, &line.repeat(1_200))), [1, 1_199, 0]);
+    assert_eq!(counts(import(&service, &[], NDJSON, &line.repeat(1_200))), [1, 0, 0]);
     assert_eq!(service.get("/timeline/main", &[])["events"], 8);
+    service.audit();
+}
+
+#[test]
+fn records_repeated_in_a_file_are_counted_apart_from_known_ones() {
+    let service = Service::start();
+    let import = |timeline: &str, dry_run: &str, file: &str| {
+        let parameters = [("timeline_id", timeline), ("dry_run", dry_run)];
+        let answer = import(&service, &parameters, NDJSON, file).expect(200);
+        ["taken", "unchanged", "repeated"].map(|name| answer[name].as_u64().unwrap_or(0))
+    };
+    import("main", "false", LINES);
+    let line = "{\"time\": \"2000-01-01T00:00:00Z\", \"name\": \"x\"}\n";
+    // In one batch, and in several that are recorded at the same time.
+    for repeated in [1, 1_199] {
+        let file = format!("{}{}\n{}", line.replace('x', &repeated.to_string()).repeat(repeated + 1), LINES, LINES);
+        let expected = [1, 6, repeated as u64];
+        assert_eq!(import("main", "true", &file), expected, "a dry run says the same");
+        assert_eq!(import("main", "false", &file), expected);
+        assert_eq!(import("main", "false", &file), [0, 7 + repeated as u64, 0], "now all are known");
+    }
+    // What a fork inherits has positions in another ledger.
+    service.post("/timelines", &json!({ "timeline_id": "fork", "fork_of": "main" }));
+    assert_eq!(import("fork", "false", LINES), [0, 3, 0]);
+    let answer =
+        service.send(Request::post("/v1/import-events").body(NDJSON, line.replace('x', "y").repeat(2).as_bytes()));
+    assert_eq!(
+        answer.expect(200)["status"],
+        "1 event is new, 0 already recorded, 1 the same as an earlier record of the file, 0 refused."
+    );
     service.audit();
 }
 
