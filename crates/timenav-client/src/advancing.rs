@@ -24,11 +24,12 @@ pub struct Advance {
     parameter: Option<(&'static str, String)>,
     generation: Option<u64>,
     timeout: Option<Duration>,
+    allows_failures: bool,
 }
 
 impl Advance {
     const fn new(operation: &'static str, parameter: Option<(&'static str, String)>) -> Self {
-        Self { operation, parameter, generation: None, timeout: None }
+        Self { operation, parameter, generation: None, timeout: None, allows_failures: false }
     }
 
     /// Moves the clock by a duration, such as `P1M` or `12h`.
@@ -63,6 +64,13 @@ impl Advance {
         self.timeout = Some(timeout);
         self
     }
+
+    /// Returns the receipt also where firings failed, instead of [`Error::FiringsFailed`].
+    #[must_use]
+    pub const fn allow_failed_firings(mut self) -> Self {
+        self.allows_failures = true;
+        self
+    }
 }
 
 impl From<&str> for Advance {
@@ -83,9 +91,10 @@ impl Client {
     /// If the connection is lost meanwhile, it is asked for the same advance again.
     ///
     /// # Errors
-    /// The service does not answer or says no; the advance was stopped or is stuck; nobody waits any longer.
+    /// The service does not answer or says no; the advance was stopped or is stuck; a firing failed
+    /// after all its attempts, and that is not allowed; nobody waits any longer.
     pub async fn advance(&self, advance: impl Into<Advance>) -> Result<Receipt, Error> {
-        let Advance { operation, parameter, generation, timeout } = advance.into();
+        let Advance { operation, parameter, generation, timeout, allows_failures } = advance.into();
         let Retries { attempts, wait_max } = self.retries();
         let wait_max = wait_max.max(Retries::default().wait_max);
         let patient = self.with_retries(Retries { attempts: attempts.max(ATTEMPTS), wait_max });
@@ -103,6 +112,9 @@ impl Client {
         let Some(mut receipt) = changed.settled.take() else { return Ok(receipt_of_nothing(changed)) };
         loop {
             match receipt.state {
+                AdvanceState::Settled if receipt.failed > 0 && !allows_failures => {
+                    return Err(Error::FiringsFailed(Box::new(receipt)));
+                }
                 AdvanceState::Settled => return Ok(receipt),
                 AdvanceState::Stopped | AdvanceState::Stuck | AdvanceState::Other(_) => {
                     return Err(Error::NotSettled(Box::new(receipt)));

@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde_json::Value;
 
 use crate::instant::{Instant, NotAnInstant};
-use crate::receipt::Receipt;
+use crate::receipt::{FiringState, Receipt};
 
 /// What a call can fail with.
 #[derive(Debug, thiserror::Error)]
@@ -48,6 +48,9 @@ pub enum Error {
     /// An advance ended before its destination: it was stopped, or is stuck.
     #[error("the clock is {} at {}{}", .0.state, .0.reached, held(.0))]
     NotSettled(Box<Receipt>),
+    /// An advance reached its destination, and firings on the way failed. The receipt lists them, each with its reason.
+    #[error("{} of {} firings failed{}", .0.failed, .0.fired, first_failed(.0))]
+    FiringsFailed(Box<Receipt>),
     /// Nobody waits any longer, as was asked for.
     #[error("{0}")]
     TimedOut(String),
@@ -55,6 +58,14 @@ pub enum Error {
 
 fn held(receipt: &Receipt) -> String {
     receipt.held_by.as_ref().map_or_else(String::new, |held_by| format!(", held by {held_by}"))
+}
+
+fn first_failed(receipt: &Receipt) -> String {
+    let failed = receipt.firings.iter().find(|firing| firing.state == FiringState::Failed);
+    failed.map_or_else(String::new, |firing| {
+        let reason = firing.reason.as_deref().unwrap_or("no reason");
+        format!(": {} at {}: {reason}", firing.timer_id, firing.due)
+    })
 }
 
 impl Error {

@@ -147,11 +147,17 @@ fn what_fails_is_tried_again_and_what_is_stopped_says_so() {
             Ok(())
         };
         let panicking = client.on_with("other", panicking, options).await.unwrap();
-        let receipt = client.advance("3d").await.unwrap();
+        let failed = client.advance("3d").await.unwrap_err();
+        let told = "1 of 2 firings failed: fails at 2027-01-02T00:00:00Z: the card was declined";
+        assert!(failed.to_string().starts_with(told), "{failed}");
+        let Error::FiringsFailed(receipt) = failed else { panic!("{failed}") };
         assert_eq!((receipt.fired, receipt.acknowledged, receipt.failed), (2, 1, 1));
         assert_eq!(attempts.load(Ordering::Relaxed), 3);
         let reason = receipt.firings[0].reason.clone().unwrap();
         assert!(reason.starts_with("the card was declined") && reason.len() <= 1_024, "{reason}");
+        client.set_timer(&Timer::at(at("2027-01-04T06:00:00Z")).id("fails-again")).await.unwrap();
+        let allowed = client.advance(Advance::by("12h").allow_failed_firings()).await.unwrap();
+        assert_eq!((allowed.fired, allowed.failed), (1, 1));
         failing.close().await.unwrap();
         panicking.close().await.unwrap();
 

@@ -11,11 +11,11 @@ use super::{Front, START, at, runtime, standing, standing_at};
 use crate::service::{Service, timenav};
 
 // What comes here is in crates/timenav-client/README.md.
-use timenav_client::{Client, Error, FiringChange, Watched};
+use timenav_client::{Advance, Client, Error, FiringChange, Watched};
 
 async fn failures(client: &Client) -> Result<Vec<String>, Error> {
     let mut watch = client.watch_firings("billing").await?; // `None` is all queues
-    let receipt = client.advance("P1M").await?;
+    let receipt = client.advance(Advance::by("P1M").allow_failed_firings()).await?;
     let (mut failed, mut left) = (Vec::new(), receipt.failed);
     while left > 0
         && let Some(told) = watch.next().await?
