@@ -15,6 +15,6 @@ pub use kept::examination::{Examination, ExaminedKey};
 pub use moving::{Copied, Moved, to_postgres, to_sqlite};
 pub use outside::CheckpointFile;
 pub use postgres::{
-    Finished, PostgresGuest, PostgresOptions, PostgresStore, PostgresUpgrade, SeenService, ServerFacts,
+    Finished, GuestError, PostgresGuest, PostgresOptions, PostgresStore, PostgresUpgrade, SeenService, ServerFacts,
 };
 pub use sqlite::{SqliteArchive, SqliteStore, copy, fold_log};

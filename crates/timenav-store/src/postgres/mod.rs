@@ -61,7 +61,7 @@ use address::Address;
 use batch::Batch;
 use connection::Connections;
 pub use examination::ServerFacts;
-pub use guest::PostgresGuest;
+pub use guest::{GuestError, PostgresGuest};
 use hints::Hints;
 use locking::Held;
 pub(crate) use moving::{PostgresSource, PostgresTarget};

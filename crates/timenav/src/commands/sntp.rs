@@ -26,8 +26,6 @@ use rates::{Rates, Verdict};
 const PORTS_MAX: usize = 64;
 /// More than a request with extension fields has; what is longer is cut.
 const REQUEST_BYTES: usize = 512;
-/// Ports below this one belong to the system, and 123 to its own clock.
-const UNPRIVILEGED_PORT: u16 = 1_024;
 /// Clients take the seconds they are told for those of the era that is nearest to their own clock (RFC 5905, section 6).
 const ERA_SECONDS_MAX: u64 = 1 << 31;
 /// From 1968 to 2104, in seconds since 1970: what clients take them for that go by their first bit (RFC 4330, section 3).
@@ -45,15 +43,15 @@ const WORDS: Words = Words {
 /// protocol counts seconds within 136 years, is refused. The time can be told wrong on purpose, on all ports of the
 /// command alike. docs/programs.md says more.
 ///
-/// Whoever can reach the port is told the time, without a key. So it listens on this machine only, and on no port of the
-/// system, unless it is told otherwise: a virtual clock on a network sets other machines wrong.
+/// Whoever can reach the port is told the time, without a key. So it listens on this machine only, unless it is told
+/// otherwise: a virtual clock on a network sets other machines wrong.
 #[derive(Debug, clap::Args)]
 pub(crate) struct SntpCommand {
     /// Where to listen (UDP), and for which timeline; without one, for the timeline that the API key is bound to. Port 0
     /// picks a free one.
     #[arg(required = true, num_args = 1..=PORTS_MAX, value_name = "ADDRESS:PORT[=TIMELINE_ID]")]
     ports: Vec<Port>,
-    /// Listen where other machines can ask, or on a port below 1024, such as 123.
+    /// Listen where other machines can ask.
     #[arg(long)]
     beyond_loopback: bool,
     #[command(flatten)]
@@ -131,13 +129,6 @@ fn check(address: SocketAddr) -> anyhow::Result<()> {
         bail!(
             "other machines can reach {address}, and a virtual clock sets theirs wrong: listen on 127.0.0.1, or add \
              --beyond-loopback if that is what you want"
-        );
-    }
-    if (1..UNPRIVILEGED_PORT).contains(&address.port()) {
-        bail!(
-            "port {} belongs to the system: choose one from 1024 on, such as {}:1123, or add --beyond-loopback",
-            address.port(),
-            address.ip()
         );
     }
     Ok(())
@@ -253,10 +244,9 @@ mod tests {
 
     #[test]
     fn nobodys_clock_is_set_by_accident() {
-        for (address, said) in [("0.0.0.0:1123", "--beyond-loopback"), ("127.0.0.1:123", "from 1024 on")] {
-            assert!(check(address.parse().unwrap()).unwrap_err().to_string().contains(said), "{address}");
-        }
-        for address in ["127.0.0.1:0", "[::1]:1123"] {
+        let told = check("0.0.0.0:1123".parse().unwrap()).unwrap_err().to_string();
+        assert!(told.contains("--beyond-loopback"), "{told}");
+        for address in ["127.0.0.1:0", "127.0.0.1:123", "[::1]:1123"] {
             check(address.parse().unwrap()).unwrap();
         }
     }

@@ -147,9 +147,7 @@ fn a_port_for_each_timeline() {
 #[test]
 fn what_cannot_be_served_is_refused_at_once() {
     let service = Service::start();
-    for (port, said) in
-        [("127.0.0.1:0=nowhere", "nowhere"), ("0.0.0.0:0", "--beyond-loopback"), ("127.0.0.1:123", "--beyond-loopback")]
-    {
+    for (port, said) in [("127.0.0.1:0=nowhere", "nowhere"), ("0.0.0.0:0", "--beyond-loopback")] {
         let (code, stdout, stderr) = run(&mut command(&service, &["sntp", port]), "");
         assert!(code != Some(0) && stdout.is_empty() && stderr.contains(said), "{port}: {stderr}");
     }
