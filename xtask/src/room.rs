@@ -5,6 +5,8 @@ use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 
 use anyhow::{Context, bail};
+use rustix::fs::StatVfsMountFlags;
+use tempfile::TempDir;
 
 use crate::process;
 use crate::step::Step;
@@ -16,6 +18,12 @@ const BUILD: u64 = 9 * GIB;
 
 /// What tests keep while they run: databases, folders, profiles of browsers.
 const TESTS: u64 = 4 * GIB;
+
+/// Where Linux keeps files in memory.
+const MEMORY: &str = "/dev/shm";
+
+/// What the tests' programs take of it besides.
+const PROGRAMS: u64 = 8 * GIB;
 
 /// What helps where there is none.
 const HELP: &str = "delete something, or name another disk in TMPDIR or CARGO_TARGET_DIR";
@@ -43,6 +51,23 @@ pub(crate) fn require(root: &Path, steps: &[Step]) -> anyhow::Result<()> {
     let there = target.ancestors().find(|folder| folder.exists()).unwrap_or(root);
     let temporary = std::env::temp_dir();
     compare((disk(there)?, there, left), (disk(&temporary)?, &temporary, TESTS))
+}
+
+/// Makes a folder in memory for what tests keep, where there is room and `TMPDIR` names no other place: a service waits for
+/// the disk at each commit, and what a disk forgets without power is not tested.
+pub(crate) fn in_memory() -> Option<TempDir> {
+    let free = disk(Path::new(MEMORY)).ok()?.free.min(available(&fs::read_to_string("/proc/meminfo").ok()?)?);
+    let has_room = std::env::var_os("TMPDIR").is_none() && free >= TESTS + PROGRAMS;
+    // Some tests start programs that they have put there.
+    let flags = rustix::fs::statvfs(MEMORY).ok()?.f_flag;
+    let is_place = has_room && !flags.contains(StatVfsMountFlags::NOEXEC);
+    is_place.then(|| tempfile::tempdir_in(MEMORY).ok()).flatten()
+}
+
+/// Returns how much memory is available, in bytes, as the kernel tells it.
+fn available(told: &str) -> Option<u64> {
+    let line = told.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
+    Some(line.trim().strip_suffix(" kB")?.parse::<u64>().ok()? << 10)
 }
 
 fn compare(build: (Disk, &Path, u64), tests: (Disk, &Path, u64)) -> anyhow::Result<()> {
@@ -98,6 +123,14 @@ mod tests {
         assert_eq!(told(disk(1, 9), disk(2, 4)), None);
         let lacks = format!("the disk of /tmp has 3.0 GiB left, and 4.0 GiB are needed; {HELP}");
         assert_eq!(told(disk(1, 9), disk(2, 3)).as_deref(), Some(lacks.as_str()));
+    }
+
+    #[test]
+    fn available_memory_is_read_in_bytes() {
+        assert_eq!(available("MemTotal:       24683656 kB\nMemAvailable:   16777216 kB\n"), Some(16 * GIB));
+        for told in ["", "MemAvailable:   many kB\n"] {
+            assert_eq!(available(told), None, "{told}");
+        }
     }
 
     #[test]

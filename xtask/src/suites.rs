@@ -11,8 +11,9 @@ use std::thread;
 
 use anyhow::{Context, bail};
 use serde::Deserialize;
+use tempfile::TempDir;
 
-use crate::process;
+use crate::{process, room};
 
 /// What a released program has, and the tests are about.
 const FEATURES: &str = "timenav/full";
@@ -102,9 +103,11 @@ pub(crate) fn run(root: &Path, report: &mut Report) -> anyhow::Result<()> {
     let suites = build(root)?;
     let (waiting, computing): (Vec<Suite>, Vec<Suite>) = suites.into_iter().partition(|suite| suite.starts_service);
     let shown = Mutex::new(io::stdout());
+    let memory = room::in_memory();
+    let temporary = memory.as_ref().map(TempDir::path);
     let (first, second) = thread::scope(|scope| {
-        let beside = scope.spawn(|| all_of(&computing, &shown));
-        (all_of(&waiting, &shown), beside.join())
+        let beside = scope.spawn(|| all_of(&computing, temporary, &shown));
+        (all_of(&waiting, temporary, &shown), beside.join())
     });
     let second = second.map_err(|_| anyhow::anyhow!("the tests that compute could not be watched"))?;
     let outcomes: Vec<(Suite, Outcome)> = first?.into_iter().chain(second?).collect();
@@ -157,9 +160,18 @@ fn suites_of(told: &str) -> anyhow::Result<Vec<Suite>> {
     Ok(suites)
 }
 
-/// Runs programs one after the other, and shows what they say.
-fn all_of(suites: &[Suite], shown: &Mutex<impl Write>) -> anyhow::Result<Vec<(Suite, Outcome)>> {
-    suites.iter().map(|suite| Ok((suite.clone(), watched(&mut suite.command(), shown)?))).collect()
+/// Runs programs one after the other, with their files in a folder, and shows what they say.
+fn all_of(
+    suites: &[Suite],
+    temporary: Option<&Path>,
+    shown: &Mutex<impl Write>,
+) -> anyhow::Result<Vec<(Suite, Outcome)>> {
+    let run = |suite: &Suite| {
+        let mut command = suite.command();
+        command.envs(temporary.map(|folder| ("TMPDIR", folder)));
+        watched(&mut command, shown)
+    };
+    suites.iter().map(|suite| Ok((suite.clone(), run(suite)?))).collect()
 }
 
 /// Runs the tests that failed once more, each alone. Returns them, where all pass.

@@ -65,14 +65,6 @@ impl House {
         Self::with(Options { service_name: "timenav.test".to_owned(), ..Options::default() })
     }
 
-    /// As [`House::new`], with its files in memory where the machine has a folder for that: for many
-    /// houses in one test that is not about the disk.
-    pub(crate) fn off_disk() -> Self {
-        let memory = Path::new("/dev/shm");
-        let folder = if memory.is_dir() { tempfile::tempdir_in(memory) } else { tempfile::tempdir() };
-        Self { folder: folder.unwrap(), ..Self::new() }
-    }
-
     /// As [`House::new`], always on PostgreSQL.
     pub(crate) fn on_postgres() -> Self {
         Self { database: Some(cluster::database()), ..Self::new() }

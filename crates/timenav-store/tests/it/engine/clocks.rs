@@ -282,7 +282,7 @@ async fn listeners_hear_every_change_and_what_they_missed() {
 
 #[tokio::test]
 async fn who_listens_late_is_told_from_the_ledger_as_far_as_is_promised() {
-    let house = House::off_disk();
+    let house = House::new();
     let home = house.open().await;
     let watch = async || home.engine.watch_clock(&home.admin, None, None).await.unwrap().1.changes;
     for (behind, is_told) in [(KEPT_CHANGES_MAX, true), (KEPT_CHANGES_MAX + 1, false)] {

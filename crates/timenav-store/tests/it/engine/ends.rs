@@ -332,7 +332,7 @@ async fn a_row_that_says_that_a_timeline_expires_is_not_believed() {
 
 #[tokio::test]
 async fn so_many_end_in_one_go_and_the_others_in_the_next() {
-    let house = House::off_disk();
+    let house = House::new();
     let home = house.open().await;
     for number in 0..EXPIRED_ENDED_AT_ONCE_MAX + 2 {
         home.engine.create_timeline(&home.admin, expiring(&format!("job-{number}"), 60), None).await.unwrap();

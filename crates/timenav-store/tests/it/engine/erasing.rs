@@ -238,7 +238,7 @@ async fn a_corrected_event_is_not_what_was_found() {
 
 #[tokio::test]
 async fn many_events_go_batch_by_batch() {
-    let house = House::off_disk();
+    let house = House::new();
     let home = house.open().await;
     let names: Vec<String> = (0..2 * ERASE_EVENTS_BATCH_MAX + 5).map(|number| format!("e{number:05}")).collect();
     for part in names.chunks(500) {

@@ -161,7 +161,7 @@ async fn anchors_come_in_the_order_in_which_they_were_set() {
 
 #[tokio::test]
 async fn anchors_are_counted() {
-    let house = House::off_disk();
+    let house = House::new();
     let home = house.open().await;
     let request = || AnchorRequest { timestamp: None, description: String::new(), fixed: true };
     // Asked for together, they become few groups.

@@ -279,7 +279,7 @@ async fn a_request_that_is_repeated_over_a_rotation_happens_once() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn many_ledgers_go_over_in_few_steps() {
-    let mut house = House::off_disk();
+    let mut house = House::new();
     let home = house.open().await;
     for number in 0..600 {
         home.engine.create_timeline(&home.admin, timeline_id(&format!("t{number}")), None).await.unwrap();

@@ -190,7 +190,7 @@ fn tried(of: usize) -> impl Iterator<Item = &'static Request> {
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn whatever_another_writer_does_in_between_is_decided_upon_again() {
     for request in tried(2) {
-        let house = keeping_nothing(House::off_disk());
+        let house = keeping_nothing(House::new());
         let (store, other) = (FaultyStore::shared(house.store()), FaultyStore::shared(house.store()));
         Box::pin(interfere(&house, store, Arc::new(other), *request)).await;
     }
@@ -284,7 +284,7 @@ fn every_decision_is_interfered_with() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn two_that_always_write_at_once_both_come_to_their_end() {
-    let house = House::off_disk();
+    let house = House::new();
     let left = house.try_open(Arc::new(FaultyStore::shared(house.store()))).await.unwrap();
     let right = house.try_open(Arc::new(FaultyStore::shared(house.store()))).await.unwrap();
     let mut tasks = Vec::new();
@@ -326,7 +326,7 @@ async fn where_nobody_else_may_write_nothing_is_signed_over_what_somebody_wrote(
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn rows_of_which_no_entry_tells_are_not_taken_over_from_another_writer() {
-    let house = House::off_disk();
+    let house = House::new();
     let left = house.try_open(Arc::new(FaultyStore::shared(house.store()))).await.unwrap();
     let right = house.try_open(Arc::new(FaultyStore::shared(house.store()))).await.unwrap();
     let ada = left.user("ada", false).await;

@@ -157,7 +157,7 @@ async fn the_use_of_a_session_is_noted_now_and_then() {
 
 #[tokio::test]
 async fn so_many_sessions_last_and_those_that_ran_out_are_swept() {
-    let house = House::off_disk();
+    let house = House::new();
     let home = house.open().await;
     with_password(&home, "ada").await;
     with_password(&home, "bob").await;

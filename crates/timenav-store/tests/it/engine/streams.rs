@@ -123,7 +123,7 @@ async fn so_many_events_are_followed_and_no_more() {
 #[tokio::test]
 async fn paradoxes_of_long_ago_are_told_as_they_were_made() {
     const EARLY: usize = 2_500;
-    let house = House::off_disk();
+    let house = House::new();
     let home = house.open().await;
     record(&home, "cause").await;
     let mut live = home.engine.watch_ledger(&home.admin, watch(&PARADOXES, None)).await.unwrap();

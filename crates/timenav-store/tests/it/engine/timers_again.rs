@@ -400,7 +400,7 @@ impl Numbers {
 /// Lives through random turns. What a move back or a return does is what was foreseen. Each anchor is returned to, and
 /// forked at, and timers stand as they stood there.
 async fn live(seed: u64) {
-    let house = House::off_disk();
+    let house = House::new();
     let home = house.open().await;
     let line = Line::main(&home).await;
     let mut numbers = Numbers(seed);
@@ -459,7 +459,7 @@ async fn random_lives_return_and_fork_to_what_was() {
 
 #[tokio::test]
 async fn timers_that_come_again_are_many() {
-    let house = House::off_disk();
+    let house = House::new();
     let home = house.open().await;
     let line = Line::main(&home).await;
     for number in 0..700 {

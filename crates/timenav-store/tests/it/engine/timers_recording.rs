@@ -186,7 +186,7 @@ async fn each_firing_is_an_event_at_its_own_moment_and_nobody_has_to_work_on_it(
 #[tokio::test]
 async fn thousands_of_firings_are_recorded_once_each() {
     const TO: i64 = 1_300;
-    let house = House::off_disk();
+    let house = House::new();
     let home = house.open().await;
     let line = Line::main(&home).await;
     line.set("each", recording(every(1, Misfire::All), "tick")).await;

@@ -229,7 +229,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
 }
 
 async fn live(steps: Vec<Step>) {
-    let mut house = House::off_disk();
+    let mut house = House::new();
     // No session ends by itself in a life.
     (house.options.session_idle_seconds, house.options.session_seconds) = (u32::MAX, u32::MAX);
     house.clock.stop();

@@ -94,7 +94,7 @@ async fn resigned(house: &House, (name, number): (&str, i64), position: u64, cha
 
 #[tokio::test]
 async fn an_anchor_that_another_hand_changed_is_gone_back_to_by_nobody() {
-    let house = House::off_disk();
+    let house = House::new();
     let home = house.open().await;
     let anchor_id = marked(&home).await;
     let connection = connect(&house);
@@ -121,7 +121,7 @@ async fn an_anchor_that_another_hand_changed_is_gone_back_to_by_nobody() {
 
 #[tokio::test]
 async fn nor_is_one_that_was_changed_before_the_start() {
-    let house = House::off_disk();
+    let house = House::new();
     let home = house.open().await;
     let anchor_id = marked(&home).await;
     home.engine.close().await;
@@ -143,7 +143,7 @@ async fn nor_is_one_that_was_changed_before_the_start() {
 /// An entry that set no anchor, or another one, sets none because a row says so.
 #[tokio::test]
 async fn a_row_for_an_anchor_that_nobody_set_leads_nowhere() {
-    let house = House::off_disk();
+    let house = House::new();
     let home = house.open().await;
     let anchor_id = marked(&home).await;
     let planted =
@@ -163,7 +163,7 @@ async fn a_row_for_an_anchor_that_nobody_set_leads_nowhere() {
 /// What is kept beside an entry says which one tells of the clock. A fork begins with the clock that was signed.
 #[tokio::test]
 async fn a_fork_of_the_past_begins_with_the_clock_that_was_signed() {
-    let house = House::off_disk();
+    let house = House::new();
     let home = house.open().await;
     marked(&home).await;
     let (engine, admin, main) = (&home.engine, &home.admin, timeline_id("main"));
@@ -201,7 +201,7 @@ async fn a_fork_of_the_past_begins_with_the_clock_that_was_signed() {
 #[tokio::test]
 async fn a_return_to_what_no_anchor_marks_is_found() {
     for (timeline, number) in [("main", MAIN), ("fork", 3), ("fork-of-fork", 4)] {
-        let house = House::off_disk();
+        let house = House::new();
         let home = house.open().await;
         let anchor_id = marked(&home).await;
         let named = Some(timeline_id(timeline));

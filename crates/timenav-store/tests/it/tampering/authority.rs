@@ -227,7 +227,7 @@ async fn a_log_in_without_a_password() {
 
 /// A database from before rows were signed together, in which ada is nobody and bob's key is for reading alone.
 async fn old() -> (House, [String; 3]) {
-    let house = House::off_disk();
+    let house = House::new();
     let home = house.open().await;
     home.user("ada", false).await;
     home.engine.create_user(&home.admin, user_id("bob"), false, None).await.unwrap();
@@ -339,7 +339,7 @@ async fn a_permission_by_a_row_that_was_put_back() {
 /// Of a session or a password there was a seal, and nothing stands where it is missing or of another row.
 #[tokio::test]
 async fn a_session_or_a_password_that_another_hand_wrote_into_an_old_database() {
-    let house = House::off_disk();
+    let house = House::new();
     let home = house.open().await;
     home.user("ada", false).await;
     log_in(&home).await;

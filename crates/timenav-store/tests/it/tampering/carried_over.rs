@@ -49,7 +49,7 @@ fn seal_rows(house: &House, connection: &Connection) {
 }
 
 async fn old() -> House {
-    let house = House::off_disk();
+    let house = House::new();
     let home = house.open().await;
     home.user("ada", false).await;
     record(&home, "main", 0, 300).await;

@@ -254,7 +254,7 @@ const HISTORIES_FEW: u32 = 250;
 async fn random_histories_have_no_findings_and_every_flipped_bit_is_one() {
     let histories = said(HISTORIES).map_or(HISTORIES_FEW, |text| text.parse().expect("a number of histories"));
     check_cases(histories, &(deeds(), spots()), async |(deeds, spot)| {
-        let house = House::off_disk();
+        let house = House::new();
         do_all(&house, deeds).await;
         clean(&house).await;
         let (timeline, position) = flip(&house, &spot);

@@ -207,7 +207,7 @@ fn changes(connection: &Connection, attack: &str, column: &Column) -> bool {
 
 /// Returns a house with a row in every table that has any in a service at rest.
 async fn whole_house() -> (House, BTreeSet<String>) {
-    let mut house = House::off_disk();
+    let mut house = House::new();
     house.gazetteer = Some(Arc::new(OneCity));
     let home = house.open().await;
     home.close().await;

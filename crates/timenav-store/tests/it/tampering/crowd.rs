@@ -259,7 +259,7 @@ async fn look_at_something(home: &Home<'_>, caller: &Caller, timeline: TimelineI
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn whatever_a_crowd_does_and_is_refused_is_no_finding() {
     check_cases(150, &deeds(), async |deeds| {
-        let house = House::off_disk();
+        let house = House::new();
         let mut home = house.open().await;
         let mut crowd = Crowd { callers: vec![home.admin.clone()] };
         // So that not everything is refused, whoever it is.

@@ -5,7 +5,7 @@ use timenav_engine::OpenError;
 use super::*;
 
 async fn ended() -> (House, PathBuf) {
-    let house = House::off_disk();
+    let house = House::new();
     let home = house.open().await;
     record(&home, "job", 0, 3).await;
     record(&home, "other", 0, 3).await;

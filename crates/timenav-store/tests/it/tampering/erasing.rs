@@ -29,7 +29,7 @@ async fn erase(home: &Home<'_>, ids: &[&str]) -> u64 {
 /// Returns a house with ten events, of which two and a read were erased; and where these erasures stand. Another user has
 /// a key and no role.
 async fn erased() -> (House, u64, u64, String) {
-    let house = House::off_disk();
+    let house = House::new();
     let home = house.open().await;
     record(&home, "main", 0, 10).await;
     let bob = home.user("bob", false).await;
@@ -170,7 +170,7 @@ async fn reads_that_go_without_a_word_and_words_without_reads_are_found() {
 
 #[tokio::test]
 async fn an_erasure_that_was_cut_off_has_happened_or_not() {
-    let house = House::off_disk();
+    let house = House::new();
     let home = house.open().await;
     record(&home, "main", 0, 5).await;
     home.close().await;
@@ -195,7 +195,7 @@ async fn an_erasure_that_was_cut_off_has_happened_or_not() {
 /// An answer that was forgotten comes back: as it was, and as if it had been given to another timeline.
 #[tokio::test]
 async fn a_kept_answer_that_is_put_back_is_found() {
-    let house = House::off_disk();
+    let house = House::new();
     let home = house.open().await;
     record(&home, "main", 0, 3).await;
     let asked = Some(Idempotency { key: [7; 32], fingerprint: [8; 32] });

@@ -56,7 +56,7 @@ async fn what_is_committed_to_is_what_is_there() {
 #[tokio::test]
 async fn what_is_named_before_thousands_of_entries_is_recalled_too() {
     const ENTRIES: usize = 4_100;
-    let house = House::off_disk();
+    let house = House::new();
     let home = house.open().await;
     let quiet = timeline_id("quiet");
     home.engine.create_timeline(&home.admin, quiet.clone(), None).await.unwrap();

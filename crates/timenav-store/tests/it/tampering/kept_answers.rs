@@ -30,7 +30,7 @@ async fn asked(house: House) -> House {
 }
 
 fn houses() -> [House; 2] {
-    [House::off_disk(), House::on_postgres()]
+    [House::new(), House::on_postgres()]
 }
 
 /// Two days, twenty hours and an hour, in microseconds.

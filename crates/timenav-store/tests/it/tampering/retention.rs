@@ -279,7 +279,7 @@ async fn room_that_a_sweep_has_made_is_filled_again() {
 async fn a_sweep_that_is_cut_off_is_finished_later_and_told_once() {
     // Before it is committed; after that, before anything went; while it goes; and before it is told finished.
     for (commits, pieces) in [(Some(0), usize::MAX), (None, 0), (None, 1), (None, 2)] {
-        let house = House::off_disk();
+        let house = House::new();
         let home = house.open().await;
         fill(&home).await;
         let reads = of_class(&home, LetGoClass::Reads).await;
@@ -311,7 +311,7 @@ async fn a_sweep_that_is_cut_off_is_finished_later_and_told_once() {
 
 /// Returns a house that swept, and where its sweep stands.
 pub(super) async fn swept() -> (House, u64, BTreeSet<u64>) {
-    let house = House::off_disk();
+    let house = House::new();
     let home = house.open().await;
     fill(&home).await;
     pass(&home, 11).await;
@@ -421,7 +421,7 @@ async fn a_row_that_another_hand_wrote_makes_the_service_let_nothing_go() {
 
 #[tokio::test]
 async fn a_step_of_a_week_is_usual_and_one_that_is_longer_is_not() {
-    let house = House::off_disk();
+    let house = House::new();
     let home = house.open().await;
     house.clock.stop();
     let step = |more: i64| house.clock.advance(HOST_CLOCK_STEP_SECONDS_MAX * 1_000_000 + more);
@@ -435,7 +435,7 @@ async fn a_step_of_a_week_is_usual_and_one_that_is_longer_is_not() {
 
 #[tokio::test]
 async fn so_many_policies_and_no_more() {
-    let house = House::off_disk();
+    let house = House::new();
     let home = house.open().await;
     for _ in 0..RETENTION_POLICIES_MAX {
         set(&home, "main", 10, 20).await.unwrap();
@@ -463,7 +463,7 @@ async fn refuse_at_once(home: &Home<'_>, times: u64, caller: &Caller, between: b
 
 #[tokio::test]
 async fn a_sweep_is_no_larger_than_its_limits_say() {
-    let house = House::off_disk();
+    let house = House::new();
     let home = house.open().await;
     record(&home, "other", 0, 1).await;
     let ada = home.user("ada", false).await;

@@ -110,7 +110,7 @@ pub(super) const ATTACKS: [(&str, &str); 44] = [
 
 #[tokio::test]
 async fn rows_that_were_not_signed_start_nothing() {
-    let house = furnished(House::off_disk()).await;
+    let house = furnished(House::new()).await;
     let (whole, attacked) = (house.path().with_extension("whole"), house.path());
     house.copy_database(&whole);
     for (attack, about) in ATTACKS {
@@ -131,7 +131,7 @@ async fn rows_that_were_not_signed_start_nothing() {
 /// entry they are signed.
 #[tokio::test]
 async fn policies_that_were_not_signed_yet_are_those_of_their_entries() {
-    let house = furnished(House::off_disk()).await;
+    let house = furnished(House::new()).await;
     let (whole, signer) = (house.path().with_extension("whole"), &house.signer);
     restate(&house, signer).await;
     house.copy_database(&whole);
@@ -167,7 +167,7 @@ async fn clean_while_open(home: &Home<'_>) {
 
 #[tokio::test]
 async fn no_operator_accepts_them_either() {
-    let mut house = furnished(House::off_disk()).await;
+    let mut house = furnished(House::new()).await;
     connect(&house).execute("UPDATE users SET operator = 1 WHERE user_id = 'ada'", []).unwrap();
     house.options.accept_rollback = Some(Acceptance::default());
     assert!(matches!(refused(&house).await, Some(OpenError::Rows { .. })));
@@ -176,7 +176,7 @@ async fn no_operator_accepts_them_either() {
 /// The statement of an older state is of an older tree, which is not the one that is kept outside.
 #[tokio::test]
 async fn an_old_statement_put_back_with_its_rows_is_of_an_old_tree() {
-    let mut house = House::off_disk();
+    let mut house = House::new();
     let home = house.open().await;
     home.user("ada", true).await;
     home.engine.close().await;
@@ -209,7 +209,7 @@ async fn an_old_statement_put_back_with_its_rows_is_of_an_old_tree() {
 /// Rows are read when the service starts: what another hand writes while it runs lets nobody in.
 #[tokio::test]
 async fn rows_written_while_it_runs_are_not_read_and_stop_the_next_start() {
-    let house = furnished(House::off_disk()).await;
+    let house = furnished(House::new()).await;
     let home = house.open().await;
     let ada = home.caller("ada", None).await;
     connect(&house).execute("UPDATE users SET operator = 1 WHERE user_id = 'ada'", []).unwrap();
@@ -225,7 +225,7 @@ async fn rows_written_while_it_runs_are_not_read_and_stop_the_next_start() {
 /// What somebody was, had or might do before, put back while the service runs, or made up.
 #[tokio::test]
 async fn what_is_written_while_it_runs_lets_nobody_in_and_moves_nothing() {
-    let house = furnished(House::off_disk()).await;
+    let house = furnished(House::new()).await;
     let home = house.open().await;
     let (engine, admin) = (&home.engine, &home.admin);
     let read = async |caller: &timenav_engine::Caller| engine.read_clock(caller, Some(timeline_id("main"))).await;
@@ -290,7 +290,7 @@ async fn old_permissions_and_an_old_clock_put_back_with_their_statement_are_of_a
             WHERE timeline = 2;",
         ),
     ] {
-        let house = House::off_disk();
+        let house = House::new();
         let home = house.open().await;
         home.user("ada", false).await;
         let admins = PermissionsChange { admin: Some(users(["admin", "ada"])), ..PermissionsChange::default() };

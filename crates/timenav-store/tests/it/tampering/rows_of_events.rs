@@ -87,7 +87,7 @@ const ATTACKS: [Attack; 17] = [
 ];
 
 async fn changed() -> House {
-    let house = House::off_disk();
+    let house = House::new();
     let home = house.open().await;
     home.engine.change_clock(&home.admin, None, ClockCommand::Pause, None).await.unwrap();
     record(&home, "main", 0, 10).await;

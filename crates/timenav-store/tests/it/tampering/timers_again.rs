@@ -10,7 +10,7 @@ const SECOND: i64 = 1_000_000;
 
 /// Makes a house in which timers fired, were sent back, and were taken along by a fork.
 async fn gone_back() -> House {
-    let house = House::off_disk();
+    let house = House::new();
     let home = house.open().await;
     let go = |seconds: i64| {
         let to = ClockCommand::Travel { to: moment(seconds * SECOND), location: None };

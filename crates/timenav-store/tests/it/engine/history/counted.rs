@@ -227,6 +227,6 @@ fn check_counts(house: impl Fn() -> House, cases: u32) {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn counts_are_those_of_the_events_one_by_one() {
-    check_counts(House::off_disk, 24);
+    check_counts(House::new, 24);
     check_counts(House::on_postgres, 4);
 }
