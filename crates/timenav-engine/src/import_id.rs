@@ -3,6 +3,7 @@
 //! An import is known by where in the ledger its events are and how many they are: nothing else is kept of it, and
 //! nothing else needs to be. Other entries may be between them. What was recorded there by one user, and is as many, is
 //! the import; where two imports of a user ran side by side, neither is told from the other and neither is undone.
+//! An id in each entry would be exact, but would add bytes to every imported event in a format that others verify.
 
 use std::fmt;
 use std::str::FromStr;

@@ -1,7 +1,8 @@
 //! The way without a tracer or a listener: programs load a library, which finds the clock page by their environment.
 //!
 //! A run has a folder of its own with the library, the page, and a socket at which programs tell the supervisor what it
-//! has to know. Only the user who started the run can write there; programs of other users can read.
+//! has to know. Only the user who started the run can write there; programs of other users can read. The page is a file
+//! with a name, not a sealed memfd, so that programs can start others after the supervisor was killed.
 
 mod keeper;
 mod told;

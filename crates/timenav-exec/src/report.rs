@@ -87,7 +87,9 @@ impl<'a> Report<'a> {
         self.front.as_ref().map(AsFd::as_fd)
     }
 
-    /// Ends the first program after the front was killed, which stands for it: whoever does that wants it to end.
+    /// Ends the first program after the front was killed, which stands for it: whoever does that wants it to end. Its
+    /// children go on, as natively. `PR_SET_PDEATHSIG` would not do: programs reset it, and the parent is the
+    /// supervisor, whose death must not end them.
     pub(crate) fn front_is_gone(&mut self) {
         self.front = None;
         if self.first != 0 {

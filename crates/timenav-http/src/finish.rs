@@ -45,6 +45,8 @@ impl Argument for RequestId {
 }
 
 /// Routes QUERY (RFC 10008) as GET: it takes the same parameters and gives the same answer.
+///
+/// axum 0.8 has no route for QUERY. Handlers that use `any()` would each have to set `Allow` and return 405.
 pub(crate) async fn query_as_get(mut request: Request, next: Next) -> Response {
     if request.method().as_str() == "QUERY" {
         *request.method_mut() = Method::GET;

@@ -1,7 +1,7 @@
 //! The `Idempotency-Key` header: a request that carries one happens once.
 //!
 //! Source: draft-ietf-httpapi-idempotency-key-header-07. A second request with the key waits for
-//! the first one and is given its answer; `docs/adr` says why that is better than a conflict.
+//! the first one and is given its answer; ADR 0021 says why that is better than a conflict.
 
 use axum::extract::MatchedPath;
 use http::request::Parts;

@@ -2,8 +2,8 @@
 //!
 //! The tables are made at development time by `cargo xtask bake-places` and are part of the
 //! program, so that nothing is downloaded, opened or configured. Most of them is read in place: what
-//! nobody asks for is never loaded. Where they come from, and what they cannot know, is in
-//! `docs/adr/0012-a-gazetteer-in-the-binary.md`.
+//! nobody asks for is never loaded. `NOTICE` lists their sources and licenses. Polygons of time zones are left out
+//! because of their license (ODbL): the zone of a point is that of the nearest city of its country.
 
 pub mod layout;
 pub mod outlines;

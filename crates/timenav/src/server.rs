@@ -4,6 +4,8 @@
 //! has descriptors for. It keeps its place while something happens on it ([`activity`]). Everything that waits for a
 //! client has an end: the TLS handshake and the first bytes ([`opening`]), the next request, and an answer that is not
 //! taken ([`connection`]). What a stranger can provoke is counted, and told once a minute at most ([`told`]).
+//!
+//! `axum-server` has no timeout for the first bytes, no idle limit for HTTP/2 and no limit on connections.
 
 mod activity;
 mod connection;

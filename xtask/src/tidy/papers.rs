@@ -8,6 +8,8 @@ const PAPERS: [&str; 7] =
     ["README.md", "ARCHITECTURE.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md", "LICENSE-APACHE", "LICENSE-MIT"];
 /// Where decisions are written down.
 const DECISIONS: &str = "docs/adr/";
+/// Lists them.
+const INDEX: &str = "docs/adr/README.md";
 
 pub(super) fn check(tree: &Tree) -> Vec<Problem> {
     let missing = PAPERS.iter().filter(|paper| !tree.has(paper));
@@ -15,28 +17,23 @@ pub(super) fn check(tree: &Tree) -> Vec<Problem> {
     missing.chain(decisions(tree)).collect()
 }
 
-/// Decisions are numbered from 0001, without gaps, each number once.
+/// Decisions have a number each, and are in the index. Numbers of those that were dropped are not given again.
 fn decisions(tree: &Tree) -> Vec<Problem> {
     let mut problems = Vec::new();
-    let mut next = 1;
-    for path in tree.paths().filter(|path| split(path).0 == DECISIONS) {
+    let index = tree.text(INDEX).unwrap_or_default();
+    let mut last = None;
+    for path in tree.paths().filter(|path| split(path).0 == DECISIONS && *path != INDEX) {
         let (_, name) = split(path);
-        if name == "README.md" {
-            continue;
-        }
         let number = name.split_once('-').map(|(number, _)| number).filter(|number| number.len() == 4);
-        match number.and_then(|number| number.parse::<u32>().ok()) {
-            Some(number) if number == next => next += 1,
-            Some(number) => {
-                problems.push(Problem::new(
-                    path,
-                    1,
-                    format!("decision {number:04} follows {:04}; its number is {next:04}", next - 1),
-                ));
-                next = number + 1;
-            }
-            None => problems.push(Problem::new(path, 1, "the name has no number; name it `NNNN-what-was-decided.md`")),
+        let number = number.and_then(|number| number.parse::<u32>().ok());
+        if number.is_none() {
+            problems.push(Problem::new(path, 1, "the name has no number; name it `NNNN-what-was-decided.md`"));
+        } else if number == last {
+            problems.push(Problem::new(path, 1, "another decision has this number; take the next free one"));
+        } else if !index.contains(name) {
+            problems.push(Problem::new(path, 1, format!("{INDEX} does not list it")));
         }
+        last = number;
     }
     problems
 }
@@ -44,7 +41,7 @@ fn decisions(tree: &Tree) -> Vec<Problem> {
 #[cfg(test)]
 mod tests {
     use super::super::{Tree, assert_found};
-    use super::{PAPERS, check, decisions};
+    use super::{INDEX, PAPERS, check, decisions};
 
     #[test]
     fn a_missing_paper_is_found() {
@@ -55,15 +52,16 @@ mod tests {
     }
 
     #[test]
-    fn decisions_are_numbered_without_gaps() {
-        let found = |names: &[&str]| {
+    fn decisions_have_numbers_of_their_own_and_are_in_the_index() {
+        let found = |names: &[&str], index: &str| {
             let paths: Vec<String> = names.iter().map(|name| format!("docs/adr/{name}")).collect();
-            let files: Vec<(&str, &str)> = paths.iter().map(|path| (path.as_str(), "")).collect();
+            let mut files: Vec<(&str, &str)> = paths.iter().map(|path| (path.as_str(), "")).collect();
+            files.push((INDEX, index));
             decisions(&Tree::of(&files)).into_iter().map(|problem| problem.path).collect::<Vec<_>>()
         };
-        assert!(found(&["0001-a.md", "0002-b.md", "README.md"]).is_empty());
-        assert_eq!(found(&["0001-a.md", "0003-b.md", "0004-c.md"]), ["docs/adr/0003-b.md"]);
-        assert_eq!(found(&["0001-a.md", "0001-b.md", "0002-c.md"]), ["docs/adr/0001-b.md"]);
-        assert_eq!(found(&["1-a.md", "notes.md"]), ["docs/adr/1-a.md", "docs/adr/notes.md"]);
+        assert!(found(&["0001-a.md", "0003-b.md"], "[a](0001-a.md) [b](0003-b.md)").is_empty());
+        assert_eq!(found(&["0001-a.md", "0003-b.md"], "[a](0001-a.md)"), ["docs/adr/0003-b.md"]);
+        assert_eq!(found(&["0001-a.md", "0001-b.md"], "[a](0001-a.md) [b](0001-b.md)"), ["docs/adr/0001-b.md"]);
+        assert_eq!(found(&["1-a.md", "notes.md"], ""), ["docs/adr/1-a.md", "docs/adr/notes.md"]);
     }
 }

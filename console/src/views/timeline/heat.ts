@@ -1,7 +1,7 @@
 /**
  * How densely events lie on the earth, or what their numbers are there, for the heat layer of the map: cells become
  * events on an area of so many km², so that neither where a cell is nor how far the map is zoomed changes what a color
- * says. See docs/adr/0123.
+ * says. Blots of pixels, as other heat maps add them up, would change with the zoom, and no legend could have numbers.
  */
 import type { EventStore } from '../../lib/events/store';
 import { niceStep, trimmed } from '../../lib/nice';

@@ -54,7 +54,8 @@ const TABLE: &str = "CREATE TABLE IF NOT EXISTS migrations (
 /// Whether the database is the coordinator of a Citus cluster.
 const IS_SPREAD: &str = "SELECT EXISTS (SELECT FROM pg_extension WHERE extname = 'citus')";
 /// Spreads what grows with each entry over the workers of a cluster, all of one timeline on one of them. Heads, locks, and
-/// who may do what stay on the coordinator, where one statement sees all of them.
+/// who may do what stay on the coordinator, where one statement sees all of them. Reference tables would not do: they
+/// are not linearizable, and a copy may still show a permission after its removal was confirmed.
 const SPREAD: &str = "DO $$ BEGIN
     PERFORM create_distributed_table('entries', 'timeline', colocate_with => 'none');
     PERFORM create_distributed_table(name, 'timeline', colocate_with => 'entries')

@@ -79,7 +79,8 @@ impl Request {
         is_asked.then_some(Self { version, mode, poll: header[2], transmit })
     }
 
-    /// Answers with the time.
+    /// Answers with the time. A jump of the clock sends no kiss code `STEP`: that code tells clients to wait for a new
+    /// synchronization, and this server never loses it.
     pub(super) fn answer(&self, reading: &Reading) -> [u8; PACKET_BYTES] {
         let (leap, stratum) = match reading.trust {
             Trust::Current => (leap_ahead(reading.sent), STRATUM_PRIMARY),

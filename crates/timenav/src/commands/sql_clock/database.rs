@@ -21,7 +21,8 @@ const FOUND: &str = "SELECT (to_regprocedure($1) IS NOT NULL)::text, obj_descrip
 const TIME: &str = "SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint::text";
 
 /// The last microsecond of the year 9999 is where clocks end. Hours are exact, and the same in all time zones. A
-/// transaction that serves somebody at another time says so itself (`SET LOCAL timenav.now`).
+/// transaction that serves somebody at another time says so itself (`SET LOCAL timenav.now`). The function has a
+/// SQL-standard body, parsed when it is created, so that the `search_path` of a caller does not change its meaning.
 const INSTALL: &str = "CREATE TABLE IF NOT EXISTS {schema}.timenav_clock (
     only_row boolean PRIMARY KEY DEFAULT true CHECK (only_row),
     service text NOT NULL,

@@ -205,6 +205,7 @@ impl<'a> Runner<'a> {
     /// Returns what runs a program on the clock of a timeline; its arguments follow.
     fn exec(&self, timeline: &str) -> Command {
         let mut command = Command::new(&self.plan.program);
+        // A program on host time would pass at every date, so `--strict` is not optional.
         command.args(["exec", "--strict", "--timeline", timeline]).args(&self.plan.connection).arg("--");
         command.env("TIMENAV_TIMELINE", timeline);
         command
