@@ -1,1 +1,0 @@
-import{H as e}from"./common-C3xqH8NZ.js";async function t(){return(await e.limits()).limits}export{t};
