@@ -97,7 +97,7 @@ impl Writer {
 
     /// Writes a whole number, which is at most [`INTEGER_MAX`].
     pub(super) fn integer(&mut self, number: u64) -> &mut Self {
-        assert!(number <= INTEGER_MAX, "JSON has no exact integers beyond 2^53");
+        debug_assert!(number <= INTEGER_MAX, "JSON has no exact integers beyond 2^53");
         write!(self.out, "{number}").expect("a vector takes every byte");
         self
     }

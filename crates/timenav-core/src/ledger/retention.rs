@@ -135,12 +135,9 @@ impl RetentionPolicies {
     /// None.
     pub const EMPTY: Self = Self { all: Vec::new() };
 
-    /// Adds the policy that the entry at a position sets.
-    ///
-    /// # Panics
-    /// One at this position, or behind it, was added before.
+    /// Adds the policy that the entry at a position sets. It comes after those that were added before.
     pub fn set(&mut self, position: u64, retention: Retention) {
-        assert!(self.all.last().is_none_or(|(last, _)| *last < position), "policies come in order");
+        debug_assert!(self.all.last().is_none_or(|(last, _)| *last < position), "policies come in order");
         self.all.push((position, retention));
     }
 

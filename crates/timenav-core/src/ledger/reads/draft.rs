@@ -66,12 +66,9 @@ impl ReadsDraft {
     }
 
     /// Returns the payload, and the hash that stands for it in the entry.
-    ///
-    /// # Panics
-    /// There is no read in it.
     #[must_use]
     pub fn finish(mut self) -> (Vec<u8>, Hash) {
-        assert!(!self.is_empty(), "an entry has at least one read");
+        debug_assert!(!self.is_empty(), "an entry has at least one read");
         self.payload.push(b']');
         (self.payload, self.tree.root())
     }
