@@ -22,7 +22,7 @@ const TESTS: u64 = 4 * GIB;
 /// Where Linux keeps files in memory.
 const MEMORY: &str = "/dev/shm";
 
-/// What the tests' programs take of it besides.
+/// Memory that is left for the test processes.
 const PROGRAMS: u64 = 8 * GIB;
 
 /// What helps where there is none.
@@ -53,12 +53,12 @@ pub(crate) fn require(root: &Path, steps: &[Step]) -> anyhow::Result<()> {
     compare((disk(there)?, there, left), (disk(&temporary)?, &temporary, TESTS))
 }
 
-/// Makes a folder in memory for what tests keep, where there is room and `TMPDIR` names no other place: a service waits for
-/// the disk at each commit, and what a disk forgets without power is not tested.
+/// Creates a temporary folder in memory, if there is enough and `TMPDIR` is not set. A service flushes at each commit, and
+/// no test cuts the power.
 pub(crate) fn in_memory() -> Option<TempDir> {
     let free = disk(Path::new(MEMORY)).ok()?.free.min(available(&fs::read_to_string("/proc/meminfo").ok()?)?);
     let has_room = std::env::var_os("TMPDIR").is_none() && free >= TESTS + PROGRAMS;
-    // Some tests start programs that they have put there.
+    // Some tests write programs there and start them.
     let flags = rustix::fs::statvfs(MEMORY).ok()?.f_flag;
     let is_place = has_room && !flags.contains(StatVfsMountFlags::NOEXEC);
     is_place.then(|| tempfile::tempdir_in(MEMORY).ok()).flatten()

@@ -160,7 +160,7 @@ fn suites_of(told: &str) -> anyhow::Result<Vec<Suite>> {
     Ok(suites)
 }
 
-/// Runs programs one after the other, with their files in a folder, and shows what they say.
+/// Runs programs one after the other, with their temporary files in a folder, and shows their output.
 fn all_of(
     suites: &[Suite],
     temporary: Option<&Path>,

@@ -65,7 +65,7 @@ impl Advance {
         self
     }
 
-    /// Returns the receipt also where firings failed, instead of [`Error::FiringsFailed`].
+    /// Returns the receipt even if firings failed, instead of [`Error::FiringsFailed`].
     #[must_use]
     pub const fn allow_failed_firings(mut self) -> Self {
         self.allows_failures = true;

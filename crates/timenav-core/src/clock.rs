@@ -166,8 +166,8 @@ pub enum ClockRefusal {
     /// Time is to be spent since a moment that has yet to come.
     #[error("the clock has not come to that moment; name what it showed when the work began")]
     BeganLater,
-    /// No timer is armed, and no moment was named to go to. This is an error so
-    /// that a loop that checks only the status ends.
+    /// No timer is armed, and no moment was named to go to. It is an error so that a loop that only checks the status
+    /// ends.
     #[error("no timer is armed, so no moment is next; name one in `until`, where the clock goes if nothing is due")]
     NothingDue,
     /// The location is empty or longer than [`LOCATION_BYTES_MAX`].

@@ -155,8 +155,8 @@ pub(crate) struct EventsRecorded {
     pub(crate) event_ids: Vec<EventId>,
     /// How many of them are new.
     pub(crate) taken: u64,
-    /// Where those were recorded that were recorded already, just so. Only imports need it, which nobody repeats by a
-    /// key, so it is not kept with an outcome.
+    /// The positions of those that were already recorded with the same content. Not stored with the outcome: only
+    /// imports use it, and they take no idempotency key.
     pub(crate) unchanged_at: Vec<u64>,
     /// Those refused because another event has that id: where they stood in the request.
     pub(crate) differing: Vec<usize>,

@@ -52,8 +52,8 @@ pub struct ImportBatch {
     pub taken: u64,
     /// How many were recorded already, just so.
     pub unchanged: u64,
-    /// Where in the ledger each of these was recorded; 0 where a fork inherits it. In a dry run, the next position if an
-    /// earlier record of the file would be the event.
+    /// The position of each of these; 0 if the fork inherits it. In a dry run, an event of an earlier record in the file
+    /// has the next position.
     pub unchanged_at: Vec<u64>,
     /// Those that are recorded already, but otherwise.
     pub refused: Vec<RefusedRecord>,

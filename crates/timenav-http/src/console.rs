@@ -30,7 +30,7 @@ const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; i
     connect-src 'self'; form-action 'self'; base-uri 'none'; object-src 'none'; frame-ancestors 'none'; \
     require-trusted-types-for 'script'";
 
-/// The files, in the program itself.
+/// The console, embedded in the program.
 #[derive(RustEmbed)]
 #[folder = "../../console/dist/"]
 struct Files;

@@ -8,7 +8,7 @@ const PAPERS: [&str; 7] =
     ["README.md", "ARCHITECTURE.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md", "LICENSE-APACHE", "LICENSE-MIT"];
 /// Where decisions are written down.
 const DECISIONS: &str = "docs/adr/";
-/// Lists them.
+/// The index of decisions.
 const INDEX: &str = "docs/adr/README.md";
 
 pub(super) fn check(tree: &Tree) -> Vec<Problem> {
@@ -17,7 +17,7 @@ pub(super) fn check(tree: &Tree) -> Vec<Problem> {
     missing.chain(decisions(tree)).collect()
 }
 
-/// Decisions have a number each, and are in the index. Numbers of those that were dropped are not given again.
+/// Each decision has its own number and a row in the index.
 fn decisions(tree: &Tree) -> Vec<Problem> {
     let mut problems = Vec::new();
     let index = tree.text(INDEX).unwrap_or_default();
@@ -52,7 +52,7 @@ mod tests {
     }
 
     #[test]
-    fn decisions_have_numbers_of_their_own_and_are_in_the_index() {
+    fn decision_without_a_row_in_the_index_or_with_a_used_number_is_found() {
         let found = |names: &[&str], index: &str| {
             let paths: Vec<String> = names.iter().map(|name| format!("docs/adr/{name}")).collect();
             let mut files: Vec<(&str, &str)> = paths.iter().map(|path| (path.as_str(), "")).collect();

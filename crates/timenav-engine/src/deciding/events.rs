@@ -99,7 +99,7 @@ pub(crate) struct PreparedEvent {
 /// How an event compares with what is recorded under its id.
 enum Compared {
     New,
-    /// It is recorded, at this position of the timeline; 0 where a fork inherits it.
+    /// Already recorded at this position; 0 if the fork inherits it.
     Same(u64),
     Different,
 }
@@ -180,7 +180,7 @@ fn compare(draft: &Draft<'_>, ledger: Ledger, event: &PreparedEvent) -> Compared
         return Compared::New;
     }
     // How it was recorded first counts too: an import is repeated after an event was changed.
-    // What a fork inherits is at no position of its own.
+    // An inherited event has a position in the ledger of the parent, not in this one.
     let own_layer = draft.own_layer(ledger);
     let own = |version: &EventVersion| if version.layer == own_layer { version.position } else { 0 };
     let same = known.versions.iter().find(|version| *version.content == *event.content);

@@ -8,7 +8,7 @@ use tokio_postgres::{Client, Row};
 use super::address::Address;
 use super::values::{Failed, get};
 
-/// What a database says that is not a store, in the words of the server or the connection.
+/// An error of a database that is not a store, in the words of the server or the connection.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 pub struct GuestError(String);

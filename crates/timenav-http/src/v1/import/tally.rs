@@ -162,7 +162,7 @@ impl Tally {
             self.span = Some((first, end));
         }
         self.taken += batch.taken;
-        // What the file itself has recorded comes after the entry that the import began behind.
+        // Events that this import recorded come after the position at which it began.
         let repeated = batch.unchanged_at.iter().filter(|at| **at > self.first.position).count() as u64;
         self.repeated += repeated;
         self.unchanged += batch.unchanged.saturating_sub(repeated);
