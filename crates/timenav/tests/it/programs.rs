@@ -32,7 +32,7 @@ pub(crate) use agreeing::between;
 
 use crate::cli::command;
 use crate::service::{Service, run};
-use crate::waiting::until;
+use crate::waiting::try_until;
 
 /// Where programs are looked for, whatever the tests were started with.
 const PATH: &str = "/usr/local/bin:/usr/bin:/bin";
@@ -171,7 +171,12 @@ impl Teller {
     /// Asks until the answer is as it is to be.
     #[track_caller]
     fn ask_until(&mut self, what: &str, is_right: impl Fn(i64) -> bool) -> i64 {
-        until(what, || Some(self.ask()).filter(|answer| is_right(*answer)))
+        let mut last = 0;
+        let found = try_until(|| {
+            last = self.ask();
+            Some(last).filter(|answer| is_right(*answer))
+        });
+        found.unwrap_or_else(|| panic!("waited in vain for {what}: the program still shows {last}"))
     }
 
     /// Ends the shell, which ends with its own code.

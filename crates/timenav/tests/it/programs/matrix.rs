@@ -260,7 +260,8 @@ fn at_rates(service: &Service, all: &mut [Seen]) {
         let mut before = tellers.map(Teller::ask).collect::<Vec<_>>().into_iter();
         each(all, |row, teller| {
             let least = before.next().unwrap() + least;
-            let after = teller.ask_until(row.program, |answer| answer >= least);
+            let awaited = format!("{least} at {rate} × in {}, {}", row.program, row.asks_by);
+            let after = teller.ask_until(&awaited, |answer| answer >= least);
             let shown = seconds_of(service.get("/v1/clock", &[])["current_time"].as_str().unwrap());
             assert!(after <= shown, "{} is ahead of the service: {after} {shown}", row.program);
             format!("{rate} ×")
