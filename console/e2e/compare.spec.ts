@@ -154,8 +154,19 @@ describe('a fork and its parent', () => {
     await page.getByRole('application', { name: /at least 2,000 differences/ }).waitFor();
     await page.getByRole('button', { name: '0 so far changed' }).click();
     await page.getByText('None among the first 2,000 differences.').waitFor();
+    // More is asked for while what is shown is compared again.
+    let asked = 0;
+    const renewed = new Promise<void>((resolve) => {
+      void page.route('**/timelines/diff?*', async (route) => {
+        asked += 1;
+        if (asked !== 2) return route.continue();
+        resolve();
+      });
+    });
+    await service.call('POST', 'v1/events?timeline_id=much-b', [fix('late', '2006-01-01T00:00:00Z')]);
+    await renewed;
     await page.getByRole('button', { name: 'Read more differences' }).click();
-    await page.getByRole('button', { name: '2,100 only in much-b', exact: true }).waitFor();
+    await page.getByRole('button', { name: '2,101 only in much-b', exact: true }).waitFor();
     await page.getByRole('button', { name: '0 changed', exact: true }).waitFor();
   });
 

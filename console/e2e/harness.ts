@@ -91,8 +91,19 @@ const kept = new Map<string, BrowserContext>();
 /** Sessions by service and user. */
 const sessions = new Map<string, Promise<string>>();
 
+/** So many characters of a page are printed. */
+const TOLD_MAX = 3_000;
+
 /** What pages store and another test must not find. */
 const STORED = 'local_storage,indexeddb,cache_storage,file_systems,service_workers';
+
+/** Prints what the pages of a test that failed show. */
+export async function tellPages(test: string): Promise<void> {
+  for (const page of opened.filter((page) => !page.isClosed())) {
+    const text = await page.innerText('body', { timeout: 5_000 }).catch(String);
+    console.error(`${test}: ${page.url()} shows:\n${text.replaceAll(/\n+/g, ' | ').slice(0, TOLD_MAX)}`);
+  }
+}
 
 /** Closes what a test has opened, and fails if a page did what it must not do. */
 export async function closePages(): Promise<void> {

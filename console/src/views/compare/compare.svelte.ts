@@ -75,7 +75,7 @@ export class Comparison {
     readonly b: string,
   ) {
     // Whatever happens on either side is compared. What was read before the line was open is read again.
-    const heard = (): void => void (this.#renewing ??= setTimeout(() => void this.#renew(), RENEW_MS));
+    const heard = (): void => this.#heard();
     this.#streams = [a, b].map(
       (timeline) =>
         new Stream({ timeline, events: ['events', 'interventions', 'advances', 'reset'] }, heard, () => {
@@ -97,41 +97,55 @@ export class Comparison {
     if (!this.isViewChosen && this.error === null) await this.fit();
   }
 
-  /** Compares again what is shown, which stays until the answer is there. */
+  /** Compares again before long. */
+  #heard(): void {
+    this.#renewing ??= setTimeout(() => void this.#renew(), RENEW_MS);
+  }
+
+  /** Compares again what is shown, which stays until all of the answer is there. */
   async #renew(): Promise<void> {
+    this.#renewing = undefined;
     if (this.isReading) {
-      this.#renewing = setTimeout(() => void this.#renew(), RENEW_MS);
+      this.#heard();
       return;
     }
-    this.#renewing = undefined;
+    const { signal } = this.#reading;
     const before = this.differences;
     const most = Math.max(READ_MAX, before.length);
-    this.#cursor = null;
     const found: Difference[] = [];
-    const { signal } = this.#reading;
     try {
-      do {
-        const body = await this.#page(signal);
-        found.push(...body.differences.map(timed));
-      } while (this.hasMore && found.length < most);
-      this.differences = found.sort(byTime);
+      for await (const page of this.#pages(null, signal)) {
+        found.push(...page.differences.map(timed));
+        if (page.has_more && found.length < most) continue;
+        this.differences = found.sort(byTime);
+        this.#turnTo(page);
+        break;
+      }
       this.stamp += 1;
       if (!this.isViewChosen && before.length === 0) await this.fit();
       else this.#settle();
     } catch (error) {
       if (!isAborted(error)) this.error = error;
+      // More was asked for meanwhile, which goes on from what was shown.
+      else if (signal !== this.#reading.signal) this.#heard();
     }
   }
 
-  async #page(signal: AbortSignal): Promise<DiffBody> {
-    const body = (await service.timelinesDiff(
-      { a: this.a, b: this.b, limit: PAGE_ITEMS, cursor: this.#cursor ?? undefined },
-      { signal },
-    )) as DiffBody;
-    this.common = body.common;
-    this.#cursor = body.next_cursor ?? null;
-    this.hasMore = body.has_more;
-    return body;
+  async *#pages(cursor: string | null, signal: AbortSignal): AsyncGenerator<DiffBody> {
+    let next: string | null | undefined = cursor;
+    do {
+      const asked = { a: this.a, b: this.b, limit: PAGE_ITEMS, cursor: next ?? undefined };
+      const page = (await service.timelinesDiff(asked, { signal })) as DiffBody;
+      next = page.next_cursor;
+      yield page;
+    } while (next);
+  }
+
+  /** Further differences come after this page. */
+  #turnTo(page: DiffBody): void {
+    this.common = page.common;
+    this.#cursor = page.next_cursor ?? null;
+    this.hasMore = page.has_more;
   }
 
   /** Reads further differences, page by page. */
@@ -143,10 +157,11 @@ export class Comparison {
     this.error = null;
     const until = this.differences.length + most;
     try {
-      do {
-        const body = await this.#page(signal);
-        this.differences = [...this.differences, ...body.differences.map(timed)].sort(byTime);
-      } while (this.hasMore && this.differences.length < until);
+      for await (const page of this.#pages(this.#cursor, signal)) {
+        this.differences = [...this.differences, ...page.differences.map(timed)].sort(byTime);
+        this.#turnTo(page);
+        if (this.differences.length >= until) break;
+      }
     } catch (error) {
       if (isAborted(error)) return;
       this.error = error;
