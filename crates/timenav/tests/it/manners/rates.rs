@@ -364,9 +364,10 @@ fn nobody_is_kept_out_by_strangers_where_they_were_let_in() {
     let let_in = service.try_log_in("ada", PASSWORD);
     assert_eq!(let_in.header("ratelimit-policy"), Some("\"address-log-ins\";q=60;w=60, \"known-log-ins\";q=30;w=60"));
     let_in.expect(200);
-    let refused = spend(&service, &log_in("ada", "not this one"), 28);
-    assert_eq!(refused.header("ratelimit-policy"), Some("\"known-log-ins\";q=30;w=60"));
-    refused.refused(429, "rate_limited");
+    // At once: where comparing a password takes longer than an attempt takes to come back, one by one would never end.
+    let (passed, refused) = at_once(&service, vec![(HERE, log_in("ada", "not this one")); 45]);
+    assert!(passed >= 29 && !refused.is_empty(), "{passed} {refused:?}");
+    assert!(refused.iter().all(|policy| policy == "\"known-log-ins\";q=30;w=60"), "{refused:?}");
     // What is known of one user there is not known of another.
     let other = service.try_log_in("bob", "not this one");
     assert!(other.header("ratelimit-policy").unwrap().contains("\"log-ins\";q=10"), "{other}");
