@@ -29,11 +29,13 @@ use crate::wall_clock::Host;
 
 mod accepted;
 mod erasing;
+mod events;
 mod returned;
 mod salts;
 mod timers;
 
 pub(crate) use accepted::{Accepted, DraftedRead, GatheredReads, Ground};
+pub(crate) use events::NewVersion;
 pub(crate) use salts::SaltPool;
 
 /// What the store knew before a group, gathered in one go.
@@ -335,9 +337,15 @@ impl<'a> Draft<'a> {
 
     /// Appends an entry and returns its position.
     pub(crate) fn append(&mut self, ledger: Ledger, action: Action, subject: &str, payload: String, host: Host) -> u64 {
+        let contents = self.hashed(payload);
+        self.append_hashed(ledger, (action, subject), contents, host)
+    }
+
+    /// Returns a payload with a salt and its hash.
+    pub(crate) fn hashed(&mut self, payload: String) -> (Salt, Hash, Vec<u8>) {
         let salt = self.salts.next(self.ground.doors);
         let hash = payload_hash(&salt, payload.as_bytes());
-        self.append_hashed(ledger, (action, subject), (salt, hash, payload.into_bytes()), host)
+        (salt, hash, payload.into_bytes())
     }
 
     /// Appends an entry whose payload is hashed already, and returns its position.

@@ -68,6 +68,7 @@ mod notes;
 mod heads;
 mod live;
 mod changes;
+mod project;
 mod draft;
 mod deciding;
 mod asked;

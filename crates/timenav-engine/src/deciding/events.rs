@@ -13,8 +13,9 @@ use crate::changes::EventsRecorded;
 use crate::draft::{Done, Draft, Ledger};
 use crate::event_columns::EventColumns;
 use crate::event_content::event_content;
+use crate::project::EventChange;
 use crate::refusal::Refusal;
-use crate::rows::{EventRow, EventVersion};
+use crate::rows::EventVersion;
 use crate::wall_clock::Host;
 
 #[cfg(test)]
@@ -189,11 +190,9 @@ fn compare(draft: &Draft<'_>, ledger: Ledger, event: &PreparedEvent) -> Compared
 
 fn record(draft: &mut Draft<'_>, ledger: Ledger, event: &PreparedEvent, host: Host) -> u64 {
     let PreparedEvent { event_id, columns, content, salt, payload_hash, .. } = event;
-    one_more(draft, ledger);
-    let payload = (*salt, *payload_hash, content.as_bytes().to_vec());
-    let position = draft.append_hashed(ledger, (Action::RecordEvent, event_id.as_str()), payload, host);
-    keep(draft, ledger, event_id, (Arc::clone(columns), Arc::clone(content)), position);
-    position
+    let contents = (*salt, *payload_hash, content.as_bytes().to_vec());
+    let change = EventChange::recorded((Arc::clone(columns), Arc::clone(content)));
+    draft.append_event(ledger, (Action::RecordEvent, event_id), change, contents, host)
 }
 
 /// Records an event that the service makes. Returns its position; `None` where there is one under its id already, which
@@ -208,31 +207,8 @@ pub(super) fn record_own(
     if known.is_some_and(|known| !draft.is_taken_back(ledger, known)) {
         return None;
     }
-    let content: Arc<str> = event_content(event_id, event).into();
-    one_more(draft, ledger);
-    let position = draft.append(ledger, Action::RecordEvent, event_id.as_str(), content.to_string(), host);
-    keep(draft, ledger, event_id, (columns, content), position);
-    Some(position)
-}
-
-/// Counts an event that the next entry records.
-fn one_more(draft: &mut Draft<'_>, ledger: Ledger) {
-    let state = draft.state_mut(ledger);
-    state.head.events_count += 1;
-    state.events_changed_at = state.head.frontier.size() + 1;
-}
-
-/// Keeps an event that the entry at a position records.
-fn keep(
-    draft: &mut Draft<'_>,
-    ledger: Ledger,
-    event_id: &EventId,
-    (columns, content): (Arc<EventColumns>, Arc<str>),
-    position: u64,
-) {
-    let layer = draft.own_layer(ledger);
-    let version = EventVersion { layer, position, until: None, content: Arc::clone(&content) };
-    draft.known_event_mut(ledger, event_id).versions.push(version);
-    let row = EventRow { position, is_tombstone: false, event_id: event_id.clone(), columns, content };
-    draft.step_mut(ledger).events.push(row);
+    let content = event_content(event_id, event);
+    let contents = draft.hashed(content.clone());
+    let change = EventChange::recorded((columns, content.into()));
+    Some(draft.append_event(ledger, (Action::RecordEvent, event_id), change, contents, host))
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde_json::value::RawValue;
 use timenav_core::anchor::Anchor;
-use timenav_core::event::Cause;
+use timenav_core::event::{Cause, EventDraft};
 use timenav_core::ids::{EventId, InterventionId};
 use timenav_core::intervention::Effect;
 use timenav_core::time::{Instant, Virtual};
@@ -14,15 +14,15 @@ use super::{Aim, Asking, Deciding, Needs};
 use crate::action::Action;
 use crate::becoming::{Version, becomes, kept_draft, missing};
 use crate::changes::{EventCorrected, EventIntervened};
-use crate::draft::{Done, Draft, Ledger};
-use crate::event_columns::EventColumns;
+use crate::draft::{Done, Draft, Ledger, NewVersion};
 use crate::event_content::CauseContent;
 use crate::expected::Expected;
 use crate::json::{json, raw};
 use crate::location::{columns_of, zone_of};
 use crate::payload::{Corrected, EffectRecord, Intervened};
+use crate::project::EventChange;
 use crate::refusal::Refusal;
-use crate::rows::{EventEnd, EventRow, EventVersion, InterventionRow, KnownEvent};
+use crate::rows::{EventVersion, InterventionRow, KnownEvent};
 use crate::wall_clock::Host;
 
 /// Replace how an event was recorded, if the version of that tag stands.
@@ -107,12 +107,11 @@ impl Deciding for CorrectEvent {
         if !changed {
             return Ok(draft.done(ledger, draft.last_position(ledger), change));
         }
-        let payload =
-            json(&Corrected { event: raw(content).unwrap_or(RawValue::NULL), inherited: before.is_inherited });
-        let host = draft.host(ledger);
-        count_override(draft, ledger, &before);
-        let position = draft.append(ledger, Action::CorrectEvent, event_id.as_str(), payload, host);
-        replace(draft, ledger, event_id, (&before, Some((Arc::clone(of), Arc::clone(content)))), position);
+        let inherited = before.is_inherited;
+        let payload = json(&Corrected { event: raw(content).unwrap_or(RawValue::NULL), inherited });
+        let corrected = EventChange::corrected(new_version(draft, (of, content)), inherited);
+        let (host, contents) = (draft.host(ledger), draft.hashed(payload));
+        let position = draft.append_event(ledger, (Action::CorrectEvent, event_id), corrected, contents, host);
         Ok(draft.done(ledger, position, change))
     }
 }
@@ -221,6 +220,7 @@ pub(super) fn append_intervention(
         Some(TakenBack::ToAnchor(anchor_id)) => (Some(anchor_id.to_owned()), None),
         Some(TakenBack::OfImport(import_id)) => (None, Some(import_id.to_owned())),
     };
+    let (stood, inherited) = (before.version.is_some(), changed && before.is_inherited);
     let payload = json(&Intervened {
         intervention_id: intervention_id.to_string(),
         event_id: event_id.to_string(),
@@ -230,63 +230,29 @@ pub(super) fn append_intervention(
         causes: causes.iter().map(CauseContent::of).collect(),
         anchor_id,
         import_id,
-        stood: before.version.is_some(),
+        stood,
         changed,
-        inherited: changed && before.is_inherited,
+        inherited,
         after: content.as_deref().and_then(raw),
     });
-    if changed {
-        count_override(draft, ledger, before);
-        let count = &mut draft.state_mut(ledger).head.events_count;
-        match (before.version.is_some(), content.is_some()) {
-            (true, false) => *count = count.saturating_sub(1),
-            (false, true) => *count += 1,
-            (true, true) | (false, false) => {}
+    let change = match after {
+        None => EventChange::unchanged(),
+        Some(after) => {
+            let after = after.as_ref().map(|(of, content)| new_version(draft, (of, content)));
+            EventChange::intervened(after, stood, inherited)
         }
-    }
-    let position = draft.append(ledger, Action::ManipulateEvent, event_id.as_str(), payload, host);
+    };
+    let contents = draft.hashed(payload);
+    let position = draft.append_event(ledger, (Action::ManipulateEvent, event_id), change, contents, host);
     let row = InterventionRow { position, event_id: event_id.clone(), intervention_id: intervention_id.clone() };
     draft.step_mut(ledger).interventions.push(row);
     let layer = draft.own_layer(ledger);
     draft.known_event_mut(ledger, event_id).interventions.push((layer, position));
-    if let Some(after) = after {
-        replace(draft, ledger, event_id, (before, after), position);
-    }
     position
 }
 
-/// Ends the version that stands, and lets another one stand, or none.
-fn replace(
-    draft: &mut Draft<'_>,
-    ledger: Ledger,
-    event_id: &EventId,
-    (before, after): (&Before, Version),
-    position: u64,
-) {
-    let layer = draft.own_layer(ledger);
-    draft.state_mut(ledger).events_changed_at = position + 1;
-    let ended = before.version.as_ref().filter(|_| !before.is_inherited);
-    if let Some(version) = ended {
-        let end = EventEnd { event_id: event_id.clone(), position: version.position, until: position };
-        draft.step_mut(ledger).ends.push(end);
-        let mut versions = draft.known_event_mut(ledger, event_id).versions.iter_mut().rev();
-        if let Some(version) = versions.find(|known| known.layer == layer && known.position == version.position) {
-            version.until = Some(position);
-        }
-    }
-    // Where the version stands on the timeline that this one came from, only a row here can say that it does not stand
-    // any more.
-    let (row, is_tombstone) = match after {
-        Some((of, content)) => (Some((columns_of(draft.doors().gazetteer.as_deref(), &of), content)), false),
-        None if before.is_inherited => (Some((Arc::new(EventColumns::of_nothing()), Arc::from(""))), true),
-        None => (None, false),
-    };
-    let Some((columns, content)) = row else { return };
-    let until = is_tombstone.then_some(position);
-    let version = EventVersion { layer, position, until, content: Arc::clone(&content) };
-    draft.known_event_mut(ledger, event_id).versions.push(version);
-    let row = EventRow { position, is_tombstone, event_id: event_id.clone(), columns, content };
-    draft.step_mut(ledger).events.push(row);
+fn new_version(draft: &Draft<'_>, (of, content): (&EventDraft, &Arc<str>)) -> NewVersion {
+    (columns_of(draft.doors().gazetteer.as_deref(), of), Arc::clone(content))
 }
 
 impl Before {
@@ -300,10 +266,4 @@ impl Before {
 
 fn known_event<'d>(draft: &'d Draft<'_>, ledger: Ledger, event_id: &EventId) -> Result<&'d KnownEvent, Refusal> {
     draft.known_event(ledger, event_id).ok_or_else(|| missing(event_id))
-}
-
-fn count_override(draft: &mut Draft<'_>, ledger: Ledger, before: &Before) {
-    if before.is_inherited {
-        draft.state_mut(ledger).head.overrides_count += 1;
-    }
 }

@@ -8,7 +8,8 @@ use crate::action::Action;
 use crate::draft::{Draft, Ledger};
 use crate::json::json;
 use crate::payload::{FiringsSettled, OutcomeOfFiring};
-use crate::timer_rows::{FiringEnd, FiringRow};
+use crate::project::firings_settled;
+use crate::timer_rows::FiringRow;
 use crate::wall_clock::Host;
 
 /// What came of a firing.
@@ -30,15 +31,15 @@ pub(super) fn tell_outcomes(draft: &mut Draft<'_>, ledger: Ledger, outcomes: &[O
         reason: reason.clone(),
     };
     let before = draft.state(ledger).head.timers.last;
-    let told = json(&FiringsSettled { outcomes: outcomes.iter().map(told).collect(), before });
-    let position = draft.append(ledger, Action::SettleFirings, "firings", told, host);
+    let told = FiringsSettled { outcomes: outcomes.iter().map(told).collect(), before };
+    let position = draft.append(ledger, Action::SettleFirings, "firings", json(&told), host);
+    let ends = firings_settled(&told, position).expect("moments and outcomes of firings can be read again");
     let step = draft.step_mut(ledger);
     let timers = Arc::make_mut(&mut step.state.head.timers);
     timers.last = Some(position);
-    for Outcome { firing, state, reason } in outcomes {
+    for Outcome { firing, state, .. } in outcomes {
         timers.settled(*state, firing.advance, firing.made);
-        let (fallen, state, reason) = (firing.fallen, *state, reason.clone());
-        step.timers.settled.push(FiringEnd { fallen, state, settled: position, reason });
     }
+    step.timers.settled.extend(ends);
     position
 }

@@ -5,14 +5,15 @@ use std::sync::Arc;
 
 use timenav_core::limits::TIMERS_PER_TIMELINE_MAX;
 use timenav_core::time::{Instant, Virtual};
-use timenav_core::timers::{FiringState, Timers};
+use timenav_core::timers::Timers;
 
 use crate::action::Action;
 use crate::draft::{Draft, Ledger};
 use crate::json::json;
 use crate::payload::{FiredAgain, TimerRestored, TimersRestored, fallen_record};
+use crate::project::{TimersEntry, firings_restored};
 use crate::refusal::Refusal;
-use crate::timer_rows::{FiringEnd, FiringRow, TimerRow};
+use crate::timer_rows::{FiringRow, TimerRow};
 
 /// Most timers and firings that one entry restores. What is left follows in the next one.
 const RESTORED_AT_ONCE_MAX: usize = 512;
@@ -167,47 +168,30 @@ fn append(
     let host = draft.host(ledger);
     let head = &draft.state(ledger).head;
     let (timeline, made) = (head.id.told(), head.frontier.size());
-    let told: Option<Vec<TimerRestored<'_>>> = timers.iter().map(TimerChanged::told).collect();
-    let told = told.ok_or_else(|| Refusal::Damaged("a timer that is kept is no JSON".to_owned()))?;
-    let fired: Vec<FiringRow> = fired
-        .iter()
-        .map(|firing| FiringRow {
-            firing_id: firing.fallen.firing_id(&timeline),
-            state: FiringState::Pending,
-            made,
-            settled: None,
-            advance: None,
-            reason: None,
-            ..firing.clone()
-        })
-        .collect();
-    let payload = json(&TimersRestored {
+    let timers_told: Option<Vec<TimerRestored<'_>>> = timers.iter().map(TimerChanged::told).collect();
+    let timers_told = timers_told.ok_or_else(|| Refusal::Damaged("a timer that is kept is no JSON".to_owned()))?;
+    let told = TimersRestored {
         anchor_id: match why {
             Restored::Return(anchor_id) => Some(anchor_id.to_owned()),
             Restored::Rewind | Restored::Fork | Restored::Redeliver => None,
         },
         inherited: matches!(why, Restored::Fork),
-        timers: told,
+        timers: timers_told,
         superseded: superseded.iter().map(|firing| fallen_record(&firing.fallen)).collect(),
         fired: fired.iter().map(FiredAgain::of).collect(),
         before: head.timers.last,
-    });
-    let position = draft.append(ledger, Action::RestoreTimers, "timers", payload, host);
+    };
+    let rows = firings_restored(&told, TimersEntry { timeline: &timeline, position: made, advance: None });
+    let rows = rows.expect("firings that are known can be read again");
+    let position = draft.append(ledger, Action::RestoreTimers, "timers", json(&told), host);
     let step = draft.step_mut(ledger);
     let known = Arc::make_mut(&mut step.state.head.timers);
     known.supersede(superseded.len() as u64);
     known.fired(fired.len() as u64);
     known.last = Some(position);
     timers.iter().filter_map(|timer| timer.is.as_ref()).for_each(|timer| known.fires_into(&timer.queue));
-    let end = |firing: &FiringRow| FiringEnd {
-        fallen: firing.fallen,
-        state: FiringState::Superseded,
-        settled: position,
-        reason: None,
-    };
-    step.timers.settled.extend(superseded.iter().map(end));
+    step.timers.extend(rows);
     step.timers.gone.extend(timers.iter().filter(|timer| timer.is.is_none()).map(TimerChanged::position));
     step.timers.set.extend(timers.iter().filter_map(|timer| timer.is.clone()));
-    step.timers.fired.extend(fired);
     Ok(())
 }

@@ -6,7 +6,7 @@ use timenav_core::ids::{FiringId, QueueId, TimerId};
 use timenav_core::limits::{CATCH_UP_MOMENTS_MAX, PENDING_OF_RULES_MAX, TIMERS_PER_TIMELINE_MAX};
 use timenav_core::time::{Instant, Virtual, Wall};
 use timenav_core::timers::leases::{HeldByOther, Under};
-use timenav_core::timers::{Coming, Fallen, FellDue, FiringState, Repeating, Schedule, Skipped};
+use timenav_core::timers::{Coming, FellDue, FiringState, Repeating, Schedule, Skipped};
 
 use super::outcomes::{Outcome, tell_outcomes};
 use super::recording::{Recording, record_events};
@@ -18,9 +18,10 @@ use crate::draft::{Done, Draft, Ledger};
 use crate::json::json;
 use crate::leasing_door::{Held, Keeper};
 use crate::payload::{ClockRecord, ScheduleRecord, TimerCancelled, TimerSet, TimersFired, schedule_of};
+use crate::project::{TimersEntry, timers_fired};
 use crate::refusal::Refusal;
 use crate::timer_changes::{OrderKeyChange, ScheduleChange};
-use crate::timer_rows::{FiringRow, TimerMove, TimerRow, TimersWanted};
+use crate::timer_rows::{FiringRow, TimerRow, TimersWanted};
 
 /// What is asked for to know which timer is the next one without one of them.
 const NEXT_BUT_ONE: usize = 2;
@@ -348,57 +349,36 @@ pub(super) fn fire(
     let head = &draft.state(ledger).head;
     let (timeline, made) = (head.id.told(), head.frontier.size());
     let advance = head.timers.advance.as_ref();
-    let one = |fallen: &Fallen| {
-        let (row, _) = upcoming.row(fallen.position)?;
-        Some(FiringRow {
-            fallen: *fallen,
-            firing_id: fallen.firing_id(&timeline),
-            timer_id: row.timer_id.clone(),
-            queue: row.queue.clone(),
-            order_key: row.order_key.clone(),
-            state: FiringState::Pending,
-            made,
-            settled: None,
-            advance: advance.map(|advance| advance.position),
-            reason: None,
-        })
-    };
-    let firings: Vec<FiringRow> = fallen.iter().filter_map(one).collect();
-    let going_on = |position: u64| {
-        let (_, timer) = upcoming.row(position)?;
-        Some(TimerMove { position: timer.position, next: timer.next, round: timer.round, is_cancelled: false })
-    };
-    let positions = fallen.iter().map(|one| one.position).chain(skipped.iter().map(|one| one.position));
-    let moved: Vec<TimerMove> = positions.filter_map(going_on).collect();
-    let next_of = |position: u64| upcoming.row(position).and_then(|(_, timer)| timer.next);
-    let fired = fallen
-        .iter()
-        .map(|one| (one.position, one.due.micros(), one.round, next_of(one.position).map(Instant::micros)));
-    let told_skipped =
-        |one: &Skipped| (one.position, one.from.micros(), one.to.micros(), next_of(one.position).map(Instant::micros));
+    let next_of = |position: u64| upcoming.row(position).and_then(|(_, timer)| timer.next).map(Instant::micros);
+    let fired = fallen.iter().map(|one| (one.position, one.due.micros(), one.round, next_of(one.position)));
+    let skipped = skipped.iter().map(|one: &Skipped| {
+        let next = next_of(one.position);
+        (one.position, one.from.micros(), one.to.micros(), next)
+    });
     let told = TimersFired {
         clock: advance.map(|_| ClockRecord::of(&head.clock)),
         advance_id: advance.map(|advance| advance.advance_id.to_string()),
         step: advance.map(|advance| advance.step),
         fired: fired.collect(),
-        skipped: skipped.iter().map(told_skipped).collect(),
+        skipped: skipped.collect(),
         before: head.timers.last,
     };
-    let is_step = advance.is_some();
-    let waiting = firings.iter().filter(|firing| !firing.records_event());
-    let queues = waiting.map(|firing| firing.queue.clone()).collect();
-    let recording: Vec<FiringRow> = firings.iter().filter(|firing| firing.records_event()).cloned().collect();
-    if is_step {
+    let entry = TimersEntry { timeline: &timeline, position: made, advance: advance.map(|advance| advance.position) };
+    let rows = timers_fired(&told, entry, |position| upcoming.row(position).map(|(row, _)| row));
+    let rows = rows.expect("timers that fall due are known, and their moments are in range");
+    if advance.is_some() {
         draft.state_mut(ledger).head.clock_entry = made;
     }
     let position = draft.append(ledger, Action::FireTimers, "timers", json(&told), host);
+    let (recording, waiting): (Vec<_>, Vec<_>) = rows.fired.iter().partition(|firing| firing.records_event());
+    let recording: Vec<FiringRow> = recording.into_iter().cloned().collect();
+    let queues = waiting.into_iter().map(|firing| firing.queue.clone()).collect();
     let step = draft.step_mut(ledger);
     let timers = Arc::make_mut(&mut step.state.head.timers);
-    timers.fired(firings.len() as u64);
+    timers.fired(rows.fired.len() as u64);
     timers.last = Some(position);
     timers.next = upcoming.next();
-    step.timers.fired.extend(firings);
-    step.timers.moved.extend(moved);
+    step.timers.extend(rows);
     let recorded = record_events(draft, ledger, upcoming, &recording, host);
     (recorded.unwrap_or(position), queues)
 }

@@ -7,12 +7,13 @@ use timenav_core::scan::FactKey;
 
 use super::compared::Compared;
 use super::facts::end_of;
-use super::replay::{Made, RecordedEvent};
+use super::replay::RecordedEvent;
 use super::rows;
 use crate::archive::ScanSource;
 use crate::gazetteer::Gazetteer;
 use crate::head::TimelineKey;
 use crate::long_work::giving_way;
+use crate::project::EventMade;
 use crate::store_error::StoreError;
 
 /// Into how many parts the events of a block go. Looking them up takes longer than all else, so
@@ -59,7 +60,7 @@ async fn compare_part(
             }
             if rows::is_missing(&mut compared, gazetteer.as_deref(), &event, &kept) {
                 // What is missing is told by its id.
-                compared.missing.push(RecordedEvent { made: Made::Nothing, ..event });
+                compared.missing.push(RecordedEvent { made: EventMade::Nothing, ..event });
             }
         }
         compared

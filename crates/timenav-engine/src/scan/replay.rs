@@ -41,7 +41,7 @@ use erased::erasures;
 use gone::Gone;
 pub(super) use heads::ToldHeads;
 use marks::Marks;
-pub(super) use recorded::{Beside, ForgottenOutcomes, Made, Recorded, RecordedData, RecordedEvent};
+pub(super) use recorded::{Beside, ForgottenOutcomes, Recorded, RecordedData, RecordedEvent};
 use recorded::{Erased, Followed};
 use signing_keys::SigningKeys;
 use timelines::{Ended, ForkedFrom};

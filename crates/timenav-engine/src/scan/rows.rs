@@ -9,12 +9,13 @@ use timenav_core::scan::{FindingKind, Findings};
 use timenav_core::time::{Virtual, parse_timestamp};
 
 use super::compared::Compared;
-use super::replay::{Made, RecordedData, RecordedEvent};
+use super::replay::{RecordedData, RecordedEvent};
 use crate::archive::{KeptEvent, KeptRows};
 use crate::event_columns::EventColumns;
 use crate::gazetteer::Gazetteer;
 use crate::location::named_point;
 use crate::parties::parties_in;
+use crate::project::EventMade;
 use crate::rows::DataRecord;
 use crate::seen_events::SeenEvent;
 
@@ -67,23 +68,23 @@ pub(super) fn is_missing(
         found("the previous version is marked as ending here, but no entry says so");
     }
     let (row, content): (&KeptEvent, _) = match (&event.made, &rows.version) {
-        (Made::Nothing | Made::Erased, None) => return false,
-        (Made::Nothing, Some(_)) => {
+        (EventMade::Nothing | EventMade::Erased, None) => return false,
+        (EventMade::Nothing, Some(_)) => {
             found("the entry created no version, but there is one");
             return false;
         }
-        (Made::Erased, Some(_)) => {
+        (EventMade::Erased, Some(_)) => {
             found("the event was erased, but its row is there");
             return false;
         }
-        (Made::Version(_) | Made::Tombstone, None) => return true,
-        (Made::Tombstone, Some(row)) => {
+        (EventMade::Version(_) | EventMade::Tombstone, None) => return true,
+        (EventMade::Tombstone, Some(row)) => {
             if row.until != Some(row.position) || !row.content.is_empty() {
                 found("an inherited event was cancelled here, but the row does not say so");
             }
             return false;
         }
-        (Made::Version(content), Some(row)) => (row, content),
+        (EventMade::Version(content), Some(row)) => (row, content),
     };
     if row.content.as_bytes() != content {
         found("its content is not what was recorded");

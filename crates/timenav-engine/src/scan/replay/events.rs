@@ -2,9 +2,10 @@
 
 use timenav_core::ledger::LeafRecord;
 
-use super::{Followed, Made, Recorded, RecordedEvent, Replay};
+use super::{Followed, Recorded, RecordedEvent, Replay};
 use crate::json::read;
 use crate::payload::{Corrected, Intervened};
+use crate::project::{EventChange, EventMade};
 
 impl Replay {
     pub(super) fn event_recorded(
@@ -14,15 +15,12 @@ impl Replay {
         payload: Option<&[u8]>,
     ) -> Followed {
         self.check_firing_of(record, position);
-        if let (Some(facts), Some(content)) = (&mut self.facts, payload) {
-            facts.version(position, &record.subject, content);
-            self.events_count += 1;
-            self.event_rows += 1;
+        let change = payload.map_or_else(EventChange::erased, EventChange::recorded);
+        if self.facts.is_some() && payload.is_some() {
+            self.take_event(record, position, &change);
             return Followed::Nothing;
         }
-        let made = payload.map_or(Made::Erased, |content| Made::Version(content.to_vec()));
-        self.events_count += i64::from(made != Made::Erased);
-        Followed::Row(self.event(record, position, made, false, None))
+        Followed::Row(self.event(record, position, &change, None))
     }
 
     pub(super) fn corrected(
@@ -32,12 +30,11 @@ impl Replay {
         payload: Option<&[u8]>,
     ) -> Option<Recorded> {
         let Some(payload) = payload else {
-            return Some(self.event(record, position, Made::Erased, false, None));
+            return Some(self.event(record, position, &EventChange::erased(), None));
         };
         let Corrected { event, inherited } = read(payload)?;
-        self.overrides_count += u64::from(inherited);
-        let made = Made::Version(event.get().as_bytes().to_vec());
-        Some(self.event(record, position, made, !inherited, None))
+        let change = EventChange::corrected(event.get().as_bytes(), inherited);
+        Some(self.event(record, position, &change, None))
     }
 
     pub(super) fn intervened(
@@ -48,37 +45,43 @@ impl Replay {
     ) -> Option<Recorded> {
         self.interventions_count += 1;
         let Some(payload) = payload else {
-            return Some(self.event(record, position, Made::Erased, false, None));
+            return Some(self.event(record, position, &EventChange::erased(), None));
         };
         let Intervened { intervention_id, stood, changed, inherited, after, .. } = read(payload)?;
-        self.overrides_count += u64::from(inherited);
-        let made = match after {
-            Some(content) if changed => Made::Version(content.get().as_bytes().to_vec()),
-            None if changed && inherited => Made::Tombstone,
-            _ => Made::Nothing,
+        let change = if changed {
+            EventChange::intervened(after.map(|content| content.get().as_bytes()), stood, inherited)
+        } else {
+            EventChange::unchanged()
         };
-        if changed {
-            self.events_count += i64::from(after.is_some()) - i64::from(stood);
-        }
-        let ends = changed && stood && !inherited;
-        Some(self.event(record, position, made, ends, Some(intervention_id)))
+        Some(self.event(record, position, &change, Some(intervention_id)))
     }
 
     fn event(
         &mut self,
         record: &LeafRecord<'_>,
         position: u64,
-        made: Made,
-        ends: bool,
+        change: &EventChange<&[u8]>,
         intervention_id: Option<String>,
     ) -> Recorded {
-        self.event_rows += u64::from(matches!(made, Made::Version(_) | Made::Tombstone));
-        match (&mut self.facts, &made) {
-            (Some(facts), Made::Version(content)) => facts.version(position, &record.subject, content),
-            (Some(facts), Made::Tombstone) => facts.tombstone(position, &record.subject),
-            (None, _) | (_, Made::Nothing | Made::Erased) => {}
-        }
+        self.take_event(record, position, change);
+        let made = match change.made {
+            EventMade::Version(content) => EventMade::Version(content.to_vec()),
+            EventMade::Tombstone => EventMade::Tombstone,
+            EventMade::Nothing => EventMade::Nothing,
+            EventMade::Erased => EventMade::Erased,
+        };
         let event_id = record.subject.to_string();
-        Recorded::Event(RecordedEvent { position, event_id, made, ends, intervention_id })
+        Recorded::Event(RecordedEvent { position, event_id, made, ends: change.ends, intervention_id })
+    }
+
+    fn take_event(&mut self, record: &LeafRecord<'_>, position: u64, change: &EventChange<&[u8]>) {
+        self.events_count += change.count;
+        self.overrides_count += u64::from(change.overrides);
+        self.event_rows += u64::from(change.makes_row());
+        match (&mut self.facts, &change.made) {
+            (Some(facts), EventMade::Version(content)) => facts.version(position, &record.subject, content),
+            (Some(facts), EventMade::Tombstone) => facts.tombstone(position, &record.subject),
+            (None, _) | (_, EventMade::Nothing | EventMade::Erased) => {}
+        }
     }
 }

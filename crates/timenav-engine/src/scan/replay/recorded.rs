@@ -4,29 +4,18 @@ use timenav_core::ledger::Hash;
 use timenav_core::scan::ReadBy;
 use timenav_core::time::{Instant, Wall};
 
+use crate::project::EventMade;
+
 /// What an entry says of an event, to be compared with its rows.
 #[derive(Clone, Debug)]
 pub(in crate::scan) struct RecordedEvent {
     pub(in crate::scan) position: u64,
     pub(in crate::scan) event_id: String,
-    pub(in crate::scan) made: Made,
+    pub(in crate::scan) made: EventMade<Vec<u8>>,
     /// Whether a version on this timeline stood right before, and ends here.
     pub(in crate::scan) ends: bool,
     /// The id of the intervention, where the entry is one.
     pub(in crate::scan) intervention_id: Option<String>,
-}
-
-/// Which row an entry makes.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(in crate::scan) enum Made {
-    /// A version of that content.
-    Version(Vec<u8>),
-    /// One that says that an inherited event does not stand here.
-    Tombstone,
-    /// None.
-    Nothing,
-    /// None any more: it was erased.
-    Erased,
 }
 
 /// A sealed record that an entry tells of, to be compared with its row.

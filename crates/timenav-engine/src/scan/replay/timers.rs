@@ -15,10 +15,11 @@ use crate::action::{Action, OnAdvance, OnTimers};
 use crate::json::{json, read};
 use crate::payload::{
     AdvanceEnded, AdvanceOver, AdvanceTold, FaultSet, FiringsSettled, ForkRecord, TimerCancelled, TimerRestored,
-    TimerSet, TimersFired, TimersRestored, fallen_of, faults_of, timers_text, whose,
+    TimerSet, TimersFired, TimersRestored, faults_of, timers_text, whose,
 };
+use crate::project::{TimersEntry, firings_restored, firings_settled, timers_fired};
 use crate::scan::timer_sums::{RowSum, definition_of, of_advance, of_firing, of_timer};
-use crate::timer_rows::{AdvanceRow, FiringRow, TimerRow};
+use crate::timer_rows::{AdvanceRow, FiringEnd, FiringRow, TimerMove, TimerRow};
 
 /// The timers of a ledger, as far as the entries read so far tell. Those that are armed and firings without an outcome are
 /// here, as the service has them in its tables; of the rest the sum.
@@ -151,6 +152,14 @@ impl TimersTold {
         sums
     }
 
+    /// Takes the outcome of a firing. Returns the firing with it; `None` where it was not waiting for one.
+    fn settle(&mut self, FiringEnd { fallen, state, settled, reason }: FiringEnd) -> Option<FiringRow> {
+        let firing = self.pending.remove(&fallen)?;
+        let firing = FiringRow { state, settled: Some(settled), reason, ..firing };
+        self.settled.add(&of_firing(&firing));
+        Some(firing)
+    }
+
     fn end(&mut self, ended: &AdvanceEnded, position: u64) -> Option<()> {
         let advance = self.state.advance.take()?;
         let told = AdvanceEnded::of(
@@ -269,56 +278,30 @@ impl Replay {
         let timeline = TimelineId::kept(&self.timeline_id).ok()?.told();
         let timers = &mut self.timers;
         let advance = timers.state.advance.as_ref().map(|advance| advance.position);
-        for (timer, due, round, _) in &told.fired {
-            // A moment that comes twice in one entry is that of a timer that goes on.
-            let row = &timers.armed.get(timer)?.0;
-            let fallen = Fallen { due: Instant::from_micros(*due)?, position: *timer, round: *round };
-            let firing = FiringRow {
-                fallen,
-                firing_id: fallen.firing_id(&timeline),
-                timer_id: row.timer_id.clone(),
-                queue: row.queue.clone(),
-                order_key: row.order_key.clone(),
-                state: FiringState::Pending,
-                made: position,
-                settled: None,
-                advance,
-                reason: None,
-            };
-            if firing.records_event() {
-                timers.recording.insert(firing.firing_id.clone(), false);
-            }
-            timers.pending.insert(fallen, firing);
-        }
-        timers.state.fired(told.fired.len() as u64);
-        let skipped = told.skipped.iter().map(|(timer, _, _, next)| (timer, None, next));
-        let fired = told.fired.iter().map(|(timer, _, round, next)| (timer, Some(*round), next));
-        for (timer, round, next) in fired.chain(skipped) {
-            // Of several moments of one timer the first takes it on.
-            let Some((row, definition)) = timers.disarm(*timer) else { continue };
-            let next = match next {
-                Some(micros) => Some(Instant::from_micros(*micros)?),
-                None => None,
-            };
-            let row = TimerRow { next, round: round.unwrap_or(row.round), ..row };
-            timers.stand(row, definition);
+        let entry = TimersEntry { timeline: &timeline, position, advance };
+        let rows = timers_fired(told, entry, |timer| timers.armed.get(&timer).map(|(row, _)| row))?;
+        timers.state.fired(rows.fired.len() as u64);
+        let of_events = rows.fired.iter().filter(|firing| firing.records_event());
+        timers.recording.extend(of_events.map(|firing| (firing.firing_id.clone(), false)));
+        timers.pending.extend(rows.fired.into_iter().map(|firing| (firing.fallen, firing)));
+        for TimerMove { position, next, round, is_cancelled } in rows.moved {
+            let (row, definition) = timers.disarm(position)?;
+            timers.stand(TimerRow { next, round, is_cancelled, ..row }, definition);
         }
         Some(())
     }
 
     fn restored(&mut self, told: &TimersRestored<'_>, position: u64) -> Option<()> {
         let timeline = TimelineId::kept(&self.timeline_id).ok()?.told();
+        let rows = firings_restored(told, TimersEntry { timeline: &timeline, position, advance: None })?;
         let timers = &mut self.timers;
-        for fallen in &told.superseded {
-            let firing = timers.pending.remove(&fallen_of(fallen)?)?;
-            let firing = FiringRow { state: FiringState::Superseded, settled: Some(position), ..firing };
-            timers.settled.add(&of_firing(&firing));
+        timers.state.supersede(rows.settled.len() as u64);
+        for end in rows.settled {
+            timers.settle(end)?;
         }
-        timers.state.supersede(told.superseded.len() as u64);
         told.timers.iter().try_for_each(|timer| timers.restore(timer))?;
-        let fired = told.fired.iter().map(|again| again.row(&timeline, position)).collect::<Option<Vec<_>>>()?;
-        timers.pending.extend(fired.into_iter().map(|firing| (firing.fallen, firing)));
-        timers.state.fired(told.fired.len() as u64);
+        timers.state.fired(rows.fired.len() as u64);
+        timers.pending.extend(rows.fired.into_iter().map(|firing| (firing.fallen, firing)));
         Some(())
     }
 
@@ -342,15 +325,10 @@ impl Replay {
     }
 
     fn settled(&mut self, told: &FiringsSettled, position: u64) -> Option<()> {
-        for outcome in &told.outcomes {
-            let due = Instant::from_micros(outcome.due)?;
-            let fallen = Fallen { due, position: outcome.timer, round: outcome.round };
-            let firing = self.timers.pending.remove(&fallen)?;
-            let state = FiringState::parse(&outcome.outcome)?;
-            self.check_recorded(&firing, state, position);
-            self.timers.state.settled(state, firing.advance, firing.made);
-            let firing = FiringRow { state, settled: Some(position), reason: outcome.reason.clone(), ..firing };
-            self.timers.settled.add(&of_firing(&firing));
+        for end in firings_settled(told, position)? {
+            let firing = self.timers.settle(end)?;
+            self.check_recorded(&firing, position);
+            self.timers.state.settled(firing.state, firing.advance, firing.made);
         }
         Some(())
     }
@@ -370,7 +348,8 @@ impl Replay {
     }
 
     /// A firing that is an event is done if that was recorded, and failed otherwise.
-    fn check_recorded(&mut self, firing: &FiringRow, state: FiringState, position: u64) {
+    fn check_recorded(&mut self, firing: &FiringRow, position: u64) {
+        let state = firing.state;
         let recorded = self.timers.recording.remove(&firing.firing_id);
         // Where reading began later, the service's events are not looked at.
         let is_known = self.from_the_start && self.blind.is_none();
