@@ -13,7 +13,7 @@ use timenav_core::ledger::LeafRecord;
 use timenav_core::limits::{ACTION_BYTES_MAX, EVENT_CAUSES_MAX, RETURN_EVENTS_MAX};
 use timenav_core::time::{Instant, Virtual};
 
-use crate::action::{Action, OnEvents};
+use crate::action::Action;
 use crate::asked::Answer;
 use crate::caller::Caller;
 use crate::changes::{EventCorrected, EventIntervened, LedgerPosition};
@@ -255,7 +255,7 @@ impl Engine {
             at += leaves.len() as u64;
             for leaf in leaves {
                 let record = LeafRecord::decode(&leaf).map_err(|error| Refusal::Damaged(error.to_string()))?;
-                if Action::of(&record).is_some_and(|action| action.on_events() == OnEvents::Changes) {
+                if Action::of(&record).is_some_and(Action::changes_events) {
                     changed.extend(EventId::new(&record.subject));
                 }
             }

@@ -55,7 +55,7 @@ fn strangers_know_what_readers_are_shown() {
 #[test]
 fn what_is_erased_is_what_tells_of_events() {
     for action in Action::ALL {
-        assert_eq!(is_erasable(action.word()), action.on_events() == OnEvents::Changes, "{action:?}");
+        assert_eq!(is_erasable(action.word()), action.changes_events(), "{action:?}");
     }
     assert!(!is_erasable("shrink"));
 }

@@ -179,7 +179,6 @@ mod tests {
     use timenav_core::ledger::{Hash, Leaf};
 
     use super::*;
-    use crate::action::OnEvents;
 
     fn leaf(seq: u64, action: Action) -> Vec<u8> {
         let at = "2026-01-01T00:00:00Z";
@@ -237,7 +236,7 @@ mod tests {
             let leaf = leaf(seq, *action);
             gone.entry(&leaf, &LeafRecord::decode(&leaf).unwrap(), (&[], &[])).unwrap();
         }
-        let events = |action: &&Action| action.on_events() == OnEvents::Changes;
+        let events = |action: &&Action| action.changes_events();
         let positions: Vec<u64> = (1..Action::ALL.len() as u64).collect();
         let erased = format!(r#"{{"position":0,"also":{positions:?},"event_id":"e"}}"#);
         let leaf = leaf(Action::ALL.len() as u64, Action::EraseData);

@@ -14,7 +14,7 @@ use timenav_core::time::{Instant, Span, TimeRange, Virtual, Wall};
 
 use super::advances::record_host;
 use super::{LedgerStream, News, Seen, Told, changed_clock};
-use crate::action::{Action, OnEvents, Topic};
+use crate::action::{Action, Topic};
 use crate::engine::Engine;
 use crate::head::{TimelineKey, TimelineState};
 use crate::one_fact::OneFact as _;
@@ -112,7 +112,7 @@ impl LedgerStream {
                 told.extend(self.pass_change(clock, host).await?);
             }
         }
-        if action.map_or(OnEvents::Nothing, Action::on_events) != OnEvents::Nothing
+        if action.is_some_and(|action| action.changes_events() || action.erases_events())
             && let Some(passing) = &mut self.passing
         {
             passing.next = Next::Unknown;

@@ -4,7 +4,7 @@ use timenav_core::ledger::LeafRecord;
 use timenav_core::paradox::{Kind, Paradox, Settings};
 
 use super::{LedgerStream, News};
-use crate::action::{Action, OnEvents, OnTimers};
+use crate::action::{Action, OnTimers};
 use crate::engine::Engine;
 use crate::look::Look;
 use crate::one_fact::OneFact as _;
@@ -68,18 +68,15 @@ impl LedgerStream {
         let Some(watch) = &mut self.paradoxes else { return Ok(Some(Vec::new())) };
         let record = LeafRecord::decode(leaf).map_err(|error| Refusal::Damaged(error.to_string()))?;
         let action = Action::of(&record);
-        match action.map_or(OnEvents::Nothing, Action::on_events) {
-            OnEvents::Changes => {}
-            OnEvents::Nothing if action.is_some_and(is_of_firings) => {}
-            OnEvents::Erases => {
-                let entry = self.engine.store().entry(self.key, position).await?;
-                // What the paradoxes of an erased event were is told to nobody any more, and so is not what
-                // became of them.
-                let is_event = entry.is_none_or(|entry| DataErased::may_be_of_event(&entry.payload));
-                return Ok(Some(if is_event { vec![News::Reset] } else { Vec::new() }));
-            }
-            OnEvents::Nothing if watch.wanted.is_of_any_entry() => {}
-            OnEvents::Nothing => return Ok(Some(Vec::new())),
+        if action.is_some_and(Action::erases_events) {
+            let entry = self.engine.store().entry(self.key, position).await?;
+            // What the paradoxes of an erased event were is told to nobody any more, and so is not what became of them.
+            let is_event = entry.is_none_or(|entry| DataErased::may_be_of_event(&entry.payload));
+            return Ok(Some(if is_event { vec![News::Reset] } else { Vec::new() }));
+        }
+        let changes = |action: Action| action.changes_events() || is_of_firings(action);
+        if !action.is_some_and(changes) && !watch.wanted.is_of_any_entry() {
+            return Ok(Some(Vec::new()));
         }
         let Some(state) = self.engine.state(&self.timeline_id) else { return Ok(Some(Vec::new())) };
         let delta = self.engine.followed_delta(&mut watch.following, &state.layers_now(), position).await?;

@@ -6,7 +6,7 @@ use timenav_core::ledger::Hash;
 use timenav_core::time::{Instant, Wall};
 
 use super::{KeyRecord, LoggedIn, PasswordSet, SessionRenewed, SessionsEnded, UserRecord};
-use crate::action::Action;
+use crate::action::{Action, OnDirectory};
 use crate::json::{json, read};
 
 /// Returns the action, the subject and the payload of the entry that tells what happened.
@@ -39,25 +39,25 @@ pub(crate) fn entry_of(happened: &Happened) -> (Action, &str, String) {
 
 /// Returns what an entry says happened to a directory, which was recorded at a host instant: `None` where it tells of
 /// something else, and an error where it cannot be read.
-#[expect(clippy::too_many_lines, reason = "an arm for each action")]
 pub(crate) fn happened_in<P: PasswordRow>(
     directory: &Directory<P>,
     action: Action,
     at: Instant<Wall>,
     payload: Option<&[u8]>,
 ) -> Result<Option<Happened<PasswordTold>>, Unreadable> {
-    Ok(Some(match action {
-        Action::CreateUser => Happened::UserMade(told::<UserRecord>(payload)?.user().ok_or(Unreadable)?),
-        Action::RestrictTimeTravel => Happened::UserRestricted(told::<UserRecord>(payload)?.user().ok_or(Unreadable)?),
-        Action::DeleteUser => Happened::UserRemoved(told::<UserRecord>(payload)?.user().ok_or(Unreadable)?),
-        Action::CreateApiKey => Happened::KeyMade(told::<KeyRecord>(payload)?.key(at).ok_or(Unreadable)?),
-        Action::RevokeApiKey => {
+    let Some(on_directory) = action.on_directory() else { return Ok(None) };
+    Ok(Some(match on_directory {
+        OnDirectory::MakesUser => Happened::UserMade(told::<UserRecord>(payload)?.user().ok_or(Unreadable)?),
+        OnDirectory::RestrictsUser => Happened::UserRestricted(told::<UserRecord>(payload)?.user().ok_or(Unreadable)?),
+        OnDirectory::RemovesUser => Happened::UserRemoved(told::<UserRecord>(payload)?.user().ok_or(Unreadable)?),
+        OnDirectory::MakesKey => Happened::KeyMade(told::<KeyRecord>(payload)?.key(at).ok_or(Unreadable)?),
+        OnDirectory::StopsKey => {
             let key = told::<KeyRecord>(payload)?.key(at).ok_or(Unreadable)?;
             // When it was made is told by another entry.
             let created_at = directory.keys.get(&key.key_id).map_or(key.created_at, |known| known.created_at);
             Happened::KeyStopped(ApiKey { created_at, revoked_at: Some(at), ..key })
         }
-        Action::LogIn => {
+        OnDirectory::LogsIn => {
             let told: LoggedIn = told(payload)?;
             let session = told.session(at).ok_or(Unreadable)?;
             let rehashed = match &told.password_sha256 {
@@ -71,61 +71,20 @@ pub(crate) fn happened_in<P: PasswordRow>(
             };
             Happened::LoggedIn { ended: ids(&told.ended)?, session, rehashed }
         }
-        Action::RenewSession => {
+        OnDirectory::RenewsSession => {
             Happened::SessionRenewed { session_id: id(&told::<SessionRenewed>(payload)?.session_id)?, at }
         }
-        Action::LogOut | Action::EndSession => {
+        OnDirectory::EndsSessions => {
             let told: SessionsEnded = told(payload)?;
             let user_id = UserId::new(told.user_id()).map_err(|_| Unreadable)?;
             Happened::SessionsEnded { user_id, ended: ids(&told.ended)?, is_log_out: action == Action::LogOut }
         }
-        Action::SetPassword => {
+        OnDirectory::SetsPassword => {
             let PasswordSet { user_id, password_sha256, ended } = told(payload)?;
             let user_id = UserId::new(&user_id).map_err(|_| Unreadable)?;
             let sha256 = Hash::from_hex(&password_sha256).ok_or(Unreadable)?;
             Happened::PasswordSet { password: PasswordTold { user_id, sha256, set_at: at }, ended: ids(&ended)? }
         }
-        Action::CreateTimeline
-        | Action::Travel
-        | Action::PauseTime
-        | Action::ResumeTime
-        | Action::FastForward
-        | Action::Rewind
-        | Action::SetRate
-        | Action::ReturnToAnchor
-        | Action::SetAnchor
-        | Action::RecordEvent
-        | Action::CorrectEvent
-        | Action::ManipulateEvent
-        | Action::EncryptData
-        | Action::DecryptData
-        | Action::EraseData
-        | Action::EraseEvents
-        | Action::EraseReads
-        | Action::SetAccessControl
-        | Action::DetectTampering
-        | Action::Read
-        | Action::Reads
-        | Action::Attempt
-        | Action::AttemptsCounted
-        | Action::RotateSigningKey
-        | Action::AcceptRollback
-        | Action::Adopt
-        | Action::HandedOver
-        | Action::LayerErased
-        | Action::EndTimeline
-        | Action::SetRetention
-        | Action::SetFault
-        | Action::Sweep
-        | Action::AcceptHostClock
-        | Action::SetTimer
-        | Action::ChangeTimer
-        | Action::CancelTimer
-        | Action::FireTimers
-        | Action::SettleFirings
-        | Action::EndAdvance
-        | Action::RestoreTimers
-        | Action::Heads => return Ok(None),
     }))
 }
 

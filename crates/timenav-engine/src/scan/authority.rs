@@ -16,7 +16,7 @@ use super::blocks;
 use super::directory::DirectoryTold;
 use super::powers::{Powers, Shown};
 use super::request::ScanRequest;
-use crate::action::{Action, Demanded, Nobody};
+use crate::action::{Action, Demanded, Nobody, OnDirectory};
 use crate::archive::{EntryRow, Snapshot};
 use crate::json::read;
 use crate::long_work::giving_way;
@@ -196,60 +196,24 @@ fn is_own(powers: &Powers, claim: &Claim<'_>, action: Action, actor: &UserId) ->
     let Claim { record, payload, .. } = claim;
     let is_of_actor = |id: &str| powers.shown(id).is_some_and(|shown| shown.user_id == *actor);
     let Some(payload) = payload else { return false };
-    match action {
-        Action::CreateApiKey => read::<KeyRecord>(payload).is_some_and(|told| told.user_id() == actor.as_str()),
-        Action::RevokeApiKey => is_of_actor(&record.subject),
-        Action::SetPassword => read::<PasswordSet>(payload).is_some_and(|told| told.user_id == actor.as_str()),
-        Action::LogOut | Action::EndSession => {
+    match action.on_directory() {
+        Some(OnDirectory::MakesKey) => read::<KeyRecord>(payload).is_some_and(|told| told.user_id() == actor.as_str()),
+        Some(OnDirectory::StopsKey) => is_of_actor(&record.subject),
+        Some(OnDirectory::SetsPassword) => {
+            read::<PasswordSet>(payload).is_some_and(|told| told.user_id == actor.as_str())
+        }
+        Some(OnDirectory::EndsSessions) => {
             let told = read::<SessionsEnded>(payload).filter(|told| told.user_id() == actor.as_str());
             told.is_some_and(|told| told.ended.iter().all(|id| is_of_actor(id)))
         }
-        Action::CreateTimeline
-        | Action::Travel
-        | Action::PauseTime
-        | Action::ResumeTime
-        | Action::FastForward
-        | Action::Rewind
-        | Action::SetRate
-        | Action::ReturnToAnchor
-        | Action::SetAnchor
-        | Action::RecordEvent
-        | Action::CorrectEvent
-        | Action::ManipulateEvent
-        | Action::EncryptData
-        | Action::DecryptData
-        | Action::EraseData
-        | Action::EraseEvents
-        | Action::EraseReads
-        | Action::SetAccessControl
-        | Action::DetectTampering
-        | Action::CreateUser
-        | Action::DeleteUser
-        | Action::RestrictTimeTravel
-        | Action::LogIn
-        | Action::RenewSession
-        | Action::Read
-        | Action::Reads
-        | Action::Attempt
-        | Action::AttemptsCounted
-        | Action::RotateSigningKey
-        | Action::AcceptRollback
-        | Action::Adopt
-        | Action::HandedOver
-        | Action::LayerErased
-        | Action::EndTimeline
-        | Action::SetRetention
-        | Action::SetFault
-        | Action::Sweep
-        | Action::AcceptHostClock
-        | Action::SetTimer
-        | Action::ChangeTimer
-        | Action::CancelTimer
-        | Action::FireTimers
-        | Action::SettleFirings
-        | Action::EndAdvance
-        | Action::RestoreTimers
-        | Action::Heads => false,
+        Some(
+            OnDirectory::MakesUser
+            | OnDirectory::RestrictsUser
+            | OnDirectory::RemovesUser
+            | OnDirectory::LogsIn
+            | OnDirectory::RenewsSession,
+        )
+        | None => false,
     }
 }
 

@@ -9,7 +9,7 @@ use timenav_core::paradox::{AnchorSet, Came, Cancelled, Intervention, Record, St
 use timenav_core::time::{Instant, Virtual, parse_timestamp};
 
 use super::timers;
-use crate::action::{Action, OnEvents};
+use crate::action::{Action, OnEvents, Topic};
 use crate::archive::EntryRow;
 use crate::event_content::{CauseContent, event_draft};
 use crate::json::read;
@@ -18,7 +18,7 @@ use crate::payload::{self, Corrected, DataErased, clock_in};
 /// Returns whether an entry erases an event.
 pub(super) fn erases(row: &EntryRow) -> bool {
     let action = LeafRecord::decode(&row.leaf).ok().and_then(|record| Action::of(&record));
-    let erases = |action: Action| action.on_events() == OnEvents::Erases;
+    let erases = |action: Action| action.erases_events();
     action.filter(|action| erases(*action)).is_some_and(|action| {
         // A sealed record is no event.
         action != Action::EraseData || DataErased::may_be_of_event(&row.payload)
@@ -62,62 +62,17 @@ fn told(leaf: &LeafRecord<'_>, row: &EntryRow, stamp: Stamp, take: &mut dyn FnMu
         done.records(stamp, row.position, first.unwrap_or(Record::Other(stamp)), take);
         return Some(());
     }
-    match action {
-        Action::RecordEvent => version(leaf, text, stamp, Came::Recorded, take),
-        Action::CorrectEvent => {
+    match action.on_events() {
+        Some(OnEvents::Records) => version(leaf, text, stamp, Came::Recorded, take),
+        Some(OnEvents::Corrects) => {
             let corrected: Corrected<'_> = read(&row.payload)?;
             version(leaf, corrected.event.get(), stamp, Came::Corrected, take)
         }
-        Action::ManipulateEvent => intervened(leaf, text, stamp, take),
-        Action::SetAnchor => anchor_set(text, stamp, take),
-        Action::CreateTimeline
-        | Action::Travel
-        | Action::PauseTime
-        | Action::ResumeTime
-        | Action::FastForward
-        | Action::Rewind
-        | Action::SetRate
-        | Action::ReturnToAnchor
-        // It tells of the clock where an advance came to another instant.
-        | Action::FireTimers
-        | Action::EndAdvance => clock_moved(row, stamp, take),
-        Action::EncryptData
-        | Action::DecryptData
-        | Action::EraseData
-        | Action::EraseEvents
-        | Action::EraseReads
-        | Action::SetAccessControl
-        | Action::DetectTampering
-        | Action::CreateUser
-        | Action::DeleteUser
-        | Action::RestrictTimeTravel
-        | Action::CreateApiKey
-        | Action::RevokeApiKey
-        | Action::LogIn
-        | Action::LogOut
-        | Action::RenewSession
-        | Action::EndSession
-        | Action::SetPassword
-        | Action::Read
-        | Action::Reads
-        | Action::Attempt
-        | Action::AttemptsCounted
-        | Action::RotateSigningKey
-        | Action::AcceptRollback
-        | Action::Adopt
-        | Action::HandedOver
-        | Action::LayerErased
-        | Action::EndTimeline
-        | Action::SetRetention
-        | Action::SetFault
-        | Action::Sweep
-        | Action::AcceptHostClock
-        | Action::SetTimer
-        | Action::ChangeTimer
-        | Action::CancelTimer
-        | Action::SettleFirings
-        | Action::RestoreTimers
-        | Action::Heads => None,
+        Some(OnEvents::Intervenes) => intervened(leaf, text, stamp, take),
+        None if action == Action::SetAnchor => anchor_set(text, stamp, take),
+        // The firing of timers tells of the clock where an advance came to another instant.
+        None if action.topic() == Some(Topic::Clock) || action == Action::FireTimers => clock_moved(row, stamp, take),
+        None => None,
     }
 }
 

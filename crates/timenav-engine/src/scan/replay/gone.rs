@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use timenav_core::ledger::{EventsErased, LeafRecord, PositionRuns, ReadsEntry, ReadsErased, reads_in};
 use timenav_core::scan::{FindingKind, Findings};
 
-use crate::action::{Action, OnEvents};
+use crate::action::Action;
 
 /// Payloads that are gone and were let go by no sweep, and single reads.
 #[derive(Default)]
@@ -37,7 +37,7 @@ impl Gone {
     /// Takes an entry: its payload may be gone, or single reads of it.
     pub(super) fn entry(&mut self, record: &LeafRecord<'_>, position: u64, payload: Option<&[u8]>) {
         let Some(payload) = payload else {
-            let is_event = Action::of(record).is_some_and(|action| action.on_events() == OnEvents::Changes);
+            let is_event = Action::of(record).is_some_and(Action::changes_events);
             self.payloads.insert(position, GonePayload { is_event, is_named: false });
             return;
         };
