@@ -32,7 +32,9 @@ const DELETE_SOME: [&str; 7] = [
     "DELETE FROM advances WHERE timeline = ?1 AND position IN
         (SELECT position FROM advances WHERE timeline = ?1 LIMIT ?2)",
 ];
-const DELETE_OUTCOMES: &str = "DELETE FROM outcomes WHERE json_extract(outcome, '$.timeline_id') = ?1";
+/// The expression of the index `outcomes_by_timeline`.
+const DELETE_OUTCOMES: &str =
+    "DELETE FROM outcomes WHERE iif(json_valid(outcome), json_extract(outcome, '$.timeline_id'), NULL) = ?1";
 const MARK: &str = "UPDATE ended_timelines SET is_let_go = 1 WHERE timeline_id = ?1";
 
 /// Takes a timeline from those that stand to those that have ended.

@@ -35,6 +35,7 @@ pub(super) const STEPS: [(&str, &str); 24] = [
     ("0022-permission-ends", include_str!("../../migrations/sqlite/0022-permission-ends.sql")),
     ("0023-lengths", include_str!("../../migrations/sqlite/0023-lengths.sql")),
     ("0024-held", include_str!("../../migrations/sqlite/0024-held.sql")),
+    ("0025-outcomes-by-timeline", include_str!("../../migrations/sqlite/0025-outcomes-by-timeline.sql")),
 ];
 
 /// Says that a file is timenav's: "TNAV" in ASCII. Step 5 writes it.

@@ -16,14 +16,9 @@ const NOW: &str = " (extract(epoch FROM clock_timestamp()) * 1000000)::bigint ";
 /// Modules whose macros compose statements. Tests in `event_runs` check its plans; `ahead` and `orphans` read few rows at a time.
 const COMPOSED: [&str; 3] = ["ahead", "orphans", "event_runs"];
 /// Statements that may scan a table: the module, the beginning of the statement, and the reason.
-const ALLOWED: [(&str, &str, &str); 13] = [
+const ALLOWED: [(&str, &str, &str); 12] = [
     ("commit", "UPDATE outcomes SET fingerprint", "once, where a backup is restored with another secret"),
     ("outcomes", "UPDATE outcomes SET fingerprint", "once, where a backup is restored with another secret"),
-    (
-        "ends",
-        "DELETE FROM outcomes WHERE json_extract",
-        "once for a timeline that has ended; outcomes are kept for a day",
-    ),
     ("examination", "SELECT max(recorded_at)", "an operator asked"),
     ("examination", "SELECT json_extract(", "an operator asked; the newest entries of each timeline"),
     ("examination", "SELECT substring(", "an operator asked; the newest entries of each timeline"),
