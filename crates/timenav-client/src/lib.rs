@@ -36,6 +36,8 @@
 //!
 //! The crate depends on the API alone, not on the engine of the service.
 
+#![warn(missing_docs)]
+
 mod client;
 mod request;
 mod response;
