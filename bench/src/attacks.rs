@@ -5,6 +5,7 @@
 //! threat model says.
 
 mod attacker;
+mod erasing;
 mod guesses;
 mod imports;
 mod ledger;
@@ -14,6 +15,7 @@ mod silence;
 mod strangers;
 mod streams;
 mod timelines;
+mod unread;
 
 use std::fmt;
 
@@ -45,13 +47,20 @@ pub(crate) struct Verdict {
     pub(crate) remark: String,
 }
 
-const ATTACKS: [Attack; 10] = [
-    Attack { name: "readers", about: "twelve kinds of heavy reader beside one client that writes", run: readers::run },
+const ATTACKS: [Attack; 13] = [
+    Attack {
+        name: "readers",
+        about: "thirteen kinds of heavy reader beside one client that writes",
+        run: readers::run,
+    },
     Attack { name: "imports", about: "imports that send nothing, against the reads of everybody", run: imports::run },
     Attack { name: "bodies", about: "large bodies of strangers and of users, against memory", run: strangers::bodies },
     Attack { name: "silence", about: "connections that say nothing, against those who do", run: silence::run },
     Attack { name: "timelines", about: "very many timelines of one user, against memory", run: timelines::run },
     Attack { name: "streams", about: "very many streams of one user, against memory", run: streams::run },
+    Attack { name: "paradoxes", about: "streams of paradoxes of one user, against memory", run: streams::paradoxes },
+    Attack { name: "unread", about: "responses that are requested and not read, against memory", run: unread::run },
+    Attack { name: "erasing", about: "erasing of many events, against the writes of others", run: erasing::run },
     Attack { name: "keys", about: "many keys of one user, against the limit on requests", run: timelines::keys },
     Attack { name: "guesses", about: "guesses on a sealed record, all at once", run: guesses::run },
     Attack { name: "log-ins", about: "passphrases of one user, against the log-ins of others", run: log_ins::run },

@@ -1,4 +1,4 @@
-//! Twelve kinds of heavy reader, each beside one client that writes on a timeline of its own.
+//! Thirteen kinds of heavy reader, each beside one client that writes on a timeline of its own.
 //!
 //! The readers come from a thread that gives way: on this machine they would otherwise take the processors from the
 //! service that they are to be shared by.
@@ -39,7 +39,7 @@ fn get(path: String) -> (&'static str, String, Option<String>) {
     ("GET", path, None)
 }
 
-const READERS: [Reader; 12] = [
+const READERS: [Reader; 13] = [
     Reader {
         name: "exports as NDJSON",
         connections: 8,
@@ -104,6 +104,14 @@ const READERS: [Reader; 12] = [
         request: |_| get("/timelines/diff?a=logged&b=fork&limit=1".to_owned()),
     },
     Reader {
+        name: "moments of a rare rule with a count",
+        connections: 4,
+        request: |_| {
+            let rule = "FREQ%3DYEARLY%3BBYWEEKNO%3D53%3BBYDAY%3DSU%3BCOUNT%3D10000";
+            get(format!("/v1/timer-moments?timeline_id=main&limit=1&rule={rule}&starts=-009999-01-01T00:00:00Z"))
+        },
+    },
+    Reader {
         name: "scans for tampering",
         connections: 8,
         request: |_| ("POST", "/v1/detect-tampering".to_owned(), Some(r#"{"timeline_id":"main"}"#.to_owned())),
@@ -160,7 +168,7 @@ async fn prepare(target: &Target<'_>) -> anyhow::Result<(String, String)> {
 }
 
 /// Writes for a while, one request after the other, and returns how long the slowest hundredth took, in microseconds.
-fn writes(address: SocketAddr, key: &str, time: Duration) -> anyhow::Result<f64> {
+pub(super) fn writes(address: SocketAddr, key: &str, time: Duration) -> anyhow::Result<f64> {
     let travel = |minute: usize| {
         let body = format!(r#"{{"timeline_id":"theirs","destination_time":"2030-01-01T00:{:02}:00Z"}}"#, minute % 60);
         request("POST", "/v1/travel", key, Some(&body))

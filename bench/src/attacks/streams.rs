@@ -1,10 +1,12 @@
 //! Streams of one user, as many as can be had.
 
+use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
 use super::Verdict;
-use super::attacker::{Target, block_on, status};
+use super::attacker::{Target, ask, block_on, status};
+use crate::http::Connection;
 use crate::load::count;
 use crate::setting::Setting;
 
@@ -12,6 +14,11 @@ use crate::setting::Setting;
 const ASKED: usize = 2_000;
 /// Megabytes that all of them may take.
 const MEGABYTES_MOST: f64 = 60.0;
+/// Streams of paradoxes, and how many equal events are recorded while all of them are read.
+const PARADOX_STREAMS: usize = 200;
+const EQUAL_EVENTS: usize = 4_000;
+/// Megabytes that these streams may take.
+const PARADOX_MEGABYTES_MOST: f64 = 600.0;
 
 pub(crate) fn run(setting: &Setting) -> anyhow::Result<Vec<Verdict>> {
     let target = Target::start(setting, "streams", &[])?;
@@ -52,4 +59,49 @@ pub(crate) fn run(setting: &Setting) -> anyhow::Result<Vec<Verdict>> {
             remark: String::new(),
         },
     ])
+}
+
+/// Streams of paradoxes on a timeline where every event is a paradox with every other.
+pub(crate) fn paradoxes(setting: &Setting) -> anyhow::Result<Vec<Verdict>> {
+    let target = Target::start(setting, "paradoxes", &[])?;
+    let before = target.service.resident_megabytes()?;
+    let (most, taken) = block_on(async {
+        let user = target.user("listener").await?;
+        let mut connection = Connection::open(target.address()).await?;
+        ask(&mut connection, &user, "POST", "/timelines", Some(&json!({ "timeline_id": "equal" }))).await?;
+        let head = format!(
+            "GET /v1/stream?timeline_id=equal&topics=paradoxes HTTP/1.1\r\nHost: localhost\r\n\
+             Authorization: Bearer {user}\r\nAccept: text/event-stream\r\n\r\n"
+        );
+        let mut taken = 0;
+        for _ in 0..PARADOX_STREAMS {
+            let mut stream = TcpStream::connect(target.address()).await?;
+            stream.write_all(head.as_bytes()).await?;
+            taken += 1;
+            tokio::spawn(async move {
+                let mut buffer = vec![0; 64 << 10];
+                while stream.read(&mut buffer).await.is_ok_and(|bytes| bytes > 0) {}
+            });
+        }
+        let event = json!({ "time": "2030-01-01T00:00:00Z", "location": "Paris", "actors": ["ada"] });
+        let events: Value = std::iter::repeat_n(event, 100).collect();
+        let mut most: f64 = 0.0;
+        for _ in 0..EQUAL_EVENTS / 100 {
+            ask(&mut connection, &user, "POST", "/v1/events?timeline_id=equal", Some(&events)).await?;
+            most = most.max(target.service.resident_megabytes()?);
+        }
+        for _ in 0..20 {
+            tokio::time::sleep(std::time::Duration::from_millis(500)).await;
+            most = most.max(target.service.resident_megabytes()?);
+        }
+        anyhow::Ok((most, taken))
+    })?;
+    target.service.stop()?;
+    Ok(vec![Verdict {
+        what: format!("memory of {taken} streams of paradoxes"),
+        figure: most - before,
+        most: PARADOX_MEGABYTES_MOST,
+        unit: "MB more",
+        remark: format!("{EQUAL_EVENTS} equal events"),
+    }])
 }

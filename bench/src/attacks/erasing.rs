@@ -1,0 +1,63 @@
+//! A user who erases events of their own, against the writes of others.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use serde_json::{Value, json};
+
+use super::Verdict;
+use super::attacker::{Target, ask, block_on};
+use super::readers::writes;
+use crate::http::Connection;
+use crate::setting::Setting;
+
+/// Events that one request erases.
+const BATCH: usize = 1_000;
+/// How long the slowest hundredth of others' writes may take meanwhile, in milliseconds.
+const WRITE_MILLIS_MOST: f64 = 100.0;
+
+pub(crate) fn run(setting: &Setting) -> anyhow::Result<Vec<Verdict>> {
+    let target = Target::start(setting, "erasing", &[])?;
+    let batches = if setting.quick { 10 } else { 60 };
+    let (eraser, writer) = block_on(async {
+        let (eraser, writer) = (target.user("eraser").await?, target.user("writer").await?);
+        let mut connection = Connection::open(target.address()).await?;
+        ask(&mut connection, &writer, "POST", "/timelines", Some(&json!({ "timeline_id": "theirs" }))).await?;
+        for batch in 0..batches {
+            let event = |id: &str| json!({ "event_id": id, "time": "2030-01-01T00:00:00Z" });
+            let events: Value = ids(batch).iter().map(|id| event(id)).collect();
+            ask(&mut connection, &eraser, "POST", "/v1/events?timeline_id=erased", Some(&events)).await?;
+        }
+        Ok((eraser, writer))
+    })?;
+    let (address, is_over) = (target.address(), AtomicBool::new(false));
+    let (slowest, erased) = std::thread::scope(|scope| {
+        let erasing = scope.spawn(|| {
+            block_on(async {
+                let mut connection = Connection::open(address).await?;
+                let mut erased = 0;
+                for batch in (0..batches).take_while(|_| !is_over.load(Ordering::Relaxed)) {
+                    let body = json!({ "timeline_id": "erased", "event_ids": ids(batch) });
+                    ask(&mut connection, &eraser, "POST", "/v1/erase-events", Some(&body)).await?;
+                    erased += BATCH;
+                }
+                Ok(erased)
+            })
+        });
+        let slowest = writes(address, &writer, setting.measure_time);
+        is_over.store(true, Ordering::Relaxed);
+        let erased = erasing.join().map_err(|_| anyhow::anyhow!("the eraser panicked"))??;
+        anyhow::Ok((slowest?, erased))
+    })?;
+    target.service.stop()?;
+    Ok(vec![Verdict {
+        what: format!("a write beside the erasing of {} events", batches * BATCH),
+        figure: slowest / 1e3,
+        most: WRITE_MILLIS_MOST,
+        unit: "ms p99",
+        remark: format!("{erased} erased meanwhile"),
+    }])
+}
+
+fn ids(batch: usize) -> Vec<String> {
+    (batch * BATCH..(batch + 1) * BATCH).map(|number| format!("event-{number}")).collect()
+}
