@@ -1,8 +1,8 @@
 //! What one attacker or one heavy user can do to others: `cargo xtask attack`.
 //!
 //! Each attack is run against the release build, for a bounded time and with a bounded number of requests, on this
-//! machine alone. It tells a figure and what the figure must not go beyond, which `docs/limits.md` or a promise of the
-//! threat model says.
+//! machine alone. It prints a figure and its maximum, which is from `docs/limits.md` or from a promise in
+//! `docs/security.md`.
 
 mod attacker;
 mod erasing;

@@ -24,7 +24,7 @@ pub use signed::{Unsigned, open_kept, open_signed};
 /// Findings of one kind that are told one by one. More are counted.
 pub const FINDINGS_PER_KIND_MAX: usize = 100;
 
-/// What kind of difference was found. `docs/threat-model.md` says which attack shows as which.
+/// What kind of difference was found. `docs/security.md` says which attack shows as which.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum FindingKind {
     /// An entry is not the one that the tree was built over, or says that it stands elsewhere.

@@ -191,7 +191,7 @@ mod tests {
 
     #[test]
     fn the_page_on_replicas_has_a_row_for_each_level_and_says_which_are_known() {
-        let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/replicas.md");
+        let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/postgresql.md");
         let page = std::fs::read_to_string(page).unwrap();
         let rows = page.lines().skip_while(|line| !line.starts_with("| level |")).skip(2);
         let rows = rows.take_while(|line| line.starts_with('|'));

@@ -1,4 +1,4 @@
-//! Every attack of the threat model on the files of a service, done by hand, and what a scan says.
+//! Every attack in docs/security.md on the files of a service, done by hand, and what a scan says.
 
 mod anchors;
 mod authority;

@@ -29,7 +29,7 @@ const MICROS_PER_SECOND: i64 = 1_000_000;
 
 /// What to do where there is no file.
 const INSTEAD: &str = "use `pg_dump --format=custom` or base backups for the database, and copy signing.key and checkpoints.log \
-     from the data folder (docs/replicas.md, \"Back up\")";
+     from the data folder (docs/postgresql.md, \"Back up\")";
 
 /// Backs up a data folder to one file, whether or not the service is running.
 ///

@@ -34,7 +34,7 @@ use crate::surroundings::Surroundings;
 /// It changes nothing, and works whether or not the service is running. Run it as the user that the service runs as.
 ///
 /// It prints one line for each check: `ok`; `warn`, which may be intended; or `fail`. The exit code is 1 if a check
-/// failed, otherwise 0. docs/hardening.md explains the checks.
+/// failed, otherwise 0. docs/security.md explains the checks.
 #[derive(Debug, clap::Args)]
 pub(crate) struct DoctorCommand {
     /// Check security instead of health.

@@ -30,7 +30,7 @@ const MAY_BE_THERE: [&str; 4] = ["lost+found", LOCK_FILE, CHECKPOINTS_LOCK_FILE,
 
 /// What to do where there is no file.
 const INSTEAD: &str = "use `pg_restore` into an empty database, put signing.key back, and check it with `timenav verify --store` \
-     (docs/replicas.md, \"Restore\")";
+     (docs/postgresql.md, \"Restore\")";
 
 /// Restores a backup to a data folder that no service is using.
 ///

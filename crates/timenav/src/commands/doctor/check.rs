@@ -30,7 +30,7 @@ impl Outcome {
 /// One thing that was looked at.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Check {
-    /// A stable word for it, which docs/hardening.md explains.
+    /// A stable word for it, which docs/security.md explains.
     pub(super) name: &'static str,
     pub(super) outcome: Outcome,
     pub(super) seen: String,

@@ -254,7 +254,7 @@ fn the_manifest_of_several_replicas_agrees_with_itself() {
 /// Checks that a question to Prometheus is whole, and about something.
 fn check_expression(what: &str, expression: &str) {
     assert!(["timenav_", "up{"].iter().any(|name| expression.contains(name)), "{what}: {expression}");
-    let pages = ["operations", "postgresql", "replicas"].map(|page| read(&format!("docs/{page}.md")));
+    let pages = ["operations", "postgresql"].map(|page| read(&format!("docs/{page}.md")));
     let words = expression.split(|one: char| !one.is_ascii_alphanumeric() && one != '_');
     for name in words.filter(|word| word.starts_with("timenav_")) {
         let name = ["_bucket", "_count", "_sum"].iter().find_map(|end| name.strip_suffix(end)).unwrap_or(name);

@@ -249,7 +249,7 @@ fn the_checkpoint_of_system_is_the_cosigned_one_also_after_a_restart() {
     service.audit();
 }
 
-/// T14, T23 of the threat model: the attacker owns the disk, and has put back all of it.
+/// docs/security.md: the attacker owns the disk, and has put back all of it.
 #[test]
 fn a_whole_disk_that_was_taken_back_is_found_for_every_timeline() {
     let (mut service, witness) = witnessed();
