@@ -10,10 +10,10 @@
 The first checks a whole ledger over HTTP, and with --contents what its entries say: each payload that the API key may see
 against its leaf, and the events that monitor-events answers against those that follow. The second checks a proof file of one
 entry (§7), and with it the entry's payload, or one read that is shown of it (2§3); the third a head statement (2§4); the fourth
-a bundle (docs/bundle-format.md, b§n), with proofs of rotations of the key that is given; the fifth the answer
+a bundle (docs/specs/bundle.md, b§n), with proofs of rotations of the key that is given; the fifth the answer
 of `GET /timeline/TIMELINE/proof?witnessed=true` (2§10). Those four need no network.
-Written from docs/ledger-format.md ("the page"; §n is a section of it), docs/ledger-format-2.md (2§n) and C2SP tlog-tiles,
-with the standard library of Python 3.9 alone. Every read is itself recorded, so a ledger grows while it is read: what is
+Written from docs/specs/ledger.md ("the page"; §n is a section of it), docs/specs/ledger-2.md (2§n) and C2SP
+tlog-tiles, with the standard library of Python 3.9 alone. Every read is itself recorded, so a ledger grows while it is read: what is
 checked is the ledger at the size of the checkpoint that is fetched first. Each answer says what was not checked.
 Where the signing key was rotated (§6), the first key is the one that signs today, and each further one a retired key, which
 counts for --checkpoint and --proof alone.

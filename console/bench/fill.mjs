@@ -29,7 +29,7 @@ const HURRICANES = {
   // Nobody measured the wind of these: as a number it would be the least of all, and pull sums and scales below zero.
   missing: { max_wind_kt: ['-99'] },
 };
-/** The one of `docs/importing.md`. */
+/** The mapping for flights in `test-data/import-examples.txt`. */
 const FLIGHTS = {
   time: '{time_hour} + {minute}m + {dep_delay}m|sum',
   end_time: '{time_hour} + {minute}m + {dep_delay}m + {air_time}m|sum',

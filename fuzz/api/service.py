@@ -12,7 +12,7 @@ from pathlib import Path
 import schemathesis
 from hypothesis import strategies as st
 
-# Texts. The names are those of docs/api-design.md.
+# Texts. The names are those of docs/http-api.md.
 
 digits = st.text(string.digits, min_size=1, max_size=9)
 fractions = st.one_of(st.just(""), st.builds("{}{}".format, st.sampled_from(".,"), digits))

@@ -21,10 +21,10 @@ OWN_CODES = ("unexpected_response",)
 
 
 def error_codes(page: str) -> str:
-    """Returns the module. Each second-level heading of docs/errors.md is a code."""
-    codes = re.findall(r"^## `([a-z_]+)`$", page, re.MULTILINE)
+    """Returns the module. Each row of the table in docs/errors.md is a code."""
+    codes = re.findall(r'^\| <a id="[a-z_]+"></a>`([a-z_]+)` \|', page, re.MULTILINE)
     if not codes:
-        raise SystemExit("docs/errors.md has no headings such as ## `not_found`")
+        raise SystemExit("docs/errors.md has no row of `not_found`")
     rows = "".join(f'    "{code}",\n' for code in (*codes, *OWN_CODES))
     text = f'{HEADER}ErrorCode: TypeAlias = Literal[\n{rows}]\n"""What `ApiError.code` may be."""\n'
     return text + '\n__all__ = ["ErrorCode"]\n'

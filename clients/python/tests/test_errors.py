@@ -70,7 +70,7 @@ def test_every_exception_name_ends_in_error() -> None:
 
 
 def test_error_code_type_lists_the_documented_codes() -> None:
-    documented = re.findall(r"^## `([a-z_]+)`$", ERRORS_PAGE, re.MULTILINE)
+    documented = re.findall(r'^\| <a id="[a-z_]+"></a>`([a-z_]+)` \|', ERRORS_PAGE, re.MULTILINE)
     assert get_args(timenav.ErrorCode) == (*documented, "unexpected_response")
 
 

@@ -108,9 +108,9 @@ ${all.map(({ name, row }) => `${name}: ${JSON.stringify(row)},`).join('\n')}
 `;
 const types = `${MADE}${astToString(await openapiTypescript(document, { emptyObjectsUnknown: true }))}`;
 const page = await readFile(new URL('../../../docs/errors.md', import.meta.url), 'utf8');
-// Each second-level heading of the page is a code. The last one is for responses that the service did not write.
-const codes = [...page.matchAll(/^## `([a-z_]+)`$/gm)].map(([, code]) => code);
-if (codes.length === 0) throw new Error('docs/errors.md has no headings such as ## `not_found`');
+// Each row of the table is a code. The last one is for responses that the service did not write.
+const codes = [...page.matchAll(/^\| <a id="[a-z_]+"><\/a>`([a-z_]+)` \|/gm)].map(([, code]) => code);
+if (codes.length === 0) throw new Error('docs/errors.md has no row of `not_found`');
 const errorCodes = `// Written by scripts/generate.mjs from docs/errors.md. Do not edit it.
 
 /** What \`ApiError.code\` may be. */

@@ -51,7 +51,8 @@ describe('the code of an error', () => {
   });
 
   it('has a type that lists the documented codes', () => {
-    const documented = [...readText('docs/errors.md').matchAll(/^## `([a-z_]+)`$/gm)].map(([, code]) => code);
+    const rows = readText('docs/errors.md').matchAll(/^\| <a id="[a-z_]+"><\/a>`([a-z_]+)` \|/gm);
+    const documented = [...rows].map(([, code]) => code);
     const typed = [...readText('clients/typescript/src/error-codes.ts').matchAll(/^ {2}\| '([a-z_]+)'/gm)];
     expect(typed.map(([, code]) => code)).toEqual([...documented, 'unexpected_response']);
   });

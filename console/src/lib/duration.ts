@@ -1,5 +1,5 @@
 /**
- * Durations, read by the rules of the service (`docs/api-design.md`): `90m`, `1.5h`, `1d12h`, `P1M`, `PT2H`. The
+ * Durations, read by the rules of the service (`docs/http-api.md`): `90m`, `1.5h`, `1d12h`, `P1M`, `PT2H`. The
  * service counts months on the calendar of the clock's location; here they are counted in UTC.
  */
 import { DAY, HOUR, MINUTE, SECOND, daysInMonth, fromCivil, toCivil, type Micros } from './instant';

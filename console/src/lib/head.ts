@@ -1,6 +1,6 @@
 /**
  * Head statements: what a service signs of a ledger inside the transaction that writes to it, and of the timeline's
- * state after it (docs/ledger-format-2.md §4).
+ * state after it (docs/specs/ledger-2.md §4).
  */
 import { fromBase64, type Bytes } from './merkle';
 import { SIGNATURE_BYTES } from './note';
@@ -9,7 +9,7 @@ export interface HeadStatement {
   origin: string;
   size: number;
   root: Bytes;
-  /** The hash over clock, counts, permissions and fork: docs/ledger-format-2.md §5. */
+  /** The hash over clock, counts, permissions and fork: docs/specs/ledger-2.md §5. */
   stateHash: Bytes;
   /** The root of an index over the entries, which is reserved; null where there is none. */
   indexRoot: Bytes | null;

@@ -18,7 +18,7 @@ import {
 import { bundlePath, proofFile, readBundle, readKey, readNote, timelineOf, verify, type Checkpoint } from './note';
 
 /**
- * The frozen vectors of docs/ledger-format.md, made by a program that shares no code with the service or the console.
+ * The frozen vectors of docs/specs/ledger.md, made by a program that shares no code with the service or the console.
  */
 interface Vectors {
   leaves: { entry: string; leaf_hash: string }[];

@@ -1,5 +1,5 @@
 /**
- * The Merkle tree of a ledger, computed in the browser: docs/ledger-format.md §3 (RFC 6962 §2.1) with the SHA-256 of
+ * The Merkle tree of a ledger, computed in the browser: docs/specs/ledger.md §3 (RFC 6962 §2.1) with the SHA-256 of
  * WebCrypto. What the service says is input here, never a reason to believe it.
  */
 export type Bytes = Uint8Array<ArrayBuffer>;

@@ -1,5 +1,5 @@
 /**
- * Signed checkpoints: docs/ledger-format.md §5 and §6 (C2SP tlog-checkpoint, signed-note), with the Ed25519 of
+ * Signed checkpoints: docs/specs/ledger.md §5 and §6 (C2SP tlog-checkpoint, signed-note), with the Ed25519 of
  * WebCrypto.
  */
 import type { Micros } from './instant';

@@ -1,5 +1,5 @@
 /**
- * Hashes of a ledger's tree as it is served in tiles (docs/ledger-format.md §4), and the proof that a tree continues an
+ * Hashes of a ledger's tree as it is served in tiles (docs/specs/ledger.md §4), and the proof that a tree continues an
  * earlier one, made of them. A full tile never changes, and a partial one only grows: unlike a proof that the service
  * makes of the newest tree, this one ends at a size that is known before.
  */

@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { Tail } from './timeline-bundle';
 
-/** The frozen vectors of docs/bundle-format.md. */
+/** The frozen vectors of docs/specs/bundle.md. */
 interface Vectors {
   bundles: { lines: string[] }[];
 }

@@ -1,4 +1,4 @@
-/** Saves a timeline in one file (docs/bundle-format.md). */
+/** Saves a timeline in one file (docs/specs/bundle.md). */
 import { isAborted, ApiError, service } from './api';
 import { fileName, saveBlob } from './files';
 

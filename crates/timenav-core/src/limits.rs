@@ -1,7 +1,6 @@
 //! Every limit of the domain, by name.
 //!
-//! Units come last in the names. `GET /v1/limits` shows them all, and `docs/limits.md` says why
-//! each is what it is.
+//! Units come last in the names. `GET /v1/limits` shows them all, and `docs/limits.md` lists them.
 
 /// Longest timeline, user, event, anchor, data or key id, in bytes.
 pub const ID_BYTES_MAX: usize = 128;

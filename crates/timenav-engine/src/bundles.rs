@@ -1,4 +1,4 @@
-//! Bundles: a timeline in one file, which a stranger can check offline. `docs/bundle-format.md` says what is in it.
+//! Bundles: a timeline in one file, which a stranger can check offline. `docs/specs/bundle.md` says what is in it.
 
 use std::borrow::Cow;
 use std::collections::VecDeque;

@@ -2,7 +2,7 @@
 //!
 //! Clients branch on them, and entries about refusals hold them: none is ever renamed, or used for something else.
 
-/// What went wrong, as clients and ledgers name it. `docs/errors.md` has a section for each.
+/// What went wrong, as clients and ledgers name it. `docs/errors.md` has a row for each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Code {
     /// A required parameter is missing.

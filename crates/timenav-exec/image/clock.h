@@ -1,8 +1,8 @@
 /* What a clock page shows, and how long it is until it shows a moment.
  *
  * For the image that takes the place of the vDSO, and for the library that is loaded into programs: both say where the
- * page is (CLOCK) and what the kernel's own functions are (ORIGINALS). The layout of the page is in docs/clock-page.md
- * and in src/page.rs.
+ * page is (CLOCK) and what the kernel's own functions are (ORIGINALS). The layout of the page is in
+ * docs/specs/clock-page.md and in src/page.rs.
  */
 
 /* Divides 128 bits by a number whose quotient has 64: the upper half must be less than the divisor. */

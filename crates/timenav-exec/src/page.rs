@@ -1,7 +1,7 @@
 //! The clock page: what a clock shows, for everybody who maps it.
 //!
-//! The layout is written down in `docs/clock-page.md`. This module knows its arithmetic and its words, and no memory:
-//! a [`Slot`] is computed from here, written by the module `kernel`, and read by the image in the programs.
+//! The layout is written down in `docs/specs/clock-page.md`. This module knows its arithmetic and its words, and no
+//! memory: a [`Slot`] is computed from here, written by the module `kernel`, and read by the image in the programs.
 
 use timenav_core::clock::{Clock, ClockState};
 use timenav_core::time::{Instant, Wall};

@@ -1,4 +1,4 @@
-//! That `docs/importing.md` tells what is so.
+//! Compares `docs/import-export.md` with the code.
 
 use timenav_core::event::EventDraft;
 use timenav_core::time::Instant;
@@ -8,11 +8,13 @@ use crate::field::Field;
 use crate::mapping::{Table, TimePart};
 use crate::{EventRecord, Export, ExportFormat, Format, limits};
 
-const TEXT: &str = include_str!("../../../docs/importing.md");
+const TEXT: &str = include_str!("../../../docs/import-export.md");
+/// Worked examples that the page has no room for, in the same form.
+const EXAMPLES: &str = include_str!("../../../test-data/import-examples.txt");
 
 #[track_caller]
 fn check(line: &str) {
-    assert!(TEXT.lines().any(|found| found.starts_with(line)), "docs/importing.md lacks the line\n{line}");
+    assert!(TEXT.lines().any(|found| found.starts_with(line)), "docs/import-export.md lacks the line\n{line}");
 }
 
 fn words(words: &[&str]) -> String {
@@ -31,7 +33,8 @@ fn every_field_and_its_names_are_told() {
 fn worked_examples() -> Vec<[(&'static str, &'static str); 3]> {
     let (_, examples) = TEXT.split_once("### Worked examples").unwrap();
     let (examples, _) = examples.split_once("\n## ").unwrap();
-    let mut blocks = examples.split("```").skip(1).step_by(2).map(|block| block.split_once('\n').unwrap());
+    let blocks = [examples, EXAMPLES].into_iter().flat_map(|text| text.split("```").skip(1).step_by(2));
+    let mut blocks = blocks.map(|block| block.split_once('\n').unwrap());
     std::iter::from_fn(|| Some([blocks.next()?, blocks.next()?, blocks.next()?])).collect()
 }
 
@@ -78,16 +81,15 @@ fn every_format_is_told() {
 
 #[test]
 fn every_format_that_is_written_is_told() {
-    let told = include_str!("../../../docs/exporting.md");
-    let has = |start: &str| told.lines().any(|line| line.starts_with(start));
+    let has = |start: &str| TEXT.lines().any(|line| line.starts_with(start));
     for format in ExportFormat::ALL {
         let content_type = format.content_type().split(';').next().unwrap_or_default();
         let line = format!("| `{}` | `{content_type}` | `.{}` |", format.as_str(), format.extension());
-        assert!(has(&line), "docs/exporting.md lacks the line\n{line}");
+        assert!(has(&line), "docs/import-export.md lacks the line\n{line}");
     }
     let mut header = String::new();
     Export::new(ExportFormat::Csv, Instant::EPOCH).begin(&mut header);
-    assert!(has(header.trim_end()), "docs/exporting.md lacks the columns\n{header}");
+    assert!(has(header.trim_end()), "docs/import-export.md lacks the columns\n{header}");
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Events out, as files: what reading them is the other half of.
 //!
 //! Writers are pure: an event goes in as the JSON in which it is kept and answered, text comes out. What
-//! a format can carry is read back as it was; `docs/exporting.md` says what it cannot.
+//! a format can carry is read back as it was; `docs/import-export.md` says what it cannot.
 
 mod calendar;
 mod features;

@@ -3,7 +3,7 @@
 //! [`read`] takes a file in one of several formats, hands every record of it to a sink, one at a
 //! time, and keeps no more in memory than it needs to understand it: one record, or one trace. A record that is wrong is handed over as a
 //! [`RecordError`] and the next one is read; an [`ImportError`] means that the file cannot be read
-//! on. `docs/importing.md` tells the same to those who send files.
+//! on. `docs/import-export.md` tells the same to those who send files.
 //!
 //! This crate knows no clock, no network, no database and no async, and nothing of the input can
 //! make it panic, wait or grow: each buffer has a limit in [`limits`].

@@ -1,7 +1,7 @@
 //! Turns of phrase that a native speaker would not write, in what users read.
 //!
-//! docs/glossary.md has the words for things; this has the turns that read as translated. Comments in the code are
-//! not looked at: only texts in quotation marks, documentation that becomes help or OpenAPI, the console and papers.
+//! Comments in the code are not checked: only texts in quotation marks, documentation that becomes help or OpenAPI,
+//! the console and papers.
 
 use std::path::Path;
 use std::sync::LazyLock;
@@ -94,11 +94,9 @@ pub(super) fn check(tree: &Tree) -> Vec<Problem> {
     problems
 }
 
-/// Tells whether users read what a file says. Decisions of the past and tests keep their words; the glossary quotes
-/// what it advises against.
+/// Tells whether users read what a file says. Decisions of the past and tests keep their words.
 fn is_for_users(path: &str) -> bool {
-    let is_of_docs = path.starts_with("docs/") && path != "docs/glossary.md";
-    let is_paper = has_extension(path, "md") && (path == "README.md" || is_of_docs);
+    let is_paper = has_extension(path, "md") && (path == "README.md" || path.starts_with("docs/"));
     let is_code = (path.starts_with("crates/") && path.contains("/src/")) || path.starts_with("console/src/");
     (is_paper && !path.starts_with("docs/adr/")) || (is_code && !path.contains("test"))
 }

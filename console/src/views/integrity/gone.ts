@@ -1,6 +1,6 @@
 /**
  * What is missing from a ledger, and which later entry let it go: one that erased it, or a sweep that may do so
- * (docs/ledger-format-2.md §7). A sweep that names what it may not let go lets go nothing of it.
+ * (docs/specs/ledger-2.md §7). A sweep that names what it may not let go lets go nothing of it.
  */
 import { parse, type Micros } from '../../lib/instant';
 import { concat, sha256, toHex, type Bytes } from '../../lib/merkle';

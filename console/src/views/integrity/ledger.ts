@@ -1,4 +1,4 @@
-/** Entries of a ledger, read in the bundles that the service serves them in (docs/ledger-format.md §8). */
+/** Entries of a ledger, read in the bundles that the service serves them in (docs/specs/ledger.md §8). */
 import { ApiError, service } from '../../lib/api';
 import { parse, type Micros } from '../../lib/instant';
 import { isLook } from '../../lib/looks';

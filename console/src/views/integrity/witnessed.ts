@@ -1,5 +1,5 @@
 /**
- * A proof of an entry that witnesses vouch for, verified in the browser step by step: docs/ledger-format-2.md §10.
+ * A proof of an entry that witnesses vouch for, verified in the browser step by step: docs/specs/ledger-2.md §10.
  * Nothing here asks the service.
  */
 import { climb, equal, fromHex, leafHash, toBase64, utf8, type Bytes } from '../../lib/merkle';

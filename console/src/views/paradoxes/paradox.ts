@@ -1,4 +1,4 @@
-/** What the API tells of paradoxes, and the words of docs/paradoxes.md for their kinds. */
+/** What the API tells of paradoxes, and the words of docs/events.md for their kinds. */
 
 export interface Step {
   cause: string;

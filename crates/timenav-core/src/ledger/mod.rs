@@ -2,7 +2,7 @@
 //!
 //! Nothing here reads a key, a clock or a store. Signatures are made and checked by functions
 //! that the caller hands over, and hashes come from wherever the caller keeps them.
-//! `docs/ledger-format.md` and `docs/ledger-format-2.md` say the same for readers without this code;
+//! `docs/specs/ledger.md` and `docs/specs/ledger-2.md` say the same for readers without this code;
 //! their values are checked against `test-data/ledger-format-v1.json` and `-v2.json`. What is hashed
 //! never changes: a change is a new version beside the old one. The service writes version 2.
 

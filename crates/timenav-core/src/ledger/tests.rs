@@ -157,7 +157,7 @@ fn the_published_tlog_proof_is_true() {
 
 #[test]
 fn the_page_quotes_the_vectors() {
-    let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/ledger-format.md");
+    let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/specs/ledger.md");
     let page = std::fs::read_to_string(page).expect("the page is part of the repository");
     let vectors = published();
     let quoted = [
@@ -171,7 +171,7 @@ fn the_page_quotes_the_vectors() {
         text(&vectors["tlog_proof"]["text"]).trim_end(),
     ];
     for quote in quoted {
-        assert!(page.contains(quote), "docs/ledger-format.md does not quote {quote}");
+        assert!(page.contains(quote), "docs/specs/ledger.md does not quote {quote}");
     }
     for leaf in items(&vectors["leaves"]) {
         assert!(page.contains(text(&leaf["leaf_hash"])));

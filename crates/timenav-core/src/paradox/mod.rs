@@ -5,7 +5,7 @@
 //!
 //! Fifteen kinds are told apart ([`Kind`]), with two grades of certainty where times are uncertain.
 //! Six of them are observations about data rather than paradoxes. What each means exactly is in
-//! `docs/paradoxes.md`.
+//! `docs/events.md`.
 
 mod kinds;
 mod settings;

@@ -44,7 +44,7 @@ fn strangers_know_what_readers_are_shown() {
     let shown = Action::ALL.iter().filter(|action| action.audience() == Audience::Readers);
     let mut shown: Vec<&str> = shown.map(|action| action.word()).collect();
     shown.sort_unstable();
-    let page = file("docs/ledger-format.md");
+    let page = file("docs/specs/ledger.md");
     assert_eq!(words(between(&page, "and what was erased: ", "; its admins see everything"), '`'), shown);
     let script = file("examples/verify.py");
     let on_events = between(&script, "\nON_EVENTS = {", "}");

@@ -1,4 +1,4 @@
-//! The lines of a bundle, as `docs/bundle-format.md` defines them.
+//! The lines of a bundle, as `docs/specs/bundle.md` defines them.
 
 use std::borrow::Cow;
 

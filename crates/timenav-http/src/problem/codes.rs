@@ -131,18 +131,18 @@ mod tests {
 
     use super::*;
 
-    /// Reads `docs/errors.md`: the codes in their order, each with the status and the sentence of its first example.
+    /// Reads the rows of `docs/errors.md`: the codes in their order, each with its status and its sentence.
     fn documented() -> Vec<(String, u16, String)> {
         let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/errors.md");
         let text = std::fs::read_to_string(path).unwrap();
-        let sections = text.split("\n## `").skip(1);
-        let section = |section: &str| {
-            let (code, rest) = section.split_once('`').unwrap();
-            let after = |mark: &str, end: &str| rest.split_once(mark).unwrap().1.split(end).next().unwrap().to_owned();
-            let status: String = after("**Status** ", "*").chars().take_while(char::is_ascii_digit).collect();
-            (code.to_owned(), status.parse().unwrap(), after("\"status\": \"", "\""))
+        let row = |line: &str| {
+            let (id, rest) = line.strip_prefix("| <a id=\"")?.split_once("\"></a>`").unwrap();
+            let mut cells = rest.split(" | ");
+            let mut cell = || cells.next().unwrap();
+            assert_eq!(cell(), format!("{id}`"));
+            Some((id.to_owned(), cell().parse().unwrap(), cell().to_owned()))
         };
-        sections.map(section).collect()
+        text.lines().filter_map(row).collect()
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Checkpoints and proofs: what a stranger needs to check a timeline's ledger.
 //!
-//! `docs/ledger-format.md` says how.
+//! `docs/specs/ledger.md` says how.
 
 use std::collections::BTreeMap;
 
@@ -122,7 +122,7 @@ pub(crate) struct CheckpointBody {
     verifier_key: String,
 }
 
-/// A head statement (docs/ledger-format-2.md §4): the access-relevant state of a timeline, signed with its latest
+/// A head statement (docs/specs/ledger-2.md §4): the access-relevant state of a timeline, signed with its latest
 /// entries.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct HeadStatementBody {
@@ -187,7 +187,7 @@ pub(crate) struct ProofBody {
     verifier_key: String,
 }
 
-/// The proof that `system` is committed to the tree of a timeline (docs/ledger-format-2.md §10).
+/// The proof that `system` is committed to the tree of a timeline (docs/specs/ledger-2.md §10).
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct HeadProofBody {
     /// Which of the heads it is, counted from 0.

@@ -76,7 +76,7 @@ fn check(text: &str, position: u64) -> anyhow::Result<()> {
 mod tests {
     use super::*;
 
-    /// The example in `docs/ledger-format.md`.
+    /// The example in `docs/specs/ledger.md`.
     const NOTE: &str = "timenav.example/apollo-11\n5\nCr2bEKnVTMF5Ruaei+bpATDBUPzMmByQTrQCAFIw0XU=\n\n\
         — timenav.example/apollo-11 w0dtFY98xCg/jvXzey/qGY7dYPmJpPSIdwp5r9mxfODO1xA0BMzyPsETScNXQb1Q7zV3kewrTPDa+JUfTJxOU/7kBwc=\n";
     const ENTRY: &str = "{\"action\":\"record-event\",\"actor\":\"user:ada\",\"clock_time\":\"1969-07-20T20:17:40.750001Z\",\

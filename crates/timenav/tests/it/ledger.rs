@@ -1,4 +1,4 @@
-//! A stranger's verifier, written from `docs/ledger-format.md` alone. It shares no code with the
+//! A stranger's verifier, written from `docs/specs/ledger.md` alone. It shares no code with the
 //! service: hashes by sha2, signatures by aws-lc-rs, all else by hand.
 
 use aws_lc_rs::signature::{ED25519, Ed25519KeyPair, KeyPair as _, UnparsedPublicKey};
@@ -37,7 +37,7 @@ fn key_id(name: &str, public_key: &[u8; 32]) -> [u8; 4] {
     [hash[0], hash[1], hash[2], hash[3]]
 }
 
-/// Verifies a signed note and reads the checkpoint in it (docs/ledger-format.md §5, §6).
+/// Verifies a signed note and reads the checkpoint in it (docs/specs/ledger.md §5, §6).
 pub(crate) fn verified(note: &str, public_key: &[u8; 32]) -> Checkpoint {
     let lines = verified_lines(note, 0, public_key);
     let [origin, size, root] = lines.as_slice() else { panic!("three lines: {note:?}") };
@@ -75,7 +75,7 @@ pub(crate) fn verified_lines(note: &str, named: usize, public_key: &[u8; 32]) ->
     told
 }
 
-/// Reads a proof file (docs/ledger-format.md §7): the position, the entry in `extra`, the hashes, the note.
+/// Reads a proof file (docs/specs/ledger.md §7): the position, the entry in `extra`, the hashes, the note.
 pub(crate) fn proof_file(text: &str) -> (u64, Vec<u8>, Vec<Hash>, String) {
     let (head, note) = text.split_once("\n\n").expect("an empty line ends the hashes");
     let mut lines = head.split('\n');
@@ -118,7 +118,7 @@ pub(crate) fn root(leaves: &[Hash]) -> Hash {
     }
 }
 
-/// Whether an inclusion proof holds (docs/ledger-format.md §3).
+/// Whether an inclusion proof holds (docs/specs/ledger.md §3).
 pub(crate) fn includes(leaf: &Hash, index: u64, size: u64, proof: &[Hash], root: &Hash) -> bool {
     if index >= size {
         return false;
@@ -143,7 +143,7 @@ pub(crate) fn includes(leaf: &Hash, index: u64, size: u64, proof: &[Hash], root:
     last == 0 && hash == *root
 }
 
-/// Whether a consistency proof holds (docs/ledger-format.md §3).
+/// Whether a consistency proof holds (docs/specs/ledger.md §3).
 pub(crate) fn continues(old: u64, old_root: &Hash, new: u64, new_root: &Hash, proof: &[Hash]) -> bool {
     if old > new {
         return false;

@@ -1,4 +1,4 @@
-//! `examples/verify.py`, a verifier written from `docs/ledger-format.md` alone: what it says of a
+//! `examples/verify.py`, a verifier written from `docs/specs/ledger.md` alone: what it says of a
 //! ledger as it is, of one that was edited in the database, and of one that has grown.
 
 use std::path::{Path, PathBuf};

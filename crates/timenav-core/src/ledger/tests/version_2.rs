@@ -41,7 +41,7 @@ fn check_leaf(leaf: &Value) {
 
 #[test]
 fn the_page_quotes_the_vectors() {
-    let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/ledger-format-2.md");
+    let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/specs/ledger-2.md");
     let page = std::fs::read_to_string(page).expect("the page is part of the repository");
     let vectors = published();
     let reads = &vectors["reads"];
@@ -62,7 +62,7 @@ fn the_page_quotes_the_vectors() {
         text(&vectors["directory_with_ended"]["root"]),
     ];
     for quote in quoted.into_iter().chain(of_reads) {
-        assert!(page.contains(quote), "docs/ledger-format-2.md does not quote {quote}");
+        assert!(page.contains(quote), "docs/specs/ledger-2.md does not quote {quote}");
     }
 }
 

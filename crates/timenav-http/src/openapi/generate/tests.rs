@@ -96,7 +96,7 @@ fn every_format_is_documented() {
     let mut found = BTreeSet::new();
     formats(&document(Version::V3_2), &mut found);
     found.retain(|format| !registered.contains(&format.as_str()));
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/api-design.md");
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/http-api.md");
     let text = std::fs::read_to_string(path).unwrap();
     let (_, section) = text.split_once("\n## Formats in the OpenAPI document\n").unwrap();
     let (section, _) = section.split_once("\n## ").unwrap();

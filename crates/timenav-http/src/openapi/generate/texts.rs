@@ -1,7 +1,7 @@
 //! What the document says of each kind of text.
 //!
 //! A field names its kind as its `format`. What a pattern can say of a kind is written here once, and takes the place of
-//! the name. Names that stay are of texts whose rules no pattern tells: `docs/api-design.md` does. JSON Schema lets a
+//! the name. Names that stay are of texts whose rules no pattern tells: `docs/http-api.md` does. JSON Schema lets a
 //! reader pass over formats that it does not know, so they forbid nothing.
 
 use serde_json::{Map, Value, json};

@@ -120,7 +120,7 @@ fn unreadable(checkpoints: &Path) -> Option<Check> {
 /// Says how programs would be put on a clock here; nothing on systems where none can be.
 fn programs(allowed: io::Result<Allowed>) -> Option<Check> {
     const NAME: &str = "programs";
-    const ADVICE: &str = "docs/programs.md says what each way needs, and what it does not reach";
+    const ADVICE: &str = "docs/programs.md says what each way needs, and docs/program-compatibility.md what it misses";
     let allowed = match allowed {
         Ok(allowed) => allowed,
         Err(error) if error.kind() == io::ErrorKind::Unsupported => return None,

@@ -19,7 +19,7 @@ const REPLAYED: &str = "idempotency-replayed";
 const HERE: &str = "here";
 const NOON: &str = "2000-01-01T12:00:00Z";
 
-/// Operations that look at the form of a key alone: what is asked is done, or looked at, anew (docs/api-design.md).
+/// Operations that look at the form of a key alone: what is asked is done, or looked at, anew (docs/http-api.md).
 const ANEW: [&str; 10] = [
     "claim_firings",
     "confirm_clock",

@@ -1,5 +1,5 @@
-//! What stays host time, as docs/programs.md says: file times, timeouts of `io_uring`, and timers that are never
-//! cancelled; and what surprises people because it does.
+//! What stays host time, as docs/program-compatibility.md says: file times, timeouts of `io_uring`, and timers that are
+//! never cancelled; and what surprises people because it does.
 
 use std::io::Write as _;
 use std::os::unix::fs::PermissionsExt as _;

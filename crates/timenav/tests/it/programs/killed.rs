@@ -33,8 +33,8 @@ fn nothing_is_left_of_a_supervisor_that_is_killed_at_work() {
     service.audit();
 }
 
-/// Here what the supervisor was told of goes on to the kernel (docs/programs.md), so that some may wait for long; but nothing
-/// is left stopped.
+/// Here what the supervisor was told of goes on to the kernel (docs/program-compatibility.md), so that some may wait for
+/// long; but nothing is left stopped.
 #[test]
 fn nothing_is_left_stopped_by_a_tracer_that_is_killed_at_work() {
     let (Some(service), Some((folder, crowd))) = (service(), compiled(CROWD, &["-static"])) else { return };

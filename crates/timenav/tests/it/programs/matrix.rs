@@ -1,4 +1,4 @@
-//! `docs/programs-matrix.md`: each program at each change of the clock, and what it sees.
+//! `tests/programs/matrix.txt`: each program at each change of the clock, and what it sees.
 
 mod dates;
 mod many;
@@ -288,7 +288,7 @@ fn without_supervisors(all: &mut [Seen]) {
 }
 
 fn page() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/programs-matrix.md")
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/programs/matrix.txt")
 }
 
 #[test]

@@ -289,7 +289,7 @@ fn the_ledger_tells_what_was_looked_for() {
 /// What the page for users shows works as it stands there.
 #[test]
 fn the_examples_of_the_page_are_answered() {
-    let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/finding.md");
+    let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/events.md");
     let page = std::fs::read_to_string(path).unwrap();
     let service = Service::start();
     service.post(

@@ -1,4 +1,4 @@
-//! The second table of `docs/programs-matrix.md`: programs that wait until a date, while the clock is moved.
+//! The second table of `tests/programs/matrix.txt`: programs that wait until a date, while the clock is moved.
 
 use std::process::{Command, Stdio};
 
