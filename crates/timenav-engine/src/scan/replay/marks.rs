@@ -4,7 +4,7 @@ use timenav_core::ledger::{EventsErased, LeafRecord};
 use timenav_core::scan::FindingKind;
 
 use super::Replay;
-use crate::action::Action;
+use crate::action::{Action, Erases, OnEvents};
 use crate::archive::EntryMarks;
 use crate::json::read;
 use crate::payload::DataErased;
@@ -75,15 +75,16 @@ fn events_touched(record: &LeafRecord<'_>, payload: Option<&[u8]>) -> i64 {
 
 /// Returns by how many events more stand after an entry; `None` where that is not known any more.
 fn stand_more(record: &LeafRecord<'_>, payload: Option<&[u8]>, counted: i64) -> Option<i64> {
-    match (Action::of(record), payload) {
+    let Some(action) = Action::of(record) else { return Some(counted) };
+    match (action.on_events(), action.erases(), payload) {
         // It stood until it was erased.
-        (Some(Action::RecordEvent), None) => Some(1),
-        (Some(Action::EraseData), Some(payload)) => {
+        (Some(OnEvents::Records), _, None) => Some(1),
+        (None, Some(Erases::Data), Some(payload)) => {
             let erased: DataErased = read(payload)?;
             Some(-i64::from(erased.is_event() && !erased.cancelled))
         }
-        // What it did, and which of them stood, is not told any more.
-        (Some(Action::ManipulateEvent), None) | (Some(Action::EraseEvents), Some(_)) => None,
-        (_, None | Some(_)) => Some(counted),
+        // The effect, and which of the events stood, is unknown now.
+        (Some(OnEvents::Intervenes), _, None) | (None, Some(Erases::Events), Some(_)) => None,
+        (Some(_) | None, _, _) => Some(counted),
     }
 }
