@@ -132,6 +132,11 @@ pub(crate) async fn answered(address: SocketAddr, key: &str, path: &str) -> Opti
     asked.ok()?.ok().map(|(status, _)| (status, watch.elapsed()))
 }
 
+/// Gives the service time to do what it does with an attack.
+pub(crate) async fn watched_for(time: Duration) {
+    let _ = timeout(time, std::future::pending::<()>()).await;
+}
+
 /// Runs something that attacks, on this thread.
 pub(crate) fn block_on<T>(work: impl Future<Output = anyhow::Result<T>>) -> anyhow::Result<T> {
     tokio::runtime::Builder::new_current_thread().enable_all().build()?.block_on(work)

@@ -30,23 +30,23 @@ pub(crate) fn run(setting: &Setting) -> anyhow::Result<Vec<Verdict>> {
         Ok((eraser, writer))
     })?;
     let (address, is_over) = (target.address(), AtomicBool::new(false));
-    let (slowest, erased) = std::thread::scope(|scope| {
+    let (slowest, gone) = std::thread::scope(|scope| {
         let erasing = scope.spawn(|| {
             block_on(async {
                 let mut connection = Connection::open(address).await?;
-                let mut erased = 0;
+                let mut gone = 0;
                 for batch in (0..batches).take_while(|_| !is_over.load(Ordering::Relaxed)) {
                     let body = json!({ "timeline_id": "erased", "event_ids": ids(batch) });
                     ask(&mut connection, &eraser, "POST", "/v1/erase-events", Some(&body)).await?;
-                    erased += BATCH;
+                    gone += BATCH;
                 }
-                Ok(erased)
+                Ok(gone)
             })
         });
         let slowest = writes(address, &writer, setting.measure_time);
         is_over.store(true, Ordering::Relaxed);
-        let erased = erasing.join().map_err(|_| anyhow::anyhow!("the eraser panicked"))??;
-        anyhow::Ok((slowest?, erased))
+        let gone = erasing.join().map_err(|_| anyhow::anyhow!("the eraser panicked"))??;
+        anyhow::Ok((slowest?, gone))
     })?;
     target.service.stop()?;
     Ok(vec![Verdict {
@@ -54,7 +54,7 @@ pub(crate) fn run(setting: &Setting) -> anyhow::Result<Vec<Verdict>> {
         figure: slowest / 1e3,
         most: WRITE_MILLIS_MOST,
         unit: "ms p99",
-        remark: format!("{erased} erased meanwhile"),
+        remark: format!("{gone} erased meanwhile"),
     }])
 }
 

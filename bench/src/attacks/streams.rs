@@ -1,11 +1,13 @@
 //! Streams of one user, as many as can be had.
 
+use std::time::Duration;
+
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
 use super::Verdict;
-use super::attacker::{Target, ask, block_on, status};
+use super::attacker::{Target, ask, block_on, status, watched_for};
 use crate::http::Connection;
 use crate::load::count;
 use crate::setting::Setting;
@@ -91,7 +93,7 @@ pub(crate) fn paradoxes(setting: &Setting) -> anyhow::Result<Vec<Verdict>> {
             most = most.max(target.service.resident_megabytes()?);
         }
         for _ in 0..20 {
-            tokio::time::sleep(std::time::Duration::from_millis(500)).await;
+            watched_for(Duration::from_millis(500)).await;
             most = most.max(target.service.resident_megabytes()?);
         }
         anyhow::Ok((most, taken))

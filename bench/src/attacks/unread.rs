@@ -1,6 +1,7 @@
 //! Responses that the attacker requests and never reads, against memory.
 
 use std::net::SocketAddr;
+use std::time::Duration;
 
 use bytes::Bytes;
 use serde_json::{Value, json};
@@ -8,7 +9,7 @@ use tokio::io::AsyncWriteExt;
 use tokio::net::{TcpSocket, TcpStream};
 
 use super::Verdict;
-use super::attacker::{ANSWER_TIME_MAX, Target, ask, block_on};
+use super::attacker::{ANSWER_TIME_MAX, Target, ask, block_on, watched_for};
 use crate::http::{Connection, request};
 use crate::setting::Setting;
 
@@ -88,7 +89,7 @@ fn pages(setting: &Setting) -> anyhow::Result<Verdict> {
                 held.push(stream);
             }
         }
-        tokio::time::sleep(std::time::Duration::from_secs(3)).await;
+        watched_for(Duration::from_secs(3)).await;
         anyhow::Ok((target.service.resident_megabytes()? - before, held.len()))
     })?;
     target.service.stop()?;

@@ -10,7 +10,7 @@ use timenav_engine::{LengthClass, StoreError};
 use super::values::failed;
 
 /// The steps, in order. One that was ever released never changes: a change is a new step.
-pub(super) const STEPS: [(&str, &str); 24] = [
+pub(super) const STEPS: [(&str, &str); 25] = [
     ("0001-init", include_str!("../../migrations/sqlite/0001-init.sql")),
     ("0002-data", include_str!("../../migrations/sqlite/0002-data.sql")),
     ("0003-history", include_str!("../../migrations/sqlite/0003-history.sql")),
