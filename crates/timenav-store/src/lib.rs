@@ -1,8 +1,7 @@
-//! How timenav's state is kept: one module for each backend, and the file of checkpoints beside
-//! whatever backend is used.
+//! Storage for timenav: one module per backend, and the checkpoint file that every backend is used with.
 //!
-//! Backends share the conformance suite in `tests/it`. Of code they share only what knows no database: how a value is
-//! written into a column, the short forms of leaves and payloads, and which candidate a name means (`kept`).
+//! Backends share the conformance suite in `tests/it`. The code they share (`kept`) is independent of any database:
+//! column encodings, the short forms of leaves and payloads, and name matching.
 
 mod kept;
 mod moving;

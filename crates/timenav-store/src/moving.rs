@@ -1,8 +1,8 @@
-//! Everything that one store keeps, moved to another one: from the SQLite file to a PostgreSQL database, and back.
+//! Moves a whole store to another backend: from a SQLite file to a PostgreSQL database, and back.
 //!
-//! Rows are copied page by page, and what was copied is committed together with how far that is. A move that was cut off
-//! goes on there. Until it has ended nothing opens the target: a database says so itself, and a file has not got its name.
-//! Whether the copy is right is for a scan to say, before it ends.
+//! Rows are copied page by page, and each page is committed together with the progress. An interrupted move resumes
+//! from there. The target cannot be opened until the move has ended: a database is marked as being moved into, and a
+//! file does not have its final name. Callers scan the copy before they end the move.
 
 use std::path::{Path, PathBuf};
 
@@ -14,16 +14,16 @@ use crate::kept::tables::{TABLES, fill_lengths};
 use crate::postgres::{PostgresOptions, PostgresSource, PostgresStore, PostgresTarget};
 use crate::sqlite::{SqliteSource, SqliteTarget};
 
-/// How far a move has come.
+/// Progress of a move.
 #[derive(Clone, Copy, Debug)]
 pub struct Moved {
-    /// The table that is copied.
+    /// The table being copied.
     pub table: &'static str,
-    /// How many rows of it are there by now, those of an earlier attempt included.
+    /// Rows copied so far, including those of an earlier attempt.
     pub rows: u64,
 }
 
-/// A copy of everything that has not been opened yet.
+/// A complete copy that cannot be opened yet.
 pub struct Copied {
     from: Box<dyn Source>,
     target: AnyTarget,
@@ -38,8 +38,8 @@ enum AnyTarget {
 /// Copies everything from a SQLite file into an empty PostgreSQL database.
 ///
 /// # Errors
-/// The file is used by something else or of an older version, the database is not empty, or either cannot be read or
-/// written.
+/// If the file is in use or was written by an older version, if the database is not empty, or if either cannot be read
+/// or written.
 pub async fn to_postgres(
     from: &Path,
     to: &PostgresOptions,
@@ -51,10 +51,10 @@ pub async fn to_postgres(
     Ok(Copied { from, target: AnyTarget::Postgres(Box::new(target)), heads })
 }
 
-/// Copies everything from a PostgreSQL database into a file that is not there yet.
+/// Copies everything from a PostgreSQL database into a new file.
 ///
 /// # Errors
-/// As those of [`to_postgres`], the other way round.
+/// The same as for [`to_postgres`], with the roles swapped.
 pub async fn to_sqlite(
     from: &PostgresOptions,
     to: &Path,
@@ -107,7 +107,7 @@ async fn copy(
     Ok(heads)
 }
 
-/// Returns what a state is known by: nothing is recorded without a change of it.
+/// Returns a digest of all ledgers. Every recorded entry changes it.
 fn state(heads: &[Head]) -> String {
     let tree = |head: &Head| {
         [head.id.as_str().as_bytes(), &head.frontier.size().to_be_bytes(), head.frontier.root().as_bytes()].concat()
@@ -124,7 +124,7 @@ impl Copied {
         &self.heads
     }
 
-    /// Returns the copy in a PostgreSQL database, to be looked at.
+    /// Returns the copy if it is in a PostgreSQL database, to be scanned.
     #[must_use]
     pub fn postgres(&self) -> Option<&PostgresStore> {
         match &self.target {
@@ -133,10 +133,10 @@ impl Copied {
         }
     }
 
-    /// Makes a copy in a file whole, and returns where that is until the end.
+    /// Completes a copy in a file and returns its temporary path, to be scanned. The path is valid until the move ends.
     ///
     /// # Errors
-    /// It cannot be written.
+    /// If the file cannot be written.
     pub fn file(&self) -> Result<Option<PathBuf>, StoreError> {
         match &self.target {
             AnyTarget::Postgres(_) => Ok(None),
@@ -144,10 +144,10 @@ impl Copied {
         }
     }
 
-    /// Ends the move: from now on the target can be opened.
+    /// Ends the move. From now on the target can be opened.
     ///
     /// # Errors
-    /// The copy has other heads than the source has by now, or cannot be written.
+    /// If the heads of the copy differ from the source's current heads, or the copy cannot be written.
     pub async fn end(self) -> Result<(), StoreError> {
         let copied = match &self.target {
             AnyTarget::Postgres(target) => target.heads().await?,

@@ -1,8 +1,8 @@
-//! The last signed checkpoint of every timeline, in an append-only file outside the database.
+//! Stores the last signed checkpoint of every timeline in an append-only file outside the database.
 //!
-//! One record is one line of JSON: `{"timeline_id":"main","checkpoint":"…","seal":"…"}`, where the seal may be missing.
-//! The last record of a timeline counts. The file is filled with zero bytes ahead of its end, so that an append changes
-//! no metadata and is durable after one write to the disk; the first zero byte ends the records.
+//! Each record is one line of JSON: `{"timeline_id":"main","checkpoint":"…","seal":"…"}`. The seal is optional. The
+//! last record of a timeline counts. The file is filled with zero bytes ahead of its end, so that an append changes no
+//! metadata and is durable after one disk write. The first zero byte ends the records.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -24,20 +24,20 @@ mod evidence;
 
 /// Zero bytes written ahead of the end of the records at a time.
 const AHEAD_BYTES: u64 = 1 << 20;
-/// Length after which the file is written anew with the last record of each timeline. A start reads all of it.
+/// Length after which the file is rewritten with the last record of each timeline. Every start reads the whole file.
 const FILE_BYTES_MAX: u64 = 2 << 20;
 
-/// Only the owner reads and writes.
+/// Readable and writable only by the owner.
 const FILE_MODE: u32 = 0o600;
 
-/// Keeps checkpoints in one file.
+/// A checkpoint store backed by one file.
 #[derive(Debug)]
 pub struct CheckpointFile {
     kept: Arc<Kept>,
     evidence: EvidenceKeeper,
 }
 
-/// The file, for whoever writes to it.
+/// The state shared by all writers of the file.
 #[derive(Debug)]
 struct Kept {
     path: PathBuf,
@@ -47,14 +47,14 @@ struct Kept {
 #[derive(Debug)]
 struct OpenFile {
     file: File,
-    /// Where the records end.
+    /// Offset of the end of the records.
     end: u64,
-    /// Where the zero bytes ahead end.
+    /// Offset of the end of the zero bytes.
     filled: u64,
-    /// Length after which it is worth writing the file anew.
+    /// Length after which the file is rewritten.
     bytes_max: u64,
-    /// Timelines whose record is of a history that the store does not have, and what it is. Nothing takes its place until
-    /// an operator accepts that: the next start has to find it.
+    /// Timelines whose record describes a history that the store does not have, with that record. It is not overwritten
+    /// until an operator accepts the rollback, because the next start must find it.
     diverged: BTreeMap<TimelineId, String>,
 }
 
@@ -70,7 +70,7 @@ struct Record<'a> {
 struct ReadRecord<'a> {
     #[serde(borrow)]
     timeline_id: Cow<'a, str>,
-    /// Of most records it is not looked at.
+    /// Left unparsed: only the last record of each timeline is needed.
     #[serde(borrow)]
     checkpoint: &'a RawValue,
     #[serde(borrow, default)]
@@ -83,7 +83,7 @@ impl OpenFile {
     }
 }
 
-/// The records there were at one moment. What is written later comes after them, or goes to another file.
+/// A snapshot of the records. Later records are appended after `end` or go to another file.
 struct Records {
     file: File,
     end: u64,
@@ -96,17 +96,17 @@ fn read_records(file: &File, end: u64) -> io::Result<Vec<KeptOutside>> {
 }
 
 impl CheckpointFile {
-    /// Opens the file, or makes an empty one.
+    /// Opens the file, or creates an empty one.
     ///
     /// # Errors
-    /// It can be neither read nor made.
+    /// If the file cannot be read or created.
     pub fn open(path: &Path) -> io::Result<Self> {
         let mut file =
             OpenOptions::new().read(true).write(true).create(true).truncate(false).mode(FILE_MODE).open(path)?;
         let mut bytes = Vec::new();
         file.read_to_end(&mut bytes)?;
         let end = records_end(&bytes) as u64;
-        // What a crash left of an unfinished record is no record; it makes way for the next one.
+        // Cut off the unfinished record that a crash may have left.
         file.set_len(end)?;
         let open = OpenFile { file, end, filled: end, bytes_max: FILE_BYTES_MAX, diverged: BTreeMap::new() };
         let kept = Kept { path: path.to_owned(), open: Mutex::new(open) };
@@ -116,15 +116,15 @@ impl CheckpointFile {
     /// Reads the last checkpoint of every timeline from a file that another process may have open.
     ///
     /// # Errors
-    /// It cannot be read, or holds something else.
+    /// If the file cannot be read or is not a checkpoint file.
     pub fn read_only(path: &Path) -> io::Result<Vec<KeptOutside>> {
         Self::read_from(std::fs::read(path)?)
     }
 
-    /// As [`CheckpointFile::read_only`], of what such a file holds.
+    /// Like [`CheckpointFile::read_only`], for the contents of such a file.
     ///
     /// # Errors
-    /// It holds something else.
+    /// If the contents are not those of a checkpoint file.
     pub fn read_from(mut bytes: Vec<u8>) -> io::Result<Vec<KeptOutside>> {
         bytes.truncate(records_end(&bytes));
         last_records(&bytes)
@@ -137,14 +137,14 @@ impl Kept {
         Ok(Records { file: open.file.try_clone()?, end: open.end })
     }
 
-    /// Writes the file anew with these records, beside the old one and then in its place.
+    /// Writes these records to a new file and renames it over the old one.
     fn rewrite<'a>(&self, open: &mut OpenFile, records: impl Iterator<Item = &'a KeptOutside>) -> io::Result<()> {
         let mut bytes = Vec::new();
         for record in records {
             write_record(&mut bytes, record)?;
         }
         let beside = self.path.with_extension("new");
-        // One that is there is left from a crash, or a link to a file that is not ours.
+        // An existing file was left by a crash, or is a link to a file of somebody else's.
         match std::fs::remove_file(&beside) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
             Ok(()) | Err(_) => {}
@@ -160,7 +160,7 @@ impl Kept {
         Ok(())
     }
 
-    /// Writes records behind the others.
+    /// Appends records.
     fn append(&self, open: &mut OpenFile, bytes: &[u8]) -> io::Result<()> {
         if open.end + bytes.len() as u64 > open.bytes_max {
             let last = open.read()?;
@@ -206,13 +206,13 @@ impl Outside for CheckpointFile {
 
     fn last(&self) -> Result<Vec<KeptOutside>, OutsideError> {
         let named = |error: io::Error| io::Error::new(error.kind(), format!("{}, {error}", self.kept.path.display()));
-        // Many megabytes may have to be read, for which no commit should wait.
+        // Read outside the lock: this can be many megabytes, and commits must not wait for it.
         let Records { file, end } = self.kept.records().map_err(named)?;
         Ok(read_records(&file, end).map_err(named)?)
     }
 }
 
-/// Returns the last record of each timeline in whole records.
+/// Returns the last record of each timeline. `bytes` holds complete records only.
 fn last_records(bytes: &[u8]) -> io::Result<Vec<KeptOutside>> {
     let mut last = BTreeMap::new();
     for (number, line) in bytes.split(|byte| *byte == b'\n').enumerate().filter(|(_, line)| !line.is_empty()) {
@@ -241,12 +241,12 @@ fn write_record(bytes: &mut Vec<u8>, kept: &KeptOutside) -> io::Result<()> {
     Ok(())
 }
 
-/// Reads a seal. What is none is no seal, and the signature counts.
+/// Parses a seal. A malformed seal counts as missing, and the signature is checked instead.
 fn read_seal(text: &str) -> Option<[u8; KeptOutside::SEAL_BYTES]> {
     u128::from_str_radix(text, 16).ok().map(u128::to_be_bytes)
 }
 
-/// Returns where the last whole record ends.
+/// Returns the offset after the last complete record.
 fn records_end(bytes: &[u8]) -> usize {
     let written = bytes.iter().position(|byte| *byte == 0).unwrap_or(bytes.len());
     bytes[..written].iter().rposition(|byte| *byte == b'\n').map_or(0, |last| last + 1)
@@ -285,7 +285,7 @@ mod tests {
             found_statement: "a statement\n".to_owned(),
         };
         file.keep_divergence(&divergence, "eighteen\n").unwrap();
-        // A group that was on its way does not hide it, nor does a file that is written anew.
+        // Neither a group in flight nor a rewrite of the file hides it.
         keep(&file, "main", "fourteen\n");
         keep(&file, "other", "one\n");
         file.kept.open.lock().bytes_max = 0;
@@ -295,7 +295,7 @@ mod tests {
             file.last().unwrap().iter().map(|kept| kept.note.to_string()).collect()
         };
         assert_eq!(notes(&CheckpointFile::open(&path).unwrap()), ["eighteen\n", "two\n"]);
-        // Once it is accepted, the timeline goes on.
+        // Once it is accepted, the timeline continues.
         file.replace(&[kept("main", "thirteen\n")]).unwrap();
         keep(&file, "main", "fourteen\n");
         assert_eq!(notes(&CheckpointFile::open(&path).unwrap()), ["fourteen\n"]);

@@ -1,18 +1,19 @@
-//! What belongs to positions that a ledger has not come to yet, which nobody but somebody else can have put there.
+//! Rows at positions that a ledger has not reached yet. The service never writes such rows, so they are signs of
+//! tampering.
 
-/// Tables with a row for an entry, found by its position. Rows of timers are not among them: those that a fork took
-/// along keep their positions, and a full scan compares all of them.
+/// Tables with at most one row per entry, found by position. Timer rows are not included: rows that a fork inherits
+/// keep their positions, and a full scan compares all of them.
 pub(crate) const BY_POSITION: [&str; 6] =
     ["anchors", "data_records", "advances", "rotation_notes", "policies", "sweeps"];
 
-/// Levels of tiles that a ledger may have: positions have forty bits.
+/// Maximum number of tile levels of a ledger: positions have 40 bits.
 const LEVELS: i64 = 6;
 
-/// Returns where tiles begin that a tree of a size cannot have: levels, and on each the first such tile. Levels that are
-/// not there have none at all.
+/// Returns, for each level, the index of the first tile that a tree of `size` entries cannot have. For unused levels
+/// that is tile 0.
 pub(crate) fn first_tiles(size: u64) -> impl Iterator<Item = (i64, u64)> {
     let first = move |level: i64| match level {
-        // Only full tiles are kept of leaves, and above the one that is being filled too.
+        // Leaf tiles are stored only when full. On higher levels the tile being filled is stored too.
         0 => size >> 8,
         _ => (size >> (8 * level)).div_ceil(256),
     };

@@ -1,33 +1,29 @@
-//! What an operator is told about a database that is only looked at.
+//! The result of examining a database without opening it for writing.
 
 use timenav_core::time::{Instant, Wall};
 
-/// What there is in a database, as far as it says how safely it is kept.
+/// The state of a database, as far as it matters for its security.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Examination {
-    /// What the database defines otherwise than the migrations do, such as a trigger.
+    /// Differences between the schema and the migrations, such as an added trigger.
     pub differences: Vec<String>,
     /// When the newest entry was recorded.
     pub newest: Option<Instant<Wall>>,
-    /// When a scan for tampering was last asked for, as far as the newest entries tell.
+    /// When a tampering scan was last requested, according to the newest entries.
     pub last_scan: Option<Instant<Wall>>,
-    /// Whether there is a timeline of the demo.
+    /// Whether the demo timeline exists.
     pub has_demo: bool,
-    /// Users who may do everything.
+    /// Users with the operator role.
     pub operators: Vec<String>,
     /// Keys that are not revoked.
     pub keys: Vec<ExaminedKey>,
 }
 
-/// A key that is not revoked.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ExaminedKey {
-    /// Its public id.
     pub key_id: String,
-    /// The user it belongs to.
     pub user_id: String,
-    /// Whether they are an operator.
+    /// Whether the user is an operator.
     pub is_operators: bool,
-    /// When it ends, if it does.
     pub expires_at: Option<Instant<Wall>>,
 }

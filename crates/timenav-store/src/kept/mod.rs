@@ -1,4 +1,4 @@
-//! How the engine's values are kept, whatever keeps them: pure functions that know no database.
+//! Encodings of the engine's values that both backends share. These are pure functions without database access.
 
 pub(crate) mod ahead;
 pub(crate) mod blocks;

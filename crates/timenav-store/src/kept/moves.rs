@@ -1,4 +1,4 @@
-//! What a move asks of what it reads from, and of what it writes to.
+//! The interface between a move and its source and target.
 
 use async_trait::async_trait;
 use timenav_engine::{Head, StoreError};
@@ -6,17 +6,17 @@ use timenav_engine::{Head, StoreError};
 use super::tables::{Table, Value};
 use super::values::count;
 
-/// One row, in the order of the table's columns.
+/// One row, in the column order of the table.
 pub(crate) type Row = Vec<Value>;
 
-/// Some rows of a table, and what comes after the last of them.
+/// A page of rows, and the key to continue after.
 pub(crate) struct Page {
     pub(crate) rows: Vec<Row>,
-    /// The key of the last row; `None` behind the end.
+    /// The key of the last row; `None` after the last page.
     pub(crate) last: Option<Vec<Value>>,
 }
 
-/// What is read from.
+/// The store that a move reads from.
 #[async_trait]
 pub(crate) trait Source: Send + Sync {
     /// Returns the heads of all timelines, by number.
@@ -26,7 +26,7 @@ pub(crate) trait Source: Send + Sync {
     async fn page(&self, table: &'static Table, after: Option<Vec<Value>>) -> Result<Page, StoreError>;
 }
 
-/// How far one table has come.
+/// Progress of one table.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Progress {
     pub(crate) after: Option<Vec<Value>>,
@@ -34,47 +34,46 @@ pub(crate) struct Progress {
 }
 
 impl Progress {
-    /// Reads what was kept of it.
+    /// Decodes stored progress.
     pub(crate) fn kept(after: Option<String>, rows: i64) -> Result<Self, StoreError> {
         let after = after.map(|after| serde_json::from_str(&after)).transpose();
         let after = after.map_err(|_| StoreError::Damaged("how far a move has come cannot be read".to_owned()))?;
         Ok(Self { after, rows: count(rows)? })
     }
 
-    /// Returns the key behind which it goes on, as it is kept.
+    /// Returns the key to continue after, encoded for storage.
     pub(crate) fn after_to_keep(&self) -> Result<Option<String>, StoreError> {
         let after = self.after.as_ref().map(serde_json::to_string).transpose();
         after.map_err(|error| StoreError::Unavailable(error.to_string()))
     }
 }
 
-/// What is written to.
+/// The store that a move writes to.
 #[async_trait]
 pub(crate) trait Target: Send + Sync {
-    /// Returns which move is under way here; `None` where everything is empty.
+    /// Returns the move in progress; `None` if the target is empty.
     ///
     /// # Errors
-    /// Something else is kept here.
+    /// If the target contains anything else.
     async fn under_way(&self) -> Result<Option<UnderWay>, StoreError>;
 
     /// Returns the heads of all timelines, by number.
     async fn heads(&self) -> Result<Vec<Head>, StoreError>;
 
-    /// Begins a move.
+    /// Begins a move from a source in this state.
     async fn begin(&self, state: &str) -> Result<(), StoreError>;
 
-    /// Returns how far a table has come.
     async fn progress(&self, table: &'static Table) -> Result<Progress, StoreError>;
 
-    /// Keeps rows, and how far that is.
+    /// Stores rows together with the progress, atomically.
     async fn put(&self, table: &'static Table, rows: Vec<Row>, progress: &Progress) -> Result<(), StoreError>;
 }
 
 /// A move that has begun.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum UnderWay {
-    /// Rows are missing. It comes from this state.
+    /// Rows are missing. The source had this state when the move began.
     Copying(String),
-    /// Every row is there that there will be.
+    /// All rows are copied.
     Copied,
 }

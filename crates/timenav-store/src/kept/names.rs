@@ -1,4 +1,4 @@
-//! Which event is meant by a name or a description, once candidates are known.
+//! Selects among candidate events by name or description.
 
 use std::collections::HashMap;
 
@@ -6,12 +6,12 @@ use serde::Deserialize;
 use timenav_core::ids::EventId;
 use timenav_engine::{EventVersion, KnownEvent};
 
-/// Events that are told where a name is nearly theirs.
+/// Maximum number of events suggested for a misspelled name.
 pub(crate) const NAMES_NEAR_MAX: usize = 5;
-/// How alike a name has to be, from 0 to 1.
+/// Minimum similarity of a suggested name, from 0 to 1.
 pub(crate) const LIKENESS_MIN: f64 = 0.7;
 
-/// Returns the name of an event, letters as they were written.
+/// Returns the name of an event, with the original capitalization.
 pub(crate) fn name_in(content: &str) -> Option<String> {
     #[derive(Deserialize)]
     struct Named {
@@ -20,7 +20,7 @@ pub(crate) fn name_in(content: &str) -> Option<String> {
     serde_json::from_str::<Named>(content).ok()?.name
 }
 
-/// Returns how alike two names are, from 0 to 1. A name that has the other in it is very like it.
+/// Returns the similarity of two names, from 0 to 1. A name that contains the key scores 0.95.
 pub(crate) fn likeness(name: &str, key: &str) -> f64 {
     if !key.is_empty() && name.contains(key) {
         return 0.95;
@@ -28,7 +28,8 @@ pub(crate) fn likeness(name: &str, key: &str) -> f64 {
     strsim::normalized_damerau_levenshtein(name, key)
 }
 
-/// Returns the first of these events that has a description and stands, or else the first that had it when it stood last.
+/// Returns the first of these events that has this description now. If there is none, returns the first ended event
+/// that had it last.
 pub(crate) fn described_so(
     ids: &[EventId],
     known: &HashMap<EventId, KnownEvent>,
@@ -46,7 +47,7 @@ pub(crate) fn described_so(
     stands.or_else(gone).cloned()
 }
 
-/// Returns the last version that says something.
+/// Returns the last version that has content.
 fn last_told(known: &KnownEvent) -> Option<&EventVersion> {
     known.versions.iter().rev().find(|version| !version.content.is_empty())
 }

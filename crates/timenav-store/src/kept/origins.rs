@@ -1,4 +1,4 @@
-//! What tells of timelines that went over from one service to another.
+//! Stored information about timelines that moved from one service to another.
 
 use std::fmt::Write as _;
 use std::sync::Arc;
@@ -7,7 +7,7 @@ use timenav_engine::{Action, Origin, StoreError};
 
 use super::values::damaged;
 
-/// Returns how it is kept whose entries a ledger begins with.
+/// Encodes which services wrote the beginning of a ledger.
 pub(crate) fn text(origins: &[Origin]) -> String {
     origins.iter().fold(String::new(), |mut text, Origin { end, origin }| {
         // Writing to a string cannot fail.
@@ -16,7 +16,7 @@ pub(crate) fn text(origins: &[Origin]) -> String {
     })
 }
 
-/// Reads what [`text`] writes.
+/// Decodes the output of [`text`].
 pub(crate) fn read(text: &str) -> Result<Arc<[Origin]>, StoreError> {
     let one = |line: &str| {
         let (end, origin) = line.split_once(' ')?;
@@ -26,8 +26,8 @@ pub(crate) fn read(text: &str) -> Result<Arc<[Origin]>, StoreError> {
     origins.ok_or_else(|| damaged("whose entries a ledger begins with cannot be read"))
 }
 
-/// Returns what the newest entries say of whether a timeline was handed over. `None` where an earlier entry is to be asked:
-/// the service itself has written after it.
+/// Returns whether the newest entry marks the timeline as handed over. `None` means that the service wrote this entry
+/// after the handover, and the entry before it decides.
 pub(crate) fn says_handed_over(leaf: &[u8]) -> Option<bool> {
     match action(leaf) {
         Some(Action::RotateSigningKey | Action::AcceptRollback) => None,
@@ -35,7 +35,7 @@ pub(crate) fn says_handed_over(leaf: &[u8]) -> Option<bool> {
     }
 }
 
-/// Returns what an entry says was done, without reading the rest of it: it begins with that.
+/// Returns the action of an entry. A leaf begins with it, so the rest is not parsed.
 fn action(leaf: &[u8]) -> Option<Action> {
     let rest = leaf.strip_prefix(b"{\"action\":\"")?;
     let end = rest.iter().position(|byte| *byte == b'"')?;

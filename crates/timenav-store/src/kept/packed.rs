@@ -1,21 +1,21 @@
-//! Payloads that are kept deflated (RFC 1951): what many reads have in common is kept once.
+//! Deflate compression (RFC 1951) of stored payloads. Entries with many reads repeat themselves.
 
 use std::cell::RefCell;
 
 use flate2::{Compress, Compression, Decompress, FlushCompress, FlushDecompress, Status};
 
-/// Shorter payloads are kept as they are: one read has nothing to share.
+/// Shorter payloads are not compressed: a single read has no repetition.
 const BYTES_MIN: usize = 512;
-/// How many times as large as what is kept a payload can be. Deflate comes to 1 032.
+/// Maximum ratio of payload length to stored length. Deflate reaches 1032.
 const TIMES_MAX: usize = 1_100;
 
-// Both have tables of many kilobytes, and to clear them takes longer than to fill them again.
+// Reused per thread: each has tables of many kilobytes, and allocating them takes longer than resetting them.
 thread_local! {
     static DEFLATE: RefCell<Compress> = RefCell::new(Compress::new(Compression::new(1), false));
     static INFLATE: RefCell<Decompress> = RefCell::new(Decompress::new(false));
 }
 
-/// Returns a payload in its short form; `None` where that does not save a quarter.
+/// Compresses a payload. Returns `None` if that saves less than a quarter.
 pub(crate) fn pack(payload: &[u8]) -> Option<Vec<u8>> {
     if payload.len() < BYTES_MIN {
         return None;
@@ -25,16 +25,16 @@ pub(crate) fn pack(payload: &[u8]) -> Option<Vec<u8>> {
         deflate.reset();
         deflate.compress_vec(payload, &mut packed, FlushCompress::Finish)
     });
-    // Where the room is used up, there is nothing to win.
+    // If the buffer is full, compression does not pay off.
     matches!(status, Ok(Status::StreamEnd)).then_some(packed)
 }
 
-/// Returns the payload of so many bytes that was packed; `None` where these are others' bytes, or another number.
+/// Decompresses a payload of `bytes` bytes. Returns `None` if the input is not valid or has another length.
 pub(crate) fn unpack(packed: &[u8], bytes: usize) -> Option<Vec<u8>> {
     if bytes > packed.len().saturating_mul(TIMES_MAX) {
         return None;
     }
-    // One more than there must be shows that there are too many.
+    // One byte more, to detect output that is too long.
     let mut payload = Vec::with_capacity(bytes + 1);
     let (status, read) = INFLATE.with_borrow_mut(|inflate| {
         inflate.reset(false);

@@ -1,9 +1,9 @@
-//! Which tables there are, what is in their columns, and in which order their rows are read.
+//! The tables that a move copies: their columns, types and row order.
 
 use serde::{Deserialize, Serialize};
 use timenav_engine::LengthClass;
 
-/// What a column holds, as PostgreSQL has it. SQLite keeps whole numbers of every size as one, and texts as texts.
+/// Type of a column in PostgreSQL. SQLite stores integers of every size the same way, and texts as text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     Bool,
@@ -11,46 +11,45 @@ pub(crate) enum Kind {
     Integer,
     Bigint,
     Double,
-    /// An id or another word. `text` in both.
+    /// An id or another keyword: `text` in both.
     Word,
-    /// What people wrote: `text` in SQLite, its UTF-8 bytes in PostgreSQL.
+    /// Free text: `text` in SQLite, its UTF-8 bytes in PostgreSQL.
     Text,
     Bytes,
 }
 
-/// What one column of one row holds.
+/// The value of one column of one row.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) enum Value {
     Null,
-    /// Also what is true or false.
+    /// Integers and booleans.
     Whole(i64),
     Real(f64),
-    /// Also texts.
+    /// Bytes and free texts.
     Bytes(Vec<u8>),
-    /// A text in a key, where it matters that it is one.
+    /// Text in a key. SQLite sorts text and bytes differently.
     Word(String),
 }
 
-/// A column.
 pub(crate) struct Column {
     pub(crate) name: &'static str,
     pub(crate) kind: Kind,
-    /// What SQLite is asked for where it has no such column, or another value in it.
+    /// The expression selected from SQLite if it has no such column, or stores another value in it.
     pub(crate) in_sqlite: Option<&'static str>,
-    /// What PostgreSQL is asked for where a database of an earlier feature level has no such column.
+    /// The expression selected from PostgreSQL if a database of an earlier feature level has no such column.
     pub(crate) in_postgres: Option<&'static str>,
 }
 
-/// A table, as PostgreSQL has it.
+/// A table as defined in PostgreSQL.
 pub(crate) struct Table {
     pub(crate) name: &'static str,
     pub(crate) columns: &'static [Column],
-    /// What SQLite reads it from.
+    /// The `FROM` clause for SQLite.
     pub(crate) sqlite_from: &'static str,
-    /// What orders its rows in each, along an index.
+    /// The columns of an index that rows are read along, in each database.
     pub(crate) sqlite_key: &'static [&'static str],
     pub(crate) postgres_key: &'static [&'static str],
-    /// Rows that are read at a time, by how large one can be.
+    /// Rows read at a time, depending on how large a row can be.
     pub(crate) rows_max: usize,
 }
 
@@ -66,23 +65,22 @@ const fn table(name: &'static str, key: &'static [&'static str], columns: &'stat
     Table { name, columns, sqlite_from: name, sqlite_key: key, postgres_key: key, rows_max: ROWS_MAX }
 }
 
-/// Rows of a table whose rows are short.
+/// Page size for tables with short rows.
 const ROWS_MAX: usize = 1_000;
-/// Rows of a table whose rows have some kilobytes, and now and then more.
+/// Page size for tables whose rows have a few kilobytes, and occasionally more.
 const LONG_ROWS_MAX: usize = 250;
-/// Rows of sealed records, each of which can have a megabyte.
+/// Page size for sealed records, which can have a megabyte each.
 const SEALED_ROWS_MAX: usize = 16;
 
-/// Where a position is in the key that SQLite has for an entry.
+/// SQLite packs timeline and position into one entry key.
 const TIMELINE_OF_ENTRY: &str = "e.entry >> 40";
 const POSITION_OF_ENTRY: &str = "e.entry & 1099511627775";
 
-/// Salt and payload are in one of two tables there, never in both.
+/// SQLite stores salt and payload in one of two tables, never in both.
 const ENTRIES_IN_SQLITE: &str = "entries e LEFT JOIN contents c ON c.entry = e.entry";
 const SALT_IN_SQLITE: &str = "iif(c.entry IS NULL, e.salt, iif(length(e.salt) + length(e.payload) = 0, c.salt, NULL))";
 const PAYLOAD_IN_SQLITE: &str = "iif(c.entry IS NULL, e.payload, c.payload)";
 
-/// Of events.
 const LENGTH_CLASS: &str = "length_class";
 
 pub(crate) const TABLES: &[Table] = &[
@@ -127,7 +125,7 @@ pub(crate) const TABLES: &[Table] = &[
             column("place", Kind::Text),
             column("name_key", Kind::Text),
             column("content", Kind::Text),
-            // Made of the content, so that it is right where a database has no such column yet.
+            // Derived from the content, so it is correct even if a database has no such column yet.
             Column { in_postgres: Some("NULL::smallint"), ..column(LENGTH_CLASS, Kind::Smallint) },
         ],
         sqlite_from: "events",
@@ -367,7 +365,7 @@ pub(crate) const TABLES: &[Table] = &[
         postgres_key: &["known_at"],
         rows_max: ROWS_MAX,
     },
-    // The last: whoever finds heads finds everything that they speak of.
+    // The last table: once the heads are copied, everything they refer to is there.
     Table {
         name: "timelines",
         columns: &[
@@ -405,7 +403,7 @@ pub(crate) const TABLES: &[Table] = &[
     },
 ];
 
-/// Fills the column that says how long events last. It is made of the event, whatever the source had there.
+/// Fills the column with the length class of events. It is derived from the event and ignores the source's value.
 pub(crate) fn fill_lengths(table: &Table, rows: &mut [Vec<Value>]) {
     let place = |name: &str| table.columns.iter().position(|column| column.name == name);
     let (Some(content), Some(class)) = (place("content"), place(LENGTH_CLASS)) else { return };
@@ -422,7 +420,7 @@ mod tests {
 
     use super::*;
 
-    /// Tables that only one of the two has, or that hold nothing that is moved.
+    /// Tables that only one backend has, or whose rows are not moved.
     const OTHERS: [&str; 9] = [
         "migrations",
         "room",

@@ -1,5 +1,5 @@
-//! What this service has signed once and the store no longer has: kept where the next start finds it, and tried again for
-//! as long as it cannot be kept.
+//! Stores the evidence that a ledger diverged from what this service has signed, so that the next start finds it.
+//! Failed writes are retried.
 
 use std::fs::OpenOptions;
 use std::io::{self, Write as _};
@@ -15,11 +15,11 @@ use timenav_engine::{Divergence, KeptOutside};
 
 use super::{FILE_MODE, Kept, sync_folder, write_record};
 
-/// The file beside the checkpoints with both sides of each ledger that did not go on from what was seen of it, a line of
-/// JSON each. It only grows, and is for people: what a start compares is among the checkpoints.
+/// The file next to the checkpoints that has both sides of each divergence, one JSON object per line. It only grows and
+/// is for operators. A start reads the checkpoint file instead.
 const DIVERGED_FILE: &str = "diverged.log";
 
-/// How long is waited before what could not be kept is tried again.
+/// Pause between attempts.
 const PAUSE: Duration = Duration::from_secs(1);
 
 /// A line of [`DIVERGED_FILE`].
@@ -41,7 +41,8 @@ struct DivergedTree<'a> {
     head_statement: Option<&'a str>,
 }
 
-/// Keeps both sides of what differs. What it cannot keep, as on a full disk, it tries again, the last time when it goes.
+/// Stores both sides of a divergence. Failed writes, such as on a full disk, are retried until one succeeds; the last
+/// attempt is made on drop.
 #[derive(Debug, Default)]
 pub(super) struct EvidenceKeeper {
     is_over: Arc<(Mutex<bool>, Condvar)>,
@@ -67,13 +68,13 @@ impl Drop for EvidenceKeeper {
         *self.is_over.0.lock() = true;
         self.is_over.1.notify_all();
         for trying in self.trying.lock().drain(..) {
-            // One that panicked has said so.
+            // A panic was already logged by its thread.
             let _ = trying.join();
         }
     }
 }
 
-/// Tries until both sides are kept; the last time when nobody is there any more to keep them for.
+/// Retries until both sides are stored. The last attempt is made when the keeper is dropped.
 fn keep_in_the_end(
     (kept, mut is_told): (&Kept, bool),
     divergence: &Divergence,
@@ -103,8 +104,9 @@ fn keep_in_the_end(
 }
 
 impl Kept {
-    /// Keeps what was seen as the timeline's last checkpoint, and both sides in the file for people. The first counts at
-    /// the next start, so that it comes first; each is tried though the other fails. People are told once.
+    /// Stores what was seen as the timeline's last checkpoint, and both sides in the file for operators. The checkpoint
+    /// goes first because the next start reads it. Each write is attempted even if the other fails. The line for
+    /// operators is written once.
     fn keep_both(&self, divergence: &Divergence, seen: &str, is_told: &mut bool) -> io::Result<()> {
         let mut open = self.open.lock();
         let timeline = &divergence.timeline;
@@ -129,7 +131,7 @@ impl Kept {
     }
 }
 
-/// Writes a line for people, whole or not at all.
+/// Appends one line for operators, atomically.
 fn tell(path: &Path, divergence: &Divergence, seen: &str) -> io::Result<()> {
     let Divergence { timeline, kind, seen: tree, found, found_statement } = divergence;
     let record = DivergedRecord {
@@ -197,7 +199,8 @@ mod tests {
         assert_eq!(read, [expected.clone(), expected], "it only grows");
     }
 
-    /// Of the two files one cannot be written: the other has it all the same, and that one once it can be.
+    /// If one of the two files cannot be written, the other one is written all the same, and the first one as soon as
+    /// it is writable.
     #[test]
     fn what_cannot_be_kept_is_tried_again_until_the_end() {
         let folder = tempfile::tempdir().unwrap();
@@ -217,7 +220,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let (path, told) = (folder.path().join("checkpoints.log"), folder.path().join(DIVERGED_FILE));
         let file = CheckpointFile::open(&path).unwrap();
-        // The file of checkpoints would have to be written anew, and cannot be.
+        // The checkpoint file would have to be rewritten, which fails.
         let beside = path.with_extension("new");
         std::fs::create_dir_all(beside.join("x")).unwrap();
         file.kept.open.lock().bytes_max = 0;

@@ -1,4 +1,4 @@
-//! Rows at positions that a ledger has not come to yet.
+//! Rows at positions that a ledger has not reached yet.
 
 use rusqlite::{Connection, ToSql};
 use timenav_engine::{Head, StoreError};
@@ -8,7 +8,7 @@ use crate::kept::ahead::{BY_POSITION, first_tiles};
 
 const IS_TILE: &str = "SELECT EXISTS (SELECT 1 FROM tiles WHERE timeline = ?1 AND level = ?2 AND tile >= ?3)";
 
-/// Returns the tables that have such rows. Those of events and interventions are counted instead.
+/// Returns the tables that have such rows. Those of events and interventions are counted elsewhere.
 pub(super) fn tables(connection: &Connection, head: &Head) -> Result<Vec<&'static str>, StoreError> {
     let size = head.frontier.size();
     let is_one = |statement: &str, values: &[&dyn ToSql]| -> Result<bool, StoreError> {

@@ -1,4 +1,4 @@
-//! Marked moments, one by one and page by page.
+//! Reads anchors, one by one and page by page.
 
 use rusqlite::{Connection, Row, params};
 use timenav_core::clock::Moment;
@@ -13,7 +13,6 @@ const SELECT_ANCHORS: &str = "SELECT position, anchor_id, set_at, timestamp, des
 const SELECT_ANCHOR: &str = "SELECT position, anchor_id, set_at, timestamp, description, fixed, clock_at,
     clock_running, clock_rate, clock_location FROM anchors WHERE timeline = ?1 AND anchor_id = ?2";
 
-/// Returns one anchor.
 pub(super) fn named(
     connection: &Connection,
     timeline: TimelineKey,
@@ -24,7 +23,7 @@ pub(super) fn named(
     rows.next().map_err(failed)?.map(anchor).transpose()
 }
 
-/// Returns anchors in the order in which they were set, from the one after `after` on.
+/// Returns anchors in the order in which they were set, starting after `after`.
 pub(super) fn page(
     connection: &Connection,
     timeline: TimelineKey,

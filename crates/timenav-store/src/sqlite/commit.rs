@@ -1,4 +1,4 @@
-//! One atomic step, written.
+//! Writes one atomic commit.
 
 use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, params};
 use timenav_core::access::{Permissions, Role};
@@ -114,7 +114,7 @@ fn put_contents(transaction: &Transaction<'_>, step: &TimelineCommit) -> Result<
     Ok(())
 }
 
-/// Rows that follow from entries.
+/// Rows derived from entries.
 struct Rows<'a> {
     ends: &'a [EventEnd],
     events: &'a [EventRow],
@@ -123,7 +123,7 @@ struct Rows<'a> {
     data: &'a [DataRecord],
 }
 
-/// Adds entries to a ledger that grows from a size to another one.
+/// Appends entries to a ledger and fills the tiles completed by its growth from `before` to `after`.
 fn put_entries(
     transaction: &Transaction<'_>,
     timeline: TimelineKey,

@@ -1,8 +1,7 @@
-//! How every connection is opened: what the file may make SQLite do is switched off.
+//! Opens connections, with every SQLite feature disabled that would let a file execute something.
 //!
-//! Whoever can write the file can write anything into it, so it is data and never a program: no
-//! trigger runs, no view is read, no other file is attached, and definitions in the file may call
-//! nothing but harmless functions.
+//! Anyone who can write the file can put anything into it, so it is treated as data, never as a program: triggers and
+//! views are disabled, no other file can be attached, and definitions in the file can call only harmless functions.
 
 use std::ffi::c_int;
 use std::path::{Path, PathBuf};
@@ -15,21 +14,21 @@ use timenav_engine::StoreError;
 
 use super::values::{damaged, failed};
 
-/// Memory for pages of the writing connection, in KiB.
+/// Page cache of the writing connection, in KiB.
 const WRITER_CACHE_KIB: i64 = 65_536;
-/// Memory for pages of each reading connection, in KiB.
+/// Page cache of each reading connection, in KiB.
 const READER_CACHE_KIB: i64 = 8_192;
-/// How long a connection waits for others.
+/// How long a connection waits for locks.
 pub(super) const BUSY_WAIT: Duration = Duration::from_secs(5);
-/// Statements kept prepared on a connection.
+/// Prepared statements cached per connection.
 const STATEMENTS_MAX: usize = 64;
-/// Steps of SQLite's virtual machine between two moments in which a read lets others have the processor, if they wait
-/// for it: a tenth of a millisecond's worth.
+/// SQLite virtual machine steps after which a read yields the processor to waiting threads: about a tenth of a
+/// millisecond.
 const STEPS_BETWEEN_YIELDS: c_int = 500;
-/// Bytes of a page of a new file; rows of a few hundred bytes sit better in 8 KiB.
+/// Page size of a new file. Rows of a few hundred bytes pack better into 8 KiB.
 const PAGE_BYTES: u32 = 8_192;
 
-/// Opens a file to write it. Nothing is written yet.
+/// Opens a file for writing. Nothing is written yet.
 pub(super) fn open_to_write(path: &Path) -> Result<Connection, StoreError> {
     check_files(path)?;
     let connection = Connection::open(path).map_err(failed)?;
@@ -37,7 +36,7 @@ pub(super) fn open_to_write(path: &Path) -> Result<Connection, StoreError> {
     Ok(connection)
 }
 
-/// Opens a file to read it.
+/// Opens a file for reading.
 pub(super) fn open_to_read(address: &Path, flags: OpenFlags) -> rusqlite::Result<Connection> {
     let mut connection = Connection::open_with_flags(address, flags)?;
     distrust(&connection)?;
@@ -50,8 +49,8 @@ pub(super) fn open_to_read(address: &Path, flags: OpenFlags) -> rusqlite::Result
     Ok(connection)
 }
 
-/// Opens a file of which a copy is made: to write, so that SQLite keeps its files beside it in order, and not to make
-/// one.
+/// Opens a file to be copied, and does not create it. It is opened for writing so that SQLite maintains the auxiliary
+/// files.
 pub(super) fn open_to_copy(path: &Path) -> Result<Connection, StoreError> {
     check_files(path)?;
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
@@ -61,22 +60,22 @@ pub(super) fn open_to_copy(path: &Path) -> Result<Connection, StoreError> {
     Ok(connection)
 }
 
-/// Gives the connection that writes its settings.
+/// Configures the writing connection.
 pub(super) fn configure_writer(writer: &Connection) -> Result<(), StoreError> {
     // Only a new file takes the page size.
     writer.pragma_update(None, "page_size", PAGE_BYTES).map_err(failed)?;
     write_ahead(writer)?;
     configure(writer, WRITER_CACHE_KIB).map_err(failed)?;
     writer.pragma_update(None, "synchronous", "FULL").map_err(failed)?;
-    // Pages keep nothing of what leaves them. Not for erasures alone: what is written today may be moved to another page
-    // tomorrow, and what it left behind would not be found by the erasure.
+    // Overwrite deleted content in pages. This is required for more than erasures: a row written today may move to
+    // another page tomorrow, and erasing it would not reach the remains on the first page.
     writer.pragma_update(None, "secure_delete", true).map_err(failed)?;
-    // Folding the log is the maintenance thread's work.
+    // The maintenance thread checkpoints the log.
     writer.pragma_update(None, "wal_autocheckpoint", 0).map_err(failed)
 }
 
-/// Goes over to a write-ahead log, without a journal in between: one is never ours, so that one that
-/// is found is a reason to stop. Only the first sector of the file is written.
+/// Switches to a write-ahead log without a rollback journal in between. The service never has a rollback journal, so an
+/// existing one is a reason to stop. Only the first sector of the file is written.
 fn write_ahead(writer: &Connection) -> Result<(), StoreError> {
     let mode = |name: &str| writer.pragma_update_and_check(None, "journal_mode", name, |row| row.get::<_, String>(0));
     let before: String = writer.pragma_query_value(None, "journal_mode", |row| row.get(0)).map_err(failed)?;
@@ -94,7 +93,8 @@ fn write_ahead(writer: &Connection) -> Result<(), StoreError> {
 
 fn configure(connection: &Connection, cache_kib: i64) -> rusqlite::Result<()> {
     connection.busy_timeout(BUSY_WAIT)?;
-    // Otherwise a statement with `LIMIT ?` is compiled anew whenever it is given values, which takes longer than its rows.
+    // Otherwise a statement with `LIMIT ?` is recompiled whenever values are bound, which takes longer than reading its
+    // rows.
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
     connection.set_prepared_statement_cache_capacity(STATEMENTS_MAX);
     connection.pragma_update(None, "cache_size", -cache_kib)?;
@@ -102,7 +102,8 @@ fn configure(connection: &Connection, cache_kib: i64) -> rusqlite::Result<()> {
     connection.pragma_update(None, "foreign_keys", "OFF")
 }
 
-/// Lets the file make SQLite do nothing. Before any statement: the first one reads the definitions.
+/// Disables everything that the file could make SQLite do. Must run before any statement, because the first one reads
+/// the schema.
 pub(super) fn distrust(connection: &Connection) -> rusqlite::Result<()> {
     for (setting, on) in [
         (DbConfig::SQLITE_DBCONFIG_ENABLE_TRIGGER, false),
@@ -114,11 +115,11 @@ pub(super) fn distrust(connection: &Connection) -> rusqlite::Result<()> {
         connection.set_db_config(setting, on)?;
     }
     connection.set_limit(Limit::SQLITE_LIMIT_ATTACHED, 0)?;
-    // A page whose cells reach beyond it is damage, and not memory to be read.
+    // Reject a page whose cells extend beyond it instead of reading past its end.
     connection.pragma_update(None, "cell_size_check", true)
 }
 
-/// Refuses what SQLite would follow or write into the database before anybody can look.
+/// Rejects files that SQLite would follow or write into the database before the schema can be checked.
 pub(super) fn check_files(path: &Path) -> Result<(), StoreError> {
     if path.symlink_metadata().is_ok_and(|file| file.is_symlink()) {
         return Err(StoreError::Unavailable(
@@ -138,7 +139,7 @@ pub(super) fn check_files(path: &Path) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// Returns the path of a file that SQLite keeps beside a database.
+/// Returns the path of an auxiliary file of a database, such as its log.
 pub(super) fn beside(path: &Path, end: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(end);

@@ -1,9 +1,9 @@
-//! Salt and payload of entries, and the two places where they are kept.
+//! Salt and payload of entries, and the two tables that contain them.
 //!
-//! What retention may let go, reads and refusals, is in the table `contents`: a sweep deletes runs of its rows, and the
-//! pages that become free are filled again. Everything else is in `entries`, beside its leaf, and so are reads and
-//! refusals that were recorded before there was another table. Nobody else asks which it is, nor whether a payload is
-//! kept deflated, as that of many reads is.
+//! Contents that retention may prune, those of reads and refusals, are in the table `contents`: a sweep deletes runs of
+//! its rows, and the freed pages are reused. All other contents are in `entries`, next to their leaf. So are reads and
+//! refusals recorded before the table `contents` existed. Only this module knows which table it is, and whether a
+//! payload is compressed, as that of an entry with many reads is.
 
 use rusqlite::{CachedStatement, Connection, OptionalExtension, Row, Rows, params};
 use timenav_core::ledger::Salt;
@@ -30,7 +30,7 @@ const LAST_OF_SOME: &str = "SELECT max(entry) FROM (SELECT entry FROM contents W
     UNION SELECT entry FROM entries WHERE entry BETWEEN ?1 AND ?2 AND (length(salt) > 0 OR length(payload) > 0)
     ORDER BY entry LIMIT ?3)";
 
-/// Salt and payload of an entry: both are empty once they are gone.
+/// Salt and payload of an entry. Both are empty once they are pruned or erased.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Contents {
     pub(super) salt: Vec<u8>,
@@ -38,24 +38,25 @@ pub(super) struct Contents {
 }
 
 impl Contents {
-    /// Makes one of what is kept beside the leaf and what is kept in the other table.
+    /// Merges what `entries` and `contents` store for an entry.
     fn of(kept_leaf: &[u8], beside: Self, apart: Option<Self>) -> Self {
         let Some(apart) = apart else { return beside };
         if beside == Self::default() && may_go(kept_leaf) {
             return apart;
         }
-        // There is one too many, or it is not where it belongs.
+        // Both tables have contents, or the row is in the wrong table.
         let salt = [beside.salt, apart.salt].concat();
         Self { salt, payload: [beside.payload, apart.payload].concat() }.unfit()
     }
 
-    /// Makes them fit no leaf. Whoever reads them must see that, also where they would fit: no salt is as long as this one.
+    /// Makes the contents fit no leaf, so that readers detect the damage even if they would fit: no valid salt has this
+    /// length.
     fn unfit(self) -> Self {
         Self { salt: [self.salt, vec![0; Salt::BYTES + 1]].concat(), ..self }
     }
 }
 
-/// Adds entries to the tables.
+/// Inserts entries into both tables.
 pub(super) struct Insertion<'c> {
     entries: CachedStatement<'c>,
     contents: CachedStatement<'c>,
@@ -70,7 +71,7 @@ impl<'c> Insertion<'c> {
     pub(super) fn add(&mut self, timeline: TimelineKey, entry: &StoredEntry) -> rusqlite::Result<()> {
         let key = entry_key(timeline, entry.seq);
         let marks = (sql(entry.events_count), sql(entry.clock_entry));
-        // One of which something was erased elsewhere is kept as one that was erased here.
+        // An entry that was erased elsewhere is stored like one that was erased here.
         let is_gone = *entry.salt.as_bytes() == [0; Salt::BYTES];
         let salt: &[u8] = if is_gone { &[] } else { entry.salt.as_bytes() };
         let leaf = leaf::kept(&entry.leaf);
@@ -86,7 +87,7 @@ impl<'c> Insertion<'c> {
     }
 }
 
-/// Returns what belongs to one entry. `kept_leaf` and `beside` are what is kept of it in `entries`.
+/// Returns the contents of one entry, given its stored leaf and the contents in `entries`.
 pub(super) fn of_one(
     connection: &Connection,
     key: i64,
@@ -98,17 +99,17 @@ pub(super) fn of_one(
     Ok(Contents::of(kept_leaf, beside, apart))
 }
 
-/// An entry as it is kept.
+/// A stored entry.
 pub(super) struct Kept<'a> {
     pub(super) key: i64,
-    /// Whole or in its short form.
+    /// In full or in its short form.
     pub(super) leaf: &'a [u8],
     pub(super) contents: Contents,
     pub(super) events_count: i64,
     pub(super) clock_entry: i64,
 }
 
-/// Gives the entries between two keys, with both, to `take` until that returns `false`. All are of one moment.
+/// Passes the entries between two keys, both included, to `take` until it returns `false`. All are from one snapshot.
 pub(super) fn walk(
     connection: &Connection,
     bounds: [i64; 2],
@@ -122,7 +123,7 @@ pub(super) fn walk(
     );
     let mut entries = connection.prepare_cached(&entries).map_err(failed)?;
     let mut apart = connection.prepare_cached(&format!("{SELECT}{order}")).map_err(failed)?;
-    // SQLite keeps to one moment while any statement of a connection has not come to its end.
+    // SQLite keeps its snapshot while any statement of the connection is unfinished.
     let mut rows = entries.query(bounds).map_err(failed)?;
     let mut row = rows.next().map_err(failed)?;
     if row.is_none() {
@@ -148,7 +149,7 @@ fn kept<'a>(row: &'a Row<'_>, apart: &mut Apart<'_>) -> rusqlite::Result<Kept<'a
     Ok(Kept { key, leaf, contents, events_count: row.get(4)?, clock_entry: row.get(5)? })
 }
 
-/// Returns what is kept of an entry in the other table.
+/// Returns the contents in a row of the table `contents`.
 fn apart(row: &Row<'_>) -> rusqlite::Result<Contents> {
     let (kept, bytes): (&[u8], Option<i64>) = (self::bytes(row, 2)?, row.get(3)?);
     let salt = row.get(1)?;
@@ -159,12 +160,12 @@ fn apart(row: &Row<'_>) -> rusqlite::Result<Contents> {
     }
 }
 
-/// Returns the bytes in a column; none where there is nothing.
+/// Returns the bytes in a column; empty for NULL.
 fn bytes<'a>(row: &'a Row<'_>, at: usize) -> rusqlite::Result<&'a [u8]> {
     Ok(row.get_ref(at)?.as_blob_or_null()?.unwrap_or_default())
 }
 
-/// Rows of the other table, in the order in which entries are read.
+/// Rows of the table `contents`, in the order in which entries are read.
 struct Apart<'s> {
     rows: Rows<'s>,
     next: Option<(i64, Contents)>,
@@ -183,7 +184,7 @@ impl Apart<'_> {
     fn of(&mut self, key: i64) -> rusqlite::Result<Option<Contents>> {
         let newest_first = self.newest_first;
         let is_before = |next: i64| if newest_first { next > key } else { next < key };
-        // A row of which the entry is missing.
+        // Skip rows whose entry is missing.
         while self.next.as_ref().is_some_and(|(next, _)| is_before(*next)) {
             self.advance()?;
         }
@@ -193,7 +194,7 @@ impl Apart<'_> {
     }
 }
 
-/// Takes away what belongs to the entries from one key to another one, wherever it is.
+/// Deletes the contents of the entries from `first` to `last`, in both tables.
 pub(super) fn let_go(connection: &Connection, first: i64, last: i64) -> rusqlite::Result<()> {
     for statement in [DELETE, EMPTY] {
         connection.prepare_cached(statement)?.execute([first, last])?;
@@ -201,7 +202,7 @@ pub(super) fn let_go(connection: &Connection, first: i64, last: i64) -> rusqlite
     Ok(())
 }
 
-/// Takes away what belongs to entries between two keys, so many of them at most. Returns the last of those; `None` where
+/// Deletes the contents of up to `items_max` entries between two keys. Returns the last of these keys, or `None` if
 /// nothing was left.
 pub(super) fn let_go_some(
     connection: &Connection,
@@ -216,7 +217,7 @@ pub(super) fn let_go_some(
     Ok(end)
 }
 
-/// Puts what is left of an entry of reads in the place of what there was. What is gone stays so.
+/// Replaces the payload of a read entry by what remains of it. Pruned contents stay pruned.
 pub(super) fn leave(connection: &Connection, key: i64, left: &[u8]) -> rusqlite::Result<()> {
     for statement in REPLACE {
         connection.prepare_cached(statement)?.execute(params![key, left])?;

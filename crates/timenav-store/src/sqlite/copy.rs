@@ -1,9 +1,9 @@
-//! A copy of the database as it is at one moment, also while the service writes to it.
+//! Copies a snapshot of the database, even while the service writes to it.
 //!
-//! `VACUUM INTO` and not SQLite's backup API: the copy is made of the rows there are, so nothing is in it that was
-//! erased and still stands in freed pages, and it is as small as it can be. Both hold on to one moment of the file
-//! until they are done. The API could let go between two steps, and would then begin anew with each commit of the
-//! service, which is another process.
+//! This uses `VACUUM INTO` instead of SQLite's backup API: the copy is built from live rows, so it is as small as
+//! possible and contains nothing erased that remains in freed pages. Both methods hold a snapshot of the file until
+//! they are done. The API could release it between two steps, but would then restart at each commit of the service,
+//! which is another process.
 
 use std::ffi::c_int;
 use std::path::Path;
@@ -18,18 +18,18 @@ use super::log::page_bytes;
 use super::values::{damaged, failed};
 use super::{make_private, schema};
 
-/// Steps of SQLite's virtual machine between two moments at which others get the processor, and it is told how far the
-/// copy is.
+/// SQLite virtual machine steps between two progress reports. Waiting threads get the processor at the same time.
 const STEPS_BETWEEN_LOOKS: c_int = 1_000;
 
-/// Copies the database at `from` into a new file at `to`, readable by its owner alone. Returns its length in bytes.
+/// Copies the database at `from` into a new file at `to`, readable only by its owner. Returns the copy's length in
+/// bytes.
 ///
-/// Waits for no writer, and makes none wait. `tell` is told now and again how many bytes are written already, and how
-/// many there are at most.
+/// Neither waits for writers nor blocks them. From time to time, calls `tell` with the bytes written so far and their
+/// maximum.
 ///
 /// # Errors
-/// One of the files cannot be read or written, there is a file at `to`, or the database is laid out otherwise than the
-/// service does. What is at `to` then is no copy.
+/// If one of the files cannot be read or written, a file exists at `to`, or the schema of the database is not the
+/// service's. The file at `to` is then not a usable copy.
 pub fn copy(from: &Path, to: &Path, mut tell: impl FnMut(u64, u64) + Send + 'static) -> Result<u64, StoreError> {
     let unwritable =
         |error: std::io::Error| StoreError::Unavailable(format!("{} cannot be written: {error}", to.display()));
@@ -42,9 +42,9 @@ pub fn copy(from: &Path, to: &Path, mut tell: impl FnMut(u64, u64) + Send + 'sta
     let has_log = beside(from, "-wal").exists();
     let mut connection = open_to_copy(from)?;
     schema::check(&connection)?;
-    // `VACUUM INTO` attaches the file that it writes. Nothing else is run on this connection.
+    // `VACUUM INTO` attaches the file that it writes. This connection runs nothing else.
     connection.set_limit(Limit::SQLITE_LIMIT_ATTACHED, 1).map_err(failed)?;
-    // What a crash left in the log is for the service to fold in.
+    // Leave a log left by a crash to the service.
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, has_log).map_err(failed)?;
     let pages: u32 = connection.pragma_query_value(None, "page_count", |row| row.get(0)).map_err(failed)?;
     let bytes_most = u64::from(pages) * page_bytes(&connection).map_err(failed)?;
@@ -65,24 +65,24 @@ pub fn copy(from: &Path, to: &Path, mut tell: impl FnMut(u64, u64) + Send + 'sta
     }
 }
 
-/// Folds the write-ahead log of the database at `path` into it, so that nothing of it is left beside the file.
+/// Folds the write-ahead log of the database at `path` into it, so that no log file remains.
 ///
 /// # Errors
-/// The database cannot be read or written, or another process has it open.
+/// If the database cannot be read or written, or another process has it open.
 pub fn fold_log(path: &Path) -> Result<(), StoreError> {
     let connection = open_to_copy(path)?;
     schema::check(&connection)?;
     let fold = |row: &rusqlite::Row<'_>| row.get::<_, bool>(0);
     let is_held = connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], fold).map_err(failed)?;
     drop(connection);
-    // Whoever closes it last takes the log away.
+    // The last process to close the database removes the log.
     if is_held || beside(path, "-wal").exists() {
         return Err(StoreError::Unavailable("another program has it open".to_owned()));
     }
     Ok(())
 }
 
-/// Says whether it was the copy that could not be written.
+/// Names the copy in the error if it is the file that could not be written.
 fn not_copied(error: rusqlite::Error, to: &Path) -> StoreError {
     let code = error.sqlite_error().map(|error| error.extended_code);
     if matches!(code, Some(ffi::SQLITE_FULL | ffi::SQLITE_IOERR_WRITE | ffi::SQLITE_IOERR_FSYNC)) {
@@ -136,7 +136,7 @@ mod tests {
                 writer.busy_timeout(std::time::Duration::from_secs(5)).unwrap();
                 let mut number = 10_000_u32;
                 while !done.load(Ordering::SeqCst) {
-                    // Two rows that are there together or not at all.
+                    // Two rows that must be copied together or not at all.
                     writer.execute_batch("BEGIN IMMEDIATE").unwrap();
                     for _ in 0..2 {
                         writer.execute(insert, rusqlite::params![number.to_be_bytes(), "pair"]).unwrap();

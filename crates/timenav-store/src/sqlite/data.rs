@@ -1,4 +1,4 @@
-//! Sealed records, and the erasing of what may be erased.
+//! Sealed records, and erasure.
 
 use std::time::Duration;
 
@@ -11,12 +11,12 @@ use super::connection::BUSY_WAIT;
 use super::contents;
 use super::values::{count, damaged, entry_key, failed, id, sql};
 
-/// How long emptying the log may wait for readers: as long do all writers.
+/// How long emptying the log may wait for readers. All writers wait as long.
 const READERS_WAIT: Duration = Duration::from_millis(500);
 
 const INSERT: &str = "INSERT INTO data_records (timeline, position, data_id, erased, format, kind, salt, nonce,
     commitment, ciphertext) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)";
-/// The first of those that stand: a bundle with a record of the same id is refused, so there is one.
+/// The first record on a live timeline. A bundle with a record of the same id is rejected, so there is only one.
 const SELECT: &str = "SELECT d.position, d.data_id, d.erased, d.format, d.kind, d.salt, d.nonce, d.commitment,
     d.ciphertext, t.timeline_id FROM data_records d JOIN timelines t ON t.timeline = d.timeline WHERE d.data_id = ?1
     ORDER BY d.timeline LIMIT 1";
@@ -49,7 +49,7 @@ pub(super) fn insert(
     Ok(())
 }
 
-/// Takes content out of the tables. What is not there any more needs no erasing.
+/// Deletes content from the tables. Missing content is not an error.
 pub(super) fn erase(transaction: &Transaction<'_>, timeline: TimelineKey, erasure: &Erasure) -> rusqlite::Result<()> {
     let position = sql(erasure.position);
     match &erasure.content {
@@ -67,7 +67,7 @@ pub(super) fn erase(transaction: &Transaction<'_>, timeline: TimelineKey, erasur
     Ok(())
 }
 
-/// Folds the write-ahead log into the file and empties it: it holds what was just erased.
+/// Folds the write-ahead log into the file and truncates it, because it contains what was just erased.
 pub(super) fn forget_log(connection: &Connection) {
     let emptied = (|| {
         connection.busy_timeout(READERS_WAIT)?;
@@ -77,13 +77,13 @@ pub(super) fn forget_log(connection: &Connection) {
     })();
     match emptied {
         Ok(false) => {}
-        // What was asked for is durable; the log is written over as it goes on.
+        // The erasure is durable, and new commits overwrite the log.
         Ok(true) => tracing::warn!("something was erased, but a reader still uses the log that contains it"),
         Err(error) => tracing::warn!(%error, "something was erased, but the log that contains it was not emptied"),
     }
 }
 
-/// Returns a record of a timeline that stands.
+/// Returns a record of a live timeline.
 pub(super) fn record(
     connection: &Connection,
     data_id: &DataId,
@@ -94,8 +94,8 @@ pub(super) fn record(
     Ok(Some((id(TimelineId::kept(&timeline))?, kept.read()?)))
 }
 
-/// Returns the record that an entry of a timeline tells of, also where a fork goes on from that timeline and nobody asks
-/// for the record by its id.
+/// Returns the record added by an entry. Unlike [`record`], this also finds records of an ended timeline that a fork
+/// continues.
 pub(super) fn record_at(
     connection: &Connection,
     timeline: TimelineKey,
@@ -106,10 +106,10 @@ pub(super) fn record_at(
     found.map(Kept::read).transpose()
 }
 
-/// A record as it is kept.
+/// A stored record.
 struct Kept {
     data_id: String,
-    /// Position, by which entry it was erased, format and kind.
+    /// Position, erasing entry, format and kind.
     numbers: (i64, Option<i64>, i64, i64),
     /// Salt, nonce, commitment and ciphertext.
     blobs: [Vec<u8>; 4],
@@ -146,8 +146,8 @@ mod tests {
         bytes.windows(MARK.len()).filter(|piece| *piece == MARK.as_bytes()).count()
     }
 
-    /// Rows that come in between others move those to other pages. SQLite leaves nearly nothing of them behind, and a copy
-    /// has nothing at all.
+    /// Rows inserted between others move those to other pages. SQLite leaves nearly nothing of them on the old pages,
+    /// and a copy has nothing at all.
     #[test]
     fn what_is_erased_is_not_left_on_pages_that_it_was_moved_away_from() {
         let folder = tempfile::tempdir().unwrap();

@@ -1,4 +1,4 @@
-//! Events by their exact description. There is no index on descriptions: rows are looked through, so many at most.
+//! Events by their exact description. Descriptions have no index, so a limited number of rows is scanned.
 
 use rusqlite::{Connection, params};
 use timenav_core::ids::EventId;
@@ -8,12 +8,12 @@ use super::values::{failed, id, sql};
 use super::versions::known;
 use crate::kept::names::described_so;
 
-/// The text is looked for as it stands in JSON, before a row is read any further.
+/// The text is matched in its JSON form before the rest of a row is read.
 const SELECT: &str = "SELECT event_id, time, instr(content, ?2) > 0 FROM events INDEXED BY events_by_id
     WHERE timeline = ?1 AND position < ?3 LIMIT ?4";
 
-/// Returns the event of a description, the earliest of several: one that stands, or else one that had it when it stood
-/// last. The newest layer is looked through first.
+/// Returns the earliest event with a description: one in effect, or else an ended one that had it last. The newest
+/// layer is searched first.
 pub(super) fn described(
     connection: &Connection,
     layers: &[Layer],
@@ -25,7 +25,7 @@ pub(super) fn described(
     let (mut found, mut searched): (Vec<(i64, EventId)>, usize) = (Vec::new(), 0);
     for layer in layers.iter().rev() {
         let mut select = connection.prepare_cached(SELECT).map_err(failed)?;
-        // One more tells that there are more.
+        // One more row shows whether there are more.
         let rows_max = (searched_max + 1).saturating_sub(searched) as u64;
         let parameters = params![layer.timeline.0, needle, sql(layer.as_of), sql(rows_max)];
         let mut rows = select.query(parameters).map_err(failed)?;

@@ -1,4 +1,4 @@
-//! Timelines that have ended, and the letting go of their contents.
+//! Timelines that have ended, and the pruning of their contents.
 
 use rusqlite::{Connection, OptionalExtension, Row, Transaction, TransactionBehavior, params};
 use timenav_core::ids::TimelineId;
@@ -13,9 +13,9 @@ const INSERT: &str = "INSERT INTO ended_timelines (timeline_id, timeline, size, 
 const SELECT: &str =
     "SELECT timeline_id, timeline, size, root, ended_at, fork_of, fork_size, overrides, due_at, is_let_go
     FROM ended_timelines";
-/// Whoever wrote the row of a timeline that stands among those that have ended must not have it emptied.
+/// A forged row in `ended_timelines` must not cause a live timeline to be pruned.
 const SELECT_STANDING: &str = "SELECT 1 FROM timelines WHERE timeline = ?1 OR timeline_id = ?2";
-/// Each takes away some rows of a table, found by its key.
+/// Each statement deletes up to `?2` rows of a table, found by its key.
 const DELETE_SOME: [&str; 7] = [
     "DELETE FROM events WHERE timeline = ?1 AND (cell, time, position) IN
         (SELECT cell, time, position FROM events WHERE timeline = ?1 LIMIT ?2)",
@@ -37,7 +37,7 @@ const DELETE_OUTCOMES: &str =
     "DELETE FROM outcomes WHERE iif(json_valid(outcome), json_extract(outcome, '$.timeline_id'), NULL) = ?1";
 const MARK: &str = "UPDATE ended_timelines SET is_let_go = 1 WHERE timeline_id = ?1";
 
-/// Takes a timeline from those that stand to those that have ended.
+/// Moves a timeline from the live to the ended ones.
 pub(super) fn end(transaction: &Transaction<'_>, ended: &EndedTimeline) -> rusqlite::Result<()> {
     for table in ["timelines", "permissions"] {
         let delete = format!("DELETE FROM {table} WHERE timeline = ?1");
@@ -58,7 +58,6 @@ pub(super) fn end(transaction: &Transaction<'_>, ended: &EndedTimeline) -> rusql
     Ok(())
 }
 
-/// Returns all of them.
 pub(super) fn all(connection: &Connection) -> Result<Vec<EndedTimeline>, StoreError> {
     let mut select = connection.prepare(SELECT).map_err(failed)?;
     let mut rows = select.query([]).map_err(failed)?;
@@ -69,7 +68,6 @@ pub(super) fn all(connection: &Connection) -> Result<Vec<EndedTimeline>, StoreEr
     Ok(all)
 }
 
-/// Returns the one of a name.
 pub(super) fn named(connection: &Connection, timeline: &TimelineId) -> Result<Option<EndedTimeline>, StoreError> {
     let mut select = connection.prepare(&format!("{SELECT} WHERE timeline_id = ?1")).map_err(failed)?;
     let mut rows = select.query([timeline.as_str()]).map_err(failed)?;
@@ -94,7 +92,7 @@ fn ended(row: &Row<'_>) -> Result<EndedTimeline, StoreError> {
     })
 }
 
-/// Lets go so much of a timeline. Returns from which position to go on; `None` once nothing is left.
+/// Prunes up to `items_max` rows of a timeline. Returns the position to continue from, or `None` once nothing is left.
 pub(super) fn let_go(
     connection: &mut Connection,
     ended: &EndedTimeline,

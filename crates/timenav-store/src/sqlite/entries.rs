@@ -1,4 +1,4 @@
-//! One entry of a ledger.
+//! Reads one entry of a ledger.
 
 use rusqlite::{Connection, OptionalExtension};
 use timenav_core::ledger::Salt;
@@ -10,7 +10,6 @@ use super::values::{POSITION_MAX, bytes, count, entry_key, failed};
 
 const SELECT_ENTRY: &str = "SELECT leaf, salt, payload, events_count, clock_entry FROM entries WHERE entry = ?1";
 
-/// Returns one entry of a ledger.
 pub(super) fn entry(
     connection: &Connection,
     timeline: TimelineKey,
@@ -23,14 +22,14 @@ pub(super) fn entry(
     let key = entry_key(timeline, seq);
     let found = select.query_row([key], |row| {
         let (leaf, beside) = (row.get::<_, Vec<u8>>(0)?, Contents { salt: row.get(1)?, payload: row.get(2)? });
-        // SQLite keeps to one moment while the row is read.
+        // SQLite keeps its snapshot while the row is being read.
         let contents = contents::of_one(connection, key, &leaf, beside)?;
         Ok((leaf, contents, row.get::<_, i64>(3)?, row.get::<_, i64>(4)?))
     });
     let Some(found) = found.optional().map_err(failed)? else { return Ok(None) };
     let (leaf, Contents { salt, payload }, events_count, clock_entry) = found;
     let leaf = Leaves::new(connection, timeline).whole(seq, &leaf)?.into_owned();
-    // It is gone where the payload was erased, and where single reads of it were.
+    // Empty if the payload was erased, or if single reads of the entry were.
     let salt = if salt.is_empty() { [0; Salt::BYTES] } else { bytes(&salt)? };
     let (salt, events_count) = (Salt::from_bytes(salt), count(events_count)?);
     Ok(Some(StoredEntry { seq, leaf, salt, payload, events_count, clock_entry: count(clock_entry)? }))

@@ -11,17 +11,17 @@ use super::values::{count, damaged, failed, instant, sql};
 use crate::kept::blocks::{BLOCK_ROWS_MAX, Blocks, Detail};
 use crate::kept::stretch::{Key, Stretch, is_where, key};
 
-/// Cells up to which a place may be read cell by cell. Larger ones are read by time, and what lies
-/// elsewhere is passed over.
+/// Maximum number of cells of a place that is read cell by cell. Larger places are read by time, and events elsewhere
+/// are skipped.
 const CELLS_MERGED_MAX: usize = 1_024;
-/// Most rows of the first block of a run that is one of many.
+/// Maximum number of rows in the first block of a run that is one of many.
 pub(super) const BLOCK_ROWS_FIRST: usize = 8;
-/// Rows that can be read in the time that finding the first one of a block takes.
+/// Number of rows that can be read in the time it takes to find the first row of a block.
 pub(super) const BLOCK_COST_ROWS: usize = 4;
 
-/// The statements that read a run, by how much of each row is read and by what the rows have in common; the last rows
-/// first, or not. Each orders by time and position along its key; `until` hides versions that did not stand then. The
-/// index by time has everything that [`Detail::Spot`] and [`Detail::Parties`] need.
+/// The statements that read a run, by level of detail and by what selects the rows, ascending or descending. Each is
+/// sorted by time and position along its key. `until` hides versions that were not in effect at that time. The index by
+/// time covers [`Detail::Spot`] and [`Detail::Parties`].
 macro_rules! statements {
     ($name:ident, $index:literal, $parties:literal, $of:literal) => {
         const $name: [[&str; 2]; 3] = [
@@ -55,7 +55,7 @@ macro_rules! statements {
         ]
     };
 }
-// The event itself is read where nothing else tells of its source and actors.
+// The event itself is read if no column has its source and actors.
 statements!(
     BY_TIME,
     "INDEXED BY events_by_time",
@@ -72,7 +72,7 @@ statements!(
     ", coalesce(parties, content)",
     "AND length_class = ?7 AND (?8 IS NULL OR place = ?8)"
 );
-/// The cell comes first: only what lies in a cell of the place is looked at further.
+/// The cell comes first: rows in other cells are skipped before anything else is read.
 const SIFTED: [[&str; 2]; 2] = [
     statements!(", cell", "INDEXED BY events_by_time", ""),
     statements!(
@@ -92,24 +92,24 @@ const LENGTHS: &str = "WITH RECURSIVE lengths (class) AS (
 const HAS_VERSION: &str = "SELECT 1 FROM events INDEXED BY events_by_id
     WHERE timeline = ?1 AND event_id = ?2 AND position < ?3 LIMIT 1";
 
-/// Where a run's rows come from.
+/// The index or key range that a run reads.
 pub(super) enum Source<'a> {
     Time,
     Sifted(Sieve),
     Cell(u32),
     Place(&'a str),
     Id(&'a str),
-    /// Those of one length, of a place that is named or not.
+    /// Events of one length class, optionally of a named place.
     Length(LengthClass, Option<&'a str>),
 }
 
-/// An event that was read. Its content is empty or tells of its source and actors, unless all of it was asked for.
+/// An event that was read. Unless the whole row was requested, its content is empty or has only source and actors.
 pub(super) struct Found {
     pub(super) event: StoredEvent,
     pub(super) point: Option<Point>,
 }
 
-/// Stretches of the table or of an index that are ordered by time and position already.
+/// A range of the table or of an index that is sorted by time and position.
 pub(super) struct Run<'a> {
     layer: usize,
     detail: Detail,
@@ -122,8 +122,8 @@ pub(super) struct Run<'a> {
     ended: bool,
 }
 
-/// Returns how many rows each of so many runs is asked for first. One run alone gives nearly all that is asked for; of
-/// many each gives a little, and of very many most give nothing.
+/// Returns the size of the first block of each run. A single run contributes nearly the whole page. Each of many runs
+/// contributes little, and most of very many runs contribute nothing.
 pub(super) fn block_rows(query: &EventQuery, runs_count: usize) -> usize {
     match runs_count {
         0 | 1 => query.items_max.clamp(1, BLOCK_ROWS_MAX),
@@ -131,7 +131,7 @@ pub(super) fn block_rows(query: &EventQuery, runs_count: usize) -> usize {
     }
 }
 
-/// Returns where the events of a pattern are.
+/// Returns the sources that cover a pattern.
 pub(super) fn sources(pattern: &Pattern) -> Vec<Source<'_>> {
     let location = match pattern {
         Pattern::Event(event_id) => return vec![Source::Id(event_id.as_str())],
@@ -146,8 +146,8 @@ pub(super) fn sources(pattern: &Pattern) -> Vec<Source<'_>> {
     }
 }
 
-/// Returns of which lengths a timeline has events, found by one look into the index each: of 64 lengths that there could
-/// be, a timeline has a handful.
+/// Returns the length classes of a timeline's events, with one index lookup each: of 64 possible classes, a timeline
+/// has a handful.
 pub(super) fn lengths(connection: &Connection, timeline: TimelineKey) -> Result<Vec<LengthClass>, StoreError> {
     let mut select = connection.prepare_cached(LENGTHS).map_err(failed)?;
     let numbers = select.query_map([timeline.0], |row| row.get(0)).map_err(failed)?;
@@ -156,8 +156,8 @@ pub(super) fn lengths(connection: &Connection, timeline: TimelineKey) -> Result<
     numbers.map(|number| number.map_err(failed).and_then(class)).collect()
 }
 
-/// Returns where events are that begin before the range and may last into it, and when they begin; `lengths` are those of
-/// the layer's events.
+/// Returns the sources and time ranges of events that begin before the requested range and may last into it. `lengths`
+/// are the length classes of the layer's events.
 pub(super) fn earlier_sources<'a>(
     query: &EventQuery,
     pattern: &'a Pattern,
@@ -188,7 +188,7 @@ impl<'a> Run<'a> {
         Self { layer, detail, pattern, source, stretch, block, blocks, after, ended: false }
     }
 
-    /// Ends a run that was sifted for long enough, and returns the runs of its cells that go on from where it stands.
+    /// Ends a run whose sieve has given up, and returns one run per cell that continues from its position.
     pub(super) fn divide(&mut self, query: &EventQuery) -> Vec<Self> {
         let Source::Sifted(sieve) = &self.source else { return Vec::new() };
         let Some(cells) = sieve.given_up().filter(|_| !self.ended) else { return Vec::new() };
@@ -202,7 +202,7 @@ impl<'a> Run<'a> {
         cells.iter().map(of_cell).collect()
     }
 
-    /// Returns where the run's next event stands, reading on where needed.
+    /// Returns the key of the run's next event, reading another block if necessary.
     pub(super) fn peek(
         &mut self,
         connection: &Connection,
@@ -210,7 +210,7 @@ impl<'a> Run<'a> {
         rows_left: &mut usize,
     ) -> Result<Option<Key>, StoreError> {
         while self.block.is_empty() && !self.ended && !self.is_given_up() && *rows_left > 0 {
-            // A block that brings nothing costs something too, so that many empty cells come to an end.
+            // Empty blocks have a cost too, so that a query over many empty cells terminates.
             let mut block = std::mem::take(&mut self.block);
             let cost = self.read_block(connection, query, |found| block.push_back(found))?;
             self.block = block;
@@ -223,17 +223,17 @@ impl<'a> Run<'a> {
         matches!(&self.source, Source::Sifted(sieve) if sieve.given_up().is_some())
     }
 
-    /// Returns whether the run is all of a layer, in its order.
+    /// Returns whether the run covers a whole layer in time order.
     pub(super) const fn is_by_time(&self) -> bool {
         matches!(self.source, Source::Time)
     }
 
-    /// Returns whether all its rows are read.
+    /// Returns whether all rows have been read.
     pub(super) const fn is_ended(&self) -> bool {
         self.ended
     }
 
-    /// Reads the next rows of the run and returns how many there were, by what reading whole ones takes.
+    /// Reads the next block and returns its cost, in whole rows read.
     pub(super) fn read_block(
         &mut self,
         connection: &Connection,
@@ -309,7 +309,7 @@ impl<'a> Run<'a> {
     }
 }
 
-/// Returns what an event says, whose id and content begin at a column; `None` if a later layer has a version of it.
+/// Returns the content of an event whose id and content start at a column; `None` if a later layer overrides it.
 fn content(
     connection: &Connection,
     query: &EventQuery,
@@ -324,7 +324,7 @@ fn content(
     row.get(column + 1).map(Some).map_err(failed)
 }
 
-/// Returns whether a later layer has a version of the event, which then counts alone.
+/// Returns whether a later layer has a version of the event, which overrides this one.
 fn is_overridden(
     connection: &Connection,
     query: &EventQuery,
@@ -361,7 +361,7 @@ mod tests {
                 let plan: Vec<String> =
                     explained.query_map([0; 6], |row| row.get(3)).unwrap().collect::<Result<_, _>>().unwrap();
                 assert!(plan[0].starts_with("SEARCH e USING COVERING INDEX events_by_time"), "{plan:?}");
-                // Besides, one row is looked up by its whole key.
+                // In addition, one row is looked up by its full key.
                 let others = plan[1..].iter().filter(|step| step.starts_with("SEARCH") || step.starts_with("SCAN"));
                 assert!(others.clone().all(|step| step.contains("cell=? AND time=? AND position=?")), "{plan:?}");
                 assert_eq!(others.count(), usize::from(detail == Detail::Parties));

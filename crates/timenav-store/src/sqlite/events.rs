@@ -1,8 +1,8 @@
-//! Events by place and time.
+//! Queries events by place and time.
 //!
-//! A query is one or more *runs*: stretches of the table or of an index that are ordered by time
-//! and position already. Runs are read block by block and merged, so a page costs what it shows
-//! and not what the place holds.
+//! A query reads one or more *runs*: ranges of the table or of an index that are already sorted by time and position.
+//! Runs are read block by block and merged, so the cost of a page depends on its length and not on the number of events
+//! in the place.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -14,7 +14,7 @@ use super::event_runs::{BLOCK_COST_ROWS, BLOCK_ROWS_FIRST, Found, Run, block_row
 use crate::kept::blocks::{BLOCK_ROWS_MAX, Blocks, Detail};
 use crate::kept::stretch::{Key, Stretch};
 
-/// Returns the events a query asks for, ordered by time, then position, or `None` where that would take longer than
+/// Returns the events that match a query, ordered by time, then position. Returns `None` if that would cost more than
 /// reading `rows_max` rows.
 pub(super) fn find(
     connection: &Connection,
@@ -25,7 +25,7 @@ pub(super) fn find(
         return Ok(Some(Vec::new()));
     }
     let mut merged = Merged::new(connection, query, Detail::Whole, rows_max)?;
-    // A run is looked into at least once, and a long page is asked for where there are many events.
+    // Each run is looked up at least once, and a long page usually means many events.
     if merged.runs.len().saturating_mul(BLOCK_COST_ROWS).max(query.items_max) > rows_max {
         return Ok(None);
     }
@@ -40,7 +40,7 @@ pub(super) fn find(
     Ok(Some(page))
 }
 
-/// Returns those of a query's events that pass a filter, of so many at most that are looked through.
+/// Returns the events of a query that pass a filter, examining up to `searched_max` events.
 pub(super) fn passing(
     connection: &Connection,
     query: &EventQuery,
@@ -63,8 +63,8 @@ pub(super) fn passing(
     Ok(found)
 }
 
-/// Returns when and where the versions of events are that a query finds on each layer by itself, and of whom they tell,
-/// if that is asked for.
+/// Returns time and place of the matching versions on each layer, regardless of overrides, with source and actors on
+/// request.
 pub(super) fn spots(
     connection: &Connection,
     query: &EventQuery,
@@ -83,7 +83,7 @@ pub(super) fn spots(
     if let [run] = &mut merged.runs[..]
         && run.is_by_time()
     {
-        // There is nothing to merge.
+        // A single run needs no merging.
         while spots.len() < query.items_max && !run.is_ended() {
             run.read_block(connection, query, |found| spots.push(spot(found)))?;
         }
@@ -97,12 +97,12 @@ pub(super) fn spots(
     Ok(spots)
 }
 
-/// What comes next of merged runs.
+/// The next result of merged runs.
 enum Next {
     Event(Found),
-    /// There is no more.
+    /// All runs are exhausted.
     End,
-    /// To find out would take more rows than may be read.
+    /// The row budget is spent.
     Spent,
 }
 
@@ -110,10 +110,10 @@ enum Next {
 struct Merged<'a> {
     query: &'a EventQuery,
     runs: Vec<Run<'a>>,
-    /// Where the next event of each run stands, the first one on top.
+    /// The next event of each run, the first in order on top.
     first: BinaryHeap<Reverse<(Key, usize)>>,
-    /// Runs that are to be looked into before the next event is known: a full page asks no run for more, as that would
-    /// read a block for nothing.
+    /// Runs that must be read before the next event is known. They are read on demand, because a full page would
+    /// otherwise cost one more block per run.
     unknown: Vec<usize>,
     shown: Option<Key>,
     rows_left: usize,
@@ -149,7 +149,7 @@ impl<'a> Merged<'a> {
             let Some(Reverse((key, number))) = self.first.pop() else { return Ok(Next::End) };
             self.unknown.push(number);
             let found = self.runs[number].block.pop_front();
-            // What fits two patterns stands in two runs.
+            // An event that matches two patterns is in two runs.
             if let Some(found) = found.filter(|_| self.shown.replace(key) != Some(key)) {
                 return Ok(Next::Event(found));
             }
@@ -157,7 +157,7 @@ impl<'a> Merged<'a> {
     }
 }
 
-/// Returns one run for each layer and source.
+/// Returns one run per layer and source.
 fn runs<'a>(connection: &Connection, query: &'a EventQuery, detail: Detail) -> Result<Vec<Run<'a>>, StoreError> {
     let (mut runs, mut earlier): (Vec<Run<'_>>, Vec<Run<'_>>) = (Vec::new(), Vec::new());
     for layer in 0..query.layers.len() {
@@ -175,7 +175,7 @@ fn runs<'a>(connection: &Connection, query: &'a EventQuery, detail: Detail) -> R
     for run in &mut runs {
         run.blocks = Blocks::new(rows);
     }
-    // Most of these give nothing.
+    // Most of these runs are empty.
     for run in &mut earlier {
         run.blocks = Blocks::new(BLOCK_ROWS_FIRST);
     }

@@ -1,4 +1,4 @@
-//! What an operator is told about a database that is only looked at.
+//! Examines a database without opening it for writing.
 
 use rusqlite::{Connection, params};
 use timenav_core::time::{Instant, Wall, parse_timestamp};
@@ -8,7 +8,7 @@ use super::schema;
 use super::values::{POSITION_BITS, failed, instant};
 use crate::kept::examination::{Examination, ExaminedKey};
 
-/// Newest entries of each timeline among which a scan is looked for.
+/// Newest entries of each timeline that are searched for a scan.
 const ENTRIES_READ_MAX: i64 = 10_000;
 
 const SELECT_NEWEST: &str = "SELECT max(recorded_at) FROM timelines";
@@ -20,7 +20,6 @@ const SELECT_SCANS: &str = "SELECT json_extract(CAST(leaf AS TEXT), '$.recorded_
     JOIN entries e ON e.entry BETWEEN (t.timeline << ?1) + max(t.size - ?2, 0) AND (t.timeline << ?1) + t.size
     WHERE instr(leaf, CAST('\"action\":\"detect_tampering\"' AS BLOB)) > 0";
 
-/// Looks at a database.
 pub(super) fn examine(connection: &Connection) -> Result<Examination, StoreError> {
     let texts = |statement: &str| -> rusqlite::Result<Vec<String>> {
         connection.prepare(statement)?.query_map([], |row| row.get(0))?.collect()
@@ -41,7 +40,7 @@ fn last_scan(connection: &Connection) -> rusqlite::Result<Option<Instant<Wall>>>
     let mut statement = connection.prepare(SELECT_SCANS)?;
     let scans = statement.query_map(params![POSITION_BITS, ENTRIES_READ_MAX], |row| row.get::<_, Option<String>>(0))?;
     let scans = scans.collect::<rusqlite::Result<Vec<_>>>()?;
-    // What cannot be read is for a scan to find.
+    // Unreadable times are left to a scan.
     Ok(scans.into_iter().flatten().filter_map(|text| parse_timestamp(&text).ok()).max())
 }
 

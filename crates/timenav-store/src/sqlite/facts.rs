@@ -1,11 +1,11 @@
-//! What the engine wants to know, found.
+//! Looks up the facts that the engine asks for.
 
 use rusqlite::Connection;
 use timenav_engine::{Facts, StoreError, Wanted};
 
 use super::{anchors, data, entries, identity, origins, outcomes, timers, versions};
 
-/// Returns an answer to each question, in their order.
+/// Returns the results in the order of the questions.
 pub(super) fn find(connection: &Connection, wanted: &Wanted) -> Result<Facts, StoreError> {
     let events = wanted.events.iter().map(|(layers, event_ids)| versions::known(connection, layers, event_ids));
     let outcomes = wanted.outcomes.iter().map(|key| outcomes::named(connection, key));

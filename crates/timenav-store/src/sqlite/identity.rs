@@ -1,4 +1,4 @@
-//! Users, and what shows who they are: keys, passwords, sessions.
+//! Users and their credentials: keys, passwords, sessions.
 
 use std::sync::Arc;
 
@@ -97,12 +97,12 @@ fn put_session(transaction: &Transaction<'_>, session: &Session) -> rusqlite::Re
     Ok(())
 }
 
-/// Returns everything that is kept, keys that were stopped too.
+/// Returns the whole directory, including revoked keys.
 pub(super) fn directory(connection: &Connection) -> Result<Directory, StoreError> {
     with_keys(connection, SELECT_KEYS)
 }
 
-/// Returns the same without keys that were stopped.
+/// Returns the directory without revoked keys.
 pub(super) fn working(connection: &Connection) -> Result<Directory, StoreError> {
     with_keys(connection, &format!("{SELECT_KEYS} WHERE revoked_at IS NULL"))
 }
@@ -134,7 +134,6 @@ fn with_keys(connection: &Connection, select_keys: &str) -> Result<Directory, St
     Ok(Directory { users, keys, passwords: Arc::new(passwords), sessions: Arc::new(sessions), version: 0 })
 }
 
-/// Returns the key of that name.
 pub(super) fn key_named(connection: &Connection, key_id: &KeyId) -> Result<Option<ApiKey>, StoreError> {
     let select = format!("{SELECT_KEYS} WHERE key_id = ?1");
     let mut select = connection.prepare_cached(&select).map_err(failed)?;
@@ -142,7 +141,7 @@ pub(super) fn key_named(connection: &Connection, key_id: &KeyId) -> Result<Optio
     rows.next().map_err(failed)?.map(api_key).transpose()
 }
 
-/// Returns keys of a user, newest first, from the one after `after` on.
+/// Returns keys of a user, newest first, starting after `after`.
 pub(super) fn keys_of(
     connection: &Connection,
     user_id: &UserId,
@@ -221,7 +220,7 @@ fn api_key(row: &Row<'_>) -> Result<ApiKey, StoreError> {
     })
 }
 
-/// Reads how far a key sees. Nothing that is not known is taken for no horizon.
+/// Reads the horizon of a key. An unknown value is an error and never means an unlimited horizon.
 fn horizon(row: &Row<'_>) -> Result<Horizon, StoreError> {
     let (word, known_at): (Option<String>, Option<i64>) = (row.get(9).map_err(failed)?, row.get(10).map_err(failed)?);
     let until_clock = match word.as_deref() {

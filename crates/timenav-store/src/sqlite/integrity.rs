@@ -1,7 +1,7 @@
-//! Whether a file contradicts itself: an index may lack a row that its table has.
+//! Detects files that contradict themselves, such as an index that lacks a row of its table.
 //!
-//! What is found by an index is what it says, and entries are compared with what one of them finds. So somebody who
-//! takes a row out of another one hides an event from those who ask for its time, and from no scan of the entries.
+//! A query by an index trusts it, and entries are compared with rows found by one index. An attacker who deletes a row
+//! from another index hides an event from queries by time, but not from a scan of the entries.
 
 use std::sync::Arc;
 
@@ -12,10 +12,10 @@ use timenav_engine::StoreError;
 use super::schema;
 use super::values::failed;
 
-/// Contradictions that are told of one table.
+/// Maximum number of contradictions reported per table.
 const TOLD_MAX: usize = 20;
 
-/// A look that runs, as far as those are concerned who wait for it.
+/// State of a check, as seen by the task waiting for it.
 #[derive(Default)]
 enum Looking {
     #[default]
@@ -24,11 +24,11 @@ enum Looking {
     GivenUp,
 }
 
-/// Ends a look for contradictions when it is dropped.
+/// Cancels the check when dropped.
 #[derive(Default)]
 pub(super) struct Wanted(Look);
 
-/// What a look and those who wait for it share.
+/// The state shared by a check and the task waiting for it.
 #[derive(Clone, Default)]
 pub(super) struct Look(Arc<Mutex<Looking>>);
 
@@ -47,8 +47,8 @@ impl Drop for Wanted {
 }
 
 impl Look {
-    /// Returns the contradictions of every table with its indexes, table by table, so that none holds on to the log for
-    /// longer than it takes by itself.
+    /// Returns the contradictions between every table and its indexes. Tables are checked one at a time, so that the
+    /// log is not held for longer than one table takes.
     pub(super) fn contradictions(&self, connection: &Connection) -> Result<Vec<String>, StoreError> {
         let mut all = Vec::new();
         for table in schema::tables()? {
@@ -60,7 +60,7 @@ impl Look {
                 *looking = Looking::Running(connection.get_interrupt_handle());
             }
             let found = of_table(connection, table);
-            // From here on an interrupt would be that of whoever gets the connection next.
+            // A later interrupt would hit the next user of the connection.
             let mut looking = self.0.lock();
             if matches!(*looking, Looking::Running(_)) {
                 *looking = Looking::NotYet;
@@ -71,7 +71,7 @@ impl Look {
     }
 }
 
-/// Returns what is wrong with how the file is built: pages that are missing, used twice or out of order.
+/// Returns structural faults of the file: pages that are missing, used twice or out of order.
 pub(super) fn faults(connection: &Connection) -> Result<Vec<String>, StoreError> {
     told(connection, &format!("PRAGMA quick_check({TOLD_MAX})"))
 }
@@ -81,7 +81,7 @@ fn of_table(connection: &Connection, table: &str) -> Result<Vec<String>, StoreEr
     Ok(told.into_iter().map(|what| format!("table {table}: {what}")).collect())
 }
 
-/// Returns what a check tells that is not well.
+/// Returns the problems reported by a check.
 fn told(connection: &Connection, check: &str) -> Result<Vec<String>, StoreError> {
     let mut check = connection.prepare(check).map_err(failed)?;
     let mut rows = check.query([]).map_err(failed)?;

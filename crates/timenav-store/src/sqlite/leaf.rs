@@ -1,4 +1,4 @@
-//! Leaves of one timeline, made of what is kept.
+//! Rebuilds the leaves of one timeline from their stored form.
 
 use std::borrow::Cow;
 use std::cell::OnceCell;
@@ -10,7 +10,6 @@ use timenav_engine::{StoreError, TimelineKey};
 use super::values::{failed, id};
 use crate::kept::leaf;
 
-/// Makes leaves of one timeline of what is kept.
 pub(super) struct Leaves<'c> {
     connection: &'c Connection,
     timeline: TimelineKey,
@@ -22,8 +21,8 @@ impl<'c> Leaves<'c> {
         Self { connection, timeline, timeline_id: OnceCell::new() }
     }
 
-    /// Returns the bytes that are hashed into the tree. What is kept and neither form of an entry is returned as it is, for
-    /// whoever looks at it to say so.
+    /// Returns the bytes that are hashed into the tree. A malformed stored leaf is returned unchanged, so that
+    /// verification reports it.
     pub(super) fn whole<'a>(&self, seq: u64, kept: &'a [u8]) -> Result<Cow<'a, [u8]>, StoreError> {
         if !leaf::is_short(kept) {
             return Ok(kept.into());
@@ -40,7 +39,7 @@ impl<'c> Leaves<'c> {
             UNION ALL SELECT timeline_id FROM arrivals WHERE timeline = ?1";
         let mut select = self.connection.prepare_cached(select).map_err(failed)?;
         let found: String = select.query_row([self.timeline.0], |row| row.get(0)).map_err(failed)?;
-        // Entries of a layer tell the name that it had where they were written.
+        // Entries of a layer contain the name that the timeline had when they were written.
         let found = id(TimelineId::kept(&found))?.told().to_string();
         Ok(self.timeline_id.get_or_init(|| found))
     }

@@ -1,4 +1,4 @@
-//! The write-ahead log: how long it is, and how it is kept from growing.
+//! Limits the length of the write-ahead log.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -9,21 +9,22 @@ use rusqlite::Connection;
 
 use super::connection::{BUSY_WAIT, beside};
 
-/// Length from which commits wait for a moment, so that the log begins anew. It does so by itself
-/// whenever the writer pauses, but not under a load that never does.
+/// Length from which commits wait briefly so that the log restarts. It also restarts whenever the writer pauses, but a
+/// constant load leaves no pause.
 const LOG_BYTES_MAX: u64 = 128 << 20;
-/// How long one of these waits may last for readers of what is in the log.
+/// How long such a wait may last for readers of the log.
 const READERS_WAIT: Duration = Duration::from_secs(1);
-/// What the log grows by until commits wait for it again, after they waited in vain: a part of what it may have.
+/// After an unsuccessful wait, commits wait again once the log has grown by this fraction of its maximum.
 const AGAIN_PART: u64 = 8;
-/// How long they wait then: a part of the first time. Who held on for that long may go on for hours, as a backup does.
+/// Fraction of the first wait that later waits take. A reader that outlasted the first one may last for hours, such as
+/// a backup.
 const AGAIN_WAIT_PART: u32 = 50;
 
-/// How long the log is, in pages, and how much of it is in the file.
+/// Length of the log in pages, and how many of them are in the file.
 pub(super) struct LogState {
     pages: u64,
     pages_folded: u64,
-    /// Whether somebody held on to it.
+    /// Whether a reader blocked the checkpoint.
     is_held: bool,
 }
 
@@ -33,35 +34,34 @@ impl LogState {
     }
 }
 
-/// Folds the log into the file as far as `mode` says, and tells how far it is.
+/// Runs a checkpoint with this mode and returns the state of the log.
 pub(super) fn checkpoint(connection: &Connection, mode: &str) -> rusqlite::Result<LogState> {
     let mut fold = connection.prepare_cached(&format!("PRAGMA wal_checkpoint({mode})"))?;
     fold.query_row([], |row| {
-        // Both are -1 where there is no log yet.
+        // Both are -1 if there is no log yet.
         let pages = |at: usize| row.get::<_, i64>(at).map(|pages| u64::try_from(pages).unwrap_or(0));
         Ok(LogState { is_held: row.get(0)?, pages: pages(1)?, pages_folded: pages(2)? })
     })
 }
 
-/// Returns how many bytes a page has.
+/// Returns the page size in bytes.
 pub(super) fn page_bytes(connection: &Connection) -> rusqlite::Result<u64> {
     connection.pragma_query_value(None, "page_size", |row| row.get::<_, u32>(0)).map(u64::from)
 }
 
-/// Held by whoever folds the log into the file. SQLite lets one do so at a time, and sends others away.
+/// Held during a checkpoint. SQLite allows one at a time and fails the others.
 pub(super) type Folding = Arc<Mutex<()>>;
 
-/// Keeps the log of a writing connection short.
+/// Limits the log of a writing connection.
 pub(super) struct LogLimit {
     folding: Folding,
-    /// The log.
     file: PathBuf,
     bytes_max: u64,
     wait: Duration,
     page_bytes: u64,
     /// Length from which the next commit waits.
     bytes_next: u64,
-    /// Length from which it is told again that somebody holds on to the log.
+    /// Length from which the next warning about a blocking reader is logged.
     bytes_told: u64,
 }
 
@@ -70,23 +70,23 @@ impl LogLimit {
         Self::with(writer, folding, LOG_BYTES_MAX, READERS_WAIT)
     }
 
-    /// As [`LogLimit::new`], with other limits.
+    /// Like [`LogLimit::new`], with other limits.
     pub(super) fn with(
         writer: &Connection,
         folding: Folding,
         bytes_max: u64,
         wait: Duration,
     ) -> rusqlite::Result<Self> {
-        // A log that a reader made longer than that is cut when it begins anew.
+        // A log that grew beyond the limit because of a reader is truncated when it restarts.
         writer.pragma_update(None, "journal_size_limit", i64::try_from(bytes_max).unwrap_or(i64::MAX))?;
         let (page_bytes, file) = (page_bytes(writer)?, beside(Path::new(writer.path().unwrap_or_default()), "-wal"));
         Ok(Self { folding, file, bytes_max, wait, page_bytes, bytes_next: bytes_max, bytes_told: 2 * bytes_max })
     }
 
-    /// Makes the log begin anew after a commit that made it too long, if nobody holds on to it.
+    /// Restarts the log after a commit that exceeded the limit, unless a reader blocks it.
     pub(super) fn keep(&mut self, writer: &Connection) {
         if let Err(error) = self.try_keep(writer) {
-            // Not at every commit: what keeps it from being folded may do so for hours.
+            // Not at every commit: the cause may last for hours.
             self.bytes_next += self.bytes_max / AGAIN_PART;
             tracing::warn!(%error, "the log of the database could not be restarted; it will be tried again");
         }
@@ -97,7 +97,7 @@ impl LogLimit {
     }
 
     fn try_keep(&mut self, writer: &Connection) -> rusqlite::Result<()> {
-        // The file is as long as the log has ever been, and takes a fiftieth of the time to ask.
+        // The file is as long as the log has ever been, and reading its length takes a fiftieth of the time.
         if self.file.metadata().is_ok_and(|file| file.len() < self.bytes_max) {
             (self.bytes_next, self.bytes_told) = (self.bytes_max, 2 * self.bytes_max);
             return Ok(());
@@ -109,13 +109,13 @@ impl LogLimit {
         if bytes < self.bytes_next {
             return Ok(());
         }
-        // A fold that runs leaves less to do for this one.
+        // A checkpoint that is running leaves less work for this one.
         let _folding = self.folding.lock();
         writer.busy_timeout(self.wait_next())?;
         let state = checkpoint(writer, "RESTART");
         writer.busy_timeout(BUSY_WAIT)?;
         if state?.is_held {
-            // Whoever holds on may do so for hours: not every commit waits for that.
+            // The reader may last for hours, so that not every commit waits for it.
             self.bytes_next = bytes + self.bytes_max / AGAIN_PART;
             if bytes >= self.bytes_told {
                 self.bytes_told = bytes + self.bytes_max;
@@ -136,7 +136,7 @@ mod tests {
     use super::*;
 
     const BYTES_MAX: u64 = 1 << 20;
-    /// More than one commit of the tests writes.
+    /// More than one commit of these tests writes.
     const COMMIT_BYTES: u64 = 128 << 10;
 
     fn database(path: &Path) -> (Connection, LogLimit) {
@@ -147,7 +147,7 @@ mod tests {
         (writer, limit)
     }
 
-    /// Writes so many commits of 64 KiB and more. Returns the greatest length that the log had.
+    /// Writes this many commits of at least 64 KiB. Returns the greatest length of the log.
     fn write(path: &Path, writer: &Connection, limit: &mut LogLimit, commits: usize) -> u64 {
         let mut longest = 0;
         for _ in 0..commits {
@@ -176,14 +176,14 @@ mod tests {
         reader.execute_batch("BEGIN; SELECT count(*) FROM t").unwrap();
         let longest = write(&path, &writer, &mut limit, 20);
         assert!(longest > BYTES_MAX, "{longest}");
-        // It waited once, and will again when the log has grown by an eighth.
+        // It waited once, and waits again when the log has grown by an eighth.
         assert!(limit.bytes_next > BYTES_MAX && limit.bytes_next <= longest + BYTES_MAX / AGAIN_PART + COMMIT_BYTES);
         assert_eq!(limit.wait_next(), limit.wait / AGAIN_WAIT_PART);
         let waited_at = limit.bytes_next;
         limit.keep(&writer);
         assert_eq!(limit.bytes_next, waited_at, "a commit in between waits for nobody");
         reader.execute_batch("COMMIT").unwrap();
-        // The next length at which it looks is one commit or two away; then the log begins anew and is cut.
+        // The next check is one commit or two away. Then the log restarts and is truncated.
         write(&path, &writer, &mut limit, 6);
         let length = beside(&path, "-wal").metadata().unwrap().len();
         assert!(length <= BYTES_MAX + COMMIT_BYTES, "{length}");

@@ -1,4 +1,4 @@
-//! What entries tell of who did what.
+//! Reads entries for the log of who did what.
 
 use std::ops::Range;
 
@@ -21,7 +21,7 @@ pub(super) fn log_rows(
     contents::walk(connection, [entry_key(timeline, range.start), entry_key(timeline, last)], newest_first, |kept| {
         let Kept { key, leaf, contents: Contents { salt, payload }, .. } = kept;
         let position = position(timeline, key)?;
-        // What is kept in the short form tells of reads, and of these alone more than the leaf is told.
+        // A leaf in the short form is a read entry. Only read entries need more than their leaf.
         let reads = (leaf.first() != Some(&b'{')).then_some((salt, payload));
         bytes += reads.as_ref().map_or(0, |(_, payload)| payload.len());
         if bytes > bytes_max && !found.is_empty() {

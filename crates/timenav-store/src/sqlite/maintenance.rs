@@ -1,4 +1,4 @@
-//! Folds the write-ahead log into the file, off the path of commits.
+//! Checkpoints the write-ahead log in a thread of its own, so that commits do not have to.
 
 use std::path::Path;
 use std::sync::mpsc::{self, RecvTimeoutError};
@@ -12,14 +12,14 @@ use super::connection::open_to_write;
 use super::log::{Folding, checkpoint, page_bytes};
 use super::values::failed;
 
-/// How often the log's length is looked at.
+/// How often the length of the log is checked.
 const LOOK_EVERY: Duration = Duration::from_millis(250);
-/// Length of what is in the log and not in the file yet, from which it is folded in.
+/// Length of the log that is not in the file yet from which a checkpoint runs.
 const PENDING_BYTES_MAX: u64 = 8 << 20;
-/// How often it is told that the log cannot be folded in, which a full disk makes so at every look.
+/// Checks per log line about failed checkpoints: on a full disk every check fails.
 const TELL_EVERY: u32 = 240;
 
-/// A thread that ends when this is dropped.
+/// The maintenance thread. It stops when this is dropped.
 pub(super) struct Maintenance {
     stop: Option<mpsc::Sender<()>>,
     thread: Option<JoinHandle<()>>,
@@ -39,7 +39,7 @@ impl Drop for Maintenance {
     fn drop(&mut self) {
         self.stop.take();
         if let Some(thread) = self.thread.take() {
-            // A panic of that thread was logged where it happened; there is nothing to add here.
+            // A panic of that thread was already logged by its hook.
             let _ = thread.join();
         }
     }
@@ -69,15 +69,15 @@ fn run(path: &Path, stopped: &mpsc::Receiver<()>, folding: &Folding) {
     }
 }
 
-/// Looks that failed one after the other, or nearly: of many, one a minute is told.
+/// Limits log lines about failing checks to one per minute.
 #[derive(Default)]
 struct Failures {
-    /// Looks until one is told again.
+    /// Failed checks until the next log line.
     untold: u32,
 }
 
 impl Failures {
-    /// Returns whether the failure of a look is told.
+    /// Returns whether to log this failure.
     const fn is_told(&mut self) -> bool {
         if self.untold > 0 {
             self.untold -= 1;
@@ -87,13 +87,14 @@ impl Failures {
         true
     }
 
-    /// Notes a look that did not fail. One in between does not end the trouble: a full disk has room now and again.
+    /// Records a successful check. A single success does not end the failure: a full disk has free space now and then.
     const fn end(&mut self) {
         self.untold = self.untold.saturating_sub(1);
     }
 }
 
-/// Folds in what has come together, if it is enough. Waits for no reader, and makes only a writer wait whose log is long.
+/// Runs a checkpoint if the log is long enough. Does not wait for readers, and blocks only a writer whose log is too
+/// long.
 fn look(connection: &Connection, page_bytes: u64, folding: &Folding) -> rusqlite::Result<()> {
     if checkpoint(connection, "NOOP")?.pages_pending() * page_bytes >= PENDING_BYTES_MAX {
         let _folding = folding.lock();

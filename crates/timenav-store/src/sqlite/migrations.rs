@@ -1,4 +1,4 @@
-//! Brings the tables of a file up to date, one numbered step after the other.
+//! Migrates a file to the current schema, one numbered step after the other.
 
 use std::path::Path;
 
@@ -9,7 +9,7 @@ use timenav_engine::{LengthClass, StoreError};
 
 use super::values::failed;
 
-/// The steps, in order. One that was ever released never changes: a change is a new step.
+/// The steps, in order. A released step never changes: every change is a new step.
 pub(super) const STEPS: [(&str, &str); 25] = [
     ("0001-init", include_str!("../../migrations/sqlite/0001-init.sql")),
     ("0002-data", include_str!("../../migrations/sqlite/0002-data.sql")),
@@ -38,27 +38,28 @@ pub(super) const STEPS: [(&str, &str); 25] = [
     ("0025-outcomes-by-timeline", include_str!("../../migrations/sqlite/0025-outcomes-by-timeline.sql")),
 ];
 
-/// Says that a file is timenav's: "TNAV" in ASCII. Step 5 writes it.
+/// The `application_id` of timenav's files: "TNAV" in ASCII. Step 5 writes it.
 pub(super) const APPLICATION_ID: i64 = 0x544E_4156;
 
-/// What a step was before it was released, by its digest. Each made the same tables, so files of that time go on.
+/// Digests of steps as they were before their release. They created the same tables, so files from that time still
+/// work.
 const FORMER_STEPS: [(&str, &str); 1] =
     [("0003-history", "341068134361e56d3c24d3002b29ffab5d5de642cd5591ee7b366f319ebaf09e")];
 
-/// Makes of the JSON of an event what [`LengthClass::of_content`] does.
+/// SQL function that returns [`LengthClass::of_content`] of an event's JSON.
 const LENGTH_CLASS_OF: &str = "length_class_of";
 
 const TABLE: &str = "CREATE TABLE IF NOT EXISTS migrations (
     step TEXT PRIMARY KEY, sha256 TEXT NOT NULL
 ) STRICT, WITHOUT ROWID";
 
-/// Brings a file up to date that is laid out as the steps that it went through made it.
+/// Migrates a file whose schema matches its recorded steps.
 pub(super) fn run(connection: &mut Connection) -> Result<(), StoreError> {
     if !is_behind(connection)? {
         return take_missing(connection);
     }
-    // An index is sorted before it is written, and a file may have many millions of rows: more than there is memory
-    // for. What is sorted is put beside the database, into files that have no name and are gone with the process.
+    // Building an index sorts its rows, and a file may have many millions of rows, more than fit into memory. SQLite
+    // sorts them in unnamed files next to the database, which disappear with the process.
     let folder = connection.path().and_then(|path| Path::new(path).parent()?.to_str().map(str::to_owned));
     let sort_in = |store: &str, folder: &str| {
         connection.pragma_update(None, "temp_store", store)?;
@@ -71,14 +72,14 @@ pub(super) fn run(connection: &mut Connection) -> Result<(), StoreError> {
     taken
 }
 
-/// Returns whether a file is laid out, and steps are missing.
+/// Returns whether a file has a schema that lacks steps.
 fn is_behind(connection: &Connection) -> Result<bool, StoreError> {
     let has_table = "SELECT EXISTS (SELECT 1 FROM sqlite_schema WHERE name = 'migrations')";
     let has_table: bool = connection.query_row(has_table, [], |row| row.get(0)).map_err(failed)?;
     Ok(has_table && (1..STEPS.len()).contains(&done(connection)?))
 }
 
-/// All of them or none: a process that ends meanwhile leaves the file as it was.
+/// Runs all missing steps in one transaction: if the process ends in between, the file is unchanged.
 fn take_missing(connection: &mut Connection) -> Result<(), StoreError> {
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(failed)?;
     transaction.execute_batch(TABLE).map_err(failed)?;
@@ -89,7 +90,7 @@ fn take_missing(connection: &mut Connection) -> Result<(), StoreError> {
     transaction.commit().map_err(failed)
 }
 
-/// Makes of an empty file what the first so many steps make.
+/// Creates the schema of the first `steps` steps in an empty file.
 pub(super) fn lay_out(connection: &Connection, steps: usize) -> Result<(), StoreError> {
     if steps == 0 {
         return Ok(());
@@ -108,17 +109,17 @@ fn take(connection: &Connection, step: &str, text: &str) -> Result<(), StoreErro
     Ok(())
 }
 
-/// Gives a connection the function that a step calls, until it is taken.
+/// Registers the function that one of the steps calls.
 fn give_function(connection: &Connection) -> rusqlite::Result<()> {
     let flags = FunctionFlags::SQLITE_UTF8 | FunctionFlags::SQLITE_DETERMINISTIC | FunctionFlags::SQLITE_DIRECTONLY;
     connection.create_scalar_function(LENGTH_CLASS_OF, 1, flags, |values| {
-        // What cannot be read is told by a scan, and keeps nobody from starting.
+        // Unreadable content is left to a scan and does not prevent a start.
         let class = values.get_raw(0).as_str().ok().and_then(LengthClass::of_content);
         Ok(class.map(LengthClass::number))
     })
 }
 
-/// Returns how many steps a file has gone through: the first ones, and none that is not of this version.
+/// Returns how many steps a file has gone through. These must be the first ones of this version, and no others.
 pub(super) fn done(connection: &Connection) -> Result<usize, StoreError> {
     let done: Vec<(String, String)> = {
         let mut select = connection.prepare("SELECT step, sha256 FROM migrations ORDER BY step").map_err(failed)?;
@@ -146,7 +147,7 @@ fn was(step: &str, digest: &str) -> bool {
 mod tests {
     use super::*;
 
-    /// Appends an entry as it was kept before there was history.
+    /// Appends an entry in the format used before there was history.
     fn append(connection: &Connection, (timeline, name): (i64, &str), (action, subject): (&str, &str), payload: &str) {
         let leaf = format!(r#"{{"action":"{action}","subject":"{subject}","timeline_id":"{name}"}}"#);
         let insert = "INSERT INTO entries (entry, leaf, salt, payload)
@@ -186,7 +187,7 @@ mod tests {
         assert_eq!(marks, [(0, 0), (0, 0), (0, 0), (1, 0), (1, 2), (2, 2), (1, 2), (1, 2)]);
     }
 
-    /// What an event may say of its source and actors, as JSON.
+    /// Source and actors that an event may have, as JSON.
     const TOLD: [(&str, Option<&str>); 7] = [
         (r#"{"time":"x"}"#, Some("")),
         (r#"{"source":"NASA"}"#, Some(r#""NASA""#)),
@@ -197,7 +198,7 @@ mod tests {
         ("{damaged", None),
     ];
 
-    /// Lays a file out as the version before this column did, with some events.
+    /// Creates a file with the schema from before this column, with some events.
     fn with_events_before(path: &Path, count: usize) -> Connection {
         let mut connection = Connection::open(path).unwrap();
         connection.pragma_update(None, "journal_mode", "WAL").unwrap();
@@ -211,7 +212,7 @@ mod tests {
                 || format!(r#"{{"source":"s{}","description":"{}"}}"#, number % 9, "x".repeat(300)),
                 |told| told.0.to_owned(),
             );
-            // A number that is far from the one before, and comes once.
+            // Unique, and far from the previous number.
             let time = number * 7_919 % 1_000_003;
             transaction.execute(insert, params![number % 50, time, number, content]).unwrap();
         }
@@ -286,7 +287,7 @@ mod tests {
         assert_eq!(kept(&connection).iter().flatten().count(), 20_000 - 2);
         let sound: String = connection.query_row("PRAGMA integrity_check", [], |row| row.get(0)).unwrap();
         assert_eq!(sound, "ok");
-        // What was sorted is not left beside it.
+        // No files used for sorting are left next to it.
         let names = std::fs::read_dir(folder.path()).unwrap().map(|file| file.unwrap().file_name());
         assert!(names.map(|name| name.into_string().unwrap()).all(|name| name.contains(".db")));
     }

@@ -1,7 +1,7 @@
-//! The embedded default: one SQLite file, one writing connection, a few reading ones.
+//! The embedded default backend: one SQLite file, one writing connection, a few reading ones.
 //!
-//! Commits are durable when they return (`synchronous=FULL` on a write-ahead log). The log is
-//! folded into the file by a thread of its own, so that no commit waits for it unless it becomes long.
+//! Commits are durable when they return (`synchronous=FULL` on a write-ahead log). A separate thread checkpoints the
+//! log, so that commits do not wait for it unless it becomes too long.
 
 mod ahead;
 mod anchors;
@@ -58,18 +58,18 @@ use maintenance::Maintenance;
 pub(crate) use moving::{SqliteSource, SqliteTarget};
 pub use scan::SqliteArchive;
 
-/// Reading connections kept open while nobody uses them.
+/// Idle reading connections that are kept open.
 const IDLE_READERS_MAX: usize = 8;
-/// Reads at the same moment, whoever asks: each may fill the memory for pages of its connection. More wait.
+/// Concurrent reads, each of which may fill the page cache of its connection. Further reads wait.
 const READS_RUNNING_MAX: usize = 24;
 
-/// Timers and firings that are read on the thread that asks: fewer than waking another one would take.
+/// Timers and firings that are read on the calling thread: reading this many is faster than waking another thread.
 const TIMERS_READ_HERE_MAX: usize = 32;
 
-/// Keeps everything in one SQLite file.
+/// A store backed by one SQLite file.
 pub struct SqliteStore {
-    // Dropped first: its connection must not outlive the writer's, which folds in the log and
-    // removes it when it is the last to close.
+    // Dropped first: its connection must not outlive the writer's. The last connection to close folds in the log and
+    // removes it.
     _maintenance: Maintenance,
     shared: Arc<Shared>,
 }
@@ -84,11 +84,10 @@ struct Shared {
 }
 
 impl SqliteStore {
-    /// Opens the file, makes it if there is none, and brings its tables up to date.
+    /// Opens the file, creating it if it does not exist, and migrates it.
     ///
     /// # Errors
-    /// It cannot be read or written, was written by a newer version of the service, or is laid out
-    /// otherwise than the service does.
+    /// If the file cannot be read or written, was written by a newer version of the service, or has a different schema.
     pub fn open(path: &Path) -> Result<Self, StoreError> {
         make_private(path).map_err(|error| StoreError::Unavailable(error.to_string()))?;
         let mut writer = connection::open_to_write(path)?;
@@ -105,8 +104,8 @@ impl SqliteStore {
         Ok(Self { shared: Arc::new(shared), _maintenance: maintenance })
     }
 
-    /// Runs a read that is known to be short on a connection of its own, on the thread that asks:
-    /// waking another one would take as long as the read.
+    /// Runs a short read on the calling thread, with its own connection: waking another thread would take as long as
+    /// the read.
     fn read_here<T>(&self, work: impl FnOnce(&Connection) -> Result<T, StoreError>) -> Result<T, StoreError> {
         let reader = self.shared.reader()?;
         let result = work(&reader);
@@ -114,7 +113,7 @@ impl SqliteStore {
         result
     }
 
-    /// Returns what there is of timers, on the thread that asks where a few rows are all.
+    /// Reads timers, on the calling thread if a few rows suffice.
     async fn read_timers(&self, key: TimelineKey, wanted: TimersWanted) -> Result<TimersFound, StoreError> {
         if let Some(few) = timers::few(&wanted, TIMERS_READ_HERE_MAX) {
             let found = self.read_here(|connection| timers::find(connection, key, &few))?;
@@ -125,7 +124,7 @@ impl SqliteStore {
         self.read(move |connection| timers::find(connection, key, &wanted)).await
     }
 
-    /// Runs a read on a connection of its own, off the async threads.
+    /// Runs a read on its own connection, off the async threads.
     async fn read<T: Send + 'static>(
         &self,
         work: impl FnOnce(&Connection) -> Result<T, StoreError> + Send + 'static,
@@ -134,7 +133,7 @@ impl SqliteStore {
         let place = Arc::clone(&shared.reads).acquire_owned().await;
         let place = place.map_err(|error| StoreError::Unavailable(error.to_string()))?;
         let done = tokio::task::spawn_blocking(move || {
-            // Given back when the read is over, and not when nobody waits for it any more.
+            // Released when the read ends, even if its caller has been canceled.
             let _place = place;
             let reader = shared.reader()?;
             let result = work(&reader);
@@ -146,7 +145,7 @@ impl SqliteStore {
 }
 
 impl SqliteStore {
-    /// Writes something beside the commits, off the async threads.
+    /// Runs a write outside of commits, off the async threads.
     async fn write<T: Send + 'static>(
         &self,
         work: impl FnOnce(&mut Connection) -> Result<T, StoreError> + Send + 'static,
@@ -179,8 +178,8 @@ impl Shared {
     }
 }
 
-/// Makes the file, if there is none, so that only its owner reads and writes it. SQLite gives the
-/// files beside it the same mode.
+/// Creates the file, if necessary, readable and writable only by its owner. SQLite gives the auxiliary files the same
+/// mode.
 fn make_private(path: &Path) -> std::io::Result<()> {
     OpenOptions::new().write(true).create(true).truncate(false).mode(0o600).open(path).map(|_| ())
 }

@@ -1,4 +1,4 @@
-//! A SQLite file from which everything is moved to another store, or to which.
+//! A SQLite file as the source or target of a move.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -17,27 +17,27 @@ use crate::kept::leaf::may_go;
 use crate::kept::moves::{Page, Progress, Row, Source, Target, UnderWay};
 use crate::kept::tables::{Kind, Table, Value};
 
-/// Where a file stands in which a move ends, until it has ended.
+/// Suffix of the target file until the move has ended.
 const UNFINISHED_END: &str = ".moving";
 
-/// Length from which the log is folded into the file. Nobody else does so while rows are moved: the log would become many
-/// times longer than the file.
+/// Length from which the log is checkpointed. No maintenance thread runs during a move, and without checkpoints the log
+/// would become many times longer than the file.
 const LOG_BYTES_MAX: u64 = 8 << 20;
-/// Nobody reads the file meanwhile.
+/// There are no other readers during a move.
 const READERS_WAIT: Duration = Duration::ZERO;
 
-/// How far a move is. The service opens no file that has such a table.
+/// Progress of a move. The service does not open a file that has this table.
 const PROGRESS: &str = "CREATE TABLE moving (
     name TEXT NOT NULL PRIMARY KEY, after TEXT, rows INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID";
-/// The row that says from which state the move comes.
+/// Name of the row with the source's state.
 const STATE: &str = "";
 const PUT_PROGRESS: &str = "INSERT INTO moving (name, after, rows) VALUES (?1, ?2, ?3)
     ON CONFLICT (name) DO UPDATE SET after = excluded.after, rows = excluded.rows";
 const SELECT_PROGRESS: &str = "SELECT after, rows FROM moving WHERE name = ?1";
 const HAS_PROGRESS: &str = "SELECT EXISTS (SELECT 1 FROM sqlite_schema WHERE name = 'moving')";
 
-/// What earlier versions kept, and a start of this one carries over.
+/// Whether the data of earlier versions has been converted, which a start of this version does.
 const IS_CARRIED_OVER: &str = "SELECT NOT EXISTS (SELECT 1 FROM carried_seals)
     AND NOT EXISTS (SELECT 1 FROM timelines WHERE length(statement) = 0)";
 
@@ -45,13 +45,13 @@ const INSERT_ENTRY: &str = "INSERT INTO entries (entry, leaf, salt, payload, eve
     VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
 const INSERT_CONTENTS: &str = "INSERT INTO contents (entry, salt, payload, payload_bytes) VALUES (?1, ?2, ?3, ?4)";
 
-/// A file of which everything is read.
+/// A file from which everything is read.
 pub(crate) struct SqliteSource(Mutex<Connection>);
 
 impl SqliteSource {
     /// Opens a file that this version of the service has opened before.
     pub(crate) fn open(path: &Path) -> Result<Self, StoreError> {
-        // Brings the tables up to date.
+        // Migrates the schema.
         drop(SqliteStore::open(path)?);
         let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let connection = connection::open_to_read(path, flags).map_err(failed)?;
@@ -109,7 +109,7 @@ fn value(value: ValueRef<'_>) -> Value {
     }
 }
 
-/// Returns the value of a key. To SQLite a text and the same bytes are two, and in the order of keys one comes before.
+/// Returns the value of a key column. SQLite distinguishes text from equal bytes and sorts text first.
 fn key_value(of: ValueRef<'_>) -> Value {
     match of {
         ValueRef::Text(text) => Value::Word(String::from_utf8_lossy(text).into_owned()),
@@ -127,7 +127,7 @@ fn of_key(value: &Value) -> SqlValue {
     }
 }
 
-/// A new file. It gets its name at the end.
+/// A new file, renamed to its final path at the end.
 pub(crate) struct SqliteTarget {
     path: PathBuf,
     unfinished: PathBuf,
@@ -136,7 +136,7 @@ pub(crate) struct SqliteTarget {
 }
 
 impl SqliteTarget {
-    /// Opens the file in which a move ends that goes to `path`, or makes it.
+    /// Opens or creates the temporary file of a move to `path`.
     pub(crate) fn open(path: &Path) -> Result<Self, StoreError> {
         let named = |error: std::io::Error| StoreError::Unavailable(error.to_string());
         if path.try_exists().map_err(named)? {
@@ -152,20 +152,20 @@ impl SqliteTarget {
         Ok(Self { path: path.to_owned(), unfinished, connection: Mutex::new(connection), log: Mutex::new(log) })
     }
 
-    /// Takes away what says that rows are missing, and returns where the file is. The log stays beside it.
+    /// Drops the progress table and returns the temporary path. The log stays next to the file.
     pub(crate) fn whole(&self) -> Result<PathBuf, StoreError> {
         let connection = self.connection.lock();
         connection.execute_batch("DROP TABLE IF EXISTS moving").map_err(failed)?;
         Ok(self.unfinished.clone())
     }
 
-    /// Gives the file its name.
+    /// Renames the file to its final path.
     pub(crate) fn end(self) -> Result<(), StoreError> {
         let Self { path, unfinished, connection, log: _ } = self;
         drop(connection.into_inner());
         fold_log(&unfinished)?;
         let named = |error: std::io::Error| StoreError::Unavailable(error.to_string());
-        // Never over a file that came there meanwhile.
+        // Fails if a file has appeared there in the meantime.
         std::fs::hard_link(&unfinished, &path).map_err(named)?;
         std::fs::remove_file(&unfinished).map_err(named)?;
         let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
@@ -173,7 +173,7 @@ impl SqliteTarget {
     }
 }
 
-/// Returns whether a file holds a move that is not at its end.
+/// Returns whether a file contains an unfinished move.
 fn has_progress(path: &Path) -> Result<bool, StoreError> {
     if !path.try_exists().map_err(|error| StoreError::Unavailable(error.to_string()))? {
         return Ok(false);
@@ -217,7 +217,7 @@ impl Target for SqliteTarget {
     async fn put(&self, table: &'static Table, rows: Vec<Row>, progress: &Progress) -> Result<(), StoreError> {
         let mut connection = self.connection.lock();
         put(&mut connection, table, rows, progress).map_err(|error| match error {
-            // A disk that is full is told by its name: there are two databases.
+            // An error names the file, because two databases are involved.
             StoreError::Unavailable(detail) => {
                 StoreError::Unavailable(format!("{} cannot be written: {detail}", self.unfinished.display()))
             }
@@ -241,7 +241,7 @@ fn put(connection: &mut Connection, table: &Table, rows: Vec<Row>, progress: &Pr
 }
 
 fn put_rows(transaction: &Transaction<'_>, table: &Table, rows: Vec<Row>) -> Result<(), StoreError> {
-    // What SQLite is asked for otherwise it does not keep so, but for the cell.
+    // Columns with an expression for SQLite are not stored in SQLite, except for the cell.
     let is_kept = |name: &str, asked: bool| !asked || name == "cell";
     let kept: Vec<_> = table
         .columns
@@ -272,7 +272,7 @@ fn put_rows(transaction: &Transaction<'_>, table: &Table, rows: Vec<Row>) -> Res
     Ok(())
 }
 
-/// Returns what PostgreSQL does not keep beside an event, made of it as migration 0021 does.
+/// Returns the expression for a column that PostgreSQL does not have, derived from the event as in migration 0021.
 fn parties_of(content: &str) -> String {
     format!(
         "(SELECT iif(octet_length(told) <= 1000, told, NULL) FROM (SELECT coalesce({content} -> '$.source', '')
@@ -293,7 +293,7 @@ fn of(value: Value, kind: Kind) -> Result<SqlValue, StoreError> {
     })
 }
 
-/// Keeps entries in the two tables there are for them.
+/// Inserts entries into the two tables that store them.
 fn put_entries(transaction: &Transaction<'_>, rows: Vec<Row>) -> Result<(), StoreError> {
     let mut entries = transaction.prepare_cached(INSERT_ENTRY).map_err(failed)?;
     let mut contents = transaction.prepare_cached(INSERT_CONTENTS).map_err(failed)?;
@@ -337,7 +337,7 @@ mod tests {
     use crate::kept::tables::TABLES;
     use crate::sqlite::schema;
 
-    /// Puts so many pages of entries with a MiB each. Returns the greatest length that the log had.
+    /// Puts `pages` pages of entries with one MiB each. Returns the greatest length of the log.
     async fn put_entries(target: &SqliteTarget, pages: i64) -> Result<u64, StoreError> {
         let entries = TABLES.iter().find(|table| table.name == "entries").unwrap();
         let mut longest = 0;
@@ -373,7 +373,7 @@ mod tests {
 
     #[test]
     fn every_table_of_the_file_is_moved() {
-        // What is in `contents` belongs to entries, and seals are carried over before.
+        // `contents` is part of `entries`, and seals are converted before.
         let others = ["carried_seals", "contents", "migrations", "room"];
         let tables = schema::tables().unwrap().filter(|table| !others.contains(table));
         let moved: BTreeSet<&str> = TABLES.iter().map(|table| table.name).collect();
@@ -391,7 +391,7 @@ mod tests {
             let mut select = connection.prepare(&select).unwrap();
             let of_file = select.query_map([], |row| row.get::<_, String>(0)).unwrap();
             let mut of_file: BTreeSet<String> = of_file.collect::<Result<_, _>>().unwrap();
-            // It is made of the content.
+            // Derived from the content.
             of_file.retain(|column| (table.name, column.as_str()) != ("events", "parties"));
             let only_there = |column: &&str| !["id", "told_of"].contains(column) || of_file.contains(*column);
             let moved = table.columns.iter().map(|column| column.name).filter(only_there);

@@ -1,4 +1,4 @@
-//! What tells of timelines that went over from one service to another.
+//! Information about timelines that moved from one service to another.
 
 use rusqlite::{Connection, OptionalExtension, TransactionBehavior, params};
 use timenav_engine::{RotationNote, StoreError, TimelineKey};
@@ -12,8 +12,8 @@ const SELECT_NOTE: &str = "SELECT note FROM rotation_notes WHERE timeline = ?1 A
 const INSERT_NOTE: &str = "INSERT INTO rotation_notes (timeline, position, note) VALUES (?1, ?2, ?3)
     ON CONFLICT DO NOTHING";
 
-/// Returns whether a timeline was handed over. No row says so, which another hand could change: the ledger does, with its
-/// last entry, but for those that the service itself has written after it.
+/// Returns whether a timeline was handed over. This has no row of its own, which could be tampered with. It follows
+/// from the last entry of the ledger, not counting entries that the service itself wrote after the handover.
 pub(super) fn is_handed_over(connection: &Connection, timeline: TimelineKey, size: u64) -> Result<bool, StoreError> {
     let mut select = connection.prepare_cached(SELECT_LEAF).map_err(failed)?;
     for position in (0..size).rev() {
@@ -35,7 +35,7 @@ pub(super) fn rotation_note(
     select.query_row(params![timeline.0, sql(position)], |row| row.get(0)).optional().map_err(failed)
 }
 
-/// Keeps checkpoints of rotations. One that is kept stays.
+/// Stores checkpoints of key rotations. Existing ones are not overwritten.
 pub(super) fn keep_rotations(connection: &mut Connection, notes: &[RotationNote]) -> Result<(), StoreError> {
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(failed)?;
     let mut insert = transaction.prepare_cached(INSERT_NOTE).map_err(failed)?;

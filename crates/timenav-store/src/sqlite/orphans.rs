@@ -1,21 +1,21 @@
-//! Rows of timelines that are not there.
+//! Rows of timelines that do not exist.
 
 use rusqlite::{Connection, params};
 use timenav_engine::{Orphan, StoreError};
 
 use super::values::{POSITION_BITS, failed, sql};
 
-/// Orphans that are told. Whoever put one there may have put any number.
+/// Maximum number of orphans reported. An attacker may have added any number.
 const ORPHANS_MAX: usize = 100;
-/// Tables with the contents of timelines, by their numbers, which an index of each begins with.
+/// Tables with the contents of timelines. Each has an index that begins with the timeline number.
 const TABLES: [&str; 7] = ["events", "interventions", "anchors", "data_records", "timers", "firings", "advances"];
-/// Tables that tell of a ledger, by the same numbers.
+/// Tables with data about ledgers, also indexed by timeline number.
 const OF_LEDGERS: [&str; 4] = ["tiles", "rotation_notes", "policies", "sweeps"];
-/// The numbers that the key of an entry has room for.
+/// Timeline numbers that fit into the key of an entry.
 const ENTRY_NUMBERS: (i64, i64) = (i64::MIN >> POSITION_BITS, i64::MAX >> POSITION_BITS);
 
-/// Timelines whose entries and trees are kept, those whose contents may be, and those that stand. Numbers below zero may be
-/// those of a bundle that is still arriving.
+/// The timelines that may have entries and trees, those that may have contents, and the live ones. A number below zero
+/// may belong to a bundle that is being imported.
 const OF_TREES: &str = "SELECT timeline FROM timelines UNION SELECT timeline FROM ended_timelines
     UNION SELECT timeline FROM arrivals WHERE timeline < 0 ORDER BY timeline";
 const OF_CONTENTS: &str = "SELECT timeline FROM timelines
@@ -23,23 +23,23 @@ const OF_CONTENTS: &str = "SELECT timeline FROM timelines
     UNION SELECT timeline FROM arrivals WHERE timeline < 0
         AND NOT EXISTS (SELECT 1 FROM ended_timelines e WHERE e.timeline = arrivals.timeline) ORDER BY timeline";
 const STANDING: &str = "SELECT timeline FROM timelines ORDER BY timeline";
-/// Marks of timelines that arrive, where none does.
+/// Marks of imports in progress that belong to no import.
 const MARKED: &str = "SELECT timeline FROM arrivals a WHERE timeline >= 0
     OR EXISTS (SELECT 1 FROM timelines t WHERE t.timeline = a.timeline)
     OR EXISTS (SELECT 1 FROM ended_timelines e WHERE e.timeline = a.timeline) ORDER BY timeline LIMIT ?1";
 
-/// Returns of each table the numbers that stand in it and that no timeline has. It looks only
-/// between the numbers that timelines have, which is nowhere but at both ends where all is well.
+/// Returns, for each table, the numbers of its rows that belong to no timeline. Only the gaps between existing timeline
+/// numbers are searched. Normally the only gaps are at both ends.
 pub(super) fn orphans(connection: &Connection) -> Result<Vec<Orphan>, StoreError> {
     up_to(connection, i64::MAX)
 }
 
-/// As [`orphans`], of numbers below zero alone.
+/// Like [`orphans`], for negative numbers only.
 pub(super) fn below_zero(connection: &Connection) -> Result<Vec<Orphan>, StoreError> {
     up_to(connection, -1)
 }
 
-/// Returns numbers that are marked as those of timelines that arrive, and are none.
+/// Returns the numbers marked as imports in progress that are not.
 pub(super) fn marked(connection: &Connection) -> Result<Vec<i64>, StoreError> {
     let mut select = connection.prepare(MARKED).map_err(failed)?;
     let marked = select.query_map([sql(ORPHANS_MAX as u64)], |row| row.get(0)).map_err(failed)?;
@@ -72,7 +72,7 @@ fn up_to(connection: &Connection, end: i64) -> Result<Vec<Orphan>, StoreError> {
     Ok(found)
 }
 
-/// Returns the stretches of numbers that none of some timelines has, with both their ends.
+/// Returns the ranges of numbers that no timeline has, both ends included.
 fn gaps(connection: &Connection, select: &str) -> Result<Vec<(i64, i64)>, StoreError> {
     let mut select = connection.prepare(select).map_err(failed)?;
     let mut rows = select.query([]).map_err(failed)?;
@@ -86,7 +86,7 @@ fn gaps(connection: &Connection, select: &str) -> Result<Vec<(i64, i64)>, StoreE
     Ok(gaps)
 }
 
-/// Looks at a table with the keys of entries.
+/// Searches a table with entry keys.
 fn of_entries(
     connection: &Connection,
     table: &'static str,

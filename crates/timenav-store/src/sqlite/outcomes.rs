@@ -1,4 +1,4 @@
-//! What requests that may be sent twice were answered.
+//! Stored outcomes of requests with an idempotency key.
 
 use rusqlite::{Connection, OptionalExtension, Row, params};
 use timenav_core::ids::{EventId, TimelineId};
@@ -11,19 +11,19 @@ use crate::kept::outcomes::told_of;
 
 const SELECT: &str = "SELECT key, fingerprint, expires_at, outcome, timeline_id, event_id FROM outcomes";
 
-/// One entry, by the name of its timeline, which stands or has ended.
+/// One entry, by the name of its live or ended timeline.
 const SELECT_LEAF: &str = "SELECT leaf FROM (SELECT timeline FROM timelines WHERE timeline_id = ?1
         UNION ALL SELECT timeline FROM ended_timelines WHERE timeline_id = ?1) AS t
     CROSS JOIN entries ON entry = (t.timeline << 40) + ?2";
 
-/// Returns the outcome kept under a key.
+/// Returns the outcome stored under a key.
 pub(super) fn named(connection: &Connection, key: &[u8; 32]) -> Result<Option<IdempotencyRecord>, StoreError> {
     let mut select = connection.prepare_cached(&format!("{SELECT} WHERE key = ?1")).map_err(failed)?;
     let mut rows = select.query([key]).map_err(failed)?;
     rows.next().map_err(failed)?.map(outcome).transpose()
 }
 
-/// Returns the outcomes that hold the content of these events.
+/// Returns the outcomes that contain the content of these events.
 pub(super) fn of_events(
     connection: &Connection,
     timeline: &TimelineId,
@@ -41,8 +41,7 @@ pub(super) fn of_events(
     Ok(found)
 }
 
-/// Returns outcomes in the order of their keys, from the one after `after` on. Those of a timeline are found by what they
-/// say themselves.
+/// Returns outcomes in key order, starting after `after`. The timeline of an outcome is read from the outcome itself.
 pub(super) fn page(
     connection: &Connection,
     after: Option<[u8; 32]>,
@@ -60,7 +59,7 @@ pub(super) fn page(
     Ok(found)
 }
 
-/// Returns the whole leaf of each of these entries.
+/// Returns the full leaf of each of these entries.
 pub(super) fn leaves(
     connection: &Connection,
     entries: &[(TimelineId, u64)],
@@ -77,14 +76,13 @@ pub(super) fn leaves(
     entries.iter().map(&mut read).collect()
 }
 
-/// Returns whether outcomes have expired.
 pub(super) fn have_expired(connection: &Connection, before: Instant<Wall>) -> Result<bool, StoreError> {
     let select = "SELECT EXISTS (SELECT 1 FROM outcomes WHERE expires_at < ?1)";
     let mut select = connection.prepare_cached(select).map_err(failed)?;
     select.query_row([before.micros()], |row| row.get(0)).map_err(failed)
 }
 
-/// Forgets at most so many that have expired.
+/// Deletes up to `rows_max` expired outcomes.
 pub(super) fn forget(connection: &Connection, before: Instant<Wall>, rows_max: usize) -> Result<(), StoreError> {
     let delete = "DELETE FROM outcomes WHERE key IN (SELECT key FROM outcomes WHERE expires_at < ?1 LIMIT ?2)";
     let mut delete = connection.prepare_cached(delete).map_err(failed)?;

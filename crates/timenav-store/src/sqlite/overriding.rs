@@ -1,4 +1,4 @@
-//! Versions of events that do not count, because a later layer has one of its own.
+//! Versions of events that a later layer overrides.
 
 use std::collections::HashSet;
 
@@ -7,8 +7,7 @@ use timenav_engine::{Layer, Overridden, StoreError};
 
 use super::values::{count, failed, sql};
 
-/// Positions of versions that are on one layer and whose events are on a later one too, however many versions they have
-/// there.
+/// Positions of the versions on one layer whose events also have versions on a later layer.
 const OVERRIDDEN: &str = "SELECT e.position FROM
     (SELECT DISTINCT event_id FROM events INDEXED BY events_by_id WHERE timeline = ?1 AND position < ?2) o
     CROSS JOIN events e INDEXED BY events_by_id ON e.event_id = o.event_id
@@ -16,8 +15,8 @@ const OVERRIDDEN: &str = "SELECT e.position FROM
 const COUNT_VERSIONS: &str =
     "SELECT count(*) FROM (SELECT 1 FROM events INDEXED BY events_by_id WHERE timeline = ?1 LIMIT ?2)";
 
-/// Returns which versions of each layer do not count, because a later layer has one; `None` where so many would have to be
-/// looked at.
+/// Returns, for each layer, the positions of versions that a later layer overrides. Returns `None` if that would read
+/// more than `rows_max` rows.
 pub(super) fn overridden(
     connection: &Connection,
     layers: &[Layer],
@@ -29,7 +28,7 @@ pub(super) fn overridden(
     for (number, later) in layers.iter().enumerate().filter(|(_, layer)| layer.overrides) {
         let key = params![later.timeline.0, sql(rows_left as u64 + 1)];
         let rows_count = count(count_versions.query_row(key, |row| row.get(0)).map_err(failed)?)?;
-        // They are looked for on each layer before.
+        // Each is looked up on every earlier layer.
         let looked_at = rows_count.saturating_mul(number as u64);
         let Some(left) = rows_left.checked_sub(usize::try_from(looked_at).unwrap_or(usize::MAX)) else {
             return Ok(None);
@@ -40,7 +39,7 @@ pub(super) fn overridden(
             let key = params![later.timeline.0, until.0, layer.timeline.0, until.1, sql(rows_left as u64 + 1)];
             let mut rows = select.query(key).map_err(failed)?;
             while let Some(row) = rows.next().map_err(failed)? {
-                // One event may have any number of versions.
+                // An event may have any number of versions.
                 let Some(left) = rows_left.checked_sub(1) else { return Ok(None) };
                 rows_left = left;
                 positions.insert(count(row.get(0).map_err(failed)?)?);

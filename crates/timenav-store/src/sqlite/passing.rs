@@ -1,11 +1,11 @@
-//! The rows of events for who passes over all of them: in the order of the table, and as the index of ids has them.
+//! Reads all rows of events: in table order, and in the order of the index by id.
 
 use rusqlite::{Connection, Row, params};
 use timenav_engine::{EventAt, SeenEvent, SeenEvents, StoreError, TimelineKey};
 
 use super::values::{NO_CELL, count, damaged, failed, sql};
 
-/// A page with so many bytes of texts gets no more rows.
+/// A page ends once its texts have this many bytes.
 const PAGE_BYTES: usize = 1024 * 1024;
 
 const SELECT: &str = "SELECT cell, time, position, event_id, until, lat, lon, place, content, name_key,
@@ -15,10 +15,10 @@ const SELECT_IDS: &str = "SELECT cell, time, position, event_id
     FROM events INDEXED BY events_by_id WHERE timeline = ?1 AND (event_id, position, cell, time) > (?2, ?3, ?4, ?5)
     ORDER BY event_id, position, cell, time LIMIT ?6";
 
-/// What rows of the table are ordered by: cell, time and position.
+/// Sort key of the table: cell, time and position.
 type Key = (i64, i64, i64);
 
-/// Comes before all rows.
+/// Sorts before all rows.
 const FIRST: Key = (i64::MIN, i64::MIN, i64::MIN);
 
 pub(super) fn event_page(
@@ -66,7 +66,7 @@ pub(super) fn event_ids(
     Ok(places)
 }
 
-/// Whoever looks for a row goes by the order, so one that is out of it is not found.
+/// Lookups rely on the order, so a row out of order cannot be found.
 fn in_order(is_in_order: bool) -> Result<(), StoreError> {
     if is_in_order { Ok(()) } else { Err(damaged("rows of events are not in their order")) }
 }
@@ -75,7 +75,7 @@ fn key_of(place: &EventAt) -> Key {
     (place.cell.unwrap_or(NO_CELL), place.time_micros, sql(place.position))
 }
 
-/// Returns what rows of one event are ordered by in the index of ids: position, cell and time.
+/// Returns the sort key of one event's rows in the index by id: position, cell and time.
 const fn by_position((cell, time_micros, position): Key) -> (i64, i64, i64) {
     (position, cell, time_micros)
 }
@@ -116,7 +116,7 @@ mod tests {
     use super::*;
     use crate::sqlite::migrations;
 
-    /// What SQLite sorts it has read whole, for each page anew; and rows that are out of order would not be seen to be.
+    /// If SQLite had to sort, it would read the whole table for each page, and rows out of order would not be detected.
     #[test]
     fn pages_are_read_in_the_order_that_is_kept() {
         let mut connection = Connection::open_in_memory().unwrap();

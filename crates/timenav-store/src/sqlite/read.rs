@@ -1,4 +1,4 @@
-//! Everything else that is read, and the store as the engine sees it.
+//! All other reads, and the implementation of the engine's store traits.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -24,7 +24,7 @@ use super::{
     retention, room, stretches, tiles, versions,
 };
 
-/// Rows that a query for events may read on the thread that asks: a quarter of a millisecond's worth.
+/// Rows that an event query may read on the calling thread: about a quarter of a millisecond.
 const ROWS_READ_HERE_MAX: usize = 256;
 
 const SELECT_HEADS: &str = "SELECT timeline, timeline_id, created_at, size, frontier, carried_note, recorded_at,
@@ -38,7 +38,7 @@ const SELECT_ANYTHING: &str = "SELECT count(*) FROM migrations";
 impl Store for SqliteStore {
     async fn open(&self) -> Result<Opened, StoreError> {
         self.read(|connection| {
-            // All of one moment: a timeline that ends meanwhile is in one of the two tables.
+            // One snapshot, so that a timeline that ends in the meantime is in exactly one of the two tables.
             let moment = connection.unchecked_transaction().map_err(failed)?;
             let (heads, ended) = (heads(&moment)?, ends::all(&moment)?);
             Ok(Opened { heads, ended, directory: identity::working(&moment)?, seals: identity::seals(&moment)? })
@@ -47,7 +47,7 @@ impl Store for SqliteStore {
     }
 
     async fn commit(&self, step: Commit) -> Result<(), StoreError> {
-        // The engine calls this from a thread of its own: no other thread has to be woken.
+        // The engine calls this from its own thread, so no other thread has to be woken.
         let mut writer = self.shared.writer.lock();
         commit::commit(&mut writer, &step)?;
         self.shared.log.lock().keep(&writer);
@@ -60,8 +60,8 @@ impl Store for SqliteStore {
 
     async fn facts(&self, wanted: Wanted, asker: Asker) -> Result<Facts, StoreError> {
         match asker {
-            // Between two commits, with the connection that commits: its page cache is warm, no other thread has to be
-            // woken, and nobody writes meanwhile.
+            // Between two commits, on the writing connection: its page cache is warm, no other thread has to be woken,
+            // and there are no concurrent writes.
             Asker::Writer => facts::find(&self.shared.writer.lock(), &wanted),
             Asker::Reader => {
                 let of_one_moment = move |connection: &Connection| {
@@ -222,10 +222,10 @@ impl Store for SqliteStore {
     }
 }
 
-/// One service has the file, and leases in its memory.
+/// Only one service opens the file, and it holds the leases in memory.
 impl SharedLeases for SqliteStore {}
 
-/// As leases, who follows is in its memory.
+/// Like leases, followers are held in memory.
 impl SharedFollowers for SqliteStore {}
 
 #[async_trait]
@@ -252,7 +252,7 @@ impl Upkeep for SqliteStore {
     }
 
     async fn forget_outcomes(&self, before: Instant<Wall>, rows_max: usize) -> Result<bool, StoreError> {
-        // Nobody who writes is waited for where there is nothing to do.
+        // Take the write lock only if there is something to do.
         let have_expired = self.read(move |connection| outcomes::have_expired(connection, before)).await?;
         if have_expired {
             self.write(move |connection| outcomes::forget(connection, before, rows_max)).await?;
@@ -277,15 +277,15 @@ impl Upkeep for SqliteStore {
     }
 }
 
-/// Goes back from an entry that tells of a clock to the one before it, whose position stands beside the entry before
-/// the first.
+/// Follows the chain of clock entries back from `last`. The position of the previous clock entry is stored with the
+/// entry before each one.
 fn clock_payloads(
     connection: &Connection,
     timeline: TimelineKey,
     last: u64,
     items_max: usize,
 ) -> Result<Vec<Vec<u8>>, StoreError> {
-    // Retention lets none of these go, so they are beside their leaves.
+    // Retention never prunes clock entries, so their payload is in `entries`.
     let mut payload = connection.prepare_cached("SELECT payload FROM entries WHERE entry = ?1").map_err(failed)?;
     let mut before = connection.prepare_cached("SELECT clock_entry FROM entries WHERE entry = ?1").map_err(failed)?;
     let mut payloads = Vec::new();
@@ -296,7 +296,7 @@ fn clock_payloads(
         payloads.push(found);
         let Some(earlier) = position.checked_sub(1) else { break };
         let told = before.query_row([entry_key(timeline, earlier)], |row| row.get::<_, i64>(0)).optional();
-        // One that points forward is damaged, and must not hang whoever follows it.
+        // A pointer forward is damage, and following it could loop forever.
         next = told.map_err(failed)?.map(count).transpose()?.filter(|told| *told <= earlier);
     }
     Ok(payloads)
@@ -322,7 +322,6 @@ fn fork(row: &Row<'_>) -> Result<Option<Fork>, StoreError> {
     of.zip(size).map(|(of, size)| Ok(Fork { of: TimelineKey(of), size: count(size)? })).transpose()
 }
 
-/// Returns the head of one timeline.
 pub(super) fn head_named(connection: &Connection, timeline: &TimelineId) -> Result<Option<Head>, StoreError> {
     let mut select = connection.prepare(&format!("{SELECT_HEADS} WHERE timeline_id = ?1")).map_err(failed)?;
     let mut rows = select.query([timeline.as_str()]).map_err(failed)?;
@@ -404,7 +403,7 @@ fn permissions_where(
     let mut select = connection.prepare(&statement).map_err(failed)?;
     let mut rows = select.query(values).map_err(failed)?;
     let mut all: HashMap<TimelineKey, Arc<Permissions>> = HashMap::new();
-    // Timelines that are made one after the other are often one user's: equal lists are kept once.
+    // Timelines created one after the other often belong to the same user, so equal lists share memory.
     let mut before = Arc::<Permissions>::default();
     let mut keep = |key: TimelineKey, lists: Permissions| {
         if *before != lists {
@@ -448,7 +447,7 @@ fn leaves(
     Ok(found)
 }
 
-/// Host times never go down along a ledger, so the place is found by halving.
+/// Binary search: host times never decrease along a ledger.
 fn first_recorded_at(
     connection: &Connection,
     timeline: TimelineKey,

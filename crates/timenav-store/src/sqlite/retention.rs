@@ -1,4 +1,4 @@
-//! How long reads and refusals are kept, and what was let go.
+//! Retention policies for reads and refusals, and the sweeps that prune them.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -19,7 +19,7 @@ const FINISH_SWEEP: &str = "UPDATE sweeps SET finished = 1 WHERE timeline = ?1 A
 const MARK_READS: &str = "UPDATE policies SET reads_until = ?3 WHERE timeline = ?1 AND position = ?2";
 const MARK_REFUSALS: &str = "UPDATE policies SET refusals_until = ?3 WHERE timeline = ?1 AND position = ?2";
 const SELECT_MARKS: &str = "SELECT position, reads_until, refusals_until FROM policies WHERE timeline = ?1";
-/// Those of timelines that arrive are none yet.
+/// Unfinished sweeps, not counting those of bundles that are being imported.
 const SELECT_LEFT: &str = "SELECT timeline, position FROM sweeps s WHERE finished = 0
     AND (EXISTS (SELECT 1 FROM timelines t WHERE t.timeline = s.timeline)
         OR EXISTS (SELECT 1 FROM ended_timelines e WHERE e.timeline = s.timeline))
@@ -76,14 +76,13 @@ pub(super) fn left(connection: &Connection) -> Result<Vec<(TimelineKey, u64)>, S
     rows.map(|row| row.map_err(failed).and_then(|(timeline, position)| Ok((timeline, count(position)?)))).collect()
 }
 
-/// Returns the positions of a timeline's sweeps.
 pub(super) fn sweeps(connection: &Connection, timeline: TimelineKey, end: u64) -> Result<Vec<u64>, StoreError> {
     let mut select = connection.prepare_cached(SELECT_SWEEPS).map_err(failed)?;
     let rows = select.query_map(params![timeline.0, sql(end)], |row| row.get::<_, i64>(0)).map_err(failed)?;
     rows.map(|row| row.map_err(failed).and_then(count)).collect()
 }
 
-/// Lets payload and salt of some entries go.
+/// Prunes payload and salt of these entries.
 pub(super) fn let_go(
     connection: &mut Connection,
     timeline: TimelineKey,

@@ -1,16 +1,15 @@
-//! Whether there is room for what is to be written.
+//! Checks whether the disk has free space.
 
 use rusqlite::Connection;
 use timenav_engine::StoreError;
 
 use super::values::failed;
 
-/// Bytes that are written to see whether there is room: what some dozen groups take. A single page
-/// may have room where the next group has none.
+/// Bytes written as a trial: about the size of a few dozen groups. A single page could still fit where the next group
+/// does not.
 const TRIED_BYTES: u32 = 256 * 1024;
 
-/// Writes as much as that, durably, and takes it away again. A crash in between leaves a row that
-/// nothing reads, until the next try.
+/// Writes a durable trial row and deletes it. A crash in between leaves an unused row until the next trial.
 pub(super) fn try_writing(writer: &Connection) -> Result<(), StoreError> {
     writer.execute("DELETE FROM room", []).map_err(failed)?;
     writer.execute("INSERT INTO room VALUES (zeroblob(?1))", [TRIED_BYTES]).map_err(failed)?;

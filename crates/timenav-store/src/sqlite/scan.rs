@@ -1,4 +1,4 @@
-//! What a scan reads: rows as they are.
+//! Raw reads for a scan.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -27,7 +27,7 @@ use super::{
 };
 use crate::kept::examination::Examination;
 
-/// Of both tables: what belongs to no entry is not hidden behind the last one.
+/// From both tables, so that contents without an entry are not missed after the last one.
 const SELECT_LAST: &str =
     "SELECT max(entry) FROM (SELECT max(entry) AS entry FROM entries WHERE entry BETWEEN ?1 AND ?2
     UNION ALL SELECT max(entry) FROM contents WHERE entry BETWEEN ?1 AND ?2)";
@@ -42,10 +42,11 @@ const IS_TOLD: &str =
     "SELECT EXISTS (SELECT 1 FROM interventions WHERE timeline = ?1 AND event_id = ?2 AND position = ?3)
     OR EXISTS (SELECT 1 FROM events INDEXED BY events_by_id
         WHERE timeline = ?1 AND event_id = ?2 AND position = ?3)";
-/// With those of positions that no entry has yet: rows come with their entries, so somebody else put them there.
+/// Includes positions that no entry has yet: the service commits rows with their entries, so such rows are signs of
+/// tampering.
 const COUNT_DATA: &str = "SELECT count(*) FROM data_records WHERE timeline = ?1
     AND (position < ?2 OR position >= (SELECT size FROM timelines WHERE timeline = ?1))";
-/// Not by the index of ids, whose rows are compared with those of the table by themselves.
+/// Not by the index by id, whose rows are compared with those of the table separately.
 const COUNT_EVENTS: &str = "SELECT (SELECT count(*) FROM events INDEXED BY events_by_time WHERE timeline = ?1
     AND (position < ?2 OR position >= (SELECT size FROM timelines WHERE timeline = ?1))),
     (SELECT count(*) FROM interventions WHERE timeline = ?1
@@ -53,14 +54,14 @@ const COUNT_EVENTS: &str = "SELECT (SELECT count(*) FROM events INDEXED BY event
 const SELECT_INTERVENTION: &str = "SELECT intervention_id FROM interventions
     WHERE timeline = ?1 AND event_id = ?2 AND position = ?3";
 
-/// A database that is only looked at: by `timenav verify`, also while nothing runs.
+/// A read-only database, for `timenav verify`. A service may have it open, but none has to run.
 pub struct SqliteArchive(Arc<Archive>);
 
 struct Archive {
-    /// A path or, for a file that nobody has open, an address.
+    /// A path, or a URI if no process has the file open.
     address: PathBuf,
     flags: OpenFlags,
-    /// As many as were ever in use at the same time.
+    /// Grows to the highest number in use at the same time.
     idle: Mutex<Vec<Connection>>,
 }
 
@@ -68,14 +69,14 @@ impl SqliteArchive {
     /// Opens the file for reading.
     ///
     /// # Errors
-    /// There is none, or it cannot be read.
+    /// If the file does not exist or cannot be read.
     pub fn open(path: &Path) -> Result<Self, StoreError> {
         connection::check_files(path)?;
         let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let (address, flags) = if has_log(path) {
             (path.to_owned(), flags)
         } else {
-            // Nobody has it open, so it is read without the files that SQLite would leave beside it.
+            // No process has it open, so it can be read as immutable, which leaves no auxiliary files.
             (immutable(path).into(), flags | OpenFlags::SQLITE_OPEN_URI)
         };
         let archive = Archive { address, flags, idle: Mutex::default() };
@@ -83,10 +84,10 @@ impl SqliteArchive {
         Ok(Self(Arc::new(archive)))
     }
 
-    /// Returns the timelines there are, by name.
+    /// Returns the live timelines, by name.
     ///
     /// # Errors
-    /// They cannot be read.
+    /// If they cannot be read.
     pub fn timelines(&self) -> Result<Vec<TimelineId>, StoreError> {
         Ok(self.0.read(timelines)?.into_keys().collect())
     }
@@ -94,17 +95,17 @@ impl SqliteArchive {
     /// Returns the timelines that have ended, by name.
     ///
     /// # Errors
-    /// They cannot be read.
+    /// If they cannot be read.
     pub fn ended_timelines(&self) -> Result<Vec<TimelineId>, StoreError> {
         let mut ended = self.0.read(ends::all)?;
         ended.sort_unstable_by(|one, next| one.id.cmp(&next.id));
         Ok(ended.into_iter().map(|ended| ended.id).collect())
     }
 
-    /// Returns what an operator should know about it.
+    /// Returns what an operator should know about the database.
     ///
     /// # Errors
-    /// It cannot be read.
+    /// If it cannot be read.
     pub fn examine(&self) -> Result<Examination, StoreError> {
         self.0.read(examination::examine)
     }
@@ -112,16 +113,15 @@ impl SqliteArchive {
     /// Returns the head of every timeline, by number. Nothing is verified.
     ///
     /// # Errors
-    /// They cannot be read.
+    /// If they cannot be read.
     pub fn heads(&self) -> Result<Vec<Head>, StoreError> {
         self.0.read(read::heads)
     }
 
-    /// Returns what is wrong with how the file is built, page by page, a sentence each. Rows are not compared with
-    /// indexes.
+    /// Returns structural faults of the file, one sentence each. Rows are not compared with indexes.
     ///
     /// # Errors
-    /// It cannot be read.
+    /// If the file cannot be read.
     pub fn faults(&self) -> Result<Vec<String>, StoreError> {
         self.0.read(integrity::faults)
     }
@@ -141,7 +141,7 @@ impl SqliteArchive {
 }
 
 impl Archive {
-    /// Reads on a connection that nobody else uses.
+    /// Runs a read on an exclusive connection.
     fn read<T>(&self, work: impl FnOnce(&Connection) -> Result<T, StoreError>) -> Result<T, StoreError> {
         let idle = self.idle.lock().pop();
         let connection = match idle {
@@ -154,13 +154,12 @@ impl Archive {
     }
 }
 
-/// Returns whether there is a write-ahead log beside a database: while it is open, and after a
-/// crash.
+/// Returns whether a database has a write-ahead log: while it is open, and after a crash.
 fn has_log(path: &Path) -> bool {
     connection::beside(path, "-wal").exists()
 }
 
-/// Returns the address of a database that nobody changes.
+/// Returns a URI that opens a database as immutable.
 fn immutable(path: &Path) -> String {
     let mut address = "file:".to_owned();
     for byte in path.as_os_str().as_encoded_bytes() {
@@ -175,7 +174,7 @@ fn immutable(path: &Path) -> String {
     address + "?immutable=1"
 }
 
-/// Both read in the same way, each on connections of its own.
+/// Both implement it in the same way, each on its own connections.
 macro_rules! scan_source {
     ($($store:ty),*) => {$(
         #[async_trait]
@@ -312,7 +311,8 @@ macro_rules! scan_source {
 }
 scan_source!(SqliteStore, SqliteArchive);
 
-/// Reads what is kept beside the entries, all of one moment.
+/// Reads the state of a timeline apart from its entries, in one snapshot. For `system` that includes the directory and
+/// orphaned rows.
 fn snapshot(connection: &Connection, timeline: &TimelineId) -> Result<Option<Snapshot>, StoreError> {
     let moment = connection.unchecked_transaction().map_err(failed)?;
     let Some(head) = read::head_named(&moment, timeline)? else { return Ok(None) };
@@ -377,7 +377,7 @@ fn event_rows(
     key: TimelineKey,
     events: &[(String, u64)],
 ) -> Result<Vec<KeptRows>, StoreError> {
-    // In one transaction, since each statement by itself would lock and unlock the file.
+    // One transaction, because each single statement would lock and unlock the file.
     let moment = connection.unchecked_transaction().map_err(failed)?;
     let mut select = moment.prepare_cached(SELECT_EVENT).map_err(failed)?;
     let mut select_before = moment.prepare_cached(SELECT_BEFORE).map_err(failed)?;

@@ -1,8 +1,8 @@
-//! What is laid out in a file, compared with what the migrations make.
+//! Compares the schema of a file with the one that the migrations create.
 //!
-//! What a file defines is run by whoever opens it: a trigger, a view, a default, a condition of an
-//! index. So a file must define what the migrations of this program define, to the letter, and
-//! nothing else; SQLite's own statistics, which no migration makes either, are no exception.
+//! Opening a file can run what its schema defines: triggers, views, defaults, index conditions. So the schema must
+//! match this program's migrations exactly and have nothing else. SQLite's own statistics tables are not an exception,
+//! because no migration creates them.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -15,23 +15,22 @@ use timenav_engine::StoreError;
 use super::migrations::{self, APPLICATION_ID, STEPS};
 use super::values::{damaged, failed};
 
-/// What is laid out. SQLite reads no file in which something else calls itself so.
+/// The schema. SQLite rejects a file in which another object has the name `sqlite_schema`.
 const SELECT: &str = "SELECT type, name, tbl_name, sql FROM sqlite_schema";
-/// What stands in the head of a file and changes what SQLite makes of it.
+/// Settings in the file header that change how SQLite treats the file.
 const SETTINGS: [&str; 4] = ["application_id", "user_version", "encoding", "auto_vacuum"];
-/// Differences that a refusal to start tells.
+/// Maximum number of differences in the error of a start.
 const TOLD_MAX: usize = 3;
-/// Characters of a definition that are told, from shortly before where it differs.
+/// Length of the excerpt of a definition, in characters. It begins shortly before the difference.
 const EXCERPT_CHARS: usize = 80;
-/// Characters told before the first that differs.
+/// Characters of the excerpt before the first difference.
 const BEFORE_CHARS: usize = 20;
 
-/// The step that made the table `room`. A crash of a former version may have left one before.
+/// The step that created the table `room`. Crashes of earlier versions may have left such a table in older files.
 const ROOM_STEP: usize = 5;
 const FORMER_ROOM: &str = "CREATE TABLE room (filling BLOB NOT NULL)";
 
-/// Something that a file defines: its type, its name, its table, and the statement that made it. An index that
-/// SQLite makes by itself has no statement.
+/// An object defined in a file. An automatic index has no SQL.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
 struct Object {
     kind: String,
@@ -40,16 +39,15 @@ struct Object {
     sql: Option<String>,
 }
 
-/// What a file defines.
 struct Schema {
     objects: Vec<Object>,
     settings: BTreeMap<&'static str, String>,
 }
 
-/// What the first so many steps make.
+/// The schema after each number of steps.
 static EXPECTED: [OnceLock<Schema>; STEPS.len() + 1] = [const { OnceLock::new() }; STEPS.len() + 1];
 
-/// Refuses a file that is laid out otherwise than the migrations do.
+/// Rejects a file whose schema differs from the migrations.
 pub(super) fn check(connection: &Connection) -> Result<(), StoreError> {
     let id: i64 = connection.pragma_query_value(None, "application_id", |row| row.get(0)).map_err(failed)?;
     if ![0, APPLICATION_ID].contains(&id) {
@@ -71,11 +69,11 @@ pub(super) fn check(connection: &Connection) -> Result<(), StoreError> {
     )))
 }
 
-/// Returns what a file defines otherwise than the steps that it went through, a sentence each.
+/// Returns the differences from the schema of the recorded steps, one sentence each.
 pub(super) fn differences(connection: &Connection) -> Result<Vec<String>, StoreError> {
     let found = match read(connection) {
         Ok(found) => found,
-        // A definition that SQLite cannot read keeps it from reading any.
+        // One malformed definition prevents SQLite from reading the schema at all.
         Err(error) => match failed(error) {
             StoreError::Damaged(what) => return Ok(vec![format!("the definitions cannot be read: {what}")]),
             other => return Err(other),
@@ -94,15 +92,15 @@ pub(super) fn differences(connection: &Connection) -> Result<Vec<String>, StoreE
     Ok(compare(expected, &found))
 }
 
-/// Returns the tables there are, for a look at each.
+/// Returns the names of the tables.
 pub(super) fn tables() -> Result<impl Iterator<Item = &'static str>, StoreError> {
     let objects = expected(STEPS.len())?.objects.iter();
     Ok(objects.filter(|object| object.kind == "table").map(|object| object.name.as_str()))
 }
 
-/// Returns how many steps a file says that it went through.
+/// Returns how many steps a file has recorded.
 fn steps_done(connection: &Connection, found: &Schema) -> Result<usize, StoreError> {
-    // Read only if it is the table it should be: what it is otherwise is told as a difference.
+    // The table is read only if it exists. A wrong definition is reported as a difference.
     let is_table = |object: &&Object| (object.kind.as_str(), object.name.as_str()) == ("table", "migrations");
     match found.objects.iter().find(is_table) {
         Some(_) => migrations::done(connection),
@@ -138,7 +136,7 @@ fn read(connection: &Connection) -> rusqlite::Result<Schema> {
     Ok(Schema { objects, settings })
 }
 
-/// Returns a value as text, whatever it is.
+/// Returns a value of any type as text.
 fn text(row: &Row<'_>, at: usize) -> rusqlite::Result<Option<String>> {
     Ok(match row.get_ref(at)? {
         ValueRef::Null => None,
@@ -178,7 +176,7 @@ fn named(object: &Object) -> String {
     if name == table { format!("{kind} `{name}`") } else { format!("{kind} `{name}` on `{table}`") }
 }
 
-/// Says where the definition of an object differs.
+/// Describes where the definition of an object differs.
 fn differs(expected: &Object, found: &Object) -> String {
     if expected.table != found.table {
         return format!("{} belongs on `{}`", named(found), expected.table);

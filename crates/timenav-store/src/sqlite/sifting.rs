@@ -1,6 +1,8 @@
-//! A large place has hundreds of cells, and finding the first event of each takes longer than passing over the events of
-//! all places in the order of time, as long as enough of them lie in it. Nobody knows beforehand whether they do, so the
-//! index by time is sifted first, for a part of the time that the cells would take.
+//! Filters the index by time for events in a large place.
+//!
+//! A large place has hundreds of cells, and looking up the first event of each takes longer than scanning the events of
+//! all places in time order, provided that enough of them are in the place. The density is unknown beforehand, so the
+//! index by time is scanned first, for a fraction of the time that the cells would take.
 
 use rusqlite::{Connection, Row, params};
 use timenav_core::place::Cell;
@@ -8,17 +10,17 @@ use timenav_engine::StoreError;
 
 use super::values::{damaged, failed};
 
-/// Cells up to which each is asked for its events at once.
+/// Up to this many cells are read individually from the start.
 pub(super) const CELLS_FEW: usize = 48;
-/// Rows of the index that are passed over in about a fifth of the time that the first event of a cell takes.
+/// Index rows that can be skipped in about a fifth of the time it takes to look up the first event of a cell.
 const ROWS_OF_A_CELL: usize = 12;
-/// Rows of the index that are passed over in the time that reading one whole row takes.
+/// Index rows that can be skipped in the time it takes to read one whole row.
 const ROWS_OF_A_READ: usize = 8;
 
 const WHOLE: &str = "SELECT event_id, content FROM events
     WHERE timeline = ?1 AND cell = ?2 AND time = ?3 AND position = ?4";
 
-/// What lets the events of some cells pass.
+/// Keeps the events in some cells.
 pub(super) struct Sieve {
     /// In ascending order.
     cells: Vec<u32>,
@@ -26,14 +28,13 @@ pub(super) struct Sieve {
 }
 
 impl Sieve {
-    /// Returns what sifts the events of these cells until so many rows were passed over that asking the cells is
-    /// better.
+    /// Creates a sieve that gives up once it has skipped so many rows that reading the cells is faster.
     pub(super) fn new(cells: &[Cell]) -> Self {
         let rows_left = cells.len().saturating_mul(ROWS_OF_A_CELL);
         Self { rows_left, ..Self::without_end(cells) }
     }
 
-    /// Returns what sifts the events of these cells, however many rows that takes.
+    /// Creates a sieve that never gives up.
     pub(super) fn without_end(cells: &[Cell]) -> Self {
         let mut cells: Vec<u32> = cells.iter().map(|cell| cell.number()).collect();
         cells.sort_unstable();
@@ -44,7 +45,7 @@ impl Sieve {
         u32::try_from(cell).is_ok_and(|cell| self.cells.binary_search(&cell).is_ok())
     }
 
-    /// Notes that so many rows were passed over, and returns what that is worth in whole rows.
+    /// Records skipped rows, and returns their cost in whole rows.
     pub(super) fn pass(&mut self, rows_count: usize) -> usize {
         if self.rows_left != usize::MAX {
             self.rows_left = self.rows_left.saturating_sub(rows_count);
@@ -52,13 +53,13 @@ impl Sieve {
         rows_count / ROWS_OF_A_READ
     }
 
-    /// Returns the cells if they are to be asked from now on.
+    /// Returns the cells to read individually once the sieve has given up.
     pub(super) fn given_up(&self) -> Option<&[u32]> {
         (self.rows_left == 0).then_some(&self.cells)
     }
 }
 
-/// Runs `read` with the id and the content of the event that has a row of the index.
+/// Runs `read` on the id and content of the event that an index row refers to.
 pub(super) fn whole<T>(
     connection: &Connection,
     (timeline, cell, time, position): (i64, i64, i64, i64),

@@ -1,7 +1,7 @@
-//! Counting events in stretches of time, by the index by time: over many rows at once where many are in one stretch.
+//! Counts events per time bucket with the index by time, in large steps if a bucket has many events.
 //!
-//! Rows that are read one by one cost several times as much as rows that SQLite passes over by itself. So a few are read,
-//! and where all of them are in one stretch, the next ones are passed over a step at a time, as far as the stretch goes.
+//! Reading rows one by one costs several times as much as having SQLite skip them. So a few rows are read, and if all
+//! of them are in one bucket, further rows of that bucket are skipped in steps.
 
 use rusqlite::{CachedStatement, Connection, OptionalExtension, params};
 use timenav_core::place::LocationQuery;
@@ -11,12 +11,12 @@ use timenav_engine::{EventQuery, EventStretch, EventStretches, Pattern, StoreErr
 use super::values::{count, failed, instant, sql};
 use crate::kept::stretch::Stretch;
 
-/// Rows that are read one by one before it is known how many there are in a stretch.
+/// Rows read one by one before the density of a bucket is known.
 const ROWS_READ: usize = 256;
-/// Rows that are passed over at once, as long as the stretch has so many.
+/// Numbers of rows skipped at once, as long as the bucket has that many.
 const STEPS: [usize; 2] = [4_096, 512];
 
-/// What stands then, and lies after a time and position up to another time; the same as for pages of events.
+/// Selects events in effect after a time and position, up to another time. The same condition as for event pages.
 macro_rules! standing {
     ($limit:literal) => {
         concat!(
@@ -30,13 +30,13 @@ macro_rules! standing {
 const NEXT_ROWS: &str = standing!("LIMIT ?6");
 const ROW_AFTER: &str = standing!("LIMIT 1 OFFSET ?6");
 
-/// Returns whether the events of a query are counted here: those of one timeline, wherever they are.
+/// Returns whether this module can count the events of a query: those of one timeline, in any place.
 pub(super) fn are_counted(query: &EventQuery) -> bool {
     let is_anywhere = matches!(query.patterns[..], [Pattern::Location(LocationQuery::Anywhere)]);
     is_anywhere && query.layers.len() == 1 && !query.newest_first && !query.overlapping
 }
 
-/// Counts the events of a query in stretches, in their order.
+/// Counts the events of a query per bucket, in time order.
 pub(super) fn counted(
     connection: &Connection,
     query: &EventQuery,
@@ -63,18 +63,18 @@ pub(super) fn counted(
     Ok(EventStretches { stretches: counting.found, counted_to: Some(counted_to) })
 }
 
-/// How far it is counted.
+/// State of a count.
 struct Counting<'a> {
     next_rows: CachedStatement<'a>,
     row_after: CachedStatement<'a>,
     timeline: i64,
     as_of: i64,
     bucket: Bucket,
-    /// The time and position of the last event that was counted, or those that the count begins after.
+    /// Time and position of the last counted event; initially those that the count begins after.
     at: (i64, i64),
-    /// The last time that counts.
+    /// The last time to count.
     last: i64,
-    /// The last time of the stretch that the last event is in.
+    /// The last time of the current bucket.
     stretch_last: i64,
     /// How many events may still be counted.
     left: usize,
@@ -98,7 +98,7 @@ impl<'a> Counting<'a> {
         })
     }
 
-    /// Counts the next rows, read one by one. Returns how many there were, and whether all are in one stretch.
+    /// Counts up to `rows_max` rows one by one. Returns their number, and whether all are in one bucket.
     fn read(&mut self, rows_max: usize) -> Result<(usize, bool), StoreError> {
         let (time, position) = self.at;
         let asked = params![self.timeline, time, position, self.last, self.as_of, sql(rows_max as u64)];
@@ -122,7 +122,7 @@ impl<'a> Counting<'a> {
         Ok((rows_count, first_stretch_last == Some(self.stretch_last)))
     }
 
-    /// Counts so many rows more if the stretch of the last one has as many, and returns whether it has.
+    /// Counts `step` more rows if the current bucket has that many. Returns whether it has.
     fn pass_over(&mut self, step: usize) -> Result<bool, StoreError> {
         let ((time, position), last) = (self.at, self.last.min(self.stretch_last));
         let asked = params![self.timeline, time, position, last, self.as_of, sql(step as u64 - 1)];

@@ -1,4 +1,4 @@
-//! The trees' hashes, 256 at a time.
+//! Tree hashes, in tiles of 256.
 
 use rusqlite::{Connection, OptionalExtension, params};
 use timenav_core::ledger::{Hash, TILE_WIDTH, TileId, leaf_hash, tree_root};
@@ -47,7 +47,7 @@ pub(super) fn fill(connection: &Connection, timeline: TimelineKey, old: u64, new
             if hashes.len() < usize::from(TILE_WIDTH) {
                 break;
             }
-            // A full tile is one hash of the level above.
+            // The root of a full tile is one hash of the level above.
             let above = TileId { level: tile.level + 1, index: tile.index / width };
             let mut row = stored(connection, timeline, above)?.unwrap_or_default();
             if row.len() as u64 != tile.index % width {

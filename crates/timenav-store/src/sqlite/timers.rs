@@ -29,25 +29,25 @@ const INSERT_ADVANCE: &str = "INSERT INTO advances (timeline, position, advance_
 
 const TIMER: &str = "SELECT position, timer_id, next, round, cancelled, schedule, deliver, queue, order_key, payload,
     set_by, set_at FROM timers WHERE timeline = ?1";
-/// Without what is handed over.
+/// Without the payload.
 const SHORT_TIMER: &str = "SELECT position, timer_id, next, round, cancelled, schedule, deliver, queue, order_key, '',
     set_by, set_at FROM timers WHERE timeline = ?1";
 const FIRING: &str =
     "SELECT due, position, round, firing_id, timer_id, queue, order_key, state, made, settled, advance,
     reason FROM firings WHERE timeline = ?1";
-/// Left to itself, SQLite reads all firings that there ever were, in their order, and looks for those that are pending.
+/// Without the hint, SQLite reads all firings ever made, in their order, and filters the pending ones.
 const PENDING: &str =
     "SELECT due, position, round, firing_id, timer_id, queue, order_key, state, made, settled, advance,
     reason FROM firings INDEXED BY firings_pending WHERE timeline = ?1
     AND queue = ?2 AND state = 0 ORDER BY due, position, round LIMIT ?3";
-/// As [`PENDING`], of all queues: there are not many, and they are sorted.
+/// Like [`PENDING`], for all queues. There are few pending firings, so they can be sorted.
 const PENDING_AFTER: &str =
     "SELECT due, position, round, firing_id, timer_id, queue, order_key, state, made, settled, advance,
     reason FROM firings INDEXED BY firings_open WHERE timeline = ?1 AND state = 0
     AND (due, position, round) > (?2, ?3, ?4) ORDER BY due, position, round LIMIT ?5";
 const ADVANCE: &str = "SELECT position, advance_id, ended, record FROM advances WHERE timeline = ?1";
 
-/// Writes what happens to the timers of a timeline.
+/// Writes changes of a timeline's timers.
 pub(super) fn put(transaction: &Transaction<'_>, timeline: TimelineKey, rows: &TimerRows) -> rusqlite::Result<()> {
     let TimerRows { gone, set, moved, fired, settled, advances } = rows;
     for position in gone {
@@ -107,7 +107,7 @@ pub(super) fn put(transaction: &Transaction<'_>, timeline: TimelineKey, rows: &T
     Ok(())
 }
 
-/// Returns what there is of a timeline's timers.
+/// Looks up timers, firings or advances of a timeline.
 #[expect(clippy::too_many_lines, reason = "an arm for each question")]
 pub(super) fn find(
     connection: &Connection,
@@ -203,8 +203,7 @@ pub(super) fn find(
     }
 }
 
-/// Returns what is asked for first, of a question that is mostly answered by a few rows from an index: at most so many of
-/// them. `None` for others.
+/// Limits a question that a few index rows usually answer to `rows_max` rows. Returns `None` for other questions.
 pub(super) fn few(wanted: &TimersWanted, rows_max: usize) -> Option<TimersWanted> {
     match wanted {
         TimersWanted::At(positions) => (positions.len() <= rows_max).then(|| wanted.clone()),
@@ -229,7 +228,7 @@ pub(super) fn few(wanted: &TimersWanted, rows_max: usize) -> Option<TimersWanted
     }
 }
 
-/// Returns where those begin that come after a firing, in their order: moment, position and round.
+/// Returns the sort key after which firings are read: due time, position and round.
 fn place(after: Option<Fallen>) -> [i64; 3] {
     after.map_or([i64::MIN, -1, -1], |one| [one.due.micros(), sql(one.position), i64::from(one.round)])
 }
@@ -342,7 +341,7 @@ mod tests {
     use super::*;
     use crate::sqlite::migrations;
 
-    /// Many timers that are done, whose firings are acknowledged; one timer is armed, and one firing is pending.
+    /// Many finished timers with acknowledged firings. One timer is armed, and one firing is pending.
     const LONG_HISTORY: &str =
         "WITH RECURSIVE number(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM number WHERE n < 5000)
         INSERT INTO timers (timeline, position, timer_id, next, round, cancelled, schedule, deliver, queue, order_key,
@@ -354,10 +353,10 @@ mod tests {
             settled, advance, reason)
         SELECT 1, n, n, 0, 'firing_' || n, 'timer_' || n, 'q', NULL, n < 5000, 6000 + n, 12000 + n, 5500, NULL
         FROM number";
-    /// Steps of SQLite's machine that a question about one row may take: a few dozen do.
+    /// SQLite virtual machine steps for a lookup of one row. It needs a few dozen.
     const STEPS_MAX: u64 = 1_000;
 
-    /// Whoever claims a firing, or steps to an instant, asks for a few rows each time: among all there ever were.
+    /// Claims and steps each ask for a few of all rows that ever existed.
     #[test]
     fn a_few_rows_are_found_without_those_that_are_done() {
         let mut connection = Connection::open_in_memory().unwrap();

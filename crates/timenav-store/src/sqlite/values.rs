@@ -1,33 +1,32 @@
-//! The keys of entries, and what an error of SQLite means.
+//! Keys of entries, and the conversion of SQLite errors.
 
 use rusqlite::{ErrorCode, ffi};
 use timenav_engine::{StoreError, TimelineKey};
 
 pub(super) use crate::kept::values::{bytes, count, damaged, id, instant, rate, restriction, role, scopes, sql};
 
-/// Bits of an entry's key that hold its position.
+/// Bits of an entry key that hold the position.
 pub(super) const POSITION_BITS: u32 = 40;
-/// The highest position an entry can have. Beyond it the keys of another timeline begin.
+/// The highest position of an entry. The next key belongs to another timeline.
 pub(super) const POSITION_MAX: u64 = (1 << POSITION_BITS) - 1;
 
 /// The cell of events without coordinates.
 pub(super) const NO_CELL: i64 = -1;
 
-/// Returns the key of an entry: timelines one after the other, positions inside them.
+/// Returns the key of an entry. Keys are sorted by timeline, then position.
 pub(super) fn entry_key(timeline: TimelineKey, position: u64) -> i64 {
     (timeline.0 << POSITION_BITS) | sql(position)
 }
 
-/// Returns the position of the entry with a key.
 pub(super) fn position(timeline: TimelineKey, key: i64) -> Result<u64, StoreError> {
     count(key - entry_key(timeline, 0))
 }
 
-/// What fails where a file has to become longer. SQLite calls all of it a "disk I/O error", and a full disk only what it
-/// notices itself.
+/// Errors of operations that make a file longer. SQLite reports them as "disk I/O error", and calls the disk full only
+/// if it detects that itself.
 const NEEDS_ROOM: [i32; 3] = [ffi::SQLITE_IOERR_WRITE, ffi::SQLITE_IOERR_FSYNC, ffi::SQLITE_IOERR_SHMSIZE];
 
-/// Returns what an error of SQLite means to the engine.
+/// Converts an SQLite error to a store error.
 #[expect(clippy::needless_pass_by_value, reason = "has the shape that `map_err` asks for")]
 pub(super) fn failed(error: rusqlite::Error) -> StoreError {
     let code = error.sqlite_error_code();

@@ -1,4 +1,4 @@
-//! Every version of an event, and the interventions on it.
+//! All versions of an event, and the interventions on it.
 
 use std::collections::HashMap;
 
@@ -25,8 +25,8 @@ const SELECT_ONCE_NAMED: &str = "SELECT e.time, e.event_id FROM events e INDEXED
     WHERE e.timeline = ?1 AND e.name_key = ?2 AND e.position < ?3 AND e.until < ?3
     ORDER BY e.time, e.position LIMIT ?4";
 
-/// Returns the ids of events of a name, the earliest first: of those that stand, or else of those that had it when they
-/// stood last and do not stand any more.
+/// Returns the ids of the events with a name, the earliest first: those in effect, or if there are none, ended ones
+/// that had the name last.
 pub(super) fn named(
     connection: &Connection,
     layers: &[Layer],
@@ -82,7 +82,7 @@ fn standing_named(
             found.push((row.get(0).map_err(failed)?, number, event_id));
         }
     }
-    // An event of an earlier layer may stand otherwise, or not at all, on a later one.
+    // A later layer may change or cancel an event of an earlier one.
     let ids: Vec<EventId> = found.iter().map(|(_, _, event_id)| event_id.clone()).collect();
     let known = known(connection, layers, &ids)?;
     let stands_here = |(_, layer, event_id): &(i64, usize, EventId)| {
@@ -94,7 +94,7 @@ fn standing_named(
     Ok(found.into_iter().map(|(_, _, event_id)| event_id).collect())
 }
 
-/// Returns what is known of these events on these layers.
+/// Returns all versions and interventions of these events on these layers.
 pub(super) fn known(
     connection: &Connection,
     layers: &[Layer],
@@ -127,12 +127,12 @@ fn read_layer(
         known.versions.push(EventVersion {
             layer: number,
             position: count(row.get(0).map_err(failed)?)?,
-            // What ended it later has not happened for who looks at an earlier time.
+            // To a reader at an earlier time, a version that ended later is still in effect.
             until: until.filter(|until| *until < layer.as_of),
             content: row.get(2).map_err(failed)?,
         });
     }
-    // Nobody intervenes on an event that has no version: most are asked for before they are recorded.
+    // An event without versions has no interventions. Most events are looked up before they are recorded.
     if known.versions.is_empty() {
         return Ok(());
     }
@@ -144,7 +144,7 @@ fn read_layer(
     Ok(())
 }
 
-/// Returns the ids of events that nothing changed at or after a position, in their order.
+/// Returns the ids of the events that have not changed at or after a position, in order.
 pub(super) fn unchanged_since(
     connection: &Connection,
     (timeline, position): (TimelineKey, u64),
@@ -164,8 +164,8 @@ const SELECT_IDS: &str = "SELECT event_id, name_key FROM events INDEXED BY event
     WHERE timeline = ?1 AND event_id >= ?4 AND event_id < ?5
     AND position < ?2 AND (until IS NULL OR until >= ?2) LIMIT ?3";
 
-/// Returns standing events whose names are nearly a key or have it in them, or whose ids begin as it
-/// does and are nearly it.
+/// Returns events in effect whose names contain the key or nearly match it, or whose ids have the same first letter and
+/// nearly match it.
 pub(super) fn names_near(
     connection: &Connection,
     layers: &[Layer],
@@ -214,10 +214,10 @@ mod tests {
     use crate::sqlite::migrations;
     use crate::sqlite::values::NO_CELL;
 
-    /// Versions of the event that is looked at.
+    /// Numbers of versions of the event being read.
     const VERSIONS: [i64; 2] = [16, 16_384];
 
-    /// Returns a database in which one event has so many versions, each at another time.
+    /// Returns a database in which one event has `count` versions, each at another time.
     fn with_versions(count: i64) -> Connection {
         let mut connection = Connection::open_in_memory().unwrap();
         migrations::run(&mut connection).unwrap();
@@ -228,7 +228,7 @@ mod tests {
         connection
     }
 
-    /// Returns how often something was done to run a statement.
+    /// Returns the number of SQLite virtual machine steps that a statement takes.
     fn steps(connection: &Connection, statement: &str, values: [&dyn rusqlite::ToSql; 4]) -> i32 {
         let mut statement = connection.prepare(statement).unwrap();
         let count = statement.parameter_count();
@@ -241,7 +241,7 @@ mod tests {
 
     #[test]
     fn one_version_of_an_event_is_found_among_many_as_among_few() {
-        // The last version ends; and what there was of the event at its second entry is looked up.
+        // END_EVENT ends the last version, and SELECT_VERSIONS reads the event as of its second entry.
         let ends = VERSIONS.map(|count| steps(&with_versions(count), END_EVENT, [&count, &1, &"e", &(count - 1)]));
         let early = VERSIONS.map(|count| steps(&with_versions(count), SELECT_VERSIONS, [&1, &"e", &2, &0]));
         for [few, many] in [ends, early] {
