@@ -1,4 +1,4 @@
-//! Where a database is: one server or several, and how a connection is made to the one that takes writes.
+//! Database addresses with one or more servers, and connecting to the server that accepts writes.
 
 use std::error::Error as _;
 use std::future::poll_fn;
@@ -23,34 +23,34 @@ use tokio_rustls::rustls::{ClientConfig, RootCertStore};
 use super::servers::{one_by_one, place_of, silent};
 use super::values::Failed;
 
-/// How long the network may take to make a connection, where the address does not say.
+/// Connection timeout if the address has no `connect_timeout`.
 pub(super) const CONNECT_WAIT: Duration = Duration::from_secs(5);
-/// How long a connection may be idle until the other side is asked whether it is still there, how often, and how long
-/// what was sent may stay unacknowledged.
+/// TCP keepalive: idle time before the first probe, interval and number of probes, and how long sent data may stay
+/// unacknowledged.
 const KEEPALIVE_IDLE: Duration = Duration::from_secs(15);
 const KEEPALIVE_EVERY: Duration = Duration::from_secs(5);
 const KEEPALIVE_TIMES: u32 = 3;
 const UNACKNOWLEDGED_WAIT: Duration = Duration::from_secs(30);
-/// How much longer than its `connect_timeout` a server may take until it has let somebody in.
+/// A server may take this many times its `connect_timeout` to connect and authenticate.
 const LET_IN_FACTOR: u32 = 2;
 
-/// Where a database is, and how it is spoken to.
+/// The servers of a database, and how to connect to them.
 pub(super) struct Address {
-    /// One for each server that is named, in their order.
+    /// One configuration per server, in the order of the address.
     servers: Vec<Config>,
-    /// The place of the one that was used last. It is tried first.
+    /// Index of the server that was used last. It is tried first.
     used: AtomicUsize,
-    /// How long one of them may take.
+    /// Timeout per server.
     attempt: Duration,
     pub(super) tls: Option<MakeRustlsConnect>,
 }
 
 impl Address {
-    /// Reads a URL as libpq writes it. `sslrootcert` is read here; everything else is the driver's.
+    /// Parses a libpq URL. `sslrootcert` is handled here, all other parameters by the driver.
     pub(super) fn read(url: &str) -> Result<Self, StoreError> {
         let (url, root) = take_root(url)?;
         let (url, verified) = take_verified(&url);
-        // What the driver says of a wrong URL names the parameter, and never the password.
+        // The driver's message names the malformed parameter, but never includes the password.
         let mut config: Config = url.parse().map_err(|error: tokio_postgres::Error| {
             let cause = std::error::Error::source(&error).map(ToString::to_string).unwrap_or_default();
             StoreError::Unavailable(format!("the address of the database cannot be read: {cause}"))
@@ -73,7 +73,7 @@ impl Address {
         let is_local = config.get_hosts().iter().all(|host| matches!(host, Host::Unix(_)));
         let tls = match config.get_ssl_mode() {
             SslMode::Disable => None,
-            // Nothing is encrypted on a socket of the same machine.
+            // Connections over a local socket are not encrypted.
             _ if is_local && root.is_none() => None,
             _ => Some(tls(root.as_deref())?),
         };
@@ -81,30 +81,29 @@ impl Address {
         Ok(Self { servers: one_by_one(&config), used: AtomicUsize::new(0), attempt, tls })
     }
 
-    /// Returns how many servers there are.
     pub(super) const fn servers_count(&self) -> usize {
         self.servers.len()
     }
 
-    /// Returns the name of the server that was used last, and has another one tried first from here on.
+    /// Returns the name of the server that was used last, and makes the next one the first to try.
     pub(super) fn leave_server(&self) -> String {
         let used = self.used.load(Ordering::Relaxed);
         self.used.store((used + 1) % self.servers.len().max(1), Ordering::Relaxed);
         self.servers.get(used).map(place_of).unwrap_or_default()
     }
 
-    /// Returns how long it may take until each server has been tried.
+    /// Returns how long it may take to try every server.
     pub(super) fn longest_attempt(&self) -> Duration {
         self.attempt.saturating_mul(u32::try_from(self.servers.len()).unwrap_or(u32::MAX))
     }
 
-    /// Makes one connection, and drives it on the runtime of the caller.
+    /// Opens one connection, driven on the caller's runtime.
     pub(super) async fn connect_once(&self) -> Result<(Client, JoinHandle<()>), Failed> {
         self.connect(&Handle::current(), |_| {}).await
     }
 
-    /// Returns why no server can be used now, if one of them may be soon: it does not listen, or is still starting. `None` if
-    /// one can be used, or if all of them fail for other reasons.
+    /// Returns why no server can be used now, if one may be usable soon: it does not listen, or is still starting.
+    /// Returns `None` if a server can be used, or if all of them fail for other reasons.
     pub(super) async fn away(&self) -> Option<String> {
         let (mut away, runtime) = (None, Handle::current());
         for server in &self.servers {
@@ -118,11 +117,11 @@ impl Address {
         away
     }
 
-    /// Makes a connection to the first server that takes writes. What it says by itself is given to `hear`. The driver tries
-    /// one after the other too, but waits without end for one that accepts connections and then says nothing.
+    /// Connects to the first server that accepts writes. Asynchronous messages of the server go to `hear`. The driver
+    /// can try several servers too, but waits forever for one that accepts the connection and then does not respond.
     ///
     /// # Errors
-    /// None of them does: why the last one does not.
+    /// If no server can be used. The error is that of the last one.
     pub(super) async fn connect(
         &self,
         runtime: &Handle,
@@ -146,7 +145,7 @@ impl Address {
     }
 }
 
-/// Returns whether a server cannot be reached, starts or stops: it may be there a moment later.
+/// Returns whether the server cannot be reached, is starting or is stopping, so that it may be available soon.
 fn is_away(error: &tokio_postgres::Error) -> bool {
     if let Some(code) = error.code() {
         let passing = [&SqlState::CANNOT_CONNECT_NOW, &SqlState::ADMIN_SHUTDOWN, &SqlState::CRASH_SHUTDOWN];
@@ -160,14 +159,14 @@ fn is_away(error: &tokio_postgres::Error) -> bool {
         | io::ErrorKind::HostUnreachable
         | io::ErrorKind::NetworkUnreachable
         | io::ErrorKind::TimedOut
-        // The socket of a server on this machine.
+        // The socket file of a local server.
         | io::ErrorKind::NotFound => true,
-        // Names have no kind of their own (getaddrinfo(3), EAI_AGAIN).
+        // Name resolution failures have no error kind of their own (getaddrinfo(3), EAI_AGAIN).
         _ => cause.to_string().contains("Temporary failure in name resolution"),
     })
 }
 
-/// Makes a connection. What the server says by itself is given to `hear`, before the answers that come after it.
+/// Opens a connection. Asynchronous messages go to `hear` before the responses that follow them.
 async fn connect(
     runtime: &Handle,
     config: &Config,
@@ -180,7 +179,7 @@ async fn connect(
     }
 }
 
-/// Lets a connection do its work until it ends.
+/// Spawns the task that drives a connection until it ends.
 fn drive<S, T>(
     runtime: &Handle,
     mut connection: Connection<S, T>,
@@ -201,7 +200,7 @@ where
     })
 }
 
-/// Takes `sslrootcert` out of a URL: the driver does not know it.
+/// Removes `sslrootcert` from a URL, because the driver does not support it.
 fn take_root(url: &str) -> Result<(String, Option<PathBuf>), StoreError> {
     let (url, root) = take_parameter(url, "sslrootcert");
     let Some(root) = root else { return Ok((url, None)) };
@@ -213,7 +212,7 @@ fn take_root(url: &str) -> Result<(String, Option<PathBuf>), StoreError> {
     Ok((url, Some(root.into())))
 }
 
-/// Takes `verify-ca` and `verify-full` out of a URL. Certificates are verified in full wherever TLS is spoken.
+/// Removes `verify-ca` and `verify-full` from a URL. TLS connections always verify certificates in full.
 fn take_verified(url: &str) -> (String, bool) {
     match take_parameter(url, "sslmode") {
         (url, Some(mode)) if mode == "verify-full" || mode == "verify-ca" => (url, true),
@@ -234,12 +233,12 @@ fn take_parameter(url: &str, name: &str) -> (String, Option<String>) {
     (if rest.is_empty() { address.to_owned() } else { format!("{address}?{rest}") }, found)
 }
 
-/// Returns how TLS is spoken: with the certificates of a file, or those that the machine trusts.
+/// Returns the TLS configuration, with the root certificates in a file or the system's.
 fn tls(root: Option<&Path>) -> Result<MakeRustlsConnect, StoreError> {
     let root = root.unwrap_or(Path::new(ROOTS_OF_THE_MACHINE));
     let unusable = |why: String| StoreError::Unavailable(format!("the certificates of {}: {why}", root.display()));
     let mut roots = RootCertStore::empty();
-    // A machine without any has no server that it trusts: connecting says so.
+    // Without any system roots no server is trusted, and connecting fails with that reason.
     if root.exists() || root != Path::new(ROOTS_OF_THE_MACHINE) {
         for certificate in CertificateDer::pem_file_iter(root).map_err(|error| unusable(error.to_string()))? {
             let certificate = certificate.map_err(|error| unusable(error.to_string()))?;
@@ -252,7 +251,7 @@ fn tls(root: Option<&Path>) -> Result<MakeRustlsConnect, StoreError> {
     Ok(MakeRustlsConnect::new(config.with_root_certificates(roots).with_no_client_auth()))
 }
 
-/// Where Debian and those that follow it keep the certificates that a machine trusts.
+/// System root certificates of Debian and its derivatives.
 const ROOTS_OF_THE_MACHINE: &str = "/etc/ssl/certs/ca-certificates.crt";
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! Rows at positions that a ledger has not come to yet.
+//! Rows at positions that a ledger has not reached yet.
 
 use timenav_engine::Head;
 
@@ -7,7 +7,7 @@ use super::sessions::Object;
 use super::values::{Failed, get, sql};
 use crate::kept::ahead::first_tiles;
 
-/// Selects the names of tables that have rows at a position or after it.
+/// Selects the names of the tables that have rows at or after a position.
 macro_rules! by_position {
     ($first:literal $(, $table:literal)*) => {
         concat!(
@@ -22,7 +22,7 @@ const TABLES: &str = by_position!("anchors", "data_records", "advances", "rotati
 const TILES: &str = "SELECT 1 FROM unnest($2::integer[], $3::bigint[]) AS w (level, first)
     CROSS JOIN LATERAL (SELECT FROM tiles WHERE timeline = $1 AND level = w.level AND tile >= w.first OFFSET 0) t LIMIT 1";
 
-/// Returns the tables that have such rows. Those of events and interventions are counted instead.
+/// Returns the tables that have such rows. Those of events and interventions are counted elsewhere.
 pub(super) async fn tables(on: &Object, head: &Head) -> Result<Vec<&'static str>, Failed> {
     let size = head.frontier.size();
     let mut found = Vec::new();

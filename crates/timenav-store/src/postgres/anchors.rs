@@ -1,4 +1,4 @@
-//! Marked moments, one by one and page by page.
+//! Reads anchors, one by one and page by page.
 
 use timenav_core::clock::Moment;
 use timenav_core::ids::AnchorId;
@@ -42,7 +42,6 @@ pub(super) fn insert<'a>(batch: &mut Batch<'a>, anchors: &[(TimelineKey, &'a Anc
     );
 }
 
-/// Returns each of these anchors.
 pub(super) async fn named(on: &Object, wanted: &[(TimelineKey, AnchorId)]) -> Result<Vec<Option<Anchor>>, Failed> {
     let mut all: Vec<Option<Anchor>> = wanted.iter().map(|_| None).collect();
     if wanted.is_empty() {
@@ -59,7 +58,7 @@ pub(super) async fn named(on: &Object, wanted: &[(TimelineKey, AnchorId)]) -> Re
     Ok(all)
 }
 
-/// Returns anchors in the order in which they were set, from the one after `after` on.
+/// Returns anchors in the order in which they were set, starting after `after`.
 pub(super) async fn page(
     on: &Object,
     timeline: TimelineKey,

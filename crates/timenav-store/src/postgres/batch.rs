@@ -1,4 +1,4 @@
-//! Statements, one by one or several that go to the server together.
+//! Runs statements, one by one or pipelined.
 
 use std::time::Duration;
 
@@ -11,18 +11,18 @@ use tokio_postgres::{Row, Statement};
 use super::sessions::Object;
 use super::values::Failed;
 
-/// How long the server may take to answer: longer than its own limit for a statement. One that stands still keeps no limit,
-/// and its host acknowledges what is sent to it.
+/// How long the server may take to respond: longer than its own statement timeout. A frozen server process enforces no
+/// timeout, while its host still acknowledges data.
 pub(super) const ANSWER_WAIT: Duration = Duration::from_secs(40);
-/// The same for statements that are sent together.
+/// The same for a batch.
 pub(super) const ANSWERS_WAIT: Duration = Duration::from_mins(1);
 
-/// Statements that are sent before the answer to the first one is waited for.
+/// Statements sent before waiting for the first response.
 const TOGETHER_MAX: usize = 24;
 
 type Value<'a> = Box<dyn ToSql + Sync + Send + 'a>;
 
-/// Runs a statement that is prepared once for each connection.
+/// Runs a statement that is prepared once per connection.
 pub(super) async fn rows(
     on: &Object,
     statement: &'static str,
@@ -35,10 +35,10 @@ pub(super) async fn rows(
     answered(on, ANSWER_WAIT, asked.boxed()).await
 }
 
-/// Waits for what the server answers on a connection, for so long. After that nobody waits on that connection again.
+/// Waits up to `wait` for a response. After a timeout, the connection is not used again.
 ///
 /// # Errors
-/// It does not answer; or what it answers is an error.
+/// If the server does not respond in time, or responds with an error.
 pub(super) async fn answered<T>(
     on: &Object,
     wait: Duration,
@@ -51,11 +51,11 @@ pub(super) async fn answered<T>(
     })
 }
 
-/// Statements in the order in which they are to run.
+/// Statements to run in order.
 #[derive(Default)]
 pub(super) struct Batch<'a>(Vec<(&'static str, Vec<Value<'a>>)>);
 
-/// Makes the list of a statement's values.
+/// Builds the parameter list of a statement.
 macro_rules! values {
     ($($value:expr),* $(,)?) => {
         vec![$(Box::new($value) as Box<dyn tokio_postgres::types::ToSql + Sync + Send + '_>),*]
@@ -68,12 +68,11 @@ impl<'a> Batch<'a> {
         self.0.push((statement, values));
     }
 
-    /// Returns how many there are.
     pub(super) fn len(&self) -> usize {
         self.0.len()
     }
 
-    /// Prepares them, so that [`Batch::run`] sends all of them at once: also before what is sent after it began.
+    /// Prepares the statements, so that [`Batch::run`] sends all of them at once, before anything sent afterwards.
     pub(super) async fn prepare(&self, on: &Object) -> Result<(), Failed> {
         let preparing = async {
             for (statement, _) in &self.0 {
@@ -84,7 +83,7 @@ impl<'a> Batch<'a> {
         answered(on, ANSWERS_WAIT, preparing.boxed()).await
     }
 
-    /// Runs them one after the other, and returns the rows of each.
+    /// Runs the statements in order and returns the rows of each.
     pub(super) async fn run(self, on: &Object) -> Result<Vec<Vec<Row>>, Failed> {
         answered(on, ANSWERS_WAIT, self.run_all(on).boxed()).await
     }
@@ -92,7 +91,7 @@ impl<'a> Batch<'a> {
     async fn run_all(self, on: &Object) -> Result<Vec<Vec<Row>>, Failed> {
         let mut all = Vec::with_capacity(self.0.len());
         for some in self.0.chunks(TOGETHER_MAX) {
-            // A statement that is still to be prepared would come after those that are.
+            // A statement that still has to be prepared would run after the prepared ones.
             let mut prepared = Vec::with_capacity(some.len());
             for (statement, _) in some {
                 prepared.push(on.prepare_cached(statement).boxed());

@@ -1,5 +1,5 @@
-//! How each connection begins, before anybody has it: with the settings of the session, and sure that what the server shows
-//! is safe.
+//! Prepares each connection before its first use: applies the session settings, and makes sure that the server shows
+//! only durable data.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI32, AtomicU64, Ordering};
@@ -12,22 +12,22 @@ use tokio_postgres_rustls::MakeRustlsConnect;
 use super::address::{Address, CONNECT_WAIT};
 use super::sessions::{Hook, HookError};
 
-/// How long a new connection may take until it can be used. The pool limits how long it takes to be made, but not what is
-/// done with it then, and no limit of the server covers a wait for a standby.
+/// How long it may take to prepare a new connection. The pool's timeout covers connecting but not the preparation, and
+/// no server timeout covers waiting for a standby.
 const BEGIN_WAIT: Duration = Duration::from_secs(10);
-/// What every session begins with. A service that is paused with a lock in its hand would stop everybody: the server
-/// takes it back after two seconds, and it looks for itself whether the service is still there.
+/// The session settings. A service that is suspended while it holds a lock would block all others, so the server ends
+/// its session after two seconds. The server also checks whether the client is still connected.
 const SETTINGS: &str = "SET SESSION CHARACTERISTICS AS TRANSACTION ISOLATION LEVEL READ COMMITTED;
     SET synchronous_commit = on; SET idle_in_transaction_session_timeout = '2s'; SET statement_timeout = '30s';
     SET lock_timeout = '10s'; SET tcp_keepalives_idle = 15; SET tcp_keepalives_interval = 5;
     SET tcp_keepalives_count = 3; SET client_connection_check_interval = '2s'; SET client_min_messages = warning; SET timezone = 'UTC'; SET row_security = off;";
-/// Something that is written and leaves nothing: once its commit is acknowledged, all that was committed before it is as
-/// safe as it will be.
+/// Writes to the log without changing a table. Once its commit is acknowledged, everything committed before is as
+/// durable as the server's configuration provides.
 pub(super) const WRITE_NOTHING: &str = "SELECT pg_logical_emit_message(true, 'timenav', '')::text";
 pub(super) const SELECT_SESSION: &str = "SELECT pg_backend_pid()";
 const LOCK_NOT_AVAILABLE: &str = "55P03";
 
-/// Returns what each new connection of a pool begins with: it is used once that is done, or not at all.
+/// Returns the hook that prepares each new connection of a pool. A connection is not used unless it succeeds.
 pub(super) fn begin_with(writer: Option<Writer>, opened: Opened, address: &Arc<Address>) -> Hook {
     let (runtime, address) = (Handle::current(), Arc::clone(address));
     Hook::async_fn(move |client, _| {
@@ -35,7 +35,7 @@ pub(super) fn begin_with(writer: Option<Writer>, opened: Opened, address: &Arc<A
         let (address, tls) = (Arc::clone(&address), address.tls.clone());
         Box::pin(async move {
             let Ok(begun) = tokio::time::timeout(BEGIN_WAIT, begin(client, writer, &opened)).await else {
-                // On the runtime that knows the network; waited for, as the process may end with what comes of this.
+                // On the runtime that drives the network. It is awaited because the process may exit on this error.
                 let _ = runtime.spawn(cancel(client.cancel_token(), tls)).await;
                 return Err(HookError::message(not_safe_yet(&address.leave_server())));
             };
@@ -44,7 +44,7 @@ pub(super) fn begin_with(writer: Option<Writer>, opened: Opened, address: &Arc<A
     })
 }
 
-/// Says why a new connection to a server cannot be used.
+/// Explains why a new connection cannot be used.
 fn not_safe_yet(server: &str) -> String {
     format!(
         "PostgreSQL: a new connection to {server} could not be used within 10 seconds. It stands still, or waits for a \
@@ -52,8 +52,8 @@ fn not_safe_yet(server: &str) -> String {
     )
 }
 
-/// Ends what a session does that nobody waits for any more: a wait for a standby has no other end, and each would keep a
-/// session of the server.
+/// Cancels what an abandoned session is doing: waiting for a standby has no timeout, and each wait would occupy a
+/// server session.
 async fn cancel(token: CancelToken, tls: Option<MakeRustlsConnect>) {
     let canceling = async {
         match tls {
@@ -66,7 +66,6 @@ async fn cancel(token: CancelToken, tls: Option<MakeRustlsConnect>) {
     }
 }
 
-/// Prepares a new connection.
 async fn begin(client: &Client, writer: Option<Writer>, opened: &Opened) -> Result<(), HookError> {
     client.batch_execute(SETTINGS).await.map_err(backend)?;
     opened.made.fetch_add(1, Ordering::Relaxed);
@@ -80,34 +79,34 @@ async fn begin(client: &Client, writer: Option<Writer>, opened: &Opened) -> Resu
     Ok(())
 }
 
-/// What becomes of the connections of a pool once they are made.
+/// What the hook does with new connections of a pool.
 #[derive(Clone)]
 pub(super) struct Opened {
-    /// How many were made.
+    /// Number of connections made.
     pub(super) made: Arc<AtomicU64>,
-    /// Counts what the server warns of.
+    /// Number of warnings from the server.
     pub(super) warnings: Arc<AtomicU64>,
-    /// Whether somebody is answered with what they read.
+    /// Whether data read on the connection is returned to clients.
     pub(super) is_to_answer: bool,
 }
 
-/// Writes something that leaves nothing, durably, before a connection is used. After a crash or a change of the server it
-/// shows what no standby has yet, and may lose it again; what it shows before the write is acknowledged is there for good.
+/// Makes a durable write before a connection is used. After a crash or a failover, a server shows data that no standby
+/// has yet, and may lose it again. Everything visible before the write is acknowledged is durable.
 async fn write_something(client: &Client, warnings: &AtomicU64) -> Result<(), HookError> {
     let before = warnings.load(Ordering::Acquire);
     client.batch_execute(WRITE_NOTHING).await.map_err(backend)?;
-    // It warns where it has not waited for a standby.
+    // The server warns if it did not wait for a standby.
     if warnings.load(Ordering::Acquire) == before {
         return Ok(());
     }
     Err(HookError::message("PostgreSQL: the server does not say that what it shows is safe; it is asked again"))
 }
 
-/// How the connection that writes begins.
+/// How the writing connection is prepared.
 #[derive(Clone)]
 pub(super) struct Writer {
     pub(super) lock: &'static str,
-    /// By which the server knows its session.
+    /// The backend process id of its session.
     pub(super) session: Arc<AtomicI32>,
 }
 

@@ -1,4 +1,4 @@
-//! One atomic step, written.
+//! Writes one atomic commit.
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::atomic::Ordering;
@@ -18,21 +18,21 @@ use super::transaction::{Proof, Writing, wait_for_earlier};
 use super::values::{Failed, get, number, sql};
 use super::{anchors, contents, data, events, heads, identity, leasing, outcomes, retention, timers};
 
-/// How often a step is tried where it loses against another transaction.
+/// How often a commit is tried if it loses against another transaction.
 const TRIED_MAX: usize = 5;
 
 const SELECT_RELIED: &str = "SELECT timeline_id, size FROM timelines WHERE timeline_id = ANY($1)";
 const SELECT_VERSION: &str = "SELECT directory FROM timelines WHERE timeline_id = 'system'";
 const INSERT_INTERVENTIONS: &str = "INSERT INTO interventions (timeline, event_id, position, intervention_id)
     SELECT * FROM unnest($1::bigint[], $2::text[], $3::bigint[], $4::text[])";
-/// Changes nothing. Citus prepares only those servers of which it knows that a transaction has written there, and what
-/// `INSERT … SELECT` copies to one from which something was read before does not count. A server that is not prepared may
-/// lose its part after the head was committed (seen with 13.0.3).
+/// Changes nothing. Citus prepares (two-phase commit) only the servers on which it saw the transaction write, and it
+/// misses rows copied by `INSERT … SELECT` to a server that was read from before. An unprepared server may lose its
+/// part after the head was committed (seen with 13.0.3).
 const MARK_AS_WRITTEN: &str = "DELETE FROM entries WHERE timeline = ANY($1) AND position < 0";
 const DELETE_PERMISSIONS: &str = "DELETE FROM permissions WHERE timeline = ANY($1)";
 const INSERT_PERMISSIONS: &str = "INSERT INTO permissions (timeline, user_id, role)
     SELECT * FROM unnest($1::bigint[], $2::text[], $3::text[])";
-/// Where some expire: then the database has the feature level that brings the column.
+/// Used if some permissions expire. The database then has the feature level that adds the column.
 const INSERT_EXPIRING: &str = "INSERT INTO permissions (timeline, user_id, role, expires_at)
     SELECT * FROM unnest($1::bigint[], $2::text[], $3::text[], $4::bigint[])";
 
@@ -47,10 +47,10 @@ pub(super) async fn commit(connections: &Connections, step: &Commit) -> Result<(
 }
 
 async fn try_commit(connections: &Connections, step: &Commit) -> Result<(), Failed> {
-    // The heads are locked by a statement of its own: what is read after it is what was committed before.
+    // The heads are locked by a separate statement, so that later statements see everything committed before.
     let mut first = Batch::default();
     heads::lock(&mut first, step);
-    // Those that end are among them, and are not there any more at the end.
+    // Includes ending timelines, which no longer exist at the second check.
     first.add(SELECT_RELIED, values![step.relied.iter().map(|(timeline, _)| timeline.as_str()).collect::<Vec<_>>()]);
     let (writing, mut rows) = Writing::begin(connections, first).await?;
     let written = async {
@@ -68,8 +68,8 @@ async fn try_commit(connections: &Connections, step: &Commit) -> Result<(), Fail
     }
 }
 
-/// Commits what is written. A change of the directory is in force when this returns: who was let in by what it takes away
-/// has ended by then.
+/// Commits what was written. A change of the directory is in force when this returns: requests that were admitted by a
+/// revoked permission have ended by then.
 pub(super) async fn end(connections: &Connections, writing: Writing, step: &Commit) -> Result<(), Failed> {
     let name = writing.name().to_owned();
     step.on_written.call();
@@ -80,7 +80,7 @@ pub(super) async fn end(connections: &Connections, writing: Writing, step: &Comm
     wait_for_earlier(connections, &name).await
 }
 
-/// Writes a step on heads that are locked.
+/// Writes a commit whose heads are locked.
 pub(super) async fn write(writing: &Writing, step: &Commit) -> Result<(), Failed> {
     let on = writing.on()?;
     let mut rows = Rows::default();
@@ -109,11 +109,11 @@ pub(super) async fn write(writing: &Writing, step: &Commit) -> Result<(), Failed
         Growth::ask(&mut batch, key, (size - timeline.entries.len() as u64, size))
     });
     let grown: Vec<_> = grown.collect();
-    // The last thing that is looked at before the end.
+    // The last check before the commit.
     let ended = |timeline: &TimelineId| heads::ended(step).any(|ended| ended.id == *timeline);
     let relied: Vec<_> = step.relied.iter().filter(|(timeline, _)| !ended(timeline)).cloned().collect();
     batch.add(SELECT_RELIED, values![relied.iter().map(|(timeline, _)| timeline.to_string()).collect::<Vec<_>>()]);
-    // A step that changes `system` has locked it, and has compared its size.
+    // A commit that changes `system` has locked it and compared its size.
     let version = step.decided_against.filter(|_| !step.timelines.iter().any(|one| one.head.id.is_system()));
     if version.is_some() {
         batch.add(SELECT_VERSION, values![]);
@@ -135,13 +135,13 @@ pub(super) async fn write(writing: &Writing, step: &Commit) -> Result<(), Failed
     tiles.write(on).await
 }
 
-/// Compares the version of the directory with the one that the step was decided against.
+/// Compares the directory version with the one that the commit was decided against.
 fn check_version(version: u64, row: Option<&Row>) -> Result<(), Failed> {
     let found = row.map(|row| number(row, 0)).transpose()?;
     if found == Some(version) { Ok(()) } else { Err(StoreError::Moved(TimelineId::system()).into()) }
 }
 
-/// Compares the sizes of timelines that the step relies on.
+/// Compares the sizes of timelines that the commit depends on.
 fn check_relied(relied: &[(TimelineId, Option<u64>)], rows: &[Row]) -> Result<(), Failed> {
     let found = rows.iter().map(|row| Ok((get::<String>(row, 0)?, get::<i64>(row, 1)?)));
     let found: HashMap<String, i64> = found.collect::<Result<_, Failed>>()?;
@@ -178,7 +178,7 @@ fn put_permissions<'a>(batch: &mut Batch<'a>, steps: &'a [TimelineCommit]) {
     }
 }
 
-/// Rows that follow from entries, of several timelines.
+/// Rows derived from entries, of several timelines.
 #[derive(Default)]
 struct Rows<'a> {
     entries: Vec<(TimelineKey, &'a StoredEntry)>,
@@ -204,7 +204,7 @@ impl<'a> Rows<'a> {
         self.data.extend(of(key, &step.data));
     }
 
-    /// Whether an event lasts for some time.
+    /// Returns whether any event has a duration.
     fn have_lengths(&self) -> bool {
         self.events.iter().any(|(_, event)| event.columns.length_class.is_some())
     }

@@ -1,4 +1,4 @@
-//! How connections are made and kept: one that writes, and some that read.
+//! Connection pools: one connection that writes, and several that read.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI32, AtomicU64, Ordering};
@@ -19,18 +19,18 @@ use super::migrations::Spread;
 use super::sessions::{HookError, Object, Pool, PoolError, Sessions};
 use super::values::Failed;
 
-/// Connections that read at the same moment. More wait.
+/// Concurrent reading connections. Further reads wait.
 const READERS_MAX: usize = 16;
-/// How long somebody waits for a connection.
+/// How long to wait for a connection from a pool.
 const POOL_WAIT: Duration = Duration::from_secs(10);
 
-/// Holds as long as the session: the server gives it back when the service is gone.
+/// Lasts as long as the session: the server releases it when the service disconnects.
 const LOCK_ALONE: &str = "SET lock_timeout = '5s'; SELECT pg_advisory_lock(1414414678, 2); SET lock_timeout = '10s'";
-/// The same lock, as several have it that let each other in: none of them is there while one is alone.
+/// The same lock in shared mode, for services that share a database. It conflicts with exclusive use.
 const LOCK_SHARED: &str =
     "SET lock_timeout = '5s'; SELECT pg_advisory_lock_shared(1414414678, 2); SET lock_timeout = '10s'";
 
-/// Makes a pool of connections. That of the writer takes a lock, and its session is taken down.
+/// Creates a pool. The writer's connection takes a lock and records its session.
 fn pool(
     to: &Arc<Address>,
     size: usize,
@@ -53,24 +53,24 @@ pub(super) struct Connections {
     readers: Pool,
     address: Arc<Address>,
     is_alone: bool,
-    /// How often the server warned the connection that writes.
+    /// Number of warnings that the server sent to the writing connection.
     warnings: Arc<AtomicU64>,
-    /// The session of the connection that writes.
+    /// Backend process id of the writing connection.
     session: Arc<AtomicI32>,
-    /// Whether events have a column for how long they last.
+    /// Whether events have a column for their length class.
     pub(super) lengths: Arc<Lengths>,
-    /// Whether rows are on several servers.
+    /// Whether rows are distributed over several servers.
     pub(super) spread: Arc<Spread>,
-    /// How many connections were made.
+    /// Number of connections made.
     made: Arc<AtomicU64>,
-    /// How many transactions began anew, because they lost against others.
+    /// Number of transactions retried after losing against another one.
     pub(super) retries: AtomicU64,
-    /// How many commits there were whose answer was lost.
+    /// Number of commits whose response was lost.
     pub(super) unanswered: AtomicU64,
 }
 
 impl Connections {
-    /// Returns those of a service, or of somebody who only looks (`is_to_answer`).
+    /// Creates the pools of a service (`is_to_answer`), or of a command that only inspects the database.
     pub(super) fn new(options: &PostgresOptions, is_to_answer: bool) -> Result<Self, StoreError> {
         let address = Arc::new(Address::read(&options.url)?);
         let (warnings, made) = (Arc::<AtomicU64>::default(), Arc::<AtomicU64>::default());
@@ -90,11 +90,11 @@ impl Connections {
         Ok(Self { writer, readers, address, is_alone, warnings, session, lengths, spread, made, retries, unanswered })
     }
 
-    /// Makes the first connections, and checks them as [`Connections::check_no_pooler`] does. A server that lets somebody in
-    /// and then stands still is left for the next one.
+    /// Opens the first connections and checks them with [`Connections::check_no_pooler`]. If a server accepts a
+    /// connection and then hangs, the next server is tried.
     ///
     /// # Errors
-    /// None of the servers can be used: why the last one cannot.
+    /// If no server can be used. The error is that of the last one.
     pub(super) async fn begin(&self) -> Result<(), StoreError> {
         for _ in 1..self.address.servers_count() {
             if self.check_no_pooler().await.is_ok() {
@@ -104,7 +104,7 @@ impl Connections {
         self.check_no_pooler().await
     }
 
-    /// Returns how they are used.
+    /// Returns usage statistics of the connections.
     pub(super) fn use_now(&self) -> ConnectionsUse {
         let (writer, readers) = (self.writer.status(), self.readers.status());
         let open = writer.size + readers.size;
@@ -124,11 +124,11 @@ impl Connections {
         self.is_alone
     }
 
-    /// Makes sure that each connection has a session of its own. A pooler that gives each transaction any session gives that
-    /// of the writer, which does nothing, to the next one that begins, and another one to the writer.
+    /// Checks that each connection has a session of its own. A transaction pooler gives the idle writer's session to
+    /// the next transaction that begins, and another session to the writer.
     ///
     /// # Errors
-    /// The writer has another session than before, or waits for one.
+    /// If the writer's session has changed, or the writer has to wait for one.
     pub(super) async fn check_no_pooler(&self) -> Result<(), StoreError> {
         let (writer, other) = (self.writer().await?, Object::take(self.reader().await?));
         other.batch_execute("BEGIN; SELECT 1").await.map_err(Failed::from)?;
@@ -141,10 +141,10 @@ impl Connections {
         self.check_session(found.unwrap_or_default())
     }
 
-    /// Makes sure that what is written goes to the session that has the lock and the settings.
+    /// Checks that writes go to the session that has the lock and the settings.
     ///
     /// # Errors
-    /// It goes to another one.
+    /// If they go to another session.
     pub(super) fn check_session(&self, found: i32) -> Result<(), StoreError> {
         if found == self.session.load(Ordering::Acquire) {
             return Ok(());
@@ -152,12 +152,12 @@ impl Connections {
         Err(pooled())
     }
 
-    /// Returns how often the server has warned of something where it is written.
+    /// Returns how many warnings the server sent to the writing connection.
     pub(super) fn warnings(&self) -> u64 {
         self.warnings.load(Ordering::Acquire)
     }
 
-    /// Makes a connection beside the pools, for what the server says by itself.
+    /// Opens a connection outside the pools for the server's notifications.
     pub(super) async fn listen(
         &self,
         hear: impl FnMut(AsyncMessage) + Clone + Send + 'static,
@@ -165,12 +165,11 @@ impl Connections {
         Ok(self.address.connect(&Handle::current(), hear).await?)
     }
 
-    /// Returns the connection that writes. Whoever has it is alone with it.
+    /// Returns the writing connection, for exclusive use.
     pub(super) async fn writer(&self) -> Result<Object, StoreError> {
         self.writer.get().await.map_err(not_connected)
     }
 
-    /// Returns a connection that reads.
     pub(super) async fn reader(&self) -> Result<Object, StoreError> {
         self.readers.get().await.map_err(not_connected)
     }

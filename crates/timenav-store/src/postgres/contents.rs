@@ -1,7 +1,7 @@
-//! Entries as they are kept: leaf, salt, payload.
+//! Stored entries: leaf, salt, payload.
 //!
-//! SQLite keeps what retention may let go in a table of its own, so that whole pages become free. PostgreSQL writes each
-//! row that changes anew and takes the old one away by itself, so one table is enough here.
+//! SQLite has a separate table for contents that retention may prune, so that whole pages become free. PostgreSQL
+//! writes a new version of each row that changes and vacuums the old one, so one table is enough.
 
 use timenav_core::ledger::Salt;
 use timenav_engine::{StoredEntry, TimelineKey};
@@ -34,14 +34,13 @@ const EMPTY_SOME: &str = "WITH chosen AS (SELECT position FROM entries
 const REPLACE: &str = "UPDATE entries SET salt = '', payload = $3, payload_bytes = NULL
     WHERE timeline = $1 AND position = $2 AND payload <> ''";
 
-/// Adds entries.
 pub(super) fn insert<'a>(batch: &mut Batch<'a>, entries: &[(TimelineKey, &'a StoredEntry)]) {
     if entries.is_empty() {
         return;
     }
     let rows = || entries.iter().copied();
     let leaves: Vec<Vec<u8>> = rows().map(|(_, entry)| leaf::kept(&entry.leaf).into_owned()).collect();
-    // What tells of many reads says nearly the same of each. Of everything else nothing is saved that is worth the work.
+    // Read entries repeat themselves. Compressing other entries does not save enough to be worth it.
     let packed = |(leaf, (_, entry)): (&Vec<u8>, (_, &StoredEntry))| {
         leaf::is_short(leaf).then(|| packed::pack(&entry.payload)).flatten()
     };
@@ -51,7 +50,7 @@ pub(super) fn insert<'a>(batch: &mut Batch<'a>, entries: &[(TimelineKey, &'a Sto
     let bytes: Vec<Option<i64>> = bytes.collect();
     let payloads = rows().zip(packed).map(|((_, entry), packed)| packed.unwrap_or_else(|| entry.payload.clone()));
     let payloads: Vec<Vec<u8>> = payloads.collect();
-    // One of which something was erased elsewhere is kept as one that was erased here.
+    // An entry that was erased elsewhere is stored like one that was erased here.
     let salt = |(_, entry): (_, &'a StoredEntry)| -> &'a [u8] {
         if *entry.salt.as_bytes() == [0; Salt::BYTES] { &[] } else { entry.salt.as_bytes() }
     };
@@ -70,12 +69,12 @@ pub(super) fn insert<'a>(batch: &mut Batch<'a>, entries: &[(TimelineKey, &'a Sto
     );
 }
 
-/// An entry as it is kept.
+/// A stored entry.
 pub(super) struct Kept {
     pub(super) position: u64,
-    /// Whole or in its short form.
+    /// In full or in its short form.
     pub(super) leaf: Vec<u8>,
-    /// Empty once it is gone, and so is the payload.
+    /// Empty once pruned or erased, like the payload.
     pub(super) salt: Vec<u8>,
     pub(super) payload: Vec<u8>,
     pub(super) events_count: i64,
@@ -88,7 +87,7 @@ fn kept(row: &Row) -> Result<Kept, Failed> {
         let unpacked = usize::try_from(bytes).ok().and_then(|bytes| packed::unpack(&payload, bytes));
         match unpacked {
             Some(unpacked) => payload = unpacked,
-            // What it says cannot be known. No salt is as long as this one, so whoever reads it sees that.
+            // The payload is unreadable. No valid salt has this length, so readers detect the damage.
             None => salt.extend([0; Salt::BYTES + 1]),
         }
     }
@@ -102,7 +101,7 @@ fn kept(row: &Row) -> Result<Kept, Failed> {
     })
 }
 
-/// Returns the entries between two positions, with both: the first ones in an order, and so many at most.
+/// Returns up to `items_max` entries between two positions, both included, in this order.
 pub(super) async fn walk(
     on: &Object,
     timeline: TimelineKey,
@@ -116,12 +115,12 @@ pub(super) async fn walk(
     found.iter().map(kept).collect()
 }
 
-/// Returns how many bytes these entries have.
+/// Returns the total size of these entries in bytes.
 pub(super) fn bytes_count(rows: &[Kept]) -> usize {
     rows.iter().map(|kept| kept.leaf.len() + kept.salt.len() + kept.payload.len()).sum()
 }
 
-/// Returns each of these entries, where it is there.
+/// Returns each of these entries, if it exists.
 pub(super) async fn some(on: &Object, wanted: &[(TimelineKey, u64)]) -> Result<Vec<Option<Kept>>, Failed> {
     let timelines: Vec<i64> = wanted.iter().map(|(timeline, _)| timeline.0).collect();
     let positions: Vec<i64> = wanted.iter().map(|(_, position)| sql(*position)).collect();
@@ -135,18 +134,18 @@ pub(super) async fn some(on: &Object, wanted: &[(TimelineKey, u64)]) -> Result<V
     Ok(all)
 }
 
-/// Takes away what belongs to entries, but for their leaves.
+/// Deletes the contents of entries, but not their leaves.
 pub(super) fn let_go(batch: &mut Batch<'_>, timeline: TimelineKey, positions: &[u64]) {
     batch.add(EMPTY, values![timeline.0, positions.iter().copied().map(sql).collect::<Vec<_>>()]);
 }
 
-/// Takes away what belongs to so many entries, from a position on. They are the first statement of a batch, whose row
-/// tells the last of them, or nothing where nothing was left.
+/// Deletes the contents of up to `items_max` entries, starting at a position. Must be the first statement of a batch.
+/// Its row contains the last position, or nothing if no entry was left.
 pub(super) fn let_go_some(batch: &mut Batch<'_>, timeline: TimelineKey, from: u64, items_max: usize) {
     batch.add(EMPTY_SOME, values![timeline.0, sql(from), sql(items_max as u64)]);
 }
 
-/// Puts what is left of an entry of reads in the place of what there was. What is gone stays so.
+/// Replaces the payload of a read entry by what remains of it. Pruned contents stay pruned.
 pub(super) fn leave<'a>(batch: &mut Batch<'a>, timeline: TimelineKey, position: u64, left: &'a [u8]) {
     batch.add(REPLACE, values![timeline.0, sql(position), left]);
 }

@@ -1,4 +1,4 @@
-//! Sealed records, and the erasing of what may be erased.
+//! Sealed records, and erasure.
 
 use timenav_core::data::SealedData;
 use timenav_core::ids::{DataId, TimelineId};
@@ -13,13 +13,13 @@ use super::values::{Failed, count, damaged, get, id, number, sql};
 const INSERT: &str = "INSERT INTO data_records (timeline, position, data_id, erased, format, kind, salt, nonce,
     commitment, ciphertext) SELECT * FROM unnest($1::bigint[], $2::bigint[], $3::text[], $4::bigint[], $5::smallint[],
     $6::smallint[], $7::bytea[], $8::bytea[], $9::bytea[], $10::bytea[])";
-/// The first of those that stand: a bundle with a record of the same id is refused, so there is one.
+/// The first record on a live timeline. A bundle with a record of the same id is rejected, so there is only one.
 const SELECT: &str = "SELECT DISTINCT ON (d.data_id) d.position, d.data_id, d.erased, d.format, d.kind, d.salt,
     d.nonce, d.commitment, d.ciphertext, t.timeline_id FROM data_records d
     JOIN timelines t ON t.timeline = d.timeline WHERE d.data_id = ANY($1) ORDER BY d.data_id, d.timeline";
 const SELECT_AT: &str = "SELECT position, data_id, erased, format, kind, salt, nonce, commitment, ciphertext
     FROM data_records WHERE timeline = $1 AND position = ANY($2)";
-/// With those of positions that no entry has yet.
+/// Includes positions that no entry has yet.
 const COUNT: &str = "SELECT count(*) FROM data_records WHERE timeline = $1
     AND (position < $2 OR position >= (SELECT size FROM timelines WHERE timeline = $1))";
 const ERASE_RECORD: &str = "UPDATE data_records SET erased = $1, salt = '', nonce = '', commitment = '',
@@ -50,7 +50,7 @@ pub(super) fn insert<'a>(batch: &mut Batch<'a>, records: &[(TimelineKey, &'a Dat
     );
 }
 
-/// Takes content out of the tables. What is not there any more needs no erasing.
+/// Deletes content from the tables. Missing content is not an error.
 pub(super) fn erase<'a>(batch: &mut Batch<'a>, steps: &'a [TimelineCommit]) {
     for step in steps {
         let (timeline, mut events, mut positions) = (step.head.key, Vec::new(), Vec::new());
@@ -74,7 +74,7 @@ pub(super) fn erase<'a>(batch: &mut Batch<'a>, steps: &'a [TimelineCommit]) {
     }
 }
 
-/// Returns each of these records, where it is one of a timeline that stands.
+/// Returns each of these records, if it is on a live timeline.
 pub(super) async fn named(on: &Object, wanted: &[DataId]) -> Result<Vec<Option<(TimelineId, DataRecord)>>, Failed> {
     if wanted.is_empty() {
         return Ok(Vec::new());
@@ -87,8 +87,8 @@ pub(super) async fn named(on: &Object, wanted: &[DataId]) -> Result<Vec<Option<(
     Ok(wanted.iter().map(of).collect())
 }
 
-/// Returns the record that each of these entries of a timeline tells of, also where a fork goes on from that timeline and
-/// nobody asks for the record by its id.
+/// Returns the record added by each of these entries. Unlike [`named`], this also finds records of an ended timeline
+/// that a fork continues.
 pub(super) async fn at(
     on: &Object,
     timeline: TimelineKey,

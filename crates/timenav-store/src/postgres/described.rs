@@ -1,4 +1,4 @@
-//! Events by their exact description. There is no index on descriptions: rows are looked through, so many at most.
+//! Events by their exact description. Descriptions have no index, so a limited number of rows is scanned.
 
 use timenav_core::ids::EventId;
 use timenav_engine::{Described, Layer, StoreError};
@@ -9,16 +9,16 @@ use super::values::{Failed, get, id, number, sql};
 use super::versions::known;
 use crate::kept::names::described_so;
 
-/// The text is looked for as it stands in JSON, before a row is read any further. The last column tells how many rows were
-/// looked through.
+/// The text is matched in its JSON form before the rest of a row is read. The last column is the number of rows
+/// scanned.
 const SELECT: &str = "WITH looked AS MATERIALIZED
         (SELECT event_id, time, content FROM events WHERE timeline = $1 AND position < $3
         ORDER BY event_id, position LIMIT $4)
     SELECT event_id, time, (SELECT count(*) FROM looked) FROM looked WHERE position($2::bytea IN content) > 0
     UNION ALL SELECT NULL, NULL, (SELECT count(*) FROM looked)";
 
-/// Returns the event of a description, the earliest of several: one that stands, or else one that had it when it stood
-/// last. The newest layer is looked through first.
+/// Returns the earliest event with a description: one in effect, or else an ended one that had it last. The newest
+/// layer is searched first.
 pub(super) async fn described(
     on: &Object,
     layers: &[Layer],
@@ -29,7 +29,7 @@ pub(super) async fn described(
     let needle = format!("\"description\":{told}").into_bytes();
     let (mut found, mut searched): (Vec<(i64, EventId)>, usize) = (Vec::new(), 0);
     for layer in layers.iter().rev() {
-        // One more tells that there are more.
+        // One more row shows whether there are more.
         let rows_max = (searched_max + 1).saturating_sub(searched) as u64;
         let values = (sql(layer.as_of), sql(rows_max));
         for row in rows(on, SELECT, &[&layer.timeline.0, &needle, &values.0, &values.1]).await? {

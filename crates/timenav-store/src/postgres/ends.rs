@@ -1,4 +1,4 @@
-//! Timelines that have ended, and the letting go of their contents.
+//! Timelines that have ended, and the pruning of their contents.
 
 use timenav_core::ids::TimelineId;
 use timenav_core::ledger::Hash;
@@ -17,9 +17,9 @@ const INSERT: &str = "INSERT INTO ended_timelines (timeline_id, timeline, size, 
     overrides, due_at, is_let_go) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)";
 const SELECT: &str = "SELECT timeline_id, timeline, size, root, ended_at, fork_of, fork_size, overrides, due_at,
     is_let_go FROM ended_timelines WHERE $1::text[] IS NULL OR timeline_id = ANY($1)";
-/// Whoever wrote the row of a timeline that stands among those that have ended must not have it emptied.
+/// A forged row in `ended_timelines` must not cause a live timeline to be pruned.
 const SELECT_STANDING: &str = "SELECT 1 FROM timelines WHERE timeline = $1 OR timeline_id = $2";
-/// Each takes away some rows of a table.
+/// Each statement deletes up to `$2` rows of a table.
 const DELETE_SOME: [&str; 10] = [
     "DELETE FROM events WHERE timeline = $1 AND (event_id, position) IN
         (SELECT event_id, position FROM events WHERE timeline = $1 ORDER BY event_id, position LIMIT $2)",
@@ -44,7 +44,7 @@ const DELETE_SOME: [&str; 10] = [
 const DELETE_OUTCOMES: &str = "DELETE FROM outcomes WHERE told_of = $1";
 const MARK: &str = "UPDATE ended_timelines SET is_let_go = true WHERE timeline_id = $1";
 
-/// Takes a timeline from those that stand to those that have ended.
+/// Moves a timeline from the live to the ended ones.
 pub(super) fn end<'a>(batch: &mut Batch<'a>, ended: &'a EndedTimeline) {
     for delete in DELETE {
         batch.add(delete, values![ended.key.0]);
@@ -66,7 +66,7 @@ pub(super) fn end<'a>(batch: &mut Batch<'a>, ended: &'a EndedTimeline) {
     );
 }
 
-/// Returns all of them, or those of some names.
+/// Returns all ended timelines, or those with these names.
 pub(super) async fn select(on: &Object, named: Option<&[TimelineId]>) -> Result<Vec<EndedTimeline>, Failed> {
     let named = named.map(|named| named.iter().map(TimelineId::as_str).collect::<Vec<_>>());
     let found = rows(on, SELECT, &[&named]).await?;
@@ -87,7 +87,7 @@ fn ended(row: &Row) -> Result<EndedTimeline, Failed> {
     })
 }
 
-/// Lets go so much of a timeline. Returns from which position to go on; `None` once nothing is left.
+/// Prunes up to `items_max` rows of a timeline. Returns the position to continue from, or `None` once nothing is left.
 pub(super) async fn let_go(
     connections: &Connections,
     ended: &EndedTimeline,

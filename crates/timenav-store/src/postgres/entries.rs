@@ -1,4 +1,4 @@
-//! Single entries of ledgers.
+//! Reads single entries of ledgers.
 
 use timenav_core::ledger::Salt;
 use timenav_engine::{StoredEntry, TimelineKey};
@@ -8,7 +8,6 @@ use super::leaf::make_whole;
 use super::sessions::Object;
 use super::values::{Failed, bytes, count};
 
-/// Returns each of these entries.
 pub(super) async fn named(on: &Object, wanted: &[(TimelineKey, u64)]) -> Result<Vec<Option<StoredEntry>>, Failed> {
     if wanted.is_empty() {
         return Ok(Vec::new());
@@ -27,7 +26,7 @@ pub(super) async fn named(on: &Object, wanted: &[(TimelineKey, u64)]) -> Result<
 
 fn entry(kept: Kept) -> Result<StoredEntry, Failed> {
     let Kept { position, leaf, salt, payload, events_count, clock_entry } = kept;
-    // It is gone where the payload was erased, and where single reads of it were.
+    // Empty if the payload was erased, or if single reads of the entry were.
     let salt = Salt::from_bytes(if salt.is_empty() { [0; Salt::BYTES] } else { bytes(&salt)? });
     let (events_count, clock_entry) = (count(events_count)?, count(clock_entry)?);
     Ok(StoredEntry { seq: position, leaf, salt, payload, events_count, clock_entry })

@@ -1,8 +1,8 @@
-//! Events by place and time.
+//! Queries events by place and time.
 //!
-//! A query is one or more *runs*: stretches of an index that are ordered by time and position already, one for each layer
-//! and pattern. Runs are read block by block and merged. A run of several cells is merged by the server: each block is one
-//! statement, because each statement is a journey there and back.
+//! A query reads one or more *runs*: index ranges that are already sorted by time and position, one per layer and
+//! pattern. Runs are read block by block and merged. The server merges a run of several cells: each block is a single
+//! statement, because each statement costs a round trip.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashSet, VecDeque};
@@ -21,15 +21,16 @@ use super::values::{Failed, get, instant, number, sql, text};
 use crate::kept::blocks::{BLOCK_ROWS_MAX, Blocks, Detail};
 use crate::kept::stretch::{Key, Stretch, is_where, key};
 
-/// Cells up to which a place is read cell by cell. Larger ones are read by time, and what lies elsewhere is passed over.
+/// Maximum number of cells of a place that is read cell by cell. Larger places are read by time, and events elsewhere
+/// are skipped.
 const CELLS_MERGED_MAX: usize = 1_024;
-/// Most rows of the first block of a run that is one of many.
+/// Maximum number of rows in the first block of a run that is one of many.
 const BLOCK_ROWS_FIRST: usize = 32;
 
 const INSERT: &str = "INSERT INTO events (timeline, cell, time, position, lat, lon, event_id, place, content, until,
     name_key) SELECT * FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[], $5::float8[], $6::float8[],
     $7::text[], $8::bytea[], $9::bytea[], $10::bigint[], $11::bytea[])";
-/// Where one of them lasts for some time, on a database that has the column.
+/// Used if an event has a duration and the database has the column.
 const INSERT_WITH_LENGTHS: &str =
     "INSERT INTO events (timeline, cell, time, position, lat, lon, event_id, place, content,
     until, name_key, length_class) SELECT * FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[],
@@ -82,8 +83,8 @@ pub(super) fn end<'a>(batch: &mut Batch<'a>, ends: &[(TimelineKey, &'a EventEnd)
     );
 }
 
-/// The statements that read a block, by how much of each row is read and by what the rows have in common; the last rows
-/// first, or not. `until` hides versions that did not stand then.
+/// The statements that read a block, by level of detail and by what selects the rows, ascending or descending. `until`
+/// hides versions that were not in effect at that time.
 macro_rules! statements {
     ($name:ident, $from:literal, $of:literal) => {
 const $name: [[&str; 2]; 3] = [
@@ -136,29 +137,28 @@ const $name: [[&str; 2]; 3] = [
         )
     };
 }
-// Each takes a seventh value, so that all are called alike.
+// Each takes a seventh parameter, so that all of them can be called in the same way.
 statements!(BY_TIME, "", " AND $7::bigint IS NULL");
 statements!(BY_CELL, "unnest($7::bigint[]) AS c (cell) CROSS JOIN LATERAL", " AND e.cell = c.cell");
 statements!(BY_PLACE, "", " AND e.place = $7::bytea");
 statements!(BY_ID, "", " AND e.event_id = $7::text");
-// And two more: the earliest time of each length, and a place that is named or not.
+// Two more parameters: the earliest time for each length class, and an optional named place.
 statements!(
     BY_LENGTH,
     "unnest($7::bigint[], $8::bigint[]) AS c (length_class, earliest) CROSS JOIN LATERAL",
     " AND e.length_class = c.length_class AND e.time >= c.earliest AND ($9::bytea IS NULL OR e.place = $9::bytea)"
 );
 
-/// Which of some events have a version on a layer: one row of each is looked at, however many versions there are. Of one
-/// timeline alone, so that a cluster that spreads timelines has one of its workers answer it.
+/// Which of these events have a version on a layer. Only one row per event is read, however many versions it has. The
+/// statement is limited to one timeline, so that in a cluster with distributed timelines a single worker runs it.
 const HAVE_VERSION: &str = "SELECT i.event_id FROM unnest($1::text[]) AS i (event_id) CROSS JOIN LATERAL
     (SELECT FROM events e WHERE e.timeline = $2 AND e.event_id = i.event_id AND e.position < $3 LIMIT 1) AS version";
 
-/// Which columns of a whole row these are.
+/// Column numbers in a whole row.
 const EVENT_ID: usize = 4;
 const CONTENT: usize = 5;
 
-/// Positions of versions that are on one layer and whose events are on a later one too, however many versions they have
-/// there.
+/// Positions of the versions on one layer whose events also have versions on a later layer.
 const OVERRIDDEN: &str = "SELECT e.position FROM
     (SELECT DISTINCT event_id FROM events WHERE timeline = $1 AND position < $2) o
     CROSS JOIN LATERAL (SELECT position FROM events
@@ -166,17 +166,17 @@ const OVERRIDDEN: &str = "SELECT e.position FROM
 const COUNT_VERSIONS: &str = "SELECT count(*) FROM
     (SELECT FROM events WHERE timeline = $1 ORDER BY event_id, position LIMIT $2) AS versions";
 
-/// Where a run's rows come from.
+/// The index or key range that a run reads.
 enum Source<'a> {
     Time,
     Cells(Vec<i64>),
     Place(&'a str),
     Id(&'a str),
-    /// Those of some lengths, each from a microsecond on, of a place that is named or not.
+    /// Events of some length classes, each from its earliest time in microseconds, optionally of a named place.
     Lengths(Vec<i64>, Vec<i64>, Option<&'a [u8]>),
 }
 
-/// An event that was read, its content empty where that is of no interest.
+/// An event that was read. Its content is empty if it was not requested.
 struct Found {
     event: StoredEvent,
     point: Option<Point>,
@@ -194,7 +194,7 @@ struct Run<'a> {
     ended: bool,
 }
 
-/// Returns the events a query asks for, ordered by time, then position.
+/// Returns the events that match a query, ordered by time, then position.
 pub(super) async fn find(on: &Object, query: &EventQuery) -> Result<Vec<StoredEvent>, Failed> {
     let mut merged = Merged::new(query, Detail::Whole, query.items_max);
     let mut page = Vec::with_capacity(query.items_max.min(BLOCK_ROWS_MAX));
@@ -205,7 +205,7 @@ pub(super) async fn find(on: &Object, query: &EventQuery) -> Result<Vec<StoredEv
     Ok(page)
 }
 
-/// Returns those of a query's events that pass a filter, of so many at most that are looked through.
+/// Returns the events of a query that pass a filter, examining up to `searched_max` events.
 pub(super) async fn passing(
     on: &Object,
     query: &EventQuery,
@@ -228,8 +228,8 @@ pub(super) async fn passing(
     Ok(found)
 }
 
-/// Returns when and where the versions of events are that a query finds on each layer by itself, and all of each, if it
-/// is asked of whom they tell.
+/// Returns time and place of the matching versions on each layer, regardless of overrides. On request, reads whole rows
+/// for source and actors.
 pub(super) async fn spots(on: &Object, query: &EventQuery, with_parties: bool) -> Result<Vec<EventSpot>, Failed> {
     let detail = if with_parties { Detail::Parties } else { Detail::Spot };
     let mut merged = Merged::new(query, detail, query.items_max);
@@ -246,9 +246,10 @@ pub(super) async fn spots(on: &Object, query: &EventQuery, with_parties: bool) -
 struct Merged<'a> {
     query: &'a EventQuery,
     runs: Vec<Run<'a>>,
-    /// Where the next event of each run stands, the first one on top.
+    /// The next event of each run, the first in order on top.
     first: BinaryHeap<Reverse<(Key, usize)>>,
-    /// Runs that are to be looked into before the next event is known: a full page asks no run for more.
+    /// Runs that must be read before the next event is known. They are read on demand, so that a full page reads no
+    /// more than it needs.
     unknown: Vec<usize>,
     shown: Option<Key>,
 }
@@ -271,7 +272,7 @@ impl<'a> Merged<'a> {
             let Some(Reverse((key, number))) = self.first.pop() else { return Ok(None) };
             self.unknown.push(number);
             let found = self.runs[number].block.pop_front();
-            // What fits two patterns stands in two runs.
+            // An event that matches two patterns is in two runs.
             if let Some(found) = found.filter(|_| self.shown.replace(key) != Some(key)) {
                 return Ok(Some(found));
             }
@@ -279,7 +280,7 @@ impl<'a> Merged<'a> {
     }
 }
 
-/// Returns one run for each layer and pattern.
+/// Returns one run per layer and pattern.
 fn runs(query: &EventQuery, detail: Detail, items_max: usize) -> Vec<Run<'_>> {
     let mut runs: Vec<Run<'_>> = Vec::new();
     for layer in 0..query.layers.len() {
@@ -291,7 +292,7 @@ fn runs(query: &EventQuery, detail: Detail, items_max: usize) -> Vec<Run<'_>> {
             }));
         }
     }
-    // One run alone gives nearly all that is asked for; of many each gives a little.
+    // A single run contributes nearly the whole page. Each of many runs contributes little.
     let block_rows = match runs.len() {
         0 | 1 => items_max.clamp(1, BLOCK_ROWS_MAX),
         many => (items_max.saturating_mul(2) / many).clamp(1, BLOCK_ROWS_FIRST),
@@ -316,7 +317,7 @@ fn source(pattern: &Pattern) -> Source<'_> {
     }
 }
 
-/// Returns where events are that begin before the range and may last into it, if these are asked for.
+/// Returns the source of the events that begin before the range and may last into it, if the query asks for them.
 fn earlier_source<'a>(query: &EventQuery, pattern: &'a Pattern) -> Option<(Source<'a>, Stretch)> {
     let place = match pattern {
         _ if !query.overlapping => return None,
@@ -331,7 +332,7 @@ fn earlier_source<'a>(query: &EventQuery, pattern: &'a Pattern) -> Option<(Sourc
 }
 
 impl Run<'_> {
-    /// Returns where the run's next event stands, reading on where needed.
+    /// Returns the key of the run's next event, reading another block if necessary.
     async fn peek(&mut self, on: &Object, query: &EventQuery) -> Result<Option<Key>, Failed> {
         while self.block.is_empty() && !self.ended {
             self.read_block(on, query).await?;
@@ -339,7 +340,6 @@ impl Run<'_> {
         Ok(self.block.front().map(|found| key(query, &found.event, self.layer)))
     }
 
-    /// Reads the next rows of the run.
     async fn read_block(&mut self, on: &Object, query: &EventQuery) -> Result<(), Failed> {
         let (time, position) = self.after;
         let Layer { timeline, as_of, .. } = query.layers[self.layer];
@@ -382,8 +382,7 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// Returns the events of a block of which a later layer has a version, which then counts alone. Of spots, later layers
-    /// are of no interest.
+    /// Returns the events of a block that a later layer overrides. For spots this is not checked.
     async fn overridden(&self, on: &Object, query: &EventQuery, block: &[Row]) -> Result<HashSet<String>, Failed> {
         let later = query.layers[self.layer + 1..].iter().filter(|layer| layer.overrides);
         if self.detail != Detail::Whole || block.is_empty() {
@@ -399,14 +398,14 @@ impl Run<'_> {
     }
 }
 
-/// Returns which versions of each layer do not count, because a later layer has one; `None` where so many would have to be
-/// looked at.
+/// Returns, for each layer, the positions of versions that a later layer overrides. Returns `None` if that would read
+/// more than `rows_max` rows.
 pub(super) async fn overridden(on: &Object, layers: &[Layer], rows_max: usize) -> Result<Option<Overridden>, Failed> {
     let (mut overridden, mut rows_left) = (vec![HashSet::new(); layers.len()], rows_max);
     for (index, later) in layers.iter().enumerate().filter(|(_, layer)| layer.overrides) {
         let counted = rows(on, COUNT_VERSIONS, &[&later.timeline.0, &sql(rows_left as u64 + 1)]).await?;
         let rows_count = counted.first().map_or(Ok(0), |row| number(row, 0))?;
-        // They are looked for on each layer before.
+        // Each is looked up on every earlier layer.
         let looked_at = usize::try_from(rows_count).unwrap_or(usize::MAX).saturating_mul(index);
         let Some(left) = rows_left.checked_sub(looked_at) else { return Ok(None) };
         rows_left = left;
@@ -414,7 +413,7 @@ pub(super) async fn overridden(on: &Object, layers: &[Layer], rows_max: usize) -
             let (until, as_of) = (sql(later.as_of), sql(layer.as_of));
             let limit = sql(rows_left as u64 + 1);
             let found = rows(on, OVERRIDDEN, &[&later.timeline.0, &until, &layer.timeline.0, &as_of, &limit]).await?;
-            // One event may have any number of versions.
+            // An event may have any number of versions.
             let Some(left) = rows_left.checked_sub(found.len()) else { return Ok(None) };
             rows_left = left;
             for row in &found {

@@ -1,4 +1,4 @@
-//! What an operator is told about a database and its server that are only looked at.
+//! Examines a database and its server without changing anything.
 
 use timenav_core::time::{Instant, Wall, parse_timestamp};
 use timenav_engine::StoreError;
@@ -10,7 +10,7 @@ use super::values::{Failed, get};
 use crate::kept::examination::{Examination, ExaminedKey};
 use crate::kept::values::instant;
 
-/// Newest entries of each timeline among which a scan is looked for.
+/// Newest entries of each timeline that are searched for a scan.
 const ENTRIES_READ_MAX: i64 = 10_000;
 
 const SELECT_NEWEST: &str = "SELECT max(recorded_at) FROM timelines";
@@ -18,7 +18,7 @@ const SELECT_DEMO: &str = "SELECT count(*) > 0 FROM timelines WHERE timeline_id 
 const SELECT_OPERATORS: &str = "SELECT user_id FROM users WHERE operator ORDER BY user_id";
 const SELECT_KEYS: &str = "SELECT key_id, k.user_id, coalesce(operator, false), expires_at FROM api_keys k
     LEFT JOIN users u ON u.user_id = k.user_id WHERE revoked_at IS NULL ORDER BY key_id";
-/// A leaf is kept as its text, but those of reads, which have no such action.
+/// Leaves are stored as text, except for read entries, whose short form does not contain this action.
 const SELECT_SCANS: &str = "SELECT substring(convert_from(leaf, 'UTF8') FROM '\"recorded_at\":\"([^\"]*)\"')
     FROM timelines t CROSS JOIN LATERAL
         (SELECT leaf FROM entries WHERE timeline = t.timeline AND position >= t.size - $1 OFFSET 0) e
@@ -37,39 +37,38 @@ const SELECT_SERVER: &str = "SELECT current_setting('server_version'), pg_is_in_
     (SELECT coalesce(reloptions @> ARRAY['autovacuum_vacuum_scale_factor=0'], false) FROM pg_class
         WHERE oid = 'timelines'::regclass)";
 
-/// What there is of a server, as far as it says how safely something is kept there.
+/// Facts about a server that matter for durability and security.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own, by its name")]
 pub struct ServerFacts {
-    /// Its version, as it says it.
+    /// The server version, as the server reports it.
     pub version: String,
-    /// Whether it only follows another one, and takes no writes.
+    /// Whether the server is a standby that accepts no writes.
     pub is_standby: bool,
-    /// Whether what it acknowledges survives a crash of its machine.
+    /// Whether acknowledged writes survive a crash of the machine.
     pub is_durable: bool,
-    /// Whether it notices that a page was damaged on the disk.
+    /// Whether page checksums are enabled.
     pub has_checksums: bool,
-    /// Which standbys a commit waits for; empty where for none.
+    /// Standbys that commits wait for; empty if there are none.
     pub synchronous_standbys: String,
-    /// Sessions there are, of everybody.
+    /// Number of open sessions, of all clients.
     pub sessions: i64,
-    /// Sessions there may be.
+    /// Maximum number of sessions.
     pub sessions_max: i64,
-    /// For how long the oldest transaction of anybody is open, in seconds.
+    /// Age of the oldest open transaction of any client, in seconds.
     pub oldest_transaction_seconds: i64,
     /// Whether this connection is encrypted.
     pub is_encrypted: bool,
-    /// Whether this connection stays on this machine.
+    /// Whether this connection is local.
     pub is_local: bool,
-    /// What its clock shows.
+    /// Current time of the server's clock.
     pub clock: Instant<Wall>,
-    /// Whether it cleans up by itself.
+    /// Whether autovacuum is on.
     pub is_vacuumed: bool,
-    /// Whether it does so where rows change often after as many changes, however many rows there are.
+    /// Whether frequently updated tables are vacuumed after a fixed number of changes, regardless of their size.
     pub is_hot_vacuumed: bool,
 }
 
-/// Looks at a database.
 pub(super) async fn examine(on: &Object) -> Result<Examination, Failed> {
     let newest: Option<i64> = one(on, SELECT_NEWEST).await?.flatten();
     let operators = rows(on, SELECT_OPERATORS, &[]).await?;
@@ -78,7 +77,7 @@ pub(super) async fn examine(on: &Object) -> Result<Examination, Failed> {
     Ok(Examination {
         differences: schema::differences(on).await?,
         newest: newest.map(instant).transpose()?,
-        // What cannot be read is for a scan to find.
+        // Unreadable times are left to a scan.
         last_scan: scans.into_iter().flatten().filter_map(|text| parse_timestamp(&text).ok()).max(),
         has_demo: one(on, SELECT_DEMO).await?.unwrap_or(false),
         operators: operators.iter().map(|row| get(row, 0)).collect::<Result<_, _>>()?,
@@ -108,7 +107,6 @@ async fn keys(on: &Object) -> Result<Vec<ExaminedKey>, Failed> {
     Ok(keys)
 }
 
-/// Looks at the server.
 pub(super) async fn look_at_server(on: &Object) -> Result<ServerFacts, Failed> {
     let rows = rows(on, SELECT_SERVER, &[]).await?;
     let row = rows.first().ok_or_else(|| StoreError::Unavailable("PostgreSQL: it says nothing".to_owned()))?;

@@ -1,4 +1,4 @@
-//! What the engine wants to know, found.
+//! Looks up the facts that the engine asks for.
 
 use futures_util::future::try_join_all;
 use futures_util::{FutureExt as _, try_join};
@@ -8,7 +8,7 @@ use super::sessions::Object;
 use super::values::Failed;
 use super::{anchors, data, entries, identity, leasing, origins, outcomes, timers, versions};
 
-/// Returns an answer to each question, in their order. All are asked before the first answer is waited for.
+/// Returns the results in the order of the questions. All statements are sent before the first response is awaited.
 pub(super) async fn find(on: &Object, wanted: Wanted) -> Result<Facts, Failed> {
     let (mut events, mut outcomes_of) = (Vec::new(), Vec::new());
     for (layers, event_ids) in &wanted.events {

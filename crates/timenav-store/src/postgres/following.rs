@@ -1,7 +1,7 @@
-//! Who follows clocks at which service, between the services of one database.
+//! Clock followers and the services they are connected to, shared by the services of one database.
 //!
-//! Beside [`super::leasing`], and as little of it is logged. The table comes with feature level 3: nobody asks for it on a
-//! database that has a lower one. Rows of services that are not there count for nothing, nor does what no service wrote.
+//! Complements [`super::leasing`]. The table is unlogged too, and is used only from feature level 3 on, which creates
+//! it. Rows of services that are gone are ignored, and so are rows that no service can have written.
 
 use async_trait::async_trait;
 use timenav_core::followers::{Confirmed, Step};
@@ -16,7 +16,7 @@ use super::batch::{Batch, rows, values};
 use super::leasing::timed;
 use super::values::{Failed, get, sql};
 
-/// What was confirmed is never taken back by what was told of it before.
+/// An older report never replaces a newer confirmation.
 const TELL: &str = "INSERT INTO followers AS f
         (follower_id, service, timeline, user_id, name, steps, since, generation, step, confirmed_at)
     SELECT * FROM unnest($1::text[], $2::text[], $3::bigint[], $4::text[], $5::text[], $6::boolean[], $7::bigint[],
@@ -28,7 +28,7 @@ const FORGET: &str = "DELETE FROM followers WHERE follower_id = ANY($1)";
 const FORGET_OTHERS: &str = timed!(
     "DELETE FROM followers f WHERE NOT EXISTS (SELECT FROM services s WHERE s.service = f.service AND s.until >", now ")"
 );
-/// A service is there whose time is neither over nor further away than it can have said.
+/// A service counts as running if its expiry is in the future, but no further than a service can have set it.
 const SELECT: &str = timed!(
     "SELECT f.follower_id, f.service, f.timeline, f.user_id, f.name, f.steps, f.since, f.generation, f.step,
         f.confirmed_at
@@ -48,7 +48,7 @@ const CONFIRM: &str = timed!(
         f.confirmed_at"
 );
 
-/// Reads a row; `None` where it makes no sense.
+/// Decodes a row. Returns `None` if its contents are not plausible.
 fn follower(row: &Row) -> Result<Option<FollowerRow>, Failed> {
     let at = |micros: i64| Instant::from_micros(micros);
     let confirmed = || -> Result<Option<Confirmed>, Failed> {
@@ -71,7 +71,7 @@ fn count(number: i64) -> Option<u64> {
     u64::try_from(number).ok()
 }
 
-/// Writes whose streams are open, all of them with one statement.
+/// Writes the followers whose streams are open, with a single statement.
 fn tell<'a>(batch: &mut Batch<'a>, there: &'a [FollowerRow]) {
     let confirmed = |of: fn(&Confirmed) -> i64| there.iter().map(move |one| one.confirmed.as_ref().map(of));
     batch.add(

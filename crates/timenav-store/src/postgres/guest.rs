@@ -1,4 +1,4 @@
-//! A connection to a database that keeps nothing of the service: for what is set up in somebody else's.
+//! A connection to a database that does not belong to the service, to set something up in it.
 
 use timenav_engine::StoreError;
 use tokio::task::JoinHandle;
@@ -8,7 +8,7 @@ use tokio_postgres::{Client, Row};
 use super::address::Address;
 use super::values::{Failed, get};
 
-/// An error of a database that is not a store, in the words of the server or the connection.
+/// An error of such a database, with the message of the server or the connection.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 pub struct GuestError(String);
@@ -28,34 +28,34 @@ impl From<Failed> for GuestError {
     }
 }
 
-/// A connection to a PostgreSQL that is not a store. It ends when this is dropped.
+/// A connection to a PostgreSQL database that is not a store. It is closed on drop.
 pub struct PostgresGuest {
     client: Client,
     driver: JoinHandle<()>,
 }
 
 impl PostgresGuest {
-    /// Connects. The address is that of [`PostgresOptions`](super::PostgresOptions).
+    /// Connects. The address has the format of [`PostgresOptions`](super::PostgresOptions).
     ///
     /// # Errors
-    /// The address cannot be read, or the database cannot be reached.
+    /// If the address is malformed, or the database cannot be reached.
     pub async fn connect(url: &str) -> Result<Self, GuestError> {
         let (client, driver) = Address::read(url)?.connect_once().await?;
         Ok(Self { client, driver })
     }
 
-    /// Runs statements one after the other, without parameters.
+    /// Runs statements in order, without parameters.
     ///
     /// # Errors
-    /// The server refuses one, or cannot be reached.
+    /// If the server rejects a statement or cannot be reached.
     pub async fn run(&self, statements: &str) -> Result<(), GuestError> {
         Ok(self.client.batch_execute(statements).await.map_err(Failed::from)?)
     }
 
-    /// Runs one statement, whose parameters and columns are texts, and returns its rows.
+    /// Runs one statement with text parameters and text columns, and returns its rows.
     ///
     /// # Errors
-    /// The server refuses it, or cannot be reached; or a column is not a text.
+    /// If the server rejects it or cannot be reached, or a column is not text.
     pub async fn ask(&self, statement: &str, parameters: &[&str]) -> Result<Vec<Vec<Option<String>>>, GuestError> {
         let parameters: Vec<&(dyn ToSql + Sync)> = parameters.iter().map(|text| text as &(dyn ToSql + Sync)).collect();
         let rows = self.client.query(statement, &parameters).await.map_err(Failed::from)?;

@@ -1,4 +1,4 @@
-//! The newest state of each timeline: locked, written, read.
+//! Locks, writes and reads the head of each timeline.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::ops::RangeInclusive;
@@ -22,7 +22,7 @@ use super::values::{Failed, count, damaged, get, id, instant, number, rate, role
 use super::{migrations, retention};
 use crate::kept::origins;
 
-/// In the order of their numbers, so that two who lock several never wait for each other.
+/// Sorted by number, so that two transactions that lock several heads cannot deadlock.
 pub(super) const LOCK: &str =
     "SELECT timeline, size FROM timelines WHERE timeline = ANY($1) ORDER BY timeline FOR UPDATE";
 const INSERT: &str = "INSERT INTO timelines (timeline, timeline_id, created_at, size, frontier, carried_note,
@@ -60,8 +60,8 @@ macro_rules! heads_from {
 }
 const SELECT_ALL: &str = heads_from!("timelines t ORDER BY t.timeline");
 const SELECT_NAMED: &str = heads_from!("timelines t WHERE timeline_id = $1");
-/// Heads of the given timelines, and of those outside of the range of known ones. These are few, but the planner expects two
-/// thirds of the table.
+/// Heads of these timelines, and of all outside the range of known ones. These are few, but the planner would expect
+/// two thirds of the table.
 const SELECT_SOME: &str = heads_from!(
     "(SELECT unnest($1::bigint[]) AS timeline
         UNION (SELECT timeline FROM timelines WHERE timeline < $2 ORDER BY timeline)
@@ -69,10 +69,10 @@ const SELECT_SOME: &str = heads_from!(
     CROSS JOIN LATERAL (SELECT * FROM timelines WHERE timeline = w.timeline OFFSET 0) t ORDER BY t.timeline"
 );
 const SELECT_SIZES: &str = "SELECT timeline, size FROM timelines";
-/// The last entries, which say whether a timeline was handed over.
+/// The last entries, which show whether a timeline was handed over.
 const SELECT_LAST: &str = "SELECT e.timeline, leaf FROM unnest($1::bigint[], $2::bigint[]) AS w (timeline, size)
     JOIN entries e ON e.timeline = w.timeline AND e.position = w.size - 1";
-/// A database has no column for ends before the feature level that brings it: then there are none.
+/// The column for expiry exists from a certain feature level on. Without it, no permission expires.
 const SELECT_PERMISSIONS: &str = "SELECT timeline, user_id, role, (to_jsonb(permissions) ->> 'expires_at')::bigint
     FROM permissions WHERE $1::bigint[] IS NULL OR timeline = ANY($1) ORDER BY timeline";
 
@@ -84,7 +84,7 @@ fn new(steps: &[TimelineCommit]) -> impl Iterator<Item = &TimelineCommit> {
     steps.iter().filter(|step| step.expected_size.is_none())
 }
 
-/// Locks the heads that are to change or to end, and puts those there that are new.
+/// Locks the heads that change or end, and inserts new heads.
 pub(super) fn lock<'a>(batch: &mut Batch<'a>, step: &'a Commit) {
     let steps = &step.timelines;
     let changed = expected(steps).map(|(step, _)| step.head.key.0);
@@ -92,7 +92,7 @@ pub(super) fn lock<'a>(batch: &mut Batch<'a>, step: &'a Commit) {
     put_new(batch, step);
 }
 
-/// Puts the heads there that are new. Returns whether there are any.
+/// Inserts new heads. Returns whether there are any.
 pub(super) fn put_new<'a>(batch: &mut Batch<'a>, step: &'a Commit) -> bool {
     let heads: Vec<&Head> = new(&step.timelines).map(|step| &step.head).collect();
     if !heads.is_empty() {
@@ -101,7 +101,7 @@ pub(super) fn put_new<'a>(batch: &mut Batch<'a>, step: &'a Commit) -> bool {
     !heads.is_empty()
 }
 
-/// Returns the timelines that end by a step.
+/// Returns the timelines that a commit ends.
 pub(super) fn ended(step: &Commit) -> impl Iterator<Item = &EndedTimeline> {
     step.directory.iter().filter_map(|change| match change {
         DirectoryChange::EndTimeline(ended) => Some(ended),
@@ -115,7 +115,7 @@ pub(super) fn ended(step: &Commit) -> impl Iterator<Item = &EndedTimeline> {
     })
 }
 
-/// Compares the sizes of the heads with the expected ones. `rows` are what [`lock`] found.
+/// Compares the sizes of the heads with the expected ones. `rows` is the result of [`lock`].
 pub(super) fn check_locked(steps: &[TimelineCommit], rows: &[Vec<Row>]) -> Result<(), Failed> {
     let moved = |step: &TimelineCommit| Err(StoreError::Moved(step.head.id.clone()).into());
     let locked = rows.first().into_iter().flatten().map(|row| Ok((get::<i64>(row, 0)?, get::<i64>(row, 1)?)));
@@ -128,7 +128,7 @@ pub(super) fn check_locked(steps: &[TimelineCommit], rows: &[Vec<Row>]) -> Resul
     check_put(steps, rows.get(1))
 }
 
-/// Counts the heads that are new. `rows` are what [`put_new`] returned.
+/// Checks that all new heads were inserted. `rows` is the result of [`put_new`].
 pub(super) fn check_put(steps: &[TimelineCommit], rows: Option<&Vec<Row>>) -> Result<(), Failed> {
     let inserted = rows.into_iter().flatten().map(|row| get::<i64>(row, 0));
     let inserted: BTreeSet<i64> = inserted.collect::<Result<_, Failed>>()?;
@@ -171,7 +171,7 @@ fn insert<'a>(batch: &mut Batch<'a>, heads: &[&'a Head]) {
     );
 }
 
-/// Writes the heads that change: the first statement of a batch.
+/// Updates the changed heads. Must be the first statement of a batch.
 pub(super) fn update<'a>(batch: &mut Batch<'a>, steps: &'a [TimelineCommit]) {
     let all = || expected(steps).map(|(step, _)| &step.head);
     batch.add(
@@ -201,7 +201,7 @@ pub(super) fn update<'a>(batch: &mut Batch<'a>, steps: &'a [TimelineCommit]) {
     );
 }
 
-/// Counts the heads that were written: each that was to change.
+/// Checks that all changed heads were updated.
 pub(super) fn check_updated(steps: &[TimelineCommit], rows: Option<&Vec<Row>>) -> Result<(), Failed> {
     let updated = rows.into_iter().flatten().map(|row| get::<i64>(row, 0));
     let updated: BTreeSet<i64> = updated.collect::<Result<_, Failed>>()?;
@@ -209,25 +209,25 @@ pub(super) fn check_updated(steps: &[TimelineCommit], rows: Option<&Vec<Row>>) -
     missing.map_or(Ok(()), |(step, _)| Err(StoreError::Moved(step.head.id.clone()).into()))
 }
 
-/// Which heads are asked for.
+/// Selects the heads to read.
 #[derive(Clone, Copy)]
 pub(super) enum Which<'a> {
     All,
     Named(&'a TimelineId),
-    /// Those of these numbers, and of all outside of a range.
+    /// Those with these numbers, and all outside a range.
     Some(&'a [TimelineKey], &'a RangeInclusive<TimelineKey>),
 }
 
-/// Returns heads by number, whether or not their entries are there.
+/// Returns heads by number, whether or not their entries are visible.
 pub(super) async fn select(on: &Object, which: Which<'_>) -> Result<Vec<Head>, Failed> {
     read(on, which, false).await
 }
 
-/// As [`select`], of heads that somebody goes on from.
+/// Like [`select`], for heads that the caller continues from.
 ///
 /// # Errors
-/// With [`Failed::Unfinished`] where entries are spread over servers and a last entry is not there. On one server nothing
-/// but another hand takes it away.
+/// [`Failed::Unfinished`] if entries are distributed over servers and a last entry is not visible yet. On a single
+/// server, a last entry can be missing only because of tampering.
 pub(super) async fn select_finished(on: &Object, which: Which<'_>) -> Result<Vec<Head>, Failed> {
     read(on, which, true).await
 }
@@ -247,7 +247,7 @@ async fn read(on: &Object, which: Which<'_>, is_to_be_finished: bool) -> Result<
             Some(found.iter().map(|row| get(row, 0)).collect::<Result<Vec<i64>, Failed>>()?)
         }
     };
-    // They do not need each other's answers.
+    // These statements are independent of each other.
     let (mut permissions, mut policies, last) =
         try_join!(permissions(on, only.as_deref()), retention::policies(on, only.as_deref()), last_leaves(on, &found))?;
     if is_to_be_finished && !is_each_seen(&found, &last)? && migrations::is_spread(on).await? {
@@ -263,7 +263,7 @@ async fn read(on: &Object, which: Which<'_>, is_to_be_finished: bool) -> Result<
     Ok(heads)
 }
 
-/// Returns whether the last entry of each head is there.
+/// Returns whether the last entry of each head is visible.
 fn is_each_seen(heads: &[Row], last: &HashMap<TimelineKey, Vec<u8>>) -> Result<bool, Failed> {
     for row in heads {
         if number(row, 3)? > 0 && !last.contains_key(&TimelineKey(get(row, 0)?)) {
@@ -273,13 +273,12 @@ fn is_each_seen(heads: &[Row], last: &HashMap<TimelineKey, Vec<u8>>) -> Result<b
     Ok(true)
 }
 
-/// Returns the leaf of the last entry of each head.
 async fn last_leaves(on: &Object, heads: &[Row]) -> Result<HashMap<TimelineKey, Vec<u8>>, Failed> {
     let sized = heads.iter().map(|row| Ok((TimelineKey(get(row, 0)?), number(row, 3)?)));
     leaves_before(on, &sized.collect::<Result<Vec<_>, Failed>>()?).await
 }
 
-/// Returns the leaf of the last entry of each ledger when it had that size.
+/// Returns the last leaf of each ledger at the given size.
 async fn leaves_before(on: &Object, ledgers: &[(TimelineKey, u64)]) -> Result<HashMap<TimelineKey, Vec<u8>>, Failed> {
     let keys: Vec<i64> = ledgers.iter().map(|(key, _)| key.0).collect();
     let sizes: Vec<i64> = ledgers.iter().map(|(_, size)| sql(*size)).collect();
@@ -287,9 +286,9 @@ async fn leaves_before(on: &Object, ledgers: &[(TimelineKey, u64)]) -> Result<Ha
     leaves.iter().map(|row| Ok((TimelineKey(get(row, 0)?), get(row, 1)?))).collect()
 }
 
-/// Returns which timelines were handed over. No row says so, which another hand could change: the ledger does, with its
-/// last entry, but for those that the service itself has written after it. After a rotation that is each of them, so one
-/// statement asks for the entries before of all.
+/// Returns which timelines were handed over. This has no row of its own, which could be tampered with. It follows from
+/// the last entry of each ledger, not counting entries that the service itself wrote after the handover. After a key
+/// rotation every ledger has one, so a single statement reads the entries before, of all of them.
 async fn handed_over(
     on: &Object,
     heads: &[Row],
@@ -355,7 +354,7 @@ fn head(
     })
 }
 
-/// Returns where a timeline was forked, as two columns tell.
+/// Reads a fork from two columns.
 pub(super) fn fork(row: &Row, at: usize) -> Result<Option<Fork>, Failed> {
     let of = get::<Option<i64>>(row, at)?.zip(get::<Option<i64>>(row, at + 1)?);
     Ok(of.map(|(of, size)| Ok::<_, StoreError>(Fork { of: TimelineKey(of), size: count(size)? })).transpose()?)
@@ -364,7 +363,7 @@ pub(super) fn fork(row: &Row, at: usize) -> Result<Option<Fork>, Failed> {
 async fn permissions(on: &Object, only: Option<&[i64]>) -> Result<HashMap<TimelineKey, Arc<Permissions>>, Failed> {
     let found = rows(on, SELECT_PERMISSIONS, &[&only]).await?;
     let mut all = HashMap::new();
-    // Timelines that are made one after the other are often one user's: equal lists are kept once.
+    // Timelines created one after the other often belong to the same user, so equal lists share memory.
     let mut before = Arc::<Permissions>::default();
     for of_one in found.chunk_by(|one, next| one.get::<_, i64>(0) == next.get::<_, i64>(0)) {
         let mut lists = Permissions::default();
@@ -380,7 +379,6 @@ async fn permissions(on: &Object, only: Option<&[i64]>) -> Result<HashMap<Timeli
     Ok(all)
 }
 
-/// Returns the size of each ledger.
 pub(super) async fn sizes(on: &Object) -> Result<Vec<(TimelineKey, u64)>, Failed> {
     let found = rows(on, SELECT_SIZES, &[]).await?;
     found.iter().map(|row| Ok((TimelineKey(get(row, 0)?), number(row, 1)?))).collect()

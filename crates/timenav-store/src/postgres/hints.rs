@@ -1,10 +1,10 @@
-//! Hints that something was written, between the services of one database.
+//! Hints between the services of one database that something was written.
 //!
-//! They are sent after the commit, on a connection of their own, and several at once as one: within a transaction each
-//! would take a lock of the whole server until it is committed. They may get lost, so nobody relies on them.
+//! Hints are sent after the commit, on a separate connection, and several are merged into one: within a transaction,
+//! each `NOTIFY` would lock the whole server until the commit. Hints may get lost, so nothing relies on them.
 //!
-//! A hint names the numbers of the timelines that have moved. One without a text, as versions before sent it, says that any
-//! may have, and so does one that cannot be read.
+//! A hint has the numbers of the timelines that have changed. An empty hint, as earlier versions send it, means that
+//! any timeline may have changed. So does a malformed one.
 
 use std::fmt::Write as _;
 use std::sync::atomic::{AtomicI32, Ordering};
@@ -21,16 +21,16 @@ use tokio_postgres::{AsyncMessage, Client};
 use super::connection::Connections;
 
 const LISTEN: &str = "LISTEN timenav";
-/// What a hint says that is about no ledger.
+/// Payload of a hint about no ledger.
 const NO_LEDGER: &str = "-";
-/// How long the next hint waits after one, for those that come meanwhile to be one with it.
+/// Minimum interval between hints. Hints in between are merged.
 const APART: Duration = Duration::from_millis(5);
-/// How long the server may take to answer. One that stands still keeps the connection open.
+/// Timeout for responses of the server. A frozen server keeps the connection open.
 const SAY_WAIT: Duration = Duration::from_secs(10);
-/// How long it is waited after a connection was lost.
+/// Pause before reconnecting.
 const RETRY: Duration = Duration::from_secs(1);
 
-/// Hints that wait to be one.
+/// A merged hint that has not been delivered yet.
 #[derive(Default)]
 struct Waiting {
     hint: Mutex<Option<Hint>>,
@@ -48,7 +48,7 @@ impl Waiting {
         self.come.notify_one();
     }
 
-    /// Waits for one, and takes it.
+    /// Waits for a hint and takes it.
     async fn next(&self) -> Hint {
         loop {
             let waiting = self.hint.lock().take();
@@ -60,7 +60,7 @@ impl Waiting {
     }
 }
 
-/// Tells other services that something was written, and hears when they did. Ends when it is dropped.
+/// Sends hints to other services and receives theirs. Stops on drop.
 pub(super) struct Hints {
     written: Arc<Waiting>,
     heard: Arc<Waiting>,
@@ -68,7 +68,7 @@ pub(super) struct Hints {
 }
 
 impl Hints {
-    /// Tells and hears nothing.
+    /// Neither sends nor receives.
     pub(super) fn none() -> Self {
         Self { written: Arc::default(), heard: Arc::default(), task: None }
     }
@@ -79,14 +79,13 @@ impl Hints {
         Self { written, heard, task: Some(tokio::spawn(carrying)) }
     }
 
-    /// Has the others told where something was written.
+    /// Queues a hint for the other services.
     pub(super) fn tell(&self, hint: Hint) {
         if self.task.is_some() {
             self.written.add(hint);
         }
     }
 
-    /// Waits for a hint.
     pub(super) async fn wait(&self) -> Hint {
         self.heard.next().await
     }
@@ -115,7 +114,7 @@ async fn carry(connections: Weak<Connections>, written: Arc<Waiting>, heard: Arc
         if let Ok((client, driven)) = made {
             let begun = timeout(SAY_WAIT, begin(&client, &own)).await;
             if matches!(begun, Ok(Ok(()))) {
-                // What was written while nobody listened.
+                // Covers writes made while this service was not listening.
                 heard.add(Hint::All);
                 send(&client, &written).await;
             }
@@ -125,7 +124,7 @@ async fn carry(connections: Weak<Connections>, written: Arc<Waiting>, heard: Arc
     }
 }
 
-/// Begins to listen, and takes down which hints are its own.
+/// Starts listening, and records its own session to recognize its own hints.
 async fn begin(client: &Client, own: &AtomicI32) -> Result<(), tokio_postgres::Error> {
     let row = client.query_one("SELECT pg_backend_pid()", &[]).await?;
     own.store(row.try_get(0)?, Ordering::Release);
@@ -145,7 +144,7 @@ async fn send(client: &Client, written: &Waiting) {
     }
 }
 
-/// Returns a hint as it is sent: numbers, apart by spaces. The server takes no more than 8 000 bytes.
+/// Encodes a hint as numbers separated by spaces. The server accepts payloads of less than 8000 bytes.
 fn text(hint: &Hint) -> String {
     let mut text = String::new();
     match hint {
@@ -161,7 +160,7 @@ fn text(hint: &Hint) -> String {
     text
 }
 
-/// Reads a hint. Anybody may send one who may connect to the database.
+/// Decodes a hint. Any client with access to the database may have sent it.
 fn read(text: &str) -> Hint {
     if text == NO_LEDGER {
         return Hint::of([]);

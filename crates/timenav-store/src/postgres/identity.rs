@@ -1,4 +1,4 @@
-//! Users, and what shows who they are: keys, passwords, sessions.
+//! Users and their credentials: keys, passwords, sessions.
 
 use std::sync::Arc;
 
@@ -99,7 +99,7 @@ fn insert_key<'a>(batch: &mut Batch<'a>, key: &'a ApiKey) {
     );
 }
 
-/// Returns what is kept; keys that were stopped too, if they are wanted.
+/// Returns the directory, optionally with revoked keys.
 pub(super) async fn directory(on: &Object, with_stopped_keys: bool) -> Result<Directory, Failed> {
     let mut users = Shelves::default();
     for row in rows(on, SELECT_USERS, &[]).await? {
@@ -123,14 +123,13 @@ pub(super) async fn directory(on: &Object, with_stopped_keys: bool) -> Result<Di
     Ok(Directory { users, keys, passwords: Arc::new(passwords), sessions: Arc::new(sessions), version: 0 })
 }
 
-/// Returns what is kept of the passwords of some users.
+/// Returns the stored passwords of these users.
 pub(super) async fn passwords_of(on: &Object, users: &[UserId]) -> Result<Vec<KeptPassword>, Failed> {
     let users: Vec<&str> = users.iter().map(UserId::as_str).collect();
     let found = rows(on, SELECT_PASSWORDS_OF, &[&users]).await?;
     found.iter().map(password).collect()
 }
 
-/// Returns each of these keys.
 pub(super) async fn keys_named(on: &Object, wanted: &[KeyId]) -> Result<Vec<Option<ApiKey>>, Failed> {
     if wanted.is_empty() {
         return Ok(Vec::new());
@@ -141,7 +140,7 @@ pub(super) async fn keys_named(on: &Object, wanted: &[KeyId]) -> Result<Vec<Opti
     Ok(wanted.iter().map(|key_id| found.iter().find(|key| key.key_id == *key_id).cloned()).collect())
 }
 
-/// Returns keys of a user, newest first, from the one after `after` on.
+/// Returns keys of a user, newest first, starting after `after`.
 pub(super) async fn keys_of(
     on: &Object,
     user_id: &UserId,
@@ -178,7 +177,7 @@ fn api_key(row: &Row) -> Result<ApiKey, Failed> {
     })
 }
 
-/// Reads how far a key sees. Nothing that is not known is taken for no horizon.
+/// Reads the horizon of a key. An unknown value is an error and never means an unlimited horizon.
 fn horizon(row: &Row) -> Result<Horizon, Failed> {
     let until_clock = match get::<Option<&str>>(row, 9)? {
         None => false,

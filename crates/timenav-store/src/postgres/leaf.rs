@@ -1,4 +1,4 @@
-//! Leaves of one timeline, made of what is kept.
+//! Rebuilds the leaves of one timeline from their stored form.
 
 use timenav_core::ids::TimelineId;
 use timenav_engine::TimelineKey;
@@ -9,16 +9,16 @@ use super::sessions::Object;
 use super::values::{Failed, get, id};
 use crate::kept::leaf;
 
-/// The name of a timeline, which its leaves are kept without.
+/// The name of a timeline, which its stored leaves omit.
 pub(super) const SELECT_NAME: &str = "SELECT timeline_id FROM timelines WHERE timeline = $1
     UNION ALL SELECT timeline_id FROM ended_timelines WHERE timeline = $1
     UNION ALL SELECT timeline_id FROM arrivals WHERE timeline = $1";
-/// The names of some timelines, and which they are of.
+/// The names of some timelines, with their numbers.
 pub(super) const SELECT_NAMES: &str = "SELECT timeline_id, timeline FROM timelines WHERE timeline = ANY($1)
     UNION ALL SELECT timeline_id, timeline FROM ended_timelines WHERE timeline = ANY($1)
     UNION ALL SELECT timeline_id, timeline FROM arrivals WHERE timeline = ANY($1)";
 
-/// Makes leaves whole in their place. The name of the timeline is read where one of them needs it.
+/// Rebuilds leaves in place. The timeline's name is read only if one of them needs it.
 pub(super) async fn make_whole(
     on: &Object,
     timeline: TimelineKey,
@@ -32,14 +32,14 @@ pub(super) async fn make_whole(
     make_whole_by(found.first(), leaves)
 }
 
-/// Makes leaves whole in their place, with the row that [`SELECT_NAME`] or [`SELECT_NAMES`] finds.
+/// Rebuilds leaves in place, given the row that [`SELECT_NAME`] or [`SELECT_NAMES`] returned.
 pub(super) fn make_whole_by<'l>(
     name: Option<&Row>,
     leaves: impl IntoIterator<Item = (u64, &'l mut Vec<u8>)>,
 ) -> Result<(), Failed> {
-    // Of a timeline that is not there no leaf can be made: it stays as it is.
+    // Without a timeline, leaves cannot be rebuilt and stay as they are.
     let Some(row) = name else { return Ok(()) };
-    // Entries of a layer tell the name that it had where they were written.
+    // Entries of a layer contain the name that the timeline had when they were written.
     let told = id(TimelineId::kept(get(row, 0)?))?.told().to_string();
     for (position, kept) in leaves {
         if leaf::is_short(kept) {

@@ -1,8 +1,8 @@
-//! Who keeps the time of timelines, who is at work on firings, and who listens, between the services of one database.
+//! Timekeepers, firing leases and listeners, shared by the services of one database.
 //!
-//! The row of a timeline in `timekeepers` is the lock for all of it: whoever changes leases has it, and each step of a
-//! ledger that looks at them, after the lock of its head. The tables are not logged: nothing here waits for a disk, and
-//! a server that comes back from a crash has forgotten all of it.
+//! The row of a timeline in `timekeepers` is the lock for all of this: every change of a lease takes it, and so does
+//! every commit that reads leases, after the lock of its head. The tables are unlogged: nothing here waits for a disk,
+//! and a server that restarts after a crash has lost all of it.
 
 use std::collections::{BTreeSet, HashSet};
 
@@ -24,14 +24,14 @@ use super::sessions::Object;
 use super::values::{Failed, bytes, count, damaged, get, id, instant, number, sql};
 use super::{PostgresStore, timers};
 
-/// How long a service is remembered after it was there last, in microseconds.
+/// How long a service is remembered after its last sign of life, in microseconds.
 const FORGOTTEN_AFTER_MICROS: i64 = 86_400_000_000;
 
-/// Bytes that are read of a checkpoint that services share.
+/// Maximum length of a shared cosigned checkpoint, in bytes.
 const COSIGNED_LENGTH_MAX: i32 = 64 * 1024;
 const _: () = assert!(COSIGNED_LENGTH_MAX as usize == COSIGNED_BYTES_MAX);
 
-/// Makes a statement of pieces, with what the server's clock shows where `now` stands.
+/// Joins the pieces of a statement, with the server's clock in place of `now`.
 macro_rules! timed {
     ($first:literal $(, now $rest:literal)*) => {
         concat!($first $(, " (extract(epoch FROM clock_timestamp()) * 1000000)::bigint ", $rest)*)
@@ -57,10 +57,10 @@ const TELL_LISTENING: &str = timed!(
     ON CONFLICT (timeline, queue, service) DO UPDATE SET until = excluded.until"
 );
 const FORGET_SERVICE: &str = "DELETE FROM services WHERE service = $1";
-/// What nobody looks at any more.
+/// Rows that are no longer used.
 const FORGET_LISTENERS: &str = timed!("DELETE FROM listeners WHERE until <", now "");
 const FORGET_SERVICES: &str = timed!("DELETE FROM services WHERE until <", now "- $1");
-/// A service is there whose time is neither over nor further away than it can have said.
+/// A service counts as running if its expiry is in the future, but no further than a service can have set it.
 const KEEP: &str = timed!(
     "INSERT INTO timekeepers AS k (timeline, service, epoch)
     SELECT t.timeline, $2, 1 FROM unnest($1::bigint[]) AS t (timeline)
@@ -77,7 +77,7 @@ const SELECT_ENDED: &str = timed!(
     "SELECT DISTINCT l.timeline FROM firing_leases l JOIN timekeepers k ON k.timeline = l.timeline
     WHERE k.service = $1 AND l.queue <> 'timenav:hold' AND (l.until <=", now "OR l.until >", now "+ $2)"
 );
-/// A firing that has come to its outcome is nobody's.
+/// A finished firing has no lease.
 const FORGET_DONE: &str = "DELETE FROM firing_leases l WHERE l.timeline = $1 AND l.queue <> 'timenav:hold' AND NOT EXISTS (SELECT FROM firings f
     WHERE f.timeline = $1 AND f.firing_id = l.firing_id AND f.state = 0)";
 const IS_OFFERED: &str = timed!(
@@ -86,8 +86,8 @@ const IS_OFFERED: &str = timed!(
     WHERE f.timeline = $1 AND f.queue = $2 AND f.state = 0
     AND (l.firing_id IS NULL OR (l.until IS NULL AND (l.not_before <=", now "OR l.not_before >", now "+ $3))))"
 );
-/// Firings of a queue without an outcome, each with what is kept of its lease: one statement, since a second one could see
-/// other firings. As many more as there are leases.
+/// Pending firings of a queue, each with its lease. This is one statement, because a second one could see other
+/// firings. The limit is raised by the number of leases.
 const OFFERED: &str =
     "SELECT f.*, l.firing_id, l.queue, l.lease_id, l.holder, l.attempts, l.until, l.not_before, l.code FROM
     (SELECT due, position, round, firing_id, timer_id, queue, order_key, state, made, settled, advance, reason
@@ -95,7 +95,7 @@ const OFFERED: &str =
     LIMIT $3 + least((SELECT count(*) FROM firing_leases WHERE timeline = $1), $4)) AS f
     LEFT JOIN firing_leases l ON l.timeline = $1 AND l.firing_id = f.firing_id AND l.queue <> 'timenav:hold'
     ORDER BY f.due, f.position, f.round";
-/// How many columns of it are the firing's.
+/// Number of columns of the firing in this result.
 const FIRING_COLUMNS: usize = 12;
 const LEASES_NAMED: &str = "SELECT firing_id, queue, lease_id, holder, attempts, until, not_before, code
     FROM firing_leases WHERE timeline = $1 AND firing_id = ANY($2) AND queue <> 'timenav:hold'";
@@ -103,10 +103,10 @@ const LEASES_ENDED: &str = timed!(
     "SELECT firing_id, queue, lease_id, holder, attempts, until, not_before, code FROM firing_leases
     WHERE timeline = $1 AND queue <> 'timenav:hold' AND (until <=", now "OR until >", now "+ $3) ORDER BY until LIMIT $2"
 );
-/// Leases that hold advances without a firing.
+/// Leases that hold advances and have no firing.
 const HOLDS: &str = "SELECT firing_id, queue, lease_id, holder, attempts, until, not_before, code FROM firing_leases
     WHERE timeline = $1 AND queue = 'timenav:hold'";
-/// The first of those that have not ended.
+/// The first hold that has not expired.
 const SELECT_HOLDING: &str = timed!(
     "SELECT firing_id, queue, holder FROM firing_leases WHERE timeline = $1 AND queue = 'timenav:hold'
     AND until >", now "AND until <=", now "+ $2 ORDER BY firing_id LIMIT 1"
@@ -116,7 +116,7 @@ const PUT_LEASES: &str = "INSERT INTO firing_leases (timeline, firing_id, queue,
     $7::bigint[], $8::bigint[], $9::bytea[])
     ON CONFLICT (timeline, firing_id) DO UPDATE SET queue = excluded.queue, lease_id = excluded.lease_id,
     holder = excluded.holder, attempts = excluded.attempts, until = excluded.until, not_before = excluded.not_before, code = excluded.code";
-/// Who has firings: by leases that have not ended, and end no later than any can.
+/// Lease holders of firings: leases that have not expired and do not end later than any lease can.
 const SELECT_LEASED: &str = timed!(
     "SELECT firing_id, lease_id, holder FROM firing_leases
     WHERE timeline = $1 AND firing_id = ANY($2) AND until >", now "AND until <=", now "+ $3"
@@ -128,7 +128,7 @@ const FORGET_SETTLED: &str = "DELETE FROM firing_leases l USING firings f,
     AND l.timeline = f.timeline AND l.firing_id = f.firing_id";
 
 const SELECT_COSIGNED: &str = "SELECT substring(note FROM 1 FOR $1) FROM cosigned";
-/// Only what was read is replaced.
+/// Replaces only the version that was read.
 const KEEP_COSIGNED: &str = "INSERT INTO cosigned AS c (id, note) SELECT true, $2::bytea WHERE $1::bytea IS NULL
     OR EXISTS (SELECT FROM cosigned) ON CONFLICT (id) DO UPDATE SET note = excluded.note
     WHERE substring(c.note FROM 1 FOR $3) = $1 RETURNING id";
@@ -145,7 +145,7 @@ const SELECT_HELD: &str = timed!(
     ORDER BY f.made LIMIT 1"
 );
 
-/// Locks what there is of some timelines, in the order of their numbers, until the transaction ends.
+/// Locks the lease rows of these timelines, in order of their numbers, until the transaction ends.
 pub(super) async fn lock(on: &Object, timelines: &BTreeSet<TimelineKey>) -> Result<(), Failed> {
     if timelines.is_empty() {
         return Ok(());
@@ -158,7 +158,7 @@ pub(super) async fn lock(on: &Object, timelines: &BTreeSet<TimelineKey>) -> Resu
     Ok(())
 }
 
-/// Returns an answer to each question, in their order. All are asked before the first answer is waited for.
+/// Returns the results in the order of the questions. All statements are sent before the first response is awaited.
 pub(super) async fn named(on: &Object, wanted: &[AtWorkWanted]) -> Result<Vec<AtWork>, Failed> {
     let mut all = Vec::with_capacity(wanted.len());
     for one in wanted {
@@ -198,7 +198,7 @@ fn held(row: &Row) -> Result<Held, Failed> {
     Ok(Held { firing_id: id(FiringId::new(get(row, 0)?))?, lease_id: lease_id(get(row, 1)?), holder: get(row, 2)? })
 }
 
-/// What no service wrote is a lease that nobody has.
+/// A malformed id, which no service has written, becomes a lease without a holder.
 fn lease_id(text: &str) -> LeaseId {
     LeaseId::new(text).unwrap_or_else(|_| LeaseId::unknown())
 }
@@ -207,7 +207,7 @@ fn keeper(row: &Row) -> Result<Keeper, Failed> {
     Ok(Keeper { service: get(row, 0)?, epoch: number(row, 1)? })
 }
 
-/// Forgets the leases of firings that come to their outcome by a step.
+/// Deletes the leases of the firings that a commit settles.
 pub(super) fn forget_settled<'a>(batch: &mut Batch<'a>, steps: &'a [TimelineCommit]) {
     let settled = || steps.iter().flat_map(|step| step.timers.settled.iter().map(|one| (step.head.key.0, one.fallen)));
     if settled().next().is_none() {
@@ -224,12 +224,11 @@ pub(super) fn forget_settled<'a>(batch: &mut Batch<'a>, steps: &'a [TimelineComm
     );
 }
 
-/// A transaction on a connection of its own. Dropped before its end, it takes the connection with it, and with that the
-/// server ends it.
+/// A transaction on its own connection. Dropping it before its end closes the connection, and the server rolls back.
 struct Changing(Option<Object>);
 
 impl Changing {
-    /// Begins with the lock of a timeline, and finds what is wanted as it is once the lock is there.
+    /// Locks a timeline and reads what is wanted, as of the time the lock is held.
     async fn begin(
         connection: Object,
         timeline: TimelineKey,
@@ -241,11 +240,11 @@ impl Changing {
         first.add(LOCK, values![vec![timeline.0]]);
         ask(&mut first, timeline, wanted);
         let begin = async { Ok::<_, Failed>(on.batch_execute("BEGIN").await?) };
-        // What is sent together with the beginning comes after it.
+        // Statements sent together with `BEGIN` run after it.
         let ((), found) = try_join!(begin, first.run(on))?;
         let mut found = found.into_iter();
         if found.next().is_none_or(|locked| locked.is_empty()) {
-            // There is no row yet, and nothing was locked.
+            // There is no row yet, so nothing was locked.
             lock(on, &BTreeSet::from([timeline])).await?;
             let mut again = Batch::default();
             ask(&mut again, timeline, wanted);
@@ -259,13 +258,13 @@ impl Changing {
         self.0.as_ref().ok_or_else(|| damaged("a transaction has no connection").into())
     }
 
-    /// Writes, and ends it.
+    /// Writes the batch and commits.
     async fn commit(mut self, batch: Batch<'_>) -> Result<(), Failed> {
         let on = self.on()?;
-        // The end must not overtake a statement that is still to be prepared.
+        // `COMMIT` must not overtake a statement that still has to be prepared.
         batch.prepare(on).await?;
         let end = answered(on, ANSWERS_WAIT, async { Ok(on.batch_execute("COMMIT").await?) });
-        // Where a statement fails, the server makes a rollback of it.
+        // If a statement fails, the server turns the commit into a rollback.
         try_join!(batch.run(on), end)?;
         drop(self.0.take());
         Ok(())
@@ -301,7 +300,7 @@ async fn change(
     changing.commit(written(timeline, &changes)).await
 }
 
-/// Asks for what is wanted, in one statement, and for what the server's clock shows.
+/// Queries what is wanted with one statement, and the server's clock with another.
 fn ask<'a>(batch: &mut Batch<'a>, timeline: TimelineKey, wanted: &'a LeasesWanted) {
     let key = timeline.0;
     match wanted {
@@ -320,7 +319,7 @@ fn ask<'a>(batch: &mut Batch<'a>, timeline: TimelineKey, wanted: &'a LeasesWante
     batch.add(NOW, values![]);
 }
 
-/// Reads the answers to what [`ask`] has asked.
+/// Decodes the results of [`ask`].
 fn told(wanted: &LeasesWanted, mut found: impl DoubleEndedIterator<Item = Vec<Row>>) -> Result<LeasesFound, Failed> {
     let mut last = || found.next_back().unwrap_or_default();
     let (now, rows) = (last(), last());
@@ -339,7 +338,7 @@ fn told(wanted: &LeasesWanted, mut found: impl DoubleEndedIterator<Item = Vec<Ro
     Ok(LeasesFound { now, firings, leases })
 }
 
-/// What no service wrote here keeps nobody from their firings: where it makes no sense, it counts for nothing.
+/// A malformed lease, which no service has written, must not block its firing, so implausible values are ignored.
 fn lease(row: &Row, first: usize) -> Result<LeaseRow, Failed> {
     let at = |micros: i64| Instant::from_micros(micros).unwrap_or(Instant::MIN);
     Ok(LeaseRow {
@@ -354,7 +353,7 @@ fn lease(row: &Row, first: usize) -> Result<LeaseRow, Failed> {
     })
 }
 
-/// Returns the statements that write what becomes of leases.
+/// Returns the statements that write lease changes.
 fn written(timeline: TimelineKey, LeaseChanges { put, removed }: &LeaseChanges) -> Batch<'_> {
     let mut batch = Batch::default();
     if !put.is_empty() {

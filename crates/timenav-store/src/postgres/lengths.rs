@@ -1,7 +1,7 @@
-//! How long events last, roughly: a column that comes with feature level 6.
+//! The column with the length class of events, which feature level 6 adds.
 //!
-//! Until then nobody writes it, and nobody asks for it. A service of an earlier version may record events up to the moment in
-//! which the level is raised: so the column is made and filled in one transaction, which nobody writes events beside.
+//! Before that level the column is neither written nor read. Services of an earlier version may record events until the
+//! level is raised, so the column is created and filled in one transaction that blocks writes to events.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -12,16 +12,16 @@ use super::batch::{Batch, rows, values};
 use super::sessions::Object;
 use super::values::{Failed, get, text};
 
-/// The step that makes the column.
+/// The migration step that adds the column.
 pub(super) const STEP: &str = "0004-lengths";
 
 const IS_THERE: &str = "SELECT EXISTS (SELECT FROM migrations WHERE step = '0004-lengths')";
-/// As whoever writes rows does, so that nobody changes the table until the transaction ends.
+/// The lock mode of writers, so that the table cannot be altered until the transaction ends.
 const HOLD: &str = "LOCK TABLE events IN ROW EXCLUSIVE MODE";
 
-/// Rows that are filled at a time.
+/// Rows filled at a time.
 const ROWS_MAX: i64 = 10_000;
-/// Those that have `"end_time"` in their JSON, as bytes: it need not be an end.
+/// Rows with `"end_time"` in their JSON, compared as bytes. A match need not be the field.
 const SELECT: &str = r"SELECT timeline, event_id, position, content FROM events
     WHERE (timeline, event_id, position) > ($1, $2, $3)
     AND position('\x22656e645f74696d6522'::bytea IN content) > 0 ORDER BY timeline, event_id, position LIMIT $4";
@@ -29,7 +29,7 @@ const FILL: &str = "UPDATE events e SET length_class = w.length_class
     FROM unnest($1::bigint[], $2::text[], $3::bigint[], $4::smallint[]) AS w (timeline, event_id, position, length_class)
     WHERE e.timeline = w.timeline AND e.event_id = w.event_id AND e.position = w.position";
 
-/// What is known of the column: once it is there, it stays.
+/// Caches that the column exists. It is never removed.
 #[derive(Debug, Default)]
 pub(super) struct Lengths(AtomicBool);
 
@@ -42,7 +42,7 @@ impl Lengths {
         self.learn(&rows(on, IS_THERE, &[]).await?)
     }
 
-    /// Returns whether events have the column, until the transaction ends that the connection is in.
+    /// Returns whether events have the column, and keeps that from changing until the current transaction ends.
     pub(super) async fn are_kept_until_the_end(&self, on: &Object) -> Result<bool, Failed> {
         if self.0.load(Ordering::Relaxed) {
             return Ok(true);
@@ -62,7 +62,7 @@ impl Lengths {
     }
 }
 
-/// Fills the column of all events, which is new.
+/// Fills the new column for all events.
 pub(super) async fn fill(transaction: &Transaction<'_>) -> Result<(), Failed> {
     let (mut timeline, mut event_id, mut position) = (i64::MIN, String::new(), -1_i64);
     loop {

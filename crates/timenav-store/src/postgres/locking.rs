@@ -1,4 +1,4 @@
-//! A step that begins with the locks of its heads, and ends when it is known what to write.
+//! Commits that lock their heads first and decide what to write while they hold the locks.
 
 use std::collections::HashMap;
 use std::sync::atomic::Ordering;
@@ -13,22 +13,21 @@ use super::transaction::Writing;
 use super::values::{Failed, damaged, get, number};
 use super::{commit, heads};
 
-/// How often a step begins that loses against another transaction.
+/// How often a commit is retried if it loses against another transaction.
 const BEGUN_MAX: usize = 5;
 
-/// What everybody relies on. It is read after the locks are there, by a statement of its own: one that had to wait for
-/// a lock sees the rest as it was before it waited.
+/// State that every commit depends on. It is read by a separate statement after the locks are held: a statement that
+/// waits for a lock sees everything else as of before the wait.
 const SELECT_SYSTEM: &str = "SELECT size, directory, coalesce((SELECT level FROM feature_level), 0) FROM timelines
     WHERE timeline_id = 'system'";
 
-/// A step that has begun.
+/// A commit in progress.
 pub(super) struct Held {
     writing: Writing,
     sizes: HashMap<TimelineKey, u64>,
 }
 
 impl Held {
-    /// Returns the connection that it is on.
     pub(super) fn on(&self) -> Result<&Object, Failed> {
         self.writing.on()
     }
@@ -38,7 +37,6 @@ impl Held {
     }
 }
 
-/// Begins a step.
 pub(super) async fn begin(connections: &Connections, timelines: &[TimelineKey]) -> Result<(Held, Locked), StoreError> {
     for _ in 1..BEGUN_MAX {
         match try_begin(connections, timelines).await {
@@ -71,7 +69,7 @@ fn locked(found: &[Vec<Row>]) -> Result<Locked, Failed> {
     Ok(Locked { sizes, system: (number(system, 0)?, number(system, 1)?), level: number(system, 2)? })
 }
 
-/// Writes a step whose heads are locked, and ends it.
+/// Writes a commit whose heads are locked.
 pub(super) async fn commit(connections: &Connections, held: Held, step: &Commit) -> Result<(), StoreError> {
     let Held { writing, sizes } = held;
     let is_moved =
@@ -92,7 +90,7 @@ pub(super) async fn commit(connections: &Connections, held: Held, step: &Commit)
         Err(failed) => {
             writing.give_up().await;
             Err(match step.timelines.first() {
-                // It lost against another transaction, and is to begin anew: with the locks.
+                // It lost against another transaction and must be retried from the locks on.
                 Some(first) if failed.may_be_repeated() => StoreError::Moved(first.head.id.clone()),
                 _ => failed.into(),
             })

@@ -1,4 +1,4 @@
-//! What entries tell of who did what.
+//! Reads entries for the log of who did what.
 
 use std::ops::Range;
 
@@ -10,9 +10,9 @@ use super::sessions::Object;
 use super::values::Failed;
 use crate::kept::leaf;
 
-/// Entries that are read at once.
+/// Entries read at a time.
 const ROWS_MAX: usize = 512;
-/// About how many bytes are read at once.
+/// Approximate bytes read at a time.
 const ROWS_BYTES: usize = 1024 * 1024;
 
 pub(super) async fn log_rows(
@@ -35,7 +35,7 @@ pub(super) async fn log_rows(
             } else {
                 range.start = kept.position + 1;
             }
-            // What is kept in the short form tells of reads, and of these alone more than the leaf is told.
+            // A leaf in the short form is a read entry. Only read entries need more than their leaf.
             let reads = leaf::is_short(&kept.leaf).then_some((kept.salt, kept.payload));
             bytes += reads.as_ref().map_or(0, |(_, payload)| payload.len());
             if bytes > bytes_max && !found.is_empty() {

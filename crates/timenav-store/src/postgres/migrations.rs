@@ -1,4 +1,4 @@
-//! Brings the tables of a database up to date, one numbered step after the other.
+//! Migrates a database to the current schema, one numbered step after the other.
 
 use std::sync::OnceLock;
 
@@ -11,18 +11,18 @@ use super::lengths;
 use super::sessions::Object;
 use super::values::{Failed, get};
 
-/// A change of the tables.
+/// A schema change.
 struct Step {
     name: &'static str,
     text: &'static str,
-    /// The feature level from which on the tables are so. While services of two versions are at work, the tables are those
+    /// The feature level that has this schema. While services of two versions share the database, it has the schema
     /// that the older one knows.
     level: u64,
-    /// The tables and columns that it makes, if they are of a level that databases need not have.
+    /// Tables and columns that the step creates, if databases of a supported level may lack them.
     makes: &'static [&'static str],
 }
 
-/// The steps, in order. None that is here ever changes, since databases have gone through it: a change is a new step.
+/// The steps, in order. A step never changes, because databases have already run it: every change is a new step.
 const STEPS: [Step; 4] = [
     Step { name: "0001-init", text: include_str!("../../migrations/postgres/0001-init.sql"), level: 1, makes: &[] },
     Step {
@@ -45,7 +45,7 @@ const STEPS: [Step; 4] = [
     },
 ];
 
-/// One service at a time looks and migrates. Given back at the end of the transaction.
+/// Serializes migrations by several services. Released at the end of the transaction.
 const LOCK: &str = "SELECT pg_advisory_xact_lock(1414414678, 1)";
 const TABLE: &str = "CREATE TABLE IF NOT EXISTS migrations (
     step text COLLATE \"C\" NOT NULL PRIMARY KEY, sha256 text NOT NULL
@@ -53,21 +53,21 @@ const TABLE: &str = "CREATE TABLE IF NOT EXISTS migrations (
 
 /// Whether the database is the coordinator of a Citus cluster.
 const IS_SPREAD: &str = "SELECT EXISTS (SELECT FROM pg_extension WHERE extname = 'citus')";
-/// Spreads what grows with each entry over the workers of a cluster, all of one timeline on one of them. Heads, locks, and
-/// who may do what stay on the coordinator, where one statement sees all of them. Reference tables would not do: they
-/// are not linearizable, and a copy may still show a permission after its removal was confirmed.
+/// Distributes the tables that grow with each entry over the workers of a cluster, with all rows of a timeline on one
+/// worker. Heads, locks and permissions stay on the coordinator, where one statement sees all of them. Reference tables
+/// are not an option: they are not linearizable, and a copy may show a permission after its removal was confirmed.
 const SPREAD: &str = "DO $$ BEGIN
     PERFORM create_distributed_table('entries', 'timeline', colocate_with => 'none');
     PERFORM create_distributed_table(name, 'timeline', colocate_with => 'entries')
     FROM unnest(ARRAY['tiles', 'events', 'interventions']) AS name;
     END $$";
 
-/// The first version that everything here was tried on, as the server counts versions.
+/// The oldest tested version, in the server's numbering.
 const SERVER_VERSION_MIN: i32 = 150_000;
 const SELECT_SERVER: &str = "SELECT current_setting('server_version_num')::integer, current_setting('server_version'),
     current_setting('server_encoding')";
 
-/// Refuses a server that is too old, and a database that cannot hold every text.
+/// Rejects a server that is too old, and a database encoding that cannot store all text.
 async fn check_server(transaction: &Transaction<'_>) -> Result<(), Failed> {
     let row = transaction.query_one(SELECT_SERVER, &[]).await?;
     let (number, version, encoding): (i32, String, String) = (get(&row, 0)?, get(&row, 1)?, get(&row, 2)?);
@@ -82,8 +82,8 @@ async fn check_server(transaction: &Transaction<'_>) -> Result<(), Failed> {
     Ok(())
 }
 
-/// Makes the tables if there are none. Others stay as they are, and are refused if this version does not know them: they
-/// change where the feature level does. Returns whether the database is new.
+/// Creates the tables in an empty database. Existing tables are not changed, because that happens when the feature
+/// level is raised; unknown ones are rejected. Returns whether the database is new.
 pub(super) async fn run(transaction: &Transaction<'_>) -> Result<bool, Failed> {
     check_server(transaction).await?;
     transaction.batch_execute("SET LOCAL lock_timeout = '30s'").await?;
@@ -101,18 +101,18 @@ pub(super) async fn run(transaction: &Transaction<'_>) -> Result<bool, Failed> {
     Ok(true)
 }
 
-/// Changes the tables to those of a feature level, where they are those of the one before. They do with the transaction.
+/// Migrates the tables to a feature level from the one before, as part of the transaction.
 pub(super) async fn change_to(transaction: &Transaction<'_>, level: u64) -> Result<(), Failed> {
     transaction.batch_execute(LOCK).await?;
     take(transaction, &done(transaction).await?, level).await
 }
 
-/// Returns whether rows may be on several servers.
+/// Returns whether rows may be distributed over several servers.
 pub(super) async fn is_spread(on: &Object) -> Result<bool, Failed> {
     rows(on, IS_SPREAD, &[]).await?.first().map_or(Ok(false), |row| get(row, 0))
 }
 
-/// Whether rows may be on several servers, asked once. Tables are spread when they are made, and never later.
+/// Caches whether rows may be distributed over several servers. Tables are distributed on creation and never later.
 #[derive(Debug, Default)]
 pub(super) struct Spread(OnceLock<bool>);
 
@@ -126,7 +126,7 @@ impl Spread {
     }
 }
 
-/// Returns the tables and columns that this version knows and that a database does not have yet.
+/// Returns the tables and columns of this version that a database does not have yet.
 pub(super) async fn to_come(on: &Object) -> Result<Vec<&'static str>, Failed> {
     let found = rows(on, "SELECT step FROM migrations", &[]).await?;
     let done = found.iter().map(|row| get(row, 0)).collect::<Result<Vec<&str>, _>>()?;
@@ -139,7 +139,7 @@ async fn done(transaction: &Transaction<'_>) -> Result<Vec<(String, String)>, Fa
     rows.iter().map(|row| Ok((get(row, 0)?, get(row, 1)?))).collect()
 }
 
-/// Takes the steps of a feature level that are missing.
+/// Runs the missing steps up to a feature level.
 async fn take(transaction: &Transaction<'_>, done: &[(String, String)], level: u64) -> Result<(), Failed> {
     for Step { name, text, .. } in missing(&STEPS, check(&STEPS, done)?, level) {
         transaction.batch_execute(text).await?;
@@ -160,7 +160,7 @@ fn digest(text: &str) -> String {
     sha256(&[text.as_bytes()]).to_hex()
 }
 
-/// Returns how many steps a database has gone through: the first ones, and none that is not of this version.
+/// Returns how many steps a database has gone through. These must be the first ones of this version, and no others.
 fn check(steps: &[Step], done: &[(String, String)]) -> Result<usize, StoreError> {
     for ((name, sha256), step) in done.iter().zip(steps) {
         if name != step.name || *sha256 != digest(step.text) {
@@ -185,7 +185,7 @@ fn check(steps: &[Step], done: &[(String, String)]) -> Result<usize, StoreError>
 mod tests {
     use super::*;
 
-    /// Steps as they may be one day: two of the first level, and one of the next.
+    /// An example of future steps: two of the first level, and one of the next.
     const LATER: [Step; 3] = [
         Step { name: "0001-init", text: "CREATE TABLE a (b bigint)", level: 1, makes: &[] },
         Step { name: "0002-more", text: "ALTER TABLE a ADD COLUMN c bigint", level: 1, makes: &[] },
@@ -213,14 +213,14 @@ mod tests {
         assert!(STEPS.iter().all(|step| (1..=FEATURE_LEVEL).contains(&step.level)));
     }
 
-    /// What may not only add, and why.
+    /// Statements that may do more than add something, and why.
     const DOES_NOT_ADD: [(&str, &str); 1] = [(
         "ALTER TABLE tiles ALTER COLUMN hashes SET STORAGE EXTERNAL",
         "only says how values are kept, of a table that the same step made",
     )];
 
-    /// Returns whether a version that does not know of a statement finds everything after it that it had before, and may
-    /// write as it did.
+    /// Returns whether the statement only adds to the schema, so that a version that does not know it can still read
+    /// and write as before.
     fn only_adds(statement: &str) -> bool {
         let words: Vec<&str> = statement.split_whitespace().collect();
         matches!(
@@ -272,7 +272,7 @@ mod tests {
     fn tables_are_those_of_the_level() {
         let names = |done: usize, level: u64| missing(&LATER, done, level).map(|step| step.name).collect::<Vec<_>>();
         assert_eq!(names(0, 2), ["0001-init", "0002-more", "0003-else"]);
-        // While the version before is at work, nothing that it does not know; then the rest.
+        // While the previous version is running, only the steps that it knows. The rest follows later.
         assert_eq!(names(2, 1), <[&str; 0]>::default());
         assert_eq!(names(2, 2), ["0003-else"]);
     }

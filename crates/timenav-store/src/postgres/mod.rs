@@ -1,8 +1,8 @@
-//! PostgreSQL 15 and later: one connection that writes, and a pool of those that read.
+//! The backend for PostgreSQL 15 and later: one connection that writes, and a pool of connections that read.
 //!
-//! Files are named as those of the SQLite backend beside it. A commit is one transaction that locks the heads first; a read
-//! of several statements is one snapshot. All statements are prepared, and those that do not need each other's answers are
-//! sent together.
+//! The modules have the same names as those of the SQLite backend. A commit is one transaction that locks the heads
+//! first. A read of several statements is one snapshot. All statements are prepared, and independent statements are
+//! pipelined.
 
 mod address;
 mod ahead;
@@ -72,41 +72,42 @@ use values::Failed;
 
 use crate::kept::examination::Examination;
 
-/// For how long heads are read again whose last entries are not seen yet. The server takes locks back after two seconds.
+/// How long to re-read heads whose last entries are not visible yet. The server ends stalled transactions after two
+/// seconds.
 const FINISHED_WAIT: Duration = Duration::from_secs(1);
 const FINISHED_EVERY: Duration = Duration::from_millis(5);
 
-/// Where a database is, and how it is used.
+/// The address of a database, and the mode of its use.
 #[derive(Clone)]
 pub struct PostgresOptions {
-    /// The address, as libpq takes it: `postgres://user:password@host/database?sslmode=verify-full`.
+    /// The address in libpq format: `postgres://user:password@host/database?sslmode=verify-full`.
     pub url: String,
-    /// Whether this service alone uses the database. Where one does, any other is refused; several that do not want to be
-    /// alone use it together.
+    /// Whether this service must be the only one that uses the database. If set, other services are rejected. Services
+    /// that do not set it can share the database.
     pub is_alone: bool,
 }
 
 impl fmt::Debug for PostgresOptions {
-    /// Leaves out the address: a password may be in it.
+    /// Omits the address, which may include a password.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("PostgresOptions").field("is_alone", &self.is_alone).finish_non_exhaustive()
     }
 }
 
-/// Keeps everything in a PostgreSQL database.
+/// A store backed by a PostgreSQL database.
 pub struct PostgresStore {
     connections: Arc<Connections>,
-    /// The step of the writer that has begun, with its locks.
+    /// The commit in progress, with its locks.
     held: Mutex<Option<Held>>,
     hints: Hints,
 }
 
 impl PostgresStore {
-    /// Connects, makes the tables if there are none, and brings them up to date.
+    /// Connects, and creates the tables if there are none.
     ///
     /// # Errors
-    /// The database cannot be reached, is used by another service, was written by a newer version of the service, or is
-    /// laid out otherwise than the service does.
+    /// If the database cannot be reached, is used by another service, was written by a newer version of the service, or
+    /// has a different schema.
     pub async fn open(options: &PostgresOptions) -> Result<Self, StoreError> {
         let store = Self::open_to_move(options).await?;
         let reader = store.reader().await?;
@@ -115,7 +116,7 @@ impl PostgresStore {
         Ok(store)
     }
 
-    /// As [`PostgresStore::open`], also where something is still moved into the database.
+    /// Like [`PostgresStore::open`], but also opens a database that a move is in progress into.
     async fn open_to_move(options: &PostgresOptions) -> Result<Self, StoreError> {
         let connections = Arc::new(Connections::new(options, true)?);
         connections.begin().await?;
@@ -133,19 +134,19 @@ impl PostgresStore {
         Ok(Self { connections, held: Mutex::default(), hints })
     }
 
-    /// Returns why the database cannot be reached, if it may be reached soon: no server listens at its address, or it is
-    /// still starting.
+    /// Returns why the database cannot be reached, if it may be reachable soon: no server listens at its address, or it
+    /// is still starting.
     ///
     /// # Errors
-    /// The address is malformed.
+    /// If the address is malformed.
     pub async fn away(url: &str) -> Result<Option<String>, StoreError> {
         Ok(Address::read(url)?.away().await)
     }
 
-    /// Connects to look at what is there, as it is: nothing is made or brought up to date.
+    /// Connects to inspect the database as it is: nothing is created or migrated.
     ///
     /// # Errors
-    /// The database cannot be reached, or something is still moved into it: what is missing would look like damage.
+    /// If the database cannot be reached, or a move into it is in progress: missing rows would look like damage.
     pub async fn open_to_look(options: &PostgresOptions) -> Result<Self, StoreError> {
         let connections = Arc::new(Connections::new(options, false)?);
         let reader = connections.reader().await?;
@@ -154,10 +155,10 @@ impl PostgresStore {
         Ok(Self { connections, held: Mutex::default(), hints: Hints::none() })
     }
 
-    /// Returns the timelines there are, by name.
+    /// Returns the live timelines, by name.
     ///
     /// # Errors
-    /// They cannot be read.
+    /// If they cannot be read.
     pub async fn timelines(&self) -> Result<Vec<TimelineId>, StoreError> {
         let mut all: Vec<_> =
             heads::select(&self.reader().await?, heads::Which::All).await?.into_iter().map(|head| head.id).collect();
@@ -168,7 +169,7 @@ impl PostgresStore {
     /// Returns the timelines that have ended, by name.
     ///
     /// # Errors
-    /// They cannot be read.
+    /// If they cannot be read.
     pub async fn ended_timelines(&self) -> Result<Vec<TimelineId>, StoreError> {
         let mut all: Vec<_> =
             ends::select(&self.reader().await?, None).await?.into_iter().map(|ended| ended.id).collect();
@@ -176,14 +177,14 @@ impl PostgresStore {
         Ok(all)
     }
 
-    /// Looks at the server, and at the database.
+    /// Examines the server and the database.
     ///
     /// # Errors
-    /// They cannot be read.
+    /// If they cannot be read.
     pub async fn examine(&self) -> Result<(ServerFacts, Examination), StoreError> {
         let reader = self.reader().await?;
         let examined = examination::examine(&reader).await?;
-        // Last, since whoever asks compares its clock with theirs.
+        // Last, because callers compare the server's clock with their own.
         Ok((examination::look_at_server(&reader).await?, examined))
     }
 
@@ -192,7 +193,7 @@ impl PostgresStore {
         Ok(self.connections.reader().await?)
     }
 
-    /// Reads by several statements, all of one moment.
+    /// Runs several statements on one snapshot.
     async fn moment<T>(
         &self,
         read: impl for<'a> FnOnce(&'a Object) -> BoxFuture<'a, Result<T, Failed>>,
@@ -200,7 +201,8 @@ impl PostgresStore {
         Moment::read(self.connections.reader().await?, read).await
     }
 
-    /// As [`PostgresStore::moment`], of heads. Where a last entry is not seen yet it is read again, for a moment.
+    /// Like [`PostgresStore::moment`], for heads. If a last entry is not visible yet, the read is repeated for a short
+    /// time.
     async fn heads_of_a_moment<T>(
         &self,
         read: impl for<'a> Fn(&'a Object) -> BoxFuture<'a, Result<T, Failed>>,
@@ -216,7 +218,7 @@ impl PostgresStore {
         ended
     }
 
-    /// Writes something beside the commits.
+    /// Writes a batch outside of commits.
     async fn write(&self, batch: Batch<'_>) -> Result<(), Failed> {
         let (writing, _) = Writing::begin(&self.connections, batch).await?;
         writing.commit(&self.connections, None).await

@@ -1,4 +1,4 @@
-//! A PostgreSQL database from which everything is moved to another store, or to which.
+//! A PostgreSQL database as the source or target of a move.
 
 use std::error::Error;
 
@@ -16,16 +16,16 @@ use super::{PostgresOptions, PostgresStore, heads};
 use crate::kept::moves::{Page, Progress, Row, Source, Target, UnderWay};
 use crate::kept::tables::{Column, Kind, TABLES, Table, Value};
 
-/// How far a move is. The service does not open a database that has such a table.
+/// Progress of a move. The service does not open a database that has this table.
 const PROGRESS: &str = "CREATE TABLE timenav_moving (name text NOT NULL PRIMARY KEY, after text, rows bigint NOT NULL)";
 const HAS_PROGRESS: &str = "SELECT to_regclass('timenav_moving') IS NOT NULL";
-/// The row that says from which state the move comes.
+/// Name of the row with the source's state.
 const STATE: &str = "";
 const PUT_PROGRESS: &str = "INSERT INTO timenav_moving (name, after, rows) VALUES ($1, $2, $3)
     ON CONFLICT (name) DO UPDATE SET after = excluded.after, rows = excluded.rows";
 const SELECT_PROGRESS: &str = "SELECT after, rows FROM timenav_moving WHERE name = $1";
 
-/// Refuses a database into which something is still moved.
+/// Rejects a database that a move is in progress into.
 pub(super) async fn check_no_move(on: &Client) -> Result<(), Failed> {
     if has_progress(on).await? {
         let message = "a move into this database has not ended: run the same `timenav migrate` again";
@@ -38,7 +38,7 @@ async fn has_progress(on: &Client) -> Result<bool, Failed> {
     get(&on.query_one(HAS_PROGRESS, &[]).await?, 0)
 }
 
-/// A database of which everything is read. No service uses it meanwhile.
+/// A database from which everything is read. No service may use it during the move.
 pub(crate) struct PostgresSource(PostgresStore);
 
 impl PostgresSource {
@@ -51,7 +51,7 @@ impl PostgresSource {
 #[async_trait]
 impl Source for PostgresSource {
     async fn heads(&self) -> Result<Vec<Head>, StoreError> {
-        // With the connection that writes, so that the lock is still held.
+        // On the writing connection, to verify that the lock is still held.
         Ok(heads::select(&self.0.connections.writer().await?, heads::Which::All).await?)
     }
 
@@ -79,7 +79,7 @@ async fn page(on: &Object, table: &Table, after: Option<&[Value]>) -> Result<Pag
     Ok(page)
 }
 
-/// A database that was empty before.
+/// A database that was empty before the move.
 pub(crate) struct PostgresTarget(PostgresStore);
 
 impl PostgresTarget {
@@ -197,7 +197,7 @@ impl<'a> FromSql<'a> for Value {
     }
 }
 
-/// The types that there are columns of.
+/// The column types in use.
 const TYPES: [Type; 7] = [Type::BOOL, Type::INT2, Type::INT4, Type::INT8, Type::FLOAT8, Type::TEXT, Type::BYTEA];
 
 impl ToSql for Value {

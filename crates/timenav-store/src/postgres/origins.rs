@@ -1,4 +1,4 @@
-//! What tells of timelines that went over from one service to another.
+//! Information about timelines that moved from one service to another.
 
 use timenav_engine::{RotationNote, TimelineKey};
 
@@ -12,7 +12,6 @@ const SELECT_NOTES: &str = "SELECT note, w.number
     FROM unnest($1::bigint[], $2::bigint[]) WITH ORDINALITY AS w (timeline, at, number)
     JOIN rotation_notes n ON n.timeline = w.timeline AND n.position = w.at";
 
-/// Returns each of these notes.
 pub(super) async fn rotation_notes(on: &Object, wanted: &[(TimelineKey, u64)]) -> Result<Vec<Option<String>>, Failed> {
     let mut all = vec![None; wanted.len()];
     if wanted.is_empty() {
@@ -29,7 +28,7 @@ pub(super) async fn rotation_notes(on: &Object, wanted: &[(TimelineKey, u64)]) -
     Ok(all)
 }
 
-/// Keeps checkpoints of rotations. One that is kept stays.
+/// Stores checkpoints of key rotations. Existing ones are not overwritten.
 pub(super) fn keep_rotations<'a>(batch: &mut Batch<'a>, notes: &'a [RotationNote]) {
     batch.add(
         INSERT_NOTES,

@@ -1,4 +1,4 @@
-//! Rows of timelines that are not there.
+//! Rows of timelines that do not exist.
 
 use timenav_engine::Orphan;
 
@@ -7,12 +7,12 @@ use super::migrations::is_spread;
 use super::sessions::Object;
 use super::values::{Failed, get};
 
-/// Orphans that are told. Whoever put one there may have put any number.
+/// Maximum number of orphans reported. An attacker may have added any number.
 const ORPHANS_MAX: i64 = 100;
 
-/// Finds the numbers in a table, of those between two, that no timeline has, which another statement selects. It goes from
-/// one number to the next by the index that begins with them. Where rows are spread over several servers, which know no
-/// such statement, each reads its index from end to end.
+/// Finds the timeline numbers in a table, within a range, that are not among those a subquery selects. The first
+/// statement skips from one number to the next along the index. If rows are distributed over several servers, which do
+/// not support such a statement, the second one reads the whole index on each server.
 macro_rules! statement {
     ($table:literal, $known:literal) => {
         (
@@ -40,8 +40,8 @@ macro_rules! statement {
     };
 }
 
-/// Timelines whose entries and trees are kept; those whose contents may be; those that stand. Numbers below zero may be
-/// those of a bundle that is still arriving.
+/// The timelines that may have entries and trees, those that may have contents, and the live ones. A number below zero
+/// may belong to a bundle that is being imported.
 macro_rules! of_trees {
     ($table:literal) => {
         statement!(
@@ -62,7 +62,7 @@ macro_rules! of_contents {
     };
 }
 
-/// Marks of timelines that arrive, where none does.
+/// Marks of imports in progress that belong to no import.
 const MARKED: &str = "SELECT timeline FROM arrivals a WHERE timeline >= 0
     OR EXISTS (SELECT FROM timelines t WHERE t.timeline = a.timeline)
     OR EXISTS (SELECT FROM ended_timelines e WHERE e.timeline = a.timeline) ORDER BY timeline LIMIT $1";
@@ -83,17 +83,17 @@ const STATEMENTS: [(&str, [&str; 2]); 13] = [
     statement!("permissions", "SELECT timeline FROM timelines"),
 ];
 
-/// Returns of each table the numbers that stand in it and that no timeline has.
+/// Returns, for each table, the numbers of its rows that belong to no timeline.
 pub(super) async fn orphans(on: &Object) -> Result<Vec<Orphan>, Failed> {
     between(on, i64::MIN, i64::MAX).await
 }
 
-/// As [`orphans`], of numbers below zero alone.
+/// Like [`orphans`], for negative numbers only.
 pub(super) async fn below_zero(on: &Object) -> Result<Vec<Orphan>, Failed> {
     between(on, i64::MIN, -1).await
 }
 
-/// Returns numbers that are marked as those of timelines that arrive, and are none.
+/// Returns the numbers marked as imports in progress that are not.
 pub(super) async fn marked(on: &Object) -> Result<Vec<i64>, Failed> {
     rows(on, MARKED, &[&ORPHANS_MAX]).await?.iter().map(|row| get(row, 0)).collect()
 }

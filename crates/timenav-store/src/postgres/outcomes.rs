@@ -1,4 +1,4 @@
-//! What requests that may be sent twice were answered.
+//! Stored outcomes of requests with an idempotency key.
 
 use std::collections::HashMap;
 
@@ -24,15 +24,15 @@ const ERASE: &str =
     FROM unnest($1::bytea[], $2::bytea[], $3::text[]) AS w (key, outcome, told_of) WHERE o.key = w.key";
 /// `min` reads the first row of the index. `EXISTS` would scan the table, as most rows have not expired.
 const HAS_EXPIRED: &str = "SELECT coalesce(min(expires_at) < $1, false) FROM outcomes";
-/// Leaves out those that another service is forgetting.
+/// Skips rows that another service is deleting.
 const FORGET: &str = "DELETE FROM outcomes WHERE key = ANY(ARRAY(
     SELECT key FROM outcomes WHERE expires_at < $1 ORDER BY expires_at LIMIT $2 FOR UPDATE SKIP LOCKED))";
 const SELECT: &str = "SELECT key, fingerprint, expires_at, outcome, timeline_id, event_id FROM outcomes
     WHERE key = ANY($1)";
-/// No key is empty.
+/// An empty key sorts before all others.
 const SELECT_PAGE: &str = "SELECT key, fingerprint, expires_at, outcome, timeline_id, event_id, told_of FROM outcomes
     WHERE key > $1 ORDER BY key LIMIT $2";
-/// Entries, by the names of their timelines, which stand or have ended.
+/// Entries, by the names of their live or ended timelines.
 const SELECT_LEAVES: &str = "SELECT w.number, e.leaf
     FROM unnest($1::text[], $2::bigint[]) WITH ORDINALITY AS w (timeline_id, position, number)
     JOIN (SELECT timeline, timeline_id FROM timelines UNION ALL SELECT timeline, timeline_id FROM ended_timelines) t
@@ -41,10 +41,12 @@ const SELECT_LEAVES: &str = "SELECT w.number, e.leaf
 const SELECT_OF: &str = "SELECT key, fingerprint, expires_at, outcome, timeline_id, event_id FROM outcomes
     WHERE timeline_id = $1 AND event_id = ANY($2) ORDER BY array_position($2, event_id), key";
 
-/// Keeps and erases what a step says. Returns which statement of the batch keeps outcomes, and how many.
+/// Writes and erases the outcomes of a commit. Returns the index of the statement that inserts outcomes, and their
+/// number.
 pub(super) fn put<'a>(batch: &mut Batch<'a>, step: &'a Commit) -> Option<(usize, usize)> {
     let mut put = None;
-    // Who has locked nothing may be alone with the store, and knows what is kept. Who changes all fingerprints does.
+    // A commit without a lock comes from an exclusive service, which knows all outcomes. A commit that erases all
+    // fingerprints does too.
     let knows_all = step.decided_against.is_none() || step.forget_fingerprints;
     let now = if knows_all { Some(Instant::MAX) } else { step.outcomes_expired_by };
     let now = now.unwrap_or(Instant::MIN).micros();
@@ -52,7 +54,7 @@ pub(super) fn put<'a>(batch: &mut Batch<'a>, step: &'a Commit) -> Option<(usize,
         batch.add(FORGET_FINGERPRINTS, values![&Idempotency::FINGERPRINT_FORGOTTEN[..]]);
     }
     if !step.outcomes.is_empty() {
-        // One statement changes no row twice: of two outcomes under one key the later one counts.
+        // One statement cannot change a row twice: of two outcomes under one key, the later one is stored.
         let last: HashMap<&[u8; 32], usize> =
             step.outcomes.iter().enumerate().map(|(number, record)| (&record.key, number)).collect();
         let records = || {
@@ -88,18 +90,17 @@ pub(super) fn put<'a>(batch: &mut Batch<'a>, step: &'a Commit) -> Option<(usize,
     put
 }
 
-/// Returns whether outcomes have expired.
 pub(super) async fn have_expired(on: &Object, before: Instant<Wall>) -> Result<bool, Failed> {
     rows(on, HAS_EXPIRED, &[&before.micros()]).await?.first().map_or(Ok(false), |row| get(row, 0))
 }
 
-/// Forgets at most so many that have expired.
+/// Deletes up to `rows_max` expired outcomes.
 pub(super) fn forget(batch: &mut Batch<'_>, before: Instant<Wall>, rows_max: usize) {
     batch.add(FORGET, values![before.micros(), sql(rows_max as u64)]);
 }
 
-/// Counts the outcomes that were kept. One that is missing is kept already, of another request under the same key: where
-/// two were made at the same time, on two timelines, the later one finds the earlier one when it is decided again.
+/// Checks that all outcomes were inserted. If one was not, another request has already stored an outcome under its key.
+/// If both were made at the same time on two timelines, the later one finds the earlier outcome when it is retried.
 pub(super) fn check_put(put: Option<(&Vec<Row>, usize)>) -> Result<(), Failed> {
     match put {
         Some((rows, count)) if rows.len() != count => Err(StoreError::Moved(TimelineId::system()).into()),
@@ -107,7 +108,6 @@ pub(super) fn check_put(put: Option<(&Vec<Row>, usize)>) -> Result<(), Failed> {
     }
 }
 
-/// Returns the outcome kept under each of these keys.
 pub(super) async fn named(on: &Object, keys: &[[u8; 32]]) -> Result<Vec<Option<IdempotencyRecord>>, Failed> {
     if keys.is_empty() {
         return Ok(Vec::new());
@@ -119,7 +119,7 @@ pub(super) async fn named(on: &Object, keys: &[[u8; 32]]) -> Result<Vec<Option<I
     Ok(keys.iter().map(|key| found.get(key).cloned()).collect())
 }
 
-/// Returns the outcomes that hold the content of these events.
+/// Returns the outcomes that contain the content of these events.
 pub(super) async fn of_events(
     on: &Object,
     timeline: &TimelineId,
@@ -130,7 +130,7 @@ pub(super) async fn of_events(
     found.iter().map(outcome).collect()
 }
 
-/// Returns outcomes in the order of their keys, from the one after `after` on.
+/// Returns outcomes in key order, starting after `after`.
 pub(super) async fn page(on: &Object, after: Option<[u8; 32]>, rows_max: usize) -> Result<Vec<KeptOutcome>, Failed> {
     let after = after.map_or_else(Vec::new, |key| key.to_vec());
     let found = rows(on, SELECT_PAGE, &[&after, &sql(rows_max as u64)]).await?;
@@ -138,7 +138,7 @@ pub(super) async fn page(on: &Object, after: Option<[u8; 32]>, rows_max: usize) 
     found.iter().map(kept).collect()
 }
 
-/// Returns the whole leaf of each of these entries.
+/// Returns the full leaf of each of these entries.
 pub(super) async fn leaves(on: &Object, entries: &[(TimelineId, u64)]) -> Result<Vec<Option<Vec<u8>>>, Failed> {
     let (names, positions): (Vec<&str>, Vec<i64>) =
         entries.iter().map(|(timeline, position)| (timeline.as_str(), sql(*position))).unzip();

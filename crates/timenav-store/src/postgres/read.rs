@@ -1,4 +1,4 @@
-//! The store as the engine sees it.
+//! The implementation of the engine's store traits.
 
 use std::ops::{Range, RangeInclusive};
 use std::sync::Arc;
@@ -24,14 +24,14 @@ use super::{
 };
 
 const SELECT_ANYTHING: &str = "SELECT count(*) FROM migrations";
-/// What the server's clock shows now, whenever the transaction began.
-/// Sessions of other users are seen by who has `pg_read_all_stats` alone; slots of standbys by everybody.
+/// Sessions of other users are visible only with `pg_read_all_stats`, replication slots to everyone.
 const SELECT_SNAPSHOT_AGE: &str = "SELECT coalesce(max(age), 0)::bigint FROM (
     SELECT age(backend_xmin) FROM pg_stat_activity WHERE backend_xmin IS NOT NULL AND pid <> pg_backend_pid()
     UNION ALL SELECT greatest(age(xmin), age(catalog_xmin)) FROM pg_replication_slots) AS all_of_them";
+/// The server's current time, unlike `now()`, which is the start of the transaction.
 const SELECT_CLOCK: &str = "SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint";
-/// Goes back from an entry that tells of a clock to the one before it, whose position stands beside the entry before the
-/// first. One that points forward is damaged, and must not hang whoever follows it.
+/// Follows the chain of clock entries back. The position of the previous clock entry is stored with the entry before
+/// each one. A pointer forward is damage, and following it could loop forever.
 const SELECT_CLOCK_PAYLOADS: &str = "WITH RECURSIVE told (position, payload, next, number) AS (
         SELECT e.position, e.payload, (SELECT b.clock_entry FROM entries b
             WHERE b.timeline = $1 AND b.position = e.position - 1), 1::bigint
@@ -45,11 +45,11 @@ const SELECT_CLOCK_PAYLOADS: &str = "WITH RECURSIVE told (position, payload, nex
 #[async_trait]
 impl Store for PostgresStore {
     async fn open(&self) -> Result<Opened, StoreError> {
-        // All of one moment: a timeline that ends meanwhile is in one of the two tables.
+        // One snapshot, so that a timeline that ends in the meantime is in exactly one of the two tables.
         Ok(self.heads_of_a_moment(|on| opened(on).boxed()).await?)
     }
 
-    /// A commit whose answer got lost may have happened: then another hand has moved the heads, which was this one.
+    /// A commit whose response was lost may have succeeded. The heads have then moved because of this service.
     fn is_shared(&self) -> bool {
         true
     }
@@ -138,7 +138,7 @@ impl Store for PostgresStore {
             Some(held) => locking::commit(&self.connections, held, &step).await?,
             None => commit::commit(&self.connections, &step).await?,
         }
-        // An end is told by `system`. Where there is nothing in a ledger, there is nothing to hear of.
+        // The hint about `system` covers an ending timeline. A commit that changes no ledger needs no hint.
         if !step.timelines.is_empty() {
             self.hints.tell(Hint::of(step.timelines.iter().map(|one| one.head.key)));
         }
@@ -148,7 +148,7 @@ impl Store for PostgresStore {
     async fn facts(&self, wanted: Wanted, asker: Asker) -> Result<Facts, StoreError> {
         let held = if asker == Asker::Writer { Some(self.held.lock().await) } else { None };
         if let Some(held) = held.as_ref().and_then(|held| held.as_ref()) {
-            // What is read of who is at work stays so until the step ends.
+            // Lock the leases that are read until the commit ends.
             let timelines = wanted.at_work.iter().map(|asked| asked.timeline);
             leasing::lock(held.on()?, &timelines.collect()).await?;
             return Ok(facts::find(held.on()?, wanted).await?);
@@ -198,7 +198,7 @@ impl Store for PostgresStore {
         Ok(versions::unchanged_since(&self.reader().await?, of, after.as_ref(), items_max).await?)
     }
 
-    /// A read is a journey to the database and back, for which no thread waits.
+    /// Reads need a round trip to the server, so they are never done on the calling thread.
     fn events_at_once(&self, _query: &EventQuery) -> Result<Option<Vec<StoredEvent>>, StoreError> {
         Ok(None)
     }
@@ -324,7 +324,7 @@ impl Upkeep for PostgresStore {
     }
 
     async fn forget_outcomes(&self, before: Instant<Wall>, rows_max: usize) -> Result<bool, StoreError> {
-        // Nobody who writes is waited for where there is nothing to do.
+        // Take the write lock only if there is something to do.
         let have_expired = outcomes::have_expired(&self.reader().await?, before).await?;
         if have_expired {
             let mut batch = Batch::default();
@@ -371,7 +371,7 @@ async fn newest(
     heads::select_finished(on, heads::Which::Some(&timelines, &known)).await
 }
 
-/// Host times never go down along a ledger, so the place is found by halving.
+/// Binary search: host times never decrease along a ledger.
 async fn first_recorded_at(on: &Object, timeline: TimelineKey, host: Instant<Wall>, size: u64) -> Result<u64, Failed> {
     let (mut low, mut high) = (0, size);
     while low < high {

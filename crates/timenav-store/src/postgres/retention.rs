@@ -1,4 +1,4 @@
-//! How long reads and refusals are kept, what was let go, and the host time that it goes by.
+//! Retention policies for reads and refusals, the sweeps that prune them, and the host time they are based on.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -20,7 +20,7 @@ const MARK_READS: &str = "UPDATE policies SET reads_until = $3 WHERE timeline = 
 const MARK_REFUSALS: &str = "UPDATE policies SET refusals_until = $3 WHERE timeline = $1 AND position = $2";
 const SELECT_MARKS: &str = "SELECT position, reads_until, refusals_until FROM policies WHERE timeline = $1
     ORDER BY position";
-/// Those of timelines that arrive are none yet.
+/// Unfinished sweeps, not counting those of bundles that are being imported.
 const SELECT_LEFT: &str = "SELECT timeline, position FROM sweeps s WHERE NOT finished
     AND (EXISTS (SELECT FROM timelines t WHERE t.timeline = s.timeline)
         OR EXISTS (SELECT FROM ended_timelines e WHERE e.timeline = s.timeline))
@@ -72,13 +72,12 @@ pub(super) async fn left(on: &Object) -> Result<Vec<(TimelineKey, u64)>, Failed>
     found.iter().map(|row| Ok((TimelineKey(get(row, 0)?), number(row, 1)?))).collect()
 }
 
-/// Returns the positions of a timeline's sweeps.
 pub(super) async fn sweeps(on: &Object, timeline: TimelineKey, end: u64) -> Result<Vec<u64>, Failed> {
     let found = rows(on, SELECT_SWEEPS, &[&timeline.0, &sql(end)]).await?;
     found.iter().map(|row| number(row, 0)).collect()
 }
 
-/// Lets payload and salt of some entries go.
+/// Prunes payload and salt of these entries.
 pub(super) fn let_go(batch: &mut Batch<'_>, timeline: TimelineKey, positions: &[u64], finished: Option<u64>) {
     contents::let_go(batch, timeline, positions);
     if let Some(sweep) = finished {

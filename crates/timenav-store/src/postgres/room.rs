@@ -1,15 +1,14 @@
-//! Whether something can be written.
+//! Checks whether the database accepts writes.
 
 use super::batch::{Batch, values};
 use super::connection::Connections;
 use super::transaction::Writing;
 use super::values::Failed;
 
-/// Bytes that are written to see whether there is room: what some dozen groups take.
+/// Bytes written as a trial: about the size of a few dozen groups.
 const TRIED_BYTES: usize = 256 * 1024;
 
-/// Writes as much as that, durably, and takes it away again. A crash in between leaves a row that nothing reads, until the
-/// next try.
+/// Writes a durable trial row and deletes it. A crash in between leaves an unused row until the next trial.
 pub(super) async fn try_writing(connections: &Connections) -> Result<(), Failed> {
     let mut batch = Batch::default();
     batch.add("DELETE FROM room", values![]);

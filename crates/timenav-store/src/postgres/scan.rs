@@ -1,4 +1,4 @@
-//! What a scan reads: rows as they are.
+//! Raw reads for a scan.
 
 use std::sync::Arc;
 
@@ -25,13 +25,13 @@ use super::{
     PostgresStore, ahead, anchors, data, ends, heads, identity, orphans, outcomes, retention, schema, tiles, timers,
 };
 
-/// Entries that are read at once.
+/// Entries read at a time.
 const ENTRIES_MAX: usize = 4_096;
-/// About how many bytes of them are read at once.
+/// Approximate bytes of entries read at a time.
 const READ_BYTES: usize = 1024 * 1024;
 
 const SELECT_LAST: &str = "SELECT max(position) FROM entries WHERE timeline = $1";
-/// The statement where a database has a column for how long events last, and where it does not yet.
+/// Defines two variants of a statement: for databases without and with the column for the length class.
 macro_rules! with_lengths {
     ($name:ident, $first:literal, $rest:literal) => {
         const $name: [&str; 2] = [
@@ -64,7 +64,8 @@ with_lengths!(
     "event_id, position, until, time, lat, lon, cell, place, content, name_key, ",
     " FROM events WHERE timeline = $1 AND (event_id, position) > ($2, $3) ORDER BY event_id, position LIMIT $4"
 );
-/// With those of positions that no entry has yet: rows come with their entries, so somebody else put them there.
+/// Includes positions that no entry has yet: the service commits rows with their entries, so such rows are signs of
+/// tampering.
 const COUNT_EVENTS: &str = "SELECT (SELECT count(*) FROM events WHERE timeline = $1
     AND (position < $2 OR position >= (SELECT size FROM timelines WHERE timeline = $1))),
     (SELECT count(*) FROM interventions WHERE timeline = $1
@@ -76,14 +77,14 @@ impl ScanSource for PostgresStore {
         Ok(schema::differences(&self.reader().await?).await?)
     }
 
-    /// PostgreSQL has its own tools that read a whole cluster: checksums of pages, and `pg_amcheck` for indexes.
+    /// PostgreSQL has its own tools to check a whole cluster: page checksums, and `pg_amcheck` for indexes.
     async fn contradictions(&self) -> Result<Vec<String>, StoreError> {
         Ok(Vec::new())
     }
 
     async fn snapshot(&self, timeline: &TimelineId) -> Result<Option<Snapshot>, StoreError> {
         match self.heads_of_a_moment(|on| snapshot(on, timeline.clone(), true).boxed()).await {
-            // It is for the scan to say that an entry is missing.
+            // Leave it to the scan to report the missing entry.
             Err(Failed::Unfinished) => Ok(self.moment(|on| snapshot(on, timeline.clone(), false).boxed()).await?),
             ended => Ok(ended?),
         }
@@ -127,7 +128,7 @@ impl ScanSource for PostgresStore {
         Ok(page)
     }
 
-    /// Rows are in no order of their own, and are read by the index of ids.
+    /// The table has no inherent order, and is read by the index by id.
     async fn event_index_page(
         &self,
         _: TimelineKey,
@@ -181,7 +182,7 @@ impl ScanSource for PostgresStore {
     }
 }
 
-/// Reads what is kept beside the entries.
+/// Reads the state of a timeline apart from its entries.
 async fn snapshot(on: &Object, timeline: TimelineId, is_to_be_finished: bool) -> Result<Option<Snapshot>, Failed> {
     let which = Which::Named(&timeline);
     let mut found =
@@ -233,7 +234,7 @@ async fn event_rows(
     events: Vec<(String, u64)>,
 ) -> Result<Vec<KeptRows>, Failed> {
     let has_lengths = lengths.are_kept(on).await?;
-    // An id that holds a NUL is none, and finds nothing.
+    // An id with a NUL is not valid and matches nothing.
     let ids = events.iter().map(|(id, _)| if id.contains('\0') { "" } else { id.as_str() });
     let (ids, positions): (Vec<&str>, Vec<i64>) = ids.zip(events.iter().map(|(_, position)| sql(*position))).unzip();
     let wanted: [&(dyn ToSql + Sync); 3] = [&key.0, &ids, &positions];
@@ -253,14 +254,14 @@ async fn event_rows(
     Ok(all)
 }
 
-/// Returns what a row is about: its first column counts what was asked for, from one.
+/// Returns the element that a row belongs to. Its first column is the 1-based index into the questions.
 fn numbered<'k>(all: &'k mut [KeptRows], row: &Row) -> Result<&'k mut KeptRows, Failed> {
     let number = usize::try_from(number(row, 0)?).unwrap_or_default();
     let kept = number.checked_sub(1).and_then(|at| all.get_mut(at));
     Ok(kept.ok_or_else(|| StoreError::Damaged("a row that was not asked for".to_owned()))?)
 }
 
-/// Returns the class of an event's length as it is kept, or as it will be.
+/// Returns the length class of an event as stored, or as it will be once the column exists.
 fn length_class(row: &Row, has_lengths: bool, content: &str) -> Result<Option<i64>, Failed> {
     if has_lengths {
         return Ok(get::<Option<i16>>(row, 10)?.map(i64::from));

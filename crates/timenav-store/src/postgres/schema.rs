@@ -1,4 +1,4 @@
-//! Whether a database is laid out as the migrations do.
+//! Compares the schema of a database with the one that the migrations create.
 
 use std::collections::BTreeSet;
 
@@ -9,13 +9,13 @@ use super::migrations;
 use super::sessions::Object;
 use super::values::{Failed, get};
 
-/// What all migrations make, a line each. Whatever could make the database do something is among it: triggers, rules,
-/// policies of rows, tables that inherit.
+/// The schema after all migrations, one object per line. It includes everything that could make the database execute
+/// something: triggers, rules, row policies, inheritance.
 const LAYOUT: &str = include_str!("../../migrations/postgres/layout.txt");
 
-/// Asks for everything about tables of these names, in the schema that tables are made in. Others may be there too, such as
-/// those of an extension. Where Citus spreads a table, its own trigger carries TRUNCATE to the workers: only who owns the
-/// server can make another by that name.
+/// Reads everything about tables with these names in the current schema. Other tables may exist too, such as those of
+/// an extension. In a distributed table, Citus has a trigger that forwards TRUNCATE to the workers. Only the owner of
+/// the server can create another trigger with that name.
 const SELECT: &str = "WITH tables AS (
         SELECT c.oid, c.relname, c.relkind, c.relrowsecurity, c.relpersistence FROM pg_class c
         JOIN pg_namespace n ON n.oid = c.relnamespace
@@ -45,7 +45,7 @@ const SELECT: &str = "WITH tables AS (
     UNION ALL SELECT 'inherits ' || relname
         FROM tables JOIN pg_inherits h ON h.inhrelid = tables.oid OR h.inhparent = tables.oid";
 
-/// Refuses a database in which something is laid out otherwise.
+/// Rejects a database whose schema differs.
 pub(super) async fn check(on: &Object) -> Result<(), Failed> {
     match differences(on).await?.into_iter().next() {
         None => Ok(()),
@@ -53,7 +53,7 @@ pub(super) async fn check(on: &Object) -> Result<(), Failed> {
     }
 }
 
-/// Returns what is laid out otherwise, a sentence each.
+/// Returns the differences, one sentence each.
 pub(super) async fn differences(on: &Object) -> Result<Vec<String>, Failed> {
     let tables = LAYOUT.lines().filter_map(|line| line.strip_prefix("relation ")?.split(' ').next());
     let tables: Vec<&str> = tables.collect();
@@ -62,7 +62,7 @@ pub(super) async fn differences(on: &Object) -> Result<Vec<String>, Failed> {
     Ok(compare(found, &migrations::to_come(on).await?))
 }
 
-/// Compares what was found with what is to be there, without the tables and columns that the database does not have yet.
+/// Compares the schema with the expected one, without tables and columns that the database does not have yet.
 fn compare(found: Vec<String>, to_come: &[&str]) -> Vec<String> {
     let found: BTreeSet<String> = found.into_iter().collect();
     let is_there = |line: &&str| !to_come.iter().any(|name| is_about(line, name));

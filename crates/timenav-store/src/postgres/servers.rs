@@ -1,14 +1,14 @@
-//! The servers that an address names, one by one.
+//! Splits an address that names several servers into single ones.
 
 use std::time::Duration;
 
 use tokio_postgres::Config;
 use tokio_postgres::config::Host;
 
-/// The port of a server whose address names none.
+/// The port of a server whose address does not have one.
 const PORT_DEFAULT: u16 = 5432;
 
-/// Returns a configuration for each server that one names.
+/// Returns one configuration per server.
 pub(super) fn one_by_one(config: &Config) -> Vec<Config> {
     let (hosts, addresses, ports) = (config.get_hosts(), config.get_hostaddrs(), config.get_ports());
     let one = |at: usize| {
@@ -30,7 +30,7 @@ pub(super) fn one_by_one(config: &Config) -> Vec<Config> {
     (0..hosts.len().max(addresses.len())).map(one).collect()
 }
 
-/// Copies what is the same for each server.
+/// Copies the settings that all servers share.
 fn copy_rest(from: &Config, to: &mut Config) {
     if let Some(user) = from.get_user() {
         to.user(user);
@@ -67,12 +67,12 @@ fn copy_rest(from: &Config, to: &mut Config) {
         .channel_binding(from.get_channel_binding());
 }
 
-/// Says that a server lets nobody in.
+/// Describes a server that does not accept connections.
 pub(super) fn silent(server: &Config, wait: Duration) -> String {
     format!("PostgreSQL: {} has let nobody in for {} seconds", place_of(server), wait.as_secs())
 }
 
-/// Returns which server this is: `the server HOST, port PORT`.
+/// Describes a server: `the server HOST, port PORT`.
 pub(super) fn place_of(server: &Config) -> String {
     let host = match server.get_hosts().first() {
         Some(Host::Tcp(host)) => host.clone(),
@@ -91,7 +91,7 @@ mod tests {
         url.parse().unwrap()
     }
 
-    /// What is forgotten in the copy of a setting would make the two differ.
+    /// A setting missing from the copy would make the two differ.
     #[test]
     fn one_server_keeps_every_setting() {
         let config = parsed(

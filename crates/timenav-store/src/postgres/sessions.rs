@@ -1,5 +1,7 @@
-//! The connections of a pool: how each is made, and which go back to it. One whose server has not answered does not, and
-//! after that the others are asked first whether they still answer: a server that stands still keeps its connections open.
+//! Creation and reuse of pooled connections.
+//!
+//! A connection is not reused after its server has failed to respond. From then on, every other connection is tested
+//! before its next use, because a frozen server keeps its connections open.
 
 use std::future::pending;
 use std::ops::{Deref, DerefMut};
@@ -21,27 +23,28 @@ pub(super) type Object = managed::Object<Sessions>;
 pub(super) type Pool = managed::Pool<Sessions>;
 pub(super) type PoolError = managed::PoolError<Failed>;
 
-/// Makes sessions on one runtime, whichever asks for them: others may be there for work that takes long, and know no network.
+/// Creates sessions on one runtime, regardless of the caller's: other runtimes may be there for long computations and
+/// have no I/O driver.
 pub(super) struct Sessions {
     pub(super) address: Arc<Address>,
     pub(super) runtime: Handle,
-    /// Counts what the server warned of.
+    /// Number of warnings from the server.
     pub(super) warnings: Arc<AtomicU64>,
-    /// How often a server has not answered, on whichever connection of the service.
+    /// How often a server has failed to respond, on any connection of the service.
     pub(super) unanswered: Arc<AtomicU64>,
 }
 
-/// A connection, and whether it is still good.
+/// A pooled connection, and whether it can be reused.
 pub(super) struct Session {
     client: ClientWrapper,
     is_given_up: AtomicBool,
-    /// How often a server had not answered when this one last did.
+    /// The value of `unanswered` when this connection was last known to work.
     known: u64,
     unanswered: Arc<AtomicU64>,
 }
 
 impl Session {
-    /// Says that the server has not answered here. Nobody gets this connection any more.
+    /// Records that the server did not respond on this connection, which is not reused.
     pub(super) fn give_up(&self) {
         self.is_given_up.store(true, Ordering::Release);
         self.unanswered.fetch_add(1, Ordering::AcqRel);
@@ -76,10 +79,10 @@ impl Manager for Sessions {
                 warnings.fetch_add(1, Ordering::AcqRel);
             }
         };
-        // What nobody waits for any more ends.
+        // Aborted if the caller is canceled.
         let connecting = self.runtime.spawn(async move { address.connect(&runtime, hear).await });
         let Ok(connected) = AbortOnDropHandle::new(connecting).await else {
-            // The runtime ends, and with it everything that could wait for this.
+            // The runtime is shutting down, and with it every caller.
             return pending().await;
         };
         let (client, driver) = connected?;

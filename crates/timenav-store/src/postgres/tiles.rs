@@ -1,4 +1,4 @@
-//! The trees' hashes, 256 at a time.
+//! Tree hashes, in tiles of 256.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -41,7 +41,7 @@ pub(super) async fn read(on: &Object, timeline: TimelineKey, tile: TileId, width
     Ok(hashes)
 }
 
-/// Returns the bytes that are kept of these tiles.
+/// Returns the stored bytes of these tiles.
 pub(super) async fn bytes_of(
     on: &Object,
     timeline: TimelineKey,
@@ -59,21 +59,22 @@ pub(super) async fn bytes_of(
     Ok(all)
 }
 
-/// A tree that grows by a step and fills tiles. What they take of what was there before is asked for together with what
-/// the step writes, and the tiles of all trees are written together: a group of writes waits for one more answer.
+/// The growth of a tree by a commit that fills tiles. The existing hashes are read together with the writes of the
+/// commit, and the tiles of all trees are written together. So a group of writes costs one more round trip.
 pub(super) struct Growth {
     timeline: TimelineKey,
     old: u64,
     new: u64,
-    /// Where the batch has the leaves that were there in the first tile of level 0, and the name that they may lack.
+    /// Index in the batch of the existing leaves in the first tile of level 0, followed by the timeline name that they
+    /// may omit.
     leaves_at: Option<usize>,
-    /// Where the batch has the row of each level above, and which tile it is of.
+    /// The tile to extend on each higher level, and the index of its row in the batch.
     rows_at: Vec<(TileId, usize)>,
 }
 
 impl Growth {
-    /// Asks for what is there of the tiles that a tree fills, or adds to, while it grows from one size to another; `None`
-    /// if there are no such tiles.
+    /// Queries the existing hashes of the tiles that a tree fills or extends while it grows. Returns `None` if there
+    /// are none.
     pub(super) fn ask(batch: &mut Batch<'_>, timeline: TimelineKey, (old, new): (u64, u64)) -> Option<Self> {
         let width = u64::from(TILE_WIDTH);
         if old / width == new / width {
@@ -101,7 +102,7 @@ impl Growth {
         Some(Self { timeline, old, new, leaves_at, rows_at })
     }
 
-    /// Adds the tiles that these entries fill, by what was found of those that were begun.
+    /// Adds the tiles that these entries fill, given the existing hashes.
     pub(super) fn fill(&self, tiles: &mut Tiles, found: &[Vec<Row>], entries: &[StoredEntry]) -> Result<(), Failed> {
         let width = u64::from(TILE_WIDTH);
         let mut hashes = self.leaves(found)?;
@@ -115,7 +116,7 @@ impl Growth {
             let mut above = Vec::new();
             for (index, hashes) in (first..).zip(hashes.chunks(usize::from(TILE_WIDTH))) {
                 let is_full = hashes.len() == usize::from(TILE_WIDTH);
-                // Of level 0 only whole tiles are kept.
+                // Leaf tiles are stored only when full.
                 if is_full || level > 0 {
                     tiles.add(self.timeline, TileId { level, index }, hashes);
                 }
@@ -130,7 +131,7 @@ impl Growth {
             first /= width;
             hashes = self.begun(level + 1, found)?;
             hashes.append(&mut above);
-            // A full tile is one hash of the level above.
+            // The root of a full tile is one hash of the level above.
             if first * width + hashes.len() as u64 != size {
                 return Err(damaged("a tile of the tree has the wrong length").into());
             }
@@ -138,7 +139,7 @@ impl Growth {
         Ok(())
     }
 
-    /// Returns the hashes of the leaves that were there in the first tile.
+    /// Returns the hashes of the existing leaves in the first tile.
     fn leaves(&self, found: &[Vec<Row>]) -> Result<Vec<Hash>, Failed> {
         let Some(at) = self.leaves_at else { return Ok(Vec::new()) };
         let (Some(leaves), Some(names)) = (found.get(at), found.get(at + 1)) else { return Ok(Vec::new()) };
@@ -147,14 +148,14 @@ impl Growth {
         Ok(leaves.iter().map(|(_, leaf)| leaf_hash(leaf)).collect())
     }
 
-    /// Returns the hashes that were there in the first tile of a level.
+    /// Returns the existing hashes in the first tile of a level.
     fn begun(&self, level: u8, found: &[Vec<Row>]) -> Result<Vec<Hash>, Failed> {
         let at = self.rows_at.iter().find(|(tile, _)| tile.level == level).and_then(|(_, at)| found.get(*at));
         at.and_then(|rows| rows.first()).map_or_else(|| Ok(Vec::new()), hashes_of)
     }
 }
 
-/// Tiles that are to be written.
+/// Tiles to be written.
 #[derive(Default)]
 pub(super) struct Tiles {
     timelines: Vec<i64>,
@@ -171,7 +172,7 @@ impl Tiles {
         self.hashes.push(hashes.iter().flat_map(Hash::as_bytes).copied().collect());
     }
 
-    /// Writes them, in one journey, or in none if there are no tiles.
+    /// Writes the tiles in one round trip, or in none if there are no tiles.
     pub(super) async fn write(self, on: &Object) -> Result<(), Failed> {
         if self.timelines.is_empty() {
             return Ok(());
@@ -196,7 +197,7 @@ async fn leaf_hashes(on: &Object, timeline: TimelineKey, index: u64, width: usiz
     Ok(found.iter().map(|leaf| leaf_hash(leaf)).collect())
 }
 
-/// Returns the leaves of at most `items_max` entries from a position on, in order.
+/// Returns up to `items_max` leaves, starting at a position, in order.
 pub(super) async fn leaves(
     on: &Object,
     timeline: TimelineKey,
@@ -210,7 +211,7 @@ pub(super) async fn leaves(
     Ok(kept.into_iter().map(|(_, leaf)| leaf).collect())
 }
 
-/// As [`leaves`], at some positions of several timelines: in one journey.
+/// Like [`leaves`], for ranges of several timelines, in one round trip.
 pub(super) async fn leaves_of(on: &Object, of: &[(TimelineKey, Range<u64>)]) -> Result<Vec<Vec<Vec<u8>>>, Failed> {
     let keys: Vec<i64> = of.iter().map(|(key, _)| key.0).collect();
     let firsts: Vec<i64> = of.iter().map(|(_, at)| sql(at.start)).collect();

@@ -41,7 +41,7 @@ const SETTLE_FIRINGS: &str = "UPDATE firings f SET state = n.state, settled = n.
 const INSERT_ADVANCE: &str = "INSERT INTO advances (timeline, position, advance_id, ended, record)
     VALUES ($1, $2, $3, $4, $5)";
 
-/// Makes a statement that selects timers with what they hand over, or without it.
+/// Builds the statements that select timers with or without their payload.
 macro_rules! timers {
     ($which:literal) => {
         concat!(
@@ -93,18 +93,18 @@ const ADVANCE: &str =
 const ADVANCES: &str = "SELECT position, advance_id, ended, record FROM advances WHERE timeline = $1 AND position > $2
     ORDER BY position LIMIT $3";
 
-/// Writes what happens to timers.
+/// Writes changes of timers.
 pub(super) fn put<'a>(batch: &mut Batch<'a>, steps: &[(TimelineKey, &'a TimerRows)]) {
     if steps.iter().all(|(_, rows)| rows.is_empty()) {
         return;
     }
-    // One after the other: the same row may be written by each.
+    // In order, because each may write the same row.
     for (key, rows) in steps {
         put_timers(batch, *key, rows);
     }
     let moved = || steps.iter().flat_map(|(key, rows)| rows.moved.iter().map(|one| (key.0, one)));
     if moved().next().is_some() {
-        // Of several moves of a timer the last one counts.
+        // If a timer moves several times, the last move counts.
         let last: BTreeMap<_, _> = moved().map(|(key, one)| ((key, one.position), one)).collect();
         batch.add(
             MOVE_TIMERS,
@@ -131,7 +131,7 @@ fn put_timers<'a>(batch: &mut Batch<'a>, key: TimelineKey, rows: &'a TimerRows) 
     if !gone.is_empty() {
         batch.add(DELETE_TIMERS, values![key.0, gone]);
     }
-    // A row can be put only once by a statement.
+    // One statement can insert a row only once.
     let last: BTreeMap<u64, &TimerRow> = rows.set.iter().map(|one| (one.position, one)).collect();
     if last.is_empty() {
         return;
@@ -196,7 +196,7 @@ fn put_firings<'a>(batch: &mut Batch<'a>, steps: &[(TimelineKey, &'a TimerRows)]
     }
 }
 
-/// Returns an answer to each question, in their order. All are asked before the first answer is waited for.
+/// Returns the results in the order of the questions. All statements are sent before the first response is awaited.
 pub(super) async fn named(on: &Object, wanted: &[(TimelineKey, TimersWanted)]) -> Result<Vec<TimersFound>, Failed> {
     let mut all = Vec::with_capacity(wanted.len());
     for (timeline, one) in wanted {
@@ -205,7 +205,7 @@ pub(super) async fn named(on: &Object, wanted: &[(TimelineKey, TimersWanted)]) -
     try_join_all(all).await
 }
 
-/// Returns what there is of a timeline's timers.
+/// Looks up timers, firings or advances of a timeline.
 pub(super) async fn find(on: &Object, timeline: TimelineKey, wanted: &TimersWanted) -> Result<TimersFound, Failed> {
     let key = timeline.0;
     let limit = |items_max: &usize| sql(*items_max as u64);
@@ -273,7 +273,7 @@ pub(super) async fn find(on: &Object, timeline: TimelineKey, wanted: &TimersWant
     }
 }
 
-/// Returns where those begin that come after a firing, in their order: moment, position and round.
+/// Returns the sort key after which firings are read: due time, position and round.
 fn place(after: Option<Fallen>) -> (i64, i64, i64) {
     after.map_or((i64::MIN, -1, -1), |one| (one.due.micros(), sql(one.position), i64::from(one.round)))
 }
@@ -310,7 +310,7 @@ fn timer(row: &Row) -> Result<TimerRow, Failed> {
     })
 }
 
-/// Reads a firing from the first columns of a row, in the order of `firings!`.
+/// Decodes a firing from the first columns of a row, in the order of `firings!`.
 pub(super) fn firing(row: &Row) -> Result<FiringRow, Failed> {
     Ok(FiringRow {
         fallen: Fallen { due: instant(get(row, 0)?)?, position: number(row, 1)?, round: round(row, 2)? },

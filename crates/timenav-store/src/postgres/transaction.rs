@@ -1,4 +1,4 @@
-//! A transaction that writes, and what became of it; and one that reads.
+//! Write transactions, finding out their outcome, and read transactions.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -22,32 +22,32 @@ use super::{heads, tiles};
 const NAME: &str = "SELECT pg_current_xact_id()::text, pg_backend_pid()";
 const STATUS: &str = "SELECT pg_xact_status($1::text::xid8)";
 
-/// A transaction on the connection that writes. Dropped while it is open, it takes the connection with it, and with that
-/// the server ends it.
+/// A transaction on the writing connection. Dropping it while it is open closes the connection, and the server rolls
+/// back.
 pub(super) struct Writing {
     writer: Option<Object>,
     lengths: Arc<Lengths>,
     spread: Arc<Spread>,
-    /// By which the server knows it, also once it has ended.
+    /// The transaction id, which identifies it even after its end.
     name: String,
 }
 
-/// How long the end of a transaction may take. No limit of the server covers its wait for a standby.
+/// Timeout of a commit. No server timeout covers its wait for a standby.
 const COMMIT_WAIT: Duration = Duration::from_secs(20);
-/// How long the end of a transaction may take that changes nothing.
+/// Timeout for ending a transaction that changes nothing.
 const END_WAIT: Duration = Duration::from_secs(5);
-/// How long it is tried to find out what became of a transaction.
+/// How long to try to find out the outcome of a transaction.
 const SETTLE_WAIT: Duration = Duration::from_secs(6);
-/// How long a change of the directory waits for transactions that began before it. The server ends those of services that
-/// do not go on after two seconds.
+/// How long a change of the directory waits for earlier transactions. The server ends those of stalled services after
+/// two seconds.
 const EARLIER_WAIT: Duration = Duration::from_secs(10);
 const SETTLE_EVERY: Duration = Duration::from_millis(100);
 const EARLIER_EVERY: Duration = Duration::from_millis(3);
 const IS_OLDEST: &str = "SELECT pg_snapshot_xmin(pg_current_snapshot()) > $1::text::xid8";
-/// The transaction that began last: of those that are open, none has a later name.
+/// The newest transaction id: no open transaction has a later one.
 const NEWEST: &str = "SELECT (pg_snapshot_xmax(pg_current_snapshot())::text::bigint - 1)::text";
 
-/// By which a step is known again: the first entry that it wrote. No other has its salt.
+/// Identifies a commit by the first entry that it wrote. No other entry has the same salt.
 pub(super) struct Proof<'a> {
     locks: Vec<i64>,
     timeline: TimelineKey,
@@ -63,22 +63,22 @@ impl<'a> Proof<'a> {
     }
 }
 
-/// What became of a transaction that was to be committed.
+/// The outcome of a commit.
 enum Ended {
     Committed,
-    /// For which reason it was not.
+    /// It failed, for this reason.
     Not(Failed),
-    /// The answer is missing.
+    /// The response was lost.
     Unknown(Failed),
 }
 
 impl Writing {
-    /// Begins, and runs a first batch together with that. Returns its rows.
+    /// Begins a transaction, pipelined with a first batch. Returns the batch's rows.
     pub(super) async fn begin(connections: &Connections, first: Batch<'_>) -> Result<(Self, Vec<Vec<Row>>), Failed> {
         let (lengths, spread) = (Arc::clone(&connections.lengths), Arc::clone(&connections.spread));
         let mut writing = Self { writer: Some(connections.writer().await?), lengths, spread, name: String::new() };
         let on = writing.on()?;
-        // Prepared before it begins: what is sent together with the beginning comes after it.
+        // Prepared before the transaction: statements sent together with `BEGIN` run after it.
         let name = answered(on, ANSWER_WAIT, async { Ok(on.prepare_cached(NAME).await?) }).await?;
         let begun = async {
             let ((), name, rows) = try_join!(
@@ -101,25 +101,24 @@ impl Writing {
         }
     }
 
-    /// Returns the connection that it is on.
     pub(super) fn on(&self) -> Result<&Object, Failed> {
         self.writer.as_ref().ok_or_else(gone)
     }
 
-    /// Returns whether events have a column for how long they last, until this ends.
+    /// Returns whether events have a column for their length class. This does not change until the transaction ends.
     pub(super) async fn keeps_lengths(&self) -> Result<bool, Failed> {
         self.lengths.are_kept_until_the_end(self.on()?).await
     }
 
-    /// Returns whether rows are on several servers.
+    /// Returns whether rows are distributed over several servers.
     pub(super) async fn is_spread(&self) -> Result<bool, Failed> {
         self.spread.is_so(self.on()?).await
     }
 
-    /// Ends it without effect.
+    /// Rolls back.
     pub(super) async fn give_up(mut self) {
         let Some(writer) = self.writer.as_ref() else { return };
-        // Where that fails, or the server stands still, the connection goes, and the server does the same.
+        // If that fails or the server hangs, the connection is closed, and the server rolls back.
         match tokio::time::timeout(END_WAIT, writer.batch_execute("ROLLBACK")).await {
             Ok(Ok(())) => drop(self.writer.take()),
             Ok(Err(_)) => {}
@@ -127,15 +126,15 @@ impl Writing {
         }
     }
 
-    /// Returns by which name the server knows it.
+    /// Returns the transaction id.
     pub(super) fn name(&self) -> &str {
         &self.name
     }
 
-    /// Makes it true. Where the answer gets lost, or is none, it is found out what became of it.
+    /// Commits. If the response is lost or inconclusive, finds out the outcome.
     ///
     /// # Errors
-    /// It was not committed; or that is not known.
+    /// If the transaction was not committed, or its outcome cannot be determined.
     pub(super) async fn commit(mut self, connections: &Connections, proof: Option<Proof<'_>>) -> Result<(), Failed> {
         match self.try_commit(connections).await {
             Ended::Committed => Ok(()),
@@ -146,7 +145,7 @@ impl Writing {
             Ended::Unknown(failed) => {
                 connections.unanswered.fetch_add(1, Ordering::Relaxed);
                 let name = std::mem::take(&mut self.name);
-                // Its session may hold what the next one needs.
+                // Its session may hold locks that the next transaction needs.
                 drop(self);
                 if settle(connections, &name, proof.as_ref()).await? { Ok(()) } else { Err(failed) }
             }
@@ -156,22 +155,22 @@ impl Writing {
     async fn try_commit(&mut self, connections: &Connections) -> Ended {
         let warnings = connections.warnings();
         let Ok(on) = self.on() else { return Ended::Unknown(lost()) };
-        // The commit of a transaction that has failed is answered without an error, and the driver does not tell what was
-        // answered. So the server is asked in the same breath.
+        // The commit of a failed transaction returns no error, and the driver does not expose the command tag. So the
+        // status is queried along with it.
         let ending = async { futures_util::join!(on.batch_execute("COMMIT"), status(on, &self.name)) };
         let Ok((committed, status)) = tokio::time::timeout(COMMIT_WAIT, ending).await else {
             on.give_up();
             return Ended::Unknown(lost());
         };
         match (committed, status) {
-            // The server warns where it has not waited for a standby: then what it has may still be lost.
+            // The server warns if it did not wait for a standby. The commit may then still be lost.
             (Ok(()), _) if connections.warnings() != warnings => Ended::Unknown(lost()),
             (Ok(()), Ok(Some(status))) if status == "committed" => {
                 drop(self.writer.take());
                 Ended::Committed
             }
             (Ok(()), Ok(_)) => Ended::Not(lost()),
-            // The server itself says no.
+            // The server itself rejected the commit.
             (Err(error), _) if is_refused(&error) => Ended::Not(error.into()),
             (Err(error), _) => Ended::Unknown(error.into()),
             (Ok(()), Err(failed)) => Ended::Unknown(failed),
@@ -179,9 +178,9 @@ impl Writing {
     }
 }
 
-/// Finds out what became of a transaction. Another one waits for the same heads, so that the first has ended, looks for
-/// what it wrote, and writes something itself that is acknowledged: then what it saw is there for good. Seeing it alone is
-/// not enough: the server shows what no standby has yet.
+/// Finds out the outcome of a transaction. Another transaction waits for the locks of its heads, so that the first one
+/// has ended, looks for its entry, and then makes a durable write. Once that is acknowledged, everything it saw is
+/// durable. Seeing the entry alone is not enough, because a server shows data that no standby has yet.
 async fn settle(connections: &Connections, name: &str, proof: Option<&Proof<'_>>) -> Result<bool, Failed> {
     let settled = tokio::time::timeout(SETTLE_WAIT, async {
         loop {
@@ -207,13 +206,13 @@ async fn try_settle(connections: &Connections, name: &str, proof: Option<&Proof<
     let (mut writing, found) = Writing::begin(connections, first).await?;
     let status: Option<String> = found.get(1).and_then(|rows| rows.first()).map_or(Ok(None), |row| get(row, 0))?;
     let is_there = match (status.as_deref(), proof) {
-        // What it has made is not there to be waited for.
+        // New heads cannot be locked to wait for it.
         (Some("in progress"), _) => return Ok(None),
         (status, Some(proof)) => {
             let leaf = tiles::leaves(writing.on()?, proof.timeline, proof.position, 1).await?;
             match (leaf.first(), status) {
-                // Where entries are spread over servers, the one with the entry commits later. A server that has lost
-                // what it had may also know another transaction by that name.
+                // If entries are distributed over servers, the server with the entry commits later. A server that has
+                // lost data may also know another transaction by that id.
                 (None, Some("committed")) => return Ok(None),
                 (leaf, _) => leaf.is_some_and(|leaf| leaf == proof.leaf),
             }
@@ -226,22 +225,22 @@ async fn try_settle(connections: &Connections, name: &str, proof: Option<&Proof<
     }
 }
 
-/// Waits until every transaction has ended that had begun when one was committed. One that has begun may have looked at the
-/// directory before that, and may still be on its way.
+/// Waits until every transaction has ended that was open when a transaction was committed. An earlier transaction may
+/// have read the directory before the commit and still be running.
 pub(super) async fn wait_for_earlier(connections: &Connections, name: &str) -> Result<(), Failed> {
     wait_until_all_after(connections, Some(name)).await
 }
 
-/// Waits until every transaction has ended that has begun by now.
+/// Waits until every transaction that is open now has ended.
 pub(super) async fn wait_for_open(connections: &Connections) -> Result<(), Failed> {
     wait_until_all_after(connections, None).await
 }
 
-/// Waits until every transaction that is open began after a committed one; where none is named, after now.
+/// Waits until all open transactions are newer than a committed one, or than now if none is named.
 ///
 /// # Errors
-/// Only [`StoreError::Unknown`]: what is waited for is committed, whatever becomes of the connection that asks. So it is
-/// asked again on another one.
+/// Only [`StoreError::Unknown`]: the change is committed, whatever happens to the querying connection. So the query is
+/// retried on another one.
 async fn wait_until_all_after(connections: &Connections, name: Option<&str>) -> Result<(), Failed> {
     let waited = tokio::time::timeout(EARLIER_WAIT, async {
         while let Err(failed) = try_wait_until_all_after(connections, name).await {
@@ -276,13 +275,13 @@ pub(super) async fn pause(duration: Duration) {
     tokio::time::sleep(duration).await;
 }
 
-/// Returns what the server knows of a transaction.
+/// Returns the status of a transaction on the server.
 async fn status(on: &Object, name: &str) -> Result<Option<String>, Failed> {
     let prepared = on.prepare_cached(STATUS).await?;
     get(&on.query_one(&prepared, &[&name]).await?, 0)
 }
 
-/// Returns whether the server refuses a statement and the session goes on. One that ends may have committed before.
+/// Returns whether the server rejected a statement and kept the session. A session that ends may have committed before.
 fn is_refused(error: &tokio_postgres::Error) -> bool {
     error.as_db_error().is_some_and(|told| told.parsed_severity() == Some(Severity::Error))
 }
@@ -303,11 +302,11 @@ impl Drop for Writing {
     }
 }
 
-/// A read of several statements, all of one moment. Dropped before its end, it takes the connection with it.
+/// A read of several statements on one snapshot. Dropping it before its end closes the connection.
 pub(super) struct Moment(Option<Object>);
 
 impl Moment {
-    /// Begins, and reads together with that.
+    /// Begins the transaction, pipelined with the read.
     pub(super) async fn read<T>(
         reader: Object,
         read: impl for<'a> FnOnce(&'a Object) -> BoxFuture<'a, Result<T, Failed>>,
@@ -315,19 +314,19 @@ impl Moment {
         let moment = Self(Some(reader));
         let on = moment.0.as_ref().ok_or_else(gone)?;
         let begin = async { Ok(on.batch_execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY").await?) };
-        // What is sent together with the beginning comes after it.
+        // Statements sent together with `BEGIN` run after it.
         let found = match try_join!(begin, read(on)) {
             Ok(((), found)) => Ok(found),
-            // It was read, and says that it is too early.
+            // The read succeeded but came too early.
             Err(Failed::Unfinished) => Err(Failed::Unfinished),
             Err(failed) => return Err(failed),
         };
-        // Nobody has to wait for the end.
+        // The caller does not have to wait for the end.
         tokio::spawn(moment.end());
         found
     }
 
-    /// Gives the connection back.
+    /// Ends the transaction and returns the connection to the pool.
     async fn end(mut self) {
         let Some(reader) = self.0.as_ref() else { return };
         if let Ok(Ok(())) = tokio::time::timeout(END_WAIT, reader.batch_execute("COMMIT")).await {

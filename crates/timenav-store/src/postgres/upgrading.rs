@@ -1,4 +1,4 @@
-//! Which versions of the service are at work on a database, and what all of them may write.
+//! The service versions that share a database, and the feature level that all of them support.
 
 use timenav_engine::{FEATURE_LEVEL, OLDEST_FEATURE_LEVEL, SERVICE_LASTS_MICROS, StoreError};
 use tokio::task::JoinHandle;
@@ -10,79 +10,77 @@ use super::sessions::Object;
 use super::values::{Failed, damaged, get, number, sql};
 use super::{migrations, moving};
 
-/// A database that is new begins with the level of whoever makes it.
+/// A new database begins with the feature level of the service that creates it.
 const BEGIN: &str = "INSERT INTO feature_level (id, level) VALUES (true, $1)";
 const SELECT_LEVEL: &str = "SELECT level FROM feature_level";
 const FINISH: &str = "UPDATE feature_level SET level = $1";
-/// Nobody says meanwhile that they are there.
+/// Prevents services from announcing themselves in the meantime.
 const LOCK: &str = "LOCK TABLE services IN SHARE ROW EXCLUSIVE MODE";
-/// Microseconds since a service was heard of last, by the server's clock. Of a moment further away than it can have said,
-/// nothing is known.
+/// Microseconds since the last announcement of a service, by the server's clock.
 const SELECT_SERVICES: &str = "SELECT name, version, level, (extract(epoch FROM clock_timestamp()) * 1000000)::bigint
     - until + $1 FROM services ORDER BY name, service";
 
-/// A service that was at work on the database.
+/// A service that has used the database.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SeenService {
-    /// By which the operator knows it.
+    /// The name that operators gave it.
     pub name: String,
-    /// Its version.
     pub version: String,
-    /// The feature level that it knows.
+    /// The feature level that it supports.
     pub level: u64,
-    /// How long ago it said that it is there, in microseconds.
+    /// Time since its last announcement, in microseconds.
     pub heard_micros_ago: i64,
 }
 
 impl SeenService {
-    /// Returns whether it is still there, as far as the others are concerned.
+    /// Returns whether the other services consider it running.
     #[must_use]
     pub const fn is_there(&self) -> bool {
         self.heard_micros_ago < SERVICE_LASTS_MICROS
     }
 }
 
-/// What came of finishing an upgrade.
+/// The result of finishing an upgrade.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Finished {
-    /// The database has the new level.
+    /// The database now has the new level.
     Raised,
-    /// It had it before.
+    /// The database already had the level.
     Already,
-    /// These services are there and do not know it yet.
+    /// These running services do not support the new level.
     Older(Vec<SeenService>),
 }
 
-/// A connection to a database to look at the upgrade of its services, and to finish it.
+/// A connection for inspecting and finishing an upgrade.
 pub struct PostgresUpgrade {
     client: Client,
     driver: JoinHandle<()>,
 }
 
 impl PostgresUpgrade {
-    /// Connects. The address is that of [`PostgresOptions`](super::PostgresOptions).
+    /// Connects. The address has the format of [`PostgresOptions`](super::PostgresOptions).
     ///
     /// # Errors
-    /// The address cannot be read, or the database cannot be reached.
+    /// If the address is malformed, or the database cannot be reached.
     pub async fn connect(url: &str) -> Result<Self, StoreError> {
         let (client, driver) = Address::read(url)?.connect_once().await?;
         Ok(Self { client, driver })
     }
 
-    /// Returns the feature level of the database, and the services that were heard of within the last day.
+    /// Returns the feature level of the database, and the services seen within the last day.
     ///
     /// # Errors
-    /// The database has none of the service's tables, or does not answer.
+    /// If the database does not have the service's tables, or does not respond.
     pub async fn look(&mut self) -> Result<(u64, Vec<SeenService>), StoreError> {
         moving::check_no_move(&self.client).await?;
         let transaction = self.client.transaction().await.map_err(Failed::from)?;
         Ok((level(&transaction).await?, services(&transaction).await?))
     }
 
-    /// Has all services on the database write what this version knows, if all that are there know it.
+    /// Raises the feature level to that of this version, if all running services support it.
     ///
     /// # Errors
-    /// The database has a higher level, or none of the service's tables, or does not answer.
+    /// If the database has a higher level, lacks the service's tables, or does not respond.
     pub async fn finish(&mut self) -> Result<Finished, StoreError> {
         moving::check_no_move(&self.client).await?;
         let transaction = self.client.transaction().await.map_err(Failed::from)?;
@@ -95,7 +93,7 @@ impl PostgresUpgrade {
         if !found.is_empty() {
             return Ok(Finished::Older(found));
         }
-        // It may take minutes, in which services go on saying that they are there.
+        // This may take minutes, and services keep announcing themselves in the meantime.
         migrations::change_to(&transaction, FEATURE_LEVEL).await?;
         transaction.batch_execute(LOCK).await.map_err(Failed::from)?;
         let found = older(&transaction).await?;
@@ -114,7 +112,7 @@ impl Drop for PostgresUpgrade {
     }
 }
 
-/// Makes the tables of a database that is new, and refuses one that this version cannot take part in.
+/// Creates the tables of a new database, and rejects one with an unsupported feature level.
 pub(super) async fn begin(transaction: &Transaction<'_>) -> Result<(), Failed> {
     if migrations::run(transaction).await? {
         transaction.execute(BEGIN, &[&sql(FEATURE_LEVEL)]).await?;
@@ -122,7 +120,7 @@ pub(super) async fn begin(transaction: &Transaction<'_>) -> Result<(), Failed> {
     Ok(check(level(transaction).await?)?)
 }
 
-/// This version knows its own level, and some before it.
+/// This version supports its own level and some earlier ones.
 fn check(level: u64) -> Result<(), StoreError> {
     if level > FEATURE_LEVEL {
         return Err(StoreError::Unavailable(format!(
@@ -143,13 +141,12 @@ async fn level(transaction: &Transaction<'_>) -> Result<u64, Failed> {
     number(&found.ok_or_else(|| damaged("the database has no feature level"))?, 0)
 }
 
-/// Returns the feature level of the database.
 pub(super) async fn read_level(on: &Object) -> Result<u64, Failed> {
     let found = rows(on, SELECT_LEVEL, &[]).await?;
     number(found.first().ok_or_else(|| damaged("the database has no feature level"))?, 0)
 }
 
-/// Returns the services that are there and do not know the level of this version.
+/// Returns the running services that do not support the level of this version.
 async fn older(transaction: &Transaction<'_>) -> Result<Vec<SeenService>, Failed> {
     let mut older = services(transaction).await?;
     older.retain(|service| service.is_there() && service.level < FEATURE_LEVEL);
@@ -200,7 +197,7 @@ mod tests {
         let known = format!("this one knows levels {OLDEST_FEATURE_LEVEL} to {FEATURE_LEVEL}");
         let page = page.replace('\n', " ");
         assert!(page.contains(&known), "{known}");
-        // What the command prints there is what this version prints.
+        // The output shown there is that of this version.
         let before = FEATURE_LEVEL - 1;
         for printed in [
             format!("The database has the feature level {before}, and this version knows {FEATURE_LEVEL}. Once"),

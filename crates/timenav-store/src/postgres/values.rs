@@ -1,4 +1,4 @@
-//! How values are read from rows, and what goes wrong with PostgreSQL.
+//! Decoding of rows, and the conversion of PostgreSQL errors.
 
 use timenav_engine::StoreError;
 use tokio_postgres::Row;
@@ -7,15 +7,15 @@ use tokio_postgres::types::FromSql;
 
 pub(super) use crate::kept::values::{bytes, count, damaged, id, instant, rate, restriction, role, scopes, sql};
 
-/// Why something was not done.
+/// Why an operation failed.
 #[derive(Debug)]
 pub(super) enum Failed {
-    /// As the database or the driver says.
+    /// An error of the database or the driver.
     Database(tokio_postgres::Error),
-    /// As the engine is told.
+    /// An error for the engine.
     Store(StoreError),
-    /// Entries are spread over several servers, and a head is seen whose last entry is not seen yet: the server with the
-    /// entry commits after the one with the head.
+    /// Entries are distributed over several servers, and the last entry of a visible head is not visible yet: the
+    /// server with the entry commits after the one with the head.
     Unfinished,
 }
 
@@ -46,7 +46,7 @@ impl From<Failed> for StoreError {
 }
 
 impl Failed {
-    /// Returns whether a transaction may succeed that is tried once more: it lost against another one.
+    /// Returns whether a retry of the transaction may succeed, because it lost against another one.
     pub(super) fn may_be_repeated(&self) -> bool {
         let lost = [&SqlState::T_R_SERIALIZATION_FAILURE, &SqlState::T_R_DEADLOCK_DETECTED];
         matches!(self, Self::Database(error) if error.code().is_some_and(|code| lost.contains(&code)))
@@ -63,12 +63,12 @@ pub(super) fn number(row: &Row, at: usize) -> Result<u64, Failed> {
     Ok(count(get(row, at)?)?)
 }
 
-/// Returns a text that is kept as its bytes: `text` holds no NUL, and what people write may.
+/// Returns a free text, which is stored as bytes because `text` cannot contain NUL.
 pub(super) fn text(row: &Row, at: usize) -> Result<String, Failed> {
     told(get(row, at)?)
 }
 
-/// Returns such a text, where there is one.
+/// Like [`text`], for a nullable column.
 pub(super) fn text_or_none(row: &Row, at: usize) -> Result<Option<String>, Failed> {
     get::<Option<Vec<u8>>>(row, at)?.map(told).transpose()
 }
@@ -77,7 +77,7 @@ fn told(bytes: Vec<u8>) -> Result<String, Failed> {
     Ok(String::from_utf8(bytes).map_err(|_| damaged("a text that is not UTF-8"))?)
 }
 
-/// Returns what to do if the certificate of a server is not accepted, by what TLS says of it.
+/// Returns advice for an untrusted server certificate, given the TLS error.
 fn tls_advice(cause: &str) -> &'static str {
     if cause.contains("UnsupportedCertVersion") {
         "; the server has a certificate of X.509 version 1, as Citus makes them: give it one of version 3, or, if nobody else \
@@ -90,10 +90,10 @@ fn tls_advice(cause: &str) -> &'static str {
     }
 }
 
-/// Returns what an error of PostgreSQL means to the engine.
+/// Converts a PostgreSQL error to a store error.
 fn meaning(error: &tokio_postgres::Error) -> StoreError {
     let Some(told) = error.as_db_error() else {
-        // Its cause says more than it does itself, which is as little as "error connecting to server".
+        // The cause has the details. The error itself is no more than "error connecting to server".
         let cause = std::error::Error::source(error).map(|cause| format!(": {cause}")).unwrap_or_default();
         let advice = tls_advice(&cause);
         return StoreError::Unavailable(format!("PostgreSQL: {error}{cause}{advice}"));
@@ -101,7 +101,7 @@ fn meaning(error: &tokio_postgres::Error) -> StoreError {
     let code = told.code();
     let message = format!("PostgreSQL: {} ({})", told.message(), code.code());
     let is_damage = [&SqlState::DATA_CORRUPTED, &SqlState::INDEX_CORRUPTED].contains(&code)
-        // Class 23, a constraint that is violated: the engine has made sure that none is.
+        // Class 23, constraint violations: the engine never causes any.
         || code.code().starts_with("23");
     if is_damage { StoreError::Damaged(message) } else { StoreError::Unavailable(message) }
 }

@@ -1,4 +1,4 @@
-//! Every version of an event, and the interventions on it.
+//! All versions of an event, and the interventions on it.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -37,11 +37,11 @@ const SELECT_NAMES: &str = "SELECT event_id, name_key FROM events
 const SELECT_IDS: &str = "SELECT event_id, name_key FROM events WHERE timeline = $1 AND event_id >= $4
     AND event_id < $5 AND position < $2 AND (until IS NULL OR until >= $2) LIMIT $3";
 
-/// Returns the ids of events of a name, the earliest first: of those that stand, or else of those that had it when they
-/// stood last and do not stand any more.
+/// Returns the ids of the events with a name, the earliest first: those in effect, or if there are none, ended ones
+/// that had the name last.
 pub(super) async fn named(on: &Object, layers: &[Layer], key: &str, items_max: usize) -> Result<Vec<EventId>, Failed> {
     let mut standing = select_named(on, SELECT_NAMED, layers, key, items_max).await?;
-    // An event of an earlier layer may stand otherwise, or not at all, on a later one.
+    // A later layer may change or cancel an event of an earlier one.
     let known_standing = known(on, layers, &ids(&standing)).await?;
     let stands_here = |(_, layer, event_id): &(i64, usize, EventId)| {
         known_standing.get(event_id).and_then(KnownEvent::standing).is_some_and(|version| version.layer == *layer)
@@ -69,7 +69,7 @@ fn ids(found: &[(i64, usize, EventId)]) -> Vec<EventId> {
     found.iter().map(|(_, _, event_id)| event_id.clone()).collect()
 }
 
-/// Returns time, layer and id of what a statement finds by a name.
+/// Returns time, layer and id of the events that a statement finds by name.
 async fn select_named(
     on: &Object,
     statement: &'static str,
@@ -87,7 +87,7 @@ async fn select_named(
     Ok(found)
 }
 
-/// Returns what is known of these events on these layers.
+/// Returns all versions and interventions of these events on these layers.
 pub(super) async fn known(
     on: &Object,
     layers: &[Layer],
@@ -110,7 +110,7 @@ pub(super) async fn known(
         let version = EventVersion {
             layer,
             position: number(row, 2)?,
-            // What ended it later has not happened for who looks at an earlier time.
+            // To a reader at an earlier time, a version that ended later is still in effect.
             until: until.filter(|until| layers.get(layer).is_some_and(|layer| *until < layer.as_of)),
             content: text(row, 4)?.into(),
         };
@@ -118,7 +118,7 @@ pub(super) async fn known(
     }
     for row in &interventions {
         let layer = layer_number(get(row, 0)?);
-        // Nobody intervenes on an event that has no version.
+        // An event without versions has no interventions.
         let known = all.get_mut(&id(EventId::new(get(row, 1)?))?);
         let known = known.filter(|known| known.versions.first().is_some_and(|version| version.layer <= layer));
         if let Some(known) = known {
@@ -128,12 +128,12 @@ pub(super) async fn known(
     Ok(all)
 }
 
-/// Returns the number of a layer, as it was handed over and counted from 1.
+/// Converts a 1-based layer number to an index.
 fn layer_number(ordinality: i64) -> usize {
     usize::try_from(ordinality - 1).unwrap_or(usize::MAX)
 }
 
-/// Returns the ids of events that nothing changed at or after a position, in their order.
+/// Returns the ids of the events that have not changed at or after a position, in order.
 pub(super) async fn unchanged_since(
     on: &Object,
     (timeline, position): (TimelineKey, u64),
@@ -145,8 +145,8 @@ pub(super) async fn unchanged_since(
     found.iter().map(|row| Ok(id(EventId::new(get(row, 0)?))?)).collect()
 }
 
-/// Returns standing events whose names are nearly a key or have it in them, or whose ids begin as it
-/// does and are nearly it.
+/// Returns events in effect whose names contain the key or nearly match it, or whose ids have the same first letter and
+/// nearly match it.
 pub(super) async fn names_near(
     on: &Object,
     layers: &[Layer],
@@ -154,7 +154,7 @@ pub(super) async fn names_near(
     searched_max: usize,
 ) -> Result<Vec<(EventId, Option<String>)>, Failed> {
     let mut found: Vec<(f64, EventId)> = Vec::new();
-    // No id has one of these, and no value of `text` a NUL.
+    // Neither ids nor `text` values can contain a NUL.
     let first: String = key.chars().take(1).filter(|first| *first != '\0').collect();
     for layer in layers {
         let (timeline, as_of, rows_max) = (layer.timeline.0, sql(layer.as_of), sql(searched_max as u64));
