@@ -1,11 +1,11 @@
-//! `cargo xtask bench` and `cargo xtask attack`: builds the service and what measures it, and hands over.
+//! `cargo xtask bench` and `cargo xtask attack`: build the service and the benchmark program, and run the latter.
 
 use std::path::Path;
 use std::process::Command;
 
 use crate::process;
 
-/// Builds both in release, in one go so that nothing they share is built twice, and measures.
+/// Builds both in release mode with one call, so that shared code is built once, and runs the benchmark.
 pub(crate) fn run(root: &Path, arguments: &[String]) -> anyhow::Result<()> {
     process::run(&mut process::cargo(
         root,

@@ -1,6 +1,7 @@
-//! `cargo xtask build-time`: what the README's first command costs a newcomer, against a budget.
+//! `cargo xtask build-time`: checks the cost of the README's first command for a newcomer against a budget.
 //!
-//! It is no part of `cargo xtask test`: other work on the machine changes the figures, and a cold build takes minutes.
+//! It is not part of `cargo xtask test`, because other load on the machine affects the figures and a cold build takes
+//! minutes.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -13,18 +14,18 @@ use serde::Deserialize;
 use crate::cost::Cost;
 use crate::{dist, process};
 
-/// Processor time of the cold build, in seconds. With two processors that nothing else uses it takes about half as long.
+/// Processor time of the cold build, in seconds. With two idle processors, wall time is about half of it.
 const PROCESSOR_SECONDS_MAX: f64 = 540.0;
-/// Packages that the program and its build scripts consist of, this workspace included. `cargo xtask tidy` checks it, so
-/// that a new heavy dependency is seen at once.
+/// Number of packages in the program and its build scripts, including this workspace. `cargo xtask tidy` checks it too,
+/// so that a heavy new dependency is noticed at once.
 pub(crate) const PACKAGES_MAX: usize = 288;
-/// Crates that are printed.
+/// Number of crates printed.
 const SHOWN: usize = 25;
 
-/// The system that the budget is for: dependencies differ from system to system.
+/// The target that the budget is for, because dependencies differ between systems.
 const SYSTEM: &str = "x86_64-unknown-linux-gnu";
 
-/// One unit of a build, as Cargo's report on times has it.
+/// A unit in Cargo's build timings report.
 #[derive(Debug, Deserialize)]
 struct Unit {
     name: String,
@@ -33,12 +34,12 @@ struct Unit {
     duration: f64,
 }
 
-/// Builds a fresh clone of the last commit in an empty folder, and prints what that costs.
+/// Builds a fresh clone of the last commit in an empty folder, and prints the cost.
 pub(crate) fn run(root: &Path) -> anyhow::Result<()> {
     let folder = tempfile::tempdir().context("a folder cannot be made")?;
     let clone = folder.path().join("timenav");
     process::run(Command::new("git").args(["clone", "--quiet"]).arg(root).arg(&clone))?;
-    // Downloads depend on the network, and are left out.
+    // Excludes downloads, which depend on the network.
     process::run(&mut process::cargo(&clone, &["fetch", "--locked", "--quiet"]))?;
     let target = folder.path().join("target");
     let start = Cost::now();
@@ -62,14 +63,14 @@ pub(crate) fn run(root: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Reads the units from Cargo's report, which has them as JSON in a script.
+/// Parses the units in Cargo's report, which has them as JSON in a script.
 fn units(report: &str) -> anyhow::Result<Vec<Unit>> {
     let start = report.split_once("const UNIT_DATA = ").context("the report has no units")?.1;
     let mut units = serde_json::Deserializer::from_str(start).into_iter();
     units.next().context("the report has no units")?.context("the units of the report are not JSON")
 }
 
-/// Returns each package that the program is built from, by name and version.
+/// Returns name and version of each package that the program is built from.
 pub(crate) fn packages(root: &Path) -> anyhow::Result<BTreeSet<String>> {
     let tree = ["tree", "--locked", "--package", "timenav", "--edges", "normal,build", "--target", SYSTEM];
     let told = process::output(process::cargo(root, &tree).args(["--prefix", "none", "--format", "{p}"]))?;

@@ -1,5 +1,5 @@
-//! The step `clients`: the clients for Python and TypeScript are built from the OpenAPI document, formatted, linted and
-//! typed, and their tests pass beside a service.
+//! The step `clients`: builds the Python and TypeScript clients from the OpenAPI document, checks their formatting,
+//! lints and types, and runs their tests against a service.
 
 use std::path::Path;
 use std::process::Command;
@@ -9,10 +9,9 @@ use anyhow::Context;
 use crate::node::{self, TYPESCRIPT_CLIENT, npm};
 use crate::{dist, process, tools};
 
-/// Where the client for Python is.
 const PYTHON: &str = "clients/python";
 
-/// Runs the step; `is_built` says whether the tests have built the service.
+/// Runs the step. `is_built` says whether the tests have already built the service.
 pub(crate) fn run(root: &Path, is_built: bool) -> anyhow::Result<()> {
     let service = process::service(root, is_built)?;
     python(root, &service)?;
@@ -26,12 +25,12 @@ fn python(root: &Path, service: &Path) -> anyhow::Result<()> {
     let call = |arguments: &[&str]| {
         let mut command = Command::new(packages.join("bin/python"));
         command.arg("-m").args(arguments).current_dir(&folder).env("TIMENAV_BIN", service);
-        // Python writes no bytecode beside the sources.
+        // Keep bytecode out of the source folder.
         command.env("PYTHONDONTWRITEBYTECODE", "1");
         command
     };
-    // As users install it, so that tests find files that the package lacks. The build also generates the code that mypy
-    // checks.
+    // Installed like a user would, so that the tests notice files missing from the package. The build also generates
+    // the code that mypy checks.
     let install = ["pip", "install", "--quiet", "--disable-pip-version-check", "--no-deps", "--no-build-isolation"];
     process::run(call(&install).args(["--force-reinstall", "."]))
         .context("the client for Python cannot be installed")?;

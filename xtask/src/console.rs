@@ -1,5 +1,5 @@
-//! The step `console`: the browser console is formatted, linted, checked, built, compared with what is committed, and
-//! driven in a browser.
+//! The step `console`: checks formatting, lints and types of the browser console, builds it, compares it with the
+//! committed build, and tests it in a browser.
 
 use std::path::Path;
 use std::process::Command;
@@ -9,10 +9,9 @@ use anyhow::Context;
 use crate::node::{self, npm};
 use crate::{process, tools};
 
-/// Where the sources of the console are.
 const CONSOLE: &str = "console";
 
-/// Runs the step; `is_built` says whether the tests have built the service.
+/// Runs the step. `is_built` says whether the tests have already built the service.
 pub(crate) fn run(root: &Path, is_built: bool) -> anyhow::Result<()> {
     let console = root.join(CONSOLE);
     node::generate_client(root)?;
@@ -28,7 +27,7 @@ pub(crate) fn run(root: &Path, is_built: bool) -> anyhow::Result<()> {
     process::run(&mut browse)
 }
 
-/// Builds the console anew, compares the result with what is committed, and weighs it.
+/// Builds the console, compares the result with the committed one, and checks its size.
 fn compare(root: &Path, console: &Path) -> anyhow::Result<()> {
     let built = process::target_folder(root).join("console");
     let folder = built.to_str().context("the target folder has a name that is no text")?;

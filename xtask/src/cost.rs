@@ -1,22 +1,22 @@
-//! What a step costs: time on the wall clock, and time of all processors.
+//! The cost of a step: wall time and processor time.
 
 use std::fs;
 use std::time::Instant;
 
-/// Clock ticks in a second, in which Linux counts times of processors for programs (`USER_HZ`).
+/// Clock ticks per second in which Linux reports processor times (`USER_HZ`).
 const TICKS_PER_SECOND: f64 = 100.0;
-/// Fields of `/proc/self/stat` after the name of the program that count the ticks of children (`proc_pid_stat(5)`).
+/// Fields of `/proc/self/stat`, after the program name, with the ticks of child processes (`proc_pid_stat(5)`).
 const CHILDREN: [usize; 2] = [13, 14];
 
-/// What something costs, in seconds.
+/// A cost in seconds.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Cost {
     pub(crate) wall: f64,
-    /// Of all processors, in programs that have ended. Zero if the system does not say.
+    /// Time of all processors in child processes that have ended. Zero if the system does not report it.
     pub(crate) processor: f64,
 }
 
-/// The beginning of something that costs.
+/// The start of a measurement.
 pub(crate) struct Start {
     wall: Instant,
     processor: f64,
@@ -34,7 +34,7 @@ impl Start {
     }
 }
 
-/// Returns the time that processors have spent in children that were waited for, in seconds.
+/// Returns the processor time of awaited child processes, in seconds.
 fn of_children() -> f64 {
     fs::read_to_string("/proc/self/stat").map_or(0.0, |stat| children_of(&stat))
 }

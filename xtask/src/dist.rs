@@ -1,5 +1,5 @@
-//! `cargo xtask dist`: the program that users get, in an archive, a Python wheel and an npm package with their sums. The
-//! same source makes the same bytes.
+//! `cargo xtask dist`: packs the released program as an archive, a Python wheel and an npm package, with checksums. The
+//! output is reproducible.
 
 mod glibc;
 mod installation;
@@ -18,10 +18,11 @@ use crate::{process, tools};
 use program::{PACKAGES, Program};
 use stage::Stage;
 
-/// What the archive holds beside the program.
+/// Files in the archive in addition to the program.
 const PAPERS: [&str; 5] = ["README.md", "CHANGELOG.md", "LICENSE-APACHE", "LICENSE-MIT", "NOTICE"];
 
-/// Builds the program unless a path names one, packs it, and installs the packages. Prints their paths, sizes and sums.
+/// Builds the program unless `program` is given, packs it, and installs the packages. Prints their paths, sizes and
+/// checksums.
 pub(crate) fn run(root: &Path, program: Option<&Path>) -> anyhow::Result<()> {
     let path = program.map_or_else(|| build(root), |path| Ok(path.to_owned()))?;
     let program = Program::read(root, &path)?;
@@ -41,11 +42,11 @@ pub(crate) fn run(root: &Path, program: Option<&Path>) -> anyhow::Result<()> {
     installation::check_npm(&package, &program.version)
 }
 
-/// Packs the program that tests run, and installs the packages.
+/// Packs the program that the tests use, and installs the packages.
 pub(crate) fn check_packages(root: &Path, program: &Path) -> anyhow::Result<()> {
     lint_python(root)?;
     let out = tempfile::tempdir()?;
-    // Without names and lines, which are most of the program and take a minute to pack.
+    // Without debug symbols, which are most of the program and take a minute to pack.
     let stripped = out.path().join("timenav");
     process::run(Command::new("strip").arg("--strip-all").arg("-o").arg(&stripped).arg(program))?;
     let program = Program::read(root, &stripped)?;
@@ -53,7 +54,7 @@ pub(crate) fn check_packages(root: &Path, program: &Path) -> anyhow::Result<()> 
     installation::check_npm(&npm::pack(root, &program, out.path())?, &program.version)
 }
 
-/// Checks the modules of the wheel as those of the client.
+/// Checks the Python modules of the wheel in the same way as those of the client.
 fn lint_python(root: &Path) -> anyhow::Result<()> {
     let client = root.join("clients/python");
     let tools = tools::python_packages(root, "python-client", &client.join("requirements.txt"), "ruff")?;
@@ -65,20 +66,20 @@ fn lint_python(root: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Builds the program for users and returns its path.
+/// Builds the release program and returns its path.
 fn build(root: &Path) -> anyhow::Result<PathBuf> {
     let target = process::target_folder(root);
     let mut build =
         process::cargo(root, &["build", "--locked", "--profile", "dist", "--package", "timenav", "--features", "full"]);
     let places = [(root.to_owned(), "/src"), (target.clone(), "/target"), (cargo_home()?, "/cargo")];
     build.env("RUSTFLAGS", joined(&places, "--remap-path-prefix="));
-    // What is compiled from C names its files too.
+    // Compiled C code contains file names too.
     build.env("CFLAGS", joined(&places, "-ffile-prefix-map="));
     process::run(&mut build)?;
     Ok(target.join("dist/timenav"))
 }
 
-/// Packs the program and the papers, and returns the path of the archive.
+/// Packs the program with its documents and licenses, and returns the path of the archive.
 fn archive(root: &Path, program: &Program, out: &Path) -> anyhow::Result<PathBuf> {
     let name = format!("timenav-{}-{}", program.version, host()?);
     let mut stage = Stage::new(out)?;
@@ -96,8 +97,8 @@ pub(crate) fn megabytes(path: &Path) -> anyhow::Result<String> {
     Ok(format!("{}.{} MB", bytes / 1_000_000, bytes / 100_000 % 10))
 }
 
-/// Returns flags that replace each path by a name that is the same everywhere. Where one holds another, the longer one
-/// counts if it comes last.
+/// Returns compiler flags that replace each path with a fixed name. If one path contains another, the longer one must
+/// come last to take effect.
 fn joined(places: &[(PathBuf, &str)], flag: &str) -> OsString {
     let mut flags = OsString::new();
     for (path, name) in places {
@@ -118,7 +119,7 @@ fn cargo_home() -> anyhow::Result<PathBuf> {
     home.context("neither CARGO_HOME nor HOME is set")
 }
 
-/// Returns the target that is built for.
+/// Returns the host's target triple.
 fn host() -> anyhow::Result<String> {
     let told = String::from_utf8(process::output(Command::new("rustc").arg("-vV"))?)?;
     let host = told.lines().find_map(|line| line.strip_prefix("host: ")).context("rustc tells no host")?;

@@ -1,12 +1,12 @@
-//! The tests of the engine, which `cargo test` runs on SQLite, on PostgreSQL: a part of `cargo xtask soak`.
+//! Runs the engine tests on PostgreSQL, as part of `cargo xtask soak`. `cargo test` runs them on SQLite.
 
 use std::path::Path;
 use std::process::Command;
 
 use crate::process;
 
-/// Tests of the engine that stay on SQLite: they look into its file, change it behind the service's back, or count on it that
-/// the store answers at once.
+/// Engine tests that work only on SQLite: they read or change the database file directly, or rely on a store that
+/// responds immediately.
 const OF_THE_FILE: [&str; 22] = [
     "bundles::what_is_missing_and_was_not_erased_ends_it",
     "checkpoints::a_database_with_checkpoints_in_it_is_carried_over",
@@ -32,7 +32,7 @@ const OF_THE_FILE: [&str; 22] = [
     "streams::who_falls_too_far_behind_begins_anew",
 ];
 
-/// Returns the call of Cargo that runs them.
+/// Returns the Cargo command that runs them.
 pub(crate) fn call(root: &Path) -> Command {
     let mut call = process::cargo(root, &["test", "--package", "timenav-store", "--test", "it", "engine::", "--"]);
     for name in OF_THE_FILE {

@@ -1,7 +1,7 @@
-//! `cargo xtask fuzz`: feeds made-up bytes to every parser, each for a while.
+//! `cargo xtask fuzz`: runs every parser on generated input, each for a limited time.
 //!
-//! A target is a file in `fuzz/fuzz_targets`. It starts from the few inputs that are committed for
-//! it, and keeps what it learns beside them, in a folder that Git does not see.
+//! A target is a file in `fuzz/fuzz_targets`. It starts from a small committed corpus and stores the generated corpus
+//! next to it, in a folder that Git ignores.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -12,11 +12,11 @@ use anyhow::{Context, bail};
 
 use crate::{process, tools};
 
-/// Most memory that a target may take, in MiB.
+/// Memory limit of a target, in MiB.
 const MEMORY_MIB_MAX: u32 = 2_048;
-/// Longest time that one input may take.
+/// Time limit per input.
 const INPUT_TIME_MAX: Duration = Duration::from_secs(10);
-/// How the names of files begin that hold a finding. Slow inputs are kept too, and are none.
+/// Prefixes of the file names of findings. Slow inputs are stored too, but are not findings.
 const FINDINGS: [&str; 4] = ["crash-", "leak-", "oom-", "timeout-"];
 
 /// Runs the chosen targets one after the other, and stops at the first finding.
@@ -24,7 +24,7 @@ pub(crate) fn run(root: &Path, wanted: &[String], seconds: u32) -> anyhow::Resul
     let targets = chosen(targets(root)?, wanted)?;
     tools::require_nightly()?;
     let program = tools::cargo_tool(root, "cargo-fuzz")?;
-    // A target that does not compile is no finding.
+    // A target that does not compile is not a finding.
     process::run(cargo_fuzz(root, &program).arg("build")).context("the targets cannot be built")?;
     for target in &targets {
         println!("\n== {target}: {seconds} s");
@@ -34,7 +34,6 @@ pub(crate) fn run(root: &Path, wanted: &[String], seconds: u32) -> anyhow::Resul
     Ok(())
 }
 
-/// Prints the name of every target.
 pub(crate) fn list(root: &Path) -> anyhow::Result<()> {
     for target in targets(root)? {
         println!("{target}");
@@ -53,7 +52,7 @@ fn targets(root: &Path) -> anyhow::Result<Vec<String>> {
     Ok(targets)
 }
 
-/// Returns the targets that are wanted, in their own order: all of them if none is named.
+/// Returns the wanted targets, in sorted order, or all of them if none is named.
 fn chosen(all: Vec<String>, wanted: &[String]) -> anyhow::Result<Vec<String>> {
     if let Some(stranger) = wanted.iter().find(|name| !all.contains(name)) {
         bail!("there is no target `{stranger}`; the targets are {}", all.join(", "));
@@ -61,7 +60,7 @@ fn chosen(all: Vec<String>, wanted: &[String]) -> anyhow::Result<Vec<String>> {
     Ok(all.into_iter().filter(|name| wanted.is_empty() || wanted.contains(name)).collect())
 }
 
-/// Returns a call of cargo-fuzz under the nightly toolchain.
+/// Returns a cargo-fuzz command with the nightly toolchain.
 fn cargo_fuzz(root: &Path, program: &Path) -> Command {
     let mut command = tools::nightly();
     command.arg(program).current_dir(root);
@@ -74,7 +73,7 @@ fn run_target(root: &Path, program: &Path, target: &str, seconds: u32) -> anyhow
         fs::create_dir_all(root.join(folder)).with_context(|| format!("{folder} cannot be made"))?;
     }
     let mut command = cargo_fuzz(root, program);
-    // What is learned is written into the first folder.
+    // libFuzzer writes new inputs to the first folder.
     command.args(["run", target, &grown, &committed, "--"]).args(limits(seconds));
     if let Err(error) = process::run(&mut command) {
         let found = newest_finding(&files(&root.join("fuzz/artifacts").join(target)).unwrap_or_default());
@@ -84,7 +83,7 @@ fn run_target(root: &Path, program: &Path, target: &str, seconds: u32) -> anyhow
     Ok(())
 }
 
-/// Returns what libFuzzer is told.
+/// Returns the options for libFuzzer.
 fn limits(seconds: u32) -> [String; 4] {
     [
         format!("-max_total_time={seconds}"),
@@ -94,7 +93,7 @@ fn limits(seconds: u32) -> [String; 4] {
     ]
 }
 
-/// Says what happened to a target that failed, and how it is made to happen again.
+/// Describes why a target failed, and how to reproduce it.
 fn verdict(target: &str, program: &Path, found: Option<&Path>) -> String {
     match found {
         Some(found) => format!(
@@ -106,13 +105,12 @@ fn verdict(target: &str, program: &Path, found: Option<&Path>) -> String {
     }
 }
 
-/// Returns the files of a folder.
 fn files(folder: &Path) -> anyhow::Result<Vec<PathBuf>> {
     let entries = fs::read_dir(folder).with_context(|| format!("{} cannot be read", folder.display()))?;
     entries.map(|entry| Ok(entry?.path())).collect()
 }
 
-/// Returns the file of the last finding.
+/// Returns the most recent finding.
 fn newest_finding(files: &[PathBuf]) -> Option<PathBuf> {
     let is_finding = |path: &&PathBuf| {
         let name = path.file_name().unwrap_or_default().to_string_lossy();

@@ -1,7 +1,7 @@
-//! `cargo xtask fuzz-api`: sends made-up requests to every operation of the OpenAPI document.
+//! `cargo xtask fuzz-api`: sends generated requests to every operation of the OpenAPI document.
 //!
-//! Schemathesis makes them, from the document that a running service serves, and compares the answers with it. What it is
-//! told lies in `fuzz/api`. Nothing may be found: neither in an answer, nor in the service's log, nor in its ledgers.
+//! Schemathesis generates the requests from the document of a running service and checks the responses against it. Its
+//! configuration is in `fuzz/api`. The run fails on any finding in the responses, the service's log or its ledgers.
 
 use std::fs::{self, File};
 use std::io::{BufRead, BufReader};
@@ -13,32 +13,32 @@ use anyhow::{Context, bail};
 
 use crate::{process, tools};
 
-/// The document that says everything. The one for older tools is the same without QUERY.
+/// The complete document. The one for older tools lacks QUERY operations.
 const DOCUMENT: &str = "openapi-3.2.json";
-/// What Schemathesis is told.
+/// Configuration of Schemathesis.
 const SETTINGS: &str = "fuzz/api/schemathesis.toml";
-/// How long the service may take to end.
+/// How long the service may take to stop.
 const END_TIME_MAX: Duration = Duration::from_secs(30);
-/// How often it is looked at meanwhile.
+/// Polling interval while waiting for that.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
-/// What the service prints before its address.
+/// Printed by the service before its address.
 const LISTENING: &str = "listening on ";
 
-/// How much is tried.
+/// The extent of a run.
 pub(crate) struct Budget {
-    /// Requests made up for each operation, for each phase.
+    /// Generated requests per operation and phase.
     pub(crate) max_examples: u32,
-    /// What the requests are drawn from; another each time if it is left out.
+    /// Seed of the generator. Random by default.
     pub(crate) seed: Option<u32>,
 }
 
-/// Runs the service on a data folder of its own, and tries every operation.
+/// Runs the service on its own data folder, and tests every operation.
 pub(crate) fn run(root: &Path, budget: &Budget) -> anyhow::Result<()> {
     let schemathesis = tools::schemathesis(root)?;
     process::run(&mut process::cargo(root, &["build", "--package", "timenav"]))?;
     let program = process::target_folder(root).join("debug/timenav");
     let folder = process::target_folder(root).join(format!("fuzz-api/{}", std::process::id()));
-    // Ids of processes come again, and data of another run is in the way of this one.
+    // Process ids are reused, so the folder may have data of another run.
     let _ = fs::remove_dir_all(&folder);
     fs::create_dir_all(&folder).with_context(|| format!("{} cannot be made", folder.display()))?;
     let seed = budget.seed.unwrap_or_else(any_seed);
@@ -49,7 +49,7 @@ pub(crate) fn run(root: &Path, budget: &Budget) -> anyhow::Result<()> {
     let ended = service.end();
     let found = tried.and(ended).and_then(|()| look_back(&program, &folder));
     found.with_context(|| format!("there are findings; repeat them with `{repeat}`, and see {}", folder.display()))?;
-    // Nothing was found, so there is nothing to look at. What is left behind costs only room.
+    // Nothing was found, so the data is no longer needed. A failed removal only costs disk space.
     let _ = fs::remove_dir_all(&folder);
     println!("\nevery operation was tried, and nothing was found");
     Ok(())
@@ -59,7 +59,7 @@ fn any_seed() -> u32 {
     SystemTime::UNIX_EPOCH.elapsed().map_or(0, |since| since.subsec_nanos())
 }
 
-/// Returns the call of Schemathesis.
+/// Returns the Schemathesis command.
 fn attempt(root: &Path, program: &Path, service: &Service, seed: u32, max_examples: u32) -> Command {
     let mut command = Command::new(program);
     command.current_dir(root).args(["--config-file", SETTINGS, "run"]);
@@ -69,17 +69,17 @@ fn attempt(root: &Path, program: &Path, service: &Service, seed: u32, max_exampl
     command
 }
 
-/// A service that runs.
+/// A running service.
 struct Service {
     child: Child,
-    /// Kept open, so that the service can write to it.
+    /// Kept open so that the service can write to it.
     _stdout: BufReader<ChildStdout>,
     url: String,
     key: String,
 }
 
 impl Service {
-    /// Starts the service in a folder, and waits until it accepts requests.
+    /// Starts the service in a folder and waits until it accepts requests.
     fn start(program: &Path, folder: &Path) -> anyhow::Result<Self> {
         let log = File::create(log_file(folder)).context("the service's log cannot be made")?;
         let mut command = Command::new(program);
@@ -104,7 +104,7 @@ impl Service {
         }
     }
 
-    /// Ends the service as its operator would.
+    /// Stops the service as an operator would.
     fn end(mut self) -> anyhow::Result<()> {
         if let Some(status) = self.child.try_wait().context("the service cannot be looked at")? {
             bail!("the service has ended by itself ({status})");
@@ -131,7 +131,7 @@ fn log_file(folder: &Path) -> PathBuf {
     folder.join("service.log")
 }
 
-/// Looks at what the service leaves behind: its log, and its ledgers.
+/// Checks the log and the ledgers that the service leaves.
 fn look_back(program: &Path, folder: &Path) -> anyhow::Result<()> {
     let log = fs::read_to_string(log_file(folder)).context("the service's log cannot be read")?;
     if let Some(line) = first_complaint(&log) {
@@ -140,7 +140,7 @@ fn look_back(program: &Path, folder: &Path) -> anyhow::Result<()> {
     process::run(Command::new(program).args(["verify", "--data"]).arg(data_folder(folder)))
 }
 
-/// Returns the first line of a log that tells of something that should not happen.
+/// Returns the first line of a log that reports a problem.
 fn first_complaint(log: &str) -> Option<&str> {
     log.lines().find(|line| [" ERROR ", " WARN ", "panicked at"].iter().any(|mark| line.contains(mark)))
 }

@@ -1,5 +1,5 @@
-//! Documents that the program writes about itself, kept in the repository so that a change to
-//! them is seen in review.
+//! Documents that the program generates about itself. They are committed, so that changes to them are visible in
+//! review.
 
 use std::path::Path;
 
@@ -7,16 +7,16 @@ use anyhow::{Context, bail};
 
 use crate::process;
 
-/// A document that the program writes about itself.
+/// A generated document.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Document {
-    /// The description of the HTTP interface, in two files.
+    /// The description of the HTTP API, in two files.
     Openapi,
-    /// The description of the command line.
+    /// The command line reference.
     CommandLine,
 }
 
-/// A call of Cargo that prints a file.
+/// Arguments of the Cargo command that prints a file.
 type Printed = &'static [&'static str];
 
 const OPENAPI: Printed =
@@ -36,7 +36,7 @@ const OPENAPI_3_2_PATCH: Printed = &[
 const COMMAND_LINE: Printed = &["run", "--quiet", "--package", "timenav", "--", "markdown-help"];
 
 impl Document {
-    /// Returns the files of a document, each with what prints it.
+    /// Returns the files of a document, each with the command that prints it.
     const fn files(self) -> &'static [(&'static str, Printed)] {
         match self {
             Self::Openapi => {
@@ -55,7 +55,7 @@ impl Document {
     }
 }
 
-/// Writes a document, or with `check` compares it with the one that is there.
+/// Writes a document, or with `check` compares it with the existing one.
 pub(crate) fn run(root: &Path, document: Document, check: bool) -> anyhow::Result<()> {
     for (file, call) in document.files() {
         let printed = String::from_utf8(process::output(&mut process::cargo(root, call))?)?;

@@ -1,4 +1,4 @@
-//! Node, which builds the console and the client for TypeScript.
+//! Node, which builds the console and the TypeScript client.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -8,12 +8,12 @@ use anyhow::{Context, bail};
 
 use crate::process;
 
-/// Where the client for TypeScript is. The console imports its sources.
+/// The TypeScript client. The console imports its sources.
 pub(crate) const TYPESCRIPT_CLIENT: &str = "clients/typescript";
-/// A copy of the lock file from which npm installed the packages.
+/// A copy of the lock file whose packages npm has installed.
 const INSTALLED: &str = "node_modules/.timenav-lock.json";
 
-/// Checks that Node is there, and new enough for the tools of the console.
+/// Checks that Node is installed and recent enough for the console's tools.
 pub(crate) fn require() -> anyhow::Result<()> {
     let told = Command::new("node").arg("--version").output().ok();
     let version = told.and_then(|told| String::from_utf8(told.stdout).ok()).unwrap_or_default();
@@ -25,14 +25,14 @@ pub(crate) fn require() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Returns a call of npm in a folder.
+/// Returns an npm command in a folder.
 pub(crate) fn npm(folder: &Path) -> Command {
     let mut command = Command::new("npm");
     command.current_dir(folder);
     command
 }
 
-/// Installs the packages that the lock file of a folder names, unless they are there already.
+/// Installs the packages of a folder's lock file, unless they are already installed.
 pub(crate) fn install(folder: &Path) -> anyhow::Result<()> {
     let read = |path: PathBuf| fs::read_to_string(&path).with_context(|| format!("{} cannot be read", path.display()));
     let wanted = read(folder.join("package-lock.json"))?;
@@ -45,14 +45,14 @@ pub(crate) fn install(folder: &Path) -> anyhow::Result<()> {
     fs::write(folder.join(INSTALLED), wanted).context("node_modules cannot be written to")
 }
 
-/// Installs the packages of the client for TypeScript, and generates its code from the OpenAPI document.
+/// Installs the packages of the TypeScript client, and generates its code from the OpenAPI document.
 pub(crate) fn generate_client(root: &Path) -> anyhow::Result<()> {
     let client = root.join(TYPESCRIPT_CLIENT);
     install(&client)?;
     process::run(npm(&client).args(["run", "--silent", "generate"]))
 }
 
-/// The first version of Node that can build the console.
+/// The oldest Node version that can build the console.
 const NODE_VERSION_MIN: (u32, u32) = (20, 19);
 
 fn is_new_enough(version: &str) -> bool {

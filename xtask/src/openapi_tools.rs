@@ -1,4 +1,4 @@
-//! `cargo xtask openapi-tools`: reads the OpenAPI document with the tools that users read it with. None may warn.
+//! `cargo xtask openapi-tools`: reads the OpenAPI document with tools that users are likely to use. None may warn.
 
 use std::fs;
 use std::path::Path;
@@ -8,16 +8,15 @@ use anyhow::{Context, bail};
 
 use crate::{node, process, tools};
 
-/// The document.
 const DOCUMENT: &str = "docs/api/openapi.json";
-/// What is installed, and what the tools are told.
+/// Lock files and configuration of the tools.
 const FOLDER: &str = "xtask/openapi";
 const PYTHON_CLIENT: &str = "openapi-python-client";
 
-/// Lints the document, and makes a client for TypeScript and one for Python of it.
+/// Lints the document, and generates a TypeScript and a Python client from it.
 pub(crate) fn run(root: &Path) -> anyhow::Result<()> {
     node::require()?;
-    // The packages are installed beside the target folder, where nothing looks for sources.
+    // Packages are installed in `target/tools`, outside of any source folder.
     let folder = root.join("target/tools/openapi");
     fs::create_dir_all(&folder).with_context(|| format!("{} cannot be made", folder.display()))?;
     for name in ["package.json", "package-lock.json"] {
@@ -39,7 +38,7 @@ pub(crate) fn run(root: &Path) -> anyhow::Result<()> {
     generate.args(["generate", "--fail-on-warning", "--overwrite", "--path"]).arg(&document);
     generate.arg("--config").arg(root.join(FOLDER).join("python-client.yml"));
     generate.arg("--output-path").arg(folder.join("python-client"));
-    // It formats what it has made by a program that was installed with it.
+    // The generator formats its output with a program installed next to it.
     let path = std::env::var_os("PATH").unwrap_or_default();
     let beside = python.parent().context("the generator is in no folder")?.to_owned();
     let paths = std::env::join_paths(std::iter::once(beside).chain(std::env::split_paths(&path)))?;
@@ -48,11 +47,11 @@ pub(crate) fn run(root: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Runs a tool that has to succeed and to say none of these words.
+/// Runs a tool that must succeed without printing any of these words.
 fn quiet(command: &mut Command, words: &[&str]) -> anyhow::Result<()> {
     let output = command.output().with_context(|| format!("{command:?} cannot be started"))?;
     let told = [output.stdout, output.stderr].map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).concat();
-    // What npm says of its own settings is not about the document.
+    // npm's own messages are not about the document.
     let lines = || told.lines().filter(|line| !line.starts_with("npm "));
     if !output.status.success() || lines().any(|line| words.iter().any(|word| line.contains(word))) {
         print!("{told}");

@@ -1,4 +1,4 @@
-//! Programs that are run, and where.
+//! Runs programs and locates folders.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -7,23 +7,23 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, bail};
 
-/// How often a program with a time limit is looked at.
+/// Polling interval for a program with a time limit.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
 
-/// Returns the folder of the workspace.
+/// Returns the root folder of the workspace.
 pub(crate) fn repository_root() -> anyhow::Result<PathBuf> {
-    // Cargo tells where this crate is now; where it was compiled counts only without Cargo.
+    // Cargo's variable has the current path of this crate. The path at compile time is the fallback without Cargo.
     let xtask = std::env::var_os("CARGO_MANIFEST_DIR").unwrap_or_else(|| env!("CARGO_MANIFEST_DIR").into());
     let root = Path::new(&xtask).parent().context("xtask lies in no folder")?;
     Ok(root.to_owned())
 }
 
-/// Returns the folder into which Cargo builds.
+/// Returns Cargo's target folder.
 pub(crate) fn target_folder(root: &Path) -> PathBuf {
     std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), |folder| root.join(folder))
 }
 
-/// Returns a call of the Cargo that runs this program.
+/// Returns a command of the Cargo that runs this program.
 pub(crate) fn cargo(root: &Path, arguments: &[&str]) -> Command {
     let mut command = Command::new(cargo_program());
     command.args(arguments).current_dir(root);
@@ -34,12 +34,12 @@ fn cargo_program() -> OsString {
     std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into())
 }
 
-/// Names the service that tests start, in place of one that is built for them.
+/// Environment variable with the service to test instead of a freshly built one.
 const SERVICE_VARIABLE: &str = "TIMENAV_BIN";
 
-/// Returns the service for tests: the one that `TIMENAV_BIN` names, or one built now unless the tests of the workspace were
-/// just built. Alone it has fewer features than beside all packages, so half of its dependencies would be built anew, which
-/// takes minutes.
+/// Returns the service to test: the one in `TIMENAV_BIN`, or one built now, unless the workspace tests were just built.
+/// Built on its own, the package has fewer features enabled than as part of the workspace, so half of its dependencies
+/// would be rebuilt, which takes minutes.
 pub(crate) fn service(root: &Path, is_built: bool) -> anyhow::Result<PathBuf> {
     if let Some(program) = std::env::var_os(SERVICE_VARIABLE) {
         return Ok(program.into());
@@ -50,13 +50,13 @@ pub(crate) fn service(root: &Path, is_built: bool) -> anyhow::Result<PathBuf> {
     Ok(target_folder(root).join("debug/timenav"))
 }
 
-/// Returns what a program is called, wherever it lies.
+/// Returns the file name of a program.
 fn name(command: &Command) -> String {
     let program = Path::new(command.get_program());
     program.file_name().unwrap_or(command.get_program()).to_string_lossy().into_owned()
 }
 
-/// Runs a program to its end.
+/// Runs a program to completion.
 pub(crate) fn run(command: &mut Command) -> anyhow::Result<()> {
     let program = name(command);
     let status = command.status().with_context(|| format!("{program} cannot be started"))?;
@@ -66,7 +66,7 @@ pub(crate) fn run(command: &mut Command) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Runs a program to its end and returns what it wrote.
+/// Runs a program to completion and returns its stdout.
 pub(crate) fn output(command: &mut Command) -> anyhow::Result<Vec<u8>> {
     let program = name(command);
     let output = command.stderr(Stdio::inherit()).output().with_context(|| format!("{program} cannot be started"))?;
@@ -76,20 +76,20 @@ pub(crate) fn output(command: &mut Command) -> anyhow::Result<Vec<u8>> {
     Ok(output.stdout)
 }
 
-/// Runs a program without a word. Returns whether it succeeded within the time limit.
+/// Runs a program silently. Returns whether it succeeded within the time limit.
 pub(crate) fn succeeds(command: &mut Command, time_max: Duration) -> bool {
     let quiet = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     let Ok(mut child) = quiet.spawn() else { return false };
     if let Some(status) = wait(&mut child, time_max) {
         return status.success();
     }
-    // It is ours, and it is too late for it; where it ended meanwhile there is nothing to end.
+    // Time limit exceeded. Both calls fail harmlessly if it has ended in the meantime.
     let _ = child.kill();
     let _ = child.wait();
     false
 }
 
-/// Waits until a program ends. Returns nothing if the time limit passes first.
+/// Waits for a program to end. Returns `None` after the time limit.
 pub(crate) fn wait(child: &mut Child, time_max: Duration) -> Option<ExitStatus> {
     let start = Instant::now();
     while start.elapsed() < time_max {

@@ -1,4 +1,4 @@
-//! `cargo xtask rolling-upgrade`: an older build of the service, replaced by this one under load.
+//! `cargo xtask rolling-upgrade`: replaces an older build of the service by the current one under load.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -8,7 +8,7 @@ use anyhow::{Context, bail};
 
 use crate::{process, tools};
 
-/// The oldest commit that has the oldest feature level that this version works with: 2.
+/// The oldest commit with the oldest feature level that this version supports: 2.
 pub(crate) const OLDEST: &str = "ff22dd39977e2c12135e374e0f262955fd46ded1";
 
 /// The test, which `cargo test` does not run.
@@ -24,7 +24,7 @@ const TEST: &[&str] = &[
     "--nocapture",
 ];
 
-/// Builds the service as of a commit, and has it replaced by the present one.
+/// Builds the service at a commit, and runs the upgrade from it to the current build.
 pub(crate) fn run(root: &Path, from: &str) -> anyhow::Result<()> {
     tools::postgres()?;
     let older = build(root, from)?;
@@ -32,7 +32,7 @@ pub(crate) fn run(root: &Path, from: &str) -> anyhow::Result<()> {
     process::run(process::cargo(root, TEST).env("TIMENAV_UPGRADE_FROM", older))
 }
 
-/// Builds the program of a commit in a folder of its own, which stays: the next run only looks whether it is there.
+/// Builds the program of a commit in a separate folder, which is reused by the next run.
 fn build(root: &Path, from: &str) -> anyhow::Result<PathBuf> {
     let folder = process::target_folder(root).join("rolling-upgrade");
     fs::create_dir_all(&folder).with_context(|| format!("{} cannot be made", folder.display()))?;
@@ -48,7 +48,8 @@ fn build(root: &Path, from: &str) -> anyhow::Result<PathBuf> {
         process::run(Command::new("tar").arg("--extract").arg("--file").arg(&packed).arg("--directory").arg(&source))?;
         fs::remove_file(&packed)?;
     }
-    // Of its own: files of a commit are as old as that, and Cargo would take what another commit made for newer.
+    // A separate target folder: a commit's files have its date, so Cargo would consider another commit's artifacts up
+    // to date.
     let target = source.join("target");
     let arguments = ["build", "--locked", "--package", "timenav", "--bin", "timenav"];
     process::run(process::cargo(&source, &arguments).env("CARGO_TARGET_DIR", &target))?;

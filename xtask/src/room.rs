@@ -1,4 +1,4 @@
-//! Whether the disk has room for what is built and for what tests keep: without it, tests fail one by one, and slowly.
+//! Checks for enough free disk space for builds and tests. Without it, tests fail slowly, one after the other.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt as _;
@@ -13,29 +13,29 @@ use crate::step::Step;
 
 const GIB: u64 = 1 << 30;
 
-/// What a build of everything takes where Cargo keeps nothing for the next one (`CARGO_INCREMENTAL=0`).
+/// Disk space for a full build without incremental compilation (`CARGO_INCREMENTAL=0`).
 const BUILD: u64 = 9 * GIB;
 
-/// What tests keep while they run: databases, folders, profiles of browsers.
+/// Disk space for running tests: databases, folders, browser profiles.
 const TESTS: u64 = 4 * GIB;
 
-/// Where Linux keeps files in memory.
+/// The in-memory file system of Linux.
 const MEMORY: &str = "/dev/shm";
 
-/// Memory that is left for the test processes.
+/// Memory to leave for test processes.
 const PROGRAMS: u64 = 8 * GIB;
 
-/// What helps where there is none.
+/// Advice if there is not enough space.
 const HELP: &str = "delete something, or name another disk in TMPDIR or CARGO_TARGET_DIR";
 
-/// A disk, as far as it matters here.
+/// A file system and its free space.
 #[derive(Clone, Copy, Debug)]
 struct Disk {
     id: u64,
     free: u64,
 }
 
-/// Checks that there is room for what the steps still have to build, and for their tests.
+/// Checks that there is enough space for what the steps still have to build, and for their tests.
 pub(crate) fn require(root: &Path, steps: &[Step]) -> anyhow::Result<()> {
     let builds = steps.iter().any(|step| matches!(step, Step::Build | Step::Test | Step::Console | Step::Clients));
     if !builds {
@@ -47,24 +47,24 @@ pub(crate) fn require(root: &Path, steps: &[Step]) -> anyhow::Result<()> {
     } else {
         0
     };
-    // The folder may not be there yet.
+    // The folder may not exist yet.
     let there = target.ancestors().find(|folder| folder.exists()).unwrap_or(root);
     let temporary = std::env::temp_dir();
     compare((disk(there)?, there, left), (disk(&temporary)?, &temporary, TESTS))
 }
 
-/// Creates a temporary folder in memory, if there is enough and `TMPDIR` is not set. A service flushes at each commit, and
-/// no test cuts the power.
+/// Creates a temporary folder in memory, if there is enough and `TMPDIR` is not set. The service flushes at each
+/// commit, and tests do not need data to survive a power failure.
 pub(crate) fn in_memory() -> Option<TempDir> {
     let free = disk(Path::new(MEMORY)).ok()?.free.min(available(&fs::read_to_string("/proc/meminfo").ok()?)?);
     let has_room = std::env::var_os("TMPDIR").is_none() && free >= TESTS + PROGRAMS;
-    // Some tests write programs there and start them.
+    // Some tests write programs there and run them.
     let flags = rustix::fs::statvfs(MEMORY).ok()?.f_flag;
     let is_place = has_room && !flags.contains(StatVfsMountFlags::NOEXEC);
     is_place.then(|| tempfile::tempdir_in(MEMORY).ok()).flatten()
 }
 
-/// Returns how much memory is available, in bytes, as the kernel tells it.
+/// Returns the available memory in bytes, from the contents of `/proc/meminfo`.
 fn available(told: &str) -> Option<u64> {
     let line = told.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
     Some(line.trim().strip_suffix(" kB")?.parse::<u64>().ok()? << 10)
@@ -94,7 +94,7 @@ fn disk(folder: &Path) -> anyhow::Result<Disk> {
     Ok(Disk { id, free: room.f_bavail.saturating_mul(room.f_frsize) })
 }
 
-/// Returns how much all files below a folder take; nothing where it is not there.
+/// Returns the total size of the files below a folder, or 0 if it does not exist.
 fn size(folder: &Path) -> u64 {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     let sizes = entries.map(|entry| match entry.metadata() {

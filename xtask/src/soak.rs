@@ -1,7 +1,7 @@
-//! `cargo xtask soak`: random and long-running suites in full, of which `cargo xtask test` runs a small part.
+//! `cargo xtask soak`: runs random and long-running suites in full. `cargo xtask test` runs a small part of them.
 //!
-//! Each part that has passed at a commit is noted in the target folder and left out the next time, so that a run that was
-//! interrupted can be continued.
+//! Parts that have passed at a commit are recorded in the target folder and skipped the next time, so that an
+//! interrupted run can be continued.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -13,9 +13,9 @@ use clap::ValueEnum;
 
 use crate::{engine_on_postgres, process, tools};
 
-/// Has tests run their full number of cases and rounds.
+/// Makes tests run their full number of cases and rounds.
 const IN_FULL: (&str, &str) = ("TIMENAV_TEST_SOAK", "1");
-/// Seeds random cases (proptest).
+/// Seed of random cases (proptest).
 const SEED: &str = "PROPTEST_RNG_SEED";
 
 /// One part, in the order in which they run.
@@ -36,7 +36,7 @@ pub(crate) enum Part {
 }
 
 impl Part {
-    /// Returns the call of Cargo that runs the part.
+    /// Returns the Cargo command that runs the part.
     fn call(self, root: &Path) -> Command {
         let store = |filter: &[&str]| {
             let call = ["test", "--package", "timenav-store", "--test", "it", "--"];
@@ -61,7 +61,7 @@ impl Part {
     }
 }
 
-/// Runs the chosen parts, or all, that have not passed at this commit yet. `seed` is that of a run to repeat.
+/// Runs the chosen parts, or all, unless they have passed at this commit. `seed` repeats an earlier run.
 pub(crate) fn run(root: &Path, parts: &[Part], seed: Option<u64>) -> anyhow::Result<()> {
     tools::postgres()?;
     let seed = seed.unwrap_or_else(|| SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |now| now.as_secs()));
@@ -82,10 +82,10 @@ pub(crate) fn run(root: &Path, parts: &[Part], seed: Option<u64>) -> anyhow::Res
     Ok(())
 }
 
-/// A note that a part has passed.
+/// A record that a part has passed.
 struct Done {
     file: PathBuf,
-    /// What it passed at. Nothing if there are changes that are not committed.
+    /// The commit at which it passed. `None` if there are uncommitted changes.
     commit: Option<String>,
 }
 

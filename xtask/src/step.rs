@@ -4,7 +4,6 @@ use std::fmt;
 
 use clap::ValueEnum;
 
-/// The manifest of the fuzz targets.
 pub(crate) const FUZZ: &str = "fuzz/Cargo.toml";
 /// One step, in the order in which they run: the quickest to fail come first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -31,13 +30,12 @@ pub(crate) enum Step {
 }
 
 impl Step {
-    /// Returns the calls of Cargo that do the step, if it is Cargo that does it. The fuzz targets are
-    /// a workspace of their own.
+    /// Returns the Cargo commands of the step, if Cargo runs it. The fuzz targets are a separate workspace.
     pub(crate) const fn cargo_calls(self) -> &'static [&'static [&'static str]] {
         match self {
             Self::Fmt => &[&["fmt", "--all", "--check"], &["fmt", "--manifest-path", FUZZ, "--check"]],
             Self::Build => &[
-                // As newcomers build it, without the features that tests switch on.
+                // As newcomers build it, without the features that tests enable.
                 &["clippy", "--package", "timenav", "--", "-D", "warnings"],
                 &["clippy", "--manifest-path", FUZZ, "--all-targets", "--", "-D", "warnings"],
             ],

@@ -1,4 +1,4 @@
-//! `cargo xtask test`: everything that a change must pass, one step after the other.
+//! `cargo xtask test`: runs all checks that a change must pass.
 
 use std::path::Path;
 use std::process::Command;
@@ -12,16 +12,16 @@ use crate::step::{FUZZ, Step};
 use crate::suites::Report;
 use crate::{clients, console, process, room, suites, tidy, tools};
 
-/// Longest time in which the database of advisories has to be fetched.
+/// Time limit for fetching the advisory database.
 const FETCH_TIME_MAX: Duration = Duration::from_mins(1);
 
-/// A processor on which no program is put on a clock, and which the compiler knows.
+/// An architecture on which programs cannot be put on a clock, for a cross-compilation check.
 const ELSEWHERE: &str = "aarch64-unknown-linux-gnu";
 
-/// Says where a libFuzzer is that need not be built, which would take a C++ compiler.
+/// Environment variable with a prebuilt libFuzzer. Building it would take a C++ compiler.
 const LIBFUZZER: &str = "CUSTOM_LIBFUZZER_PATH";
 
-/// Runs the chosen steps, and stops at the first that fails.
+/// Runs the chosen steps, and stops at the first failure.
 pub(crate) fn run(root: &Path, only: &[Step], skip: &[Step]) -> anyhow::Result<()> {
     let steps = chosen(only, skip);
     tools::require(&steps)?;
@@ -76,7 +76,7 @@ fn print_times(times: &[(Step, Cost)]) {
     }
 }
 
-/// Runs a step; `is_built` says whether a step before it has built the service.
+/// Runs a step. `is_built` says whether an earlier step has built the service.
 fn run_step(root: &Path, step: Step, is_built: bool, report: &mut Report) -> anyhow::Result<()> {
     match step {
         Step::Build => suites::build(root).map(|_| ())?,
@@ -93,7 +93,8 @@ fn run_step(root: &Path, step: Step, is_built: bool, report: &mut Report) -> any
             call.env("RUSTDOCFLAGS", "-D warnings");
         }
         if arguments.contains(&FUZZ) {
-            // Any file will do: lints link nothing. The folder is shared with the step `doc`, which checks the same crates.
+            // Any file will do, because lints do not link. The target folder is shared with the step `doc`, which
+            // checks the same crates.
             call.env(LIBFUZZER, root.join(FUZZ)).env("CARGO_TARGET_DIR", process::target_folder(root));
         }
         process::run(&mut call)?;
@@ -109,7 +110,7 @@ fn run_step(root: &Path, step: Step, is_built: bool, report: &mut Report) -> any
     }
 }
 
-/// Compiles what refuses to put programs on a clock on other processors, where the compiler can.
+/// Compiles the fallback code for other architectures, if the compiler has that target.
 fn elsewhere(root: &Path) -> anyhow::Result<()> {
     let known = process::output(Command::new("rustup").args(["target", "list", "--installed"])).unwrap_or_default();
     if !String::from_utf8_lossy(&known).lines().any(|target| target == ELSEWHERE) {
@@ -127,7 +128,7 @@ fn deny(root: &Path) -> anyhow::Result<()> {
         command.args(arguments).current_dir(root);
         command
     };
-    // Two versions of a crate are worth a look with `cargo deny check bans`, and not one at every run.
+    // Duplicate versions of a crate are only reported by `cargo deny check bans`, not by every run.
     process::run(&mut deny(&["--log-level", "error", "check", "licenses", "bans", "sources"]))
         .context("deny.toml says what is allowed, and why")?;
     if !process::succeeds(&mut deny(&["fetch", "db"]), FETCH_TIME_MAX) {

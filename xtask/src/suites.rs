@@ -1,7 +1,7 @@
-//! The tests of the workspace: built in one call of Cargo, and run by several programs at once.
+//! Builds all tests of the workspace with one Cargo call, and runs several test programs at the same time.
 //!
-//! The tests of the service's program wait for the better part of their time: for clocks that run, leases that end and
-//! programs that were killed. The other ones compute. So those run beside them.
+//! The tests of the package `timenav` spend most of their time waiting for running clocks, expiring leases and killed
+//! programs, while the other ones use the processor. So the two groups run concurrently.
 
 use std::io::{self, BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
@@ -15,22 +15,22 @@ use tempfile::TempDir;
 
 use crate::{process, room};
 
-/// What a released program has, and the tests are about.
+/// The features of a released program, which is what the tests cover.
 const FEATURES: &str = "timenav/full";
 /// The package whose tests start the service.
 const SERVICE: &str = "timenav";
-/// How many of the service's tests run at once, on each processor. They wait for clocks, leases and programs.
+/// Test threads per processor for tests of the service. They wait for clocks, leases and programs.
 const SERVICE_PER_PROCESSOR: usize = 4;
-/// The same of other tests. Some wait for PostgreSQL.
+/// Test threads per processor for other tests. Some wait for PostgreSQL.
 const OTHERS_PER_PROCESSOR: usize = 2;
-/// What the names of tests in documentation have, and no other.
+/// Part of the name of every documentation test, and of no other test.
 const OF_DOCUMENTATION: &str = "(line ";
-/// More tests than this that fail at once are no accident.
+/// If more tests than this fail at once, none is retried.
 const AGAIN_MAX: usize = 3;
-/// How many of the slowest tests are printed.
+/// Number of the slowest tests printed.
 const SLOWEST_SHOWN: usize = 30;
 
-/// One program of tests.
+/// A test program.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Suite {
     program: PathBuf,
@@ -40,7 +40,7 @@ pub(crate) struct Suite {
     starts_service: bool,
 }
 
-/// What Cargo says of something that it has built, as far as it matters here.
+/// A build message of Cargo, reduced to the fields used here.
 #[derive(Deserialize)]
 struct Built {
     reason: String,
@@ -60,21 +60,21 @@ struct Profile {
     test: bool,
 }
 
-/// What came of a program.
+/// The result of a test program.
 #[derive(Debug, Default, PartialEq)]
 struct Outcome {
     succeeded: bool,
     failed: Vec<String>,
-    /// How long each test took, in seconds.
+    /// Duration of each test, in seconds.
     times: Vec<(f64, String)>,
 }
 
-/// Tests to look at.
+/// Tests that deserve attention.
 #[derive(Debug, Default)]
 pub(crate) struct Report {
-    /// Those that failed among others and passed alone.
+    /// Tests that failed at first and passed alone.
     unsteady: Vec<String>,
-    /// How long each test took, in seconds.
+    /// Duration of each test, in seconds.
     times: Vec<(f64, String)>,
 }
 
@@ -85,7 +85,7 @@ impl Report {
         }
     }
 
-    /// Prints the tests that take longest, in seconds.
+    /// Prints the slowest tests, with their duration in seconds.
     pub(crate) fn print_slowest(&self) {
         let mut times: Vec<&(f64, String)> = self.times.iter().collect();
         times.sort_by(|a, b| b.0.total_cmp(&a.0));
@@ -98,7 +98,7 @@ impl Report {
     }
 }
 
-/// Runs all tests of the workspace, and those in documentation. A few that fail are run once more, alone.
+/// Runs all tests of the workspace and its documentation. A few failed tests are retried alone.
 pub(crate) fn run(root: &Path, report: &mut Report) -> anyhow::Result<()> {
     let suites = build(root)?;
     let (waiting, computing): (Vec<Suite>, Vec<Suite>) = suites.into_iter().partition(|suite| suite.starts_service);
@@ -113,25 +113,25 @@ pub(crate) fn run(root: &Path, report: &mut Report) -> anyhow::Result<()> {
     let outcomes: Vec<(Suite, Outcome)> = first?.into_iter().chain(second?).collect();
     report.times.extend(outcomes.iter().flat_map(|(_, outcome)| outcome.times.clone()));
     report.unsteady.extend(once_more(&outcomes)?);
-    // With `--doc` the workspace would be built again: without its programs, packages have fewer features.
+    // `--doc` would rebuild the workspace: without its programs, packages have fewer features.
     process::run(&mut linted(
         root,
         &["test", "--workspace", "--features", FEATURES, "--quiet", "--", OF_DOCUMENTATION],
     )?)
 }
 
-/// Returns a call of Cargo that compiles the workspace with clippy, so that lints need no second pass over it. Any warning
-/// is an error. All calls that are to find its results have to be made like this.
+/// Returns a Cargo command that compiles the workspace with clippy, so that linting needs no second pass. Any warning
+/// is an error. Only calls with the same settings can reuse each other's results.
 fn linted(root: &Path, arguments: &[&str]) -> anyhow::Result<Command> {
     let sysroot = process::output(Command::new("rustc").args(["--print", "sysroot"]).current_dir(root))?;
     let clippy = Path::new(String::from_utf8_lossy(&sysroot).trim()).join("bin/clippy-driver");
     let mut call = process::cargo(root, arguments);
-    // What `cargo clippy -- -D warnings` sets.
+    // As set by `cargo clippy -- -D warnings`.
     call.env("RUSTC_WORKSPACE_WRAPPER", clippy).env("CLIPPY_ARGS", "-Dwarnings__CLIPPY_HACKERY__");
     Ok(call)
 }
 
-/// Builds all tests. Returns the programs in which they are.
+/// Builds all tests and returns the test programs.
 pub(crate) fn build(root: &Path) -> anyhow::Result<Vec<Suite>> {
     let build = ["test", "--workspace", "--features", FEATURES, "--no-run", "--message-format=json-render-diagnostics"];
     let told = process::output(&mut linted(root, &build)?)?;
@@ -160,7 +160,7 @@ fn suites_of(told: &str) -> anyhow::Result<Vec<Suite>> {
     Ok(suites)
 }
 
-/// Runs programs one after the other, with their temporary files in a folder, and shows their output.
+/// Runs test programs one after the other, with `temporary` as their temporary folder, and shows their output.
 fn all_of(
     suites: &[Suite],
     temporary: Option<&Path>,
@@ -174,7 +174,7 @@ fn all_of(
     suites.iter().map(|suite| Ok((suite.clone(), run(suite)?))).collect()
 }
 
-/// Runs the tests that failed once more, each alone. Returns them, where all pass.
+/// Retries the failed tests, each alone. Returns them if all pass.
 fn once_more(outcomes: &[(Suite, Outcome)]) -> anyhow::Result<Vec<String>> {
     if let Some((suite, _)) = outcomes.iter().find(|(_, outcome)| !outcome.succeeded && outcome.failed.is_empty()) {
         bail!("the tests of {} did not run to their end", suite.program.display());
@@ -202,7 +202,7 @@ impl Suite {
     fn command(&self) -> Command {
         let mut command = Command::new(&self.program);
         command.current_dir(&self.folder).env("CARGO_MANIFEST_DIR", &self.folder);
-        // How long a test takes is printed only with this permission.
+        // `--report-time` is unstable and needs this variable.
         command.env("RUSTC_BOOTSTRAP", "1").args(["-Zunstable-options", "--report-time"]);
         let processors = thread::available_parallelism().map_or(1, usize::from);
         let each = if self.starts_service { SERVICE_PER_PROCESSOR } else { OTHERS_PER_PROCESSOR };
@@ -211,7 +211,7 @@ impl Suite {
     }
 }
 
-/// Runs a program, shows line by line what it says, and picks out the tests that failed.
+/// Runs a program, shows its output line by line, and collects the failed tests.
 fn watched(command: &mut Command, shown: &Mutex<impl Write>) -> anyhow::Result<Outcome> {
     let program = Path::new(command.get_program()).display().to_string();
     let mut child = command.stdout(Stdio::piped()).spawn().with_context(|| format!("{program} cannot be started"))?;
@@ -230,28 +230,28 @@ fn watched(command: &mut Command, shown: &Mutex<impl Write>) -> anyhow::Result<O
     Ok(Outcome { succeeded: status.success(), failed, times })
 }
 
-/// Divides a line into what it says and the seconds at its end, as in `test a::b ... ok <1.204s>`.
+/// Splits a line into its text and the seconds at its end, as in `test a::b ... ok <1.204s>`.
 fn timed(line: &str) -> (&str, Option<f64>) {
     let at_end = line.rsplit_once(" <").and_then(|(said, end)| Some((said, end.strip_suffix("s>")?.parse().ok()?)));
     at_end.map_or((line, None), |(said, seconds)| (said, Some(seconds)))
 }
 
-/// Returns the name of the test that a line is about.
+/// Returns the name of the test in a line.
 fn name(line: &str) -> Option<&str> {
     line.strip_prefix("test ")?.split(" ... ").next()
 }
 
-/// Shows a line. Whoever reads the output may have gone: the tests go on.
+/// Prints a line. Errors are ignored, so that tests continue if the reader of the output is gone.
 fn show(shown: &Mutex<impl Write>, line: &str) {
     if let Ok(mut shown) = shown.lock() {
         let _ = writeln!(shown, "{line}");
     }
 }
 
-/// The test whose failure a line tells of.
+/// Returns the name of the test if a line reports its failure.
 fn failure(line: &str) -> Option<&str> {
     let name = line.strip_prefix("test ")?.strip_suffix(" ... FAILED")?;
-    // Tests that should panic have it behind.
+    // Tests with `should_panic` have this suffix.
     Some(name.strip_suffix(" - should panic").unwrap_or(name))
 }
 

@@ -1,8 +1,7 @@
-//! `cargo xtask tidy`: what no other tool checks.
+//! `cargo xtask tidy`: checks that no other tool makes.
 //!
-//! Each check takes a [`Tree`] and says what is wrong in it, so that each is tested on trees that
-//! are made up. The files of a real tree are those that Git knows, and those it would take if
-//! they were added.
+//! Each check takes a [`Tree`] and returns the problems in it, so it can be tested with made-up trees. A real tree
+//! consists of all files that Git tracks or would add.
 
 mod tree;
 mod leftovers;
@@ -26,13 +25,13 @@ use anyhow::bail;
 
 use tree::Tree;
 
-/// Something that is not as it should be.
+/// A problem found by a check.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Problem {
     path: String,
-    /// From 1. Problems of a whole file stand on its first line.
+    /// From 1. Problems of a whole file are reported on its first line.
     line: usize,
-    /// What is wrong, and what would be right.
+    /// What is wrong, and how to fix it.
     message: String,
 }
 
@@ -48,7 +47,7 @@ impl fmt::Display for Problem {
     }
 }
 
-/// Checks the workspace and prints what is wrong, sorted by place.
+/// Checks the workspace and prints all problems, sorted by place.
 pub(crate) fn run(root: &Path) -> anyhow::Result<()> {
     let tree = Tree::read(root)?;
     let mut problems = check(&tree);
@@ -65,7 +64,7 @@ pub(crate) fn run(root: &Path) -> anyhow::Result<()> {
     }
 }
 
-/// Runs every check that needs nothing but the tree.
+/// Runs every check that needs only the tree.
 fn check(tree: &Tree) -> Vec<Problem> {
     let checks = [
         leftovers::check,
@@ -83,7 +82,7 @@ fn check(tree: &Tree) -> Vec<Problem> {
     checks.iter().flat_map(|check| check(tree)).collect()
 }
 
-/// Compares what a check finds in a made-up tree with what it should, as `path:line`.
+/// Compares the problems that a check finds in a made-up tree with the expected ones, as `path:line`.
 #[cfg(test)]
 fn assert_found(check: fn(&Tree) -> Vec<Problem>, files: &[(&str, &str)], expected: &[&str]) {
     let found: Vec<String> =

@@ -1,4 +1,4 @@
-//! What a machine has to have, and what is fetched for it.
+//! Required tools, and the ones that are fetched.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -10,22 +10,22 @@ use anyhow::{Context, bail};
 use crate::step::Step;
 use crate::{node, process};
 
-/// Cargo subcommands, prebuilt, from the index of Python packages.
+/// Prebuilt Cargo subcommands from PyPI.
 const CARGO_TOOLS_REQUIREMENTS: &str = "xtask/requirements.txt";
-/// What Schemathesis and everything below it is installed from.
+/// Schemathesis and its dependencies.
 pub(crate) const SCHEMATHESIS_REQUIREMENTS: &str = "fuzz/api/requirements.txt";
-/// Longest time that a question about a tool may take.
+/// Time limit for checking a tool.
 const ASK_TIME_MAX: Duration = Duration::from_mins(1);
 
-/// Longest time that the installation of a package may take.
+/// Time limit for installing a package.
 const INSTALL_TIME_MAX: Duration = Duration::from_mins(5);
 
-/// A program that the steps need and that nothing here can install.
+/// A program that the steps need and that must be installed by the user.
 struct Tool {
     program: &'static str,
     arguments: &'static [&'static str],
     needed_by: fn(Step) -> bool,
-    /// What is missing, and how to get it.
+    /// Error text that says what is missing, and how to get it.
     missing: &'static str,
 }
 
@@ -56,7 +56,7 @@ const TOOLS: [Tool; 4] = [
     },
 ];
 
-/// Checks that everything the steps need is there.
+/// Checks that all tools for the steps are installed.
 pub(crate) fn require(steps: &[Step]) -> anyhow::Result<()> {
     for tool in TOOLS.iter().filter(|tool| steps.iter().any(|step| (tool.needed_by)(*step))) {
         if !process::succeeds(Command::new(tool.program).args(tool.arguments), ASK_TIME_MAX) {
@@ -69,7 +69,7 @@ pub(crate) fn require(steps: &[Step]) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Returns the path of a subcommand of Cargo: the machine's own, or one that is fetched now.
+/// Returns the path of a Cargo subcommand: the installed one, or one fetched now.
 pub(crate) fn cargo_tool(root: &Path, name: &str) -> anyhow::Result<PathBuf> {
     if process::succeeds(Command::new(name).arg("--version"), ASK_TIME_MAX) {
         return Ok(name.into());
@@ -79,8 +79,8 @@ pub(crate) fn cargo_tool(root: &Path, name: &str) -> anyhow::Result<PathBuf> {
     Ok(folder.join("bin").join(name))
 }
 
-/// Returns the path of Chromium, with a package of Debian where it is missing and may be installed. The headless shell
-/// comes first: it has no window system, and a page takes a third of the processor time.
+/// Returns the path of Chromium. If it is missing, tries to install Debian's package. The headless shell is preferred,
+/// because it has no window system and takes a third of the processor time per page.
 pub(crate) fn chromium() -> anyhow::Result<PathBuf> {
     let named = std::env::var_os("CHROMIUM_BIN").map(PathBuf::from);
     let usual = ["chromium-headless-shell", "chromium", "chromium-browser", "google-chrome"]
@@ -90,7 +90,7 @@ pub(crate) fn chromium() -> anyhow::Result<PathBuf> {
         return Ok(path);
     }
     println!("Chromium is missing; Debian's package is installed now");
-    // A machine that was never used has no list of packages yet.
+    // A fresh machine has no package lists yet.
     process::succeeds(Command::new("apt-get").args(["update", "--quiet"]), INSTALL_TIME_MAX);
     for package in ["chromium-headless-shell", "chromium"] {
         let install = ["install", "--yes", "--quiet", "--no-install-recommends", package];
@@ -104,8 +104,8 @@ pub(crate) fn chromium() -> anyhow::Result<PathBuf> {
     )
 }
 
-/// Sees to it that there is a PostgreSQL, with Debian's package for that where it is missing and may be installed. The tests
-/// start one of their own from its programs.
+/// Makes sure that PostgreSQL is installed. If it is missing, tries to install Debian's package. The tests start their
+/// own server.
 pub(crate) fn postgres() -> anyhow::Result<()> {
     let is_there = || {
         let debian = fs::read_dir("/usr/lib/postgresql").into_iter().flatten().flatten();
@@ -129,15 +129,15 @@ pub(crate) fn postgres() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// A program that tests run where it is installed, and are without where it is not.
+/// An optional program. Tests that need it are skipped if it is missing.
 struct Tried {
     path: &'static str,
     package: &'static str,
 }
 
-/// What Debian has of them, but for compilers of Java, which are as large as all others together. Go takes half a gigabyte
-/// and a quarter of a minute; gccgo is smaller, and its programs ask for the time by the C library, where those of Go have
-/// a way of their own.
+/// Debian packages of these programs. Java compilers are not included, because they are as large as all others
+/// together. Go takes half a gigabyte and 15 seconds. gccgo is smaller, but its programs read the clock through the C
+/// library, while those of Go bypass it.
 const TRIED: [Tried; 8] = [
     Tried { path: "/usr/bin/bwrap", package: "bubblewrap" },
     Tried { path: "/usr/bin/gdb", package: "gdb" },
@@ -149,13 +149,12 @@ const TRIED: [Tried; 8] = [
     Tried { path: CHRONY, package: "chrony" },
 ];
 const CHRONY: &str = "/usr/sbin/chronyd";
-/// What Debian knows of its packages. Whoever may write to it may install some.
+/// Debian's package database. Users who can write to it can install packages.
 const DPKG_STATUS: &str = "/var/lib/dpkg/status";
-/// Where it is unpacked, from `target/tools` on. The tests look there.
+/// The folder in `target/tools` that it is unpacked into. Tests expect it there.
 const CHRONY_FOLDER: &str = "chrony";
 
-/// Installs Debian's packages of programs that tests are without otherwise, where that may be done, and says which tests
-/// are skipped. None of them is required.
+/// Installs Debian packages of optional programs if permissions allow it, and prints which tests are skipped.
 pub(crate) fn programs_to_try(root: &Path) {
     let chrony = root.join("target/tools").join(CHRONY_FOLDER);
     let is_missing = |tried: &&Tried| {
@@ -166,11 +165,12 @@ pub(crate) fn programs_to_try(root: &Path) {
     if missing.is_empty() {
         return;
     }
-    // Whoever is somebody else cannot install anything, and is not made to wait for the lists.
+    // Other users cannot install anything and should not wait for package lists.
     if fs::OpenOptions::new().append(true).open(DPKG_STATUS).is_ok() {
         println!("Programs that tests try are missing; Debian's packages are installed now: {}", missing.join(", "));
         process::succeeds(Command::new("apt-get").args(["update", "--quiet"]), INSTALL_TIME_MAX);
-        // One that cannot be had keeps no other from being installed, and none takes the place of what is there.
+        // One by one, so that a package that is not available does not prevent others. Existing packages are not
+        // removed.
         let how = ["install", "--yes", "--quiet", "--no-install-recommends", "--no-remove"];
         for package in missing.iter().filter(|package| **package != "chrony") {
             let mut install = Command::new("apt-get");
@@ -187,8 +187,7 @@ pub(crate) fn programs_to_try(root: &Path) {
     }
 }
 
-/// Unpacks Debian's package into a folder. To install it would take the place of whatever sets the machine's clock, and
-/// start it.
+/// Unpacks Debian's package into a folder. Installing it would replace and start the machine's time service.
 fn unpack_chrony(folder: &Path) {
     if fs::create_dir_all(folder).is_err() {
         return;
@@ -203,15 +202,14 @@ fn unpack_chrony(folder: &Path) {
     }
 }
 
-/// Returns the beginning of a call under the nightly toolchain: what to call is still missing.
+/// Returns the prefix of a command with the nightly toolchain. The program to run must still be added.
 pub(crate) fn nightly() -> Command {
     let mut command = Command::new("rustup");
-    // Cargo names itself and its compiler to what it runs, and those are of another toolchain.
+    // Cargo sets these variables to its own toolchain.
     command.env_remove("CARGO").env_remove("RUSTC").args(["run", "nightly"]);
     command
 }
 
-/// Checks that there is a nightly toolchain.
 pub(crate) fn require_nightly() -> anyhow::Result<()> {
     if !process::succeeds(nightly().args(["cargo", "--version"]), ASK_TIME_MAX) {
         bail!("fuzzing needs the nightly toolchain; install it with `rustup toolchain install nightly`");
@@ -219,23 +217,22 @@ pub(crate) fn require_nightly() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Returns the path of Schemathesis, installed from the versions that are committed.
+/// Returns the path of Schemathesis, installed from pinned versions.
 pub(crate) fn schemathesis(root: &Path) -> anyhow::Result<PathBuf> {
     of_python(root, "schemathesis", SCHEMATHESIS_REQUIREMENTS)
 }
 
-/// Returns the path of a program of Python, installed from the versions that are committed.
+/// Returns the path of a Python program, installed from pinned versions.
 pub(crate) fn of_python(root: &Path, name: &str, requirements: &str) -> anyhow::Result<PathBuf> {
     Ok(python_packages(root, name, &root.join(requirements), name)?.join("bin").join(name))
 }
 
-/// Returns a folder of Python packages, installed from the versions that are committed. `program` is one of them, which
-/// has to run.
+/// Returns a folder of Python packages, installed from pinned versions. `program` is one of them and must run.
 pub(crate) fn python_packages(root: &Path, name: &str, requirements: &Path, program: &str) -> anyhow::Result<PathBuf> {
     let folder = root.join("target/tools").join(name);
     let wanted =
         fs::read_to_string(requirements).with_context(|| format!("{} cannot be read", requirements.display()))?;
-    // Written last, so that what broke off is begun anew.
+    // Written last, so that an interrupted installation is repeated.
     let installed = folder.join("requirements.txt");
     let is_there = fs::read_to_string(&installed).is_ok_and(|there| there == wanted);
     if is_there && process::succeeds(Command::new(folder.join("bin").join(program)).arg("--version"), ASK_TIME_MAX) {
@@ -251,7 +248,7 @@ pub(crate) fn python_packages(root: &Path, name: &str, requirements: &Path, prog
     Ok(folder)
 }
 
-/// Makes a folder of Python packages, with Debian's package for that where it is missing and may be installed.
+/// Creates a Python virtual environment. If that fails, tries to install Debian's package first.
 pub(crate) fn make_venv(folder: &Path) -> anyhow::Result<()> {
     let is_made = || process::succeeds(Command::new("python3").args(["-m", "venv"]).arg(folder), INSTALL_TIME_MAX);
     let install = ["install", "--yes", "--quiet", "python3-venv"];

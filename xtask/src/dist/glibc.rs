@@ -1,4 +1,4 @@
-//! What a program needs of the C library of a machine.
+//! The C library requirements of a program.
 
 use std::path::Path;
 use std::process::Command;
@@ -7,7 +7,7 @@ use anyhow::{Context, bail};
 
 use crate::process;
 
-/// Libraries that PEP 600 lets a `manylinux` wheel expect, as far as Rust links them.
+/// Libraries that PEP 600 allows a `manylinux` wheel to expect, as far as Rust links them.
 const LIBRARIES: [&str; 8] = [
     "ld-linux-aarch64.so.1",
     "ld-linux-x86-64.so.2",
@@ -19,7 +19,7 @@ const LIBRARIES: [&str; 8] = [
     "librt.so.1",
 ];
 
-/// Returns the oldest version of glibc that can run a program. Fails if the program needs other libraries.
+/// Returns the oldest glibc version that can run a program. Fails if the program needs other libraries.
 pub(super) fn required_version(program: &Path) -> anyhow::Result<(u32, u32)> {
     let mut readelf = Command::new("readelf");
     readelf.args(["--wide", "--dynamic", "--version-info"]).arg(program).env("LC_ALL", "C");
@@ -27,7 +27,7 @@ pub(super) fn required_version(program: &Path) -> anyhow::Result<(u32, u32)> {
         .with_context(|| format!("{} cannot be packed", program.display()))
 }
 
-/// Reads the output of `readelf --dynamic --version-info`.
+/// Parses the output of `readelf --dynamic --version-info`.
 fn version_in(listed: &str) -> anyhow::Result<(u32, u32)> {
     let libraries = listed.lines().filter_map(|line| line.split_once("Shared library: [")?.1.strip_suffix(']'));
     if let Some(other) = libraries.into_iter().find(|library| !LIBRARIES.contains(library)) {

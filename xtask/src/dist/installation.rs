@@ -15,18 +15,18 @@ use tempfile::TempDir;
 
 use crate::{process, tools};
 
-/// Longest time from the command that installs to the first response.
+/// Time limit from the installation command to the first response.
 const TIME_MAX: Duration = Duration::from_mins(1);
 /// Environment variables that change what pip, Python, npm or the service does.
 const SETTINGS: [&str; 4] = ["NPM_CONFIG_", "PIP_", "PYTHON", "TIMENAV_"];
-/// What the service prints before its address when it accepts requests.
+/// Printed by the service before its address, once it accepts requests.
 const LISTENING: &str = "listening on http://";
 /// The service on a free port, with its data in the working folder.
 const SERVE: [&str; 4] = ["serve", "--demo", "--listen", "127.0.0.1:0"];
-/// The key of the first operator.
+/// File with the first operator's key.
 const KEY: &str = "timenav-data/admin.key";
 
-/// Installs a wheel into a new virtual environment, without network.
+/// Installs a wheel into a new virtual environment, without network access.
 pub(super) fn check_wheel(wheel: &Path, version: &str) -> anyhow::Result<()> {
     let folder = TempDir::new()?;
     let venv = folder.path().join("venv");
@@ -42,10 +42,10 @@ pub(super) fn check_wheel(wheel: &Path, version: &str) -> anyhow::Result<()> {
     expect_version(&mut call("python", &["-m", "timenav_server", "--version"]), version)
 }
 
-/// Installs an npm package into an empty folder, without network.
+/// Installs an npm package into an empty folder, without network access.
 pub(super) fn check_npm(package: &Path, version: &str) -> anyhow::Result<()> {
     let folder = TempDir::new()?;
-    // npm installs into a folder above this one if that is a package and this one is not.
+    // Without its own package.json, npm would install into a parent folder that has one.
     fs::write(folder.path().join("package.json"), "{}\n")?;
     let call = |program: &str, arguments: &[&str]| {
         let mut command = clean(Path::new(program), folder.path());
@@ -61,7 +61,7 @@ pub(super) fn check_npm(package: &Path, version: &str) -> anyhow::Result<()> {
     expect_version(&mut call("npx", &["--offline", "timenav", "--version"]), version)
 }
 
-/// Returns a call of a program as if in a new shell.
+/// Returns a command with a clean environment.
 fn clean(program: &Path, folder: &Path) -> Command {
     let mut command = Command::new(program);
     command.current_dir(folder);
@@ -74,7 +74,7 @@ fn clean(program: &Path, folder: &Path) -> Command {
     command
 }
 
-/// Installs a package, starts the service in its folder, and prints how long it takes until the service responds.
+/// Installs a package, starts the service, and prints the time until the service responds.
 fn check(package: &Path, install: &mut Command, serve: &mut Command, folder: &Path) -> anyhow::Result<()> {
     let start = Instant::now();
     process::run(install.arg(package).stdout(Stdio::null()))?;
@@ -90,7 +90,7 @@ fn check(package: &Path, install: &mut Command, serve: &mut Command, folder: &Pa
     Ok(())
 }
 
-/// A service that ends with the value.
+/// A running service. It is killed on drop.
 struct Service {
     child: Child,
     address: String,
@@ -108,7 +108,7 @@ impl Service {
         thread::spawn(move || {
             let mut line = String::new();
             let read = BufReader::new(stdout).read_line(&mut line);
-            // Nobody receives a line that comes too late.
+            // After a timeout the receiver is gone.
             let _ = sender.send(read.map(|_| line));
         });
         let line = receiver.recv_timeout(TIME_MAX).context("the service does not report its address")??;
@@ -117,7 +117,7 @@ impl Service {
         Ok(service)
     }
 
-    /// Asks the service to end, and waits until it has.
+    /// Stops the service and waits for its exit.
     fn stop(mut self) -> anyhow::Result<()> {
         rustix::process::kill_process(Pid::from_child(&self.child), Signal::TERM)?;
         let status = process::wait(&mut self.child, TIME_MAX).context("the service does not stop")?;
@@ -128,13 +128,12 @@ impl Service {
 
 impl Drop for Service {
     fn drop(&mut self) {
-        // Both fail if it has ended.
+        // Both fail if it has already exited.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
 }
 
-/// Returns the response to one request.
 fn get(address: &str, path: &str, key: &str) -> anyhow::Result<String> {
     let mut stream = TcpStream::connect(address)?;
     stream.set_read_timeout(Some(TIME_MAX))?;

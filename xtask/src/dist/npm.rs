@@ -1,4 +1,4 @@
-//! The npm package `timenav-server`, with which `npm` installs the program.
+//! The npm package `timenav-server`, which installs the program.
 
 use std::path::{Path, PathBuf};
 
@@ -37,7 +37,7 @@ fn manifest(program: &Program) -> anyhow::Result<Value> {
         "os": ["linux"],
         "cpu": [cpu],
         "libc": ["glibc"],
-        // Yarn keeps packages zipped otherwise, and a program in a zip file cannot be run.
+        // Otherwise Yarn keeps the package zipped, and a program inside a zip file cannot run.
         "preferUnplugged": true,
     }))
 }

@@ -1,4 +1,4 @@
-//! The program that is packed.
+//! The program to be packed.
 
 use std::path::{Path, PathBuf};
 
@@ -7,32 +7,31 @@ use anyhow::Context;
 use super::glibc;
 use crate::process;
 
-/// What the packages say that they are.
+/// Description of the packages.
 pub(super) const SUMMARY: &str = "The timenav service: a clock that programs and people can control, over HTTP";
-/// Where the files are that only packages have.
+/// Folder of files that are only in the packages.
 pub(super) const PACKAGES: &str = "deploy/packages";
-/// License files of the program and of the data in it.
+/// License files of the program and of its embedded data.
 pub(super) const LICENSES: [&str; 3] = ["LICENSE-APACHE", "LICENSE-MIT", "NOTICE"];
 
-/// A program, and what the packages say about it.
+/// A program with the metadata for its packages.
 pub(super) struct Program {
     pub(super) path: PathBuf,
     pub(super) version: String,
     /// The oldest version of glibc that can run it.
     pub(super) glibc: (u32, u32),
-    /// The processor, as Rust and Python call it.
+    /// The architecture name in Rust and Python.
     pub(super) processor: &'static str,
 }
 
 impl Program {
-    /// Describes a program that was built on this machine from this source.
+    /// Describes a program built on this machine from this source.
     pub(super) fn read(root: &Path, path: &Path) -> anyhow::Result<Self> {
         let glibc = glibc::required_version(path)?;
         Ok(Self { path: path.to_owned(), version: version(root)?, glibc, processor: std::env::consts::ARCH })
     }
 }
 
-/// Returns the version of the package `timenav`.
 fn version(root: &Path) -> anyhow::Result<String> {
     let id = process::output(&mut process::cargo(root, &["pkgid", "--package", "timenav"]))?;
     let id = String::from_utf8(id)?;

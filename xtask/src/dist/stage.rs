@@ -1,4 +1,4 @@
-//! The folder from which a package is packed.
+//! A staging folder from which a package is packed.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -9,19 +9,19 @@ use tempfile::TempDir;
 
 use crate::process;
 
-/// Files of a package in the order in which they were added.
+/// The files of a package, in the order in which they were added.
 pub(super) struct Stage {
     folder: TempDir,
     names: Vec<String>,
 }
 
 impl Stage {
-    /// Creates an empty folder inside another one. It is removed with the value.
+    /// Creates an empty folder inside another one. It is removed on drop.
     pub(super) fn new(out: &Path) -> anyhow::Result<Self> {
         Ok(Self { folder: TempDir::new_in(out)?, names: Vec::new() })
     }
 
-    /// Adds a file that contains a text.
+    /// Adds a file with this text.
     pub(super) fn write(&mut self, name: &str, text: &str) -> anyhow::Result<()> {
         let path = self.add(name)?;
         fs::write(path, text).with_context(|| format!("{name} cannot be written"))
@@ -41,12 +41,11 @@ impl Stage {
         Ok(path)
     }
 
-    /// Returns the names and paths of the files.
     pub(super) fn files(&self) -> impl Iterator<Item = (&str, PathBuf)> {
         self.names.iter().map(|name| (name.as_str(), self.folder.path().join(name)))
     }
 
-    /// Returns the name, the SHA-256 in hexadecimal digits and the length of each file.
+    /// Returns the name, hexadecimal SHA-256 and length of each file.
     pub(super) fn sums(&self) -> anyhow::Result<Vec<(&str, String, u64)>> {
         let mut sha256sum = Command::new("sha256sum");
         let listed = process::output(sha256sum.arg("--").args(&self.names).current_dir(self.folder.path()))?;
@@ -59,8 +58,7 @@ impl Stage {
         Ok(sums)
     }
 
-    /// Packs one folder of the stage. The same files make the same archive: names are sorted, and times and owners are
-    /// left out.
+    /// Packs one folder of the stage. The archive is reproducible: names are sorted, and times and owners are omitted.
     pub(super) fn tar(&self, folder: &str, archive: &Path) -> anyhow::Result<()> {
         let mut tar = Command::new("tar");
         tar.args(["--sort=name", "--mtime=@0", "--owner=0", "--group=0", "--numeric-owner", "--mode=u=rwX,go=rX"]);

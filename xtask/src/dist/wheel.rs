@@ -1,4 +1,4 @@
-//! The wheel `timenav-server`, with which `pip` installs the program.
+//! The wheel `timenav-server`, which installs the program with `pip`.
 
 use std::fs::{self, File};
 use std::io::{BufWriter, Write};
@@ -14,11 +14,11 @@ use rawzip::{CompressionMethod, ZipArchiveWriter};
 use super::program::{LICENSES, PACKAGES, Program, SUMMARY};
 use super::stage::Stage;
 
-/// Modules of the package, in [`PACKAGES`].
+/// Python modules of the package, in [`PACKAGES`].
 const MODULES: [&str; 2] = ["timenav_server/__init__.py", "timenav_server/__main__.py"];
-/// 1 January 1980, the first day of the ZIP format, in seconds since 1970.
+/// 1 January 1980, the first date of the ZIP format, in seconds since 1970.
 const ZIP_EPOCH: i64 = 315_532_800;
-/// A regular file. `pip` makes nothing else executable.
+/// File type bits of a regular file. Without them, `pip` ignores the executable bit.
 const REGULAR_FILE: u32 = 0o100_000;
 
 /// Packs the wheel into a folder and returns its path.
@@ -48,7 +48,7 @@ pub(super) fn pack(root: &Path, program: &Program, out: &Path) -> anyhow::Result
     Ok(wheel)
 }
 
-/// Returns the tag of PEP 425 and PEP 600: any Python 3, on machines with a glibc that can run the program.
+/// Returns the tag according to PEP 425 and PEP 600: any Python 3, on machines with a glibc that can run the program.
 fn tag(program: &Program) -> String {
     let (major, minor) = program.glibc;
     format!("py3-none-manylinux_{major}_{minor}_{}", program.processor)
@@ -73,7 +73,7 @@ fn metadata(version: &str, readme: &str) -> String {
     )
 }
 
-/// Returns the list of all files with sums and lengths. The list itself has neither.
+/// Returns the `RECORD` list of all files with checksum and length. Its own line has neither.
 fn record_of(stage: &Stage, record: &str) -> anyhow::Result<String> {
     let lines = stage.sums()?.into_iter().map(|(name, sum, length)| {
         let sum = base64url(&bytes_of(&sum)?);
@@ -83,13 +83,12 @@ fn record_of(stage: &Stage, record: &str) -> anyhow::Result<String> {
     Ok(lines + record + ",,\n")
 }
 
-/// Decodes hexadecimal digits.
 fn bytes_of(digits: &str) -> anyhow::Result<Vec<u8>> {
     let pairs = digits.as_bytes().chunks(2).map(|pair| Ok(u8::from_str_radix(std::str::from_utf8(pair)?, 16)?));
     pairs.collect()
 }
 
-/// Encodes bytes as base64 for URLs without padding (RFC 4648, section 5).
+/// Encodes bytes as base64url without padding (RFC 4648, section 5).
 fn base64url(bytes: &[u8]) -> String {
     const ALPHABET: [u8; 64] = *b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
     let mut text = String::new();
@@ -101,7 +100,7 @@ fn base64url(bytes: &[u8]) -> String {
     text
 }
 
-/// Compresses the files of a stage. The bytes depend on the files alone: `flate2` comes from the lock file.
+/// Compresses the files of a stage. The output depends only on the files, because `flate2` is pinned by the lock file.
 fn zip(stage: &Stage, path: &Path) -> anyhow::Result<()> {
     let mut archive = ZipArchiveWriter::new(BufWriter::new(File::create(path)?));
     for (name, path) in stage.files() {
@@ -130,7 +129,7 @@ mod tests {
     use super::*;
     use crate::process;
 
-    /// A wheel of a program that is a script, as bytes.
+    /// Returns name and bytes of a wheel whose program is a script.
     fn packed() -> (String, Vec<u8>) {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("program");
@@ -141,7 +140,7 @@ mod tests {
         (wheel.file_name().unwrap().to_str().unwrap().to_owned(), fs::read(wheel).unwrap())
     }
 
-    /// The name, mode and text of each file.
+    /// Returns name, mode and text of each file.
     fn files_in(wheel: &[u8]) -> Vec<(String, u32, String)> {
         let archive = ZipArchive::from_slice(wheel).unwrap();
         let (mut entries, mut files) = (archive.entries(), Vec::new());
@@ -172,7 +171,7 @@ mod tests {
         assert_eq!(last, "timenav_server-1.2.3.dist-info/RECORD");
         let recorded: Vec<&str> = record.lines().filter_map(|line| line.split(',').next()).collect();
         assert_eq!(recorded, files.iter().map(|(name, ..)| name.as_str()).collect::<Vec<_>>());
-        // The sum of these ten bytes, as `sha256sum` and `base64` report it.
+        // Checksum of these ten bytes according to `sha256sum` and `base64`.
         let line = "timenav_server-1.2.3.data/scripts/timenav,sha256=qAdtPSjSHgIBKyDq99v3VAmmJ3E0Q5Al8oLjaOMwWr8,10";
         assert_eq!(record.lines().nth(2), Some(line));
         let metadata = &files.iter().find(|(name, ..)| name.ends_with("METADATA")).unwrap().2;
@@ -181,7 +180,7 @@ mod tests {
 
     #[test]
     fn base64url_has_no_padding() {
-        // Of RFC 4648, section 10, and two digits in which it differs from base64.
+        // From RFC 4648, section 10, plus two digits that differ from plain base64.
         for (bytes, expected) in [("", ""), ("f", "Zg"), ("fo", "Zm8"), ("foo", "Zm9v"), ("foobar", "Zm9vYmFy")] {
             assert_eq!(base64url(bytes.as_bytes()), expected);
         }

@@ -1,5 +1,5 @@
-//! The refusals that are as they should be, compared with the service: a wording that nobody says any more lets a run find
-//! what is no fault.
+//! Checks the list of expected rejections against the service's sources. With an outdated error text, a run would
+//! report false findings.
 
 use std::fs;
 use std::path::Path;
@@ -9,16 +9,16 @@ use serde_json::Value;
 
 use crate::process;
 
-/// Where the refusals are.
+/// The list of expected rejections.
 const EXPECTED: &str = "fuzz/api/expected.json";
-/// Shorter pieces of a wording could be of anything.
+/// Shorter pieces of an error text could match anything.
 const PIECE_CHARS_MIN: usize = 10;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Expected {
     refusals: Vec<Refusal>,
-    /// Wordings of limits in bytes, with the limit as a group.
+    /// Error texts about limits in bytes, with the limit as a capture group.
     too_long: Vec<String>,
 }
 
@@ -30,7 +30,7 @@ struct Refusal {
     paths: Vec<String>,
     /// The field as a regular expression; `None` for the whole request.
     field: Option<String>,
-    /// What the answer says, as a regular expression.
+    /// The error detail as a regular expression.
     detail: String,
 }
 
@@ -38,7 +38,7 @@ fn expected(root: &Path) -> Expected {
     serde_json::from_str(&fs::read_to_string(root.join(EXPECTED)).unwrap()).unwrap()
 }
 
-/// Returns what a regular expression says in plain words, in pieces. `None` stands for more than one wording.
+/// Returns the literal pieces of a regular expression. Returns `None` if it has alternatives.
 fn pieces(pattern: &str) -> Option<Vec<String>> {
     let mut pieces = vec![String::new()];
     let mut rest = pattern.chars();
@@ -54,7 +54,7 @@ fn pieces(pattern: &str) -> Option<Vec<String>> {
                 rest.find(|end| *end == ']')?;
                 pieces.push(String::new());
             }
-            // What stands before may be absent.
+            // The previous character is optional.
             '?' | '*' => {
                 pieces.last_mut()?.pop();
                 pieces.push(String::new());
@@ -67,7 +67,7 @@ fn pieces(pattern: &str) -> Option<Vec<String>> {
     Some(pieces)
 }
 
-/// Returns what is wrong with a wording, if anything.
+/// Returns what is wrong with an error text, if anything.
 fn fault(detail: &str, sources: &str) -> Option<String> {
     let Some(pieces) = pieces(detail) else {
         return Some("it is more than one wording; write an entry for each".into());
@@ -79,7 +79,7 @@ fn fault(detail: &str, sources: &str) -> Option<String> {
     Some(format!("nothing in crates/*/src says `{unsaid}`; write it as the service does, or take the entry out"))
 }
 
-/// Joins texts that go on in the next line, and takes the marks before quotation marks away.
+/// Joins string literals that continue on the next line, and unescapes quotation marks.
 fn joined(source: &str) -> String {
     let mut parts = source.split("\\\n");
     let first = parts.next().unwrap_or_default().to_owned();
@@ -87,7 +87,7 @@ fn joined(source: &str) -> String {
     joined.replace("\\\"", "\"")
 }
 
-/// Reads all sources of the crates but their tests, which repeat wordings of the past as well.
+/// Reads all crate sources except for tests, which also contain texts of the past.
 fn sources(root: &Path) -> String {
     let mut found = String::new();
     for crate_folder in fs::read_dir(root.join("crates")).unwrap() {
@@ -125,7 +125,7 @@ fn every_expected_refusal_is_one_that_the_service_has() {
         assert!(!why.is_empty(), "{place}: say why");
         assert!(!methods.is_empty() && !paths.is_empty(), "{place}: name its operations");
         for (method, path) in methods.iter().flat_map(|method| paths.iter().map(move |path| (method, path))) {
-            // The document for older tools has each QUERY as the GET that it is.
+            // The document for older tools has each QUERY operation as a GET.
             let method = if method == "QUERY" { "get".to_owned() } else { method.to_lowercase() };
             let operation = &document["paths"][path][&method];
             assert!(operation.is_object(), "{place}: there is no operation `{method} {path}`");

@@ -1,11 +1,12 @@
-//! Matches on an action of the ledger that have an arm for all others: who adds an action would not be told of them.
+//! Rejects catch-all arms in matches on ledger actions: the compiler would not point out such a match to someone who
+//! adds an action.
 
 use super::Problem;
 use super::tree::{Tree, is_test};
 
-/// Where entries are written and read.
+/// Code that writes and reads entries.
 const FOLDER: &str = "crates/timenav-engine/src/";
-/// How the patterns of such a match begin.
+/// Prefix of the patterns of such a match.
 const OF_ACTIONS: &str = "Action::";
 
 pub(super) fn check(tree: &Tree) -> Vec<Problem> {
@@ -13,7 +14,7 @@ pub(super) fn check(tree: &Tree) -> Vec<Problem> {
     sources.flat_map(|(path, text)| in_file(path, text)).collect()
 }
 
-/// The code is formatted, so the arms of a match are what is indented one step more than its last line.
+/// The code is formatted, so the arms of a match are the lines indented one step more than its last line.
 fn in_file(path: &str, text: &str) -> Vec<Problem> {
     let lines: Vec<&str> = text.lines().collect();
     let is_catch_all = |(_, line): &(usize, &&str)| line.split_once("=>").is_some_and(|(arm, _)| catches_all(arm));
@@ -25,7 +26,7 @@ fn in_file(path: &str, text: &str) -> Vec<Problem> {
     found.map(|(number, _)| Problem::new(path, number + 1, message)).collect()
 }
 
-/// Returns the patterns of the arms that stand before an arm of a match.
+/// Returns the patterns of the arms before an arm of a match.
 fn arms_before(lines: &[&str], indent_of_arms: usize) -> Vec<String> {
     let is_head = |line: &&str| !line.trim().is_empty() && indent(line) < indent_of_arms;
     let head = lines.iter().rposition(is_head).map_or(0, |head| head + 1);
@@ -46,8 +47,8 @@ fn arms_before(lines: &[&str], indent_of_arms: usize) -> Vec<String> {
     arms
 }
 
-/// Returns whether a pattern takes whatever there is, and lets it fall. One that has a name is handed on to somebody who
-/// lists what there is.
+/// Returns whether a pattern matches everything and discards it. A named value is usually passed on to code that lists
+/// all cases.
 fn catches_all(pattern: &str) -> bool {
     let is_of_signs = pattern.chars().all(|sign| sign.is_alphanumeric() || " _(),|".contains(sign));
     let words = || pattern.split(|sign: char| !sign.is_alphanumeric() && sign != '_').filter(|word| !word.is_empty());
@@ -87,12 +88,12 @@ mod tests {
     fn what_lists_all_and_what_is_about_something_else_is_not() {
         assert_lines("match action {\n    Action::A => 1,\n    Action::B | Action::C => 2,\n}\n", &[]);
         assert_lines("match action {\n    Some(Action::A) => 1,\n    None => 2,\n}\n", &[]);
-        // An action that is named within an arm is none that is asked for.
+        // An action inside the body of an arm does not count.
         assert_lines("match told {\n    Told::A => {\n        b(Action::A)\n    }\n    _ => c(Action::B),\n}\n", &[]);
         assert_lines("match told {\n    Told::A => Action::A,\n    _ => Action::B,\n}\n", &[]);
         assert_lines("match a {\n    Action::A => 1,\n}\nmatch b {\n    1 => 2,\n    _ => 3,\n}\n", &[]);
         assert_lines("match action {\n    Some(Action::A) => 1,\n    action => b(action),\n}\n", &[]);
-        // An arm with a condition does not take all.
+        // An arm with a guard does not match everything.
         assert_lines("match action {\n    Action::A => 1,\n    other if b(other) => 2,\n    Action::B => 3,\n}\n", &[]);
         assert_found(
             check,

@@ -1,9 +1,9 @@
-//! Modules of one crate that need each other in a circle.
+//! Finds circular dependencies between the modules of a crate.
 //!
-//! A module and what is inside it may need each other: they are one thing in several files. Everything else in a crate
-//! has an order, in which it can be read, tested and moved. So what a module takes from those around it does not count,
-//! and what it takes from any other does. A name is taken from the module that declares it, wherever it was imported
-//! from, so that nothing is hidden behind a re-export and nothing is found that only passes through one.
+//! A module and its submodules may depend on each other, because they are one unit in several files. All other modules
+//! of a crate must have an order in which they can be read, tested and moved. So uses of parent modules do not count,
+//! and all other uses do. A use counts for the module that declares the name, wherever it was imported from, so that
+//! re-exports neither hide a dependency nor add one.
 
 mod source;
 
@@ -13,10 +13,10 @@ use super::Problem;
 use super::tree::{Tree, is_test, split};
 use source::{ModulePath, Modules, Named};
 
-/// Longest way over imports that is followed to where a name is declared.
+/// Maximum length of an import chain that is followed to a declaration.
 const IMPORTS_FOLLOWED_MAX: usize = 32;
 
-/// For each module those that it needs, each with a name that it takes from there.
+/// For each module, the modules it depends on, each with one of the names it uses.
 type Needs<'a> = BTreeMap<&'a ModulePath, BTreeMap<&'a ModulePath, &'a Named>>;
 
 pub(super) fn check(tree: &Tree) -> Vec<Problem> {
@@ -64,7 +64,7 @@ fn said(module: &ModulePath) -> String {
     if module.is_empty() { "crate".to_owned() } else { module.join("::") }
 }
 
-/// Returns what each module needs, those around it apart.
+/// Returns the dependencies of each module, except for its parents.
 fn needs(modules: &Modules) -> Needs<'_> {
     let mut needs = Needs::new();
     for (path, module) in modules {
@@ -79,7 +79,7 @@ fn needs(modules: &Modules) -> Needs<'_> {
     needs
 }
 
-/// Returns every module that a module needs, and those that these need, and so on.
+/// Returns all direct and indirect dependencies of a module.
 fn reached<'a>(needs: &Needs<'a>, from: &ModulePath) -> BTreeSet<&'a ModulePath> {
     let mut reached = BTreeSet::new();
     let mut next: Vec<&ModulePath> = needs[from].keys().copied().collect();
@@ -91,7 +91,7 @@ fn reached<'a>(needs: &Needs<'a>, from: &ModulePath) -> BTreeSet<&'a ModulePath>
     reached
 }
 
-/// Returns a shortest way from a module back to itself, with the module at both ends.
+/// Returns a shortest circle through a module, with the module at both ends.
 fn shortest_circle<'a>(needs: &Needs<'a>, from: &'a ModulePath) -> Option<Vec<&'a ModulePath>> {
     let mut ways = VecDeque::from([vec![from]]);
     let mut seen = BTreeSet::new();
@@ -109,7 +109,7 @@ fn shortest_circle<'a>(needs: &Needs<'a>, from: &'a ModulePath) -> Option<Vec<&'
     None
 }
 
-/// Returns the module in which that is declared which a module calls by this path, if it is in the crate.
+/// Returns the module of the crate that declares what a path refers to.
 fn home<'a>(modules: &'a Modules, from: &[String], path: &[String], followed_max: usize) -> Option<&'a ModulePath> {
     let followed_max = followed_max.checked_sub(1)?;
     let (first, rest) = path.split_first()?;
@@ -128,7 +128,7 @@ fn home<'a>(modules: &'a Modules, from: &[String], path: &[String], followed_max
     }
 }
 
-/// Returns whether a module has a name: declared, imported, or imported with everything of another module.
+/// Returns whether a module has a name: declared, imported, or imported by a glob.
 fn provides(modules: &Modules, module: &[String], name: &str, followed_max: usize) -> bool {
     let Some(followed_max) = followed_max.checked_sub(1) else { return false };
     let Some(said) = modules.get(module) else { return false };
@@ -136,18 +136,18 @@ fn provides(modules: &Modules, module: &[String], name: &str, followed_max: usiz
     is_own || from_glob(modules, module, name, followed_max).is_some()
 }
 
-/// Returns the module that has a name which another one imports with everything of it.
+/// Returns the module that provides a name through a glob import.
 fn from_glob<'a>(modules: &'a Modules, module: &[String], name: &str, followed_max: usize) -> Option<&'a ModulePath> {
     let mut imported = modules.get(module)?.globs.iter().filter_map(|glob| home(modules, module, glob, followed_max));
     imported.find(|other| *other != module && provides(modules, other, name, followed_max))
 }
 
-/// Returns the module in which that is declared which has this path inside a module.
+/// Returns the module that declares the item at a path inside a module.
 fn inside<'a>(modules: &'a Modules, at: &[String], path: &[String], followed_max: usize) -> Option<&'a ModulePath> {
     let followed_max = followed_max.checked_sub(1)?;
     let (place, module) = modules.get_key_value(at)?;
     let Some((name, rest)) = path.split_first() else { return Some(place) };
-    // A module and a function may have one name; what ends with it is the function.
+    // A module and a function may have the same name. A path that ends with it refers to the function.
     if rest.is_empty() && module.items.contains(name) {
         return Some(place);
     }
@@ -156,13 +156,13 @@ fn inside<'a>(modules: &'a Modules, at: &[String], path: &[String], followed_max
         return inside(modules, &child, rest, followed_max);
     }
     if let Some(import) = module.imports.get(name) {
-        // What is imported from another crate is had from here.
+        // An import from another crate counts as declared here.
         return home(modules, at, &[import, rest].concat(), followed_max).or(Some(place));
     }
     if module.items.contains(name) {
         return Some(place);
     }
-    // What no module declares was made by a macro, and is of this one.
+    // A name that no module declares was generated by a macro of this module.
     from_glob(modules, at, name, followed_max).map_or(Some(place), |other| inside(modules, other, path, followed_max))
 }
 

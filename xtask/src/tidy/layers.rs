@@ -1,9 +1,9 @@
-//! What a crate may not depend on, so that each layer stays what it is.
+//! Forbidden dependencies of crates, which keep the layers separate.
 
 use super::Problem;
 use super::tree::Tree;
 
-/// A crate, what it must never see, and what it does instead.
+/// A crate, the dependencies it must not have, and the alternative.
 struct Layer {
     manifest: &'static str,
     forbidden: &'static [&'static str],
@@ -168,9 +168,9 @@ fn is_meant(forbidden: &str, dependency: &str) -> bool {
     forbidden.strip_suffix('*').map_or(forbidden == dependency, |start| dependency.starts_with(start))
 }
 
-/// Returns the normal dependencies of a manifest, each with its line.
+/// Returns the normal dependencies of a manifest, with their lines.
 ///
-/// It reads as much TOML as manifests here have: tables, and one key a line.
+/// Supports only the TOML used in this repository: tables, and one key per line.
 fn dependencies(manifest: &str) -> Vec<(usize, &str)> {
     let mut inside = false;
     let mut found = Vec::new();
@@ -192,7 +192,7 @@ fn dependencies(manifest: &str) -> Vec<(usize, &str)> {
     found
 }
 
-/// Returns the real name of a dependency that goes by another one.
+/// Returns the real name of a renamed dependency.
 fn renamed(line: &str) -> Option<&str> {
     let (_, after) = line.split_once("package")?;
     after.trim_start().strip_prefix('=')?.trim_start().strip_prefix('"')?.split('"').next()

@@ -1,10 +1,9 @@
-//! What was meant to be finished, lints that are silenced without a word, and files that a tool left lying.
+//! Unfinished code, lints silenced without a reason, and stray files of tools.
 
 use super::Problem;
 use super::tree::Tree;
 
-/// What nobody leaves behind, and what would be right. Put together from two halves each, so that
-/// this file has none of them.
+/// Forbidden words, and what to do instead. Each is split in two, so that this file does not contain them.
 const LEFTOVERS: [(&str, &str); 6] = [
     (concat!("to", "do!("), "write it"),
     (concat!("unimple", "mented!("), "write it, or make the case impossible"),
@@ -14,8 +13,8 @@ const LEFTOVERS: [(&str, &str); 6] = [
     (concat!("TO", "DO"), "do it, or open an issue"),
 ];
 
-/// Where files that are no text belong. A download that a tool left in the root is not among them, and what is
-/// somebody else's comes through the registries.
+/// Folders that may have binary files. Others are usually downloads left by a tool. Third-party files come from package
+/// registries instead.
 const BINARIES: [&str; 4] = ["console/dist/", "crates/timenav-places/data/", "docs/images/", "fuzz/corpus/"];
 
 pub(super) fn check(tree: &Tree) -> Vec<Problem> {
@@ -38,7 +37,7 @@ pub(super) fn check(tree: &Tree) -> Vec<Problem> {
     problems
 }
 
-/// Finds attributes that silence a lint and do not say why.
+/// Finds attributes that silence a lint without a reason.
 fn silenced(path: &str, text: &str) -> Vec<Problem> {
     let mut problems = Vec::new();
     for (start, _) in text.match_indices('#') {

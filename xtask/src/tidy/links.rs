@@ -1,9 +1,8 @@
-//! Links between documents lead to something that is there.
+//! Checks that links between documents have a target.
 
 use super::Problem;
 use super::tree::{Tree, extension, split};
 
-/// A link as it stands in a document.
 #[derive(Debug, PartialEq, Eq)]
 struct Link<'a> {
     line: usize,
@@ -22,7 +21,7 @@ pub(super) fn check(tree: &Tree) -> Vec<Problem> {
     problems
 }
 
-/// Returns what is wrong with a link to something in this repository.
+/// Returns what is wrong with a link inside this repository.
 fn follow(tree: &Tree, from: &str, target: &str) -> Option<String> {
     let (file, anchor) = target.split_once('#').map_or((target, None), |(file, anchor)| (file, Some(anchor)));
     let path = if file.is_empty() { from.to_owned() } else { resolve(split(from).0, file)? };
@@ -34,8 +33,7 @@ fn follow(tree: &Tree, from: &str, target: &str) -> Option<String> {
     Some(format!("the link `{target}` leads nowhere; `{path}` has no heading `#{anchor}`"))
 }
 
-/// Returns the path from the root that a relative path means, or `None` if it leaves the
-/// repository, which is somebody else's business.
+/// Returns the path from the root for a relative path, or `None` if it is outside the repository, which is not checked.
 fn resolve(folder: &str, relative: &str) -> Option<String> {
     let mut parts: Vec<&str> = if relative.starts_with('/') { Vec::new() } else { folder.split('/').collect() };
     parts.retain(|part| !part.is_empty());
@@ -56,7 +54,7 @@ fn is_elsewhere(target: &str) -> bool {
     scheme.contains(':') || target.starts_with("//")
 }
 
-/// Returns the links of a Markdown text: `[…](target)`, and `[…]: target` on a line of its own.
+/// Returns the links of a Markdown text: `[…](target)`, and `[…]: target` on its own line.
 fn links(text: &str) -> Vec<Link<'_>> {
     let mut found = Vec::new();
     for (number, line) in prose(text) {
@@ -73,7 +71,7 @@ fn links(text: &str) -> Vec<Link<'_>> {
     found
 }
 
-/// Returns the target without a title, and without the brackets it may stand in.
+/// Returns the target without its title and brackets.
 fn first_word(target: &str) -> &str {
     target.split_whitespace().next().unwrap_or_default().trim_matches(['<', '>'])
 }
@@ -82,7 +80,7 @@ fn is_code(line: &str, at: usize) -> bool {
     line[..at].matches('`').count() % 2 == 1
 }
 
-/// Returns the lines outside fenced code, each with its number from 1.
+/// Returns the lines outside fenced code, with their numbers from 1.
 pub(super) fn prose(text: &str) -> impl Iterator<Item = (usize, &str)> {
     let mut fence: Option<&str> = None;
     text.lines().enumerate().filter_map(move |(index, line)| {
@@ -103,7 +101,7 @@ pub(super) fn prose(text: &str) -> impl Iterator<Item = (usize, &str)> {
     })
 }
 
-/// Returns the names by which headings can be linked to, as GitHub makes them.
+/// Returns the anchors of headings, as GitHub generates them.
 fn anchors(text: &str) -> Vec<String> {
     let mut found: Vec<String> = Vec::new();
     for (_, line) in prose(text) {
@@ -125,7 +123,7 @@ fn anchors(text: &str) -> Vec<String> {
 fn slug(title: &str) -> String {
     let mut shown = String::new();
     let mut rest = title;
-    // A link in a heading counts by its text only.
+    // Only the text of a link in a heading counts.
     while let Some((before, after)) = rest.split_once("](") {
         shown.push_str(before);
         rest = after.split_once(')').map_or("", |(_, after)| after);

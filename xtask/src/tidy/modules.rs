@@ -1,11 +1,11 @@
-//! Source files: their names, their length and their first line.
+//! Checks names, lengths and first lines of source files.
 
 use super::Problem;
 use super::tree::{Tree, is_test, split};
 
-/// Longest file, in lines.
+/// Maximum length of a file, in lines.
 const LINES_MAX: usize = 500;
-/// Names that say nothing about what is in a file.
+/// Names that say nothing about the contents of a file.
 const EMPTY_NAMES: [&str; 9] = ["utils", "util", "common", "helpers", "helper", "types", "models", "misc", "prelude"];
 
 pub(super) fn check(tree: &Tree) -> Vec<Problem> {

@@ -1,4 +1,4 @@
-//! Tests that pages name are there: a page that promises one is read by somebody who looks for it.
+//! Checks that tests named in the documentation exist, because readers will look for them.
 
 use std::collections::BTreeSet;
 
@@ -6,7 +6,7 @@ use super::Problem;
 use super::links::prose;
 use super::tree::Tree;
 
-/// Whatever has a path and so many words is the name of a test.
+/// A path whose last part has at least this many words is a test name.
 const WORDS_MIN: usize = 4;
 
 pub(super) fn check(tree: &Tree) -> Vec<Problem> {
@@ -22,7 +22,7 @@ pub(super) fn check(tree: &Tree) -> Vec<Problem> {
     problems
 }
 
-/// Returns the name of the function that a line begins.
+/// Returns the name of the function that a line declares.
 fn function(line: &str) -> Option<&str> {
     let (before, rest) = line.split_once("fn ")?;
     let is_plain = before.chars().all(|c| c.is_ascii_lowercase() || matches!(c, ' ' | '(' | ')'));

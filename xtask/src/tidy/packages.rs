@@ -1,11 +1,11 @@
-//! How many packages the program is built from: each of them is paid for by everybody who builds it.
+//! Checks the number of packages that the program is built from. Everyone who builds it pays for each of them.
 
 use std::path::Path;
 
 use super::Problem;
 use crate::build_time::{PACKAGES_MAX, packages};
 
-/// Where the budget is.
+/// The file with the budget.
 const BUDGET: &str = "xtask/src/build_time.rs";
 
 pub(super) fn check(root: &Path) -> anyhow::Result<Vec<Problem>> {

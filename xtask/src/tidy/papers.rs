@@ -1,14 +1,12 @@
-//! Papers that every reader looks for, and the numbers of decisions.
+//! Checks for the standard documents of a repository, and the numbering of decisions.
 
 use super::Problem;
 use super::tree::{Tree, split};
 
-/// Files that are there.
+/// Required files.
 const PAPERS: [&str; 7] =
     ["README.md", "ARCHITECTURE.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md", "LICENSE-APACHE", "LICENSE-MIT"];
-/// Where decisions are written down.
 const DECISIONS: &str = "docs/adr/";
-/// The index of decisions.
 const INDEX: &str = "docs/adr/README.md";
 
 pub(super) fn check(tree: &Tree) -> Vec<Problem> {
@@ -17,7 +15,7 @@ pub(super) fn check(tree: &Tree) -> Vec<Problem> {
     missing.chain(decisions(tree)).collect()
 }
 
-/// Each decision has its own number and a row in the index.
+/// Each decision needs a unique number and a row in the index.
 fn decisions(tree: &Tree) -> Vec<Problem> {
     let mut problems = Vec::new();
     let index = tree.text(INDEX).unwrap_or_default();

@@ -1,11 +1,11 @@
-//! Ends of lines and ends of files.
+//! Checks the ends of lines and files.
 
 use super::Problem;
 use super::tree::{Tree, extension, is_written_by_hand};
 
 pub(super) fn check(tree: &Tree) -> Vec<Problem> {
     let mut problems = Vec::new();
-    // A snapshot keeps what a test saw, to the blank.
+    // Snapshots must keep a test's output exactly.
     for (path, text) in tree.texts().filter(|(path, _)| is_written_by_hand(path) && extension(path) != "snap") {
         let blank = text.split('\n').position(|line| line.ends_with([' ', '\t', '\r', '\u{a0}']));
         problems.extend(blank.map(|line| Problem::new(path, line + 1, "the line ends with a blank; remove it")));

@@ -1,7 +1,7 @@
-//! Turns of phrase that a native speaker would not write, in what users read.
+//! Finds unidiomatic phrases in texts for users.
 //!
-//! Comments in the code are not checked: only texts in quotation marks, documentation that becomes help or OpenAPI,
-//! the console and papers.
+//! Code comments are not checked, only string literals, documentation that becomes help or OpenAPI, the console, and
+//! documents.
 
 use std::path::Path;
 use std::sync::LazyLock;
@@ -11,13 +11,13 @@ use regex::Regex;
 use super::Problem;
 use super::tree::Tree;
 
-/// A turn, and what to write instead.
+/// A phrase, and what to write instead.
 struct Turn {
     banned: Regex,
     right: &'static str,
 }
 
-/// Turns that stand in no text for users. Each ignores case and matches whole words only.
+/// Phrases not allowed in texts for users, ignoring case and matching whole words only.
 const TURNS: &[(&str, &str)] = &[
     (r"not (?:yours|theirs|mine) to see", "\"you don't have access to it\""),
     (r"hangs? on (?:it|each|an event|the event)|what hangs on", "\"depends on\""),
@@ -94,7 +94,7 @@ pub(super) fn check(tree: &Tree) -> Vec<Problem> {
     problems
 }
 
-/// Tells whether users read what a file says. Decisions of the past and tests keep their words.
+/// Returns whether users read a file. Decisions and tests are exempt.
 fn is_for_users(path: &str) -> bool {
     let is_paper = has_extension(path, "md") && (path == "README.md" || path.starts_with("docs/"));
     let is_code = (path.starts_with("crates/") && path.contains("/src/")) || path.starts_with("console/src/");
@@ -105,7 +105,7 @@ fn has_extension(path: &str, extension: &str) -> bool {
     Path::new(path).extension().is_some_and(|found| found == extension)
 }
 
-/// Tells whether a line is read by users: not a comment, except the documentation that becomes help or OpenAPI.
+/// Returns whether users read a line: not a comment, unless it is documentation that becomes help or OpenAPI.
 fn is_read(path: &str, line: &str) -> bool {
     let line = line.trim_start();
     if has_extension(path, "rs") {

@@ -1,4 +1,4 @@
-//! The modules of a crate as its files say them: what each declares, what it imports, and every path that it names.
+//! Parses the modules of a crate: declarations, imports, and all paths.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,35 +9,34 @@ use syn::{Attribute, Expr, Item, Lit, Meta, UseTree};
 use crate::tidy::Problem;
 use crate::tidy::tree::{Tree, split};
 
-/// A module by its way from the root of the crate, which is empty.
+/// Path of a module from the crate root, which is empty.
 pub(super) type ModulePath = Vec<String>;
 
-/// A path that is named somewhere, and the line.
+/// A path in the source, with its line.
 #[derive(Clone, Debug)]
 pub(super) struct Named {
     pub(super) path: Vec<String>,
     pub(super) line: usize,
 }
 
-/// What one module says. What is compiled for tests alone is left out.
+/// The contents of one module, without code that is compiled only for tests.
 #[derive(Debug, Default)]
 pub(super) struct Module {
     pub(super) file: String,
     pub(super) children: BTreeSet<String>,
-    /// Names of what it declares, its modules apart.
+    /// Names of declared items, except for modules.
     pub(super) items: BTreeSet<String>,
-    /// Names that it imports, and what they stand for.
+    /// Imported names, and what they refer to.
     pub(super) imports: BTreeMap<String, Vec<String>>,
-    /// Modules of which it imports everything.
+    /// Modules imported by a glob.
     pub(super) globs: Vec<Vec<String>>,
-    /// Everything that it names by a path of more than one part, imports too.
+    /// All paths with more than one segment, including imports.
     pub(super) named: Vec<Named>,
 }
 
-/// The modules of one crate.
 pub(super) type Modules = BTreeMap<ModulePath, Module>;
 
-/// Reads the modules of the crate that this file is the root of.
+/// Parses the modules of the crate with this root file.
 pub(super) fn read(tree: &Tree, root: &str) -> Result<Modules, Problem> {
     let mut reader = Reader { tree, modules: Modules::new(), at: Vec::new(), broken: None };
     let (folder, _) = split(root);
@@ -48,9 +47,9 @@ pub(super) fn read(tree: &Tree, root: &str) -> Result<Modules, Problem> {
 struct Reader<'tree> {
     tree: &'tree Tree,
     modules: Modules,
-    /// The module that is being read, and the folder in which the files of its own modules are.
+    /// The module being parsed, and the folder with the files of its submodules.
     at: Vec<(String, String)>,
-    /// The first file that is no Rust.
+    /// The first file that cannot be parsed.
     broken: Option<Problem>,
 }
 
@@ -63,9 +62,9 @@ impl Reader<'_> {
         self.modules.entry(self.place()).or_default()
     }
 
-    /// Reads a file as a module of the one at which the reader stands.
+    /// Parses a file as a submodule of the current one.
     fn file(&mut self, name: &str, path: &str, folder: &str) {
-        // A module without a file is what `forgotten` and the compiler speak of.
+        // Missing files are reported by the compiler and by `forgotten`.
         let Some(text) = self.tree.text(path) else { return };
         match syn::parse_file(text) {
             Ok(file) => {
@@ -116,8 +115,8 @@ impl Reader<'_> {
         self.here().named.push(Named { path, line });
     }
 
-    /// Finds paths in what is handed to a macro or an attribute, which only these can read. An attribute may name a
-    /// function in a text: `deserialize_with = "wire::number"`.
+    /// Finds paths in the tokens of a macro or an attribute, which are not parsed as Rust. An attribute may name a
+    /// function in a string: `deserialize_with = "wire::number"`.
     fn tokens(&mut self, tokens: TokenStream, of_attribute: bool) {
         let mut path: Vec<String> = Vec::new();
         let (mut line, mut colons) = (0, 0);
@@ -126,7 +125,7 @@ impl Reader<'_> {
                 TokenTree::Ident(ident) if colons == 2 && !path.is_empty() => path.push(ident.to_string()),
                 TokenTree::Ident(ident) => {
                     self.name(std::mem::take(&mut path), line);
-                    // What begins with colons is of another crate.
+                    // A path with leading colons is in another crate.
                     if colons < 2 {
                         path.push(ident.to_string());
                     }
@@ -163,7 +162,7 @@ impl<'ast> Visit<'ast> for Reader<'_> {
         if attributes(item).iter().any(is_for_tests) {
             return;
         }
-        // A function in a function is nobody's item but that function's, and harms nothing here.
+        // A function inside a function is not an item of the module, but it does no harm here.
         if let Some(name) = declared(item) {
             self.here().items.insert(name);
         }
@@ -226,12 +225,12 @@ impl<'ast> Visit<'ast> for Reader<'_> {
     fn visit_attribute(&mut self, attribute: &'ast Attribute) {
         match &attribute.meta {
             Meta::List(list) => self.tokens(list.tokens.clone(), true),
-            // What documentation links to is not needed by the code.
+            // Links in documentation are not dependencies.
             Meta::Path(_) | Meta::NameValue(_) => {}
         }
     }
 
-    /// `pub(in crate::a)` says who may look, and imports nothing.
+    /// `pub(in crate::a)` restricts visibility and imports nothing.
     fn visit_visibility(&mut self, _: &'ast syn::Visibility) {}
 }
 
@@ -271,7 +270,7 @@ fn declared(item: &Item) -> Option<String> {
     Some(name.to_string())
 }
 
-/// Returns whether an attribute leaves out what it stands on wherever nothing is tested.
+/// Returns whether an attribute limits its item to test builds.
 fn is_for_tests(attribute: &Attribute) -> bool {
     fn needs_test(meta: &Meta) -> bool {
         match meta {
@@ -290,7 +289,7 @@ fn is_for_tests(attribute: &Attribute) -> bool {
     }
 }
 
-/// Returns the file that `#[path = "…"]` names.
+/// Returns the file in `#[path = "…"]`.
 fn path_attribute(attribute: &Attribute) -> Option<String> {
     let Meta::NameValue(pair) = &attribute.meta else { return None };
     let Expr::Lit(syn::ExprLit { lit: Lit::Str(text), .. }) = &pair.value else { return None };

@@ -4,7 +4,7 @@ use super::check;
 
 const LIB: &str = "crates/a/src/lib.rs";
 
-/// Checks a crate of two modules, `one` and `two`, of which `two` needs `one`.
+/// Checks a crate with the modules `one` and `two`, where `two` depends on `one`.
 fn assert_circle(one: &str, is_circle: bool) {
     let files = [
         (LIB, "//! A.\nmod one;\nmod two;\nmod three;\npub use two::Two;\n"),
@@ -29,7 +29,7 @@ fn a_circle_is_found_however_it_is_written() {
         "use super::{three::{}, two::{Two}};",
         "use crate::two::*;",
         "use crate::two;",
-        // By way of a re-export, at the root and beside it.
+        // Through a re-export, in the root and in another module.
         "use crate::Two;",
         "use crate::*; fn f(_: two::Two) {}",
         "use crate::three::Other;",
@@ -40,7 +40,7 @@ fn a_circle_is_found_however_it_is_written() {
         "fn f() { use super::two; }",
         "impl From<u8> for One { fn from(_: u8) -> Self { crate::two::new() } }",
         "mod inner { use super::super::two::Two; } fn f() -> inner::g {}",
-        // In what only a macro or an attribute reads.
+        // In the tokens of a macro or an attribute.
         "fn f() { println!(\"{}\", crate::two::f()) }",
         "fn f() { assert!(matches!(x, Some(super::two::Two(_)))) }",
         "#[serde(deserialize_with = \"crate::two::read\")] struct A;",
@@ -59,7 +59,7 @@ fn what_only_looks_like_a_circle_is_none() {
         "use ::two::Two;",
         "use two::Two;",
         "fn f(two: u8) -> u8 { two }",
-        // A module in the file of another is another.
+        // A module inside the other module's file is a separate module.
         "fn f() { crate::two::deep::f() }",
         "/// See [`crate::two::Two`].\nfn f() {}",
         "pub(in crate::two) fn f() {}",
@@ -73,7 +73,7 @@ fn what_only_looks_like_a_circle_is_none() {
     ] {
         assert_circle(&format!("pub struct One;\n{one}\n"), false);
     }
-    // What is compiled where nothing is tested counts.
+    // Code compiled only outside of tests counts.
     assert_circle("pub struct One;\n#[cfg(not(test))] use crate::two::Two;\n", true);
 }
 
@@ -86,7 +86,7 @@ fn parent_and_child_may_need_each_other() {
         ("crates/a/src/one/other.rs", "use crate::one::*;\npub fn f() { super::f(); crate::shared() }\n"),
     ];
     assert_found(check, &files, &[]);
-    // Children that need each other are a circle, and so is a parent with somebody who needs its child.
+    // Children that need each other are a circle, and so are a parent and a module that needs its child.
     let mut siblings = files;
     siblings[3].1 = "use super::inner;\npub fn f() { inner::f() }\n";
     assert_found(check, &siblings, &["crates/a/src/one/inner.rs:3"]);
@@ -128,7 +128,7 @@ fn files_are_found_where_the_compiler_finds_them() {
         ("crates/a/src/else/where.rs", "use crate::two::flat::deep::Z;\n"),
     ];
     assert_found(check, &files, &["crates/a/src/one/inner.rs:1"]);
-    // Each root is a crate of its own.
+    // Each root is a separate crate.
     let files = [(LIB, "//! A.\nmod one;\n"), ("crates/a/src/one.rs", "fn f("), ("crates/a/src/main.rs", "//! A.\n")];
     assert_found(check, &files, &["crates/a/src/one.rs:1"]);
 }
