@@ -1,8 +1,7 @@
-//! What one attacker or one heavy user can do to others: `cargo xtask attack`.
+//! Attacks by a single attacker or heavy user on other users: `cargo xtask attack`.
 //!
-//! Each attack is run against the release build, for a bounded time and with a bounded number of requests, on this
-//! machine alone. It prints a figure and its maximum, which is from `docs/limits.md` or from a promise in
-//! `docs/security.md`.
+//! Each attack runs against the release build on this machine only, with limited time and requests. It prints a figure
+//! and its maximum, which is from `docs/limits.md` or from a guarantee in `docs/security.md`.
 
 mod attacker;
 mod erasing;
@@ -24,26 +23,24 @@ use anyhow::bail;
 use crate::interrupt;
 use crate::setting::Setting;
 
-/// An attack.
 struct Attack {
-    /// How it is asked for.
+    /// Name on the command line.
     name: &'static str,
-    /// What is tried.
+    /// One-line description.
     about: &'static str,
     run: fn(&Setting) -> anyhow::Result<Vec<Verdict>>,
 }
 
-/// What became of an attack: one figure, and what it must not go beyond.
+/// The result of an attack: a figure and its maximum.
 pub(crate) struct Verdict {
-    /// What was measured.
+    /// Description of the figure.
     pub(crate) what: String,
-    /// The figure, in its unit.
     pub(crate) figure: f64,
-    /// The most that it may be.
+    /// Maximum of the figure.
     pub(crate) most: f64,
-    /// What both count.
+    /// Unit of both.
     pub(crate) unit: &'static str,
-    /// What else there is to know.
+    /// Additional information.
     pub(crate) remark: String,
 }
 
@@ -76,23 +73,23 @@ impl fmt::Display for Verdict {
 }
 
 impl Verdict {
-    /// Returns whether the attack came to nothing.
+    /// Returns whether the attack failed.
     fn holds(&self) -> bool {
         self.figure <= self.most
     }
 }
 
-/// Prints what there is.
+/// Prints all attacks.
 pub(crate) fn list() {
     for attack in &ATTACKS {
         println!("{:<12}{}", attack.name, attack.about);
     }
 }
 
-/// Runs the attacks of these names, or all, and prints each verdict as it is found.
+/// Runs the named attacks, or all, and prints each verdict as it is found.
 ///
 /// # Errors
-/// One of them cannot be run, or a figure is beyond what it may be.
+/// If an attack cannot run, or a figure exceeds its maximum.
 pub(crate) fn run(setting: &Setting, names: &[String]) -> anyhow::Result<()> {
     if let Some(unknown) = names.iter().find(|name| ATTACKS.iter().all(|attack| attack.name != **name)) {
         let known: Vec<&str> = ATTACKS.iter().map(|attack| attack.name).collect();

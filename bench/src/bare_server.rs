@@ -1,4 +1,4 @@
-//! The floor of what answers over HTTP: a handler that does nothing.
+//! The floor of HTTP benchmarks: a handler that does nothing.
 
 use std::io::Read;
 use std::net::SocketAddr;
@@ -15,7 +15,7 @@ use clap::Args;
 use crate::running::Running;
 use crate::setting::Setting;
 
-/// Most fields in the head of an answer.
+/// Maximum number of header fields in a response.
 const FIELDS_MAX: usize = 64;
 
 /// Answers every request with the same bytes until its standard input ends.
@@ -27,11 +27,11 @@ pub(crate) struct BareServer {
 }
 
 impl BareServer {
-    /// Listens, says where, and answers.
+    /// Prints its address and serves requests.
     pub(crate) fn run(self) -> anyhow::Result<()> {
         let (head, body) = read_answer(&std::fs::read(&self.answer)?)?;
         let handler = move || async move { (head, body) };
-        // On its one core it gets one worker, as the service does.
+        // On its single core it gets one worker, like the service.
         let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
         runtime.block_on(async {
             let listener = tokio::net::TcpListener::bind((std::net::Ipv4Addr::LOCALHOST, 0)).await?;
@@ -47,7 +47,7 @@ impl BareServer {
     }
 }
 
-/// Takes an answer apart. What every server writes by itself is left out.
+/// Parses a response. Headers that every server adds itself are left out.
 fn read_answer(answer: &[u8]) -> anyhow::Result<(HeaderMap, Bytes)> {
     let mut fields = [httparse::EMPTY_HEADER; FIELDS_MAX];
     let mut response = httparse::Response::new(&mut fields);
@@ -64,7 +64,7 @@ fn read_answer(answer: &[u8]) -> anyhow::Result<(HeaderMap, Bytes)> {
     Ok((head, Bytes::copy_from_slice(&answer[head_bytes..])))
 }
 
-/// Starts a bare server on the core for what is measured.
+/// Starts a bare server on the measured core.
 pub(crate) fn start(setting: &Setting, answer: &Path) -> anyhow::Result<(Running, SocketAddr)> {
     let mut command = Command::new(&setting.program);
     command.arg("bare-server").arg("--answer").arg(answer);

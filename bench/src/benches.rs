@@ -1,4 +1,4 @@
-//! One file for each benchmark.
+//! The benchmarks, one per file.
 
 pub(crate) mod clock;
 pub(crate) mod reads;

@@ -1,4 +1,5 @@
-//! A new PostgreSQL cluster, of Debian, as it is configured by default: what it says is committed is on the disk.
+//! A new PostgreSQL cluster of Debian's package with the default configuration, in which acknowledged commits are
+//! durable.
 
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
@@ -13,17 +14,17 @@ use crate::service::Service;
 use crate::setting::Setting;
 use crate::starting::{free_address, output_of, program, wait_until};
 
-/// Where Debian keeps one folder for each version.
+/// Debian's folder with one subfolder per version.
 const VERSIONS: &str = "/usr/lib/postgresql";
-/// The user that Debian's package makes. The server refuses to be run by root.
+/// The user created by Debian's package. The server does not run as root.
 const SERVER_USER: &str = "postgres";
-/// The database that each cluster begins with.
+/// The initial database of each cluster.
 const FIRST: &str = "postgres";
-/// The database that the service writes into.
+/// The database of the service.
 pub(crate) const SERVED: &str = "served";
-/// What the service's signing key is called in its folder of data.
+/// File name of the service's signing key in its data folder.
 const SIGNING_KEY: &str = "signing.key";
-/// How much longer than it counts pgbench runs, in seconds: its clients connect first.
+/// Additional run time of pgbench for connecting, in seconds.
 const CONNECT_SECS: u64 = 2;
 
 /// A running server.
@@ -35,7 +36,7 @@ pub(crate) struct Cluster<'a> {
 }
 
 impl<'a> Cluster<'a> {
-    /// Starts one in an empty folder.
+    /// Starts a server on an empty folder.
     pub(crate) fn start(setting: &'a Setting, name: &str) -> anyhow::Result<Self> {
         let postgres = program("postgresql", || newest()?.join("bin/postgres").canonicalize().ok())?;
         let programs = postgres.parent().context("postgres lies in no folder")?.to_owned();
@@ -52,34 +53,33 @@ impl<'a> Cluster<'a> {
         command.args(["-p", &address.port().to_string()]);
         let running = Running::start(&mut command, setting.cores.measured, &setting.folder.join("postgresql.log"))?;
         let cluster = Self { setting, _running: running, programs, address };
-        // It takes connections before it takes statements.
+        // The server accepts connections before statements.
         wait_until(|| cluster.client("pg_isready").arg("--quiet").status().is_ok_and(|status| status.success()))?;
         Ok(cluster)
     }
 
-    /// Returns where it listens.
     pub(crate) const fn address(&self) -> SocketAddr {
         self.address
     }
 
-    /// Starts the service on an empty database, which it calls by the address of this server or another one that leads there.
+    /// Starts the service on an empty database. `address` is that of this server or of a proxy to it.
     pub(crate) fn serve(&self, address: SocketAddr, arguments: &[&str]) -> anyhow::Result<Service<'a>> {
         let data = self.renew_with_key(SERVED, "on-postgresql-data")?;
         self.serve_from(&data, (address, SERVED), arguments)
     }
 
-    /// Starts the service on an empty database of that name, to be kept.
+    /// Starts the service on an empty database with this name, which is kept.
     pub(crate) fn serve_new(&self, database: &str) -> anyhow::Result<Service<'a>> {
         let data = self.renew_with_key(database, &kept_data(database))?;
         self.serve_from(&data, (self.address, database), &[])
     }
 
-    /// Starts the service again on a database that was kept.
+    /// Restarts the service on a kept database.
     pub(crate) fn serve_kept(&self, database: &str) -> anyhow::Result<Service<'a>> {
         self.serve_from(&self.setting.folder.join(kept_data(database)), (self.address, database), &[])
     }
 
-    /// Makes a database anew, and a folder of data with a signing key.
+    /// Recreates a database, and a data folder with a signing key.
     fn renew_with_key(&self, database: &str, folder: &str) -> anyhow::Result<PathBuf> {
         self.renew(database, "template1")?;
         let data = self.setting.empty_folder(folder)?;
@@ -88,7 +88,7 @@ impl<'a> Cluster<'a> {
         Ok(data)
     }
 
-    /// Starts another service on the same database, with the same signing key and a folder of its own.
+    /// Starts another service on the same database, with the same signing key and its own folder.
     pub(crate) fn serve_beside(&self, first: &Service<'_>, name: &str) -> anyhow::Result<Service<'a>> {
         let data = self.setting.empty_folder(&format!("on-postgresql-data-{name}"))?;
         fs::copy(first.data().join(SIGNING_KEY), data.join(SIGNING_KEY)).context("the signing key cannot be copied")?;
@@ -105,13 +105,13 @@ impl<'a> Cluster<'a> {
         Service::start(self.setting, data, &[&["--store", &url][..], arguments].concat())
     }
 
-    /// Makes a database anew, as a copy of another one.
+    /// Recreates a database as a copy of another one.
     pub(crate) fn renew(&self, database: &str, template: &str) -> anyhow::Result<()> {
         let drop = format!("DROP DATABASE IF EXISTS {database}");
         self.query(FIRST, &[&drop, &format!("CREATE DATABASE {database} TEMPLATE {template}")]).map(|_| ())
     }
 
-    /// Runs statements in a database, each by itself, and returns what the last ones print, without heads.
+    /// Runs statements in a database, each in its own transaction, and returns the printed rows without headers.
     pub(crate) fn query(&self, database: &str, statements: &[&str]) -> anyhow::Result<String> {
         let mut psql = self.client("psql");
         psql.args(["--quiet", "--no-psqlrc", "--tuples-only", "--no-align", "--set", "ON_ERROR_STOP=1"]);
@@ -121,9 +121,9 @@ impl<'a> Cluster<'a> {
         output_of(psql.args(["--dbname", database]))
     }
 
-    /// Returns transactions a second of so many clients, each of which runs one of the scripts at a time.
+    /// Returns transactions per second of this many clients, each of which runs one of the scripts at a time.
     pub(crate) fn pgbench(&self, database: &str, scripts: &[PathBuf], clients: usize) -> anyhow::Result<f64> {
-        // Connecting is not counted, and is part of this time.
+        // Connecting is part of this time, but not of the result.
         let seconds = self.setting.measure_time.as_secs() + CONNECT_SECS;
         let (clients, seconds) = (clients.to_string(), seconds.to_string());
         let mut pgbench = self.client("pgbench");
@@ -143,18 +143,18 @@ impl<'a> Cluster<'a> {
     }
 }
 
-/// Returns the folder of data of a service whose database is kept.
+/// Returns the data folder of a service with a kept database.
 fn kept_data(database: &str) -> String {
     format!("on-postgresql-data-{database}")
 }
 
-/// Returns the rate of `tps = 1234.5 (without initial connection time)`.
+/// Parses the rate in `tps = 1234.5 (without initial connection time)`.
 fn rate_in(printed: &str) -> Option<f64> {
     let line = printed.lines().find_map(|line| line.strip_prefix("tps = "))?;
     line.split(' ').next()?.parse().ok()
 }
 
-/// Returns the folder of the newest version that is installed.
+/// Returns the folder of the newest installed version.
 fn newest() -> Option<PathBuf> {
     let folders = fs::read_dir(VERSIONS).ok()?.filter_map(|entry| Some(entry.ok()?.path()));
     let version = |path: &Path| path.file_name()?.to_str()?.parse::<u32>().ok();
@@ -165,7 +165,7 @@ fn is_root() -> bool {
     rustix::process::geteuid().is_root()
 }
 
-/// Returns a command that is run by a user whom the server accepts.
+/// Returns a command that runs as a user whom the server accepts.
 fn as_server(program: &Path) -> Command {
     if !is_root() {
         return Command::new(program);

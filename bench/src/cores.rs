@@ -1,8 +1,8 @@
-//! One core for what is measured, another for what measures it.
+//! Pins the measured programs to one core, and the load generator to another.
 
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 
-/// Where things run. Nothing is pinned on a machine with one core.
+/// The assigned cores. Nothing is pinned on a machine with one core.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Cores {
     /// For the service and for every floor.
@@ -22,19 +22,19 @@ impl Cores {
         }
     }
 
-    /// Runs something on the core for what is measured, in a thread of its own.
+    /// Runs some work in a separate thread on the measured core.
     pub(crate) fn measured<T: Send>(self, work: impl FnOnce() -> T + Send) -> T {
         on_core(self.measured, work)
     }
 }
 
-/// Runs something in a thread of its own, on one core. Processes that it starts stay there too.
+/// Runs some work in a separate thread on one core. Its child processes inherit the affinity.
 pub(crate) fn on_core<T: Send>(core: Option<usize>, work: impl FnOnce() -> T + Send) -> T {
     let pinned = move || {
         if let Some(core) = core {
             let mut set = CpuSet::new();
             set.set(core);
-            // Where the kernel refuses, the measurement is noisier and no less true.
+            // Without pinning, the measurement is noisier but still valid.
             let _ = sched_setaffinity(None, &set);
         }
         work()

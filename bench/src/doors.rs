@@ -1,4 +1,4 @@
-//! The engine inside this process, for what is measured without a socket.
+//! The engine inside this process, for measurements without HTTP.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -14,10 +14,10 @@ use crate::history::History;
 use crate::setting::Setting;
 use crate::wall_clock::HostClock;
 
-/// Events in one step of an import.
+/// Events per import batch.
 const BATCH_EVENTS: u64 = 2_048;
 
-/// Randomness from the system.
+/// Randomness from the operating system.
 pub(crate) struct SystemEntropy;
 
 impl Entropy for SystemEntropy {
@@ -27,7 +27,7 @@ impl Entropy for SystemEntropy {
     }
 }
 
-/// Signs with a key that everybody knows: nothing here is to be trusted later.
+/// Signs with a well-known key, because the results need not be trusted.
 struct BenchSigner(Ed25519KeyPair);
 
 impl Signer for BenchSigner {
@@ -49,17 +49,17 @@ impl Signer for BenchSigner {
     }
 }
 
-/// Returns where a folder made here keeps its database.
+/// Returns the path of the database in a folder.
 pub(crate) fn database_of(folder: &Path) -> PathBuf {
     folder.join("bench.db")
 }
 
-/// Opens the engine on a folder, and shows the key that was made there on the first start.
+/// Opens the engine on a folder, and authenticates with the key created by the first start.
 pub(crate) async fn open(folder: &Path) -> anyhow::Result<(Engine, Caller, Arc<SqliteStore>)> {
     open_at(folder, Arc::new(HostClock::new()), ReadLog::Buffered).await
 }
 
-/// As [`open`], with another host clock and another way to log reads.
+/// Like [`open`], with another host clock and another read log.
 pub(crate) async fn open_at(
     folder: &Path,
     clock: Arc<dyn WallClock>,
@@ -88,7 +88,7 @@ pub(crate) async fn open_at(
     Ok((engine, caller, store))
 }
 
-/// Returns the folder with a history of so many events, made by this run or an earlier one.
+/// Returns a folder with this many events, created by this run or an earlier one.
 pub(crate) fn kept_history(setting: &Setting, events_count: u64) -> anyhow::Result<PathBuf> {
     let make = |folder: &Path| {
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build()?;
@@ -97,7 +97,7 @@ pub(crate) fn kept_history(setting: &Setting, events_count: u64) -> anyhow::Resu
     setting.kept_folder(&format!("history-{events_count}-v1"), make)
 }
 
-/// Makes a history of so many events in an empty folder.
+/// Creates a history with this many events in an empty folder.
 pub(crate) async fn make_history(folder: &Path, events_count: u64) -> anyhow::Result<()> {
     let (engine, caller, store) = open(folder).await?;
     let timeline = TimelineId::new(TimelineId::MAIN)?;

@@ -1,4 +1,4 @@
-//! As much of gRPC as a load generator needs: unary calls of two messages, one at a time, on a connection of their own.
+//! A minimal gRPC client for the load generator: sequential unary calls of two methods, each on its own connection.
 
 use std::net::SocketAddr;
 
@@ -8,26 +8,26 @@ use h2::client::SendRequest;
 use http::Request;
 use tokio::net::TcpStream;
 
-/// A connection on which one method is called.
+/// A connection that calls one method.
 pub(crate) struct Channel {
     requests: SendRequest<Bytes>,
     uri: String,
 }
 
 impl Channel {
-    /// Connects, to call the method of this path.
+    /// Connects, to call the method at this path.
     pub(crate) async fn open(address: SocketAddr, path: &str) -> anyhow::Result<Self> {
         let stream = TcpStream::connect(address).await.with_context(|| format!("{address} cannot be reached"))?;
         stream.set_nodelay(true)?;
         let (requests, connection) = h2::client::handshake(stream).await?;
         tokio::task::spawn_local(async move {
-            // Whoever calls is told what became of the connection.
+            // The caller gets the error of the connection.
             let _ = connection.await;
         });
         Ok(Self { requests, uri: format!("http://{address}{path}") })
     }
 
-    /// Sends a message with its prefix, and waits until the call has succeeded.
+    /// Sends a framed message, and waits until the call has succeeded.
     pub(crate) async fn call(&mut self, message: Bytes) -> anyhow::Result<()> {
         let mut requests = self.requests.clone().ready().await?;
         let request = Request::post(&self.uri).header("content-type", "application/grpc").header("te", "trailers");
@@ -40,7 +40,7 @@ impl Channel {
             let length = part?.len();
             answer.flow_control().release_capacity(length)?;
         }
-        // A call that is refused at once has its status in front.
+        // A call that is rejected immediately has its status in the headers.
         let trailers = answer.trailers().await?.unwrap_or(heads);
         let status = trailers.get("grpc-status").context("a call ended without a status")?;
         if status != "0" {
@@ -50,18 +50,18 @@ impl Channel {
     }
 }
 
-/// Returns etcd's `PutRequest` (rpc.proto) with its prefix.
+/// Returns etcd's `PutRequest` (rpc.proto), framed.
 pub(crate) fn etcd_put(key: &str, value: &str) -> Vec<u8> {
     framed(&[field(1, key.as_bytes()), field(2, value.as_bytes())].concat())
 }
 
-/// Returns UmaDB's `AppendRequest` (umadb.v1) of one event, with its prefix.
+/// Returns UmaDB's `AppendRequest` (umadb.v1) with one event, framed.
 pub(crate) fn umadb_append(event_type: &str, tag: &str, data: &str) -> Vec<u8> {
     let event = [field(1, event_type.as_bytes()), field(2, tag.as_bytes()), field(3, data.as_bytes())].concat();
     framed(&field(1, &event))
 }
 
-/// Returns a field of a message whose type has a length: a string, bytes, or a message (protobuf, wire type 2).
+/// Encodes a length-delimited field: a string, bytes, or a message (protobuf, wire type 2).
 fn field(number: u8, bytes: &[u8]) -> Vec<u8> {
     let mut field = vec![number << 3 | 2];
     let mut length = bytes.len();
@@ -78,7 +78,7 @@ fn low_bits(length: usize) -> u8 {
     u8::try_from(length & 0x7f).unwrap_or(0x7f)
 }
 
-/// Returns a message as gRPC sends it: not compressed, and its length in front.
+/// Returns a message framed for gRPC: an uncompressed flag, and the length.
 fn framed(message: &[u8]) -> Vec<u8> {
     let length = u32::try_from(message.len()).unwrap_or(u32::MAX);
     [&[0], &length.to_be_bytes()[..], message].concat()
@@ -90,7 +90,7 @@ mod tests {
 
     #[test]
     fn messages_are_those_of_the_wire_format() {
-        // The example of https://protobuf.dev/programming-guides/encoding/#length-types, with another number.
+        // The example of https://protobuf.dev/programming-guides/encoding/#length-types, with another field number.
         assert_eq!(field(2, b"testing"), b"\x12\x07testing");
         assert_eq!(field(1, &[7; 300])[..3], [0x0a, 0xac, 0x02]);
         assert_eq!(etcd_put("k", "v"), b"\0\0\0\0\x06\x0a\x01k\x12\x01v");

@@ -1,4 +1,4 @@
-//! A made-up history: many places with many events each, the same in every run.
+//! A generated history: many places with many events each, identical in every run.
 
 use std::fs::File;
 use std::io::{BufWriter, Write};
@@ -11,27 +11,27 @@ use timenav_core::ids::EventId;
 use timenav_core::place::{BBox, Geo, Point};
 use timenav_core::time::{Instant, Virtual};
 
-/// Places at which things happen.
+/// Number of places.
 const PLACES: u64 = 500;
-/// When the history begins: 1 January 1950, in microseconds since 1970.
+/// Start of the history: 1 January 1950, in microseconds since 1970.
 const BEGIN_MICROS: i64 = -631_152_000_000_000;
-/// How long it lasts: 75 years, in seconds.
+/// Duration of the history: 75 years, in seconds.
 const LENGTH_SECS: u64 = 75 * 31_556_952;
 
-/// What the columns of a table of events mean.
+/// Mapping of the columns of a CSV file.
 const COLUMNS: &str = "time=when,description=what,location=where,geo.lat=y,geo.lon=x,event_id=key";
 
-/// How a file has events.
+/// The file format of events.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Format {
-    /// One object a line, with the fields of events.
+    /// One JSON object per line, with the fields of events.
     Ndjson,
-    /// A table, with columns of its own names.
+    /// CSV, with its own column names.
     Csv,
 }
 
 impl Format {
-    /// Returns the path that takes such a file, with its query.
+    /// Returns the import path for this format, with its query.
     pub(crate) fn path(self) -> String {
         match self {
             Self::Ndjson => "/v1/import-events?format=ndjson".to_owned(),
@@ -47,10 +47,10 @@ impl Format {
     }
 }
 
-/// A made-up history.
+/// A generated history.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct History {
-    /// Whether its events have ids, or get them from the service.
+    /// Whether its events have ids. Otherwise the service assigns them.
     pub(crate) named: bool,
 }
 
@@ -61,7 +61,7 @@ impl Default for History {
 }
 
 impl History {
-    /// Returns an event by its number.
+    /// Returns the event with this number.
     pub(crate) fn draft(self, number: u64) -> EventDraft {
         let place = self.place_of(number);
         let (lat, lon) = near(corner(place), number);
@@ -75,7 +75,7 @@ impl History {
         }
     }
 
-    /// Returns an event by its number, as it is sent.
+    /// Returns the event with this number as JSON.
     pub(crate) fn json(self, number: u64) -> String {
         let draft = self.draft(number);
         let mut object = json!({
@@ -92,7 +92,7 @@ impl History {
         object.to_string()
     }
 
-    /// Returns an event by its number, as a row of a table. Nothing in it has to be quoted.
+    /// Returns the event with this number as a CSV row. No value needs quotes.
     fn row(self, number: u64) -> String {
         let EventDraft { time, description, location, geo, event_id, .. } = self.draft(number);
         let (lat, lon) = geo.map_or((0.0, 0.0), |geo| (geo.point.lat(), geo.point.lon()));
@@ -101,12 +101,12 @@ impl History {
         format!("{event_id},{time},{description},{location},{lat},{lon}")
     }
 
-    /// Writes the first events to a file, one a line.
+    /// Writes the first events to a file, one per line.
     pub(crate) fn write(self, path: &Path, format: Format, events_count: u64) -> anyhow::Result<()> {
         self.write_range(path, format, 0..events_count)
     }
 
-    /// As [`History::write`], of the events with these numbers.
+    /// Like [`History::write`], for a range of events.
     pub(crate) fn write_range(self, path: &Path, format: Format, numbers: Range<u64>) -> anyhow::Result<()> {
         let mut file = BufWriter::new(File::create(path)?);
         if matches!(format, Format::Csv) {
@@ -123,22 +123,22 @@ impl History {
         Ok(())
     }
 
-    /// Returns a moment of the history.
+    /// Returns a time within the history.
     #[expect(clippy::unused_self, reason = "reads as a fact about the history, beside the others")]
     pub(crate) fn moment(self, number: u64) -> Instant<Virtual> {
-        // The first half: much is still to come after it.
+        // In the first half, so that many events follow.
         let secs = i64::try_from(mix(number ^ 0x71e5) % (LENGTH_SECS / 2)).unwrap_or(0);
         Instant::from_micros(BEGIN_MICROS + secs * 1_000_000).unwrap_or(Instant::EPOCH)
     }
 
-    /// Returns a box around all that happens at one place, within one degree.
+    /// Returns a box around all events of one place, within one degree.
     #[expect(clippy::unused_self, reason = "reads as a fact about the history, beside the others")]
     pub(crate) fn bbox(self, number: u64) -> Option<BBox> {
         let (south, west) = corner(mix(number ^ 0xb0c5) % PLACES);
         BBox::new(west + 0.01, south + 0.01, west + 0.99, south + 0.99)
     }
 
-    /// Returns that box as it is asked for.
+    /// Returns that box as a query parameter.
     pub(crate) fn box_of_place(self, number: u64) -> String {
         let edges = self.bbox(number).map_or([-180.0, -90.0, 180.0, 90.0], BBox::edges);
         let [west, south, east, north] = edges.map(|edge| format!("{edge:.2}"));
@@ -151,21 +151,21 @@ impl History {
     }
 }
 
-/// Returns the south-western corner of a place: whole degrees, no two places the same.
+/// Returns the south-western corner of a place, in whole degrees. All are different.
 #[expect(clippy::cast_precision_loss, reason = "small whole numbers")]
 fn corner(place: u64) -> (f64, f64) {
     let (row, column) = (place / 25, place % 25);
     (row as f64 * 6.0 - 60.0, column as f64 * 14.0 - 170.0)
 }
 
-/// Returns a point inside the degree whose corner this is.
+/// Returns a point in the one-degree cell with this corner.
 #[expect(clippy::cast_precision_loss, reason = "small whole numbers")]
 fn near((south, west): (f64, f64), number: u64) -> (f64, f64) {
     let part = |salt: u64| 0.02 + (mix(number ^ salt) % 96_000) as f64 / 100_000.0;
     (south + part(0x1a7), west + part(0x10e))
 }
 
-/// Returns a number that looks as if it had nothing to do with the one given (`SplitMix64`).
+/// Returns a pseudorandom number derived from this one (`SplitMix64`).
 pub(crate) const fn mix(number: u64) -> u64 {
     let mixed = number.wrapping_add(0x9e37_79b9_7f4a_7c15);
     let mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);

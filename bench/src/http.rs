@@ -1,6 +1,6 @@
-//! As much of HTTP/1.1 as a load generator needs: one connection, kept alive, one request at a time.
+//! A minimal HTTP/1.1 client for the load generator: one persistent connection, one request at a time.
 //!
-//! It costs less than the servers it measures, so that they are what is measured.
+//! It must use less processor time than the servers, so that they are the bottleneck.
 
 use std::net::SocketAddr;
 
@@ -8,46 +8,44 @@ use anyhow::{Context, bail};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
-/// Most fields in the head of an answer.
+/// Maximum number of header fields in a response.
 const FIELDS_MAX: usize = 64;
-/// Largest answer, in bytes.
+/// Maximum size of a response, in bytes.
 const ANSWER_BYTES_MAX: usize = 64 << 20;
 
-/// A connection to a server.
 pub(crate) struct Connection {
     stream: TcpStream,
-    /// The last answer, and nothing else.
+    /// The last response, and nothing else.
     answer: Vec<u8>,
     head_bytes: usize,
 }
 
 impl Connection {
-    /// Connects.
     pub(crate) async fn open(address: SocketAddr) -> anyhow::Result<Self> {
         let stream = TcpStream::connect(address).await.with_context(|| format!("{address} cannot be reached"))?;
         stream.set_nodelay(true)?;
         Ok(Self { stream, answer: Vec::with_capacity(16 << 10), head_bytes: 0 })
     }
 
-    /// Sends a request and reads the whole answer. Returns its status.
+    /// Sends a request and reads the whole response. Returns its status.
     pub(crate) async fn exchange(&mut self, request: &[u8]) -> anyhow::Result<u16> {
         self.stream.write_all(request).await?;
         self.read_answer().await
     }
 
-    /// Sends a request whose body is a file, and reads the whole answer. Returns its status.
+    /// Sends a request with a file as its body, and reads the whole response. Returns its status.
     pub(crate) async fn exchange_file(&mut self, head: &[u8], body: &mut tokio::fs::File) -> anyhow::Result<u16> {
         self.stream.write_all(head).await?;
         tokio::io::copy(body, &mut self.stream).await?;
         self.read_answer().await
     }
 
-    /// Returns the body of the last answer.
+    /// Returns the body of the last response.
     pub(crate) fn body(&self) -> &[u8] {
         self.answer.get(self.head_bytes..).unwrap_or_default()
     }
 
-    /// Returns the whole last answer, head and body.
+    /// Returns the whole last response, head and body.
     pub(crate) fn answer(&self) -> &[u8] {
         &self.answer
     }
@@ -79,7 +77,7 @@ impl Connection {
     }
 }
 
-/// What the head of an answer says.
+/// The parsed head of a response.
 #[derive(Debug, PartialEq, Eq)]
 struct Head {
     status: u16,
@@ -87,7 +85,7 @@ struct Head {
     body_bytes: usize,
 }
 
-/// Reads the head of an answer, or returns `None` while there is more to come.
+/// Parses the head of a response. Returns `None` if it is incomplete.
 fn parse_head(bytes: &[u8]) -> anyhow::Result<Option<Head>> {
     let mut fields = [httparse::EMPTY_HEADER; FIELDS_MAX];
     let mut response = httparse::Response::new(&mut fields);
@@ -98,7 +96,7 @@ fn parse_head(bytes: &[u8]) -> anyhow::Result<Option<Head>> {
     Ok(Some(Head { status: response.code.unwrap_or(0), bytes: head_bytes, body_bytes }))
 }
 
-/// Returns the bytes of a request with a JSON body, or without one.
+/// Returns the bytes of a request, optionally with a JSON body.
 pub(crate) fn request(method: &str, path: &str, key: &str, body: Option<&str>) -> Vec<u8> {
     let content = body.map(|body| format!("Content-Type: application/json\r\nContent-Length: {}\r\n", body.len()));
     let (content, body) = (content.unwrap_or_default(), body.unwrap_or_default());

@@ -8,35 +8,35 @@ use anyhow::{Context, bail};
 use crate::cluster::{Cluster, SERVED};
 use crate::setting::Setting;
 
-/// Rows that are repeated, each by a script of its own. pgbench takes 128 at most.
+/// Rows that are repeated, each by a separate script. pgbench supports up to 128.
 const SAMPLED: usize = 100;
-/// What is copied, and what is written into.
+/// The template database, and the database to write into.
 const EMPTIED: &str = "emptied";
 const RAW: &str = "raw";
 
-/// Where rows take their positions from.
+/// The source of positions.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Positions {
-    /// From a sequence of all timelines: nobody waits for anybody.
+    /// A sequence shared by all timelines: no transaction waits for another one.
     OfASequence,
-    /// From the head of the timeline, whose size is updated in the same commit: one order for each timeline.
+    /// The head of the timeline, whose size is updated in the same commit: one order per timeline.
     OfHeads,
 }
 
-/// Inserts of an entry and its event, one of each a commit.
+/// Inserts of an entry and its event, one of each per commit.
 pub(crate) struct Inserts<'a> {
     cluster: &'a Cluster<'a>,
     scripts: Vec<PathBuf>,
 }
 
 impl Positions {
-    /// Returns what the statement begins with: the next timeline of so many, and a position there.
+    /// Returns the beginning of the statement, which chooses the next timeline and a position in it.
     fn first(self, timelines: u64) -> String {
         match self {
             Self::OfASequence => {
                 format!("n AS (SELECT at %% {timelines} AS timeline, at FROM nextval(''raw_position'') at)")
             }
-            // Heads are numbered downwards from -1.
+            // Heads have the numbers -1, -2 and so on.
             Self::OfHeads => format!(
                 "n AS (UPDATE timelines SET size = size + 1 FROM nextval(''raw_position'') next
                 WHERE timeline = -1 - next %% {timelines} RETURNING timeline, size AS at)"
@@ -44,7 +44,7 @@ impl Positions {
         }
     }
 
-    /// Returns statements that make a database of the service ready for that.
+    /// Returns statements that prepare a database of the service for that.
     fn prepared(self) -> &'static [&'static str] {
         match self {
             Self::OfASequence => &[],
@@ -58,8 +58,8 @@ impl Positions {
 }
 
 impl<'a> Inserts<'a> {
-    /// Makes the database to begin with from the one that the service has written events into: its tables, empty.
-    /// Samples the rows that are repeated.
+    /// Creates the template from the database that the service has written events into, with empty tables. Samples the
+    /// rows to repeat.
     pub(crate) fn sample(
         setting: &Setting,
         cluster: &'a Cluster<'a>,
@@ -98,7 +98,7 @@ impl<'a> Inserts<'a> {
         Ok(Self { cluster, scripts })
     }
 
-    /// Returns commits a second of so many clients.
+    /// Returns commits per second of this many clients.
     pub(crate) fn rate(&self, clients: usize) -> anyhow::Result<f64> {
         self.cluster.renew(RAW, EMPTIED)?;
         self.cluster.pgbench(RAW, &self.scripts, clients)

@@ -1,4 +1,4 @@
-//! Ctrl-C and SIGTERM: the benchmark ends what it started before it ends itself.
+//! Handling of Ctrl-C and SIGTERM: stops all child processes before exiting.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -7,7 +7,7 @@ use tokio::signal::unix::{SignalKind, signal};
 
 static INTERRUPTED: AtomicBool = AtomicBool::new(false);
 
-/// Listens from now on, in a thread of its own.
+/// Starts listening for signals in a separate thread.
 pub(crate) fn listen() -> anyhow::Result<()> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let (mut interrupt, mut terminate) = {
@@ -26,7 +26,7 @@ pub(crate) fn listen() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Fails where somebody wants an end. Asked between two measurements, each of which is short.
+/// Fails after a signal. Called between measurements, which are short.
 pub(crate) fn check() -> anyhow::Result<()> {
     if INTERRUPTED.load(Ordering::Relaxed) {
         bail!("interrupted");

@@ -1,4 +1,4 @@
-//! The load generator: a process of its own on a core of its own.
+//! The load generator, which runs in a separate process on its own core.
 
 use std::cell::{Cell, RefCell};
 use std::net::SocketAddr;
@@ -19,17 +19,17 @@ use crate::http::{Connection, request};
 use crate::setting::Setting;
 use crate::wall_clock::Stopwatch;
 
-/// Most requests that are measured, whatever the time.
+/// Maximum number of measured requests.
 const REQUESTS_MAX: usize = 20_000_000;
-/// Different requests that are made before the measurement begins.
+/// Number of different requests prepared before the measurement.
 const REQUESTS_PREPARED: u64 = 4_096;
-/// Among how many timelines writes are spread where nobody says.
+/// Default number of timelines that writes are distributed over.
 pub(crate) const SPREAD_TIMELINES: u64 = 16;
-/// How long requests are sent before they count.
+/// How long requests are sent before the measurement.
 const WARM_TIME: Duration = Duration::from_millis(300);
-/// How long the last answers may take after the measurement is over.
+/// How long to wait for the last responses after the measurement.
 const LATE_TIME_MAX: Duration = Duration::from_secs(20);
-/// Longest time that a file may take.
+/// Timeout for uploading a file.
 const UPLOAD_TIME_MAX: Duration = Duration::from_hours(1);
 
 /// What is sent.
@@ -53,7 +53,7 @@ pub(crate) enum Plan {
     UmadbAppend,
 }
 
-/// A connection, by the protocol of what is measured.
+/// A connection, by protocol.
 enum Wire {
     Http(Connection),
     Grpc(Channel),
@@ -102,23 +102,23 @@ pub(crate) struct Upload {
     file: PathBuf,
 }
 
-/// What came of it.
+/// The result of a measurement.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Outcome {
-    /// Requests that were answered with success while they counted.
+    /// Successful requests during the measurement.
     pub(crate) requests: usize,
-    /// For how long they counted.
+    /// Duration of the measurement.
     pub(crate) seconds: f64,
-    /// Half of them took at most so long.
+    /// Median latency.
     pub(crate) p50_micros: f64,
-    /// Of a hundred, ninety-nine took at most so long.
+    /// 99th percentile of the latency.
     pub(crate) p99_micros: f64,
-    /// The body of the last answer, of a file only.
+    /// The body of the last response, only for uploads.
     pub(crate) answer: String,
 }
 
 impl Outcome {
-    /// Returns requests a second.
+    /// Returns requests per second.
     pub(crate) fn rate(&self) -> f64 {
         count(self.requests) / self.seconds
     }
@@ -178,7 +178,7 @@ struct Shared {
     next: Cell<usize>,
     start: Stopwatch,
     end: Duration,
-    /// How long each request took that counts.
+    /// Latencies of all measured requests.
     micros: RefCell<Vec<f32>>,
 }
 
@@ -191,7 +191,7 @@ async fn send_until_end(shared: Rc<Shared>, plan: Plan, address: SocketAddr) -> 
         wire.exchange(&shared.requests[number % shared.requests.len()]).await?;
         #[expect(clippy::cast_possible_truncation, reason = "a third of a microsecond in an hour is exact enough")]
         let micros = watch.micros() as f32;
-        // What ends before or after the measured time is answered, and does not count.
+        // Requests that end outside of the measured time do not count.
         let at = shared.start.elapsed();
         if (WARM_TIME..shared.end).contains(&at) {
             shared.micros.borrow_mut().push(micros);
@@ -207,7 +207,7 @@ fn quantile(sorted: &[f32], share: f64) -> f64 {
 }
 
 impl Wire {
-    /// Sends a request and waits until it is answered with success.
+    /// Sends a request and waits for a successful response.
     async fn exchange(&mut self, request: &Bytes) -> anyhow::Result<()> {
         match self {
             Self::Http(connection) => {
@@ -307,7 +307,7 @@ fn read_key(path: &std::path::Path) -> anyhow::Result<String> {
     Ok(text.trim().to_owned())
 }
 
-/// Sends requests to any server for so long, from a process of its own, which takes further arguments.
+/// Sends requests to any server from a separate process, which gets the further arguments.
 pub(crate) fn send(
     setting: &Setting,
     address: SocketAddr,
@@ -323,7 +323,7 @@ pub(crate) fn send(
     generate(setting, &arguments)
 }
 
-/// Runs this program as a load generator, on the core for that, and returns what came of it.
+/// Runs this program as a load generator on the core for it, and returns its outcome.
 pub(crate) fn generate(setting: &Setting, arguments: &[&str]) -> anyhow::Result<Outcome> {
     let mut command = Command::new(&setting.program);
     command.args(arguments).stdin(Stdio::null()).stderr(Stdio::inherit());

@@ -1,10 +1,10 @@
-//! Measures timenav against floors in the same run: `cargo xtask bench`.
+//! Benchmarks that compare timenav with floors in the same run: `cargo xtask bench`.
 //!
-//! Machines are shared and noisy, so no figure stands alone. Floor and subject run in turn, and
-//! what counts is the ratio of the two in one round. A floor is the least that could do the job:
-//! a bare handler that answers the same bytes, or bare SQL that writes the same rows.
+//! Machines are shared and noisy, so absolute figures are not reliable. Floor and subject run alternately, and the
+//! ratio of the two in each round counts. A floor is the minimum that could do the job: a bare handler with the same
+//! response, or bare SQL that writes the same rows.
 //!
-//! This program is its own load generator and its own bare server, as processes of their own.
+//! This program is also the load generator and the bare server, as separate processes.
 
 mod registry;
 mod benches;

@@ -1,4 +1,4 @@
-//! Servers of others, as their users run them: one process on the core for what is measured, every write durable.
+//! Other servers in their usual configuration: one process on the measured core, with durable writes.
 
 mod etcd;
 mod postgresql;
@@ -8,8 +8,8 @@ pub(crate) use etcd::Etcd;
 pub(crate) use postgresql::Postgresql;
 pub(crate) use umadb::Umadb;
 
-/// A server that appends one small event at a time and answers when it is on the disk.
+/// A server that appends one small event at a time and responds once it is durable.
 pub(crate) trait Peer {
-    /// Returns appends a second of so many clients.
+    /// Returns appends per second of this many clients.
     fn rate(&self, clients: usize) -> anyhow::Result<f64>;
 }

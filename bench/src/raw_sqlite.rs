@@ -1,7 +1,7 @@
-//! The floor of what is durable: bare SQL that writes the same rows.
+//! The floor of durable writes: bare SQL that writes the same rows.
 //!
-//! The rows are taken from a database that the service wrote, and so is its schema: the floor
-//! keeps the same bytes in the same tables under the same indexes, and does nothing else.
+//! Rows and schema come from a database that the service has written. The floor writes the same bytes into the same
+//! tables with the same indexes, and does nothing else.
 
 pub(crate) mod timers;
 
@@ -16,11 +16,11 @@ use crate::load::count;
 use crate::rounds::Spread;
 use crate::wall_clock::Stopwatch;
 
-/// Bits of an entry's key that hold its position.
+/// Bits of an entry key that hold the position.
 const POSITION_BITS: u32 = 40;
-/// What the service never changes in the row of a timeline.
+/// Columns of a timeline's row that the service never changes.
 const FIXED_COLUMNS: [&str; 3] = ["timeline", "timeline_id", "created_at"];
-/// Most commits of one measurement.
+/// Maximum number of commits per measurement.
 const COMMITS_MAX: usize = 1_000_000;
 
 /// Some rows of one table.
@@ -31,7 +31,7 @@ struct Excerpt {
     rows: Vec<Vec<Value>>,
 }
 
-/// What the service wrote.
+/// Rows written by the service.
 #[derive(Clone, Debug)]
 pub(crate) struct Sample {
     schema: Vec<String>,
@@ -39,30 +39,29 @@ pub(crate) struct Sample {
     /// The timeline's own row.
     head: Excerpt,
     entries: Excerpt,
-    /// The events of these entries; none where the writes were no events.
+    /// The events of these entries; `None` if the writes were not events.
     events: Option<Excerpt>,
 }
 
-/// Which rows a write makes.
+/// The rows of a write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Write {
-    /// An entry.
     Entry,
     /// An entry and its event.
     Event,
 }
 
-/// How fast the floor was.
+/// The speed of the floor.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Speed {
-    /// Writes a second.
+    /// Writes per second.
     pub(crate) rate: f64,
-    /// Half of the commits took at most so long.
+    /// Median time of a commit.
     pub(crate) p50_micros: f64,
 }
 
 impl Sample {
-    /// Takes the last writes of the timeline `main` from a database.
+    /// Samples the last writes on the timeline `main` in a database.
     pub(crate) fn take(database: &Path, write: Write, writes_count: usize) -> anyhow::Result<Self> {
         let connection = Connection::open(database)?;
         let schema = schema_of(&connection)?;
@@ -89,7 +88,6 @@ impl Sample {
         Ok(Self { schema, page_bytes, head, entries, events })
     }
 
-    /// Returns how many writes there are.
     pub(crate) fn writes_count(&self) -> usize {
         self.entries.rows.len()
     }
@@ -129,7 +127,7 @@ impl Excerpt {
     }
 }
 
-/// A database that is written by bare SQL.
+/// A database written by bare SQL.
 pub(crate) struct RawStore<'a> {
     connection: Connection,
     sample: &'a Sample,
@@ -137,7 +135,7 @@ pub(crate) struct RawStore<'a> {
 }
 
 impl<'a> RawStore<'a> {
-    /// Makes an empty database in a folder, with the service's schema and its promise of durability.
+    /// Creates an empty database in a folder, with the service's schema and durability settings.
     pub(crate) fn create(folder: &Path, sample: &'a Sample) -> anyhow::Result<Self> {
         let connection = Connection::open(folder.join("raw.db"))?;
         connection.pragma_update(None, "page_size", sample.page_bytes)?;
@@ -151,7 +149,7 @@ impl<'a> RawStore<'a> {
         Ok(Self { connection, sample, written: 0 })
     }
 
-    /// Commits writes, so many at a time, for so long.
+    /// Commits writes for some time, `writes_per_commit` at a time.
     pub(crate) fn write_for(&mut self, time: Duration, writes_per_commit: usize) -> anyhow::Result<Speed> {
         let watch = Stopwatch::start();
         let mut micros = Vec::new();
@@ -163,7 +161,7 @@ impl<'a> RawStore<'a> {
         Ok(speed(micros.len() * writes_per_commit, watch, &micros))
     }
 
-    /// Commits every write of the sample once, so many at a time.
+    /// Commits every write of the sample once, `writes_per_commit` at a time.
     pub(crate) fn write_all(&mut self, writes_per_commit: usize) -> anyhow::Result<Speed> {
         let watch = Stopwatch::start();
         let mut micros = Vec::new();
@@ -201,7 +199,7 @@ fn speed(writes_count: usize, watch: Stopwatch, micros: &[f64]) -> Speed {
     Speed { rate: count(writes_count) / watch.elapsed().as_secs_f64(), p50_micros: Spread::of(micros).median }
 }
 
-/// Inserts the bytes of a sampled entry under the next key.
+/// Inserts the bytes of a sampled entry with the next key.
 fn insert_entry(insert: &mut CachedStatement<'_>, entries: &Excerpt, number: usize) -> anyhow::Result<()> {
     let row = &entries.rows[number % entries.rows.len()];
     for (place, value) in row.iter().enumerate() {
@@ -215,7 +213,7 @@ fn insert_entry(insert: &mut CachedStatement<'_>, entries: &Excerpt, number: usi
     Ok(())
 }
 
-/// Inserts a sampled event under the next position and an id of the same length.
+/// Inserts a sampled event with the next position and an id of the same length.
 fn insert_event(insert: &mut CachedStatement<'_>, events: &Excerpt, number: usize) -> anyhow::Result<()> {
     let row = &events.rows[number % events.rows.len()];
     let (position, event_id) = (events.place("position")?, events.place("event_id")?);
@@ -232,7 +230,7 @@ fn insert_event(insert: &mut CachedStatement<'_>, events: &Excerpt, number: usiz
     Ok(())
 }
 
-/// Writes what changes in the timeline's row with each commit.
+/// Updates the columns of the timeline's row that change with each commit.
 fn update_head(transaction: &Transaction<'_>, head: &Excerpt, written: usize) -> anyhow::Result<()> {
     let changing: Vec<usize> =
         (0..head.columns.len()).filter(|at| !FIXED_COLUMNS.contains(&&*head.columns[*at])).collect();

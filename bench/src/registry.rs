@@ -15,11 +15,10 @@ use crate::report::Finding;
 use crate::results::Circumstances;
 use crate::setting::Setting;
 
-/// A benchmark.
 struct Bench {
-    /// How it is asked for.
+    /// Name on the command line.
     name: &'static str,
-    /// What it compares.
+    /// One-line description of the comparison.
     about: &'static str,
     run: fn(&Setting) -> anyhow::Result<Vec<Finding>>,
 }
@@ -103,14 +102,14 @@ const BENCHES: [Bench; 28] = [
     },
 ];
 
-/// Prints what there is.
+/// Prints all benchmarks.
 pub(crate) fn list() {
     for bench in &BENCHES {
         println!("{:<15}{}", bench.name, bench.about);
     }
 }
 
-/// Runs the benchmarks of these names, or all, and prints each finding as it is found.
+/// Runs the named benchmarks, or all, and prints each finding as it is found.
 pub(crate) fn run(setting: &Setting, names: &[String], json: Option<&Path>, is_saved: bool) -> anyhow::Result<()> {
     if let Some(unknown) = names.iter().find(|name| BENCHES.iter().all(|bench| bench.name != **name)) {
         let known: Vec<&str> = BENCHES.iter().map(|bench| bench.name).collect();

@@ -1,4 +1,4 @@
-//! What was found, for people and for programs.
+//! Formats the findings for people and for programs.
 
 use std::fmt;
 
@@ -7,51 +7,45 @@ use serde_json::{Value, json};
 
 use crate::rounds::{Rounds, Spread};
 
-/// What a figure should be.
+/// The required value of a figure.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Goal {
     /// More is better.
     AtLeast(f64),
     /// Less is better.
     AtMost(f64),
-    /// So much more than the floor, in its unit.
+    /// Maximum difference to the floor, in its unit.
     MoreAtMost(f64),
 }
 
-/// What figures count.
+/// The unit of a figure.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub(crate) enum Unit {
-    /// Requests a second.
     #[serde(rename = "req/s")]
     RequestsPerSecond,
-    /// Rows a second.
     #[serde(rename = "rows/s")]
     RowsPerSecond,
-    /// Instants of an advance a second.
+    /// Instants of an advance per second.
     #[serde(rename = "instants/s")]
     InstantsPerSecond,
-    /// Firings of timers a second.
+    /// Timer firings per second.
     #[serde(rename = "firings/s")]
     FiringsPerSecond,
-    /// Entries of a ledger a second.
+    /// Ledger entries per second.
     #[serde(rename = "entries/s")]
     EntriesPerSecond,
-    /// Millions of bytes a second.
+    /// Millions of bytes per second.
     #[serde(rename = "MB/s")]
     MegabytesPerSecond,
-    /// Nanoseconds.
     #[serde(rename = "ns")]
     Nanos,
-    /// Microseconds.
     #[serde(rename = "µs")]
     Micros,
-    /// Milliseconds.
     #[serde(rename = "ms")]
     Millis,
     /// Millions of bytes.
     #[serde(rename = "MB")]
     Megabytes,
-    /// Bytes.
     #[serde(rename = "bytes")]
     Bytes,
     /// Round trips to a database.
@@ -60,31 +54,28 @@ pub(crate) enum Unit {
     /// Pages of 8 KiB.
     #[serde(rename = "pages")]
     Pages,
-    /// Pictures a second.
     #[serde(rename = "fps")]
     FramesPerSecond,
-    /// Requests.
     #[serde(rename = "requests")]
     Requests,
-    /// Hundredths of the time of one core.
+    /// Percent of one core's time.
     #[serde(rename = "% of a core")]
     PercentOfCore,
 }
 
-/// One comparison of a subject with its floor.
+/// A comparison of a subject with its floor.
 #[derive(Clone, Debug)]
 pub(crate) struct Finding {
-    /// What was measured.
+    /// Name of the measurement.
     pub(crate) name: String,
-    /// What the figures count.
     pub(crate) unit: Unit,
-    /// What each round measured.
+    /// Figures of each round.
     pub(crate) rounds: Rounds,
-    /// What the ratio or the difference should be.
+    /// Required ratio or difference.
     pub(crate) ratio_goal: Goal,
-    /// What the subject should be by itself.
+    /// Required value of the subject itself.
     pub(crate) own_goal: Option<Goal>,
-    /// What the floor is.
+    /// Description of the floor.
     pub(crate) floor: &'static str,
 }
 
@@ -146,7 +137,7 @@ impl Finding {
         format!("{}{}", self.ratio_goal, own.unwrap_or_default())
     }
 
-    /// Returns the finding for programs.
+    /// Returns the finding as JSON.
     pub(crate) fn to_json(&self) -> Value {
         json!({
             "name": self.name,
@@ -161,12 +152,12 @@ impl Finding {
         })
     }
 
-    /// Returns the heads of a table for [`Self::to_markdown`].
+    /// Returns the table header for [`Self::to_markdown`].
     pub(crate) fn markdown_heads() -> &'static str {
         "| name | subject | floor | ratio | goal | |\n| --- | --- | --- | --- | --- | --- |"
     }
 
-    /// Returns the finding as a row of a table.
+    /// Returns the finding as a table row.
     pub(crate) fn to_markdown(&self) -> String {
         let [name, subject, floor, ratio, goal, verdict] = self.cells();
         format!("| {name} | {subject} | {}: {floor} | {ratio} | {goal} | {verdict} |", self.floor)
@@ -179,7 +170,7 @@ impl Finding {
                 let Spread { median, min, max } = self.rounds.ratio();
                 format!("{median:.2} ({min:.2}–{max:.2})")
             }
-            // The floor may be nothing at all.
+            // The floor may be zero.
             Goal::MoreAtMost(_) => {
                 let Spread { median, min, max } = self.rounds.difference();
                 format!("{median:+.1} ({min:+.1}–{max:+.1})")
@@ -190,7 +181,7 @@ impl Finding {
         [self.name.clone(), subject, floor, ratio, self.goal(), verdict.to_owned()]
     }
 
-    /// Returns the heads of the columns.
+    /// Returns the column headers.
     pub(crate) fn heads() -> String {
         row(["name", "subject", "floor", "ratio", "goal", ""])
     }
@@ -206,7 +197,7 @@ fn row([name, subject, floor, ratio, goal, verdict]: [&str; 6]) -> String {
     format!("{name:<38} {subject:>17} {floor:>17}  {ratio:<21} {goal:<28} {verdict}").trim_end().to_owned()
 }
 
-/// Writes a figure so that it can be read: thousands apart, and decimals only where they matter.
+/// Formats a figure with grouped thousands, and with decimals only if it is small.
 fn grouped(figure: f64) -> String {
     if figure.abs() < 100.0 {
         return format!("{figure:.1}");

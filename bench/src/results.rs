@@ -1,4 +1,4 @@
-//! A run that is kept: what was measured, when, on which machine and of which commit, in `bench/results/`.
+//! Saves a run to `bench/results/`: findings, date, machine and commit.
 
 use std::fs::{self, File};
 use std::io::Write as _;
@@ -15,38 +15,38 @@ use crate::report::Finding;
 use crate::setting::Setting;
 use crate::wall_clock::HostClock;
 
-/// Where results are kept, from the root of the repository.
+/// Folder of saved results, relative to the repository root.
 const FOLDER: &str = "bench/results";
 
-/// Under what a run measured.
+/// The conditions of a run.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Circumstances {
     /// When it began, in UTC.
     date: String,
-    /// Of which commit; it ends in `-dirty` where files were changed since.
+    /// The commit, with the suffix `-dirty` if files have changed since.
     commit: String,
-    /// Whether histories were smaller and rounds fewer and shorter.
+    /// Whether the run had smaller histories and fewer, shorter rounds.
     quick: bool,
-    /// How often floor and subject took turns.
+    /// Number of rounds.
     rounds: usize,
-    /// Whether the compiler optimized what was measured. Where it did not, figures say nothing.
+    /// Whether the measured program was optimized. Otherwise the figures are meaningless.
     optimized: bool,
     machine: Machine,
 }
 
-/// The machine, without anything that tells whose it is.
+/// The machine, without anything that identifies its owner.
 #[derive(Clone, Debug, Serialize)]
 struct Machine {
     processor: String,
     cores: usize,
     memory_megabytes: u64,
     kernel: String,
-    /// How many tasks ran or waited for a core in the minute before. On a quiet machine none.
+    /// Number of tasks that ran or waited for a core in the minute before the run. Near zero on an idle machine.
     load_before: f64,
 }
 
 impl Circumstances {
-    /// Looks at the machine and at the repository, before anything is measured.
+    /// Inspects the machine and the repository before the measurements.
     pub(crate) fn now(setting: &Setting) -> anyhow::Result<Self> {
         if !Path::new("bench/Cargo.toml").exists() {
             bail!("results are kept in {FOLDER}; run this in the root of the repository");
@@ -64,7 +64,7 @@ impl Circumstances {
         })
     }
 
-    /// Writes the findings for programs and for people, each to a file of its own. Returns the one for people.
+    /// Writes the findings as JSON and as Markdown, each to its own file. Returns the path of the Markdown file.
     pub(crate) fn save(&self, findings: &[Finding], failed: &[&str]) -> anyhow::Result<PathBuf> {
         let folder = Path::new(FOLDER);
         fs::create_dir_all(folder).with_context(|| format!("{FOLDER} cannot be made"))?;
@@ -78,7 +78,7 @@ impl Circumstances {
         write("md", self.to_markdown(findings, failed))
     }
 
-    /// Returns the name of the files of a run, which no other run has: to the second.
+    /// Returns the base name of a run's files, which is unique to the second.
     fn name(&self) -> String {
         let moment: String = self.date.chars().take("2026-01-02T03:04:05".len()).filter(|sign| *sign != ':').collect();
         format!("{moment}-{}{}", self.commit, if self.quick { "-quick" } else { "" })
@@ -126,13 +126,13 @@ impl Machine {
     }
 }
 
-/// Returns what stands behind a name and a colon, as the kernel tells it.
+/// Returns the value after a name and a colon, in the kernel's format.
 fn field<'a>(text: &'a str, name: &str) -> Option<&'a str> {
     let mut fields = text.lines().filter_map(|line| line.split_once(':'));
     fields.find(|(found, _)| found.trim() == name).map(|(_, value)| value.trim())
 }
 
-/// Returns the number that a text begins with.
+/// Parses the number at the beginning of a text.
 fn first<T: FromStr>(text: Option<&str>) -> Option<T> {
     text?.split_whitespace().next()?.parse().ok()
 }

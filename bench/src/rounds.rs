@@ -1,32 +1,29 @@
-//! Floor and subject in turn.
+//! Runs floor and subject alternately.
 
 use serde::Serialize;
 
 use crate::interrupt;
 use crate::setting::Setting;
 
-/// What each round measured.
+/// The figures of each round.
 #[derive(Clone, Debug, Default, Serialize)]
 pub(crate) struct Rounds {
-    /// The floor, one figure a round.
+    /// The floor, one figure per round.
     pub(crate) floor: Vec<f64>,
-    /// The subject, one figure a round.
+    /// The subject, one figure per round.
     pub(crate) subject: Vec<f64>,
 }
 
-/// The middle of some figures, and how far they lie apart.
+/// Median and range of some figures.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub(crate) struct Spread {
-    /// The middle one.
     pub(crate) median: f64,
-    /// The lowest.
     pub(crate) min: f64,
-    /// The highest.
     pub(crate) max: f64,
 }
 
 impl Rounds {
-    /// Measures floor and subject in turn, as many rounds as the setting says.
+    /// Measures floor and subject alternately, in as many rounds as the setting has.
     pub(crate) fn measure(
         setting: &Setting,
         mut floor: impl FnMut() -> anyhow::Result<f64>,
@@ -42,12 +39,12 @@ impl Rounds {
         Ok(rounds)
     }
 
-    /// Returns the ratio of subject to floor, round by round: what disturbs a round disturbs both.
+    /// Returns the ratio of subject to floor, computed per round, because disturbances affect both sides of a round.
     pub(crate) fn ratio(&self) -> Spread {
         self.compared(|subject, floor| subject / floor)
     }
 
-    /// Returns how much more the subject has than the floor, round by round.
+    /// Returns the difference of subject and floor, computed per round.
     pub(crate) fn difference(&self) -> Spread {
         self.compared(|subject, floor| subject - floor)
     }
@@ -59,7 +56,7 @@ impl Rounds {
 }
 
 impl Spread {
-    /// Returns the spread of some figures, which is not a number where there are none.
+    /// Returns the spread of some figures, or NaN if there are none.
     pub(crate) fn of(figures: &[f64]) -> Self {
         let mut sorted = figures.to_vec();
         sorted.sort_by(f64::total_cmp);

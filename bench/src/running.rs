@@ -1,4 +1,4 @@
-//! Processes that are started here, and ended here whatever happens.
+//! Child processes, which are stopped in any case.
 
 use std::fs::File;
 use std::io::{BufRead, BufReader};
@@ -14,28 +14,28 @@ use crate::cores::on_core;
 use crate::load::count;
 use crate::wall_clock::{Stopwatch, pause};
 
-/// Longest time in which a process has to say that it is ready.
+/// Timeout for a process to report that it is ready.
 const READY_TIME_MAX: Duration = Duration::from_mins(1);
-/// Longest time in which a process has to end when it is asked to.
+/// Timeout for a process to stop.
 const END_TIME_MAX: Duration = Duration::from_secs(20);
-/// How often an ending process is looked at.
+/// Polling interval while a process stops.
 const LOOK_EVERY: Duration = Duration::from_millis(5);
 
-/// A server that runs until this is dropped.
+/// A server process. It is stopped on drop.
 pub(crate) struct Running {
     name: String,
     child: Child,
     lines: Receiver<String>,
 }
 
-/// Tells how much of a process lies in memory.
+/// Reads the memory usage of a process.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Memory {
     process: u32,
 }
 
 impl Running {
-    /// Starts a program on one core. What it says about errors goes to a file.
+    /// Starts a program on one core. Its stderr goes to a file.
     pub(crate) fn start(command: &mut Command, core: Option<usize>, errors: &Path) -> anyhow::Result<Self> {
         let name = command.get_program().to_string_lossy().into_owned();
         let errors = File::create(errors).with_context(|| format!("{} cannot be made", errors.display()))?;
@@ -43,7 +43,7 @@ impl Running {
         let mut child = on_core(core, || command.spawn()).with_context(|| format!("{name} cannot be started"))?;
         let (sender, lines) = mpsc::channel();
         if let Some(output) = child.stdout.take() {
-            // The pipe is read to its end even if nobody listens, so that it never fills up.
+            // The pipe is always read to its end, so that it never fills up.
             std::thread::spawn(move || {
                 for line in BufReader::new(output).lines().map_while(Result::ok) {
                     let _ = sender.send(line);
@@ -53,7 +53,7 @@ impl Running {
         Ok(Self { name, child, lines })
     }
 
-    /// Waits for a line that begins like this, and returns the rest of it.
+    /// Waits for a line with this prefix, and returns the rest of it.
     pub(crate) fn wait_for_line(&self, start: &str) -> anyhow::Result<String> {
         let watch = Stopwatch::start();
         loop {
@@ -70,18 +70,18 @@ impl Running {
         }
     }
 
-    /// Returns what tells how much of the process lies in memory.
+    /// Returns a reader of the process's memory usage.
     pub(crate) fn memory(&self) -> Memory {
         Memory { process: self.child.id() }
     }
 
-    /// Returns how many entries a folder of the process has in `/proc`: `task` for threads, `fd` for descriptors.
+    /// Returns the number of entries in a `/proc` folder of the process: `task` for threads, `fd` for descriptors.
     pub(crate) fn entries_of(&self, folder: &str) -> anyhow::Result<usize> {
         let path = format!("/proc/{}/{folder}", self.child.id());
         Ok(std::fs::read_dir(&path).with_context(|| format!("{path} cannot be read"))?.count())
     }
 
-    /// Asks the process to end, waits, and returns how it ended.
+    /// Stops the process and returns its exit status.
     pub(crate) fn stop(mut self) -> anyhow::Result<ExitStatus> {
         self.end()
     }
@@ -90,7 +90,7 @@ impl Running {
         if let Some(status) = self.child.try_wait()? {
             return Ok(status);
         }
-        // The bare server ends when its input does, the service when it is told.
+        // The bare server ends when its input does, the service on a signal.
         self.child.stdin.take();
         let pid = i32::try_from(self.child.id()).ok().and_then(Pid::from_raw);
         if let Some(pid) = pid {
@@ -110,7 +110,7 @@ impl Running {
 }
 
 impl Memory {
-    /// Returns how much of the process lies in memory now, in millions of bytes.
+    /// Returns the resident memory of the process, in millions of bytes.
     pub(crate) fn megabytes(self) -> anyhow::Result<f64> {
         let path = format!("/proc/{}/statm", self.process);
         let text = std::fs::read_to_string(&path).with_context(|| format!("{path} cannot be read"))?;
@@ -119,7 +119,7 @@ impl Memory {
         Ok(count(usize::try_from(bytes)?) / 1e6)
     }
 
-    /// Returns the most that ever lay in memory, in millions of bytes.
+    /// Returns the peak resident memory, in millions of bytes.
     pub(crate) fn peak_megabytes(self) -> anyhow::Result<f64> {
         let path = format!("/proc/{}/status", self.process);
         let text = std::fs::read_to_string(&path).with_context(|| format!("{path} cannot be read"))?;

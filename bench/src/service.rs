@@ -1,4 +1,4 @@
-//! The service, as its users run it.
+//! The service, run as its users run it.
 
 use std::fs::File;
 use std::io::Read;
@@ -16,9 +16,9 @@ use crate::running::{Memory, Running};
 use crate::setting::Setting;
 use crate::wall_clock::Stopwatch;
 
-/// What an SQLite file begins with.
+/// Magic bytes of an SQLite file.
 const SQLITE_MAGIC: &[u8; 16] = b"SQLite format 3\0";
-/// Longest time in which the service has to be ready, in seconds.
+/// Timeout for the service to be ready, in seconds.
 const READY_SECS_MAX: u64 = 60;
 
 /// A running service with its data.
@@ -30,12 +30,12 @@ pub(crate) struct Service<'a> {
 }
 
 impl<'a> Service<'a> {
-    /// Starts the service on a folder of data, on the core for what is measured.
+    /// Starts the service on a data folder, on the measured core.
     pub(crate) fn start(setting: &'a Setting, data: &Path, arguments: &[&str]) -> anyhow::Result<Self> {
         Self::start_on(setting, data, arguments, setting.cores.measured, None)
     }
 
-    /// As [`Service::start`], on any core, with so many descriptors if their number is given.
+    /// Like [`Service::start`], on any core, optionally with a limited number of file descriptors.
     pub(crate) fn start_anywhere(
         setting: &'a Setting,
         data: &Path,
@@ -64,11 +64,11 @@ impl<'a> Service<'a> {
             }
         };
         command.args(["serve", "--listen", "127.0.0.1:0", "--data"]).arg(data).args(arguments);
-        // What is measured is not to run into a quota of its own.
+        // Prevent a quota from limiting the measurement.
         if !arguments.contains(&"--requests-per-minute") {
             command.args(["--requests-per-minute", "0"]);
         }
-        // Several may run at once.
+        // Several services may run concurrently.
         let log = data.with_added_extension("log");
         let running = Running::start(&mut command, core, &log)?;
         let address =
@@ -77,12 +77,13 @@ impl<'a> Service<'a> {
         Ok(Self { setting, running, address, data: data.to_owned() })
     }
 
-    /// Sends requests for as long as the setting says, and returns what came of it.
+    /// Sends requests for the measurement time, and returns the outcome.
     pub(crate) fn load(&self, plan: Plan, connections: usize) -> anyhow::Result<Outcome> {
         send(self.setting, self.address, &self.data, plan, connections)
     }
 
-    /// As [`Service::load`], evenly to this service and others on the same database, with events on so many timelines.
+    /// Like [`Service::load`], distributed evenly over this and other services on the same database, with events on
+    /// this many timelines.
     pub(crate) fn load_beside(&self, others: &[Self], timelines: u64, connections: usize) -> anyhow::Result<Outcome> {
         let (key, timelines) = (self.key_file().display().to_string(), timelines.to_string());
         let others: Vec<String> = others.iter().map(|other| other.address.to_string()).collect();
@@ -92,7 +93,7 @@ impl<'a> Service<'a> {
         load::send(self.setting, self.address, &further, Plan::SpreadEvents, connections, time)
     }
 
-    /// Returns something that sends requests for so long, from any thread, and returns what came of it.
+    /// Returns a function that sends requests for `time` from any thread, and returns the outcome.
     pub(crate) fn loading_for(
         &self,
         plan: Plan,
@@ -103,7 +104,7 @@ impl<'a> Service<'a> {
         move || send_for(setting, address, data, plan, connections, time)
     }
 
-    /// Imports a file and returns what came of it.
+    /// Imports a file and returns the outcome.
     pub(crate) fn import(&self, file: &Path, format: Format) -> anyhow::Result<Outcome> {
         let (address, key, file) = (self.address.to_string(), self.key_file(), file.display().to_string());
         let key = key.display().to_string();
@@ -112,7 +113,7 @@ impl<'a> Service<'a> {
         load::generate(self.setting, &[&arguments[..], &["--content-type", content_type, "--file", &file]].concat())
     }
 
-    /// Returns a whole answer, head and body.
+    /// Returns a whole response, head and body.
     pub(crate) fn answer(&self, method: &str, path: &str) -> anyhow::Result<Vec<u8>> {
         let key = self.key()?;
         block_on(async {
@@ -125,7 +126,7 @@ impl<'a> Service<'a> {
         })
     }
 
-    /// Waits until the service says that it is ready.
+    /// Waits until the service is ready.
     pub(crate) fn wait_until_ready(&self) -> anyhow::Result<()> {
         let watch = Stopwatch::start();
         block_on(async {
@@ -139,55 +140,53 @@ impl<'a> Service<'a> {
         })
     }
 
-    /// Returns the address as a browser takes it.
+    /// Returns the base URL.
     pub(crate) fn url(&self) -> String {
         format!("http://{}", self.address)
     }
 
-    /// Returns the key of the operator that the first start made.
+    /// Returns the operator's key, which the first start created.
     pub(crate) fn key(&self) -> anyhow::Result<String> {
         let key = std::fs::read_to_string(self.key_file()).context("the service made no key")?;
         Ok(key.trim().to_owned())
     }
 
-    /// Returns the folder of its data.
     pub(crate) fn data(&self) -> &Path {
         &self.data
     }
 
-    /// Returns where the service listens.
     pub(crate) const fn address(&self) -> SocketAddr {
         self.address
     }
 
-    /// Returns how many threads the service has now.
+    /// Returns the current number of threads.
     pub(crate) fn threads(&self) -> anyhow::Result<f64> {
         Ok(count(self.running.entries_of("task")?))
     }
 
-    /// Returns how many descriptors the service has open now.
+    /// Returns the current number of open descriptors.
     pub(crate) fn descriptors(&self) -> anyhow::Result<f64> {
         Ok(count(self.running.entries_of("fd")?))
     }
 
-    /// Returns how many entries the service has written since its start.
+    /// Returns the number of entries written since the start.
     pub(crate) fn entries(&self) -> anyhow::Result<f64> {
         let answer = String::from_utf8(self.answer("GET", "/metrics")?)?;
         let line = answer.lines().find_map(|line| line.strip_prefix("timenav_ledger_entries_total "));
         Ok(line.context("no metric counts entries")?.parse()?)
     }
 
-    /// Returns how much of the service lies in memory now, in millions of bytes.
+    /// Returns the resident memory of the service, in millions of bytes.
     pub(crate) fn resident_megabytes(&self) -> anyhow::Result<f64> {
         self.memory().megabytes()
     }
 
-    /// Returns what tells how much of the service lies in memory, from any thread.
+    /// Returns a reader of the service's memory usage, for any thread.
     pub(crate) fn memory(&self) -> Memory {
         self.running.memory()
     }
 
-    /// Ends the service, and returns its data to be looked at.
+    /// Stops the service, and returns its data folder.
     pub(crate) fn stop(self) -> anyhow::Result<PathBuf> {
         let status = self.running.stop()?;
         if !status.success() {
@@ -201,7 +200,7 @@ impl<'a> Service<'a> {
     }
 }
 
-/// Sends requests to any server for as long as the setting says. The key lies in the folder.
+/// Sends requests to any server for the measurement time, with the key in the folder.
 pub(crate) fn send(
     setting: &Setting,
     address: SocketAddr,
@@ -224,7 +223,7 @@ fn send_for(
     load::send(setting, address, &["--key-file", &key], plan, connections, time)
 }
 
-/// Returns the service's database in its folder of data, whatever its name is.
+/// Finds the service's database in its data folder by its contents.
 pub(crate) fn database_in(data: &Path) -> anyhow::Result<PathBuf> {
     for entry in std::fs::read_dir(data)? {
         let path = entry?.path();

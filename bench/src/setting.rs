@@ -1,4 +1,4 @@
-//! What every benchmark of a run has in common.
+//! The settings that all benchmarks of a run share.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -8,31 +8,30 @@ use rustix::fs::statfs;
 
 use crate::cores::Cores;
 
-/// The type of a file system that is kept in memory (`statfs(2)`).
+/// File system type of tmpfs (`statfs(2)`).
 const TMPFS_MAGIC: i64 = 0x0102_1994;
 
-/// How a run measures, and where.
+/// How and where a run measures.
 pub(crate) struct Setting {
-    /// How often floor and subject take turns.
+    /// Number of rounds.
     pub(crate) rounds_count: usize,
-    /// How long one measurement of a rate takes.
+    /// Duration of a rate measurement.
     pub(crate) measure_time: Duration,
-    /// Whether histories are smaller than the goals say.
+    /// Whether histories are smaller than in the goals.
     pub(crate) quick: bool,
     /// Whether 10 million events are measured too.
     pub(crate) large: bool,
-    /// Where data is kept.
+    /// The folder for data.
     pub(crate) folder: PathBuf,
-    /// This very program.
+    /// The path of this program.
     pub(crate) program: PathBuf,
-    /// The service.
+    /// The path of the service's program.
     pub(crate) service: PathBuf,
-    /// What runs where.
     pub(crate) cores: Cores,
 }
 
 impl Setting {
-    /// Finds everything that a run needs. It has as many rounds as are usual where no number is given.
+    /// Finds everything that a run needs. The default number of rounds depends on `quick`.
     pub(crate) fn new(quick: bool, large: bool, rounds: Option<u16>) -> anyhow::Result<Self> {
         let program = std::env::current_exe().context("this program does not know where it is")?;
         let release = program.parent().context("this program lies in no folder")?;
@@ -52,7 +51,7 @@ impl Setting {
         })
     }
 
-    /// Returns how many events a history has that should have a million.
+    /// Returns the size of a history that has a million events in the goals.
     pub(crate) fn history_events(&self) -> u64 {
         if self.quick { 100_000 } else { 1_000_000 }
     }
@@ -67,8 +66,8 @@ impl Setting {
         Ok(folder)
     }
 
-    /// Returns a folder of data that is costly to make: the one made by an earlier run, or one
-    /// made now. One that was not finished counts as none.
+    /// Returns a data folder that is expensive to create: that of an earlier run, or one created now. An unfinished one
+    /// is not reused.
     pub(crate) fn kept_folder(
         &self,
         name: &str,
@@ -88,7 +87,7 @@ impl Setting {
     }
 }
 
-/// What is measured is durable, which memory is not.
+/// Rejects a folder in memory, because durable writes are measured.
 fn refuse_memory(folder: &Path) -> anyhow::Result<()> {
     let kind = statfs(folder).with_context(|| format!("{} cannot be looked at", folder.display()))?.f_type;
     if kind == TMPFS_MAGIC {

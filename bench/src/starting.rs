@@ -1,4 +1,4 @@
-//! What it takes to start the servers of others.
+//! Helpers for starting other servers.
 
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::path::PathBuf;
@@ -9,18 +9,18 @@ use anyhow::{Context, bail};
 
 use crate::wall_clock::{Stopwatch, pause};
 
-/// Longest time in which a server has to take connections.
+/// Timeout for a server to accept connections.
 const READY_TIME_MAX: Duration = Duration::from_secs(30);
-/// How often one is tried.
+/// Polling interval.
 const LOOK_EVERY: Duration = Duration::from_millis(20);
 
-/// Returns an address of this machine that nothing listens on.
+/// Returns a local address that nothing listens on.
 pub(crate) fn free_address() -> anyhow::Result<SocketAddr> {
     let listener = TcpListener::bind("127.0.0.1:0").context("no port is free")?;
     Ok(listener.local_addr()?)
 }
 
-/// Waits until a server takes connections.
+/// Waits until a server accepts connections.
 pub(crate) fn wait_until_open(address: SocketAddr) -> anyhow::Result<()> {
     wait_until(|| TcpStream::connect(address).is_ok())
 }
@@ -37,7 +37,7 @@ pub(crate) fn wait_until(is_ready: impl Fn() -> bool) -> anyhow::Result<()> {
     bail!("a server is not ready after {} s", READY_TIME_MAX.as_secs())
 }
 
-/// Runs a command, and returns what it prints.
+/// Runs a command and returns its output.
 pub(crate) fn output_of(command: &mut Command) -> anyhow::Result<String> {
     let name = command.get_program().to_string_lossy().into_owned();
     let output = command.output().with_context(|| format!("{name} cannot be started"))?;
@@ -47,13 +47,13 @@ pub(crate) fn output_of(command: &mut Command) -> anyhow::Result<String> {
     Ok(String::from_utf8_lossy(&output.stdout).into_owned())
 }
 
-/// Returns where a program lies, with Debian's package for it where it is missing and may be installed.
+/// Returns the path of a program. If it is missing, tries to install Debian's package.
 pub(crate) fn program(package: &str, find: impl Fn() -> Option<PathBuf>) -> anyhow::Result<PathBuf> {
     if let Some(path) = find() {
         return Ok(path);
     }
     eprintln!("{package} is missing; Debian's package is installed now");
-    // A machine that was never used has no list of packages yet; where neither is allowed, the next line says so.
+    // A fresh machine has no package lists yet. If installing is not permitted, the next line reports it.
     for arguments in [&["update", "--quiet"][..], &["install", "--yes", "--quiet", "--no-install-recommends", package]]
     {
         let _ = Command::new("apt-get").args(arguments).output();
@@ -61,7 +61,7 @@ pub(crate) fn program(package: &str, find: impl Fn() -> Option<PathBuf>) -> anyh
     find().with_context(|| format!("{package} is missing; install it, for example with `apt-get install {package}`"))
 }
 
-/// Returns a program of the search path, if there is one that runs.
+/// Returns a program in the search path if it can be run.
 pub(crate) fn in_path(name: &str) -> Option<PathBuf> {
     Command::new(name).arg("--version").output().ok().filter(|output| output.status.success())?;
     Some(PathBuf::from(name))

@@ -1,10 +1,10 @@
-//! What this process reads from files and writes to them, whether or not the disk has to move for it.
+//! The file I/O of this process, whether or not it reaches the disk.
 
 use anyhow::Context;
 
 use crate::load::count;
 
-/// Bytes that went through calls of the system, by `/proc/self/io`.
+/// Bytes read and written by system calls, from `/proc/self/io`.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Traffic {
     pub(crate) bytes_read: f64,
@@ -12,7 +12,7 @@ pub(crate) struct Traffic {
 }
 
 impl Traffic {
-    /// Returns what there was since the process began.
+    /// Returns the totals since the process started.
     pub(crate) fn now() -> anyhow::Result<Self> {
         let text = std::fs::read_to_string("/proc/self/io").context("this system does not tell of files")?;
         Self::of(&text).context("/proc/self/io has other lines than expected")
@@ -26,7 +26,7 @@ impl Traffic {
         Some(Self { bytes_read: field("rchar:")?, bytes_written: field("wchar:")? })
     }
 
-    /// Returns what there was since an earlier look.
+    /// Returns the difference to earlier totals.
     pub(crate) fn since(self, earlier: Self) -> Self {
         Self {
             bytes_read: self.bytes_read - earlier.bytes_read,
@@ -34,7 +34,7 @@ impl Traffic {
         }
     }
 
-    /// Returns the part of each of so many.
+    /// Returns the totals divided by a number of operations.
     pub(crate) fn of_each(self, of: u64) -> anyhow::Result<Self> {
         let of = count(usize::try_from(of)?);
         Ok(Self { bytes_read: self.bytes_read / of, bytes_written: self.bytes_written / of })

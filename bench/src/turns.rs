@@ -1,8 +1,7 @@
-//! How often one side of connections waits for the other: what passes between a service and PostgreSQL is handed on, and
-//! counted.
+//! Counts round trips: a proxy between a service and PostgreSQL.
 //!
-//! Each answer is held back for a moment. So statements that are sent together have all been sent before the first
-//! answer arrives, and count as one turn, however the threads of the service happen to run.
+//! Each response is delayed a little. So pipelined statements have all been sent before the first response arrives and
+//! count as one round trip, regardless of the thread scheduling of the service.
 
 use std::io::{Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
@@ -14,25 +13,25 @@ use std::time::Duration;
 use crate::load::count;
 use crate::wall_clock::pause;
 
-/// How long an answer is held back.
+/// Delay of a response.
 const ANSWER_WAIT: Duration = Duration::from_millis(10);
-/// Bytes that are handed on at once, at most.
+/// Maximum number of bytes forwarded at once.
 const CHUNK_BYTES: usize = 64 * 1_024;
-/// How a simple query is written that begins a transaction which writes: `Q`, its length, and its text. Those that only
-/// read begin otherwise.
+/// The simple query that begins a write transaction: `Q`, its length, and its text. Read transactions begin
+/// differently.
 const BEGIN: &[u8] = b"Q\x00\x00\x00\x0aBEGIN\x00";
 
-/// A way to a server that counts.
+/// A proxy that counts round trips.
 pub(crate) struct Turns {
     address: SocketAddr,
     is_over: Arc<AtomicBool>,
     connections: Arc<Mutex<Vec<Arc<Mutex<Counted>>>>>,
 }
 
-/// What passed on one connection since it was last asked.
+/// Counters of one connection since they were last read.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 struct Counted {
-    /// Whether the server was heard last.
+    /// Whether the last message came from the server.
     was_answered: bool,
     turns: usize,
     begun: usize,
@@ -47,7 +46,7 @@ impl Counted {
 }
 
 impl Turns {
-    /// Opens a way to a server.
+    /// Starts a proxy to a server.
     pub(crate) fn to(server: SocketAddr) -> anyhow::Result<Self> {
         let listener = TcpListener::bind("127.0.0.1:0")?;
         let address = listener.local_addr()?;
@@ -64,12 +63,11 @@ impl Turns {
         Ok(Self { address, is_over, connections })
     }
 
-    /// Returns where it begins.
     pub(crate) const fn address(&self) -> SocketAddr {
         self.address
     }
 
-    /// Returns turns for each transaction that wrote since this was last asked, on the connections that had any.
+    /// Returns round trips per write transaction since the last call, on the connections that had any.
     pub(crate) fn of_each(&self) -> f64 {
         let (mut turns, mut begun) = (0, 0);
         for connection in &*locked(&self.connections) {
@@ -87,7 +85,7 @@ impl Turns {
 impl Drop for Turns {
     fn drop(&mut self) {
         self.is_over.store(true, Ordering::Release);
-        // Whoever waits for the next connection looks.
+        // Wakes the thread that accepts connections.
         let _ = TcpStream::connect(self.address);
     }
 }
@@ -96,7 +94,7 @@ fn locked<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Hands on what two sides say, in a thread for each, until one of them ends.
+/// Forwards both directions, each in its own thread, until one side closes.
 fn hand_on(mut client: TcpStream, server: SocketAddr, counted: &Arc<Mutex<Counted>>) -> std::io::Result<()> {
     let mut server = TcpStream::connect(server)?;
     for stream in [&client, &server] {
@@ -124,7 +122,7 @@ fn carry(from: &mut TcpStream, to: &mut TcpStream, mut note: impl FnMut(&[u8])) 
             break;
         }
     }
-    // The other side is told that nothing more comes; where it is gone already, nobody has to be.
+    // Tells the other side that the connection is closed. It may be gone already.
     let _ = to.shutdown(Shutdown::Both);
 }
 

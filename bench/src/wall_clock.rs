@@ -1,4 +1,4 @@
-//! The door by which time enters the benchmark.
+//! The only access to clocks in the benchmarks.
 
 #![expect(clippy::disallowed_methods, reason = "this is the one place of the benchmark that reads clocks and waits")]
 
@@ -8,17 +8,15 @@ use rustix::time::{ClockId, clock_gettime};
 use timenav_core::time::{Instant as Moment, Wall};
 use timenav_engine::WallClock;
 
-/// Tells how long something takes.
+/// Measures a duration.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Stopwatch(Instant);
 
 impl Stopwatch {
-    /// Starts one.
     pub(crate) fn start() -> Self {
         Self(Instant::now())
     }
 
-    /// Returns the time since the start.
     pub(crate) fn elapsed(self) -> Duration {
         self.0.elapsed()
     }
@@ -29,30 +27,30 @@ impl Stopwatch {
     }
 }
 
-/// Waits for a while, between two looks at something that tells nothing by itself.
+/// Pauses between polls.
 pub(crate) fn pause(duration: Duration) {
     std::thread::sleep(duration);
 }
 
-/// Returns the host's time, as a program asks for it.
+/// Returns the host's time, as programs see it.
 pub(crate) fn host_now() -> SystemTime {
     SystemTime::now()
 }
 
-/// Returns what the monotonic clock shows, in nanoseconds, to be compared with that of another process.
+/// Returns the monotonic clock in nanoseconds, comparable between processes.
 pub(crate) fn monotonic() -> i64 {
     let at = clock_gettime(ClockId::Monotonic);
     at.tv_sec * 1_000_000_000 + at.tv_nsec
 }
 
-/// Host time that never goes down, as the service has it.
+/// Host time that never decreases, like the service's.
 pub(crate) struct HostClock {
     origin: i64,
     since: Stopwatch,
 }
 
 impl HostClock {
-    /// Starts from the host's time now.
+    /// Starts at the current host time.
     pub(crate) fn new() -> Self {
         let since_1970 = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
         Self { origin: i64::try_from(since_1970.as_micros()).unwrap_or(0), since: Stopwatch::start() }

@@ -1,4 +1,4 @@
-//! What every attack needs: a service with users, and requests that say no more than they must.
+//! Shared code of the attacks: a service with users, and minimal requests.
 
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -13,10 +13,10 @@ use crate::http::{Connection, request};
 use crate::service::Service;
 use crate::setting::Setting;
 
-/// Longest that anybody here waits for one answer.
+/// Timeout for responses.
 pub(crate) const ANSWER_TIME_MAX: Duration = Duration::from_secs(20);
 
-/// A service under attack, and its operator.
+/// The service under attack.
 pub(crate) struct Target<'a> {
     pub(crate) service: Service<'a>,
     setting: &'a Setting,
@@ -30,13 +30,13 @@ impl<'a> Target<'a> {
         Self::of(setting, Service::start_anywhere(setting, &data, arguments, None)?)
     }
 
-    /// As [`Target::start`], with so many descriptors.
+    /// Like [`Target::start`], with a limited number of file descriptors.
     pub(crate) fn start_with_descriptors(setting: &'a Setting, name: &str, descriptors: u32) -> anyhow::Result<Self> {
         let data = setting.empty_folder(&format!("attack-{name}"))?;
         Self::of(setting, Service::start_anywhere(setting, &data, &[], Some(descriptors))?)
     }
 
-    /// Stops the service, and starts it again on the same folder.
+    /// Restarts the service on the same folder.
     pub(crate) fn again(self, arguments: &[&str]) -> anyhow::Result<Self> {
         let Self { service, setting, .. } = self;
         let data = service.stop()?;
@@ -52,12 +52,12 @@ impl<'a> Target<'a> {
         self.service.address()
     }
 
-    /// Returns the key of the operator.
+    /// Returns the operator's key.
     pub(crate) fn admin(&self) -> &str {
         &self.admin
     }
 
-    /// Makes a user who is no operator, and returns their key.
+    /// Creates a user who is not an operator, and returns their key.
     pub(crate) async fn user(&self, name: &str) -> anyhow::Result<String> {
         let mut connection = Connection::open(self.address()).await?;
         ask(&mut connection, &self.admin, "POST", "/v1/users", Some(&json!({ "user_id": name }))).await?;
@@ -65,7 +65,7 @@ impl<'a> Target<'a> {
         Ok(key)
     }
 
-    /// Makes a key for a user, bound to a timeline.
+    /// Creates a key for a user, bound to a timeline.
     pub(crate) async fn api_key(&self, user: &str, timeline: &str) -> anyhow::Result<String> {
         let mut connection = Connection::open(self.address()).await?;
         let body = json!({ "user_id": user, "timeline_id": timeline });
@@ -74,7 +74,7 @@ impl<'a> Target<'a> {
     }
 }
 
-/// Sends one request that must succeed, and returns its answer.
+/// Sends one request that must succeed, and returns its response.
 pub(crate) async fn ask(
     connection: &mut Connection,
     key: &str,
@@ -93,8 +93,7 @@ pub(crate) async fn ask(
     Ok(serde_json::from_slice(connection.body())?)
 }
 
-/// Sends one request on a connection of its own and reads its answer to the end, whatever it is. Returns the status and how
-/// many bytes came.
+/// Sends one request on a new connection and reads the whole response. Returns its status and length in bytes.
 pub(crate) async fn fetch(
     address: SocketAddr,
     key: &str,
@@ -119,13 +118,13 @@ pub(crate) async fn fetch(
     }
 }
 
-/// Returns the status that a head begins with.
+/// Parses the status in the head of a response.
 pub(crate) fn status(head: &[u8]) -> anyhow::Result<u16> {
     let status = head.get(9..12).and_then(|digits| std::str::from_utf8(digits).ok());
     status.and_then(|digits| digits.parse().ok()).context("the answer has no status")
 }
 
-/// Returns how long a request takes that nobody should have to wait for, or nothing where it is not answered.
+/// Returns status and latency of a request that should be fast, or `None` without a response.
 pub(crate) async fn answered(address: SocketAddr, key: &str, path: &str) -> Option<(u16, Duration)> {
     let watch = crate::wall_clock::Stopwatch::start();
     let asked = timeout(ANSWER_TIME_MAX, fetch(address, key, "GET", path, None)).await;
@@ -137,7 +136,7 @@ pub(crate) async fn watched_for(time: Duration) {
     let _ = timeout(time, std::future::pending::<()>()).await;
 }
 
-/// Runs something that attacks, on this thread.
+/// Runs an attack on the current thread.
 pub(crate) fn block_on<T>(work: impl Future<Output = anyhow::Result<T>>) -> anyhow::Result<T> {
     tokio::runtime::Builder::new_current_thread().enable_all().build()?.block_on(work)
 }

@@ -1,4 +1,4 @@
-//! Guesses on a sealed record, all at once.
+//! Concurrent guesses of the key of a sealed record.
 
 use anyhow::Context as _;
 use serde_json::json;
@@ -9,9 +9,9 @@ use crate::http::Connection;
 use crate::load::count;
 use crate::setting::Setting;
 
-/// Guesses at the same moment.
+/// Number of concurrent guesses.
 const GUESSES: usize = 140;
-/// Guesses that are compared before anybody has to wait: `decrypt_failures_free_max`.
+/// Guesses that are compared without a delay: `decrypt_failures_free_max`.
 const COMPARED_MOST: f64 = 5.0;
 
 pub(crate) fn run(setting: &Setting) -> anyhow::Result<Vec<Verdict>> {
@@ -27,7 +27,7 @@ pub(crate) fn run(setting: &Setting) -> anyhow::Result<Vec<Verdict>> {
         let (address, key) = (target.address(), target.admin());
         let one = async |number: usize| fetch(address, key, "POST", "/v1/decrypt-data", Some(&guess(number))).await;
         let all = futures_util::future::join_all((0..GUESSES).map(one)).await;
-        // 403 tells that the key was compared and is wrong.
+        // Status 403 means that the key was compared and is wrong.
         anyhow::Ok(all.into_iter().filter(|answer| matches!(answer, Ok((403, _)))).count())
     })?;
     target.service.stop()?;

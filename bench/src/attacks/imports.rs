@@ -1,4 +1,4 @@
-//! Imports that send nothing: of somebody who may do nothing, and of somebody who may.
+//! Stalled imports, by users without and with permission to import.
 
 use std::fmt::Write as _;
 use std::net::SocketAddr;
@@ -15,15 +15,15 @@ use crate::setting::Setting;
 
 /// Connections with one import each.
 const SOCKETS: usize = 540;
-/// Connections with as many imports as they may have.
+/// Connections with as many imports as allowed.
 const MULTIPLEXED: usize = 3;
-/// The path that is sent to.
 const PATH: &str = "/v1/import-events?format=ndjson&timeline_id=main";
-/// Longest that a read may take beside them, in milliseconds.
+/// Maximum latency of a concurrent read, in milliseconds.
 const READ_MILLIS_MOST: f64 = 1_000.0;
-/// Memory that they may take, in megabytes: `imports_running_max` of them have buffers, others a connection each.
+/// Maximum memory of the imports, in megabytes: `imports_running_max` of them have buffers, the others only a
+/// connection.
 const MEGABYTES_MOST: f64 = 100.0;
-/// Threads that they may take: `imports_running_max`.
+/// Maximum number of threads of the imports: `imports_running_max`.
 const THREADS_MOST: f64 = 64.0;
 
 pub(crate) fn run(setting: &Setting) -> anyhow::Result<Vec<Verdict>> {
@@ -94,7 +94,7 @@ async fn stall(target: &Target<'_>, who: &str, may: bool) -> anyhow::Result<Vec<
     ])
 }
 
-/// Begins an import, and goes on with nothing.
+/// Begins an import and sends no more of it.
 async fn stalled(address: SocketAddr, key: &str) -> anyhow::Result<TcpStream> {
     let mut stream = TcpStream::connect(address).await?;
     let head = format!(

@@ -1,4 +1,4 @@
-//! What strangers write into the ledger by being refused.
+//! Ledger entries caused by rejected requests of strangers.
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
@@ -10,11 +10,11 @@ use super::attacker::{Target, block_on};
 use crate::load::count;
 use crate::setting::Setting;
 
-/// Addresses from which attempts come.
+/// Number of source addresses.
 const ADDRESSES: u8 = 200;
-/// Attempts from each.
+/// Attempts per address.
 const ATTEMPTS: usize = 50;
-/// Bytes on disk for each attempt: an entry each would be 500.
+/// Maximum disk space per attempt, in bytes. A separate entry for each would take 500.
 const BYTES_MOST: f64 = 100.0;
 
 pub(crate) fn run(setting: &Setting) -> anyhow::Result<Vec<Verdict>> {
@@ -41,7 +41,7 @@ pub(crate) fn run(setting: &Setting) -> anyhow::Result<Vec<Verdict>> {
     }])
 }
 
-/// Asks without a key, from an address of its own.
+/// Sends a request without a key, from its own address.
 async fn attempt(address: SocketAddr, number: u8) -> anyhow::Result<()> {
     let socket = TcpSocket::new_v4()?;
     socket.bind(SocketAddr::new(IpAddr::V4(Ipv4Addr::new(127, 0, 1, number)), 0))?;

@@ -1,4 +1,4 @@
-//! Log-ins of others beside the passphrases of one user.
+//! Logins of other users while one user tries many passphrases.
 
 use serde_json::json;
 
@@ -8,9 +8,9 @@ use crate::http::Connection;
 use crate::load::count;
 use crate::setting::Setting;
 
-/// Passphrases of one user at the same moment.
+/// Concurrent passphrases of one user.
 const PASSPHRASES: usize = 150;
-/// Log-ins of others meanwhile. Fewer than an address may try in a minute.
+/// Concurrent logins of others. This is less than the limit per address and minute.
 const LOG_INS: usize = 8;
 
 pub(crate) fn run(setting: &Setting) -> anyhow::Result<Vec<Verdict>> {
@@ -39,7 +39,7 @@ pub(crate) fn run(setting: &Setting) -> anyhow::Result<Vec<Verdict>> {
     }])
 }
 
-/// Logs in as a page of the service does.
+/// Logs in like a page of the service does.
 async fn log_in_once(address: std::net::SocketAddr, body: &str) -> anyhow::Result<u16> {
     let mut connection = Connection::open(address).await?;
     let head = format!(

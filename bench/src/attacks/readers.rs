@@ -1,7 +1,7 @@
-//! Thirteen kinds of heavy reader, each beside one client that writes on a timeline of its own.
+//! Thirteen kinds of heavy readers, each with a concurrent client that writes to its own timeline.
 //!
-//! The readers come from a thread that gives way: on this machine they would otherwise take the processors from the
-//! service that they are to be shared by.
+//! The readers run on a thread with low priority. Otherwise they would take the processors away from the service on
+//! this machine, instead of sharing the service.
 
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -19,14 +19,13 @@ use crate::load::count;
 use crate::setting::Setting;
 use crate::wall_clock::{Stopwatch, pause};
 
-/// How much longer the slowest hundredth of writes may take beside a heavy reader than alone.
+/// Maximum ratio of the 99th percentile of write latency with a heavy reader to the one without.
 const RATIO_MOST: f64 = 3.0;
-/// Timelines of somebody else.
+/// Number of timelines of other users.
 const TIMELINES: usize = 20_000;
-/// How long readers read before writes count.
+/// How long readers run before writes are measured.
 const WARM_TIME: Duration = Duration::from_millis(500);
 
-/// A kind of heavy reader.
 struct Reader {
     name: &'static str,
     connections: usize,
@@ -143,7 +142,7 @@ pub(crate) fn run(setting: &Setting) -> anyhow::Result<Vec<Verdict>> {
     Ok(verdicts)
 }
 
-/// Makes somebody who reads and somebody who writes, and what else there is to read. Returns their keys.
+/// Creates a reader, a writer and data to read. Returns the keys of both.
 async fn prepare(target: &Target<'_>) -> anyhow::Result<(String, String)> {
     let (reader, writer) = (target.user("reader").await?, target.user("writer").await?);
     let mut connection = Connection::open(target.address()).await?;
@@ -167,7 +166,7 @@ async fn prepare(target: &Target<'_>) -> anyhow::Result<(String, String)> {
     Ok((reader, writer))
 }
 
-/// Writes for a while, one request after the other, and returns how long the slowest hundredth took, in microseconds.
+/// Writes sequentially for some time, and returns the 99th percentile of the latency in microseconds.
 pub(super) fn writes(address: SocketAddr, key: &str, time: Duration) -> anyhow::Result<f64> {
     let travel = |minute: usize| {
         let body = format!(r#"{{"timeline_id":"theirs","destination_time":"2030-01-01T00:{:02}:00Z"}}"#, minute % 60);
@@ -190,7 +189,7 @@ pub(super) fn writes(address: SocketAddr, key: &str, time: Duration) -> anyhow::
     })
 }
 
-/// Does something while others read. Returns what came of it, and how many answers they got.
+/// Runs some work while others read. Returns its result, and the number of responses that the readers got.
 fn beside(
     kind: &Reader,
     address: SocketAddr,
@@ -208,7 +207,7 @@ fn beside(
                         let (status, _) = fetch(address, key, method, &path, body.as_deref()).await?;
                         match status {
                             200 => answers.fetch_add(1, Ordering::Relaxed),
-                            // Told to come back later: what is asked for too often is refused.
+                            // Rejected with the request to retry later, because of too many requests.
                             429 | 503 => 0,
                             other => bail!("{method} {path} is answered with {other}"),
                         };
@@ -218,7 +217,7 @@ fn beside(
                 let all = (0..kind.connections).map(|_| one());
                 tokio::select! {
                     ended = futures_util::future::try_join_all(all) => ended.map(|_| ()),
-                    // An answer that takes longer than the measurement is of no interest.
+                    // A response that takes longer than the measurement is ignored.
                     () = over(&is_over) => Ok(()),
                 }
             })
@@ -231,14 +230,13 @@ fn beside(
     })
 }
 
-/// Returns when it is over.
+/// Waits until the flag is set.
 async fn over(is_over: &AtomicBool) {
     while !is_over.load(Ordering::Relaxed) {
         let _ = tokio::time::timeout(Duration::from_millis(20), std::future::pending::<()>()).await;
     }
 }
 
-/// Returns bytes as millions of them.
 pub(super) fn megabytes(bytes: usize) -> f64 {
     count(bytes) / 1e6
 }

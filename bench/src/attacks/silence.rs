@@ -1,4 +1,4 @@
-//! Connections that say nothing, or half of something.
+//! Connections that send nothing, or an incomplete request.
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::time::Duration;
@@ -12,20 +12,20 @@ use super::attacker::{Target, answered, block_on};
 use crate::setting::Setting;
 use crate::wall_clock::Stopwatch;
 
-/// Descriptors that the service has.
+/// File descriptor limit of the service.
 const DESCRIPTORS: u32 = 1_024;
-/// Connections that say nothing: more than that.
+/// Number of silent connections, above that limit.
 const SILENT: usize = 1_100;
-/// Where they come from.
+/// Their source address.
 const ATTACKER: IpAddr = IpAddr::V4(Ipv4Addr::new(127, 0, 0, 66));
-/// Longest that somebody else may wait for an answer, in milliseconds.
+/// Maximum latency for other clients, in milliseconds.
 const ANSWER_MILLIS_MOST: f64 = 1_000.0;
-/// How long a connection may say nothing before it is closed, in seconds: what `docs/limits.md` says, and a little more.
+/// Maximum time until a silent connection is closed, in seconds: the value in `docs/limits.md`, and a little more.
 const SILENCE_SECS_MOST: f64 = 75.0;
-/// Longest that is waited for that.
+/// How long to wait for that.
 const WATCH_TIME_MAX: Duration = Duration::from_secs(100);
 
-/// What is said before there is silence.
+/// Data sent before the silence.
 const BEGINNINGS: [(&str, &[u8]); 4] = [
     ("nothing", b""),
     ("half a preface", b"PRI * HTTP/2.0\r\n"),
@@ -46,7 +46,7 @@ pub(crate) fn run(setting: &Setting) -> anyhow::Result<Vec<Verdict>> {
     Ok(verdicts)
 }
 
-/// Opens more connections than there are descriptors, and lets somebody else ask.
+/// Opens more connections than there are file descriptors, and sends a request of another client.
 async fn crowd(target: &Target<'_>) -> anyhow::Result<Verdict> {
     let mut held = Vec::new();
     for _ in 0..SILENT {
@@ -65,14 +65,14 @@ async fn crowd(target: &Target<'_>) -> anyhow::Result<Verdict> {
     })
 }
 
-/// Waits until connections that fell silent are closed.
+/// Waits until silent connections are closed.
 async fn wait(address: SocketAddr) -> anyhow::Result<Vec<Verdict>> {
     let one = async |(name, beginning): (&str, &[u8])| {
         let mut stream = TcpStream::connect(address).await?;
         stream.write_all(beginning).await?;
         let (watch, mut buffer) = (Stopwatch::start(), [0; 1_024]);
         let closed = async {
-            // Whatever it is told, it says nothing more.
+            // Ignores everything that the service sends.
             while !matches!(stream.read(&mut buffer).await, Ok(0) | Err(_)) {}
         };
         let is_closed = timeout(WATCH_TIME_MAX, closed).await.is_ok();

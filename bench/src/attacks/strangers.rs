@@ -1,4 +1,4 @@
-//! Large bodies, of those without a key and of those with one.
+//! Large request bodies, without and with a valid key.
 
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -17,17 +17,17 @@ use super::Verdict;
 use super::attacker::{Target, block_on};
 use crate::setting::Setting;
 
-/// Streams on one connection: what a service allows by default, or less where it says so.
+/// Streams per connection: the usual default of services, or less if the service limits them.
 pub(super) const STREAMS: usize = 100;
 /// Connections with one body each.
 const SOCKETS: usize = 200;
-/// Bytes of a body, all but the last of which are sent.
+/// Length of a body in bytes. The last byte is never sent.
 const BODY_BYTES: usize = 4_000_000;
-/// How long one of them may take to be taken. What is taken no further is held back by the service.
+/// How long the service may take to accept more of a body. After that it is considered to be holding it back.
 const SEND_TIME_MAX: Duration = Duration::from_secs(3);
-/// Memory that strangers may take, in megabytes.
+/// Maximum memory for strangers, in megabytes.
 const STRANGERS_MEGABYTES_MOST: f64 = 64.0;
-/// Memory that one user may take, in megabytes: `buffered_body_bytes_max`, and what is made of it.
+/// Maximum memory for one user, in megabytes: `buffered_body_bytes_max`, and the data parsed from it.
 const USER_MEGABYTES_MOST: f64 = 300.0;
 
 /// One HTTP/2 connection with many requests.
@@ -38,18 +38,17 @@ pub(super) struct Multiplexed {
 }
 
 impl Multiplexed {
-    /// Connects.
     pub(super) async fn open(address: SocketAddr) -> anyhow::Result<Self> {
         let stream = TcpStream::connect(address).await?;
         let (requests, connection) = h2::client::handshake(stream).await?;
         let driver = tokio::spawn(async move {
-            // That the service ends the connection is one way in which an attack fails.
+            // If the service closes the connection, the attack has failed.
             let _ = connection.await;
         });
         Ok(Self { requests, _driver: driver, held: Vec::new() })
     }
 
-    /// Begins a request, and keeps it as it is.
+    /// Begins a request and keeps it open.
     pub(super) async fn begin(
         &mut self,
         path: &str,
@@ -62,7 +61,7 @@ impl Multiplexed {
             .header("content-length", length);
         let request =
             key.into_iter().fold(request, |request, key| request.header("authorization", format!("Bearer {key}")));
-        // Where the service allows no more streams, there are no more.
+        // The service does not allow more streams.
         let Ok(Ok(())) =
             timeout(Duration::from_millis(200), poll_fn(|context| self.requests.poll_ready(context))).await
         else {
@@ -74,7 +73,8 @@ impl Multiplexed {
         Ok(())
     }
 
-    /// Sends as much of all bodies as the service takes, but for the last byte of each. Returns how much that was.
+    /// Sends as much of all bodies as the service accepts, except for the last byte of each. Returns the number of
+    /// bytes sent.
     async fn flood(&mut self, bytes: usize) -> usize {
         let part = Bytes::from(vec![b' '; 16 << 10]);
         let all = self.held.iter_mut().map(|(body, _)| send(body, &part, bytes));
@@ -82,12 +82,12 @@ impl Multiplexed {
     }
 }
 
-/// Sends a part of a body again and again, for as long as the service takes it.
+/// Repeats a part of a body for as long as the service accepts it.
 async fn send(body: &mut SendStream<Bytes>, part: &Bytes, bytes: usize) -> usize {
     let (mut left, mut sent) = (bytes, 0);
     body.reserve_capacity(left);
     while left > part.len() {
-        // Told only when it grows: what is left of it is asked for first.
+        // `poll_capacity` reports only growth, so remaining capacity is used first.
         let granted = match body.capacity() {
             0 => timeout(SEND_TIME_MAX, poll_fn(|context| body.poll_capacity(context))).await,
             granted => Ok(Some(Ok(granted))),
@@ -133,7 +133,7 @@ pub(crate) fn bodies(setting: &Setting) -> anyhow::Result<Vec<Verdict>> {
     Ok(verdicts)
 }
 
-/// Sends bodies on one connection. Returns how many bytes of how many requests were taken.
+/// Sends bodies on one connection. Returns the number of bytes and requests accepted.
 async fn multiplexed(address: SocketAddr, key: Option<&str>) -> anyhow::Result<(usize, usize)> {
     let mut connection = Multiplexed::open(address).await?;
     for _ in 0..STREAMS {
@@ -158,7 +158,7 @@ async fn sockets(address: SocketAddr, key: Option<&str>) -> anyhow::Result<(usiz
         while sent + part.len() < BODY_BYTES - 1 {
             match timeout(SEND_TIME_MAX, stream.write(&part)).await {
                 Ok(Ok(bytes)) if bytes > 0 => sent += bytes,
-                // Refused, or held back.
+                // Rejected or held back.
                 _ => break,
             }
         }

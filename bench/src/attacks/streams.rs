@@ -1,4 +1,4 @@
-//! Streams of one user, as many as can be had.
+//! As many streams of one user as the service allows.
 
 use std::time::Duration;
 
@@ -12,9 +12,9 @@ use crate::http::Connection;
 use crate::load::count;
 use crate::setting::Setting;
 
-/// Streams that are asked for.
+/// Number of streams requested.
 const ASKED: usize = 2_000;
-/// Megabytes that all of them may take.
+/// Maximum memory of all streams, in megabytes.
 const MEGABYTES_MOST: f64 = 60.0;
 /// Streams of paradoxes, and how many equal events are recorded while all of them are read.
 const PARADOX_STREAMS: usize = 200;

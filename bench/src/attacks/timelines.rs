@@ -1,4 +1,4 @@
-//! What one user may make: timelines, and keys.
+//! Limits on a user's timelines and keys.
 
 use anyhow::bail;
 use serde_json::json;
@@ -9,13 +9,13 @@ use crate::http::{Connection, request};
 use crate::load::count;
 use crate::setting::Setting;
 
-/// Timelines whose clocks are touched.
+/// Number of timelines whose clocks are changed.
 const TOUCHED: usize = 10_000;
-/// Kilobytes that each may take in memory.
+/// Maximum memory per timeline, in kilobytes.
 const KILOBYTES_MOST: f64 = 5.0;
-/// Requests in a minute that the operator allows each user.
+/// Request limit per user and minute.
 const REQUESTS_PER_MINUTE: usize = 30;
-/// Keys with which one user asks.
+/// Number of keys of one user.
 const KEYS: usize = 50;
 
 pub(crate) fn run(setting: &Setting) -> anyhow::Result<Vec<Verdict>> {
@@ -52,7 +52,7 @@ pub(crate) fn run(setting: &Setting) -> anyhow::Result<Vec<Verdict>> {
     ])
 }
 
-/// Asks with many keys of one user.
+/// Sends requests with many keys of one user.
 pub(crate) fn keys(setting: &Setting) -> anyhow::Result<Vec<Verdict>> {
     let limit = REQUESTS_PER_MINUTE.to_string();
     let target = Target::start(setting, "keys", &[])?;
@@ -82,7 +82,7 @@ pub(crate) fn keys(setting: &Setting) -> anyhow::Result<Vec<Verdict>> {
     Ok(vec![Verdict {
         what: format!("answers to a user with {KEYS} keys"),
         figure: count(answered),
-        // One or two more are let in while the others are asked for.
+        // One or two more are let in while the others are being sent.
         most: count(REQUESTS_PER_MINUTE + 3),
         unit: "answers",
         remark: format!("of {} requests, at {REQUESTS_PER_MINUTE} a minute", 20 * KEYS),

@@ -1,5 +1,4 @@
-//! `GET /v1/clock`, authenticated, on 32 connections, against a bare handler that answers the same
-//! bytes (goal 1).
+//! `GET /v1/clock`, authenticated, on 32 connections, against a bare handler with the same response (goal 1).
 
 use crate::bare_server;
 use crate::load::Plan;
@@ -8,7 +7,7 @@ use crate::rounds::Rounds;
 use crate::service::{Service, send};
 use crate::setting::Setting;
 
-/// Clients at once.
+/// Concurrent clients.
 const CONNECTIONS: usize = 32;
 
 pub(crate) fn run(setting: &Setting) -> anyhow::Result<Vec<Finding>> {

@@ -1,5 +1,5 @@
-//! How many pictures a second the console draws while 100 000 events are dragged and zoomed, against a line that follows
-//! the pointer on a page with nothing else; and what each view costs on four histories.
+//! Frames per second of the console while 100,000 events are dragged and zoomed, against a line that follows the
+//! pointer on an otherwise empty page. Also the cost of each view on four histories.
 
 mod histories;
 
@@ -16,15 +16,15 @@ use crate::rounds::Rounds;
 use crate::service::Service;
 use crate::setting::Setting;
 
-/// What drives the browser, from the root of the repository.
+/// The script that drives the browser, relative to the repository root.
 const SCRIPT: &str = "console/bench/drag.mjs";
-/// What it needs to be installed.
+/// The script's dependency, which must be installed.
 const NEEDED: &str = "console/node_modules/playwright-core";
 
-/// What the script prints.
+/// Output of the script.
 #[derive(Deserialize)]
 struct Shown {
-    /// What a line shows that follows the pointer, and the wheel.
+    /// For a line that follows the pointer and the wheel.
     empty: Pace,
     turned: Pace,
     whole: Pace,
@@ -32,11 +32,11 @@ struct Shown {
     zoomed: Pace,
 }
 
-/// How fast pictures came.
+/// Frame rates.
 #[derive(Deserialize)]
 struct Pace {
     fps: f64,
-    /// All but five of a hundred came at least so fast.
+    /// The 5th percentile.
     slow: f64,
 }
 
@@ -49,7 +49,7 @@ pub(crate) fn run(setting: &Setting) -> anyhow::Result<Vec<Finding>> {
     Ok(findings)
 }
 
-/// Drags 100 000 events.
+/// Measures dragging 100,000 events.
 fn dragged(setting: &Setting) -> anyhow::Result<Vec<Finding>> {
     let data = setting.empty_folder("console")?;
     let service = Service::start(setting, &data, &[])?;
@@ -75,20 +75,20 @@ fn dragged(setting: &Setting) -> anyhow::Result<Vec<Finding>> {
         own_goal,
         floor: "a line that follows the pointer, in the same browser",
     };
-    // A picture is shown at the next tick of sixty a second, or later: less than that many is one that came late.
+    // The display has 60 frames per second. A median below that means delayed frames.
     let medians = names.iter().zip(median);
     let medians = medians.map(|(name, rounds)| finding(format!("console-{name}"), rounds, Some(Goal::AtLeast(59.0))));
     let slowest = names.iter().zip(slow).map(|(name, rounds)| finding(format!("console-{name}-p5"), rounds, None));
     Ok(medians.chain(slowest).collect())
 }
 
-/// Runs a script beside a service, with more arguments than its address, and returns what it prints.
+/// Runs a script with the service's address and further arguments, and parses its output.
 fn script<T: DeserializeOwned>(service: &Service<'_>, name: &str, arguments: &[&str]) -> anyhow::Result<T> {
     let told = run_script(service, name, arguments)?;
     serde_json::from_slice(&told).with_context(|| format!("{name} printed something else than its figures"))
 }
 
-/// Runs a script beside a service, and returns what it prints as it stands there.
+/// Runs a script like [`script`], and returns its raw output.
 fn run_script(service: &Service<'_>, name: &str, arguments: &[&str]) -> anyhow::Result<Vec<u8>> {
     let mut node = Command::new("node");
     node.arg(name).arg(service.url()).args(arguments).env("TIMENAV_API_KEY", service.key()?);

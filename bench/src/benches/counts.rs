@@ -1,5 +1,5 @@
-//! Counting all events of a long history in groups, through the engine, against a pass of the bare statement over the
-//! same rows.
+//! Counting all events of a long history in groups, through the engine, against a bare SQL statement over the same
+//! rows.
 
 use std::sync::Arc;
 
@@ -17,16 +17,16 @@ use crate::rounds::Rounds;
 use crate::setting::Setting;
 use crate::wall_clock::Stopwatch;
 
-/// The least that counts them by time or place: each row of the index by time.
+/// The minimum for counting by time or place: a scan of the index by time.
 const BARE: &str = "SELECT count(*), count(lat), max(day) FROM (
     SELECT time / 86400000000 AS day, lat FROM events INDEXED BY events_by_time
     WHERE timeline = ?1 AND until IS NULL ORDER BY time, position)";
-/// The least that reads them in the same order.
+/// The minimum for reading the events in the same order.
 const BARE_READ: &str = "SELECT count(*), max(bytes) FROM (
     SELECT length(content) AS bytes FROM events INDEXED BY events_by_time
     WHERE timeline = ?1 AND until IS NULL ORDER BY time, position)";
 
-/// A history in a file, and both ways to count it.
+/// A history in a file, with both ways to count it.
 struct Subject {
     engine: Engine,
     caller: Caller,
@@ -67,21 +67,21 @@ impl Subject {
         let (engine, caller, _) = runtime.block_on(doors::open(&folder))?;
         let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let bare = Connection::open_with_flags(doors::database_of(&folder), flags)?;
-        // As much memory as the store gives each of its readers.
+        // The same amount as each of the store's readers.
         bare.pragma_update(None, "cache_size", -8_192)?;
         let timeline = "SELECT timeline FROM timelines WHERE timeline_id = 'main'";
         let timeline = bare.query_row(timeline, [], |row| row.get(0))?;
         Ok(Self { engine, caller, bare, timeline, events_count, runtime })
     }
 
-    /// Returns the microseconds that the bare statement takes for each event.
+    /// Returns the time of the bare statement per event, in microseconds.
     fn count_bare(&self, statement: &str) -> anyhow::Result<f64> {
         let watch = Stopwatch::start();
         let count: i64 = self.bare.prepare_cached(statement)?.query_row([self.timeline], |row| row.get(0))?;
         self.each(watch.micros(), u64::try_from(count)?)
     }
 
-    /// Returns the microseconds that the engine takes for each event, with all answers that a count takes.
+    /// Returns the time of the engine per event, in microseconds, including all pages of the result.
     fn count(&self, by: &GroupBy) -> anyhow::Result<f64> {
         let (watch, mut count, mut cursor) = (Stopwatch::start(), 0, None);
         loop {

@@ -1,5 +1,5 @@
-//! What a fork costs on a timeline with a long history, against one with a short history (goal 15),
-//! and what reading a fork costs, against reading the timeline it came from.
+//! The cost of a fork of a timeline with a long history, against one with a short history (goal 15), and the cost of
+//! reading a fork, against reading its parent.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -17,11 +17,11 @@ use crate::rounds::{Rounds, Spread};
 use crate::setting::Setting;
 use crate::wall_clock::Stopwatch;
 
-/// Events of the short history.
+/// Events in the short history.
 pub(super) const FEW: u64 = 1_000;
-/// Forks or reads before those that count.
+/// Forks or reads before the measurement.
 pub(super) const WARM: usize = 32;
-/// Forks or reads that count.
+/// Forks or reads measured.
 pub(super) const COUNTED: usize = 512;
 
 pub(crate) fn run(setting: &Setting) -> anyhow::Result<Vec<Finding>> {
@@ -57,7 +57,7 @@ pub(crate) fn run(setting: &Setting) -> anyhow::Result<Vec<Finding>> {
     Ok(vec![forking, reading])
 }
 
-/// Opens a folder anew, so that both sides begin with the same caches.
+/// Reopens a folder, so that both sides begin with the same caches.
 pub(super) fn measure(
     folder: &Path,
     work: impl FnOnce(&Runtime, &Engine, &Caller) -> anyhow::Result<f64>,

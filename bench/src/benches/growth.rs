@@ -1,8 +1,7 @@
-//! What a write costs on a ledger with a long history, against one with a short history (goal 21): in time, and in pages
-//! that are read from and written to files, which no other work on the machine changes.
+//! The cost of a write to a ledger with a long history, against one with a short history (goal 21): in time, and in
+//! pages read and written, which do not depend on other load on the machine.
 //!
-//! The write is an event with an id that the service makes: it goes into the most tables, each
-//! time to another place in them.
+//! The write is an event with a generated id, which affects the most tables, each time in another place.
 
 use std::path::Path;
 
@@ -19,36 +18,36 @@ use crate::setting::Setting;
 use crate::traffic::Traffic;
 use crate::wall_clock::Stopwatch;
 
-/// Events of the short history.
+/// Events in the short history.
 const FEW: u64 = 10_000;
-/// Writers at once, for what is left of the cost when they share the disk's.
+/// Concurrent writers, to measure the remaining cost when they share disk flushes.
 const WRITERS: u64 = 64;
-/// Writes before those that count.
+/// Writes before the measurement.
 const WARM_WRITES: u64 = 512;
 
-/// Bytes of a page of the database.
+/// Page size of the database.
 const PAGE_BYTES: f64 = 8_192.0;
 
-/// What a write costs.
+/// The cost of a write.
 #[derive(Clone, Copy)]
 struct Costs {
     micros: f64,
     files: Traffic,
 }
 
-/// What one side costs, round by round.
+/// Page counts of one side, per round.
 #[derive(Default)]
 struct Side {
     pages_read: Vec<f64>,
     pages_written: Vec<f64>,
 }
 
-/// How a write's cost is found.
+/// How the cost of a write is measured.
 #[derive(Clone, Copy)]
 enum Cost {
-    /// One writer; the median of all writes, in microseconds.
+    /// One writer; the median latency in microseconds.
     Alone,
-    /// Many writers; the time of all writes by their number, in microseconds.
+    /// Many writers; total time divided by the number of writes, in microseconds.
     Together,
 }
 
@@ -89,7 +88,7 @@ pub(crate) fn run(setting: &Setting) -> anyhow::Result<Vec<Finding>> {
 }
 
 impl Side {
-    /// Takes what a round has counted. Returns what it has timed.
+    /// Adds the page counts of a round. Returns its time.
     fn take(&mut self, costs: Costs) -> f64 {
         self.pages_read.push(costs.files.bytes_read / PAGE_BYTES);
         self.pages_written.push(costs.files.bytes_written / PAGE_BYTES);
@@ -97,7 +96,7 @@ impl Side {
     }
 }
 
-/// Opens a folder anew, so that both sides begin with the same caches, and writes.
+/// Reopens a folder, so that both sides begin with the same caches, and writes.
 fn measure(setting: &Setting, folder: &Path, events_count: u64, cost: Cost) -> anyhow::Result<Costs> {
     let runtime = runtime()?;
     let (engine, caller, store) = runtime.block_on(doors::open(folder))?;

@@ -1,8 +1,8 @@
-//! What a write costs on PostgreSQL where its ledger has a long history, against one with a short history: in rows a second,
-//! and in bytes of the server's log, which no other work on the machine changes.
+//! The cost of a write on PostgreSQL to a ledger with a long history, against one with a short history: in rows per
+//! second, and in bytes of the write-ahead log, which do not depend on other load on the machine.
 //!
-//! Each round begins right after a checkpoint of the server, so that its log has a whole page for each one that is touched
-//! for the first time: with a long history, there are more of those.
+//! Each round begins right after a checkpoint of the server, so that the log contains a full image of each page changed
+//! for the first time. With a long history, there are more of those.
 
 use std::ops::Range;
 
@@ -16,11 +16,11 @@ use crate::report::{Finding, Goal, Unit};
 use crate::rounds::Rounds;
 use crate::setting::Setting;
 
-/// Events of the short history.
+/// Events in the short history.
 const FEW: u64 = 10_000;
-/// Events that are imported at a time.
+/// Events imported at a time.
 const IMPORTED: u64 = 200_000;
-/// Connections that write at once, each an event to the same timeline.
+/// Concurrent connections that each write events to the same timeline.
 const CLIENTS: usize = 64;
 
 pub(crate) fn run(setting: &Setting) -> anyhow::Result<Vec<Finding>> {
@@ -32,7 +32,7 @@ pub(crate) fn run(setting: &Setting) -> anyhow::Result<Vec<Finding>> {
     fill(setting, &cluster, "short", 0..FEW)?;
     let (mut findings, mut events_count) = (Vec::new(), 0);
     for size in sizes {
-        // The longest history goes on from the one before it.
+        // The longest history extends the previous one.
         fill(setting, &cluster, "long", events_count..size)?;
         events_count = size;
         let (mut of_short, mut of_long) = (Vec::new(), Vec::new());
@@ -57,7 +57,7 @@ pub(crate) fn run(setting: &Setting) -> anyhow::Result<Vec<Finding>> {
     Ok(findings)
 }
 
-/// Imports events into a database of this name, which is made with the first of them.
+/// Imports events into a database, which is created for the first of them.
 fn fill(setting: &Setting, cluster: &Cluster<'_>, name: &str, numbers: Range<u64>) -> anyhow::Result<()> {
     let service = if numbers.start == 0 { cluster.serve_new(name)? } else { cluster.serve_kept(name)? };
     let file = setting.folder.join("growth-on-postgresql.ndjson");
@@ -76,7 +76,7 @@ fn fill(setting: &Setting, cluster: &Cluster<'_>, name: &str, numbers: Range<u64
     Ok(())
 }
 
-/// Writes for a while. Returns the rows a second, and remembers how many bytes of the log each of them took.
+/// Writes for some time. Returns rows per second, and records the log bytes per row.
 fn measure(cluster: &Cluster<'_>, name: &str, log: &mut Vec<f64>) -> anyhow::Result<f64> {
     let service = cluster.serve_kept(name)?;
     service.load(Plan::Event, CLIENTS)?;
@@ -88,7 +88,7 @@ fn measure(cluster: &Cluster<'_>, name: &str, log: &mut Vec<f64>) -> anyhow::Res
     Ok(outcome.rate())
 }
 
-/// Returns how many bytes the server has written to its log.
+/// Returns the number of bytes that the server has written to its log.
 fn logged(cluster: &Cluster<'_>, name: &str) -> anyhow::Result<f64> {
     Ok(cluster.query(name, &["SELECT pg_current_wal_lsn() - '0/0'::pg_lsn"])?.trim().parse()?)
 }

@@ -1,5 +1,5 @@
-//! Importing NDJSON, and CSV with a mapping, over HTTP, ledger and proofs included, against raw batched SQLite inserts of
-//! the same rows under the same indexes (goal 7).
+//! Importing NDJSON, and CSV with a mapping, over HTTP, including ledger and proofs, against raw batched SQLite inserts
+//! of the same rows with the same indexes (goal 7).
 
 use anyhow::bail;
 use serde_json::Value;
@@ -11,9 +11,9 @@ use crate::rounds::Rounds;
 use crate::service::{Service, database_in};
 use crate::setting::Setting;
 
-/// Rows a second that are to be reached, whatever the floor does.
+/// Required rows per second, regardless of the floor.
 const RATE_MIN: f64 = 60_000.0;
-/// Rows in one commit of the floor.
+/// Rows per commit of the floor.
 const BATCH_ROWS: usize = 2_048;
 
 pub(crate) fn run(setting: &Setting) -> anyhow::Result<Vec<Finding>> {

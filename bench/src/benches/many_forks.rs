@@ -1,4 +1,4 @@
-//! What reading and writing cost on a timeline, and on a fork of it, where it has very many forks, against one.
+//! The cost of reading and writing a timeline and its fork if there are very many forks, against a single fork.
 
 use std::path::{Path, PathBuf};
 
@@ -41,7 +41,7 @@ pub(crate) fn run(setting: &Setting) -> anyhow::Result<Vec<Finding>> {
     Ok(findings)
 }
 
-/// What is measured on a timeline or on a fork of it, in microseconds.
+/// Measures something on a timeline or on a fork of it, in microseconds.
 type Work = fn(&Runtime, &Engine, &Caller, bool) -> anyhow::Result<f64>;
 
 fn read_one(runtime: &Runtime, engine: &Engine, caller: &Caller, of_fork: bool) -> anyhow::Result<f64> {
@@ -64,13 +64,13 @@ fn write_one(runtime: &Runtime, engine: &Engine, caller: &Caller, of_fork: bool)
     Ok(Spread::of(&micros).median)
 }
 
-/// Returns the first fork of a folder, or the timeline that it came from.
+/// Returns the first fork in a folder, or its parent timeline.
 fn first_fork(caller: &Caller, of_fork: bool) -> anyhow::Result<TimelineId> {
     if of_fork { Ok(TimelineId::new("fork-0")?) } else { Ok(caller.timeline_id.clone()) }
 }
 
-/// Returns the folder of a short history with so many forks, each with an event of its own, made by this run or
-/// an earlier one.
+/// Returns the folder of a short history with `count` forks, each with an event of its own, created by this run or an
+/// earlier one.
 fn kept_forks(setting: &Setting, count: usize) -> anyhow::Result<PathBuf> {
     setting.kept_folder(&format!("forks-{count}-v1"), |folder| {
         let runtime = runtime()?;

@@ -1,5 +1,5 @@
-//! What the service keeps in memory with a long history while it is asked for events, against what
-//! it keeps with none, and the most that it takes while one is imported (goal 12).
+//! Memory of the service with a long history while it responds to event queries, against one without events, and the
+//! peak during an import (goal 12).
 
 use std::path::Path;
 
@@ -11,9 +11,9 @@ use crate::rounds::Rounds;
 use crate::service::Service;
 use crate::setting::Setting;
 
-/// Clients at once.
+/// Concurrent clients.
 const CONNECTIONS: usize = 32;
-/// Events of the history that the goal speaks of.
+/// Size of the history in the goal.
 const LARGE_EVENTS: u64 = 10_000_000;
 
 pub(crate) fn run(setting: &Setting) -> anyhow::Result<Vec<Finding>> {
@@ -32,7 +32,7 @@ pub(crate) fn run(setting: &Setting) -> anyhow::Result<Vec<Finding>> {
     Ok(vec![kept, of_import(setting)?])
 }
 
-/// Imports a history into an empty service.
+/// Measures the import of a history into an empty service.
 fn of_import(setting: &Setting) -> anyhow::Result<Finding> {
     let events_count = setting.history_events();
     let file = setting.folder.join("memory-import");
@@ -58,7 +58,7 @@ fn of_import(setting: &Setting) -> anyhow::Result<Finding> {
     })
 }
 
-/// Returns what lies in memory after a while of questions for events.
+/// Returns the resident memory after some time of event queries.
 fn under_load(setting: &Setting, data: &Path) -> anyhow::Result<f64> {
     let service = Service::start(setting, data, &[])?;
     service.wait_until_ready()?;

@@ -1,5 +1,5 @@
-//! A hundred events of one place from one moment on, inside the process, against the bare SQL
-//! statement on the same file (goal 5); and the same with ten times as many events (goal 6).
+//! A hundred events of one place from a given time on, without HTTP, against the bare SQL statement on the same file
+//! (goal 5), and the same with ten times as many events (goal 6).
 
 use std::sync::Arc;
 
@@ -18,21 +18,21 @@ use crate::rounds::{Rounds, Spread};
 use crate::setting::Setting;
 use crate::wall_clock::Stopwatch;
 
-/// Events on a page.
+/// Events per page.
 const ITEMS: usize = 100;
-/// The least that finds them: one stretch of the table, in its own order.
+/// The minimum to find them: one range of the table, in its own order.
 const BARE: &str = "SELECT time, position, content FROM events
     WHERE timeline = ?1 AND cell = ?2 AND time >= ?3 AND lat BETWEEN ?4 AND ?5 AND lon BETWEEN ?6 AND ?7
     ORDER BY time, position LIMIT 100";
 
-/// One question: a box within one cell, and a moment from which on.
+/// A query: a box within one cell, and the earliest time.
 #[derive(Clone, Copy)]
 struct Question {
     bbox: BBox,
     from: Instant<Virtual>,
 }
 
-/// A history in a file, and every way to ask it.
+/// A history in a file, with all ways to query it.
 struct Subject {
     engine: Engine,
     caller: Caller,
@@ -89,7 +89,7 @@ impl Subject {
         let (engine, caller, store) = runtime.block_on(doors::open(&folder))?;
         let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let bare = Connection::open_with_flags(doors::database_of(&folder), flags)?;
-        // As much memory as the store gives each of its readers.
+        // The same amount as each of the store's readers.
         bare.pragma_update(None, "cache_size", -8_192)?;
         let timeline = "SELECT timeline FROM timelines WHERE timeline_id = 'main'";
         let timeline = TimelineKey(bare.query_row(timeline, [], |row| row.get(0))?);
@@ -124,7 +124,7 @@ impl Subject {
                 newest_first: false,
                 overlapping: false,
             };
-            // As the engine asks: at once where it takes a moment, otherwise on a thread of its own.
+            // Like the engine does: immediately if it is fast, otherwise on another thread.
             let found = self.store.events_at_once(&query)?;
             let later = || self.runtime.block_on(self.store.events(query));
             Ok(found.map_or_else(later, Ok)?.len())
@@ -150,7 +150,7 @@ impl Subject {
     }
 }
 
-/// Returns how long half of the questions take at most, after checking that each finds a full page.
+/// Returns the median time of the queries, after checking that they find full pages.
 fn median_micros(
     questions: &[Question],
     mut ask: impl FnMut(&Question) -> anyhow::Result<usize>,
@@ -162,7 +162,7 @@ fn median_micros(
         found += ask(question)?;
         micros.push(watch.micros());
     }
-    // Ten times fewer events, as in a quick run, leave some pages less than full.
+    // With ten times fewer events, as in a quick run, some pages are not full.
     anyhow::ensure!(found > questions.len() * ITEMS / 2, "only {found} events were found");
     Ok(Spread::of(&micros).median)
 }

@@ -1,6 +1,5 @@
-//! Durable writes of many clients on many timelines, with their proofs, where PostgreSQL keeps them: against its own
-//! pgbench, which inserts the same rows into the same tables of the same server; and how often a group of writes waits
-//! for it (goal 20).
+//! Durable writes with proofs by many clients on many timelines on PostgreSQL, against its own pgbench, which inserts
+//! the same rows into the same tables of the same server. Also the number of round trips per group of writes (goal 20).
 
 use anyhow::bail;
 
@@ -47,11 +46,11 @@ pub(crate) fn run(setting: &Setting) -> anyhow::Result<Vec<Finding>> {
     Ok(findings)
 }
 
-/// Returns how many round trips a group of writes takes.
+/// Returns the number of round trips per group of writes.
 fn trips(cluster: &Cluster<'_>, arguments: &[&str]) -> anyhow::Result<f64> {
     let turns = Turns::to(cluster.address())?;
     let service = cluster.serve(turns.address(), arguments)?;
-    // The timelines are made, and the statements prepared.
+    // A first run creates the timelines and prepares the statements.
     service.load(Plan::SpreadEvents, CLIENTS)?;
     turns.of_each();
     service.load(Plan::SpreadEvents, CLIENTS)?;

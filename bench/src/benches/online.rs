@@ -1,7 +1,7 @@
-//! What recording an event costs while somebody is told at once of the paradoxes that it makes and heals, against
-//! recording it with nobody to be told (goal 14).
+//! The cost of recording an event while a subscriber is notified at once of new and resolved paradoxes, against
+//! recording it without a subscriber (goal 14).
 //!
-//! The time ends when the listener knows of the last event, so that nothing of the work is left for later.
+//! The measurement ends when the subscriber has processed the last event, so that no work is deferred.
 
 use std::cell::Cell;
 use std::sync::Arc;
@@ -20,9 +20,9 @@ use crate::rounds::Rounds;
 use crate::setting::Setting;
 use crate::wall_clock::Stopwatch;
 
-/// Actors of the events that are recorded.
+/// Number of actors in the recorded events.
 const ACTORS: u64 = 1_000;
-/// Events that are looked at for one that may be a cause: about one in two is.
+/// Events tried as a possible cause. About one in two is suitable.
 const CAUSES_TRIED: u64 = 32;
 
 /// A long history, and the number of the next event.
@@ -57,7 +57,7 @@ pub(crate) fn run(setting: &Setting) -> anyhow::Result<Vec<Finding>> {
 }
 
 impl Subject {
-    /// Returns how long one write takes, in microseconds.
+    /// Returns the time of one write, in microseconds.
     fn measure(&self, is_watched: bool) -> anyhow::Result<f64> {
         let writes = self.next.get()..self.next.get() + self.writes;
         self.next.set(writes.end);
@@ -78,7 +78,7 @@ impl Subject {
             let watch = Stopwatch::start();
             let mut last = 0;
             for number in writes.clone() {
-                // The last one is a paradox, so that the listener tells when it knows of all.
+                // The last one is a paradox, so that the listener is notified once it has processed all.
                 let draft = self.draft(number, number + 1 == writes.end);
                 let made = self.engine.record_events(&self.caller, None, vec![draft], None).await?;
                 last = made.ledger.position;
@@ -91,7 +91,7 @@ impl Subject {
         })
     }
 
-    /// Returns an event with an actor, and with a cause that happened before it, or after it.
+    /// Returns an event with an actor and with a cause before it, or after it for a paradox.
     fn draft(&self, number: u64, is_paradox: bool) -> EventDraft {
         let mut draft = History { named: false }.draft(number);
         draft.actors = vec![format!("crew-{}", mix(number) % ACTORS)];
@@ -103,7 +103,7 @@ impl Subject {
     }
 }
 
-/// Tells how far a listener has come.
+/// Reports the progress of a listener.
 async fn listen(mut stream: LedgerStream, told: watch::Sender<u64>) {
     while let Some(news) = stream.next().await {
         told.send_replace(news.position);

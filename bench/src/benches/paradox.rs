@@ -1,7 +1,6 @@
-//! Paradoxes: in a whole timeline of a million events with three million causes, against Tarjan's
-//! components over plain arrays, both in memory already (goal 13), and with the records still to be
-//! taken in; and record by record, against putting the same records into a map by id (goal 14 sets
-//! that beside a whole write).
+//! Paradox detection, for a whole timeline of a million events with three million causes, against Tarjan's algorithm
+//! over plain arrays. Both have their data in memory (goal 13); a second figure includes adding the records. Also
+//! record by record, against inserting the same records into a map by id, which goal 14 compares with a whole write.
 
 use std::collections::HashMap;
 use std::hint::black_box;
@@ -19,23 +18,23 @@ use crate::rounds::Rounds;
 use crate::setting::Setting;
 use crate::wall_clock::Stopwatch;
 
-/// Causes of each event but the first ones.
+/// Causes of each event except for the first ones.
 const CAUSES: u64 = 3;
-/// Of so many causes, one is recorded after its effect.
+/// One in this many causes is recorded after its effect.
 const BACKWARD_EVERY: u64 = 50_000;
-/// More memory than this is too much for a million events, in MiB.
+/// Memory limit for a million events, in MiB.
 const MEMORY_MIB_MAX: f64 = 200.0;
 
-/// What the events say, made before anything is measured.
+/// The events, generated before the measurement.
 struct Events {
     ids: Vec<EventId>,
     drafts: Vec<EventDraft>,
-    /// The same causes as plain arrays: where those of each event begin, and which they are.
+    /// The same causes as plain arrays: the start index of each event's causes, and the causes.
     starts: Vec<u32>,
     targets: Vec<u32>,
 }
 
-/// Everything at once.
+/// Measures a whole timeline.
 pub(crate) fn scan(setting: &Setting) -> anyhow::Result<Vec<Finding>> {
     let events = Events::new(setting.history_events())?;
     let before = resident_mib()?;
@@ -75,7 +74,7 @@ pub(crate) fn scan(setting: &Setting) -> anyhow::Result<Vec<Finding>> {
     Ok([("paradox-scan", 10.0, in_memory), ("paradox-scan-records", 25.0, from_records)].map(finding).into())
 }
 
-/// Record by record.
+/// Measures record by record.
 pub(crate) fn write(setting: &Setting) -> anyhow::Result<Vec<Finding>> {
     let mut events = Events::new(setting.history_events() / 10)?;
     events.move_about()?;
@@ -112,8 +111,7 @@ pub(crate) fn write(setting: &Setting) -> anyhow::Result<Vec<Finding>> {
 }
 
 impl Events {
-    /// Makes events in the order of time, each with causes among those before it; a few causes come
-    /// later.
+    /// Generates events in time order, each with earlier events as causes. A few causes are later events.
     fn new(count: u64) -> anyhow::Result<Self> {
         let (mut ids, mut drafts) = (Vec::new(), Vec::new());
         let (mut starts, mut targets) = (vec![0], Vec::new());
@@ -143,7 +141,7 @@ impl Events {
         Ok(Self { ids, drafts, starts, targets })
     }
 
-    /// Gives each event one of a thousand actors, who are never far from where they were.
+    /// Gives each event one of a thousand actors, who never move far.
     fn move_about(&mut self) -> anyhow::Result<()> {
         for (number, draft) in (0_u32..).zip(&mut self.drafts) {
             let actor = number % 1_000;
@@ -174,7 +172,7 @@ impl Events {
     }
 }
 
-/// Counts the strongly connected components, as plainly and quickly as Tarjan's algorithm goes.
+/// Counts the strongly connected components with a minimal implementation of Tarjan's algorithm.
 fn components(starts: &[u32], targets: &[u32]) -> usize {
     const UNSEEN: u32 = u32::MAX;
     let count = starts.len() - 1;
@@ -222,7 +220,7 @@ fn components(starts: &[u32], targets: &[u32]) -> usize {
     found
 }
 
-/// Returns how much memory this process has in MiB, by `/proc/self/statm`.
+/// Returns the resident memory of this process in MiB, from `/proc/self/statm`.
 fn resident_mib() -> anyhow::Result<f64> {
     let text = std::fs::read_to_string("/proc/self/statm").context("this system does not tell of memory")?;
     let pages: u32 = text.split(' ').nth(1).context("the second figure is missing")?.parse()?;
@@ -235,7 +233,7 @@ mod tests {
 
     #[test]
     fn components_are_counted() {
-        // Events 0, 1 and 2 in a circle, and 3 because of 0.
+        // Events 0, 1 and 2 form a cycle, and 0 causes 3.
         assert_eq!(components(&[0, 1, 2, 3, 4], &[2, 0, 1, 0]), 2);
         assert_eq!(components(&[0, 0, 1], &[0]), 2);
     }

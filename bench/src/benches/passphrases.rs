@@ -1,5 +1,5 @@
-//! `GET /v1/clock` beside four clients that seal data with passphrases, against itself alone
-//! (goal 10): stretching a passphrase takes a core for 11 ms, and may not keep others waiting.
+//! `GET /v1/clock` while four clients seal data with passphrases, against the same without them (goal 10): stretching a
+//! passphrase takes a core for 11 ms and must not delay others.
 
 use std::time::Duration;
 
@@ -12,13 +12,13 @@ use crate::service::Service;
 use crate::setting::Setting;
 use crate::wall_clock::pause;
 
-/// Clients that read the clock: one that waits for each answer, and as many as keep a core busy.
+/// Clients that read the clock: one sequential client, and enough to keep a core busy.
 const READERS: [usize; 2] = [1, 32];
 /// Clients that seal.
 const SEALERS: usize = 4;
-/// For how long sealing goes on before the clock is read.
+/// How long sealing runs before the clock is read.
 const AHEAD: Duration = Duration::from_millis(300);
-/// For how long sealing goes on after the clock was read, at most.
+/// How long sealing continues after the clock was read, at most.
 const BEHIND: Duration = Duration::from_millis(700);
 
 pub(crate) fn run(setting: &Setting) -> anyhow::Result<Vec<Finding>> {
@@ -40,7 +40,7 @@ pub(crate) fn run(setting: &Setting) -> anyhow::Result<Vec<Finding>> {
     Ok(findings)
 }
 
-/// Returns how long 99 of 100 reads take at most while others seal.
+/// Returns the 99th percentile of read latency while others seal.
 fn beside(setting: &Setting, service: &Service<'_>, readers: usize) -> anyhow::Result<f64> {
     let time = AHEAD + setting.measure_time + BEHIND;
     std::thread::scope(|scope| {

@@ -1,6 +1,6 @@
-//! Durable single appends against the own protocols of other servers (goal 4): PostgreSQL, etcd and UmaDB.
+//! Durable single appends, against other servers with their own protocols (goal 4): PostgreSQL, etcd and UmaDB.
 //!
-//! They append what is asked, and prove nothing. The service answers with a root that whoever asked can check.
+//! They append without a proof. The service returns a tree root that the client can verify.
 
 use crate::load::Plan;
 use crate::peers::{Etcd, Peer, Postgresql, Umadb};
@@ -9,7 +9,7 @@ use crate::rounds::Rounds;
 use crate::service::Service;
 use crate::setting::Setting;
 
-/// What the service is asked for, and by how many clients.
+/// The load, and the number of clients.
 const CASES: [(&str, Plan, usize); 4] = [
     ("travel-1", Plan::Travel, 1),
     ("travel-64", Plan::Travel, 64),

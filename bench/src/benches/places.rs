@@ -1,6 +1,6 @@
-//! A hundred events of a place from one moment on, by each way to name a place: the events' own text, a point with a
-//! radius, and a country. Each against the SQL statement that one would write for it on the same file, and against
-//! the same events in memory, sorted by cell and time.
+//! A hundred events of a place from a given time on, for each way to name a place: the events' location text, a point
+//! with a radius, and a country. Each is compared with a plain SQL statement on the same file, and with the same events
+//! in memory, sorted by cell and time.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};
@@ -23,11 +23,11 @@ use crate::rounds::{Rounds, Spread};
 use crate::setting::Setting;
 use crate::wall_clock::Stopwatch;
 
-/// Events on a page.
+/// Events per page.
 const ITEMS: usize = 100;
 /// Countries in which the history has places.
 const COUNTRIES: [&str; 6] = ["Brazil", "Australia", "Canada", "China", "Algeria", "Argentina"];
-/// How far around the middle of a place is looked, in metres: beyond its degree on all sides.
+/// Search radius around the middle of a place, in meters: beyond its degree on all sides.
 const RADIUS_M: f64 = 60_000.0;
 
 const BY_TEXT: &str = "SELECT lat, lon, content FROM events INDEXED BY events_by_place
@@ -35,15 +35,15 @@ const BY_TEXT: &str = "SELECT lat, lon, content FROM events INDEXED BY events_by
 const BY_CELLS: &str = "SELECT lat, lon, content FROM events
     WHERE timeline = ?1 AND cell IN (SELECT value FROM json_each(?2)) AND time >= ?3 ORDER BY time, position";
 
-/// One question: where, and from which moment on.
+/// A query: a place and the earliest time.
 struct Question {
     location: LocationQuery,
-    /// The cells that the place may have points in, as the statement wants them.
+    /// The cells of the place, as a parameter of the SQL statement.
     cells: String,
     from: Instant<Virtual>,
 }
 
-/// A history in a file, and every way to ask it.
+/// A history in a file, with all ways to query it.
 struct Subject {
     engine: Engine,
     store: Arc<SqliteStore>,
@@ -52,10 +52,10 @@ struct Subject {
     runtime: Runtime,
 }
 
-/// An event in memory: when, where, and its number among the contents.
+/// An event in memory: time, point, and index of its content.
 type Row = (i64, Option<Point>, usize);
 
-/// All events in memory, by cell and by text, each in the order of time.
+/// All events in memory, by cell and by text, each sorted by time.
 #[derive(Default)]
 struct Sorted {
     cells: HashMap<u32, Vec<Row>>,
@@ -140,7 +140,7 @@ impl Subject {
         let (engine, _, store) = runtime.block_on(doors::open(&folder))?;
         let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let bare = Connection::open_with_flags(doors::database_of(&folder), flags)?;
-        // As much memory as the store gives each of its readers.
+        // The same amount as each of the store's readers.
         bare.pragma_update(None, "cache_size", -8_192)?;
         let timeline = "SELECT timeline FROM timelines WHERE timeline_id = 'main'";
         let timeline = TimelineKey(bare.query_row(timeline, [], |row| row.get(0))?);
@@ -198,7 +198,7 @@ impl Subject {
                 newest_first: false,
                 overlapping: false,
             };
-            // As the engine asks: another thread only where it takes long.
+            // Like the engine does: on another thread only if it takes long.
             if let Some(found) = self.store.events_at_once(&query)? {
                 return Ok(found.len());
             }
@@ -238,7 +238,7 @@ impl Sorted {
     }
 }
 
-/// Returns how long half of the questions take at most, after checking that most find a full page.
+/// Returns the median time of the queries, after checking that most find a full page.
 fn median_micros(
     questions: &[Question],
     mut ask: impl FnMut(&Question) -> anyhow::Result<usize>,

@@ -1,5 +1,5 @@
-//! Programs under `timenav exec`: what a reading of the clock costs them, a start, and a small build (goals 16 and
-//! 18b), and how soon they see a change (goal 18); and what a reading of a client's clock costs (goal 17).
+//! Programs under `timenav exec`: the cost of reading the clock, of a start and of a small build (goals 16 and 18b),
+//! and the delay until they see a change (goal 18). Also the cost of reading a client's clock (goal 17).
 
 mod changes;
 
@@ -15,26 +15,26 @@ use crate::setting::Setting;
 use crate::wall_clock::Stopwatch;
 
 const PROBE: &str = include_str!("programs/probe.c");
-/// Where Debian has the library of the package `libfaketime`.
+/// Location of the library in Debian's package `libfaketime`.
 const FAKETIME: &str = "/usr/lib/x86_64-linux-gnu/faketime/libfaketime.so.1";
-/// Files of the small project, each of which is a compiler, an assembler and a program that starts both.
+/// Files in the small project. Each one starts a compiler, an assembler and their driver program.
 const FILES: usize = 60;
-/// Functions of each file.
+/// Functions per file.
 const FUNCTIONS: usize = 10;
 
-/// A service, the probe, and how the probe is run.
+/// A service, and the probe program to run.
 struct Subject<'a> {
     service: Service<'a>,
     timenav: &'a Path,
     folder: PathBuf,
 }
 
-/// How a command is run.
+/// How a program is run.
 #[derive(Clone, Copy)]
 enum Way {
     Native,
     Exec,
-    /// With a library that is loaded before others, and asks a file at each reading.
+    /// With a preloaded library that checks a file at each reading.
     Faketime,
 }
 
@@ -46,7 +46,7 @@ pub(crate) fn run(setting: &Setting) -> anyhow::Result<Vec<Finding>> {
     let mut found = vec![
         subject.reading(setting, "realtime", Goal::AtMost(1.3), None)?,
         subject.reading(setting, "monotonic", Goal::AtMost(1.15), None)?,
-        // One nanosecond cannot be kept; ten can.
+        // A limit of one nanosecond is not achievable; ten are.
         subject.reading(setting, "time", Goal::MoreAtMost(10.0), Some(Goal::AtMost(10.0)))?,
         subject.reading(setting, "coarse", Goal::MoreAtMost(10.0), Some(Goal::AtMost(10.0)))?,
     ];
@@ -75,7 +75,7 @@ impl Subject<'_> {
         if !status.success() {
             bail!("gcc does not compile the probe: {status}");
         }
-        // A moment that is followed, from which nothing is left of the host's.
+        // A time that programs have to follow, unrelated to the host's time.
         self.travel("2031-05-06T07:08:09Z")
     }
 
@@ -84,7 +84,7 @@ impl Subject<'_> {
         if status.success() { Ok(()) } else { bail!("timenav clock travel {to}: {status}") }
     }
 
-    /// Returns a command of timenav that knows the service.
+    /// Returns a command of timenav with the service's address and key.
     fn cli(&self, arguments: &[&str]) -> anyhow::Result<Command> {
         let mut command = Command::new(self.timenav);
         command.args(arguments).env("TIMENAV_URL", self.service.url()).env("TIMENAV_API_KEY", self.service.key()?);
@@ -167,7 +167,7 @@ impl Subject<'_> {
         })
     }
 
-    /// Builds a small project, from nothing, on all cores.
+    /// Builds a small project from scratch on all cores.
     fn building(&self, setting: &Setting) -> anyhow::Result<Finding> {
         let project = self.folder.join("project");
         write_project(&project)?;
@@ -177,7 +177,7 @@ impl Subject<'_> {
             let mut make = self.command(way, Path::new("make"))?;
             make.args(["-s", "-j2"]).current_dir(&project);
             let watch = Stopwatch::start();
-            // Files are from the host's time, and make says so of those that are from the past or the future.
+            // Files have host time, and make warns about files from the past or the future.
             let output = make.output()?;
             if !output.status.success() {
                 bail!("make: {}", String::from_utf8_lossy(&output.stderr).trim());
@@ -216,7 +216,7 @@ fn write_project(folder: &Path) -> anyhow::Result<()> {
     Ok(std::fs::write(folder.join("Makefile"), makefile)?)
 }
 
-/// Returns the figure that 99 of 100 do not exceed.
+/// Returns the 99th percentile.
 fn most(figures: &[f64]) -> f64 {
     let mut sorted = figures.to_vec();
     sorted.sort_by(f64::total_cmp);

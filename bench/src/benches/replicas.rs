@@ -1,9 +1,9 @@
-//! Durable writes of many clients through one, two or four services on one PostgreSQL, on one timeline, 16 or 256:
-//! against its own pgbench, which inserts the same rows into the same tables of the same server, and takes each
-//! position from the head of its timeline.
+//! Durable writes by many clients through one, two or four services on one PostgreSQL, on one, 16 or 256 timelines,
+//! against its own pgbench, which inserts the same rows into the same tables of the same server and takes each position
+//! from the head of its timeline.
 //!
-//! All services and the server share one core, so several are not faster than one here: figures show what it costs that
-//! they agree on one order.
+//! All services and the server share one core, so more services are not faster here. The figures show the cost of
+//! agreeing on one order.
 
 use crate::cluster::Cluster;
 use crate::inserts::{Inserts, Positions};
@@ -19,7 +19,7 @@ pub(crate) fn run(setting: &Setting) -> anyhow::Result<Vec<Finding>> {
     let cluster = Cluster::start(setting, "replicas")?;
     let mut findings = Vec::new();
     for timelines in TIMELINES {
-        // What is sampled is what the service writes.
+        // The sample consists of rows that the service has written.
         rate(&cluster, timelines, 1)?;
         let inserts = Inserts::sample(setting, &cluster, timelines, Positions::OfHeads)?;
         for services in SERVICES {
@@ -36,12 +36,12 @@ pub(crate) fn run(setting: &Setting) -> anyhow::Result<Vec<Finding>> {
     Ok(findings)
 }
 
-/// Returns how many events a second so many services write together.
+/// Returns events per second of `services` services together.
 fn rate(cluster: &Cluster<'_>, timelines: u64, services: usize) -> anyhow::Result<f64> {
     let first = cluster.serve(cluster.address(), &["--replicas"])?;
     let others = (1..services).map(|number| cluster.serve_beside(&first, &format!("replica-{number}")));
     let others = others.collect::<anyhow::Result<Vec<_>>>()?;
-    // The timelines are made, and the statements prepared.
+    // A first run creates the timelines and prepares the statements.
     first.load_beside(&others, timelines, CLIENTS)?;
     let outcome = first.load_beside(&others, timelines, CLIENTS)?;
     for service in others.into_iter().chain([first]) {

@@ -1,4 +1,4 @@
-//! What an event and a read take on the disk, against the bytes that they are made of (goals 1b and 22).
+//! Disk space of an event and of a read, against the size of their data (goals 1b and 22).
 
 use std::path::Path;
 
@@ -13,17 +13,17 @@ use crate::rounds::Rounds;
 use crate::setting::Setting;
 use crate::wall_clock::HostClock;
 
-/// Clients that read in the same moment.
+/// Concurrent clients that read.
 const CLIENTS: u64 = 32;
-/// Reads of each measurement.
+/// Reads per measurement.
 const READS: u64 = 8_192;
-/// Events that are measured.
+/// Number of events measured.
 const EVENTS: u64 = 100_000;
 
-/// Of each event: leaf, payload and salt in the ledger, and the payload once more, in its own table.
+/// Per event: leaf, payload and salt in the ledger, and the payload again in its own table.
 const SELECT_EVENTS: &str = "SELECT count(*), sum(length(leaf) + 2 * length(payload)) FROM entries
     JOIN events ON entry = (timeline << 40) + position";
-/// Of each entry: what cannot be left out, with the hash of the leaf.
+/// Per entry: the required data, including the hash of the leaf.
 const SELECT_ENTRIES: &str = "SELECT (SELECT sum(length(leaf) + 32 + length(salt) + length(payload)) FROM entries)
     + (SELECT coalesce(sum(length(salt) + length(payload)), 0) FROM contents)";
 
@@ -55,7 +55,7 @@ pub(crate) fn run(setting: &Setting) -> anyhow::Result<Vec<Finding>> {
     Ok(findings)
 }
 
-/// Has so many clients read the clock. Returns what a read has added to the database, and the bytes that it is made of.
+/// Reads the clock with this many clients. Returns the growth of the database per read, and the size of its data.
 fn reads(setting: &Setting, clients: u64) -> anyhow::Result<(f64, f64)> {
     let folder = setting.empty_folder("room")?;
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build()?;
@@ -89,7 +89,7 @@ fn open(folder: &Path) -> anyhow::Result<Connection> {
     Ok(Connection::open_with_flags(doors::database_of(folder), OpenFlags::SQLITE_OPEN_READ_ONLY)?)
 }
 
-/// Returns the length of a database that nobody has open, so that there is no log beside it.
+/// Returns the size of a closed database, which has no log.
 fn bytes_of(folder: &Path) -> anyhow::Result<i64> {
     Ok(i64::try_from(doors::database_of(folder).metadata()?.len())?)
 }

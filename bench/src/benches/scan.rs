@@ -1,5 +1,5 @@
-//! A full scan for tampering on all cores, against hashing the same bytes in memory into a Merkle
-//! tree on one core (goal 8).
+//! A full tampering scan on all cores, against hashing the same bytes in memory into a Merkle tree on one core (goal
+//! 8).
 
 use std::path::Path;
 use std::sync::Arc;
@@ -19,26 +19,26 @@ use crate::rounds::Rounds;
 use crate::setting::Setting;
 use crate::wall_clock::Stopwatch;
 
-/// Most entries that the floor keeps in memory: half a gigabyte would measure the memory.
+/// Maximum number of entries that the floor keeps in memory. Half a gigabyte would measure memory access.
 const FLOOR_ENTRIES_MAX: u64 = 100_000;
-/// Entries after which a making asks whether it is still wanted.
+/// Number of entries generated between checks for an interrupt.
 const LOOK_EVERY_ENTRIES: u64 = 10_000;
 const FLOOR: &str = "the same bytes in memory, hashed into a Merkle tree on one core";
 
-/// A ledger to be scanned, and its first entries in memory.
+/// A ledger to scan, with its first entries in memory.
 struct Subject {
     runtime: Runtime,
     engine: Engine,
     caller: Caller,
     timeline: TimelineId,
     rows: Vec<EntryRow>,
-    /// Length of what is hashed of an entry, on average.
+    /// Average number of hashed bytes per entry.
     entry_bytes: f64,
 }
 
 pub(crate) fn run(setting: &Setting) -> anyhow::Result<Vec<Finding>> {
     let entries_count = setting.history_events();
-    // Of events also their rows are compared; of reads there is nothing but the ledger.
+    // For events, their rows are compared too. Reads have only the ledger.
     let events = doors::kept_history(setting, entries_count)?;
     let make = |folder: &Path| runtime()?.block_on(make_reads(folder, entries_count));
     let reads = setting.kept_folder(&format!("scan-reads-{entries_count}-v1"), make)?;
@@ -63,7 +63,7 @@ fn measure(setting: &Setting, (name, goal): (&str, f64), folder: &Path) -> anyho
     Ok([finding(Unit::EntriesPerSecond, rounds), finding(Unit::MegabytesPerSecond, in_bytes)])
 }
 
-/// Makes a ledger of entries that are reads.
+/// Generates a ledger of read entries.
 async fn make_reads(folder: &Path, entries_count: u64) -> anyhow::Result<()> {
     let (engine, caller, store) = doors::open(folder).await?;
     for number in 0..entries_count {
@@ -90,7 +90,7 @@ impl Subject {
         Ok(Self { runtime, engine, caller, timeline, rows, entry_bytes })
     }
 
-    /// Returns how many entries a second are hashed, payload and leaf, and put under a tree.
+    /// Returns entries per second that are hashed, payload and leaf, and added to a tree.
     fn hash(&self) -> anyhow::Result<f64> {
         let watch = Stopwatch::start();
         let mut tree = Frontier::default();
@@ -103,7 +103,7 @@ impl Subject {
         Ok(count(self.rows.len()) / watch.elapsed().as_secs_f64())
     }
 
-    /// Returns how many entries a second are scanned.
+    /// Returns entries scanned per second.
     fn scan(&self) -> anyhow::Result<f64> {
         let watch = Stopwatch::start();
         let mut nobody_asks = |_| ();
@@ -115,7 +115,7 @@ impl Subject {
     }
 }
 
-/// As many workers as there are cores: a scan may use them all.
+/// One worker per core, because a scan may use all of them.
 fn runtime() -> anyhow::Result<Runtime> {
     Ok(tokio::runtime::Builder::new_multi_thread().enable_all().build()?)
 }

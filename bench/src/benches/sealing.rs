@@ -1,5 +1,4 @@
-//! Sealing and opening 1 KiB with a random key, inside the process, against the bare ciphers
-//! (goal 10).
+//! Sealing and opening 1 KiB with a random key, without HTTP, against the bare ciphers (goal 10).
 
 use std::sync::Arc;
 
@@ -19,13 +18,13 @@ use crate::rounds::{Rounds, Spread};
 use crate::setting::Setting;
 use crate::wall_clock::Stopwatch;
 
-/// What is sealed, in bytes.
+/// Size of the sealed data, in bytes.
 const DATA_BYTES: usize = 1_024;
-/// Records whose time is taken together: one alone takes less than a clock can tell well.
+/// Records timed together, because a single one is too short for the clock's resolution.
 const BATCH: u32 = 100;
-/// Batches of one measurement, of which the median counts.
+/// Batches per measurement. The median counts.
 const BATCHES: usize = 200;
-/// 32 bytes as their owner writes them.
+/// 32 bytes in hexadecimal, as users provide them.
 const KEY: &str = "000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f";
 const FLOOR: &str = "HKDF-SHA-256 with a new salt, and AES-256-GCM with a new nonce, of the same bytes";
 
@@ -87,7 +86,7 @@ impl Subject {
     }
 }
 
-/// A record without anything around it.
+/// A sealed record without metadata.
 struct Bare {
     salt: [u8; SALT_BYTES],
     nonce: [u8; NONCE_BYTES],
@@ -118,7 +117,7 @@ fn bare_cipher(salt: &[u8; SALT_BYTES]) -> anyhow::Result<LessSafeKey> {
     Ok(LessSafeKey::new(unbound.map_err(|_| anyhow!("no key can be made"))?))
 }
 
-/// Returns how long one of something takes.
+/// Returns the median time of one call, in microseconds.
 fn median_micros<T>(mut work: impl FnMut() -> anyhow::Result<T>) -> anyhow::Result<f64> {
     let mut micros = Vec::with_capacity(BATCHES);
     for _ in 0..BATCHES {

@@ -1,5 +1,5 @@
-//! From the start of the process until `/readyz` says yes, with a long history, and with many timelines, against none
-//! (goal 11).
+//! Time from the start of the process until `/readyz` succeeds, with a long history and with many timelines, against an
+//! empty service (goal 11).
 
 use std::path::{Path, PathBuf};
 
@@ -10,14 +10,14 @@ use crate::service::Service;
 use crate::setting::Setting;
 use crate::wall_clock::Stopwatch;
 
-/// Starts in one measurement, of which the quickest counts: the rest is the machine's noise.
+/// Starts per measurement. The quickest counts, because the rest is noise.
 const STARTS: usize = 3;
 
 pub(crate) fn run(setting: &Setting) -> anyhow::Result<Vec<Finding>> {
     let events_count = setting.history_events();
     let full = kept_data(setting, events_count)?;
     let empty = setting.empty_folder("start-none")?;
-    // The very first start makes keys and timelines, which no later one does.
+    // The first start creates keys and timelines, unlike later ones.
     Service::start(setting, &empty, &[])?.stop()?;
     let timelines_count = if setting.quick { 1_000 } else { 100_000 };
     let many = kept_timelines(setting, timelines_count)?;
@@ -36,7 +36,7 @@ pub(crate) fn run(setting: &Setting) -> anyhow::Result<Vec<Finding>> {
             name: format!("start-{timelines_count}-timelines"),
             unit: Unit::Millis,
             rounds: starts(&many)?,
-            // The newest state of each is read, so it grows with them.
+            // The head of each timeline is read, so the time grows with their number.
             ratio_goal: Goal::AtMost(100.0),
             own_goal: Some(Goal::AtMost(1_000.0)),
             floor: "the start of the same service with two timelines",
@@ -44,14 +44,14 @@ pub(crate) fn run(setting: &Setting) -> anyhow::Result<Vec<Finding>> {
     ])
 }
 
-/// Returns a folder of the service with so many timelines, made by this run or an earlier one.
+/// Returns a data folder with this many timelines, created by this run or an earlier one.
 fn kept_timelines(setting: &Setting, timelines_count: u64) -> anyhow::Result<PathBuf> {
     let make = |folder: &Path| {
-        // More than one user may make by default.
+        // More than the default limit per user.
         let most = timelines_count.to_string();
         let service = Service::start(setting, folder, &["--timelines-per-user", &most])?;
         for number in 0..timelines_count {
-            // A first write makes a timeline.
+            // The first write creates a timeline.
             service.answer("POST", &format!("/v1/pause-time?timeline_id=timeline-{number:06}"))?;
         }
         service.stop()?;
@@ -60,7 +60,7 @@ fn kept_timelines(setting: &Setting, timelines_count: u64) -> anyhow::Result<Pat
     setting.kept_folder(&format!("start-{timelines_count}-timelines-v1"), make)
 }
 
-/// Returns a folder of the service with so many events, made by this run or an earlier one.
+/// Returns a data folder with this many events, created by this run or an earlier one.
 pub(crate) fn kept_data(setting: &Setting, events_count: u64) -> anyhow::Result<PathBuf> {
     let make = |folder: &Path| {
         let file = setting.folder.join("start.ndjson");
@@ -73,7 +73,7 @@ pub(crate) fn kept_data(setting: &Setting, events_count: u64) -> anyhow::Result<
     setting.kept_folder(&format!("start-{events_count}-v1"), make)
 }
 
-/// Returns how long the quickest of a few starts takes, in milliseconds.
+/// Returns the shortest of several start times, in milliseconds.
 fn quickest_start(setting: &Setting, data: &Path) -> anyhow::Result<f64> {
     let mut quickest = f64::INFINITY;
     for _ in 0..STARTS {

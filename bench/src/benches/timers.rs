@@ -1,5 +1,5 @@
-//! Timers: how fast an advance settles with one listener (goals 19a and 19b), what armed timers cost that nothing comes
-//! to, and how late one fires while the clock runs.
+//! Timers: the speed of an advance with one listener (goals 19a and 19b), the cost of armed timers that are not due,
+//! and the delay of a firing while the clock runs.
 
 mod armed;
 mod latency;
@@ -18,15 +18,15 @@ use crate::service::{Service, database_in};
 use crate::setting::Setting;
 use listener::{Settled, Talker, moment};
 
-/// Instants of which the floor takes its rows.
+/// Instants sampled for the floor's rows.
 const SAMPLED: usize = 2_000;
-/// Most memory that an advance may take beyond what it had soon after its beginning, in millions of bytes.
+/// Maximum memory growth during an advance, from soon after its beginning, in millions of bytes.
 const GROWTH_MEGABYTES: f64 = 30.0;
 
-/// How many times less fires where PostgreSQL keeps it.
+/// Reduction of the number of instants on PostgreSQL.
 const ON_POSTGRESQL_LESS: u64 = 10;
 
-/// What fires in an advance.
+/// The firings of an advance.
 struct Case {
     name: &'static str,
     unit: Unit,
@@ -69,7 +69,7 @@ pub(crate) fn run(setting: &Setting) -> anyhow::Result<Vec<Finding>> {
 
 impl Case {
     fn run(&self, setting: &Setting) -> anyhow::Result<[Finding; 2]> {
-        // One that does not count, for the rows that the floor writes.
+        // An unmeasured run provides the rows for the floor.
         let (_, data) = self.settle(setting, (SAMPLED as u64).min(self.instants))?;
         let sample = FiredSample::take(&database_in(&data)?, usize::try_from(self.per_instant)?)?;
         let floor = || {
@@ -104,7 +104,7 @@ impl Case {
         Ok([speed, flat])
     }
 
-    /// The same with less, where PostgreSQL keeps it.
+    /// The same on PostgreSQL, with fewer instants.
     fn run_on(&self, cluster: &Cluster<'_>, setting: &Setting) -> anyhow::Result<Finding> {
         let instants = self.instants / ON_POSTGRESQL_LESS;
         let on_sqlite = || Ok(self.of_unit(self.settle(setting, instants)?.0.instants_per_second));
@@ -122,7 +122,7 @@ impl Case {
         })
     }
 
-    /// Returns how many of what is counted so many instants a second are.
+    /// Converts instants per second to the unit of this case.
     fn of_unit(&self, instants: f64) -> f64 {
         match self.unit {
             Unit::FiringsPerSecond => instants * count(usize::try_from(self.per_instant).unwrap_or(usize::MAX)),
@@ -130,7 +130,7 @@ impl Case {
         }
     }
 
-    /// Sets the timers of so many instants, moves the clock over all of them, and acknowledges what fires.
+    /// Sets the timers for these instants, advances the clock past all of them, and acknowledges the firings.
     fn settle(&self, setting: &Setting, instants: u64) -> anyhow::Result<(Settled, std::path::PathBuf)> {
         let service = Service::start(setting, &setting.empty_folder("timers")?, &[])?;
         self.settle_on(service, setting, instants)
@@ -159,12 +159,12 @@ fn timer(number: u64, instant: u64) -> Value {
     json!({ "at": moment(instant + 1), "payload": { "invoice": number } })
 }
 
-/// Returns a member of an answer that is a text.
+/// Returns a string field of a response.
 fn text<'a>(answer: &'a Value, pointer: &str) -> anyhow::Result<&'a str> {
     answer.pointer(pointer).and_then(Value::as_str).with_context(|| format!("no text at {pointer} in {answer}"))
 }
 
-/// Fails where an advance did not do all that it should.
+/// Fails if an advance did not complete.
 fn check_receipt(answer: &Value, fired: u64) -> anyhow::Result<()> {
     let state = text(answer, "/settled/state")?;
     let told = |name: &str| answer.pointer(&format!("/settled/{name}")).and_then(Value::as_u64);

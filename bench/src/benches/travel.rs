@@ -1,5 +1,4 @@
-//! `POST /v1/travel`, durable, with its proof, from one client, against one SQLite commit of the
-//! same rows (goal 2).
+//! `POST /v1/travel`, durable and with proof, from one client, against one SQLite commit of the same rows (goal 2).
 
 use crate::load::Plan;
 use crate::raw_sqlite::{RawStore, Sample, Write};

@@ -1,5 +1,5 @@
-//! Durable writes with their proofs from many clients, against raw SQLite group commits of the
-//! same rows, as many a commit as there are clients (goal 3).
+//! Durable writes with proofs by many clients, against raw SQLite group commits of the same rows, with one row per
+//! client and commit (goal 3).
 
 use crate::load::Plan;
 use crate::raw_sqlite::{RawStore, Sample, Write};
@@ -10,7 +10,7 @@ use crate::setting::Setting;
 
 /// Rows that the floor repeats.
 const SAMPLED: usize = 5_000;
-/// Writes a second that are to be reached by 64 clients, whatever the floor does.
+/// Required writes per second by 64 clients, regardless of the floor.
 const TRAVELS_MIN: f64 = 40_000.0;
 
 struct Case {

@@ -1,9 +1,9 @@
-//! A year of a team, and what it leaves on the disk: twenty pollers that read the clock once a second, two thousand
-//! events a day, and thirty days of retention.
+//! Disk space of a team's year: twenty pollers that read the clock once a second, two thousand events a day, and thirty
+//! days of retention.
 //!
-//! The host's clock is a simulated one. The year is thinned: one second of so many is lived, with all that belongs to it,
-//! so that everything there is of a year is that many times less. Reads come one by one, each an entry of its own: pollers
-//! that ask in the same moment share one, and leave less.
+//! The host's clock is simulated, and only one in N seconds of the year is simulated with everything that happens in
+//! it, so that all totals are N times smaller. Reads come one by one and each has its own entry. Concurrent pollers
+//! would share one and need less space.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -26,34 +26,34 @@ const EVENTS_A_DAY: i64 = 2_000;
 const RETENTION_DAYS: u32 = 30;
 const DAY_SECONDS: i64 = 86_400;
 const DAYS: i64 = 365;
-/// When the year begins: 2026-01-01.
+/// Start of the year: 2026-01-01.
 const START_SECONDS: i64 = 1_767_225_600;
 
-/// The host's clock of the year.
+/// The simulated host clock.
 struct YearClock(AtomicI64);
 
 impl WallClock for YearClock {
     fn now(&self) -> Instant<Wall> {
-        // Never the same twice, as the real one.
+        // Never the same time twice, like the real clock.
         Instant::from_micros(self.0.fetch_add(1, Ordering::Relaxed)).unwrap_or(Instant::MAX)
     }
 }
 
-/// What lies in the folder, in millions of bytes.
+/// Sizes in the data folder, in millions of bytes.
 #[derive(Clone, Copy, Default)]
 struct Weight {
     folder: f64,
-    /// The file of the database. Checkpoints beside it are cut short now and again.
+    /// The database file. The checkpoint file next to it is truncated now and then.
     database: f64,
-    /// Of the database: what the next entries will fill.
+    /// Free pages of the database, which later entries will reuse.
     free: f64,
-    /// What retention is about, and what erasing could take.
+    /// Data subject to retention or erasure.
     contents: f64,
     entries: i64,
 }
 
 impl Weight {
-    /// Returns what the database has grown by for each entry since an earlier weighing, contents aside.
+    /// Returns the growth of the database per entry since an earlier measurement, not counting contents.
     fn besides(self, earlier: Self) -> f64 {
         let grown = (self.database - self.contents) - (earlier.database - earlier.contents);
         grown * 1e6 / entries_of(self, earlier)
@@ -104,17 +104,17 @@ pub(crate) fn run(setting: &Setting) -> anyhow::Result<Vec<Finding>> {
     ])
 }
 
-/// A leaf in its short form in a row of its own (70 bytes), its hash (36, since a tile of 8 KiB takes more than a page),
-/// and what is above them.
+/// Bytes of a leaf in its short form in its own row (70), its hash (36, because a tile of 8 KiB takes more than a
+/// page), and the tree levels above.
 const LEAF_BYTES: f64 = 108.0;
 
-/// Returns how many entries came from one weighing to a later one.
+/// Returns the number of entries between two measurements.
 #[expect(clippy::cast_precision_loss, reason = "counts of a benchmark are far below 2^52")]
 fn entries_of(later: Weight, earlier: Weight) -> f64 {
     (later.entries - earlier.entries) as f64
 }
 
-/// Returns what the events recorded after two months weigh: they are never let go.
+/// Returns the size of the events recorded after two months, which are never pruned.
 fn events_of(folder: &Path, months: &[(i64, Weight)]) -> anyhow::Result<f64> {
     let connection = Connection::open_with_flags(doors::database_of(folder), OpenFlags::SQLITE_OPEN_READ_ONLY)?;
     let sum = "SELECT coalesce(sum(length(payload) + length(salt)), 0) FROM entries JOIN events ON entry = (timeline << 40) + position";
@@ -124,7 +124,7 @@ fn events_of(folder: &Path, months: &[(i64, Weight)]) -> anyhow::Result<f64> {
     Ok(all * (days - 60) as f64 / days as f64)
 }
 
-/// Lives the year, and weighs the folder every thirty days.
+/// Simulates the year, and measures the folder every thirty days.
 async fn live(folder: &Path, thinned: i64) -> anyhow::Result<Vec<(i64, Weight)>> {
     let clock = Arc::new(YearClock(AtomicI64::new(START_SECONDS * 1_000_000)));
     let (engine, caller, store) =
@@ -140,14 +140,14 @@ async fn live(folder: &Path, thinned: i64) -> anyhow::Result<Vec<(i64, Weight)>>
             for _ in 0..POLLERS {
                 engine.read_clock(&caller, None).await?;
             }
-            // As many events as the day has had seconds.
+            // In proportion to the seconds of the day so far.
             let due = ((day - 1) * DAY_SECONDS + second) * EVENTS_A_DAY / DAY_SECONDS / thinned;
             if events_count < due {
                 record(&engine, &caller, events_count..due).await?;
                 events_count = due;
             }
         }
-        // What the service does while nothing else is to be done.
+        // Background work of the service.
         engine.tend().await?;
         while engine.sweep_in_turn().await? {}
         interrupt::check()?;
@@ -172,14 +172,14 @@ fn weigh(folder: &Path) -> anyhow::Result<Weight> {
     let sum = "SELECT coalesce(sum(length(payload) + length(salt)), 0)
         + (SELECT coalesce(sum(length(payload) + length(salt)), 0) FROM contents), count(*) FROM entries";
     let (contents, entries) = connection.query_row(sum, [], |row| Ok((row.get(0)?, row.get(1)?)))?;
-    // As the log would make the file.
+    // The size of the file after a checkpoint of the log.
     let pages = "SELECT page_count * page_size, freelist_count * page_size
         FROM pragma_page_count, pragma_freelist_count, pragma_page_size";
     let (length, free) = connection.query_row(pages, [], |row| Ok((row.get(0)?, row.get(1)?)))?;
     let mut bytes = 0;
     for file in std::fs::read_dir(folder)? {
         let file = file?;
-        // The log of SQLite is as long as it once was.
+        // SQLite never shrinks its log.
         if !file.file_name().to_string_lossy().ends_with("-wal") {
             bytes += i64::try_from(file.metadata()?.len())?;
         }

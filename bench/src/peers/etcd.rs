@@ -1,4 +1,4 @@
-//! etcd, of Debian: a put of a key that was not there, over gRPC, a connection a client.
+//! Debian's etcd: a put of a new key over gRPC, with one connection per client.
 
 use std::net::SocketAddr;
 use std::process::Command;
@@ -9,7 +9,7 @@ use crate::running::Running;
 use crate::setting::Setting;
 use crate::starting::{free_address, in_path, program, wait_until_open};
 
-/// A running etcd of one member.
+/// A running etcd with one member.
 pub(crate) struct Etcd<'a> {
     setting: &'a Setting,
     _running: Running,

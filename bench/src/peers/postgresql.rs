@@ -1,4 +1,4 @@
-//! PostgreSQL: one prepared `INSERT` a commit, by its own pgbench.
+//! PostgreSQL: one prepared `INSERT` per commit, by its own pgbench.
 
 use std::fs;
 use std::path::PathBuf;
@@ -8,9 +8,9 @@ use crate::cluster::Cluster;
 use crate::history::History;
 use crate::setting::Setting;
 
-/// The database that each cluster begins with.
+/// The initial database of each cluster.
 const DATABASE: &str = "postgres";
-/// What is inserted into.
+/// The table to insert into.
 const TABLE: &str = "CREATE TABLE events (position bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, content text)";
 
 /// A running PostgreSQL with an empty table of events.

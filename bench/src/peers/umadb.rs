@@ -1,4 +1,4 @@
-//! UmaDB, of the Python registry: an append of one event without a condition, over gRPC, a connection a client.
+//! UmaDB from PyPI: an append of one event without a condition over gRPC, with one connection per client.
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -12,10 +12,9 @@ use crate::running::Running;
 use crate::setting::Setting;
 use crate::starting::{free_address, output_of, wait_until_open};
 
-/// The version that is measured.
+/// The measured version.
 const UMADB_VERSION: &str = "0.7.8";
 
-/// A running UmaDB.
 pub(crate) struct Umadb<'a> {
     setting: &'a Setting,
     _running: Running,
@@ -41,7 +40,7 @@ impl Peer for Umadb<'_> {
     }
 }
 
-/// Returns the server of the Python package, which is installed once into a folder of its own.
+/// Returns the server in the Python package, which is installed once into a separate folder.
 fn installed(setting: &Setting) -> anyhow::Result<PathBuf> {
     let folder = setting.folder.join(format!("umadb-{UMADB_VERSION}"));
     let umadb = folder.join("bin/umadb");

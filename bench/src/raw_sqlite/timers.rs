@@ -1,4 +1,4 @@
-//! The floor of timers: bare SQL that writes the rows of firings and of their outcomes.
+//! The floor of timers: bare SQL that writes the rows of firings and their outcomes.
 
 use std::path::Path;
 
@@ -10,13 +10,13 @@ use super::{Excerpt, POSITION_BITS, excerpt, number, schema_of, update_head};
 use crate::load::count;
 use crate::wall_clock::Stopwatch;
 
-/// What the service wrote while timers fired.
+/// Rows written by the service while timers fired.
 pub(crate) struct FiredSample {
     schema: Vec<String>,
     page_bytes: i64,
     /// The timeline's own row.
     head: Excerpt,
-    /// What tells of firings and of outcomes, in turn.
+    /// Entries of firings and of outcomes, alternately.
     entries: Excerpt,
     timers: Excerpt,
     firings: Excerpt,
@@ -24,8 +24,8 @@ pub(crate) struct FiredSample {
 }
 
 impl FiredSample {
-    /// Takes all firings of the only timeline of a database, so many of which are at each instant, all of them with their
-    /// outcome.
+    /// Samples all firings of the only timeline in a database, with `per_instant` firings at each instant. All must
+    /// have an outcome.
     pub(crate) fn take(database: &Path, per_instant: usize) -> anyhow::Result<Self> {
         let connection = Connection::open(database)?;
         let schema = schema_of(&connection)?;
@@ -54,20 +54,20 @@ impl FiredSample {
     }
 }
 
-/// Writes rows of one kind for a firing.
+/// Writes the rows of one kind for a firing.
 type PutRows = fn(&Transaction<'_>, &FiredSample, &[Value]) -> anyhow::Result<()>;
 
 /// A database in which bare SQL writes firings and their outcomes.
 pub(crate) struct RawFirings<'a> {
     connection: Connection,
     sample: &'a FiredSample,
-    /// What is written next.
+    /// Indexes of the next instant and entry.
     instant: usize,
     entries: usize,
 }
 
 impl<'a> RawFirings<'a> {
-    /// Makes a database with armed timers in a folder, with the service's schema and its promise of durability.
+    /// Creates a database with armed timers in a folder, with the service's schema and durability settings.
     pub(crate) fn create(folder: &Path, sample: &'a FiredSample) -> anyhow::Result<Self> {
         let mut connection = Connection::open(folder.join("raw.db"))?;
         connection.pragma_update(None, "page_size", sample.page_bytes)?;
@@ -89,7 +89,7 @@ impl<'a> RawFirings<'a> {
         Ok(Self { connection, sample, instant: 0, entries: 0 })
     }
 
-    /// Writes all firings and outcomes, each instant in one commit, and returns how many instants a second these were.
+    /// Writes all firings and outcomes, one commit per instant, and returns instants per second.
     pub(crate) fn write_all(&mut self) -> anyhow::Result<f64> {
         let (watch, instants) = (Stopwatch::start(), self.sample.instants());
         for _ in 0..instants {
@@ -99,19 +99,19 @@ impl<'a> RawFirings<'a> {
         Ok(count(instants) / watch.elapsed().as_secs_f64())
     }
 
-    /// Commits that the timers of the next instant fire.
+    /// Commits the firings of the next instant.
     pub(crate) fn fire(&mut self) -> anyhow::Result<()> {
         self.commit(&[Self::put_fired])
     }
 
-    /// Commits the outcomes of what has fired last.
+    /// Commits the outcomes of the last firings.
     pub(crate) fn settle(&mut self) -> anyhow::Result<()> {
         self.commit(&[Self::put_settled])?;
         self.instant += 1;
         Ok(())
     }
 
-    /// Commits rows of the instant, with an entry for each kind of them.
+    /// Commits rows of the current instant, with one entry per kind.
     fn commit(&mut self, kinds: &[PutRows]) -> anyhow::Result<()> {
         let (sample, rows) = (self.sample, self.rows());
         let transaction = self.connection.transaction()?;
@@ -155,7 +155,7 @@ impl<'a> RawFirings<'a> {
 }
 
 impl FiredSample {
-    /// Returns the bytes of an entry under the next key.
+    /// Returns the bytes of an entry with the next key.
     fn entry(&self, entry: usize) -> Vec<Value> {
         let mut row = self.entries.rows[entry % self.entries.rows.len()].clone();
         row[0] = Value::Integer((1 << POSITION_BITS) | i64::try_from(entry).unwrap_or(0));

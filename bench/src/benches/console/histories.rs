@@ -1,9 +1,9 @@
-//! What the console costs with the demo, with all hurricanes, with a year of flights, and with ten million events that
-//! are made up (`--large`): the first picture, requests and bytes, the heap, the processor time of a view that nobody
-//! touches, and pictures a second; over a line of 400 kbit/s too.
+//! The cost of the console with the demo, all hurricanes, a year of flights, and ten million generated events
+//! (`--large`): first paint, requests and bytes, heap, processor time of an idle view, and frames per second. Also over
+//! a 400 kbit/s connection.
 //!
-//! Views that show events stand against the Explorer of the same timeline, which shows none: what it costs is the
-//! console itself.
+//! Views with events are compared with the Explorer of the same timeline, which has none, so that its cost is that of
+//! the console itself.
 
 use std::path::{Path, PathBuf};
 
@@ -17,25 +17,25 @@ use crate::rounds::Rounds;
 use crate::service::Service;
 use crate::setting::Setting;
 
-/// What opens each view, fills a timeline, and opens it over a slow line, from the root of the repository.
+/// Scripts that open each view, fill a timeline, and open it over a slow connection, relative to the repository root.
 const VIEWS: &str = "console/bench/views.mjs";
 const FILL: &str = "console/bench/fill.mjs";
 const SLOW: &str = "console/bench/slow.mjs";
-/// Where the files of the hurricanes and the flights are, from the root of the repository.
+/// Folder with the hurricane and flight data, relative to the repository root.
 const FILES: &str = "../shared/data";
-/// Events that are made up.
+/// Number of generated events.
 const MADE_EVENTS: &str = "10000000";
-/// The slow line: bits in a millisecond, and milliseconds until an answer begins.
+/// The slow connection: bits per millisecond, and latency in milliseconds.
 const LINE_KBITS: f64 = 400.0;
 const LINE_LATENCY_MS: f64 = 50.0;
 
-/// A history that the console is measured on.
+/// A history that the console is measured with.
 struct History {
-    /// How its timeline is called.
+    /// Name of its timeline.
     name: &'static str,
-    /// Whether the service brings it.
+    /// Whether the service provides it.
     is_demo: bool,
-    /// What it is made of, for the script that fills a timeline.
+    /// Source argument for the script that fills a timeline.
     made_of: &'static str,
 }
 
@@ -46,13 +46,13 @@ const HISTORIES: [History; 4] = [
     History { name: "made", is_demo: false, made_of: MADE_EVENTS },
 ];
 
-/// What the script of the views prints.
+/// Output of the views script.
 #[derive(Deserialize)]
 struct Views {
     rows: Vec<View>,
 }
 
-/// What a view costs. A page with nothing on it has neither requests nor a heap.
+/// The cost of a view. An empty page has neither requests nor a heap.
 #[derive(Deserialize)]
 struct View {
     #[serde(rename = "view")]
@@ -73,13 +73,13 @@ struct View {
     map: Option<Pace>,
 }
 
-/// How fast pictures came.
+/// Frame rates.
 #[derive(Deserialize)]
 struct Pace {
     fps: f64,
 }
 
-/// What the script of the slow line prints: for somebody who comes for the first time, and for one who was here before.
+/// Output of the slow connection script: for a first visit, and for a repeated one.
 #[derive(Deserialize)]
 struct Slow {
     rows: Vec<Visit>,
@@ -89,11 +89,11 @@ struct Slow {
 struct Visit {
     bars_ms: f64,
     kb: f64,
-    /// Nothing where no bar was hit: few events have gaps between theirs.
+    /// `None` if the click hit no bar: few events have gaps between their bars.
     click_ms: Option<f64>,
 }
 
-/// What was found so far, in the order in which it is told: each round adds to it.
+/// The findings so far, in output order. Each round adds to them.
 #[derive(Default)]
 struct Figures(Vec<Finding>);
 
@@ -123,7 +123,7 @@ pub(super) fn run(setting: &Setting) -> anyhow::Result<Vec<Finding>> {
     Ok(findings)
 }
 
-/// Returns a folder with a history, made by this run or an earlier one.
+/// Returns a folder with a history, created by this run or an earlier one.
 fn filled(setting: &Setting, history: &History) -> anyhow::Result<PathBuf> {
     let make = |folder: &Path| {
         let arguments: &[&str] = if history.is_demo { &["--demo"] } else { &[] };
@@ -138,7 +138,7 @@ fn filled(setting: &Setting, history: &History) -> anyhow::Result<PathBuf> {
 }
 
 impl Figures {
-    /// Takes what the views cost in one round.
+    /// Adds the costs of the views in one round.
     fn take_views(&mut self, history: &str, Views { rows }: &Views) -> anyhow::Result<()> {
         let view = |name: &str| {
             let found = rows.iter().find(|row| row.name == name);
@@ -183,7 +183,8 @@ impl Figures {
         Ok(())
     }
 
-    /// Takes what somebody waits for over a slow line in one round: the bars of all time, and of a part after a click.
+    /// Adds the waiting times over a slow connection in one round: for the bars of all time, and of a part after a
+    /// click.
     fn take_slow(&mut self, history: &str, Slow { rows }: &Slow) {
         for ((who, most), visit) in [("new", 2.0), ("known", 15.0)].into_iter().zip(rows) {
             let carrying_ms = visit.kb * 8e3 / LINE_KBITS + LINE_LATENCY_MS;
@@ -219,7 +220,7 @@ impl Figures {
     }
 }
 
-/// Returns the name of a view as a part of the name of a figure.
+/// Returns the name of a view in the form used in figure names.
 fn in_a_name(view: &str) -> String {
     view.to_lowercase().replace(", ", "-").replace(' ', "-")
 }

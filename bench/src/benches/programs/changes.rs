@@ -1,4 +1,4 @@
-//! How soon a change of the clock is seen, and what it costs a client to read the clock.
+//! The delay until a clock change is seen, and the cost of reading a client's clock.
 
 use std::io::{BufRead as _, BufReader};
 use std::process::{Child, Stdio};
@@ -16,28 +16,28 @@ use crate::wall_clock::{Stopwatch, host_now, monotonic, pause};
 
 /// Followers that a change waits for.
 const FOLLOWERS: usize = 20;
-/// Changes of one round.
+/// Changes per round.
 const CHANGES: u32 = 100;
-/// Readings whose time is taken together, and how often.
+/// Readings timed together, and the number of such batches.
 const READINGS: u32 = 10_000;
 const BATCHES: usize = 20;
-/// How long to wait for what has just been started, and how often to look.
+/// Polling interval after starting a program, and number of attempts.
 const LOOK_EVERY: std::time::Duration = std::time::Duration::from_millis(50);
 const LOOKS_MAX: u32 = 1_200;
 
-/// A child that is killed when nobody wants it any more.
+/// A child process that is killed on drop.
 struct Killed(Child);
 
 impl Drop for Killed {
     fn drop(&mut self) {
-        // Its input ends too, and with it the program.
+        // Closing its input also ends the program.
         drop(self.0.stdin.take());
         let _ = self.0.kill();
         let _ = self.0.wait();
     }
 }
 
-/// A reading of the clock that a client follows, against one of the host's (goal 17).
+/// Reading a client's clock, against reading the host's (goal 17).
 pub(super) fn client_clock(setting: &Setting, subject: &Subject<'_>) -> anyhow::Result<Finding> {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build()?;
     let client = timenav_client::Client::builder().url(subject.service.url()).key(subject.service.key()?).build()?;
@@ -75,7 +75,7 @@ pub(super) fn client_clock(setting: &Setting, subject: &Subject<'_>) -> anyhow::
     })
 }
 
-/// From the request until another process shows the right time, against until the answer (goal 18).
+/// The time until another process shows the new time, against the time until the response (goal 18).
 pub(super) fn one_program(setting: &Setting, subject: &Subject<'_>) -> anyhow::Result<Finding> {
     let mut watching = subject.cli(&["exec", "--"])?;
     watching.arg(subject.probe()).arg("watch").stdout(Stdio::piped());
@@ -87,7 +87,7 @@ pub(super) fn one_program(setting: &Setting, subject: &Subject<'_>) -> anyhow::R
     for round in 0..setting.rounds_count {
         let (mut answered, mut seen) = (Vec::new(), Vec::new());
         for change in 0..CHANGES {
-            // Each is some hours from the one before, and none is there twice.
+            // Each is some hours after the previous one, and all are different.
             let seconds = i64::try_from(round)? * 86_400_000 + i64::from(change) * 86_400 + 2_000_000_000;
             let from = monotonic();
             travel(subject, seconds, None)?;
@@ -115,7 +115,7 @@ pub(super) fn one_program(setting: &Setting, subject: &Subject<'_>) -> anyhow::R
     })
 }
 
-/// Until all of many followers have confirmed, against the same travel that waits for nobody (goal 18).
+/// The time until many followers have confirmed, against the same change without waiting (goal 18).
 pub(super) fn followers(setting: &Setting, subject: &Subject<'_>) -> anyhow::Result<Finding> {
     let mut running = Vec::new();
     for number in 0..FOLLOWERS {
@@ -156,7 +156,7 @@ pub(super) fn followers(setting: &Setting, subject: &Subject<'_>) -> anyhow::Res
     })
 }
 
-/// Travels to a second, and returns when the answer has come.
+/// Changes the clock to a time in seconds, and waits for the response.
 fn travel(subject: &Subject<'_>, seconds: i64, followers: Option<&str>) -> anyhow::Result<()> {
     let moment = timenav_core::time::Instant::<timenav_core::time::Virtual>::from_micros(seconds * 1_000_000);
     let mut body = json!({ "destination_time": moment.context("no such moment")?.to_string() });

@@ -1,4 +1,4 @@
-//! What very many armed timers cost while nothing comes to them: memory, a start, and a change of the clock.
+//! The cost of very many armed timers that are not due: memory, start time, and latency of clock changes.
 
 use std::path::Path;
 
@@ -11,12 +11,12 @@ use crate::service::Service;
 use crate::setting::Setting;
 use crate::wall_clock::Stopwatch;
 
-/// Timers of one timeline: as many as it may have.
+/// Timers per timeline, the maximum allowed.
 const TIMERS_PER_TIMELINE: u64 = 100_000;
-/// Changes of the clock in one measurement, and those before them.
+/// Clock changes per measurement, and warm-up changes before them.
 const CHANGES: (u64, u64) = (500, 50);
 
-/// What one start of the service shows.
+/// Measurements of one start of the service.
 struct Look {
     start_millis: f64,
     change_micros: f64,
@@ -65,7 +65,7 @@ fn named(timeline: u64) -> String {
     format!("timers-{timeline}")
 }
 
-/// Has the clock of a timeline stand still, and sets timers there that are far away.
+/// Pauses the clock of a timeline, and sets timers far in the future.
 async fn arm(talker: &Talker, timeline: &str, timers: u64) -> anyhow::Result<()> {
     let mut line = talker.line().await?;
     line.post("/v1/pause-time", &json!({ "timeline_id": timeline })).await?;
@@ -78,7 +78,7 @@ async fn arm(talker: &Talker, timeline: &str, timers: u64) -> anyhow::Result<()>
     talker.set_timers((0..timers).map(timer)).await
 }
 
-/// Starts the service and moves a clock to and fro before the first timer.
+/// Starts the service and moves the clock back and forth before the first timer.
 fn look(setting: &Setting, data: &Path) -> anyhow::Result<Look> {
     let watch = Stopwatch::start();
     let service = Service::start(setting, data, &[])?;
@@ -103,7 +103,7 @@ fn look(setting: &Setting, data: &Path) -> anyhow::Result<Look> {
 }
 
 impl Look {
-    /// Notes what is measured beside a change, and returns what a change takes.
+    /// Records the other figures, and returns the latency of a change.
     fn told(self, start: &mut Vec<f64>, memory: &mut Vec<f64>) -> f64 {
         start.push(self.start_millis);
         memory.push(self.megabytes);

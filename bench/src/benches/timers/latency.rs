@@ -1,4 +1,4 @@
-//! How late a timer fires while the clock runs: from its moment until a worker that waits for it has it.
+//! The delay of a firing while the clock runs: from its due time until a waiting worker has it.
 
 use std::time::{Duration, SystemTime};
 
@@ -15,10 +15,10 @@ use crate::service::{Service, database_in};
 use crate::setting::Setting;
 use crate::wall_clock::{host_now, pause};
 
-/// How far ahead a timer is set, in microseconds: longer than setting it takes.
+/// How far in the future a timer is set, in microseconds: longer than the request to set it takes.
 const AHEAD_MICROS: i64 = 20_000;
 
-/// How late timers were, in microseconds.
+/// Delays of firings, in microseconds.
 struct Late {
     p50: f64,
     p99: f64,
@@ -54,7 +54,7 @@ pub(crate) fn run(setting: &Setting) -> anyhow::Result<[Finding; 2]> {
     Ok([finding("p50", middle, 5_000.0), finding("p99", worst, 20_000.0)])
 }
 
-/// Sets one timer after the other on a clock that runs, and waits for each.
+/// Sets timers one after the other on a running clock, and waits for each.
 fn fire(setting: &Setting, timers: u64) -> anyhow::Result<(Late, std::path::PathBuf)> {
     let service = Service::start(setting, &setting.empty_folder("timers")?, &[])?;
     let late = Talker::of(setting, &service)?.run(async |talker| {
@@ -64,7 +64,7 @@ fn fire(setting: &Setting, timers: u64) -> anyhow::Result<(Late, std::path::Path
             crate::interrupt::check()?;
             let clock = setting.get("/v1/clock").await?;
             let origin = |name: &str| anyhow::Ok(parsed(text(&clock, name)?)?.micros());
-            // The clock runs as fast as the host's.
+            // The clock runs at the rate of the host's.
             let ahead_of_host = origin("/origin_virtual")? - origin("/origin_host")?;
             let due = host_micros()? + AHEAD_MICROS + ahead_of_host;
             let timer = json!({ "at": moment_at(due), "payload": { "invoice": 1 } });
@@ -83,7 +83,7 @@ fn fire(setting: &Setting, timers: u64) -> anyhow::Result<(Late, std::path::Path
     Ok((late, service.stop()?))
 }
 
-/// Sleeps until a moment and commits what a firing writes, again and again.
+/// Repeatedly sleeps until a given time and commits the rows of a firing.
 fn sleep_and_write(raw: &mut RawFirings<'_>, timers: u64) -> anyhow::Result<Late> {
     let mut micros = Vec::new();
     for _ in 0..timers {

@@ -1,4 +1,4 @@
-//! Whoever sets timers, moves the clock, and acknowledges what fires.
+//! A client that sets timers, advances the clock, and acknowledges firings.
 
 use std::cell::Cell;
 use std::net::SocketAddr;
@@ -20,31 +20,31 @@ use crate::wall_clock::Stopwatch;
 
 /// 2030-01-01T00:00:00Z, in microseconds.
 const FIRST_MICROS: i64 = 1_893_456_000_000_000;
-/// Connections that set timers at once.
+/// Concurrent connections that set timers.
 const SETTERS: usize = 64;
-/// Where firings are claimed.
+/// Path for claiming firings.
 const CLAIM: &str = "/v1/queues/default/claim";
-/// Longest time that an advance may take: 100 000 instants with a tenth of a goal's speed.
+/// Timeout of an advance: 100,000 instants at a tenth of the goal's rate.
 const ADVANCE_TIME_MAX: Duration = Duration::from_mins(12);
 
-/// What came of an advance.
+/// The result of an advance.
 pub(super) struct Settled {
     pub(super) instants_per_second: f64,
-    /// What the service had in memory after a tenth of it, and at its end.
+    /// Resident memory of the service after a tenth of the advance, and at its end.
     pub(super) megabytes: (f64, f64),
 }
 
-/// Returns the moment that comes so many seconds after the first one.
+/// Returns the time this many seconds after the first one.
 pub(super) fn moment(seconds: u64) -> String {
     moment_at(FIRST_MICROS.saturating_add_unsigned(seconds.saturating_mul(1_000_000)))
 }
 
-/// Returns a moment by its microseconds since 1970.
+/// Returns a time from its microseconds since 1970.
 pub(super) fn moment_at(micros: i64) -> String {
     Instant::<Virtual>::from_micros(micros).unwrap_or(Instant::MAX).to_string()
 }
 
-/// Talks to the service from the core for the load.
+/// Clients of the service, on the load generator's core.
 pub(super) struct Talker {
     core: Option<usize>,
     address: SocketAddr,
@@ -56,7 +56,7 @@ impl Talker {
         Ok(Self { core: setting.cores.load, address: service.address(), key: service.key()? })
     }
 
-    /// Does something in a thread of its own.
+    /// Runs some work in a separate thread.
     pub(super) fn run<T: Send>(&self, work: impl AsyncFnOnce(&Self) -> anyhow::Result<T> + Send) -> anyhow::Result<T> {
         on_core(self.core, || {
             let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
@@ -64,12 +64,11 @@ impl Talker {
         })
     }
 
-    /// Opens a connection.
     pub(super) async fn line(&self) -> anyhow::Result<Line> {
         Ok(Line { connection: Connection::open(self.address).await?, key: self.key.clone() })
     }
 
-    /// Has the clock stand still so many seconds after the first moment.
+    /// Pauses the clock this many seconds after the first time.
     pub(super) async fn stand_at(&self, seconds: u64) -> anyhow::Result<()> {
         let mut line = self.line().await?;
         line.post("/v1/pause-time", &json!({})).await?;
@@ -77,7 +76,7 @@ impl Talker {
         Ok(())
     }
 
-    /// Sets timers, many at once.
+    /// Sets timers, many concurrently.
     pub(super) async fn set_timers(&self, timers: impl Iterator<Item = Value> + 'static) -> anyhow::Result<()> {
         let timers = Rc::new(std::cell::RefCell::new(timers));
         let mut setters = Vec::new();
@@ -97,15 +96,15 @@ impl Talker {
         Ok(())
     }
 
-    /// Moves the clock over so many instants while one listener acknowledges what fires. All of it counts, from the change
-    /// of the clock until the advance is at its end.
+    /// Advances the clock over this many instants while one listener acknowledges the firings. The whole time counts,
+    /// from the clock change until the advance has ended.
     pub(super) async fn settle(
         &self,
         (instants, firings): (u64, u64),
         megabytes: impl Fn() -> anyhow::Result<f64>,
     ) -> anyhow::Result<Settled> {
         let done = Rc::new(Cell::new(0));
-        // Whoever listens is there first.
+        // The listener has to be connected first.
         let mut listener = Listener { claiming: self.line().await?, telling: self.line().await? };
         listener.claiming.post(CLAIM, &json!({})).await?;
         let listener = tokio::task::spawn_local(listener.listen(firings, Rc::clone(&done)));
@@ -142,7 +141,7 @@ pub(super) struct Line {
 }
 
 impl Line {
-    /// Returns what a request is answered with.
+    /// Returns the response to a request.
     pub(super) async fn post(&mut self, path: &str, body: &Value) -> anyhow::Result<Value> {
         self.exchange("POST", path, Some(body)).await
     }
@@ -162,15 +161,15 @@ impl Line {
     }
 }
 
-/// Whoever claims what fires and acknowledges it, as the listeners of the clients do: while it is told what was done, it
-/// claims what comes next.
+/// Claims and acknowledges firings like the client libraries' listeners do: the next claim is sent while the
+/// acknowledgment is in flight.
 struct Listener {
     claiming: Line,
     telling: Line,
 }
 
 impl Listener {
-    /// Works on so many firings, and tells how many it has acknowledged.
+    /// Processes this many firings, and reports how many it has acknowledged.
     async fn listen(mut self, firings: u64, done: Rc<Cell<u64>>) -> anyhow::Result<()> {
         let mut claimed = self.claiming.post(CLAIM, &next()).await?;
         while done.get() < firings {
@@ -198,7 +197,7 @@ impl Listener {
     }
 }
 
-/// What is claimed: all that there is, and the wait for some if there is nothing.
+/// Returns the body of a claim for all pending firings, which waits if there are none.
 fn next() -> Value {
     json!({ "max": 1_000, "wait": "20s" })
 }
