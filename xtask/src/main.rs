@@ -1,7 +1,7 @@
-//! How timenav is checked, generated and measured: `cargo xtask …`.
+//! Developer tasks for timenav: checks, code generation and benchmarks (`cargo xtask …`).
 //!
-//! It depends on nothing of ours and compiles in seconds, so that the check of a change starts at
-//! once. What it checks itself, rather than asking a tool, is in [`tidy`].
+//! This crate depends on no other crate of the workspace and compiles in seconds, so that checks start at once. Checks
+//! implemented here, instead of by another tool, are in [`tidy`].
 
 #![expect(clippy::disallowed_methods, reason = "a tool for developers reads the clock and the environment itself")]
 

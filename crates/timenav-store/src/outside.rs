@@ -144,7 +144,7 @@ impl Kept {
             write_record(&mut bytes, record)?;
         }
         let beside = self.path.with_extension("new");
-        // An existing file was left by a crash, or is a link to a file of somebody else's.
+        // An existing file was left by a crash, or is a link to someone else's file.
         match std::fs::remove_file(&beside) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
             Ok(()) | Err(_) => {}

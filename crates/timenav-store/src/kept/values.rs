@@ -1,16 +1,16 @@
-//! How the engine's values stand in rows.
+//! Conversion of the engine's values to and from rows.
 
 use timenav_core::access::{RestrictionLevel, Role, Scope};
 use timenav_core::clock::Rate;
 use timenav_core::time::Instant;
 use timenav_engine::StoreError;
 
-/// Returns a count or position as a database holds it. None comes near 2^63.
+/// Returns a count or position as databases store it. No real value is near 2^63.
 pub(crate) fn sql(number: u64) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
 }
 
-/// Returns a count or position as the engine holds it.
+/// Returns a stored count or position.
 pub(crate) fn count(number: i64) -> Result<u64, StoreError> {
     u64::try_from(number).map_err(|_| damaged("a count below zero"))
 }
