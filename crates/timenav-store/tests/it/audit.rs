@@ -1,5 +1,5 @@
-//! Reads every entry of every ledger again and checks all that a stranger could check, and that
-//! what is kept beside the ledgers follows from them.
+//! Reads every entry of every ledger again, and checks everything that a third party could check. Also checks that the
+//! other tables follow from the ledgers.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
@@ -25,7 +25,7 @@ use crate::doors::CountingEntropy;
 use crate::house::House;
 use crate::sample::layer;
 
-/// One entry, as a test wants to see it.
+/// One entry in a form convenient for tests.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Line {
     pub(crate) timeline: String,
@@ -57,7 +57,7 @@ pub(crate) async fn lines(store: &dyn Store) -> Vec<Line> {
     lines
 }
 
-/// Checks every ledger. Returns what stands in them, by timeline and position.
+/// Checks every ledger. Returns all entries, by timeline and position.
 pub(crate) async fn check(store: &dyn Store, house: &House) -> Vec<Line> {
     let opened = store.open().await.unwrap();
     let mut all = Vec::new();
@@ -78,7 +78,7 @@ pub(crate) async fn check(store: &dyn Store, house: &House) -> Vec<Line> {
     }
     let named: BTreeSet<&str> = heads.iter().map(|head| head.id.as_str()).collect();
     let notes = house.outside.notes();
-    // Layers that a fork came with have no end here, and nothing of them is signed.
+    // Layers inherited by a fork have no end here, and are not signed.
     let ended = opened.ended.iter().filter(|ended| ended.id.came_with().is_none());
     let ended: BTreeSet<&str> = ended.map(|ended| ended.id.as_str()).collect();
     let kept: BTreeSet<&str> = notes.keys().map(timenav_core::ids::TimelineId::as_str).collect();
@@ -110,7 +110,7 @@ async fn entries(store: &dyn Store, head: &Head) -> Vec<StoredEntry> {
     entries
 }
 
-/// Of a timeline that has ended, every leaf and the tree are as they were signed.
+/// Checks that the leaves and the tree of an ended timeline are as they were signed.
 async fn check_ended(store: &dyn Store, ended: &EndedTimeline, house: &House) {
     let origin = origin(&house.options.service_name, ended.id.as_str());
     let signer = Arc::clone(&house.signer);
@@ -131,7 +131,7 @@ async fn check_ended(store: &dyn Store, ended: &EndedTimeline, house: &House) {
     assert!(!found.tampering_detected(), "{}", found.details);
 }
 
-/// Returns what an entry tells of: each read by itself.
+/// Returns what an entry records, with each read as a separate line.
 pub(crate) fn lines_of(entry: &StoredEntry) -> Vec<Line> {
     let record = LeafRecord::decode(&entry.leaf).unwrap();
     let line = |actor: &str, action: &str, subject: &str, clock_time: &str, payload: Value| Line {
@@ -161,13 +161,13 @@ pub(crate) fn lines_of(entry: &StoredEntry) -> Vec<Line> {
     vec![line(&record.actor, &record.action, &record.subject, &record.clock_time, payload)]
 }
 
-/// Returns the salt of an entry as it is kept: nothing where something of the entry was erased.
+/// Returns the stored salt of an entry: empty if something of the entry was erased.
 fn salt_of(entry: &StoredEntry) -> &[u8] {
     let is_gone = *entry.salt.as_bytes() == [0; Salt::BYTES];
     if is_gone { &[] } else { entry.salt.as_bytes() }
 }
 
-/// Returns what a payload hashes to, in the way of its entry.
+/// Returns the payload hash in the entry's format.
 pub(crate) fn payload_hash_of(record: &LeafRecord<'_>, salt: &[u8], payload: &[u8]) -> Hash {
     if record.action == "reads" {
         return KeptReads::parse(salt, payload).unwrap().root();
@@ -206,7 +206,7 @@ fn check_entries(head: &Head, entries: &[StoredEntry]) {
     assert_eq!(recorded_at, head.recorded_at, "{}: the last entry's time", head.id);
 }
 
-/// Computes the root with a tree that is not ours, and compares all that is said of it.
+/// Computes the root with an independent implementation of the tree, and compares everything derived from it.
 fn check_tree(head: &Head, entries: &[StoredEntry], house: &House) {
     let mut tree = MemoryBackedTree::<Sha256, Vec<u8>>::new();
     for entry in entries {
@@ -220,7 +220,7 @@ fn check_tree(head: &Head, entries: &[StoredEntry], house: &House) {
     assert!(head.carried_note.is_empty() || note == *head.carried_note, "{}: a checkpoint in the database", head.id);
 }
 
-/// Has the service's own scan look: it must not cry wolf.
+/// Runs the service's own scan, which must not report anything.
 async fn check_scan(store: &dyn Store, head: &Head, house: &House) {
     let signer = &house.signer;
     let verify = {
@@ -252,9 +252,9 @@ pub(crate) fn open_note(house: &House, timeline: &str, note: &str) -> Checkpoint
         .unwrap()
 }
 
-/// Checks that clock, events and anchors are those of which the ledger tells.
+/// Checks that clock, events and anchors match the ledger.
 async fn check_projections(store: &dyn Store, head: &Head, entries: &[StoredEntry], lines: &[Line]) {
-    // On `system`, the making of other timelines tells of their clocks.
+    // On `system`, entries about created timelines contain their clocks.
     let own = |line: &&Line| line.action != "create_timeline" || line.subject == line.timeline;
     let told = lines.iter().rev().filter(own).find_map(|line| line.payload.get("clock"));
     let told = told.expect("every timeline was made");
@@ -299,8 +299,8 @@ async fn check_projections(store: &dyn Store, head: &Head, entries: &[StoredEntr
     assert_eq!(head.anchors_count, found.len() as u64, "{}: count of anchors", head.id);
 }
 
-/// Checks that what is erased is what a later entry says, and that sealed records are those told of.
-/// Returns the versions of events that the entries of a timeline lead to, by position.
+/// Checks that erased content was erased by a later entry, and that sealed records match the ledger. Returns the
+/// versions of events according to the entries of a timeline, by position.
 fn standing(entries: &[StoredEntry], lines: &[Line]) -> BTreeMap<u64, Vec<u8>> {
     #[derive(serde::Deserialize)]
     struct Within<'a> {
@@ -312,7 +312,7 @@ fn standing(entries: &[StoredEntry], lines: &[Line]) -> BTreeMap<u64, Vec<u8>> {
     let mut by_id: HashMap<&str, (u64, Vec<u8>)> = HashMap::new();
     for (entry, line) in entries.iter().zip(lines) {
         let content = match line.action.as_str() {
-            // A later version that was erased leaves nothing of the earlier ones either.
+            // If a later version was erased, nothing of the earlier ones is left either.
             "record_event" | "correct_event" | "manipulate_event" if entry.is_erased() => None,
             "record_event" => Some(entry.payload.clone()),
             "correct_event" | "manipulate_event" => {

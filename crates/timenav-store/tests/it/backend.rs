@@ -8,18 +8,17 @@ use timenav_store::SqliteStore;
 
 use crate::cluster;
 
-/// A place where state outlives the store that wrote it.
+/// Storage that outlives the store that wrote it.
 pub(crate) trait Backend: Send + Sync {
-    /// Opens what is kept there. May be open already.
+    /// Opens a store on it. It may be open already.
     fn try_open(&self) -> Result<Arc<dyn Store>, StoreError>;
 
-    /// Opens what is kept there.
     fn open(&self) -> Arc<dyn Store> {
         self.try_open().unwrap()
     }
 }
 
-/// One SQLite file in a folder of its own.
+/// One SQLite file in its own folder.
 pub(crate) struct Sqlite(TempDir);
 
 impl Sqlite {
@@ -34,7 +33,7 @@ impl Backend for Sqlite {
     }
 }
 
-/// One database of a PostgreSQL that the tests have started.
+/// One database of a PostgreSQL started by the tests.
 pub(crate) struct Postgres(String);
 
 impl Postgres {
@@ -49,7 +48,7 @@ impl Backend for Postgres {
     }
 }
 
-/// Makes a test of each check on each backend.
+/// Generates a test for each check on each backend.
 macro_rules! on_each_backend {
     ($($check:ident),* $(,)?) => {
         mod sqlite {

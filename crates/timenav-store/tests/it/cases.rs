@@ -1,4 +1,4 @@
-//! Random cases for checks that are async.
+//! Random cases for asynchronous checks.
 
 use proptest::strategy::Strategy;
 use proptest::test_runner::{Config, TestRunner};
@@ -6,10 +6,10 @@ use tokio::runtime::Handle;
 
 use crate::cluster::said;
 
-/// In the tests one of so many cases runs; all of them run with `cargo xtask soak`.
+/// Tests run one in this many cases. `cargo xtask soak` runs all of them.
 const SHARE: u32 = 4;
 
-/// Runs a check on up to `count` random cases and shows the smallest that fails. Needs a runtime with several threads.
+/// Runs a check on up to `count` random cases and reports a minimal failing one. Needs a multi-threaded runtime.
 pub(crate) fn check_cases<S: Strategy>(count: u32, strategy: &S, check: impl AsyncFn(S::Value)) {
     let cases = if said("TIMENAV_TEST_SOAK").is_some() { count } else { count.div_ceil(SHARE) };
     let config = Config { cases, failure_persistence: None, max_shrink_iters: 400, ..Config::default() };

@@ -1,4 +1,4 @@
-//! A real PostgreSQL for the tests: one server a run, one database a test.
+//! A real PostgreSQL for the tests: one server per run, one database per test.
 
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::Path;
@@ -12,25 +12,25 @@ use timenav_store::{PostgresOptions, PostgresStore};
 use tokio::runtime::Runtime;
 use tokio_postgres::{Client, NoTls};
 
-/// Names a server to take instead of one that is started: an address with the rights to make databases.
+/// Environment variable with a server to use instead of starting one: an address with permission to create databases.
 const NAMED: &str = "TIMENAV_TEST_POSTGRES";
 
-/// Names the workers of a Citus cluster, as `host:port`, separated by commas; the server named above is its coordinator.
+/// The workers of a Citus cluster, as `host:port`, separated by commas. The server named above is its coordinator.
 const WORKERS: &str = "TIMENAV_TEST_CITUS_WORKERS";
 
-/// How many workers a server has that the tests start, as the coordinator of a Citus cluster.
+/// Number of workers if the tests start their server as the coordinator of a Citus cluster.
 const OWN_WORKERS: &str = "PG_CITUS_WORKERS";
 
-/// Says on which store the tests of the engine run: `sqlite`, the default, or `postgres`.
+/// The store for the engine tests: `sqlite`, the default, or `postgres`.
 const STORE: &str = "TIMENAV_TEST_STORE";
 
-/// A server that ends with this process.
+/// A server that stops with this process.
 pub(crate) struct Cluster {
     pub(crate) url: String,
     kept: Option<Mutex<Kept>>,
 }
 
-/// The process of a server. It goes when nobody has the other end of its input open any more, however this one ends.
+/// The server process. It stops once the other end of its stdin is closed, however this process ends.
 struct Kept {
     _process: Child,
     orders: ChildStdin,
@@ -48,18 +48,18 @@ impl Kept {
 static CLUSTER: OnceLock<Cluster> = OnceLock::new();
 static DATABASES: AtomicUsize = AtomicUsize::new(0);
 
-/// Returns what the test command says of how the tests are run.
+/// Returns an environment variable that configures the tests.
 #[expect(clippy::disallowed_methods, reason = "the test command says here what the tests run on")]
 pub(crate) fn said(name: &str) -> Option<String> {
     std::env::var(name).ok()
 }
 
-/// Returns whether the tests of the engine run on PostgreSQL instead of SQLite.
+/// Returns whether the engine tests run on PostgreSQL instead of SQLite.
 pub(crate) fn is_for_engine() -> bool {
     said(STORE).is_some_and(|store| store == "postgres")
 }
 
-/// Returns whether databases are those of a Citus cluster.
+/// Returns whether databases are in a Citus cluster.
 pub(crate) fn is_spread() -> bool {
     said(WORKERS).is_some() || said(OWN_WORKERS).is_some_and(|workers| workers != "0")
 }
@@ -73,7 +73,7 @@ impl Cluster {
         Self::start_with(&[])
     }
 
-    /// Starts a server, with more for its script to know.
+    /// Starts a server, with additional environment variables for its script.
     pub(crate) fn start_with(more: &[(&str, &str)]) -> Self {
         let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/postgres.sh");
         let mut command = Command::new(script);
@@ -86,7 +86,7 @@ impl Cluster {
         Self { url, kept: Some(Mutex::new(kept)) }
     }
 
-    /// Has the server killed, or started again.
+    /// Kills or restarts the server.
     pub(crate) fn order(&self, order: &str) {
         let mut kept = self.kept.as_ref().expect("a server of its own").lock();
         writeln!(kept.orders, "{order}").unwrap();
@@ -94,37 +94,36 @@ impl Cluster {
     }
 }
 
-/// Threads for all connections: they outlive the test that asks for one first.
+/// Threads for all connections, which outlive the test that opens the first one.
 static RUNTIME: LazyLock<Runtime> =
     LazyLock::new(|| tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap());
 
-/// Waits for something, on threads that are there for the connections.
+/// Runs a future on the connection threads and waits for it.
 pub(crate) fn wait_for<T: Send>(future: impl Future<Output = T> + Send) -> T {
-    // A thread that drives a test may not wait for another runtime.
+    // A thread that drives a test must not block on another runtime.
     std::thread::scope(|scope| scope.spawn(|| RUNTIME.block_on(future)).join().unwrap())
 }
 
-/// Opens a database.
 pub(crate) fn open(url: &str) -> Result<PostgresStore, StoreError> {
     wait_for(PostgresStore::open(&PostgresOptions { url: url.to_owned(), is_alone: false }))
 }
 
-/// Returns whether somebody answers at an address.
+/// Returns whether a server responds at an address.
 pub(crate) fn try_connect(url: &str) -> bool {
     wait_for(async { tokio_postgres::connect(url, NoTls).await.is_ok() })
 }
 
-/// Makes an empty database, and returns its address.
+/// Creates an empty database and returns its address.
 pub(crate) fn database() -> String {
     wait_for(make_database())
 }
 
-/// Runs statements in a database, as somebody else would.
+/// Runs statements in a database, bypassing the service.
 pub(crate) fn execute(url: &str, statements: &str) {
     wait_for(execute_there(url, statements));
 }
 
-/// Runs a statement in a database, and returns whether that succeeded.
+/// Runs a statement in a database, and returns whether it succeeded.
 pub(crate) fn try_execute(url: &str, statement: &str) -> bool {
     wait_for(async {
         let (client, connection) = tokio_postgres::connect(url, NoTls).await.unwrap();
@@ -136,7 +135,7 @@ pub(crate) fn try_execute(url: &str, statement: &str) -> bool {
     })
 }
 
-/// A transaction of somebody else, which holds what it has locked until it is dropped.
+/// A foreign transaction that holds its locks until it is dropped.
 pub(crate) struct Holding(#[expect(dead_code, reason = "the server ends the transaction with its connection")] Client);
 
 impl Holding {
@@ -172,7 +171,7 @@ async fn make_database() -> String {
     execute_there(&cluster.url, &make).await;
     let url = named(&cluster.url);
     let Some(workers) = said(WORKERS) else { return url };
-    // Each server has a database of that name, and that of the coordinator knows the others.
+    // Each server has a database with this name, and the coordinator's knows the others.
     execute_there(&url, "CREATE EXTENSION citus").await;
     let coordinator = address(&url);
     let mut join = vec![format!("SELECT citus_set_coordinator_host({})", quoted(coordinator))];
@@ -192,7 +191,7 @@ fn address(url: &str) -> &str {
     place.rsplit('@').next().unwrap_or_default()
 }
 
-/// Returns host and port as the values of two parameters.
+/// Returns host and port as two SQL parameters.
 fn quoted(address: &str) -> String {
     let (host, port) = address.rsplit_once(':').expect("a host and a port");
     format!("'{host}', {port}")

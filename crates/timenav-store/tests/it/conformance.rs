@@ -1,5 +1,4 @@
-//! What every store must do. Each `check_…` runs on each backend; what a store keeps beyond
-//! that, and how, is its own affair.
+//! Requirements of every store. Each `check_…` runs on each backend. Backend-specific behavior is tested elsewhere.
 
 mod commit;
 mod data;

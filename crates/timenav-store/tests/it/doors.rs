@@ -1,4 +1,4 @@
-//! The ways out of the engine, all in memory and all in the test's hands.
+//! In-memory implementations of the engine's interfaces, controlled by tests.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -25,7 +25,7 @@ use zeroize::Zeroizing;
 
 use crate::sample::host;
 
-/// A clock that moves when the test says so, and by `tick` whenever it is read.
+/// A clock that moves when the test moves it, and by `tick` at each reading.
 pub(crate) struct FakeClock {
     micros: AtomicI64,
     tick: AtomicI64,
@@ -35,12 +35,12 @@ impl FakeClock {
     /// 2026-01-01T00:00:00Z.
     pub(crate) const START: i64 = 1_767_225_600_000_000;
 
-    /// Returns a clock that ticks like a real one: no two readings are equal.
+    /// Returns a clock whose readings are all different, like those of a real one.
     pub(crate) fn new() -> Self {
         Self { micros: AtomicI64::new(Self::START), tick: AtomicI64::new(1) }
     }
 
-    /// Makes the clock stand still between the test's own moves.
+    /// Stops the clock, except for the test's own moves.
     pub(crate) fn stop(&self) {
         self.tick.store(0, Ordering::SeqCst);
     }
@@ -60,7 +60,7 @@ impl WallClock for FakeClock {
     }
 }
 
-/// Bytes that never repeat and that a test can foresee.
+/// Predictable bytes that never repeat.
 #[derive(Default)]
 pub(crate) struct CountingEntropy(AtomicU64);
 
@@ -73,7 +73,7 @@ impl Entropy for CountingEntropy {
     }
 }
 
-/// A key made from a seed. It remembers which checkpoints it has signed.
+/// A key derived from a seed. It records which checkpoints it has signed.
 pub(crate) struct SeedSigner {
     seed: [u8; 32],
     pair: Ed25519KeyPair,
@@ -86,7 +86,7 @@ impl SeedSigner {
         Self { seed, pair, checkpoints: Mutex::default() }
     }
 
-    /// Returns every checkpoint that was signed, in order.
+    /// Returns every signed checkpoint, in order.
     pub(crate) fn checkpoints(&self) -> Vec<Checkpoint> {
         self.checkpoints.lock().clone()
     }
@@ -116,14 +116,14 @@ impl Signer for SeedSigner {
 
 type Notes = BTreeMap<TimelineId, String>;
 
-/// Checkpoints in memory, each step of them, and a switch that makes the place fail.
+/// Checkpoints in memory, with their history and a switch to make writing fail.
 #[derive(Default)]
 pub(crate) struct MemoryOutside {
-    /// What was kept after each call, oldest first.
+    /// The stored notes after each call, oldest first.
     steps: Mutex<Vec<Notes>>,
-    /// The last seal of each timeline, whatever note is held meanwhile.
+    /// The last seal of each timeline, regardless of [`MemoryOutside::hold`].
     seals: Mutex<BTreeMap<TimelineId, [u8; KeptOutside::SEAL_BYTES]>>,
-    /// Ledgers that did not go on from what was seen of them, and what was.
+    /// Ledgers that diverged from what was seen of them, with what was seen.
     pub(crate) diverged: Mutex<Vec<(Divergence, String)>>,
     fails: AtomicBool,
 }
@@ -137,22 +137,22 @@ impl MemoryOutside {
         self.steps.lock().last().cloned().unwrap_or_default()
     }
 
-    /// Loses what was kept last, as a crash between a commit and its keeping does.
+    /// Discards the last step, like a crash between a commit and storing its checkpoints.
     pub(crate) fn lose_last(&self) {
         assert!(self.steps.lock().pop().is_some(), "nothing was kept");
     }
 
-    /// Returns how often something was kept.
+    /// Returns the number of steps.
     pub(crate) fn steps_count(&self) -> usize {
         self.steps.lock().len()
     }
 
-    /// Returns what was kept after each call, oldest first.
+    /// Returns the stored notes after each call, oldest first.
     pub(crate) fn steps(&self) -> Vec<Notes> {
         self.steps.lock().clone()
     }
 
-    /// Returns notes by timeline, and remembers their seals.
+    /// Returns notes by timeline, and records their seals.
     fn named<'a>(&'a self, checkpoints: &'a [KeptOutside]) -> impl Iterator<Item = (TimelineId, String)> + 'a {
         checkpoints.iter().map(|kept| {
             self.seals.lock().insert(kept.timeline.clone(), kept.seal.expect("what the service keeps is sealed"));
@@ -160,7 +160,7 @@ impl MemoryOutside {
         })
     }
 
-    /// Holds other checkpoints from now on, as if they had been kept.
+    /// Replaces the stored checkpoints.
     pub(crate) fn hold(&self, notes: Notes) {
         self.steps.lock().push(notes);
     }
@@ -203,10 +203,10 @@ impl Outside for MemoryOutside {
     }
 }
 
-/// A vault that hides nothing: a record holds its data, and its commitment the key and the place.
+/// A vault without encryption: a record contains its data, and its commitment the key and the place.
 #[derive(Default)]
 pub(crate) struct FakeVault {
-    /// Keys that were tried on records.
+    /// Number of keys tried on records.
     pub(crate) opened_count: AtomicU64,
     busy: AtomicBool,
 }
@@ -263,11 +263,11 @@ impl Vault for FakeVault {
     }
 }
 
-/// Passwords that are kept as they are, after the number of the scheme: an older one is to be hashed anew.
+/// Passwords stored in plain text after the scheme's number. Those of an older scheme need rehashing.
 #[derive(Default)]
 pub(crate) struct FakePasswords {
     scheme: AtomicU64,
-    /// How often something was compared, with a kept password or with none.
+    /// Number of comparisons, with a stored password or with none.
     pub(crate) compared_count: AtomicU64,
     busy: AtomicBool,
 }
@@ -277,7 +277,7 @@ impl FakePasswords {
         self.busy.store(busy, Ordering::SeqCst);
     }
 
-    /// Asks for more work from now on.
+    /// Requires a newer scheme from now on.
     pub(crate) fn raise(&self) {
         self.scheme.fetch_add(1, Ordering::SeqCst);
     }
@@ -310,7 +310,7 @@ impl Passwords for FakePasswords {
     }
 }
 
-/// A gazetteer that knows one city.
+/// A gazetteer with one city.
 pub(crate) struct OneCity;
 
 impl Gazetteer for OneCity {

@@ -1,5 +1,5 @@
-//! The use cases, on the SQLite store and with all other doors in memory. Each test ends by
-//! auditing every ledger: see `Home::close`.
+//! The engine's use cases, on the SQLite store and with in-memory implementations of its other interfaces. Each test
+//! ends by auditing every ledger: see `Home::close`.
 
 mod access;
 mod bounds;

@@ -1,4 +1,4 @@
-//! One atomic step: everything in it becomes true, or nothing does.
+//! Commits are atomic.
 
 use timenav_core::access::RestrictionLevel;
 use timenav_core::event::EventDraft;
@@ -55,7 +55,7 @@ async fn check_writing_can_be_tried_and_changes_nothing(backend: &dyn Backend) {
     assert_eq!(picture(&*store, &[], &[]).await, before);
 }
 
-/// Returns a step that changes everything that a step can change.
+/// Returns a commit that changes everything that a commit can change.
 fn step_with_everything(timelines: Vec<TimelineCommit>) -> Commit {
     let mut step = commit_of(timelines);
     for one in &mut step.timelines {
@@ -102,7 +102,7 @@ async fn check_a_step_that_expects_another_size_has_no_effect(backend: &dyn Back
     let (one, two) = two_ledgers(&*store).await;
     let (event_ids, outcome_keys) = ([event_id("first"), event_id("late")], [digest("early"), digest("late")]);
     let before = picture(&*store, &event_ids, &outcome_keys).await;
-    // Before, behind, and not at all where the ledger stands.
+    // Before and after the size of the ledger, and no size at all.
     for wrong in [Some(0), Some(3), Some(5), None] {
         for wrong_one_is_last in [true, false] {
             let mut timelines = vec![one.clone().grow(300), two.clone().grow(2), Ledger::new(3, "three").grow(2)];
@@ -116,7 +116,7 @@ async fn check_a_step_that_expects_another_size_has_no_effect(backend: &dyn Back
         }
     }
     assert_eq!(picture(&*backend.open(), &event_ids, &outcome_keys).await, before);
-    // The same step with the right size is taken.
+    // The same commit with the right size is accepted.
     let timelines = vec![one.clone().grow(300), two.clone().grow(2), Ledger::new(3, "three").grow(2)];
     store.commit(step_with_everything(timelines)).await.unwrap();
     assert_eq!(store.open().await.unwrap().heads.len(), 3);

@@ -1,4 +1,4 @@
-//! Sealed records, and what erasing leaves.
+//! Sealed records, and what erasure leaves.
 
 use timenav_core::data::SealedData;
 use timenav_core::event::EventDraft;
@@ -64,7 +64,8 @@ async fn check_an_id_is_one_record_of_a_timeline(backend: &dyn Backend) {
     assert!(matches!(refused, Err(StoreError::Damaged(_))), "{refused:?}");
     store.commit(commit_of(vec![before.clone().grow(1)])).await.unwrap();
 
-    // Another one's has the same id, and each is found where its entry is. By its id alone, the older timeline's is.
+    // A record of another timeline has the same id, and each is found by its entry. By the id alone, the older
+    // timeline's is found.
     let mut step = commit_of(vec![two.grow(1)]);
     step.timelines[0].data = vec![DataRecord { erased: Some(7), ..record("a", 1) }];
     store.commit(step).await.unwrap();
@@ -126,11 +127,11 @@ async fn check_an_erased_event_is_gone_and_its_leaf_is_not(backend: &dyn Backend
     assert!(entry.is_erased());
     assert_eq!((entry.seq, entry.leaf, entry.payload), (1, before.leaf, Vec::new()));
     assert_eq!(entry.salt, Salt::from_bytes([0; Salt::BYTES]));
-    // Not even for whoever asks for what stood before.
+    // Not even in reads as of an earlier position.
     assert_eq!(positions(&*store, &ledger, 4).await, [2]);
     assert_eq!(positions(&*store, &ledger, 3).await, [2]);
     assert!(store.event_versions(layer(ledger.head.key, u64::MAX), vec![event_id("a")]).await.unwrap().is_empty());
-    // The id is free again, and the new event is not the erased one.
+    // The id is available again, and the new event is not the erased one.
     let mut step = commit_of(vec![ledger.grow(1)]);
     step.timelines[0].events = vec![event("a", 4, &EventDraft::at(moment(3), "again"))];
     step.timelines[0].erasures = vec![Erasure { position: 1, by: 4, content: ErasedContent::Event(event_id("a")) }];

@@ -1,4 +1,4 @@
-//! Events by place and time, against a model that looks at every one of them.
+//! Events by place and time, compared with a model that examines all of them.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
@@ -27,10 +27,10 @@ on_each_backend!(
     check_overridden_versions_are_looked_at_within_a_limit,
 );
 
-/// An event and where it stands, apart from its position.
+/// An event with its place, without its position.
 type Made = (Instant<Virtual>, Option<Point>, Option<&'static str>);
 
-/// What is asked, with events named by index so that edges are met exactly.
+/// A query, with events referred to by index so that boundaries are hit exactly.
 #[derive(Clone, Debug)]
 struct Asked {
     place: Place,
@@ -46,7 +46,7 @@ struct Asked {
 enum Place {
     Anywhere,
     Near(Point, f64),
-    /// Around one event, just as far as another one.
+    /// Around one event, with the distance to another one as the radius.
     NearReaching(Index, Index),
     Within(f64, f64, f64, f64),
     /// Every other field of a box.
@@ -217,14 +217,14 @@ fn is_then(row: &EventRow, query: &EventQuery) -> bool {
     query.range.contains(row.columns.time) || query.overlapping && lasts_into
 }
 
-/// How long an event lasts, by its position, in microseconds: no time, or any.
+/// The duration of an event, derived from its position, in microseconds; `None` for an instant.
 fn length(position: u64) -> Option<i64> {
     let lengths =
         [None, Some(0), Some(1), Some(7), Some(3 * 86_400_000_000), Some(900 * 86_400_000_000), Some(i64::MAX / 4)];
     lengths[usize::try_from(position).unwrap() % lengths.len()]
 }
 
-/// What a query must answer: looks at every event.
+/// The expected result of a query, by examining every event.
 fn expected(rows: &[EventRow], query: &EventQuery) -> Vec<StoredEvent> {
     let is_after = |place: EventPlace| {
         query.after.is_none_or(|after| if query.newest_first { place < after } else { place > after })
@@ -255,7 +255,7 @@ fn spot(rows: &[EventRow], event: &StoredEvent) -> EventSpot {
     EventSpot { time, layer, position, point, parties: None }
 }
 
-/// Returns the same with source and actors, if they are kept beside the event; else with all of it.
+/// Returns an event with source and actors if they are stored separately, or else with its whole content.
 fn spot_of_parties(rows: &[EventRow], event: &StoredEvent, is_kept: bool) -> EventSpot {
     let row = rows.iter().find(|row| row.position == event.position).expect("what is found was recorded");
     let kept = row.columns.parties.as_deref().filter(|_| is_kept);
@@ -280,10 +280,10 @@ async fn record_lasting(
         let mut position = ledger.size();
         let mut fresh = Vec::new();
         for (time, point, place) in made.by_ref().take(50) {
-            // Every fifth entry is no event.
+            // Every fifth entry is not an event.
             position += u64::from(position.is_multiple_of(5));
             let geo = point.map(|point| Geo { point, radius_m: None });
-            // Some have neither, and those of some are too long to be kept twice.
+            // Some have neither, and some have values too long to be stored twice.
             let actor = if position.is_multiple_of(7) { "x".repeat(2_000) } else { format!("a\"{}", position % 2) };
             let actors = vec![actor; usize::try_from(position % 3).unwrap()];
             let source = (!position.is_multiple_of(2)).then(|| "é".to_owned());
@@ -291,7 +291,7 @@ async fn record_lasting(
             let end_time = length(position).and_then(|length| Instant::from_micros(time.micros().checked_add(length)?));
             let draft = EventDraft { end_time, geo, location, source, actors, ..EventDraft::at(time, "") };
             let name = format!("e{position}");
-            // Filters read what an event says.
+            // Filters read the event's content.
             let (source, actors) = (&draft.source, &draft.actors);
             let content = json!({
                 "event_id": name, "location": place, "time": time.to_string(), "source": source, "actors": actors,
@@ -311,7 +311,7 @@ async fn record_lasting(
 async fn check_queries_against_the_model(backend: &dyn Backend) {
     let store = backend.open();
     let last_key = AtomicI64::new(0);
-    // All cases share a store, so that no timeline may show another one's events.
+    // All cases share a store, so that events of other timelines would be noticed.
     check_cases(100, &(events(), questions()), async |(made, questions)| {
         let key = last_key.fetch_add(1, Ordering::Relaxed) + 1;
         let (ledger, rows) = record(&*store, key, made).await;
@@ -355,7 +355,7 @@ async fn check_pages_show_each_event_once(backend: &dyn Backend) {
                     break;
                 }
                 query.after = seen.last().map(|last| (last.time, 0, last.position));
-                // What is recorded between two pages is on none of them.
+                // Events recorded between two pages must not be on any of them.
                 for (time, point, place) in later.by_ref().take(1) {
                     let mut step = ledger.grow(1);
                     let geo = point.map(|point| Geo { point, radius_m: None });
@@ -390,7 +390,7 @@ async fn check_runs_longer_than_any_block(backend: &dyn Backend) {
         LocationQuery::Near { center: crowded, radius_m: 50_000.0 },
         LocationQuery::Near { center: beside, radius_m: 1.0 },
         LocationQuery::Near { center: beside, radius_m: 2e7 },
-        // Eighty cells and thousands, in which there is little, and eighty with nothing.
+        // Eighty cells and thousands with few events, and eighty without any.
         boxed(-90.0, 25.0, -83.1, 34.0),
         boxed(-90.0, 0.0, -30.0, 45.0),
         boxed(10.0, 25.0, 16.9, 34.0),
@@ -412,7 +412,7 @@ async fn check_runs_longer_than_any_block(backend: &dyn Backend) {
     }
 }
 
-/// Pages of those that pass are all that pass, in either order, however little is looked through at a time.
+/// The pages of a filtered query contain all matching events, in either order, however few are examined per page.
 async fn check_what_passes_a_filter(backend: &dyn Backend) {
     let store = backend.open();
     let last_key = AtomicI64::new(0);
@@ -433,7 +433,7 @@ async fn check_what_passes_a_filter(backend: &dyn Backend) {
             loop {
                 let page = store.events_passing(query.clone(), Arc::clone(&filter), searched_max).await.unwrap();
                 assert!(page.searched <= searched_max && page.events.len() <= query.items_max, "{page:?}");
-                // Where a page is full, it says where it ends.
+                // A full page says where it ends.
                 let is_full = page.searched == searched_max || page.events.len() == query.items_max;
                 assert!(!is_full || page.searched_to.is_some(), "{page:?}");
                 count += page.searched;
@@ -471,7 +471,7 @@ async fn check_known_events(backend: &dyn Backend) {
 
 async fn check_overridden_versions_are_looked_at_within_a_limit(backend: &dyn Backend) {
     let store = backend.open();
-    // One event has many versions on both, so that pairs of them would be 2 400.
+    // One event has many versions on both layers, so that their pairs would be 2,400.
     let versions =
         |names: &'static [(&str, u64)]| names.iter().flat_map(|(name, count)| (0..*count).map(move |_| *name));
     let mut sizes = Vec::new();
@@ -488,7 +488,7 @@ async fn check_overridden_versions_are_looked_at_within_a_limit(backend: &dyn Ba
     let layers: Arc<[Layer]> = [(sizes[0], false), (sizes[1], true)]
         .map(|((timeline, as_of), overrides)| Layer { timeline, as_of, overrides })
         .into();
-    // The 41 of the fork are counted, and the 61 that they override.
+    // The limit counts the 41 versions of the fork and the 61 that they override.
     let found = store.overridden(Arc::clone(&layers), 102).await.unwrap().unwrap();
     assert_eq!((found[0].len(), found[1].len()), (61, 0));
     assert!((1..=61).all(|position| found[0].contains(&position)));

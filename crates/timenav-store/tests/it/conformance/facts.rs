@@ -1,4 +1,4 @@
-//! Facts: every question has its answer in its place, whoever asks.
+//! Facts: every question gets its result in the right place, for readers and writers.
 
 use std::sync::Arc;
 
@@ -24,7 +24,7 @@ on_each_backend!(
 const ONE: TimelineKey = TimelineKey(1);
 const TWO: TimelineKey = TimelineKey(2);
 
-/// Asks as the writer does and as readers do, who must be told the same.
+/// Asks as the writer and as a reader. Both must get the same result.
 async fn facts(store: &dyn Store, wanted: &Wanted) -> Facts {
     let [told, other] =
         [store.facts(wanted.clone(), Asker::Writer).await, store.facts(wanted.clone(), Asker::Reader).await]
@@ -43,7 +43,7 @@ fn sealed(name: &str) -> DataRecord {
     DataRecord { data_id: data_id(name), position: 1, erased: None, sealed }
 }
 
-/// Keeps something of each kind on two timelines.
+/// Stores something of each kind on two timelines.
 async fn fill(store: &dyn Store) {
     let (mut one, mut two) = (Ledger::new(1, "one"), Ledger::new(2, "two"));
     let mut step = commit_of(vec![one.grow(3), two.grow(3)]);
@@ -92,7 +92,7 @@ async fn check_every_question_has_its_answer_in_its_place(backend: &dyn Backend)
         let positions =
             |at: usize, name: &str| found.events[at].get(&event_id(name)).map(|one| one.versions[0].position);
         assert_eq!((positions(0, "b"), positions(0, "a")), (None, Some(2)));
-        // Of the first layer only what was there by then.
+        // From the first layer only what existed at that position.
         assert_eq!((positions(1, "a"), positions(1, "b"), positions(1, "none")), (Some(1), None, None));
         assert_eq!((positions(2, "b"), found.events.len()), (Some(2), 3));
         let next: Vec<_> = found.timers.iter().map(|found| found.timers.len()).collect();

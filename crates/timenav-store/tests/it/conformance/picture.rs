@@ -1,4 +1,4 @@
-//! Everything that can be read from a store, as one text to compare.
+//! Everything that can be read from a store, as one text for comparison.
 
 use std::fmt::Write as _;
 
@@ -10,7 +10,7 @@ use timenav_engine::{Asker, EventQuery, OneFact as _, Pattern, Store, Wanted};
 
 use crate::sample::layer;
 
-/// Describes all that a store holds, in an order of its own.
+/// Describes the contents of a store in a fixed order.
 pub(super) async fn picture(store: &dyn Store, event_ids: &[EventId], outcome_keys: &[[u8; 32]]) -> String {
     let mut opened = store.open().await.unwrap();
     opened.heads.sort_by_key(|head| head.key);
@@ -20,7 +20,7 @@ pub(super) async fn picture(store: &dyn Store, event_ids: &[EventId], outcome_ke
     for head in &opened.heads {
         let size = head.frontier.size();
         writeln!(text, "{head:#?}").unwrap();
-        // One more than there are, so that a stray entry is found too.
+        // One more than exist, so that a stray entry is found too.
         for seq in 0..=size {
             writeln!(text, "{seq} {:?}", store.entry(head.key, seq).await.unwrap()).unwrap();
         }

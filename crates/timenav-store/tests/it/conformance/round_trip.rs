@@ -1,4 +1,4 @@
-//! What was written is what is read, to the last bit, now and after reopening.
+//! Reads return exactly what was written, now and after reopening.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -47,7 +47,7 @@ fn clocks() -> Vec<Clock> {
     clocks
 }
 
-/// Compares by what is printed, so that a field that joins is compared too.
+/// Compares the debug output, so that new fields are compared automatically.
 fn assert_same(found: &Head, expected: &Head) {
     assert_eq!(format!("{found:#?}"), format!("{expected:#?}"));
 }
@@ -63,7 +63,7 @@ async fn check_heads_at_their_extremes(backend: &dyn Backend) {
     let mut ledger = Ledger::new(1, &long);
     for (number, clock) in clocks().into_iter().enumerate() {
         let edge = if number % 2 == 0 { Instant::MIN } else { Instant::MAX };
-        // When it was made is told once and stays.
+        // The creation time is written once and never changes.
         if number == 0 {
             ledger.head.created_at = Instant::MIN;
         }
@@ -166,7 +166,7 @@ async fn check_users_and_keys(backend: &dyn Backend) {
         DirectoryChange::PutUser(expected_users[0].clone()),
         DirectoryChange::DeleteUser(gone.user_id),
         DirectoryChange::RevokeKey { key_id: expected_keys[1].key_id.clone(), at: Instant::MIN },
-        // Neither is known; both are nothing to do.
+        // Neither exists, so both are no-ops.
         DirectoryChange::DeleteUser(user_id("nobody")),
         DirectoryChange::RevokeKey { key_id: KeyId::new("none").unwrap(), at: Instant::MAX },
     ];
@@ -174,7 +174,7 @@ async fn check_users_and_keys(backend: &dyn Backend) {
     put(&*store, changes).await;
     put(&*store, vec![DirectoryChange::PutUser(expected_users[0].clone())]).await;
     assert_directory(&*backend.open(), &expected_users, &expected_keys).await;
-    // Changes count in the order in which they stand.
+    // Changes are applied in order.
     let (again, twice) = (user("again", RestrictionLevel::ReadOnly), user("again", RestrictionLevel::FullAccess));
     let changes = vec![
         DirectoryChange::PutUser(again.clone()),
@@ -192,13 +192,13 @@ async fn assert_directory(store: &dyn Store, users: &[User], keys: &[ApiKey]) {
     for user in users {
         assert_eq!(directory.users.get(&user.user_id), Some(user));
     }
-    // Those that were stopped are kept, and not among those that let anybody in.
+    // Revoked keys are stored, but are not in the working directory.
     assert_eq!(directory.keys.len(), keys.iter().filter(|key| key.revoked_at.is_none()).count());
     for key in keys {
         let found = directory.keys.get(&key.key_id).map(|key| &**key);
         assert_eq!(found, Some(key).filter(|key| key.revoked_at.is_none()));
         assert_eq!(store.api_key(&key.key_id).await.unwrap().as_ref(), Some(key));
-        // Newest first, from one on.
+        // Newest first, starting after a key.
         let mut expected: Vec<&ApiKey> = keys.iter().filter(|one| one.user_id == key.user_id).collect();
         expected.sort_unstable_by_key(|one| std::cmp::Reverse((one.created_at, one.key_id.clone())));
         let mut after = None;
@@ -260,16 +260,16 @@ async fn check_outcomes_are_replaced_and_expire(backend: &dyn Backend) {
     store.commit(Commit { outcomes: kept.to_vec(), ..Commit::default() }).await.unwrap();
     assert_outcomes(&*store, &kept).await;
     assert_outcomes(&*backend.open(), &kept).await;
-    // The last of one step counts.
+    // The last outcome of a commit counts.
     let again = IdempotencyRecord { fingerprint: digest("other"), outcome: "{}".to_owned(), ..at("b", host(101)) };
     let step = Commit { outcomes: vec![at("b", host(7)), again.clone()], ..Commit::default() };
     store.commit(step).await.unwrap();
     assert_outcomes(&*store, &[kept[0].clone(), again.clone(), kept[2].clone(), kept[3].clone()]).await;
-    // What expires at that instant is not before it.
+    // An outcome that expires at that instant has not expired before it.
     assert!(store.forget_outcomes(host(100), 10).await.unwrap());
     assert!(!store.forget_outcomes(host(100), 10).await.unwrap());
     assert_outcomes(&*store, &[again, kept[2].clone(), kept[3].clone()]).await;
-    // No more than so many at once.
+    // No more than the limit at once.
     for rows in [2, 1] {
         assert!(store.forget_outcomes(Instant::MAX, 1).await.unwrap());
         let wanted = Wanted { outcomes: ["b", "c"].map(digest).to_vec(), ..Wanted::default() };
@@ -278,12 +278,12 @@ async fn check_outcomes_are_replaced_and_expire(backend: &dyn Backend) {
     }
     assert!(!store.forget_outcomes(Instant::MAX, 1).await.unwrap());
     assert_outcomes(&*backend.open(), &kept[3..]).await;
-    // What was kept before such a step is not compared any more; what comes with it is.
+    // Fingerprints stored before such a commit are not compared any more. One that comes with it is.
     let step = Commit { outcomes: vec![kept[2].clone()], forget_fingerprints: true, ..Commit::default() };
     store.commit(step).await.unwrap();
     let forgotten = IdempotencyRecord { fingerprint: Idempotency::FINGERPRINT_FORGOTTEN, ..kept[3].clone() };
     assert_outcomes(&*backend.open(), &[kept[2].clone(), forgotten.clone()]).await;
-    // What is erased of one that is kept takes nothing else from it, and brings nothing back.
+    // Erasing the content of a stored outcome keeps its other fields, and does not bring anything back.
     let of_event = Some((TimelineId::main(), event_id("e")));
     let holding = IdempotencyRecord { event: of_event, ..at("a", host(5)) };
     store.commit(Commit { outcomes: vec![holding.clone()], ..Commit::default() }).await.unwrap();
@@ -330,7 +330,7 @@ async fn check_entries_byte_by_byte(backend: &dyn Backend) {
     }
 }
 
-/// The memory of whoever reads a ledger depends on it.
+/// The memory of a reader depends on it.
 async fn check_large_entries_are_handed_over_in_blocks(backend: &dyn Backend) {
     const ENTRIES: usize = 40;
     const PAYLOAD_BYTES: usize = 500_000;
@@ -345,7 +345,7 @@ async fn check_large_entries_are_handed_over_in_blocks(backend: &dyn Backend) {
         let read = store.entry_rows(ledger.head.key, next, u64::MAX).await.unwrap();
         assert!(read.rows.iter().map(|row| row.position).eq(next..(next + read.rows.len() as u64)));
         let bytes: u64 = read.rows.iter().map(EntryRow::bytes_count).sum();
-        // The first rows of a read are asked for before it is known how large they are.
+        // The first rows of a read are requested before their size is known.
         assert!(bytes <= ENTRY_ROWS_BYTES + 32 * (PAYLOAD_BYTES as u64 + 1_000), "{bytes} bytes");
         let is_last = next + read.rows.len() as u64 == ENTRIES as u64;
         next += read.rows.len() as u64;

@@ -1,4 +1,4 @@
-//! Counts of events in stretches of time, against a model that looks at every one of them.
+//! Counts of events per time bucket, compared with a model that examines all of them.
 
 use std::collections::HashSet;
 
@@ -14,7 +14,7 @@ on_each_backend!(check_counts_in_stretches, check_what_is_counted_by_its_spots);
 
 const MONTH_MICROS: i64 = 30 * 86_400_000_000;
 
-/// More than any step of a count has at one moment; more than any step in one month; a few each month, and what lies
+/// More events at one instant than any counting step, more in one month than any step, a few in each month, and some
 /// before and after all of them.
 fn times() -> Vec<Instant<Virtual>> {
     let crowd = (0..6_000).map(|_| moment(7));
@@ -23,7 +23,8 @@ fn times() -> Vec<Instant<Virtual>> {
     crowd.chain(month).chain(few).chain([Instant::MIN, Instant::MAX]).collect()
 }
 
-/// Records events at some times. Every eleventh version ends later. Returns time and position of each, and when it ends.
+/// Records events at these times. Every eleventh version ends later. Returns time and position of each, and when it
+/// ends.
 async fn record(store: &dyn Store, times: &[Instant<Virtual>]) -> (Ledger, Vec<(Instant<Virtual>, u64, Option<u64>)>) {
     let mut ledger = Ledger::new(1, "t1");
     let mut rows = Vec::new();
@@ -47,7 +48,7 @@ async fn record(store: &dyn Store, times: &[Instant<Virtual>]) -> (Ledger, Vec<(
     (ledger, rows)
 }
 
-/// Counts events that come in their order.
+/// Counts sorted events per bucket.
 fn in_stretches(places: &[EventPlace], bucket: Bucket) -> Vec<EventStretch> {
     let mut stretches: Vec<EventStretch> = Vec::new();
     for &(time, _, _) in places {
@@ -79,7 +80,7 @@ async fn check_counts_in_stretches(backend: &dyn Backend) {
             .flat_map(|most| ["PT0.000001S", "PT0.00001S", "PT1H", "P1M", "P100Y"].map(|bucket| (most, bucket)))
         {
             let bucket = Bucket::new(parse_duration(bucket).unwrap()).unwrap();
-            // The first pages, some in the middle, and the last one: each begins where one before it ends.
+            // The first pages, some in the middle, and the last one. Each begins where the previous one ends.
             let pages = places.len().div_ceil(items_max);
             let looked_at: HashSet<usize> =
                 [0, 1, 2, pages / 2, pages - 1].into_iter().filter(|&at| at < pages).collect();
@@ -95,7 +96,7 @@ async fn check_counts_in_stretches(backend: &dyn Backend) {
                     overlapping: false,
                 };
                 let Some(counted) = store.event_stretches(query.clone(), bucket).await.unwrap() else {
-                    // It has no index with all that a count needs.
+                    // This backend has no index that covers a count.
                     assert!(!store.keeps_parties());
                     return;
                 };
@@ -107,7 +108,7 @@ async fn check_counts_in_stretches(backend: &dyn Backend) {
     }
 }
 
-/// Where events of a place, of several layers, or the last ones first are counted, their spots are.
+/// Counts of events in a place, on several layers, or in descending order are made from their spots.
 async fn check_what_is_counted_by_its_spots(backend: &dyn Backend) {
     let store = backend.open();
     let (ledger, _) = record(&*store, &[moment(1), moment(2)]).await;

@@ -1,4 +1,4 @@
-//! The trees' hashes are those that follow from all leaves.
+//! Tree hashes match those computed from all leaves.
 
 use proptest::prelude::*;
 use timenav_core::ledger::{Hash, TILE_WIDTH, TileId, leaf_hash, tree_root};
@@ -28,7 +28,7 @@ fn levels(leaves: &[Hash]) -> Vec<Vec<Hash>> {
     }
 }
 
-/// Compares every tile of a ledger, at full width and at those that `widths` picks.
+/// Compares every tile of a ledger, at full width and at those returned by `widths`.
 async fn check_tiles(store: &dyn Store, ledger: &Ledger, widths: impl Fn(usize) -> Vec<usize>) -> usize {
     let key: TimelineKey = ledger.head.key;
     let levels = levels(&ledger.leaves);
@@ -92,7 +92,7 @@ async fn check_every_width_of_every_tile(backend: &dyn Backend) {
 async fn check_a_ledger_that_fills_a_tile_of_level_one(backend: &dyn Backend) {
     let store = backend.open();
     let mut ledger = Ledger::new(1, "main");
-    // Up to one before the edge, on it, and past it.
+    // Up to one before the boundary, on it, and past it.
     for (count, levels) in [(40_000, 2), (25_535, 2), (1, 3), (300, 3)] {
         store.commit(commit_of(vec![ledger.grow(count)])).await.unwrap();
         assert_eq!(check_tiles(&*store, &ledger, |_| Vec::new()).await, levels);

@@ -1,4 +1,4 @@
-//! Timers, their firings and advances: what is kept of them, and in which order it is found.
+//! Timers, their firings and advances: stored data and result order.
 
 use std::sync::Arc;
 
@@ -68,7 +68,7 @@ async fn firings(store: &dyn Store, wanted: TimersWanted) -> Vec<(i64, u64)> {
     found.iter().map(|firing| (firing.fallen.due.micros(), firing.fallen.position)).collect()
 }
 
-/// Keeps timers, firings and an advance.
+/// Stores timers, firings and an advance.
 async fn fill(store: &dyn Store) -> Ledger {
     let mut one = Ledger::new(1, "one");
     one.head.timers =
@@ -183,7 +183,7 @@ async fn check_what_becomes_of_timers_is_kept(backend: &dyn Backend) {
     assert_eq!(firings(store, TimersWanted::PendingAfter(None, 9)).await, [(1, 5), (3, 6)]);
     assert_eq!(firings(store, TimersWanted::FiringsOfAfter(5, None, 9)).await, [(1, 5), (3, 5)]);
     assert_eq!(*store.open().await.unwrap().heads[0].timers, Timers::default());
-    // One that goes leaves its name to another, in the same step, and its firings stay.
+    // A removed timer leaves its name to another one in the same commit, and its firings stay.
     let mut step = one.grow(1);
     let named = TimerRow { timer_id: timer(5, None).timer_id, ..timer(10, Some(4)) };
     step.timers = TimerRows { gone: vec![5, 6], set: vec![named.clone()], ..TimerRows::default() };

@@ -1,6 +1,6 @@
-//! Who may do what, as tables: a row for each operation, a column for each caller.
+//! Permissions as tables: a row per operation, a column per caller.
 //!
-//! Every refusal is one entry, `unauthorized_access_attempt`, where it was aimed.
+//! Every rejection is recorded as one entry, `unauthorized_access_attempt`, on the timeline it was aimed at.
 
 use std::sync::Arc;
 
@@ -18,7 +18,7 @@ use timenav_engine::{
 use crate::house::{Home, House, on, told, watch};
 use crate::sample::{timeline_id, user_id, users};
 
-/// What every test here starts from: a timeline of the owner's, with lists and anchors.
+/// Initial state of every test here: a timeline of the owner's, with permissions and anchors.
 struct Shared<'a> {
     home: Home<'a>,
     /// Set while the clock ran at host speed.
@@ -52,13 +52,13 @@ async fn shared(house: &House) -> Shared<'_> {
     Shared { home, near, fast, key_of_owner: crate::sample::key_id(&owner) }
 }
 
-/// Returns the moment so many days from host time.
+/// Returns the time this many days from host time.
 fn days(house: &House, days: i64) -> Instant<Virtual> {
     Instant::from_micros(house.clock.now().micros() + days * DAY).unwrap()
 }
 
 impl Shared<'_> {
-    /// Attempts an operation and returns what came of it, as in [`told`].
+    /// Attempts an operation and returns its result in the form of [`told`].
     async fn attempt(&self, caller: &Caller, operation: &str) -> String {
         let (engine, shared) = (&self.home.engine, timeline_id("shared"));
         let house = self.home.house;
@@ -126,7 +126,7 @@ impl Shared<'_> {
         }
     }
 
-    /// Attempts an operation and checks that a refusal is one entry, and a success none of these.
+    /// Attempts an operation and checks that a rejection is recorded as one entry, and that a success is not.
     async fn check(&self, caller: &Caller, operation: &str, expected: &str) {
         let name = operation.split('/').next().unwrap();
         let is_on_system =
@@ -138,7 +138,7 @@ impl Shared<'_> {
         };
         let before = self.home.store.open().await.unwrap().heads;
         let found = self.attempt(caller, operation).await;
-        // What to do instead differs from operation to operation.
+        // The advice differs between operations.
         let is_expected = found == expected || expected.ends_with("instead: ") && found.starts_with(expected);
         assert!(is_expected, "{operation} by {}: {found}, not {expected}", caller.user_id);
         let Some(code) = code_of(expected) else { return };
@@ -154,7 +154,7 @@ impl Shared<'_> {
         assert_eq!(line.payload["code"], code, "{operation}");
     }
 
-    /// Checks a table: callers in the first line, then a line for each operation.
+    /// Checks a table: callers in the first line, then one line per operation.
     async fn check_table(&self, callers: &[Caller], table: &str) {
         let mut lines = table.lines().filter(|line| !line.trim().is_empty());
         let names: Vec<&str> = lines.next().unwrap().split_whitespace().collect();
@@ -190,7 +190,7 @@ fn key_for(name: Option<&str>) -> ApiKeyRequest {
     ApiKeyRequest { user_id, timeline_id: None, label: String::new(), scopes: None, expires_at: None }
 }
 
-/// Returns the code in the ledger, or `None` for what is no denial.
+/// Returns the code in the ledger, or `None` if the result is not a denial.
 fn code_of(told: &str) -> Option<&'static str> {
     match told.split(' ').next() {
         Some("Hidden") => Some("not_found"),
@@ -201,7 +201,7 @@ fn code_of(told: &str) -> Option<&'static str> {
     }
 }
 
-/// Returns what a cell of a table stands for.
+/// Returns the result that a table cell stands for.
 fn written_out(cell: &str) -> &'static str {
     match cell {
         "ok" => "ok",
@@ -315,7 +315,7 @@ async fn restrictions() {
         let view = shared.home.engine.timeline(caller, &timeline_id("shared")).await.unwrap();
         assert_eq!(view.clock.is_some(), sees_clock, "{}", caller.user_id);
     }
-    // The clock runs at double speed now, and going back to a near anchor would change that.
+    // The clock runs at double speed now, and returning to a near anchor would change that.
     shared.check(&callers[1], "return_to_anchor", written_out("limited")).await;
     shared.home.close().await;
 }

@@ -1,4 +1,4 @@
-//! Bounds of the whole service: how many timelines there may be, and how many submissions may wait.
+//! Limits of the whole service: number of timelines, and number of queued submissions.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use crate::faulty_store::FaultyStore;
 use crate::house::{Home, House, on, told};
 use crate::sample::{timeline_id, user_id, users};
 
-/// More turns of the runtime than a read needs that nothing holds up.
+/// More turns of the runtime than an unhindered read needs.
 const TURNS: usize = 1_000;
 
 #[tokio::test]
@@ -37,7 +37,7 @@ async fn so_many_timelines_of_one_user_and_no_more() {
     let make = async |home: &Home<'_>, who: &Caller, name: &str| {
         told(&home.engine.create_timeline(who, timeline_id(name), None).await)
     };
-    // Made, made by a first write, and forked: all of them count.
+    // Timelines that were created, created by a first write, or forked all count.
     assert_eq!(make(&home, &ada, "one").await, "ok");
     home.engine.change_clock(&ada, on("two"), ClockCommand::Pause, None).await.unwrap();
     let fork = |home: &Home<'_>, name: &str| {
@@ -52,11 +52,11 @@ async fn so_many_timelines_of_one_user_and_no_more() {
         assert_eq!(make(&home, &ada, "four").await, expected);
         assert_eq!(told(&home.engine.change_clock(&ada, on("four"), ClockCommand::Pause, None).await), expected);
         assert_eq!(fork(&home, "four").await, expected);
-        // What is refused is not there, and does not count.
+        // A rejected timeline does not exist and does not count.
         assert_eq!(home.engine.stats().timelines, 5 + u64::from(restarts));
         assert_eq!(make(&home, &bob, if restarts { "bobs-too" } else { "bobs" }).await, "ok");
     }
-    // Who else administers them has made none of them.
+    // Administering them does not count as creating them.
     let lists = PermissionsChange { admin: Some(users(["ada", "bob"])), ..PermissionsChange::default() };
     home.engine.set_access_control(&ada, timeline_id("one"), lists, None).await.unwrap();
     assert_eq!(make(&home, &bob, "the-last-of-bob").await, "ok");
@@ -106,14 +106,14 @@ async fn so_many_users_and_sealed_records_and_no_more() {
 
 #[tokio::test]
 async fn so_many_wait_in_the_queue_and_others_wait_for_it() {
-    // Buffered reads are answered as soon as there is room for their entries.
+    // Buffered reads get their response as soon as there is room for their entries.
     let house = House::with(Options { read_log: ReadLog::Buffered, ..House::new().options });
     let store = Arc::new(FaultyStore::new(house.store()));
     let home = house.try_open(Arc::clone(&store) as _).await.unwrap();
     store.close_gate();
     let (engine, admin) = (home.engine.clone(), home.admin.clone());
     let first = tokio::spawn(async move { engine.change_clock(&admin, None, ClockCommand::Pause, None).await });
-    // The committer has taken it, and waits for the store: from here on nobody takes anything.
+    // The committer has taken it and waits for the store. From here on the queue is not drained.
     store.arrival().await;
     for _ in 0..QUEUE_SUBMISSIONS_MAX {
         home.engine.read_clock(&home.admin, None).await.unwrap();

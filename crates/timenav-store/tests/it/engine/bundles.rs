@@ -1,4 +1,4 @@
-//! Bundles that are written while others write, and what ends them.
+//! Bundles exported during concurrent writes, and what aborts an export.
 
 use rusqlite::Connection;
 use timenav_core::event::EventDraft;
@@ -11,7 +11,7 @@ use timenav_engine::{
 use crate::house::{Home, House, told};
 use crate::sample::{event_id, moment, timeline_id, users};
 
-/// More than a block, so that not all of it has been read once the first part is there, and more than a part.
+/// More than a block and more than a part, so that not everything has been read once the first part is there.
 const EVENTS: usize = 450;
 
 fn name(number: usize) -> String {
@@ -33,7 +33,7 @@ async fn export(home: &Home<'_>) -> BundleExport {
     home.engine.export_bundle(&home.admin, &timeline_id("main")).await.unwrap()
 }
 
-/// Returns what is left to be written.
+/// Returns the remaining parts.
 async fn rest(export: &mut BundleExport) -> Result<String, Refusal> {
     let mut text = String::new();
     while let Some(part) = export.next_part().await? {
@@ -51,7 +51,7 @@ fn checked(home: &Home<'_>, text: &str) -> Result<CheckedBundle, String> {
     checked_of(home, &timeline_id("main"), text)
 }
 
-/// Reads a bundle without the service.
+/// Verifies a bundle without the service.
 pub(super) fn checked_of(home: &Home<'_>, timeline: &TimelineId, text: &str) -> Result<CheckedBundle, String> {
     let signer = home.house.signer.clone();
     let key = VerifierKey::new(&format!("timenav.test/{timeline}"), signer.public_key()).unwrap();
@@ -74,7 +74,7 @@ async fn what_is_written_and_erased_meanwhile_changes_no_size() {
         let mut export = export(&home).await;
         let mut text = export.next_part().await.unwrap().unwrap();
         assert!(!text.contains(&format!("\\\"{}\\\"", name(EVENTS - 1))), "the last was not written yet");
-        // One that was written already, one that was not.
+        // One that was already exported, and one that was not.
         erase(&home, 2).await;
         erase(&home, EVENTS - 1).await;
         text += &rest(&mut export).await.unwrap();

@@ -1,4 +1,4 @@
-//! Checkpoints are signed once it is known that their entries are there for good.
+//! Checkpoints are signed only after their entries are durable.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -23,19 +23,19 @@ async fn record(home: &Home<'_>, name: &str) -> Result<u64, timenav_engine::Refu
     recorded.map(|recorded| recorded.ledger.size)
 }
 
-/// Returns the bytes of the database and of the files beside it.
+/// Returns the bytes of the database and its auxiliary files.
 fn database_bytes(house: &House) -> Vec<u8> {
     let folder = house.path().parent().unwrap().read_dir().unwrap();
     folder.flat_map(|file| std::fs::read(file.unwrap().path()).unwrap()).collect()
 }
 
-/// Returns whether the signature of a note is somewhere in there.
+/// Returns whether the bytes contain a signed note.
 fn has_note(bytes: &[u8]) -> bool {
     let start = "\n\n\u{2014} timenav.test/".as_bytes();
     bytes.windows(start.len()).any(|window| window == start)
 }
 
-/// Whoever reads a backup, a log or the memory of a service finds no two checkpoints of one size.
+/// Backups, logs and memory dumps of a service must not contain two different checkpoints of one size.
 #[tokio::test]
 async fn a_group_that_fails_leaves_no_checkpoint() {
     let house = House::new();
@@ -44,7 +44,7 @@ async fn a_group_that_fails_leaves_no_checkpoint() {
     let size = record(&home, "main").await.unwrap();
     let signed = house.signer.checkpoints();
     let kept = house.outside.steps_count();
-    // Before the transaction begins, and in the midst of it, once the head is written.
+    // Before the transaction begins, and during it, after the head was written.
     store.set_commits_failing(true);
     assert!(is_unavailable(&record(&home, "main").await));
     store.set_commits_failing(false);
@@ -56,7 +56,7 @@ async fn a_group_that_fails_leaves_no_checkpoint() {
     assert_eq!(house.outside.steps_count(), kept);
     assert!(!has_note(&database_bytes(&house)), "a checkpoint is in the database or its log");
     other_hand.execute_batch("DELETE FROM entries WHERE leaf = x'00'").unwrap();
-    // What comes at that place instead is the only one of its size.
+    // The entry recorded at that position instead is the only one of its size.
     assert_eq!(record(&home, "main").await.unwrap(), size + 1);
     let note = home.engine.checkpoint(&home.admin, &timeline_id("main"), true).await.unwrap();
     assert_eq!(note.size, size + 2);
@@ -69,8 +69,8 @@ async fn a_group_that_fails_leaves_no_checkpoint() {
     assert!(!has_note(&database_bytes(&house)), "a checkpoint is in the database");
 }
 
-/// The end of a timeline tells of its last checkpoint. Where it is asked for together with what grows the timeline, it
-/// waits until that is committed.
+/// The entry about the end of a timeline contains its last checkpoint. If the end is requested together with a write to
+/// the timeline, it waits until that is committed.
 #[tokio::test]
 async fn an_end_tells_of_no_checkpoint_before_it_is_known_to_be_one() {
     for fails in [false, true] {
@@ -86,7 +86,7 @@ async fn an_end_tells_of_no_checkpoint_before_it_is_known_to_be_one() {
             store.arrival().await;
             let end = home.engine.end_timeline(&home.admin, job.clone(), None);
             let opened = async {
-                // Both wait in the queue by now: they become one group.
+                // Both are queued by now and become one group.
                 for _ in 0..100 {
                     tokio::task::yield_now().await;
                 }
@@ -112,7 +112,7 @@ async fn an_end_tells_of_no_checkpoint_before_it_is_known_to_be_one() {
     }
 }
 
-/// Returns what is kept outside when the engine has opened and nothing else has happened.
+/// Returns the stored checkpoints after the engine has opened and nothing else has happened.
 async fn kept_by_a_start(house: &House) -> BTreeMap<TimelineId, String> {
     let home = house.open().await;
     let kept = house.outside.notes();
@@ -130,13 +130,14 @@ async fn a_crash_between_a_commit_and_its_checkpoint_loses_nothing() {
     home.close().await;
     let before = house.outside.notes();
     for lost in 0..3 {
-        // So many of the last steps were committed, and their checkpoints not kept.
+        // The last `lost` steps were committed, but their checkpoints were not stored.
         (0..lost).for_each(|_| house.outside.lose_last());
         assert_eq!(kept_by_a_start(&house).await, before, "the same bytes, by whomever they are made");
     }
 }
 
-/// Makes of a closed house what the version before has left: a note in each row, and statements without their text.
+/// Converts a closed house to the form left by the previous version: a note in each row, and statements without their
+/// text.
 fn make_former(house: &House) {
     let connection = Connection::open(house.path()).unwrap();
     for (timeline, note) in house.outside.notes() {
@@ -176,7 +177,7 @@ async fn a_database_with_checkpoints_in_it_is_carried_over() {
         assert_eq!(found, expected, "{attack}");
     }
     house.replace_database(&whole);
-    // A crash has left the last checkpoint to be made.
+    // A crash has prevented the last checkpoint.
     house.outside.lose_last();
     assert_ne!(house.outside.notes(), kept);
     let home = house.open().await;
@@ -190,7 +191,7 @@ async fn a_database_with_checkpoints_in_it_is_carried_over() {
     assert_eq!(carried, "one,system", "what was written to since has none");
 }
 
-/// What both keys have signed cannot be made again by one of them, so it is kept, whenever the rotation was cut off.
+/// One key alone cannot recreate a note signed by both, so the note is stored, whenever the rotation was interrupted.
 #[tokio::test(flavor = "multi_thread")]
 async fn what_both_keys_have_signed_is_kept_after_a_crash_too() {
     let mut house = House::new();
@@ -210,7 +211,7 @@ async fn what_both_keys_have_signed_is_kept_after_a_crash_too() {
     let by = timenav_core::ledger::Note::parse(notes[1].2.as_bytes()).unwrap();
     let next = house.next_signer.clone().unwrap();
     assert_eq!(by.signatures().iter().map(NoteSignature::id).collect::<Vec<_>>(), [key(&old), key(&next)]);
-    // Cut off after the commit, before anything was kept.
+    // Interrupted after the commit, before anything was stored.
     Connection::open(house.path()).unwrap().execute("DELETE FROM rotation_notes", []).unwrap();
     house.outside.hold(before);
     let home = house.open().await;

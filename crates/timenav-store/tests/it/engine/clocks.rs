@@ -1,4 +1,4 @@
-//! Travel, pause, resume, fast-forward, rewind, rate; anchors and the way back.
+//! Travel, pause, resume, fast-forward, rewind, rate, anchors, and returns to them.
 
 use proptest::prelude::*;
 use proptest::sample::select;
@@ -92,13 +92,13 @@ async fn a_clock_that_refuses_stays_and_leaves_no_entry() {
     home.close().await;
 }
 
-/// What happens between two looks at the clocks.
+/// Actions between two readings of the clocks.
 #[derive(Clone, Debug)]
 enum Act {
     Change(usize, usize, ClockCommand),
     Read(usize, usize),
     Wait(i64),
-    /// The service starts again, on a host whose clock may have been set back.
+    /// Restarts the service, on a host whose clock may have been set back.
     Restart(i64),
 }
 
@@ -146,7 +146,7 @@ async fn check_acts(acts: Vec<Act>) {
     let house = House::new();
     house.clock.stop();
     let mut home = house.open().await;
-    // Operators, so that every one of them may write everywhere.
+    // Operators, so that all of them may write everywhere.
     let callers = [home.admin.clone(), home.user("ada", true).await, home.user("bob", true).await];
     let mut model = Model::default();
     for head in home.store.open().await.unwrap().heads {
@@ -261,14 +261,14 @@ async fn listeners_hear_every_change_and_what_they_missed() {
         (Some(5), vec![], false),
         (Some(2), vec![3, 4, 5], false),
         (Some(0), vec![1, 2, 3, 4, 5], false),
-        // From a time that never was, or was taken back.
+        // From a time that never existed, or was undone.
         (Some(6), vec![5], true),
         (Some(u64::MAX), vec![5], true),
     ] {
         let stream = watch(seen).await;
         assert_eq!((generations(&stream.missed), stream.reset), (missed, reset), "{seen:?}");
     }
-    // A change that changed nothing is none.
+    // A change without effect does not count as one.
     change(&home, rate(6.0)).await;
     change(&home, rate(1.0)).await;
     assert_eq!(first.changes.next().await.unwrap().clock.generation, 6);

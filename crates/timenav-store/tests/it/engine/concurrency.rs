@@ -1,4 +1,4 @@
-//! Many at once.
+//! Concurrent requests.
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,4 @@
-//! Counts that stop and go on: each event is counted once, however many happen at one moment.
+//! Counts that stop and continue: each event is counted once, even if many have the same time.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use timenav_engine::{AggregateEvents, AggregatedEvents, Caller, EventFilter, Fil
 use crate::house::{Home, House, on, told};
 use crate::sample::{moment, timeline_id};
 
-/// When most of what is counted here happens.
+/// The time of most of the counted events.
 const MOMENT: i64 = 500;
 const DAY: &str = "P1D";
 
@@ -37,7 +37,7 @@ async fn count(home: &Home<'_>, caller: &Caller, of: AggregateEvents) -> Result<
     home.engine.aggregate_events(caller, of).await
 }
 
-/// Records some events before the moment, many at it and some after it.
+/// Records some events before that time, many at it and some after it.
 async fn record(home: &Home<'_>, timeline: &str, many: i64) {
     let before = (0..5).map(|number| MOMENT - 1 - number);
     let after = (0..5).map(|number| MOMENT + 1 + number);
@@ -49,7 +49,7 @@ async fn record(home: &Home<'_>, timeline: &str, many: i64) {
     home.engine.record_events(&home.admin, on(timeline), drafts.collect(), None).await.unwrap();
 }
 
-/// Counts to the end, a few events at a time, while others record more at the same moment.
+/// Counts to the end, a few events at a time, during concurrent writes at the same time.
 async fn added_up(home: &Home<'_>, by: &GroupBy, text: Option<&str>, events_max: usize) -> (usize, usize, Sums) {
     let (mut answers, mut count_sum, mut sums, mut cursor) = (0, 0, Sums::new(), None);
     loop {
@@ -78,10 +78,10 @@ async fn goes_on_exactly(house: House) {
     let home = house.open().await;
     record(&home, "main", 40).await;
     home.engine.fork_timeline(&home.admin, timeline_id("what-if"), &timeline_id("main"), None, None).await.unwrap();
-    // At the same moment as those that the fork has inherited.
+    // At the same time as those that the fork has inherited.
     record(&home, "what-if", 30).await;
     let day = Bucket::new(parse_duration(DAY).unwrap()).unwrap();
-    // A stretch is divided by where an answer stops, and its parts have its one key.
+    // A bucket may be split between two responses, and both parts have its key.
     let first = count(&home, &home.admin, asked(&GroupBy::Time(day), None, 20, None)).await.unwrap();
     assert_eq!((first.counted_to, first.groups.len()), (Some(moment(MOMENT)), 1));
     assert!(matches!(first.groups[0].key, GroupKey::Time(begin, _) if begin == moment(0)), "{first:?}");
@@ -90,7 +90,7 @@ async fn goes_on_exactly(house: House) {
         assert!(whole.next_cursor.is_none() && whole.count > 10, "{whole:?}");
         let mut expected = Sums::new();
         add(&mut expected, &whole);
-        // What is recorded from the first answer on is in none.
+        // Events recorded after the first response are in none.
         let (answers, count, sums) = added_up(&home, &by, text, 7).await;
         assert_eq!((count, sums), (whole.count, expected), "{by:?} {text:?}");
         assert!(answers > 7, "{answers}");

@@ -1,4 +1,4 @@
-//! Sealing, opening and erasing, with a vault that hides nothing.
+//! Sealing, opening and erasing, with a vault without encryption.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -47,7 +47,7 @@ async fn what_was_sealed_opens_with_its_key_after_a_restart() {
     let data_id = seal(&home, "main").await;
     let home = home.reopen().await;
     assert_eq!(open(&home, &data_id, "k").await.unwrap(), "{\"a\":1}");
-    // Opening is durable before it is answered, even where reads are not.
+    // The entry about opening is durable before the response, even if those of reads are not.
     let lines = home.lines().await;
     let last = lines.iter().rfind(|line| line.timeline == "main").unwrap();
     assert_eq!(last.short(), format!("main admin decrypt_data {data_id}"));
@@ -97,7 +97,7 @@ async fn wrong_keys_make_everybody_wait() {
     assert_eq!(waits, [60, 120]);
     house.clock.advance(240 * 1_000_000);
     open(&home, &data_id, "k").await.unwrap();
-    // A right key clears nothing.
+    // A right key does not reset the limit.
     assert!(matches!(open(&home, &data_id, "wrong").await, Err(Refusal::WrongEncryptionKey)));
     assert!(matches!(open(&home, &data_id, "k").await, Err(Refusal::RateLimited { retry_after_seconds: 480, .. })));
     let tried = vault.opened_count.load(Ordering::SeqCst);
@@ -158,7 +158,7 @@ async fn erasures_in_one_group_happen_once() {
     let (a, b, c) = tokio::join!(erase(), erase(), erase());
     let done = [&a, &b, &c].into_iter().filter(|one| one.is_ok()).count();
     assert_eq!(done, 1, "{a:?} {b:?} {c:?}");
-    // The id is free again, and erasing it again erases the new one.
+    // The id is available again, and erasing it again erases the new event.
     home.engine.record_events(&home.admin, None, vec![draft], None).await.unwrap();
     let home = home.reopen().await;
     let again = home.engine.erase_data(&home.admin, erasure.clone(), None).await.unwrap();

@@ -1,4 +1,4 @@
-//! Which events a clock has passed, for those who play history back.
+//! Events that a clock has passed, for clients that replay history.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use crate::house::{Home, House, watch};
 use crate::sample::{event_id, moment};
 
 const SECOND: i64 = 1_000_000;
-/// How much later a clock may be that ran, in microseconds.
+/// How far a running clock may be ahead, in microseconds.
 const TICKS: i64 = 100_000;
 
 async fn record(home: &Home<'_>, micros: i64) {
@@ -33,7 +33,7 @@ async fn travel(home: &Home<'_>, seconds: i64) {
     change(home, ClockCommand::Travel { to: moment(seconds * SECOND), location: None }).await;
 }
 
-/// Listens to what falls due. While nothing is written, host time passes as long as is waited for it.
+/// Subscribes to due events. While nothing is written, host time advances by the time waited.
 async fn listen(home: &Home<'_>, seen: Option<Seen>) -> LedgerStream {
     let watch = WatchLedger { seen, ..watch(&[Topic::Due], None) };
     let clock = Arc::clone(&home.house.clock);
@@ -53,8 +53,8 @@ async fn next(stream: &mut LedgerStream) -> Told {
     }
 }
 
-/// Reads the next range, which begins after the first instant and ends with the second, in microseconds. Whoever looks at the
-/// clock of a test takes a microsecond, so a clock that ran is a little later.
+/// Reads the next range, which begins after the first instant and ends with the second, in microseconds. Each reading
+/// of the test clock takes a microsecond, so a running clock is a little ahead.
 async fn expect(stream: &mut LedgerStream, after: i64, to: i64) -> Seen {
     let Told { position, part, passed, entry, what } = next(stream).await;
     let News::Due { from, to: last } = what else { panic!("{what:?} is no range") };
@@ -64,7 +64,8 @@ async fn expect(stream: &mut LedgerStream, after: i64, to: i64) -> Seen {
     Seen { position, part, passed, entry }
 }
 
-/// A stream tells each range with events that the clock has passed, moved or running at any rate, back and forth.
+/// A stream reports each range with events that the clock has passed, whether it was moved or ran at any rate, back and
+/// forth.
 pub(crate) async fn plays(house: House) {
     let home = house.open().await;
     change(&home, ClockCommand::Pause).await;
@@ -76,18 +77,18 @@ pub(crate) async fn plays(house: House) {
     let mut due = listen(&home, None).await;
     travel(&home, 15).await;
     let seen = expect(&mut due, 0, 15 * SECOND).await;
-    // There is nothing between, and nothing is told.
+    // There is nothing in between, and nothing is reported.
     travel(&home, 16).await;
     change(&home, ClockCommand::Resume).await;
     expect(&mut due, 16 * SECOND, 20 * SECOND).await;
     let last = expect(&mut due, 20 * SECOND, 30 * SECOND + half).await;
     change(&home, ClockCommand::Pause).await;
-    // What is recorded behind the clock does not fall due. It does once the clock has gone back before it.
+    // An event recorded before the clock's time is not due. It is once the clock has gone back before it.
     record(&home, 12 * SECOND).await;
     travel(&home, 11).await;
     travel(&home, 25).await;
     expect(&mut due, 11 * SECOND, 25 * SECOND).await;
-    // The faster it runs, the longer are the ranges.
+    // The faster the clock runs, the longer the ranges are.
     change(&home, ClockCommand::SetRate(Rate::from_factor(3_600.0).unwrap())).await;
     change(&home, ClockCommand::Resume).await;
     let News::Due { from, to } = next(&mut due).await.what else { panic!("a range") };
@@ -98,7 +99,7 @@ pub(crate) async fn plays(house: House) {
     assert!(from < moment(9_000 * SECOND) && (0..3_600 * TICKS).contains(&late), "{from} {to}");
     change(&home, ClockCommand::Pause).await;
     travel(&home, 9_030).await;
-    // An advance passes events too, wherever it stands on its way.
+    // An advance passes events too, wherever it pauses on its way.
     let schedule = Some(Schedule::At(moment(9_050 * SECOND)));
     let timer = (Some(TimerId::new("timer").unwrap()), TimerRequest { schedule, ..TimerRequest::default() });
     home.engine.set_timer(&home.admin, None, timer, None).await.unwrap();
@@ -108,7 +109,7 @@ pub(crate) async fn plays(house: House) {
     travel(&home, 9_065).await;
     expect(&mut due, 9_030 * SECOND, 9_065 * SECOND).await;
     drop(due);
-    // Whoever comes back is told what they have missed, and nothing twice.
+    // A reconnecting client gets the missed ranges, and nothing twice.
     let mut again = listen(&home, Some(seen)).await;
     expect(&mut again, 16 * SECOND, 30 * SECOND + half).await;
     drop(again);

@@ -1,4 +1,4 @@
-//! The ends of timelines: nothing of one can be read any more, its name is never free again, and its contents go.
+//! Ends of timelines: an ended timeline cannot be read, its name is never available again, and its contents are pruned.
 
 use std::sync::Arc;
 
@@ -27,7 +27,7 @@ async fn end(home: &Home<'_>, name: &str) {
     home.engine.end_timeline(&home.admin, timeline_id(name), None).await.unwrap();
 }
 
-/// Goes on by so many days, looking after what has ended twice a day.
+/// Advances by this many days, with maintenance twice a day.
 async fn pass_days(home: &Home<'_>, days: i64) {
     for _ in 0..2 * days {
         home.house.clock.advance(DAY / 2);
@@ -58,7 +58,7 @@ fn ended(name: &str) -> String {
     format!("Ended {{ timeline_id: \"{name}\" }}")
 }
 
-/// Returns how many payloads of a timeline are there, and how many rows of its events.
+/// Returns the number of payloads of a timeline, and of the rows of its events.
 fn contents(house: &House, key: TimelineKey) -> (i64, i64) {
     let connection = rusqlite::Connection::open(house.path()).unwrap();
     let select = "SELECT (SELECT count(*) FROM entries WHERE entry >> 40 = ?1 AND length(payload) + length(salt) > 0)
@@ -82,7 +82,7 @@ async fn nothing_of_a_timeline_that_has_ended_is_told_to_anybody() {
     assert_eq!(end.heirs_count, 0);
     for home in [home.reopen().await] {
         assert_eq!(read(&home, "job").await, ended("job"));
-        // Whoever was never let on learns what they would learn by making a timeline of that name.
+        // A user without any permission learns only what creating a timeline with that name would show.
         assert_eq!(told(&home.engine.read_clock(&ada, on("job")).await), ended("job"));
         let events = all_events("job");
         assert_eq!(told(&home.engine.monitor_events(&home.admin, events).await), ended("job"));
@@ -210,7 +210,7 @@ async fn letting_go_that_was_cut_off_is_finished_later() {
     let key = key_of(&home, "job").await;
     end(&home, "job").await;
     home.engine.close().await;
-    // Nothing was let go before the process ended; then it ends after each piece of the work.
+    // Nothing was pruned before the process ended. Then it ends after each piece of the work.
     for round in 1..=3 {
         let store = Arc::new(FaultyStore::new(house.store()));
         let home = house.try_open(Arc::clone(&store) as _).await.unwrap();
@@ -267,7 +267,7 @@ async fn what_a_fork_inherits_stays_as_long_as_it_stands() {
     let view = home.engine.timeline(&home.admin, &timeline_id("grandchild")).await.unwrap();
     assert_eq!(view.forked_from, on("child"));
     assert!(contents(&house, key).0 > 0);
-    // What has ended is carried away by nobody, and nothing new goes on from it.
+    // An ended timeline cannot be exported, and nothing new can continue from it.
     assert_eq!(
         told(&home.engine.export_bundle(&home.admin, &timeline_id("grandchild")).await.map(|_| ())),
         ended("parent")
@@ -299,7 +299,7 @@ async fn a_timeline_ends_by_itself_when_its_time_has_come() {
     home.engine.tend().await.unwrap();
     assert_eq!(read(&home, "job").await, "ok");
     house.clock.advance(SECOND);
-    // Before anybody has looked after it.
+    // Before any maintenance.
     assert_eq!(read(&home, "job").await, ended("job"));
     let draft = vec![EventDraft::at(moment(1), "too late")];
     assert_eq!(told(&home.engine.record_events(&home.admin, on("job"), draft, None).await), ended("job"));
@@ -360,7 +360,7 @@ async fn many_that_have_ended_take_no_place() {
     assert_eq!(home.engine.stats().timelines, 2);
     let opened = home.store.open().await.unwrap();
     assert_eq!((opened.heads.len(), opened.ended.len()), (2, 50));
-    // The number of a timeline that has ended, under which its entries are, is given to no other.
+    // The number of an ended timeline, which identifies its entries, is not reused.
     home.engine.create_timeline(&ada, timeline_id("one-more"), None).await.unwrap();
     assert!(key_of(&home, "one-more").await > opened.ended.iter().map(|ended| ended.key).max().unwrap());
     home.close().await;

@@ -1,4 +1,4 @@
-//! Entries with what they say: all of it hashes to what is signed, and each caller sees what they may.
+//! Entries with their contents: all of them match their signed hashes, and each caller sees only what they may.
 
 use std::collections::BTreeMap;
 
@@ -25,7 +25,7 @@ fn event(name: &str, description: &str) -> EventDraft {
     EventDraft { event_id: Some(event_id(name)), ..EventDraft::at(moment(1), description) }
 }
 
-/// Makes entries of several kinds on `main`: the last of them is an erasure.
+/// Records entries of several kinds on `main`. The last one is an erasure.
 async fn history(home: &Home<'_>) {
     let (engine, admin) = (&home.engine, &home.admin);
     let drafts = vec![event("kept", "kept"), event("gone", "a secret")];
@@ -37,7 +37,7 @@ async fn history(home: &Home<'_>) {
     engine.erase_data(admin, ErasureRequest::Event(None, event_id("gone")), None).await.unwrap();
 }
 
-/// Returns what is shown of the entries of each action.
+/// Returns which parts of the entries of each action are shown.
 fn seen(page: &EntryPage) -> BTreeMap<String, Vec<&'static str>> {
     let mut seen = BTreeMap::<String, Vec<&'static str>>::new();
     for entry in &page.entries {
@@ -135,7 +135,7 @@ async fn pages_follow_each_other() {
         }
         assert!((0..size).eq(positions.iter().copied().take(usize::try_from(size).unwrap())), "{items_max}");
     }
-    // Asking is an entry too, which the page may go up to, and no further.
+    // The query is an entry too. The page may include it, and nothing after it.
     let size = home.size("main").await;
     let last = page(&home, &home.admin, size, 10).await;
     assert_eq!((last.entries.len(), last.entries[0].position, last.next), (1, size, None));

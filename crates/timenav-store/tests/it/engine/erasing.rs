@@ -18,7 +18,7 @@ use crate::house::{Home, House, on, told};
 use crate::sample::{digest, event_id, moment, timeline_id, users};
 use crate::tampering::clean;
 
-/// In no test but these.
+/// Only in these tests.
 const SECRET: &str = "what-nobody-is-to-know";
 const DAY_MICROS: i64 = 86_400_000_000;
 
@@ -89,7 +89,7 @@ async fn erase(home: &Home<'_>, request: EventErasure) -> Result<ErasedEvents, R
     home.engine.erase_events(&home.admin, request, None).await
 }
 
-/// Erases what a dry run has found, all batches.
+/// Erases the result of a dry run, in all batches.
 async fn erase_all(home: &Home<'_>, request: EventErasure) -> u64 {
     let foreseen = foresee(home, request.clone()).await;
     let request = EventErasure { evaluated_at: Some(foreseen.evaluated_at), ..request };
@@ -104,7 +104,7 @@ async fn erase_all(home: &Home<'_>, request: EventErasure) -> u64 {
     }
 }
 
-/// Returns how often the secret stands in the files of the database.
+/// Returns how often the secret occurs in the database files.
 fn secrets(house: &House) -> usize {
     let count = |end: &str| {
         let bytes = std::fs::read(format!("{}{end}", house.path().display())).unwrap_or_default();
@@ -133,7 +133,7 @@ async fn everything_that_holds_an_event_goes_and_nothing_else() {
     correct(&home, "main", "a", asked("correct")).await.unwrap();
     intervene(&home, "main", ("a", Effect::Note), asked("note")).await.unwrap();
     intervene(&home, "main", ("a", Effect::Cancel), asked("cancel")).await.unwrap();
-    // It changes nothing, and is answered with what stands.
+    // It has no effect, and the response contains the current event.
     intervene(&home, "main", ("b", Effect::Note), asked("b")).await.unwrap();
     assert!(secrets(&house) > 10);
     let erased = erase(&home, ids("main", &["a", "a"])).await.unwrap();
@@ -141,7 +141,7 @@ async fn everything_that_holds_an_event_goes_and_nothing_else() {
     let lines = home.lines().await;
     let [told] = &erasures(&lines, "main")[..] else { panic!("{lines:?}") };
     assert_eq!((told.versions.count(), told.interventions.count(), told.outcomes.len()), (2, 2, 3));
-    // Whoever asks again learns that it happened, and no more.
+    // A repeated request only confirms that it has happened.
     for again in [
         correct(&home, "main", "a", asked("correct")).await,
         intervene(&home, "main", ("a", Effect::Note), asked("note")).await,
@@ -152,7 +152,7 @@ async fn everything_that_holds_an_event_goes_and_nothing_else() {
     intervene(&home, "main", ("b", Effect::Note), asked("b")).await.unwrap();
     assert!(matches!(erase(&home, ids("main", &["a"])).await, Err(Refusal::NotFound { .. })));
     erase(&home, ids("main", &["b"])).await.unwrap();
-    // The id is free again, and its past stays gone.
+    // The id is available again, and its past stays erased.
     home.engine
         .record_events(
             &home.admin,
@@ -199,7 +199,7 @@ async fn a_query_erases_what_its_dry_run_has_found_or_nothing() {
     let foreseen = foresee(&home, everything("main", None)).await;
     assert_eq!((foreseen.events_count, foreseen.event_ids.len(), foreseen.forks.len()), (3, 3, 0));
     assert_eq!(home.size("main").await, size + 1, "only its read is an entry");
-    // A poller's reads change nothing, nor what is far from it.
+    // Reads of a poller and changes elsewhere do not affect the selection.
     for _ in 0..5 {
         home.engine.read_clock(&home.admin, None).await.unwrap();
     }
@@ -212,7 +212,7 @@ async fn a_query_erases_what_its_dry_run_has_found_or_nothing() {
     let refused = erase(&home, request.clone()).await;
     assert!(matches!(refused, Err(Refusal::SelectionChanged { .. })), "{refused:?}");
     intervene(&home, "main", ("d", Effect::Cancel), None).await.unwrap();
-    // What stands again as it did then is the same selection.
+    // Events that are again in effect as before are the same selection.
     assert_eq!(erase(&home, request.clone()).await.unwrap().events_count, 3);
     let again = erase(&home, request).await.unwrap();
     assert_eq!((again.events_count, again.left), (0, 0));
@@ -270,7 +270,7 @@ async fn what_nothing_changed_for_long_goes_by_its_age_also_where_it_was_cancell
     assert_eq!(foreseen.event_ids, [event_id("cancelled"), event_id("old")]);
     let request = unchanged_for(5, Some(foreseen.evaluated_at));
     assert!(erase(&home, unchanged_for(5, None)).await.is_err());
-    // A clock that leapt destroys nothing.
+    // A clock that jumped must not destroy anything.
     house.clock.advance(400 * DAY_MICROS);
     let doubted = erase(&home, request.clone()).await;
     assert!(matches!(doubted, Err(Refusal::HostClockDoubted { .. })), "{doubted:?}");
@@ -311,7 +311,7 @@ async fn a_repetition_erases_once() {
     home.close().await;
 }
 
-/// Has a timeline forked, and everything that a fork can do to what it goes on from.
+/// Forks a timeline, and does everything that a fork can do to its parent's events.
 async fn forked(home: &Home<'_>) {
     record(home, "main", &["a", "b", "c", "d"]).await;
     for (name, of) in [("one", "main"), ("two", "one"), ("plain", "main")] {
@@ -336,7 +336,7 @@ async fn forks_lose_it_too_if_that_is_said_and_by_admins_of_each() {
     assert!(matches!(&refused, Err(Refusal::Invalid { field, .. }) if field == "include_forks"), "{refused:?}");
     let refused = erase(&home, ids("one", &["a"])).await;
     assert!(matches!(&refused, Err(Refusal::Invalid { field, .. }) if field == "event_ids"), "{refused:?}");
-    // Ada administers all but one of the forks.
+    // Ada administers all of the forks but one.
     let ada: Caller = home.user("ada", false).await;
     for name in ["main", "one", "plain"] {
         let change = PermissionsChange { admin: Some(users(["admin", "ada"])), ..PermissionsChange::default() };
@@ -372,7 +372,7 @@ async fn forks_lose_it_too_if_that_is_said_and_by_admins_of_each() {
     }
     home.engine.erase_data(&home.admin, ErasureRequest::Event(on("two"), event_id("own")), None).await.unwrap();
     let home = home.reopen().await;
-    // Each name is free again, on each.
+    // Each name is available again, on each timeline.
     record(&home, "two", &["a", "d"]).await;
     correct(&home, "two", "d", None).await.unwrap();
     erase(&home, ids("two", &["a", "d"])).await.unwrap();
@@ -397,7 +397,7 @@ async fn a_fork_keeps_an_event_of_its_own_that_has_the_same_id() {
         home.engine.event(&home.admin, on(timeline), &event_id(id), None).await.is_ok()
     };
     assert!(known("fork", "same").await && !known("fork", "before").await && !known("main", "same").await);
-    // Its answers are kept too.
+    // Its stored responses are kept too.
     correct(&home, "fork", "same", asked("of the fork")).await.unwrap();
     home.close().await;
     clean(&house).await;
@@ -409,7 +409,7 @@ async fn a_fork_does_not_write_down_what_is_erased_beside_it() {
     let home = house.open().await;
     forked(&home).await;
     let request = EventErasure { include_forks: true, ..ids("main", &["a", "b", "c", "d"]) };
-    // Decided together, in some order.
+    // Decided together, in any order.
     let (erased, _, _) = tokio::join!(
         erase(&home, request),
         intervene(&home, "plain", ("a", Effect::Restore), None),
@@ -433,7 +433,7 @@ async fn single_reads_go_and_those_that_are_left_can_still_be_proven() {
         let (engine, caller) = (home.engine.clone(), caller.clone());
         async move { engine.read_clock(&caller, None).await.unwrap() }
     };
-    // Many at once share an entry.
+    // Many concurrent reads share an entry.
     let reads: Vec<_> =
         (0..40).map(|number| tokio::spawn(read(if number % 2 == 0 { &ada } else { &home.admin }))).collect();
     for read in reads {
@@ -470,7 +470,7 @@ async fn single_reads_go_and_those_that_are_left_can_still_be_proven() {
     let home = home.reopen().await;
     let lines = home.lines().await;
     assert!(!lines.iter().any(|line| line.actor == "ada" && line.seq == position && line.timeline == "main"));
-    // One of those that are left, and then the rest.
+    // One of the remaining ones, and then the rest.
     let reads = lines.iter().filter(|line| line.timeline == "main" && line.seq == position);
     let first = u32::try_from(reads.clone().position(|line| line.actor == "admin").unwrap_or(0)).unwrap();
     if reads.clone().any(|line| line.actor == "admin") {

@@ -1,4 +1,4 @@
-//! Permissions that expire: they let nobody in after their end, and nothing is written for it.
+//! Permissions that expire: they grant nothing after their end, and no entry is written for it.
 
 use std::collections::BTreeMap;
 
@@ -38,7 +38,7 @@ async fn lists(home: &Home<'_>) -> Permissions {
     home.engine.access_control(&home.admin, &timeline_id("main")).await.unwrap().0
 }
 
-/// Returns what comes of looking and of steering.
+/// Returns the results of reading and of controlling the clock.
 async fn may(home: &Home<'_>, caller: &Caller) -> [String; 2] {
     let look = told(&home.engine.read_clock(caller, on("main")).await);
     let steer = told(&home.engine.change_clock(caller, on("main"), ClockCommand::Pause, None).await);
@@ -75,7 +75,7 @@ async fn a_role_ends_by_itself_and_a_lower_one_goes_on() {
     assert_eq!(home.size("main").await, size, "nothing is written when a permission expires");
     assert_eq!(may(&home, &bob).await, [HIDDEN, HIDDEN]);
     assert_eq!((seen(&home, &bob).await, home.engine.access_ends_at(&bob, &timeline_id("main"))), (Vec::new(), None));
-    // The lists name him until somebody takes him out.
+    // The lists contain him until he is removed.
     assert!(lists(&home).await.names(&user_id("bob")));
     let home = home.reopen().await;
     assert_eq!(may(&home, &bob).await, [HIDDEN, HIDDEN]);
@@ -92,7 +92,7 @@ async fn who_is_named_again_stays_out_until_another_end_is_given() {
     house.clock.advance(HOUR);
     let again = set(&home, reading("bob", NewEnds::new())).await.unwrap();
     assert_eq!((again.expired, may(&home, &bob).await[0].as_str()), (vec!["bob".to_owned()], HIDDEN));
-    // What was read may be sent back as it is.
+    // The lists can be sent back as they were read.
     let ended = lists(&home).await.ends.read[&user_id("bob")];
     let same = BTreeMap::from([((Role::Read, user_id("bob")), End::At(ended))]);
     assert_eq!(set(&home, reading("bob", same)).await.unwrap().expired, ["bob"]);
@@ -124,7 +124,7 @@ async fn an_administrator_remains() {
     home.close().await;
 }
 
-/// A repeated request is answered as the first one was, and gives nobody more time.
+/// A repeated request gets the first response, and does not extend the permission.
 #[tokio::test]
 async fn a_request_that_is_repeated_puts_no_end_off() {
     let house = House::new();
@@ -144,7 +144,7 @@ async fn a_request_that_is_repeated_puts_no_end_off() {
     home.close().await;
 }
 
-/// A fork is its maker's own: who could read could have copied.
+/// A fork belongs to its creator: whoever could read could also have copied.
 #[tokio::test]
 async fn a_fork_takes_no_permissions_along_and_stays_its_makers() {
     let house = House::new();
@@ -168,7 +168,7 @@ async fn a_fork_takes_no_permissions_along_and_stays_its_makers() {
     home.close().await;
 }
 
-/// Who listens is told when somebody's permission is taken away, or given another end.
+/// Listeners are notified if a permission is revoked or gets another end.
 #[tokio::test]
 async fn who_waits_for_an_end_hears_of_another_one() {
     let house = House::new();
@@ -185,7 +185,7 @@ async fn who_waits_for_an_end_hears_of_another_one() {
     assert!(home.engine.may_watch(&bob, &main));
     house.clock.advance(HOUR);
     assert!(!home.engine.may_watch(&bob, &main));
-    // What is told from then on is not told to him.
+    // Later news is not sent to him.
     home.engine.change_clock(&home.admin, on("main"), ClockCommand::Pause, None).await.unwrap();
     assert!(stream.next().await.is_none());
     home.close().await;
@@ -208,7 +208,7 @@ async fn expired_key_and_permission_stay_expired_with_host_clock_set_back() {
     house.clock.advance(2 * HOUR);
     assert!(home.engine.authenticate(&key).is_err());
     assert_eq!(may(&home, &bob).await, [HIDDEN, HIDDEN]);
-    // Refused attempts are entries, so the ledger knows how late it was.
+    // Rejected attempts are entries, so the ledger shows how late it was.
     let home = home.reopen().await;
     house.clock.advance(-2 * HOUR);
     assert!(home.engine.authenticate(&key).is_err());

@@ -1,4 +1,4 @@
-//! What is not durable did not happen.
+//! Writes that are not durable did not happen.
 
 use std::sync::Arc;
 
@@ -21,7 +21,7 @@ fn key() -> Option<Idempotency> {
     Some(Idempotency { key: digest("k"), fingerprint: digest("f") })
 }
 
-/// Attempts one write of each kind. Returns how many were taken.
+/// Attempts one write of each kind. Returns the number of successful ones.
 async fn write_everything(home: &Home<'_>) -> usize {
     let (engine, admin) = (&home.engine, &home.admin);
     let results = [
@@ -48,14 +48,14 @@ async fn a_commit_that_fails_changes_nothing() {
     assert_eq!(write_everything(&home).await, 0);
     assert!(is_unavailable(&home.engine.read_clock(&home.admin, None).await), "no entry, no answer");
     assert_eq!((home.lines().await, house.outside.steps_count()), (before, kept));
-    // Not ready as long as nothing can be written, and again without a request that would show it.
+    // Not ready as long as writing fails, and ready again without a request that would show it.
     assert!(is_unavailable(&home.engine.ready().await) && is_unavailable(&home.engine.ready().await));
     store.set_commits_failing(false);
     home.engine.ready().await.unwrap();
     let view = home.engine.timeline(&home.admin, &timeline_id("main")).await.unwrap();
     assert_eq!((view.clock.as_ref().unwrap().clock.generation, view.state.head.events_count), (0, 1));
     assert_eq!(home.engine.stats().timelines, 2);
-    // Nothing is remembered of what failed: it all can be sent again.
+    // Failed requests leave no trace, and all of them can be sent again.
     assert_eq!(write_everything(&home).await, 5);
     home.close().await;
 }
@@ -126,7 +126,7 @@ async fn a_group_that_fails_fails_as_a_whole() {
         spawn("system", ClockCommand::Pause),
     ];
     tokio::task::yield_now().await;
-    // The first group and the second one fail; what waits behind them is taken.
+    // The first group and the second one fail. The writes queued after them succeed.
     store.set_commits_failing(true);
     store.open_gate();
     assert!(is_unavailable(&first.await.unwrap()));
@@ -163,7 +163,7 @@ async fn a_store_that_cannot_be_read_refuses_what_needs_it() {
     assert!(is_unavailable(&home.engine.change_clock(&home.admin, None, ClockCommand::Pause, key()).await));
     assert!(is_unavailable(&home.engine.monitor_events(&home.admin, request.clone()).await));
     assert!(home.engine.ready().await.is_err());
-    // What needs no reading is done.
+    // Writes that need no read succeed.
     home.engine.change_clock(&home.admin, None, ClockCommand::Pause, None).await.unwrap();
     store.set_reads_failing(false);
     home.engine.ready().await.unwrap();
@@ -178,7 +178,7 @@ async fn check_outside_failing(read_log: ReadLog) {
     house.outside.set_failing(true);
     assert!(is_unavailable(&home.engine.change_clock(&home.admin, None, ClockCommand::Pause, None).await));
     assert!(home.engine.ready().await.is_err());
-    // That the place is back changes nothing until a restart.
+    // Restoring the place for checkpoints has no effect until a restart.
     house.outside.set_failing(false);
     assert!(home.engine.ready().await.is_err());
     assert_eq!(write_everything(&home).await, 0);
@@ -187,7 +187,7 @@ async fn check_outside_failing(read_log: ReadLog) {
     home.engine.close().await;
     drop(home);
     let home = house.open().await;
-    // The commit was durable, and only its answer was not given.
+    // The commit was durable, and only its response was lost.
     let view = home.engine.read_clock(&home.admin, None).await.unwrap();
     assert_eq!((view.clock.generation, view.clock.is_running()), (1, false));
     assert_eq!(write_everything(&home).await, 5);

@@ -1,4 +1,4 @@
-//! Clocks that are shown wrong on purpose.
+//! Clocks that are intentionally shown wrong.
 
 use timenav_core::as_of::AsOf;
 use timenav_core::clock::ClockCommand;
@@ -37,7 +37,7 @@ async fn set(
     home.engine.set_fault(&home.admin, request, key).await
 }
 
-/// Returns what is wrong with a clock for `admin`'s followers of a name.
+/// Returns the fault of a clock for `admin`'s followers with this name.
 fn wrong(home: &Home<'_>, timeline: &str, name: &str) -> Option<Fault> {
     let whose = (home.admin.user_id.clone(), FollowerName::new(name).unwrap());
     home.engine.fault_of(&timeline_id(timeline), &whose)
@@ -47,7 +47,8 @@ async fn fork(home: &Home<'_>, name: &str, of: &str, at: Option<&AsOf>) {
     home.engine.fork_timeline(&home.admin, timeline_id(name), &timeline_id(of), at, None).await.unwrap();
 }
 
-/// A fault is of all followers of one user with one name, is kept, and is on forks what it was at their beginning.
+/// A fault applies to all followers of one user with one name, is stored, and is inherited by forks as of their
+/// beginning.
 pub(crate) async fn faults_are_kept(house: House) {
     let home = house.open().await;
     let mut web = follow(&home, "main", "web", true).await;
@@ -63,7 +64,7 @@ pub(crate) async fn faults_are_kept(house: House) {
     set(&home, id(&db), slewed, None).await.unwrap();
     set(&home, id(&web), None, None).await.unwrap();
     assert_eq!((wrong(&home, "main", "web"), wrong(&home, "main", "db")), (None, slewed));
-    // As it was at a moment that has passed: before the first, and between the others.
+    // As of an earlier position: before the first fault, and between the others.
     fork(&home, "before", "main", Some(&AsOf::Position(begun - 1))).await;
     fork(&home, "then", "main", Some(&AsOf::Position(begun))).await;
     fork(&home, "now", "main", None).await;
@@ -80,7 +81,7 @@ pub(crate) async fn faults_are_kept(house: House) {
     ] {
         assert_eq!((wrong(&home, timeline, "web"), wrong(&home, timeline, "db")), (web, db), "{timeline}");
     }
-    // What is set on a fork is the fork's, and one of it at an earlier moment begins as it began.
+    // A fault set on a fork stays there, and a fork of it as of an earlier position begins without it.
     let far = follow(&home, "early", "web", true).await;
     let request = FaultRequest { timeline: Some(timeline_id("early")), follower_id: id(&far), fault: drift(-50) };
     home.engine.set_fault(&home.admin, request, None).await.unwrap();
@@ -88,7 +89,7 @@ pub(crate) async fn faults_are_kept(house: House) {
     assert_eq!((wrong(&home, "early", "web"), wrong(&home, "first", "web")), (drift(-50), drift(200)));
     assert_eq!(wrong(&home, "main", "web"), None);
     drop(far);
-    // A clock that goes back does not make another one right.
+    // Setting a clock back does not correct another fault.
     home.engine.change_clock(&home.admin, None, ClockCommand::Pause, None).await.unwrap();
     assert_eq!(wrong(&home, "main", "db"), slewed);
     home.close().await;
@@ -99,7 +100,7 @@ async fn a_fault_is_kept_and_goes_over_to_forks() {
     Box::pin(faults_are_kept(House::new())).await;
 }
 
-/// Whoever lost the answer is told it again, also when the follower has long gone.
+/// A repeated request gets the same response, even if the follower is long gone.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_fault_that_is_set_twice_is_answered_twice() {
     let house = House::new();
@@ -134,7 +135,7 @@ async fn who_shows_the_clock_as_it_is_told_is_not_shown_a_wrong_one() {
     let one_more = follow(&home, "main", "web", true).await;
     let refused = set(&home, id(&one_more), drift(1), None).await.unwrap_err();
     assert!(matches!(&refused, Refusal::LimitReached { max: FAULTS_PER_TIMELINE_MAX, .. }), "{refused}");
-    // Those that are wrong can be wrong otherwise, and right.
+    // Followers that show faults can get other faults, and none.
     let first = follow(&home, "main", "web-0", true).await;
     set(&home, id(&first), drift(2), None).await.unwrap();
     set(&home, id(&first), None, None).await.unwrap();

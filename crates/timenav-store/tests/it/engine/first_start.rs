@@ -1,4 +1,4 @@
-//! The very first start makes a way in, and no crash can leave a service without one.
+//! The first start creates the credentials for access, and no crash can leave a service without them.
 
 use std::sync::Arc;
 
@@ -88,7 +88,7 @@ async fn a_crash_before_the_first_checkpoints_are_kept_starts_with_the_key_that_
     drop(home);
     house.outside.lose_last();
     let home = house.open().await;
-    // Both timelines are written to, so that both have a checkpoint outside again.
+    // Both timelines are written to, so that both have an external checkpoint again.
     home.engine.read_clock(&home.admin, None).await.unwrap();
     home.engine.users(&home.admin, 100, None).await.unwrap();
     home.close().await;

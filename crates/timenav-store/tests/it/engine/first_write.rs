@@ -1,4 +1,4 @@
-//! A timeline comes to be by the first write that names it, or leaves no trace.
+//! A timeline is created by the first write to it, or leaves no trace.
 
 use timenav_core::access::{Denial, RestrictionLevel};
 use timenav_core::clock::ClockCommand;
@@ -61,7 +61,7 @@ async fn a_refused_one_leaves_no_trace() {
     assert_eq!(home.lines().await, before);
     assert_eq!(home.engine.stats().timelines, 2);
     assert_eq!(told(&home.engine.read_clock(&ada, on("nowhere")).await), "Hidden");
-    // The name is free for a write that is not refused, and what was decided before is not mixed in.
+    // The name is available for a write that is not rejected, and earlier decisions do not interfere.
     home.engine.change_clock(&ada, on("nowhere"), ClockCommand::Pause, None).await.unwrap();
     assert_eq!(home.size("nowhere").await, 2);
     home.close().await;

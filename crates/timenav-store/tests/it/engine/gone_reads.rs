@@ -1,4 +1,4 @@
-//! The access log where reads were pruned or erased: it says where, how many, and under which policy.
+//! The access log with pruned or erased reads: it shows where, how many, and by which policy.
 
 use std::collections::BTreeSet;
 
@@ -20,7 +20,7 @@ async fn keep(home: &Home<'_>, reads_days: u32) {
     home.engine.set_retention(&home.admin, timeline_id("main"), request, None).await.unwrap();
 }
 
-/// Reads the clock so many times, then records an event.
+/// Reads the clock `reads` times, then records an event.
 async fn live(home: &Home<'_>, reads: usize, event: &str) {
     for _ in 0..reads {
         home.engine.read_clock(&home.admin, on("main")).await.unwrap();
@@ -70,7 +70,7 @@ async fn the_log_says_which_reads_are_gone_and_why() {
     keep(&home, 5).await;
     live(&home, 7, "a").await;
     live(&home, 3, "b").await;
-    // Of the next policy, one after the other with an event between.
+    // Under the next policy, one after the other with an event in between.
     keep(&home, 2).await;
     live(&home, 4, "c").await;
     live(&home, 1, "d").await;
@@ -97,7 +97,7 @@ async fn the_log_says_which_reads_are_gone_and_why() {
     assert_eq!(told, [(7, policies[0]), (3, policies[0]), (4, policies[1]), (1, policies[1])]);
     assert!(gone.iter().all(|gap| gap.last - gap.first + 1 == gap.entries && gap.from <= gap.to));
     assert_eq!(logs.len() as u64 + entries(&gone), size);
-    // Each position once, however it is asked.
+    // Each position once, regardless of paging.
     for order in [LogOrder::Oldest, LogOrder::Newest] {
         for items_max in [1, 2, 3, 1_000] {
             let (logs, gone) = log(&home, (order, items_max), (None, None), size).await;
@@ -108,10 +108,11 @@ async fn the_log_says_which_reads_are_gone_and_why() {
             assert_eq!((all.len(), all.iter().collect::<BTreeSet<_>>().len()), (size, size));
         }
     }
-    // Nobody knows who read, so what is asked of one user says that there was more. What is asked of events does not.
+    // The readers are unknown, so a query for one user reports that there were more entries. A query for events does
+    // not.
     let filtered = async |filter| entries(&log(&home, (LogOrder::Newest, 2), filter, size).await.1);
-    // With nothing listed between, those of the second policy are one stretch with what read the log since, which is left
-    // out here.
+    // With nothing listed in between, those of the second policy are one range, together with later reads of the log,
+    // which are left out here.
     assert_eq!(filtered((Some("nobody"), None)).await, 10);
     assert_eq!(filtered((None, Some("read"))).await, 10);
     assert_eq!(filtered((None, Some("record_event"))).await, 0);

@@ -1,4 +1,4 @@
-//! Corrections, interventions, returns and forks, against a model that keeps every state there was.
+//! Corrections, interventions, returns and forks, compared with a model that keeps every past state.
 
 mod counted;
 mod differences;
@@ -22,7 +22,7 @@ use crate::cases::check_cases;
 use crate::house::{Home, House, told};
 use crate::sample::{event_id, moment, timeline_id};
 
-/// One step of a life.
+/// One step of a random life.
 #[derive(Clone, Debug)]
 enum Step {
     Record(u8, i64),
@@ -95,21 +95,21 @@ async fn fork(home: &Home<'_>, lives: &mut Vec<Life>, of: Index, at: Option<Inde
     let parent = of.get(lives).clone();
     let last = home.size(parent.name.as_str()).await - 1;
     let drawn = at.map(|at| u64::try_from(at.index(usize::try_from(last).unwrap() + 1)).unwrap());
-    // A return is several entries, of which the model knows what stands after the last.
+    // A return is several entries, and the model has only the state after the last.
     let known = |position| *parent.past.range(..=position).next_back().expect("the first entry made it").0;
     let position = drawn.map(known);
     let name = timeline_id(&format!("fork{}", lives.len()));
     let as_of = position.map(AsOf::Position);
     home.engine.fork_timeline(&home.admin, name.clone(), &parent.name, as_of.as_ref(), None).await.unwrap();
     let now = position.map_or(&parent.now, |position| parent.at(position)).clone();
-    // Anchors that were set later are not the fork's.
+    // A fork does not inherit anchors set later.
     let is_later = |mark: &Mark| position.is_some_and(|position| mark.own.is_some_and(|own| own > position));
     let inherited = parent.anchors.iter().filter(|mark| !is_later(mark));
     let anchors = inherited.map(|mark| Mark { own: None, ..mark.clone() }).collect();
     lives.push(Life { name, past: BTreeMap::from([(0, now.clone())]), now, anchors });
 }
 
-/// Carries a step out on the engine and in the model.
+/// Executes a step on the engine and in the model.
 async fn step(home: &Home<'_>, lives: &mut Vec<Life>, number: usize, step: &Step) {
     let timeline = lives[number].name.clone();
     let named = Some(timeline.clone());
@@ -129,7 +129,7 @@ async fn step(home: &Home<'_>, lives: &mut Vec<Life>, number: usize, step: &Step
             assert_eq!(done.is_ok(), known.is_some(), "{done:?}");
             if let Some(known) = known {
                 assert_eq!(done.unwrap().changed, known.stands != Some(*time));
-                // What is recorded so already is no correction.
+                // Recording the same again is not a correction.
                 let recorded = if known.stands == Some(*time) { known.recorded } else { *time };
                 *known = Known { recorded, stands: Some(*time), ..*known };
             }
@@ -155,7 +155,7 @@ async fn step(home: &Home<'_>, lives: &mut Vec<Life>, number: usize, step: &Step
             let scope = if *all { ReturnScope::All } else { ReturnScope::Clock };
             home.engine.return_to_anchor(&home.admin, named, &anchor_id, scope, None).await.unwrap();
             if *all {
-                // An event that was recorded later is known, and its id is free.
+                // An event recorded later is known, and its id is available.
                 for (id, known) in &mut lives[number].now {
                     known.take_back(state.get(id));
                 }
@@ -274,7 +274,7 @@ async fn so_many_events_are_changed_back_at_once() {
     home.engine.import_events(&home.admin, &main, most).await.unwrap();
     let size = back().await.unwrap().ledger.size;
     assert_eq!(found(&home, &main, None).await, []);
-    // Those that stand as they did then are counted too: they had to be looked at.
+    // Unchanged events count too, because they had to be examined.
     home.engine.import_events(&home.admin, &main, vec![one(RETURN_EVENTS_MAX)]).await.unwrap();
     let refused = back().await.unwrap_err();
     assert!(matches!(refused, Refusal::LimitReached { max: RETURN_EVENTS_MAX, .. }), "{refused:?}");

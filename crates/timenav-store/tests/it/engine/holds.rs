@@ -1,4 +1,4 @@
-//! Leases that hold advances without a firing.
+//! Holds: leases that pause advances without a firing.
 
 use timenav_core::clock::ClockCommand;
 use timenav_core::ids::TimerId;
@@ -18,7 +18,7 @@ async fn hold(home: &Home<'_>, reason: &str) -> timenav_core::timers::holds::Hol
     home.engine.hold_advances(&home.admin, request, None).await.unwrap().1
 }
 
-/// Lets everything happen that happens by itself, again and again.
+/// Runs background work repeatedly.
 async fn drive(home: &Home<'_>) {
     for _ in 0..20 {
         home.engine.tell_presence().await.unwrap();
@@ -26,14 +26,14 @@ async fn drive(home: &Home<'_>) {
     }
 }
 
-/// The clock does not step while something holds; it goes on once nobody does, and is stopped after ten minutes.
+/// The clock does not step while there is a hold. It continues once there is none, and stops after ten minutes.
 pub(crate) async fn holds(house: House) {
     let home = house.open().await;
     let (engine, admin) = (&home.engine, &home.admin);
     for command in [ClockCommand::Pause, ClockCommand::Travel { to: moment(0), location: None }] {
         engine.change_clock(admin, None, command, None).await.unwrap();
     }
-    // PostgreSQL keeps no text with NUL in it: it is refused before it is asked to.
+    // PostgreSQL cannot store text with NUL, so it is rejected beforehand.
     let ttl = Span::from_secs(600).unwrap();
     let unkept = HoldRequest { timeline: None, lease_id: None, reason: "a\0b".to_owned(), ttl };
     let refused = engine.hold_advances(admin, unkept, None).await.unwrap_err();
@@ -54,7 +54,7 @@ pub(crate) async fn holds(house: House) {
     let receipt = engine.receipt(&timeline, &advance_id).await.unwrap();
     assert_eq!((receipt.state, receipt.step), (AdvanceState::Running, 0));
     assert!(receipt.held_by.unwrap().contains(" of admin: "));
-    // One of two is not enough.
+    // Releasing one of two is not enough.
     engine.release_hold(admin, None, &first.lease_id).await.unwrap();
     drive(&home).await;
     let receipt = engine.receipt(&timeline, &advance_id).await.unwrap();
@@ -64,7 +64,7 @@ pub(crate) async fn holds(house: House) {
     assert!(engine.release_hold(admin, None, &second.lease_id).await.is_err());
     drive(&home).await;
     assert_eq!(engine.receipt(&timeline, &advance_id).await.unwrap().state, AdvanceState::Settled);
-    // Nobody holds one instant for longer than ten minutes, however they go on.
+    // No instant can be held for longer than ten minutes, even with renewals.
     let third = hold(&home, "third").await;
     let went = engine.change_clock(admin, None, travel(30), None).await.unwrap();
     drive(&home).await;
@@ -93,7 +93,7 @@ async fn nothing_steps_while_something_holds() {
     Box::pin(holds(House::new())).await;
 }
 
-/// Whoever lost the answer is told it again, and holds the clock by one lease; also once that is there no more.
+/// A repeated request gets the same response and the same single lease, even after the lease has ended.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_lease_that_is_asked_for_twice_is_one() {
     let house = House::new();

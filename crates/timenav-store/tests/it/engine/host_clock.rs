@@ -1,5 +1,5 @@
-//! A host clock that is a year ahead for a minute destroys nothing: what ends, is let go or is forgotten by host time asks
-//! first whether that can be so. Sweeps are tried with the other attacks on retention.
+//! A host clock that is a year ahead for a minute destroys nothing: everything that ends, is pruned or expires by host
+//! time checks its plausibility first. Sweeps are tested with the other attacks on retention.
 
 use timenav_core::clock::ClockCommand;
 use timenav_core::event::EventDraft;
@@ -20,19 +20,19 @@ async fn record(home: &Home<'_>, timeline: &str) {
     home.engine.record_events(&home.admin, on(timeline), vec![draft], None).await.unwrap();
 }
 
-/// Returns how many payloads there are of all timelines that have ended.
+/// Returns the number of payloads of all ended timelines.
 fn contents(house: &House) -> i64 {
     let select = "SELECT count(*) FROM ended_timelines JOIN (SELECT entry FROM entries WHERE length(payload) > 0
         UNION ALL SELECT entry FROM contents) ON entry >> 40 = timeline";
     rusqlite::Connection::open(house.path()).unwrap().query_row(select, [], |row| row.get(0)).unwrap()
 }
 
-/// Has the operator say that the clock is right.
+/// Has the operator confirm the clock.
 async fn accept(home: &Home<'_>) {
     home.engine.prune(&home.admin, timeline_id("main"), true, None).await.unwrap();
 }
 
-/// Starts with a clock that is a year ahead, looks after what is due for a minute, and starts again with the right one.
+/// Starts with a clock that is a year ahead, runs maintenance for a minute, and restarts with the right one.
 async fn a_minute_ahead<'a>(home: Home<'a>, meanwhile: impl AsyncFnOnce(&Home<'a>)) -> Home<'a> {
     let house = home.house;
     let home = home.reopen().await;
@@ -114,7 +114,7 @@ async fn kept_outcomes_are_answered_and_not_forgotten() {
     assert!(pause(&home, "first").await.replayed);
     house.clock.advance(2 * DAY);
     assert!(!pause(&home, "first").await.replayed, "a day is over");
-    // What has expired is forgotten by a task of its own, and not where another one is kept.
+    // Expired outcomes are deleted by a separate task, and not while another one is stored.
     let kept = async || {
         let wanted = Wanted { outcomes: ["first", "third"].map(digest).to_vec(), ..Wanted::default() };
         let found = home.store.facts(wanted, Asker::Reader).await.unwrap().outcomes;
@@ -160,7 +160,7 @@ async fn who_was_away_for_three_weeks_says_so_and_goes_on() {
     assert!(contents(&house) > 0 && home.engine.read_clock(&home.admin, on("short")).await.is_ok());
     let pruned = home.engine.prune(&home.admin, timeline_id("main"), false, None).await.unwrap();
     assert!(pruned.waits.is_some());
-    // A restart is no word of an operator.
+    // A restart is not a confirmation by the operator.
     let home = home.reopen().await;
     home.engine.tend().await.unwrap();
     assert!(contents(&house) > 0 && home.engine.stats().is_host_clock_doubted);
@@ -180,7 +180,7 @@ async fn a_week_off_is_usual() {
     let home = house.open().await;
     home.engine.tend().await.unwrap();
     home.engine.close().await;
-    // The clock of the tests ticks.
+    // The test clock ticks.
     house.clock.advance((HOST_CLOCK_STEP_SECONDS_MAX - 60) * SECOND);
     let home = house.open().await;
     assert!(!home.engine.stats().is_host_clock_doubted);

@@ -1,4 +1,4 @@
-//! Requests that may be sent twice and happen once.
+//! Repeated requests with an idempotency key happen once.
 
 use std::sync::Arc;
 
@@ -20,7 +20,7 @@ fn an_hour() -> ClockCommand {
     ClockCommand::FastForward(Duration::new(0, Span::from_micros(3_600_000_000)).unwrap())
 }
 
-/// Sends fifty equal requests at once and one with another fingerprint.
+/// Sends fifty equal requests concurrently and one with another fingerprint.
 async fn fifty_at_once(home: &Home<'_>) {
     let mut tasks = Vec::new();
     for _ in 0..50 {
@@ -61,15 +61,15 @@ async fn in_one_group_they_move_it_once_too() {
     let admin = home.admin.clone();
     let first = tokio::spawn(async move { engine.read_clock(&admin, None).await.map(|_| ()) });
     store.arrival().await;
-    // While the first commit waits, all of these come into the next group.
+    // While the first commit waits, all of these join the next group.
     let mut tasks = Vec::new();
     for number in 0..60 {
         let (engine, admin) = (home.engine.clone(), home.admin.clone());
-        // The last ten differ in what they ask.
+        // The last ten have other parameters.
         let asked = if number < 50 { "hour" } else { "other" };
         tasks.push(tokio::spawn(async move { engine.change_clock(&admin, None, an_hour(), key("k", asked)).await }));
     }
-    // On one thread, each task has run to where it waits when this one goes on.
+    // On a single thread, each task has run up to its wait when this one continues.
     tokio::task::yield_now().await;
     let groups = home.engine.stats().groups;
     store.open_gate();
@@ -101,7 +101,7 @@ async fn a_repetition_after_a_restart_is_answered_with_what_was() {
     assert_eq!((again.ledger, again.changed), (first.ledger, first.changed));
     let other = home.engine.change_clock(&home.admin, None, an_hour(), key("k", "other")).await;
     assert!(matches!(other, Err(Refusal::KeyReused)));
-    // A day later, by the host, the key is new again, and not a microsecond earlier.
+    // The key expires after a day of host time, and not a microsecond earlier.
     house.clock.advance(24 * 3_600 * 1_000_000 - 1);
     assert!(home.engine.change_clock(&home.admin, None, an_hour(), key("k", "hour")).await.unwrap().replayed);
     house.clock.advance(1);
@@ -126,7 +126,7 @@ async fn a_refused_request_may_be_sent_again() {
     home.close().await;
 }
 
-/// Does one write of each kind and returns what was answered, and whether it was a repetition.
+/// Makes one write of each kind, and returns each response and whether it was a repetition.
 async fn write_of_each_kind(home: &Home<'_>) -> Vec<(String, bool)> {
     let (engine, admin) = (&home.engine, &home.admin);
     let mut told = Vec::new();

@@ -1,4 +1,4 @@
-//! Events, all together or one by one.
+//! Imported events, together or one by one.
 
 use timenav_core::event::{Assertion, Cause, CauseKind, EventDraft, EventKind, Precision};
 use timenav_core::place::{Geo, Point};
@@ -31,7 +31,7 @@ async fn an_import_takes_what_is_new_and_tells_what_differs() {
     assert_eq!(third.unchanged_at, [1, 3]);
     let none = import(Vec::new()).await;
     assert_eq!((none.taken, none.unchanged, none.refused.len()), (0, 0, 0));
-    // Another timeline has events of its own.
+    // Another timeline has its own events.
     let elsewhere = home.engine.import_events(&home.admin, &timeline_id("other"), vec![draft("a", "z")]).await.unwrap();
     assert_eq!(elsewhere.taken, 1);
     let home = home.reopen().await;

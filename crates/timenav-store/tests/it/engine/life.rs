@@ -1,4 +1,4 @@
-//! A timeline's events as they should be, kept beside the engine with every state there was.
+//! A model of a timeline's events, with every past state.
 
 use std::sync::Arc;
 
@@ -15,16 +15,16 @@ use timenav_engine::{Caller, EventPage, MonitorEvents};
 use crate::house::Home;
 use crate::sample::{event_id, moment};
 
-/// One event in the model, in seconds: how it was recorded, and how it stands.
+/// One event in the model, in seconds: as recorded, and as in effect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Known {
     pub(super) recorded: i64,
     pub(super) stands: Option<i64>,
-    /// Whether a return took it away, so that its id is free.
+    /// Whether a return undid it, so that its id is available.
     pub(super) is_taken_back: bool,
-    /// Tells it from an event that had its id before, where events are erased.
+    /// Distinguishes it from earlier, erased events with the same id.
     pub(super) born: usize,
-    /// Grows whenever it comes to stand otherwise, so that it is known whether it still stands as somebody left it.
+    /// Increases with every change, to detect whether the event is still as someone left it.
     pub(super) version: usize,
 }
 
@@ -33,7 +33,7 @@ impl Known {
         Self { recorded: time, stands: Some(time), is_taken_back: false, born, version: 0 }
     }
 
-    /// Lets an intervention count.
+    /// Applies an intervention.
     pub(super) fn change(&mut self, effect: &Effect) {
         match effect {
             Effect::Cancel => self.stand(None),
@@ -44,13 +44,13 @@ impl Known {
         self.is_taken_back &= self.stands.is_none();
     }
 
-    /// Lets it stand otherwise, or not at all.
+    /// Sets the effective time, or cancels the event.
     pub(super) fn stand(&mut self, stands: Option<i64>) {
         self.version += usize::from(stands != self.stands);
         self.stands = stands;
     }
 
-    /// Lets a return to a state count.
+    /// Applies a return to a state.
     pub(super) fn take_back(&mut self, then: Option<&Self>) {
         let before = self.stands;
         self.stand(then.and_then(|then| then.stands));
@@ -58,14 +58,13 @@ impl Known {
     }
 }
 
-/// Whether an event may be recorded: its id was never used, or a return took away the event that had it.
+/// Returns whether an id is available: it was never used, or a return undid its event.
 pub(super) fn is_free(state: &State, id: &str) -> bool {
     state.get(id).is_none_or(|known| known.is_taken_back)
 }
 
 pub(super) type State = BTreeMap<String, Known>;
 
-/// One timeline in the model.
 #[derive(Clone, Debug)]
 pub(super) struct Life {
     pub(super) name: TimelineId,
@@ -75,11 +74,10 @@ pub(super) struct Life {
     pub(super) anchors: Vec<Mark>,
 }
 
-/// One anchor in the model.
 #[derive(Clone, Debug)]
 pub(super) struct Mark {
     pub(super) anchor_id: AnchorId,
-    /// Where it was set, unless that was on a timeline that this one goes on from.
+    /// The position where it was set, unless it was inherited from a parent.
     pub(super) own: Option<u64>,
     pub(super) state: State,
 }
@@ -97,7 +95,7 @@ pub(super) fn standing(state: &State) -> Vec<(i64, String)> {
     all
 }
 
-/// Returns an event that follows from its number and time alone. Some are at a point, and some have actors or a source.
+/// Returns an event derived only from its number and time. Some have a point, and some have actors or a source.
 pub(super) fn draft(event: u8, seconds: i64) -> EventDraft {
     let point = Point::new(f64::from(event), f64::from(u8::try_from(seconds % 50).unwrap()) / 10.0).unwrap();
     EventDraft {
@@ -110,7 +108,7 @@ pub(super) fn draft(event: u8, seconds: i64) -> EventDraft {
     }
 }
 
-/// Returns who takes part: nobody, one, two, or more than an index keeps of one event.
+/// Returns the actors of an event: none, one, two, or more than an index stores per event.
 fn actors(event: u8) -> Vec<String> {
     let few = ["ada", "bob"].into_iter().take(usize::from(event) % 3).map(str::to_owned);
     let many = (0..10).filter(|_| event == 4).map(|number| format!("{number}{}", "x".repeat(120)));
@@ -156,7 +154,7 @@ pub(super) async fn found(home: &Home<'_>, timeline: &TimelineId, as_of: Option<
     found_as((home, &home.admin), timeline, as_of).await
 }
 
-/// Returns the events that somebody finds, by their seconds and ids.
+/// Returns the events that a caller finds, by their seconds and ids.
 pub(super) async fn found_as(
     asker: (&Home<'_>, &Caller),
     timeline: &TimelineId,

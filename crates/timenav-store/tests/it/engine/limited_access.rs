@@ -1,5 +1,5 @@
-//! A user with limited access and a clock that somebody else took out of the window: nothing keeps
-//! it there, and what leads back is open.
+//! A user with limited access, and a clock that someone else moved out of the window: commands that lead back into the
+//! window are allowed.
 
 use timenav_core::access::RestrictionLevel;
 use timenav_core::as_of::AsOf;
@@ -19,7 +19,7 @@ const DAY: i64 = 86_400_000_000;
 const FAR: &str = "TooFar { window_days: 30 }";
 const RATE: &str = "Restricted { level: LimitedAccess }";
 
-/// A timeline with anchors in and out of the window, an owner without a restriction, and a user with one.
+/// A timeline with anchors inside and outside of the window, an unrestricted owner, and a user with limited access.
 struct Scene<'a> {
     home: Home<'a>,
     ada: Caller,
@@ -34,7 +34,7 @@ impl Scene<'_> {
         Instant::from_micros(host.micros()).unwrap().checked_add(Span::from_micros(days * DAY)).unwrap()
     }
 
-    /// Has the owner take the clock so many days away from host time.
+    /// Has the owner move the clock this many days away from host time.
     async fn taken(&self, days: i64, is_running: bool) {
         let to = self.days(days);
         let state = if is_running { ClockCommand::Resume } else { ClockCommand::Pause };
@@ -43,7 +43,7 @@ impl Scene<'_> {
         }
     }
 
-    /// Changes the clock. Who asks first what that would do is told the same; what a rate would do is not asked for.
+    /// Changes the clock. A preview must return the same result, except for rate changes, which have no preview.
     async fn change(&self, command: ClockCommand) -> String {
         let foreseen = match command {
             ClockCommand::SetRate(_) => None,
@@ -79,7 +79,7 @@ impl Scene<'_> {
         told(&self.home.engine.set_access_control(&self.ada, timeline_id("shared"), lists, None).await)
     }
 
-    /// Where the clock is does not say what may be read and recorded.
+    /// The position of the clock does not affect reading and recording.
     async fn check_others(&self) {
         assert_eq!(told(&self.home.engine.read_clock(&self.ada, on("shared")).await), "ok");
         let event = vec![EventDraft::at(Instant::EPOCH, "")];
@@ -153,7 +153,7 @@ async fn a_stopped_clock_out_of_the_window_is_not_set_going() {
     scene.home.close().await;
 }
 
-/// Stopping somebody else's advance leaves the clock where it is.
+/// Stopping an advance of someone else leaves the clock where it is.
 #[tokio::test]
 async fn an_advance_out_of_the_window_is_not_stopped_there() {
     let house = House::new();
@@ -193,7 +193,7 @@ async fn anchors_lead_into_the_window_and_not_out_of_it() {
         assert_eq!(scene.fork(Some(&scene.near)).await, "ok", "{days}");
         assert_eq!(scene.back(&scene.near, ReturnScope::Clock).await, "ok", "{days}");
     }
-    // What is refused changes nothing, and time alone may open the way.
+    // A rejected request has no effect, and elapsed time alone may allow it later.
     let before = scene.home.engine.read_clock(&scene.ada, on("shared")).await.unwrap().clock;
     assert_eq!(scene.back(&scene.far, ReturnScope::Clock).await, FAR);
     assert_eq!(scene.home.engine.read_clock(&scene.ada, on("shared")).await.unwrap().clock, before);
@@ -204,7 +204,7 @@ async fn anchors_lead_into_the_window_and_not_out_of_it() {
     scene.home.close().await;
 }
 
-/// What leaves a clock in the window for now, and does not stay there by itself.
+/// Commands that leave a clock in the window only for the moment.
 #[tokio::test]
 async fn no_clock_is_left_to_run_away() {
     let house = House::new();
@@ -224,7 +224,7 @@ async fn no_clock_is_left_to_run_away() {
         scene.taken(0, true).await;
         owner(rate.clone()).await;
         let running = engine.set_anchor(&scene.home.admin, on("shared"), anchored.clone(), None).await.unwrap().0;
-        // It runs at another rate than host time. Nothing that leaves it so, or takes it over, is done.
+        // The clock runs at another rate than host time. Commands that leave or inherit this rate are rejected.
         for command in [near.clone(), ClockCommand::FastForward(by("1s")), ClockCommand::Rewind(by("1s"))] {
             assert_eq!(scene.change(command.clone()).await, RATE, "{command:?}");
         }
@@ -233,7 +233,7 @@ async fn no_clock_is_left_to_run_away() {
         assert_eq!(scene.back(&running, ReturnScope::Clock).await, RATE);
         assert_eq!(scene.take_over().await, RATE);
         scene.check_others().await;
-        // To stop it is to keep it in the window; to let it go again is not.
+        // Pausing keeps it in the window. Resuming does not.
         assert_eq!(scene.change(ClockCommand::Pause).await, "ok");
         assert_eq!(scene.take_over().await, "ok");
         assert_eq!(scene.fork(None).await, "ok", "it stands");
@@ -245,11 +245,11 @@ async fn no_clock_is_left_to_run_away() {
         assert_eq!(told(&engine.change_clock(&scene.ada, fork, ClockCommand::Resume, None).await), RATE);
         owner(normal.clone()).await;
         assert_eq!(scene.change(ClockCommand::Resume).await, "ok");
-        // An anchor keeps the rate that it was set at.
+        // An anchor includes the rate at which it was set.
         assert_eq!(scene.back(&running, ReturnScope::Clock).await, RATE);
         assert_eq!(scene.back(&standing, ReturnScope::Clock).await, RATE);
     }
-    // What ada makes herself runs at host time.
+    // Timelines that ada creates run at host time.
     let events = vec![EventDraft::at(Instant::EPOCH, "")];
     assert_eq!(told(&engine.record_events(&scene.ada, on("hers"), events, None).await), "ok");
     assert_eq!(told(&engine.create_timeline(&scene.ada, timeline_id("made"), None).await), "ok");
@@ -260,7 +260,7 @@ async fn no_clock_is_left_to_run_away() {
     scene.home.close().await;
 }
 
-/// A restriction holds for clocks that its user had set going before.
+/// A restriction applies to clocks that its user had started before.
 #[tokio::test]
 async fn a_clock_that_ran_away_before_is_not_administered() {
     let house = House::new();
@@ -278,7 +278,7 @@ async fn a_clock_that_ran_away_before_is_not_administered() {
     let given =
         async || told(&engine.set_access_control(&scene.ada, timeline_id("hers"), give(users(["bob"])), None).await);
     assert_eq!(given().await, RATE);
-    // In three seconds of the host's it is 34 days away.
+    // After three seconds of host time it is 34 days away.
     house.clock.advance(3_000_000);
     assert_eq!(given().await, FAR);
     assert_eq!(told(&engine.change_clock(&scene.ada, on("hers"), ClockCommand::Pause, None).await), FAR);

@@ -1,4 +1,4 @@
-//! Work that takes long: a few pieces at a time, and everybody's in turn.
+//! Long-running work is done in small pieces, with fair turns for all users.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -19,7 +19,7 @@ use crate::faulty_store::{FaultyStore, OPEN_PERMITS};
 use crate::house::{Home, House, on};
 use crate::sample::timeline_id;
 
-/// How often the runtime is let go on before what is waited for must have happened.
+/// How often to yield to the runtime before the awaited event must have happened.
 const ROUNDS_MAX: usize = 100_000;
 
 fn log_page(engine: &Engine, caller: &Caller, timeline: &str) -> JoinHandle<Result<LogPage, Refusal>> {
@@ -74,7 +74,7 @@ fn count(engine: &Engine, caller: &Caller, timeline: &str) -> JoinHandle<Result<
     })
 }
 
-/// Returns how many reads are told, on all timelines.
+/// Returns the number of recorded reads on all timelines.
 async fn reads(home: &Home<'_>) -> u64 {
     let mut reads = 0;
     for head in home.store.open().await.unwrap().heads {
@@ -86,7 +86,7 @@ async fn reads(home: &Home<'_>) -> u64 {
     reads
 }
 
-/// Waits until so many reads were told and so many are at the gate, and makes sure that no more come.
+/// Waits until this many reads were recorded and are at the gate, and makes sure that no more arrive.
 async fn wait_for(store: &FaultyStore, home: &Home<'_>, reads_told: u64, at_gate: usize) {
     for _ in 0..ROUNDS_MAX {
         if store.at_scan_gate.lock().len() >= at_gate && reads(home).await >= reads_told {
@@ -116,11 +116,11 @@ async fn long_work_is_done_a_few_pieces_at_a_time_and_in_turn() {
     wait_for(&store, &home, before + 4, LONG_WORK_RUNNING_MAX).await;
     pages.push(log_page(&home.engine, &other, "theirs"));
     wait_for(&store, &home, before + 5, LONG_WORK_RUNNING_MAX).await;
-    // One is done: whoever has had no turn comes before those who have.
+    // One has finished: users without a turn yet come before those who had one.
     store.scan_gate.add_permits(1);
     wait_for(&store, &home, before + 5, LONG_WORK_RUNNING_MAX + 1).await;
     assert_eq!(store.at_scan_gate.lock().last(), Some(&theirs));
-    // Whoever goes away keeps no turn from others.
+    // An aborted request does not block the turns of others.
     pages.swap_remove(3).abort();
     store.scan_gate.add_permits(OPEN_PERMITS);
     for page in pages {
@@ -150,13 +150,14 @@ async fn a_few_names_are_searched_for_at_a_time() {
     home.close().await;
 }
 
-/// A count has groups in memory from its first event on, and reads in several turns: so few are begun, however many ask.
+/// A count has groups in memory from its first event on, and needs several reads. So only a few counts run
+/// concurrently.
 #[tokio::test]
 async fn a_few_counts_are_under_way_at_a_time() {
     let house = House::new();
     let store = Arc::new(FaultyStore::new(house.store()));
     let home = house.try_open(Arc::clone(&store) as _).await.unwrap();
-    // Of two turns to read, on each of the forks.
+    // Two reads' worth of events, on each of the forks.
     for events in [1_000, 1] {
         let events = vec![EventDraft::at(Instant::EPOCH, ""); events];
         home.engine.record_events(&home.admin, on("main"), events, None).await.unwrap();
@@ -176,7 +177,7 @@ async fn a_few_counts_are_under_way_at_a_time() {
         wait_for(&store, &home, asked, LONG_WORK_RUNNING_MAX + passed).await;
         store.scan_gate.add_permits(1);
     }
-    // All have asked, and each that was let go on has read once before one reads again.
+    // All have asked, and each admitted count has read once before any reads again.
     let begun: HashSet<_> =
         store.at_scan_gate.lock()[..LONG_WORK_RUNNING_MAX + COUNTS_RUNNING_MAX].iter().copied().collect();
     assert_eq!(begun.len(), COUNTS_RUNNING_MAX);

@@ -1,23 +1,22 @@
-//! What core says happens to a clock, kept beside the engine and compared with it.
+//! A model of clocks based on the core crate, compared with the engine.
 
 use std::collections::BTreeMap;
 
 use timenav_core::clock::{self, Clock, ClockCommand, ClockMoved, ClockRefusal, Surroundings};
 use timenav_core::time::{Instant, Virtual, Wall, Zone};
 
-/// One timeline of the model.
 #[derive(Clone)]
 struct Known {
     clock: Clock,
     recorded_at: Instant<Wall>,
 }
 
-/// Every timeline's clock as core has it.
+/// Every timeline's clock according to core.
 #[derive(Clone, Default)]
 pub(super) struct Model(BTreeMap<String, Known>);
 
 impl Model {
-    /// Learns that a timeline is there.
+    /// Adds a timeline.
     pub(super) fn insert(&mut self, timeline: &str, clock: Clock, recorded_at: Instant<Wall>) {
         self.0.insert(timeline.to_owned(), Known { clock, recorded_at });
     }
@@ -30,7 +29,7 @@ impl Model {
         &self.0[timeline].clock
     }
 
-    /// Does what the engine should do. Returns the clock, its reading, and whether it changed.
+    /// Applies a change like the engine should. Returns the clock, its reading, and whether it changed.
     pub(super) fn change(
         &mut self,
         timeline: &str,
@@ -41,7 +40,7 @@ impl Model {
         Ok(self.apply(timeline, moved.as_ref(), now))
     }
 
-    /// Returns what becomes of a clock whose next timer has that moment.
+    /// Returns the effect of a command on a clock whose next timer is due at that time.
     pub(super) fn decide(
         &self,
         timeline: &str,
@@ -53,7 +52,7 @@ impl Model {
         clock::decide(&known.clock, command, Surroundings { zone: &zone, next }, now.max(known.recorded_at))
     }
 
-    /// Does what was decided.
+    /// Applies a decision.
     pub(super) fn apply(
         &mut self,
         timeline: &str,
@@ -73,7 +72,7 @@ impl Model {
         known.unwrap_or_else(|| Known { clock: Clock::new(now), recorded_at: now })
     }
 
-    /// Reads a clock as the engine should.
+    /// Reads a clock like the engine should.
     pub(super) fn read(&mut self, timeline: &str, now: Instant<Wall>) -> Option<Instant<Virtual>> {
         let known = self.0.get_mut(timeline)?;
         known.recorded_at = now.max(known.recorded_at);

@@ -1,4 +1,4 @@
-//! A read is answered from one moment, which its entry fixes, whatever others write meanwhile.
+//! A read is based on the state at its entry, regardless of concurrent writes.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use crate::faulty_store::FaultyStore;
 use crate::house::{Home, House};
 use crate::sample::{event_id, moment};
 
-/// Rounds in which whoever was started comes to what it waits for.
+/// Rounds in which started tasks reach what they wait for.
 const ROUNDS: usize = 100;
 
 fn at(place: &str) -> MonitorEvents {
@@ -44,7 +44,7 @@ async fn record(engine: &Engine, caller: &Caller, name: &str, cause: Option<&str
     engine.record_events(caller, None, vec![draft], None).await.unwrap();
 }
 
-/// Returns where `main` says that something was read.
+/// Returns the positions of reads of this subject on `main`.
 async fn reads_of(home: &Home<'_>, subject: &str) -> Vec<u64> {
     let lines = home.lines().await;
     let of = |line: &&crate::audit::Line| line.short() == format!("main admin read {subject}");
@@ -59,7 +59,7 @@ async fn a_page_shows_what_stands_before_its_entry_and_nothing_after() {
     record(&home.engine, &home.admin, "before", None).await;
     store.close_gate();
     store.close_versions_gate();
-    // One writes, and one reads who is let on before that is there and whose entry comes after it.
+    // One task writes, and another one reads: admitted before the write is durable, with its entry after it.
     let (engine, admin) = (home.engine.clone(), home.admin.clone());
     let writing = tokio::spawn(async move { record(&engine, &admin, "meanwhile", None).await });
     store.arrival().await;
@@ -71,7 +71,7 @@ async fn a_page_shows_what_stands_before_its_entry_and_nothing_after() {
     store.open_gate();
     writing.await.unwrap();
     store.arrival_at_versions_gate().await;
-    // The entry is there, the rows are not read yet.
+    // The entry exists, but the rows have not been read yet.
     record(&home.engine, &home.admin, "after", None).await;
     store.open_versions_gate();
     let page = reading.await.unwrap();
@@ -100,7 +100,7 @@ async fn both_parts_of_a_dry_run_are_of_one_moment() {
     let (engine, admin) = (home.engine.clone(), home.admin.clone());
     let reading = tokio::spawn(async move { engine.foresee_intervention(&admin, None, request).await.unwrap() });
     store.arrival_at_versions_gate().await;
-    // Another event comes to require it, the clock goes elsewhere, and somebody looks at all that.
+    // Another event requires it, the clock moves, and both are read.
     record(&home.engine, &home.admin, "return", Some("launch")).await;
     let far = ClockCommand::Travel { to: moment(7), location: None };
     home.engine.change_clock(&home.admin, None, far, None).await.unwrap();

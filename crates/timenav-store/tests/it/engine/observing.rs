@@ -1,4 +1,4 @@
-//! Firings, for those who observe them and claim none.
+//! Firings, as seen by observers that claim none.
 
 use timenav_core::clock::ClockCommand;
 use timenav_core::ids::{FiringId, QueueId, TimerId};
@@ -39,7 +39,7 @@ async fn observe(home: &Home<'_>, of: Option<&str>, seen: Option<Seen>) -> Ledge
     home.engine.watch_firings(&home.admin, watch).await.unwrap()
 }
 
-/// Returns what is told next that is no mark.
+/// Returns the next news, ignoring marks.
 async fn next(stream: &mut LedgerStream) -> (String, Told) {
     loop {
         let told = stream.next().await.expect("something is told");
@@ -78,7 +78,7 @@ async fn all(stream: &mut LedgerStream, expected: &[&str]) -> Vec<Told> {
     told
 }
 
-/// Pauses the clock at 0 and lets it jump over whatever falls due by then.
+/// Pauses the clock at 0 and jumps over everything due by then.
 async fn travel(home: &Home<'_>, seconds: i64) {
     let to = ClockCommand::Travel { to: moment(seconds * SECOND), location: None };
     home.engine.change_clock(&home.admin, None, to, None).await.unwrap();
@@ -88,7 +88,8 @@ async fn travel(home: &Home<'_>, seconds: i64) {
     }
 }
 
-/// An observer of a queue hears when each firing is offered, claimed, tried again and settled, and of no other queue.
+/// An observer of a queue is notified when each firing is offered, claimed, retried and settled, and about no other
+/// queue.
 pub(crate) async fn observed(house: House) {
     let home = house.open().await;
     home.engine.change_clock(&home.admin, None, ClockCommand::Pause, None).await.unwrap();
@@ -111,11 +112,11 @@ pub(crate) async fn observed(house: House) {
         all(&mut work, &["one leased", "two leased", "one extended", "one acknowledged", "two tried_again"]).await;
     assert!(told.windows(2).all(|two| two[0].position <= two[1].position), "{told:?}");
     all(&mut whole, &["one leased", "two leased", "elsewhere leased", "one extended", "one acknowledged"]).await;
-    // Who comes back goes on where they were, and is told that claims may be missing.
+    // A reconnecting observer continues where it was, and is notified that claims may be missing.
     let seen = Seen { position: offered[0].position, part: Some(0), passed: None, entry: offered[0].entry };
     let mut again = observe(&home, Some("work"), Some(seen)).await;
     all(&mut again, &["gap", "two offered", "one acknowledged"]).await;
-    // A lease that ends is told too, and in the end the outcome.
+    // The end of a lease is reported too, and finally the outcome.
     let last = loop {
         house.pass(400 * SECOND);
         home.engine.keep_time().await;
@@ -135,7 +136,7 @@ pub(crate) async fn observed(house: House) {
     let failed = firings[1].clone();
     home.engine.redeliver(&home.admin, None, failed, None).await.unwrap();
     all(&mut work, &["two redelivered"]).await;
-    // The clock goes back, and moments come again.
+    // The clock goes back, and times recur.
     let back = ClockCommand::Travel { to: moment(5 * SECOND), location: None };
     let back = ClockChange { refire: true, ..ClockChange::from(back) };
     home.engine.change_clock(&home.admin, None, back, None).await.unwrap();
@@ -144,7 +145,7 @@ pub(crate) async fn observed(house: House) {
     home.close().await;
 }
 
-/// Whoever reads slowly is told that claims are missing, and holds up nobody.
+/// A slow reader is notified that claims are missing, and delays no one.
 pub(crate) async fn overheard(house: House) {
     let home = house.open().await;
     home.engine.change_clock(&home.admin, None, ClockCommand::Pause, None).await.unwrap();

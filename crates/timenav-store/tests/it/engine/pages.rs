@@ -1,4 +1,4 @@
-//! Pages show each item once, whatever happens meanwhile, and only to who asked.
+//! Pages show each item once, regardless of concurrent changes, and only to their caller.
 
 use std::sync::Arc;
 
@@ -131,7 +131,7 @@ async fn a_cursor_is_good_for_its_query_and_caller_only() {
         let bad = Some(bad.to_owned());
         assert_eq!(told(&home.engine.monitor_events(&home.admin, asked(everything, bad)).await), "Cursor");
     }
-    // It outlives a restart.
+    // It survives a restart.
     let home = home.reopen().await;
     assert_eq!(told(&home.engine.monitor_events(&home.admin, asked(everything, Some(cursor))).await), "ok");
     home.close().await;
@@ -164,7 +164,7 @@ async fn anchors_are_counted() {
     let house = House::new();
     let home = house.open().await;
     let request = || AnchorRequest { timestamp: None, description: String::new(), fixed: true };
-    // Asked for together, they become few groups.
+    // Concurrent requests become few groups.
     let asked = (0..ANCHORS_PER_TIMELINE_MAX).map(|_| {
         let (engine, admin) = (home.engine.clone(), home.admin.clone());
         tokio::spawn(async move { engine.set_anchor(&admin, None, request(), None).await })

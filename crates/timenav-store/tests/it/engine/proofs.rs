@@ -1,4 +1,4 @@
-//! Proofs that a stranger can check with nothing but the service's public key.
+//! Proofs that a third party can verify with only the service's public key.
 
 use timenav_core::event::EventDraft;
 use timenav_core::ledger::{VerifierKey, empty_root, leaf_hash, verify_consistency, verify_inclusion};
@@ -34,7 +34,7 @@ async fn every_entry_and_every_earlier_tree_is_proven() {
     let house = House::new();
     let home = house.open().await;
     let main = timeline_id("main");
-    // Roots that were told at the time, to compare with those told later.
+    // Roots returned at the time, to compare with later proofs.
     let mut told = vec![(0, empty_root())];
     for count in [1, 2, 250, 3, 1, 255, 600] {
         let drafts = (0..count).map(|number| EventDraft::at(moment(number), "x")).collect();
@@ -46,7 +46,7 @@ async fn every_entry_and_every_earlier_tree_is_proven() {
     while position < size {
         check_inclusion(&home, position).await;
         check_consistency(&home, position).await;
-        // Near the edges of tiles every one, elsewhere some.
+        // All positions near tile boundaries, and some elsewhere.
         position += if position % 256 < 3 || position % 256 > 253 { 1 } else { 17 };
     }
     for (size, root) in told {
@@ -56,7 +56,7 @@ async fn every_entry_and_every_earlier_tree_is_proven() {
     let home = home.reopen().await;
     let size = home.size("main").await;
     for position in [0, 255, 256, size - 1, size] {
-        // Asking is an entry too, so that the tree has grown when the answer is made.
+        // The request is an entry too, so the tree has grown when the proof is made.
         check_inclusion(&home, position).await;
     }
     home.close().await;

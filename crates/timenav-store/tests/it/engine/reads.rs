@@ -1,4 +1,4 @@
-//! Every read is an entry too: before it is answered, or soon after.
+//! Every read is an entry too, written before or soon after its response.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use timenav_engine::{DiffOf, EntriesRequest, MonitorEvents, Options, ReadLog, Ti
 use crate::house::{Home, House, on, told, watch};
 use crate::sample::timeline_id;
 
-/// Reads in every way there is. Returns the entries that are to be.
+/// Reads in every possible way. Returns the expected entries.
 async fn read_in_every_way(home: &Home<'_>) -> Vec<String> {
     let (engine, admin, main) = (&home.engine, &home.admin, timeline_id("main"));
     engine.read_clock(admin, None).await.unwrap();
@@ -72,7 +72,7 @@ async fn a_buffered_read_is_durable_when_the_engine_has_closed() {
     let home = house.open().await;
     let ada = home.user("ada", false).await;
     let expected = read_in_every_way(&home).await;
-    // Refusals and changes are not buffered.
+    // Rejections and changes are not buffered.
     assert_eq!(told(&home.engine.read_clock(&ada, None).await), "Hidden");
     assert!(home.lines().await.iter().any(|line| line.short() == "main ada unauthorized_access_attempt clock"));
     home.engine.change_clock(&home.admin, None, ClockCommand::Pause, None).await.unwrap();

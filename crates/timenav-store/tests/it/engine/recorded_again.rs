@@ -1,4 +1,4 @@
-//! Events that are recorded again once a return to an anchor has taken them away.
+//! Events recorded again after a return to an anchor undid them.
 
 use timenav_core::ids::{AnchorId, TimelineId};
 use timenav_core::intervention::Effect;
@@ -46,12 +46,12 @@ async fn an_id_is_free_once_a_return_took_its_event_away() {
     back(&home, &main, &before).await;
     record(&home, &main, 2).await.unwrap();
     assert_eq!(found(&home, &main, None).await, [(2, "e1".to_owned())]);
-    // It stands, so it is taken.
+    // The event is in effect, so the id is taken.
     assert!(matches!(record(&home, &main, 3).await, Err(Refusal::EventExists { .. })));
     let history = home.engine.event(&home.admin, None, &event_id("e1"), None).await.unwrap();
     assert_eq!(history.known.versions.len(), 2);
     assert_eq!(history.interventions.len(), 1);
-    // A return to when the first one stood brings that one back.
+    // A return to a time when the first one was in effect restores that one.
     back(&home, &main, &between).await;
     assert_eq!(found(&home, &main, None).await, [(1, "e1".to_owned())]);
     back(&home, &main, &before).await;
@@ -71,7 +71,7 @@ async fn an_event_that_somebody_cancelled_keeps_its_id() {
     record(&home, &main, 1).await.unwrap();
     intervene(&home, &main, Effect::Cancel).await;
     back(&home, &main, &before).await;
-    // The return had nothing to take away.
+    // The return had nothing to undo.
     assert!(matches!(record(&home, &main, 2).await, Err(Refusal::EventExists { .. })));
     intervene(&home, &main, Effect::Restore).await;
     back(&home, &main, &before).await;
@@ -91,11 +91,11 @@ async fn a_fork_takes_what_stands_in_what_it_inherits_and_no_more() {
     home.engine.fork_timeline(&home.admin, early.clone(), &main, None, None).await.unwrap();
     back(&home, &main, &before).await;
     home.engine.fork_timeline(&home.admin, late.clone(), &main, None, None).await.unwrap();
-    // When the first fork was made it stood.
+    // It was in effect when the first fork was created.
     assert!(matches!(record(&home, &early, 2).await, Err(Refusal::EventExists { .. })));
     record(&home, &late, 3).await.unwrap();
     record(&home, &main, 4).await.unwrap();
-    // A fork returns by itself, to an anchor that it inherits.
+    // A fork returns on its own, to an inherited anchor.
     back(&home, &early, &before).await;
     record(&home, &early, 5).await.unwrap();
     let home = home.reopen().await;
@@ -118,7 +118,7 @@ async fn erasing_what_a_fork_recorded_again_leaves_what_the_fork_changed() {
     back(&home, &main, &before).await;
     home.engine.fork_timeline(&home.admin, fork.clone(), &main, None, None).await.unwrap();
     intervene(&home, &fork, Effect::Cancel).await;
-    // Its id is free on the fork, so this is an event of its own, and overrides nothing.
+    // Its id is available on the fork, so this is a separate event and overrides nothing.
     home.engine.record_events(&home.admin, Some(fork.clone()), vec![draft(2, 3)], None).await.unwrap();
     let which = WhichEvents::Ids(vec![event_id("e2")]);
     let erasure = EventErasure { timeline: Some(main), which, include_forks: true, evaluated_at: None };
@@ -155,7 +155,7 @@ async fn a_return_and_what_is_recorded_after_it_may_come_together() {
     for time in 0..20 {
         let before = anchor(&home, &main).await;
         record(&home, &main, time).await.unwrap();
-        // Whichever comes first, each says what is so then.
+        // In either order, each response matches the state at that time.
         let back = home.engine.return_to_anchor(&home.admin, None, &before, ReturnScope::All, None);
         let (back, again) = tokio::join!(back, record(&home, &main, 100 + time));
         back.unwrap();

@@ -1,4 +1,4 @@
-//! A database that is not what was signed is not opened, unless the operator says so.
+//! A database that is not in its signed state is not opened, unless the operator accepts it.
 
 use std::collections::BTreeMap;
 
@@ -57,7 +57,7 @@ async fn an_older_copy_is_refused() {
     let findings = accepted.payload["findings"].as_array().unwrap();
     assert_eq!(findings.len(), 1);
     assert!(findings[0].as_str().unwrap().starts_with("timeline `main` has 4 entries, but 6 were signed"));
-    // What was accepted is the truth from then on.
+    // The accepted state is authoritative from then on.
     house.options.accept_rollback = None;
     let home = house.open().await;
     assert_eq!(home.lines().await, lines);
@@ -65,7 +65,7 @@ async fn an_older_copy_is_refused() {
     home.close().await;
 }
 
-/// Says who accepts, and why.
+/// Sets who accepts the rollback, and why.
 fn accepting_by(mut house: House, kept: Vec<KeptOutside>) -> House {
     let acceptance = Acceptance { by: "ada".to_owned(), reason: "the disk broke".to_owned(), kept };
     house.options.accept_rollback = Some(acceptance);
@@ -92,10 +92,10 @@ async fn a_loss_that_was_accepted_is_explained_to_who_saw_it_and_no_other_is() {
     let main = timeline_id("main");
     let expected = lost[&main].as_str();
     assert_eq!((&told["lost"][0]["checkpoint"], &told["lost"][0]["size"]), (&expected.into(), &1.into()), "{told}");
-    // What the folder knew is kept beside the checkpoints that take its place.
+    // The lost checkpoint is preserved next to the one that replaces it.
     assert_eq!(house.outside.diverged.lock().iter().map(|(_, note)| note.as_str()).collect::<Vec<_>>(), [expected]);
     house.options.accept_rollback = None;
-    // A service that saw the same goes on without being told, now and when the ledger has more entries again.
+    // A service that saw the same checkpoint starts without acceptance, now and when the ledger has more entries again.
     for count in [1, 60] {
         house.outside.hold(lost.clone());
         let home = house.open().await;
@@ -105,7 +105,7 @@ async fn a_loss_that_was_accepted_is_explained_to_who_saw_it_and_no_other_is() {
         }
         home.close().await;
     }
-    // One that saw another part of what was lost does not, until that is accepted too.
+    // One that saw another part of the lost entries does not, until that is accepted too.
     let newest = house.outside.notes();
     house.outside.hold(seen_by_another.clone());
     let refused = house.try_open(house.store()).await.err().unwrap();
@@ -118,7 +118,7 @@ async fn a_loss_that_was_accepted_is_explained_to_who_saw_it_and_no_other_is() {
     let newest = house.outside.notes();
     house.outside.hold(seen_by_another);
     house.open().await.close().await;
-    // What was accepted once covers no second rollback, though it has fewer entries than were lost then.
+    // An acceptance does not cover a second rollback, even if that has fewer entries than were lost before.
     house.outside.hold(newest);
     house.replace_database(&later);
     let refused = house.try_open(house.store()).await.err().unwrap();
@@ -144,7 +144,7 @@ async fn an_empty_database_is_refused_and_makes_no_second_first_key_unless_accep
     house.open().await.close().await;
 }
 
-/// Makes two histories of one beginning: `outside` tells of the first, the database of the other.
+/// Creates two histories with a common beginning: the checkpoints are of the first one, the database of the second.
 async fn forked(events_first: i64, events_second: i64) -> House {
     let house = House::new();
     let older = house.path().with_extension("older");
@@ -166,7 +166,7 @@ async fn forked(events_first: i64, events_second: i64) -> House {
 
 #[tokio::test]
 async fn another_history_is_refused() {
-    // As long, a little longer, and so long that the old root has to be made of tiles.
+    // Equally long, a little longer, and so long that the old root has to be computed from tiles.
     for (first, second) in [(2, 2), (2, 3), (300, 700), (255, 600), (511, 513)] {
         let house = forked(first, second).await;
         let refused = house.try_open(house.store()).await.err().unwrap();
@@ -202,7 +202,7 @@ async fn a_tree_that_is_not_the_signed_one_is_refused() {
     let statement = "UPDATE timelines SET frontier = randomblob(96) WHERE timeline_id = 'main'";
     let (_, refused) = rewritten(statement, false).await;
     assert!(matches!(refused, OpenError::Unsigned { signed: 7, found: 7, .. }), "{refused:?}");
-    // The tree that was signed one commit ago, with that size.
+    // A tree that was signed one commit ago, with its size.
     let statement = "UPDATE timelines SET size = 6, frontier = randomblob(64) WHERE timeline_id = 'main'";
     let (_, refused) = rewritten(statement, true).await;
     assert!(matches!(refused, OpenError::Unsigned { signed: 7, found: 6, .. }), "{refused:?}");
@@ -244,13 +244,13 @@ async fn every_earlier_checkpoint_opens_a_later_database() {
     let newest = house.outside.notes();
     let steps = house.outside.steps();
     assert_eq!(steps.len(), 10);
-    // Each step back is a crash between a commit and the keeping of its checkpoints, and the start keeps them.
+    // Each earlier state is a crash between a commit and storing its checkpoints, and the start stores them.
     for earlier in steps {
         house.outside.hold(earlier);
         house.try_open(house.store()).await.unwrap().engine.close().await;
         assert_eq!(house.outside.notes(), newest);
     }
-    // No crash loses what the first start kept.
+    // No crash loses the checkpoints of the first start.
     house.outside.hold(BTreeMap::new());
     let refused = house.try_open(house.store()).await.err().unwrap();
     assert!(matches!(refused, OpenError::OutsideMissing { entries: 563 }), "{refused:?}");
@@ -298,7 +298,7 @@ async fn a_checkpoint_that_does_not_verify_is_refused_whatever_was_chosen() {
     house.open().await.close().await;
 }
 
-/// A listener who was told what is lost is told so, also where there are as many entries again.
+/// A listener that received lost entries is notified, even if there are as many entries again.
 #[tokio::test]
 async fn a_listener_who_was_told_of_what_is_lost_begins_anew() {
     let house = House::new();

@@ -1,4 +1,4 @@
-//! The signing key gives its place to another, also where that is cut off.
+//! Rotation of the signing key, also if it is interrupted.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -21,7 +21,7 @@ use crate::tampering::clean;
 const SECRET: &str = "correct horse battery staple";
 const SEEDS: [[u8; 32]; 3] = [[7; 32], [8; 32], [9; 32]];
 
-/// Users with passwords and sessions, events, a fork, and a timeline that nobody wrote to.
+/// Creates users with passwords and sessions, events, a fork, and a timeline that is never written to.
 async fn fill(home: &Home<'_>) {
     for name in ["one", "two"] {
         home.engine.create_timeline(&home.admin, timeline_id(name), None).await.unwrap();
@@ -47,12 +47,12 @@ fn next(house: &mut House, seed: [u8; 32]) {
     house.next_signer = Some(Arc::new(SeedSigner::new(seed)));
 }
 
-/// Puts the next key in the place of the one that signed.
+/// Replaces the signing key by the next one.
 fn take_place(house: &mut House) {
     house.signer = house.next_signer.take().expect("there is a next key");
 }
 
-/// Returns the entries of rotations.
+/// Returns the entries about rotations.
 fn rotations(lines: &[Line]) -> Vec<&Line> {
     lines.iter().filter(|line| line.action == "rotate_signing_key").collect()
 }
@@ -76,7 +76,7 @@ async fn every_ledger_goes_over_and_nothing_else_changes() {
     let sizes: BTreeMap<_, _> =
         home.store.open().await.unwrap().heads.into_iter().map(|head| (head.id, head.frontier.size())).collect();
     assert_eq!((rotation.rotated, &rotation.ledgers), (5, &sizes));
-    // By the retired key alone, the entry and with it the new key are proven.
+    // The retired key alone proves the entry, and with it the new key.
     for timeline in sizes.keys() {
         let proof = home.engine.rotation_proof(timeline).await.unwrap();
         let signed = open_note(&house, timeline.as_str(), &proof.checkpoint.note);
@@ -98,7 +98,7 @@ async fn every_ledger_goes_over_and_nothing_else_changes() {
         assert_eq!(line.payload["retired_verifier_key"], key(SEEDS[0], &line.timeline).to_string());
         assert_eq!(line.payload["verifier_key"], key(SEEDS[1], &line.timeline).to_string());
     }
-    // Both have signed what is newest, inside and outside.
+    // Both keys have signed the newest checkpoints, stored internally and externally.
     for (timeline, note) in house.outside.notes() {
         let ids: Vec<_> = Note::parse(note.as_bytes()).unwrap().signatures().iter().map(NoteSignature::id).collect();
         let timeline = timeline.as_str();
@@ -113,7 +113,7 @@ async fn every_ledger_goes_over_and_nothing_else_changes() {
     for name in ["ada", "bob"] {
         log_in(&home, name).await;
     }
-    // What is signed from here on is signed by the new key alone.
+    // From here on the new key alone signs.
     home.engine.read_clock(&home.admin, None).await.unwrap();
     let note = home.engine.checkpoint(&home.admin, &timeline_id("main"), true).await.unwrap().note;
     assert_eq!(Note::parse(note.as_bytes()).unwrap().signatures().len(), 1);
@@ -136,7 +136,7 @@ async fn rotating_twice_works() {
     let lines = home.close().await;
     assert_eq!(rotations(&lines).len(), 10);
     clean(&house).await;
-    // The first two keys open nothing any more.
+    // The first two keys do not open the store any more.
     for seed in &SEEDS[..2] {
         house.signer = Arc::new(SeedSigner::new(*seed));
         let refused = house.try_open(house.store()).await.err().expect("another key signs");
@@ -146,8 +146,8 @@ async fn rotating_twice_works() {
     house.open().await.close().await;
 }
 
-/// Cuts a rotation off after each of its commits. The service starts with the key that signed, and the rotation is
-/// finished.
+/// Interrupts a rotation after each of its commits. The service starts with the current key, and the rotation is then
+/// completed.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_rotation_may_be_cut_off_at_every_step() {
     let mut cuts_count = 0;
@@ -163,11 +163,11 @@ async fn a_rotation_may_be_cut_off_at_every_step() {
         drop(home);
         drop(store);
         if !is_kept_outside && house.outside.steps_count() > steps_before {
-            // The process ended between a commit and the keeping of its checkpoints.
+            // The process ended between a commit and storing its checkpoints.
             house.outside.lose_last();
         }
         cuts_count += u32::from(cut.is_err());
-        // The service runs on with the key that signed, in which somebody logs in and writes.
+        // The service continues with the current key, and receives logins and writes.
         let home = house.open().await;
         let session = log_in(&home, "ada").await;
         log_in(&home, "bob").await;
@@ -176,11 +176,11 @@ async fn a_rotation_may_be_cut_off_at_every_step() {
         if is_kept_outside {
             home.close().await;
         } else {
-            // Of ledgers that nobody wrote to, what is outside is still older than what is inside.
+            // The external checkpoints of ledgers without writes are still older than the internal ones.
             home.engine.close().await;
         }
         clean(&house).await;
-        // And the rotation is finished.
+        // The rotation is completed.
         let home = house.open().await;
         let finished = home.engine.rotate_signing_key().await.unwrap();
         assert!(finished.rotated >= 2, "`main` and `system` were written to: {finished:?}");
@@ -210,7 +210,7 @@ async fn what_was_not_kept_outside_is_before_the_key_changes() {
     let kept = house.outside.notes();
     home.engine.rotate_signing_key().await.unwrap();
     home.engine.close().await;
-    // As a crash leaves it that comes right after the last commit: what is outside is older.
+    // Like a crash right after the last commit: the external checkpoints are older.
     house.outside.hold(kept.clone());
     house.signer = Arc::new(SeedSigner::new(SEEDS[1]));
     let refused = house.try_open(house.store()).await.err().expect("what is outside is signed by the old key alone");
@@ -227,7 +227,7 @@ async fn what_was_not_kept_outside_is_before_the_key_changes() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_next_signature_that_is_wrong_counts_for_nothing() {
     let mut house = lived_in().await;
-    // Another hand adds what claims to be of the next key.
+    // An attacker adds a signature that claims to be by the next key.
     let (old, new) = (SeedSigner::new(SEEDS[0]), SeedSigner::new(SEEDS[1]));
     let key = VerifierKey::new("timenav.test/one", new.public_key()).unwrap();
     let connection = rusqlite::Connection::open(house.path()).unwrap();
@@ -268,7 +268,7 @@ async fn a_request_that_is_repeated_over_a_rotation_happens_once() {
     let asking = asked(&home, "k", "an hour");
     let again = home.engine.change_clock(&home.admin, None, hour(), asking).await.unwrap();
     assert!(again.replayed && again.ledger == first.ledger);
-    // What is asked since is compared again.
+    // Later requests are compared again.
     let asking = asked(&home, "l", "an hour");
     home.engine.change_clock(&home.admin, None, hour(), asking).await.unwrap();
     let other = home.engine.change_clock(&home.admin, None, hour(), asked(&home, "l", "another")).await;
@@ -304,7 +304,7 @@ async fn without_a_next_key_there_is_no_rotation() {
     assert!(matches!(refused, Err(Refusal::FeatureDisabled { .. })), "{refused:?}");
     let lines = home.close().await;
     assert_eq!(rotations(&lines).len(), 0);
-    // A checkpoint of the key that signs is none of another.
+    // A checkpoint by the current key is not valid for another key.
     let key = VerifierKey::new("timenav.test/main", SeedSigner::new(SEEDS[1]).public_key()).unwrap();
     let note = house.outside.notes()[&timeline_id("main")].clone();
     assert!(Checkpoint::open(note.as_bytes(), &key, |_, _, _| true).is_err());

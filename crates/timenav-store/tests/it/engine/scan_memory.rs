@@ -1,4 +1,4 @@
-//! How much a scan has in memory, whatever the ledger holds.
+//! Memory of a scan does not depend on the size of the ledger.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -13,7 +13,7 @@ use crate::house::{Home, House, on};
 use crate::sample::{event_id, moment};
 use crate::tampering::look_through;
 
-/// More than a scan is handed of events that say as little as these, in bytes.
+/// More bytes than a scan receives for events as short as these.
 const HANDED_BYTES_MAX: usize = 1024 * 1024;
 
 fn draft(number: usize) -> EventDraft {
@@ -32,7 +32,7 @@ async fn intervene(home: &Home<'_>, effect: Effect, action: &str) {
     home.engine.manipulate_event(&home.admin, on("main"), request, None).await.unwrap();
 }
 
-/// What was recorded and not changed is compared by passing over the table.
+/// Unchanged events are compared in a pass over the table.
 #[tokio::test]
 async fn events_are_looked_up_one_by_one_only_where_they_were_changed() {
     let house = House::new();

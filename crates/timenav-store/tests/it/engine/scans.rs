@@ -1,4 +1,4 @@
-//! Scans that run, at the same moment and to an end that nobody waits for.
+//! Concurrent scans, and scans that are abandoned.
 
 use std::sync::Arc;
 
@@ -41,7 +41,7 @@ async fn so_many_scans_run_and_no_more_and_a_dropped_one_makes_room() {
     let refused = home.engine.ask_for_scan(&third, &main, Depth::Quick).await.unwrap_err();
     assert!(matches!(refused, Refusal::RateLimited { retry_after_seconds: 5, .. }), "{refused}");
     assert_eq!(home.lines().await.len(), lines, "what found no place is not in the ledger");
-    // One is given up while it waits for its entries.
+    // One is abandoned while it waits for its entries.
     let dropped = running.pop().unwrap();
     dropped.abort();
     assert!(dropped.await.unwrap_err().is_cancelled());

@@ -1,5 +1,5 @@
-//! Two engines on one store, of which one writes wherever the other comes: when that asks what it needs, and before it
-//! commits. What was decided on heads that have moved is decided again; no answer is lost, wrong or given twice.
+//! Two engines on one store. One of them writes whenever the other one asks for facts or is about to commit. Decisions
+//! based on outdated heads are repeated, and no response is lost, wrong or duplicated.
 
 mod ask;
 mod request;
@@ -22,14 +22,14 @@ use crate::faulty_store::{FaultyStore, Meddler};
 use crate::house::{Home, House, is_unavailable, on, told};
 use crate::sample::{timeline_id, user_id};
 
-/// What somebody else does in between.
+/// Interference by the other writer.
 #[derive(Clone, Copy, Debug)]
 enum Meddling {
-    /// Moves the same timeline on.
+    /// Writes to the same timeline.
     SameTimeline,
-    /// Moves `system` on, and with it who there is.
+    /// Writes to `system`, and so changes the directory.
     System,
-    /// Makes another timeline, which takes a key in the store.
+    /// Creates another timeline, which takes a key in the store.
     NewTimeline,
     /// Sends the very same request first.
     SameRequest,
@@ -39,7 +39,7 @@ const MEDDLINGS: [Meddling; 4] =
     [Meddling::SameTimeline, Meddling::System, Meddling::NewTimeline, Meddling::SameRequest];
 
 impl Meddling {
-    /// Returns what moves the timeline of a request on, and does not change what the request finds.
+    /// Returns a request that writes to the same timeline without changing what this request finds.
     const fn beside(request: Request) -> Request {
         if request.is_about_timers() { Request::Anchor } else { Request::Clock }
     }
@@ -56,7 +56,7 @@ impl Meddling {
     }
 }
 
-/// Returns how many entries of each action were written since the ledgers had these sizes.
+/// Returns the number of entries per action written since the ledgers had these sizes.
 async fn written_since(store: &dyn Store, sizes: &[(TimelineKey, u64)]) -> HashMap<Action, usize> {
     let before: HashMap<TimelineKey, u64> = sizes.iter().copied().collect();
     let mut written = HashMap::new();
@@ -71,8 +71,8 @@ async fn written_since(store: &dyn Store, sizes: &[(TimelineKey, u64)]) -> HashM
     written
 }
 
-/// Sends a request while somebody else writes when the writer comes to a store for the `point`th time. Returns whether it
-/// came there.
+/// Sends a request while the other engine writes when the writer accesses the store for the `point`th time. Returns
+/// whether it did.
 async fn meddle(
     (left, store): (&Home<'_>, &FaultyStore),
     right: &Home<'_>,
@@ -80,7 +80,7 @@ async fn meddle(
 ) -> bool {
     let name = format!("{request:?}-{meddling:?}-{point}").to_lowercase();
     let scene = request.prepare(left, &name).await;
-    // Whoever only reads sees what was written here: by its entry it finds out what others have written.
+    // A reader sees what was written here, because its own entry shows it what others have written.
     right.engine.read_clock(&right.admin, None).await.unwrap();
     let sizes = left.store.sizes().await.unwrap();
     let (visits, theirs) = (Arc::new(AtomicUsize::new(0)), Arc::new(parking_lot::Mutex::new(None)));
@@ -116,7 +116,7 @@ async fn meddle(
         assert_eq!(found, count * times + others, "{case}: entries `{}`", action.word());
     }
     if theirs.is_some() && request.twice() == Twice::Told {
-        // Either engine tells it again, and writes nothing.
+        // Either engine repeats the response, and writes nothing.
         let sizes = left.store.sizes().await.unwrap();
         for home in [left, right] {
             let again = request.ask(home.engine.clone(), scene.clone()).await.expect(&case);
@@ -133,13 +133,13 @@ fn check_alone(ours: &Told, case: &str) -> usize {
     1
 }
 
-/// Compares what both were told with what the interface promises. Returns how often the request has happened.
+/// Compares both responses with what the API guarantees. Returns how often the request has happened.
 fn check(request: Request, meddling: Meddling, (ours, theirs, locks): (&Told, &Told, bool), case: &str) -> usize {
     if !matches!(meddling, Meddling::SameRequest) {
         assert!(!ours.as_ref().expect(case).replayed, "{case}");
         match theirs {
             Ok(theirs) => assert!(!theirs.replayed, "{case}"),
-            // Who had to wait for what was locked may come after the end.
+            // A request that had to wait for a lock may come after the end.
             Err(Refusal::Ended { .. } | Refusal::HandedOver { .. }) => {
                 assert!(locks && request.closes_timeline(), "{case}");
             }
@@ -150,7 +150,7 @@ fn check(request: Request, meddling: Meddling, (ours, theirs, locks): (&Told, &T
     match request.twice() {
         Twice::Told => {
             let (ours, theirs) = (ours.as_ref().expect(case), theirs.as_ref().expect(case));
-            // Whoever came first has written; the other is told the same.
+            // The first one has written, and the other one gets the same response.
             assert_eq!((ours.ledger, ours.replayed), (theirs.ledger, !theirs.replayed), "{case}");
             assert!(ours.replayed || locks, "{case}: who came in between was there first");
             1
@@ -173,16 +173,16 @@ fn check(request: Request, meddling: Meddling, (ours, theirs, locks): (&Told, &T
     }
 }
 
-/// What is pruned is younger than a day.
+/// Pruned entries are less than a day old.
 fn keeping_nothing(mut house: House) -> House {
     house.options.retention_floor_seconds = 0;
     house
 }
 
-/// Has every request tried, and not one of some: that takes minutes.
+/// Environment variable to test every request instead of a sample, which takes minutes.
 const ALL_REQUESTS: &str = "TIMENAV_TEST_ALL_REQUESTS";
 
-/// Returns the requests that are tried: every one of so many.
+/// Returns the requests to test: one in `of`.
 fn tried(of: usize) -> impl Iterator<Item = &'static Request> {
     Request::ALL.iter().step_by(if said(ALL_REQUESTS).is_some() { 1 } else { of })
 }
@@ -196,7 +196,7 @@ async fn whatever_another_writer_does_in_between_is_decided_upon_again() {
     }
 }
 
-/// As the test above, of two services that lock what they write to.
+/// Like the test above, for two services that lock what they write to.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn whatever_another_service_does_in_between_is_decided_upon_again() {
     for request in tried(8) {
@@ -213,7 +213,8 @@ async fn interfere(house: &House, store: FaultyStore, other: Arc<dyn Store>, req
     let right = house.try_open(other).await.unwrap();
     for meddling in MEDDLINGS {
         if matches!(meddling, Meddling::SameRequest) && request.keeps_an_answer_alone() && !store.locks() {
-            // No ledger grows by it. Only who locks is told that somebody else was first, and whoever shares a store locks.
+            // No ledger grows by it. Only services that lock, which those on a shared store do, are told that someone
+            // else was first.
             continue;
         }
         if matches!(meddling, Meddling::SameRequest) && request.is_about_a_stream() && !store.locks() {
@@ -225,8 +226,8 @@ async fn interfere(house: &House, store: FaultyStore, other: Arc<dyn Store>, req
         }
         assert!(point > 0, "{request:?} asks the store for nothing");
     }
-    // The ledgers are whole. Both keep their checkpoints in one place here, where the slower one may come last with an older
-    // one: whoever starts afterwards keeps the newest.
+    // The ledgers are intact. Both services store their checkpoints in one place here, and the slower one may store an
+    // older one last. The next start stores the newest.
     right.engine.close().await;
     left.engine.close().await;
     drop((left, right));
@@ -254,7 +255,7 @@ fn every_action_is_interfered_with() {
     }
 }
 
-/// Returns the types that decide, as the engine's sources have them.
+/// Returns the types with decisions according to the engine's sources.
 fn deciding(folder: &Path) -> BTreeSet<String> {
     let mut found = BTreeSet::new();
     for entry in std::fs::read_dir(folder).unwrap() {
@@ -337,7 +338,7 @@ async fn rows_of_which_no_entry_tells_are_not_taken_over_from_another_writer() {
     right.engine.read_clock(&right.admin, None).await.unwrap();
     left.engine.read_clock(&left.admin, None).await.unwrap();
     write("UPDATE users SET operator = 1 WHERE user_id = 'ada'");
-    // Each has the other take over what it wrote on `main`.
+    // Each makes the other one load what it wrote on `main`.
     right.engine.change_clock(&right.admin, None, hour(), None).await.unwrap();
     left.engine.change_clock(&left.admin, None, hour(), None).await.unwrap();
     let refused = left.engine.create_user(&ada, user_id("eve"), true, None).await;

@@ -24,7 +24,7 @@ fn of(user: Option<&str>, secret: &str, current: Option<&str>) -> PasswordReques
     PasswordRequest { user_id: user.map(user_id), password: password(secret), current: current.map(password) }
 }
 
-/// Makes a user with a password.
+/// Creates a user with a password.
 pub(super) async fn with_password(home: &Home<'_>, name: &str) -> Caller {
     let caller = home.user(name, false).await;
     home.engine.set_password(&home.admin, of(Some(name), SECRET, None)).await.unwrap();
@@ -64,7 +64,7 @@ async fn who_logs_in_acts_as_themselves() {
     let session = log_in(&home, "ada").await;
     let caller = home.engine.authenticate_session(&session.secret).unwrap();
     assert_eq!((caller.user_id.as_str(), caller.timeline_id.as_str(), caller.scopes.is_none()), ("ada", "main", true));
-    // With the permissions and the restrictions that ada has at that moment.
+    // With ada's current permissions and restrictions.
     assert_eq!(told(&home.engine.read_clock(&caller, None).await), "Hidden");
     let hers = Some(crate::sample::timeline_id("hers"));
     home.engine.change_clock(&caller, hers.clone(), ClockCommand::Pause, None).await.unwrap();
@@ -88,7 +88,7 @@ async fn whoever_is_not_let_in_is_not_told_why() {
     house.passwords.compared_count.store(0, Ordering::SeqCst);
     for (count, (name, secret)) in (1..).zip([("ada", OTHER), ("bob", SECRET), ("nobody", SECRET), ("ada", " ")]) {
         assert!(try_log_in(&home, name, secret).await.is_none(), "{name}");
-        // As much is done for whoever it is.
+        // The same work is done for every user.
         assert_eq!(house.passwords.compared_count.load(Ordering::SeqCst), count);
     }
     let lines = home.lines().await;
@@ -116,7 +116,7 @@ async fn a_session_ends_by_itself() {
     }
     assert!(!lasts(&home, &idle) && !lasts(&home, &used), "none lasts longer, however it is used");
     assert_eq!(told(&home.engine.renew_session(&used.caller).await), "Unidentified(Session)");
-    // To the microsecond.
+    // Exact to the microsecond.
     let next = log_in(&home, "ada").await;
     house.clock.advance(IDLE - 1);
     assert!(lasts(&home, &next));
@@ -146,7 +146,7 @@ async fn the_use_of_a_session_is_noted_now_and_then() {
     let since = |at: timenav_core::time::Instant<_>| at.since(created_at).micros();
     assert_eq!([last_seen_at, idle_expires_at, expires_at].map(since), [IDLE / 30, IDLE / 30 + IDLE, LONGEST]);
     assert!(is_current);
-    // And outlives a restart.
+    // It survives a restart.
     let home = home.reopen().await;
     house.clock.advance(IDLE - 1);
     assert!(lasts(&home, &session));
@@ -186,7 +186,7 @@ async fn a_new_session_takes_the_place_of_the_one_before() {
     let (first, other) = (log_in(&home, "ada").await, log_in(&home, "ada").await);
     let second = home.engine.log_in(user_id("ada"), password(SECRET), Some(&first.caller)).await.unwrap().unwrap();
     assert_eq!([&first, &other, &second].map(|session| lasts(&home, session)), [false, true, true]);
-    // One that is not let in keeps the session that they are in.
+    // A rejected login keeps the current session.
     let refused = home.engine.log_in(user_id("ada"), password(OTHER), Some(&second.caller)).await.unwrap();
     assert!(refused.is_none() && lasts(&home, &second));
     close(home).await;
@@ -240,7 +240,7 @@ async fn who_may_set_which_password_and_what_it_ends() {
     let bob = home.user("bob", false).await;
     let [a, b] = [log_in(&home, "ada").await, log_in(&home, "ada").await];
     let set = async |caller: &Caller, request| told(&home.engine.set_password(caller, request).await);
-    // Not others', and not in a session without showing the one before.
+    // Not for other users, and not in a session without the current password.
     assert_eq!(set(&bob, of(Some("ada"), OTHER, None)).await, "OperatorOnly");
     assert_eq!(set(&bob, of(Some("nobody"), OTHER, None)).await, "OperatorOnly");
     assert!(set(&a.caller, of(None, OTHER, None)).await.starts_with("Invalid { field: \"current_password\""));
@@ -255,11 +255,11 @@ async fn who_may_set_which_password_and_what_it_ends() {
     assert_eq!(set(&scoped, of(None, OTHER, None)).await, "Scope { needs: Operator }");
     assert_eq!(told(&home.engine.log_out(&scoped, true).await), "Scope { needs: Operator }");
     assert!(lasts(&home, &a) && lasts(&home, &b) && try_log_in(&home, "ada", OTHER).await.is_none());
-    // In a session it ends the others.
+    // In a session it ends all others.
     assert_eq!(set(&a.caller, of(None, OTHER, Some(SECRET))).await, "ok");
     assert_eq!([&a, &b].map(|session| lasts(&home, session)), [true, false]);
     assert!(try_log_in(&home, "ada", SECRET).await.is_none() && try_log_in(&home, "ada", OTHER).await.is_some());
-    // By a key, or by somebody else, all.
+    // With a key, or by another user, it ends all.
     assert_eq!(set(&ada, of(None, SECRET, None)).await, "ok");
     assert!(!lasts(&home, &a));
     let c = log_in(&home, "ada").await;
@@ -322,7 +322,7 @@ async fn somebody_logs_in_first() {
     close(home).await;
 }
 
-/// Rows that somebody with the database, and without the service's key, writes into it.
+/// Rows written by an attacker who has the database but not the service's key.
 #[tokio::test]
 async fn a_row_of_another_hand_lets_nobody_in() {
     let house = House::new();
@@ -338,7 +338,7 @@ async fn a_row_of_another_hand_lets_nobody_in() {
         renewed_at: host(i64::MAX >> 16),
         expires_at: host(i64::MAX >> 16),
     };
-    // Somebody else's session, taken over, and a password that mallory knows.
+    // Another user's session, taken over, and a password known to mallory.
     let taken = Session { user_id: user_id("admin"), ..(**directory.sessions.values().next().unwrap()).clone() };
     let ours = directory.passwords.get(&user_id("ada")).unwrap().clone();
     let planted = KeptPassword { user_id: user_id("admin"), ..(*ours).clone() };
@@ -362,19 +362,19 @@ async fn a_row_of_another_hand_lets_nobody_in() {
     );
 }
 
-/// Nothing is opened with rows that were not signed, whatever the operator accepts.
+/// A store with unsigned rows is not opened, whatever the operator accepts.
 async fn check_refused(house: &House) {
     let refused = house.try_open(house.store()).await.err();
     assert!(matches!(&refused, Some(OpenError::Rows { timeline, .. }) if timeline.is_system()), "{refused:?}");
 }
 
-/// Returns what a scan finds in `system`: the kind, the table and the row.
+/// Returns the findings of a scan in `system`: kind, table and row.
 async fn rows_found(house: &House) -> Vec<String> {
     let row = |text: &String| text.splitn(3, ": ").take(2).collect::<Vec<_>>().join(": ");
     evidence(house, "system").await.iter().map(row).collect()
 }
 
-/// Rows that the service wrote, of another time: they open nothing any more, and a scan tells.
+/// Old rows of the service itself: they grant nothing, and a scan reports them.
 #[tokio::test]
 async fn a_row_of_another_time_is_found() {
     let house = House::new();

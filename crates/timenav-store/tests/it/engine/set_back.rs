@@ -10,7 +10,7 @@ use crate::sample::timeline_id;
 const SECOND: i64 = 1_000_000;
 const DAY: i64 = 86_400 * SECOND;
 
-/// Lives through a start at which the host's clock is 400 days ahead, and returns what is left after it.
+/// Goes through a start with the host clock 400 days ahead, and returns the state afterwards.
 async fn after_the_wrong_start(house: &House) -> Home<'_> {
     let home = house.open().await;
     house.clock.stop();
@@ -53,7 +53,7 @@ async fn sessions_last_for_their_real_time_after_it() {
     assert!(lasts(&home, &session), "its use cannot be noted, so it does not end for want of it");
     house.clock.advance(1);
     assert!(!lasts(&home, &session));
-    // A small step back, as over a network, ends nothing.
+    // A small step back, as by network time synchronization, ends no session.
     let session = log_in(&home, "ada").await;
     house.clock.advance(-HOST_CLOCK_BEHIND_SECONDS_MAX * SECOND);
     assert!(lasts(&home, &session));
@@ -62,7 +62,7 @@ async fn sessions_last_for_their_real_time_after_it() {
     home.close().await;
 }
 
-/// The way out that the manual tells of.
+/// The workaround in the manual.
 #[tokio::test]
 async fn a_fork_goes_on_from_the_right_time() {
     let house = House::new();

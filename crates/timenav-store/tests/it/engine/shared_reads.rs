@@ -1,4 +1,4 @@
-//! Reads that share an entry: who reads what they tell, page by page, and what a revoked right does to them.
+//! Reads that share an entry: visibility, paging, and the effect of revoked permissions.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -12,12 +12,12 @@ use crate::house::{Home, House, told};
 use crate::sample::{timeline_id, users};
 use crate::tampering::{Outside, clean, connect, look};
 
-/// Reads of the admin, and of somebody else.
+/// Number of reads by the admin, and by another user.
 const READS: [usize; 2] = [25, 12];
-/// More than enough for tasks to hand in what they ask for.
+/// More than enough for tasks to submit their requests.
 const ROUNDS: usize = 1_000;
 
-/// Has many read while a commit is on its way, so that what they read is told together.
+/// Makes many reads during a commit, so that they share an entry.
 async fn read_together(store: &FaultyStore, home: &Home<'_>, other: &Caller) {
     store.close_gate();
     let one = |caller: &Caller| {
@@ -37,7 +37,7 @@ async fn read_together(store: &FaultyStore, home: &Home<'_>, other: &Caller) {
     }
 }
 
-/// Returns the log of `main`, asked for in pages, and how many pages there were.
+/// Returns the log of `main`, read in pages, and the number of pages.
 async fn log(home: &Home<'_>, order: LogOrder, user_id: Option<&str>, items_max: usize) -> (Vec<LogEntry>, usize) {
     let (mut logs, mut pages, mut cursor) = (Vec::new(), 0, None);
     loop {
@@ -92,7 +92,7 @@ async fn each_is_listed_by_itself_once_however_it_is_asked() {
     home.close().await;
 }
 
-/// Returns the keys of the entries whose payload is kept deflated.
+/// Returns the keys of the entries whose payload is compressed.
 fn packed(house: &House) -> Vec<i64> {
     let connection = connect(house);
     let select = "SELECT entry FROM contents WHERE payload_bytes > 4 * length(payload)";
@@ -120,7 +120,7 @@ async fn what_is_kept_deflated_cannot_be_changed() {
         "payload_bytes = 9223372036854775807",
         "payload_bytes = NULL",
         "salt = zeroblob(16)",
-        // Stored and not deflated: RFC 1951 has that too, and the bytes are another reader's.
+        // A stored block of RFC 1951, without compression, whose contents belong to another reader.
         "payload = x'010200fdff7b7d', payload_bytes = 2",
     ] {
         house.replace_database(&whole);
@@ -145,7 +145,7 @@ async fn who_lost_the_right_before_the_entry_is_not_answered() {
         tokio::spawn(async move { engine.set_access_control(&admin, timeline_id("main"), change, None).await })
     };
     set(lists(users(["other"]))).await.unwrap().unwrap();
-    // They are let on while the right is theirs, and their entry would come after it was taken.
+    // They are admitted while they have permission, and their entry would come after its removal.
     store.close_gate();
     let taking = set(lists(users([])));
     store.arrival().await;

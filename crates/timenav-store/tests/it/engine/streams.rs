@@ -1,4 +1,4 @@
-//! Ledgers as they grow: what a listener is told where there is much that is not told.
+//! Streams of ledgers with many entries that are not reported.
 
 use timenav_core::event::{Cause, CauseKind, EventDraft};
 use timenav_core::paradox::Settings;
@@ -7,7 +7,7 @@ use timenav_engine::{ErasureRequest, LedgerStream, News, Options, Told, Topic, W
 use crate::house::{Home, House, told, watch};
 use crate::sample::{event_id, moment, timeline_id};
 
-/// What is told without a look at what it makes of the other events.
+/// News that needs no paradox detection.
 const TOLD: [Topic; 3] = [Topic::Clock, Topic::Events, Topic::Interventions];
 const PARADOXES: [Topic; 1] = [Topic::Paradoxes];
 
@@ -26,7 +26,7 @@ async fn a_listener_is_told_how_far_it_has_come_where_nothing_else_is() {
     let home = house.open().await;
     let mut stream = home.engine.watch_ledger(&home.admin, watch(&[Topic::Events], None)).await.unwrap();
     assert_eq!(stream.next().await.unwrap().what, News::Mark, "where it begins");
-    // Each has an entry of its own, because none comes before the last was answered.
+    // Each gets its own entry, because it is sent after the previous response.
     for _ in 0..2_500 {
         home.engine.read_clock(&home.admin, None).await.unwrap();
     }
@@ -42,7 +42,7 @@ async fn a_listener_is_told_how_far_it_has_come_where_nothing_else_is() {
     assert_eq!((event_of(&told), told.position), (Some("e1"), position));
     assert_eq!(marks.len(), 2, "{marks:?}");
     assert!(marks[0] + 1_000 == marks[1] && marks[1] < position, "{marks:?}");
-    // Who comes back with such an id misses nothing.
+    // Reconnecting with such an id misses nothing.
     let again = home.engine.watch_ledger(&home.admin, watch(&[Topic::Events], Some(marks[1]))).await;
     assert_eq!(again.unwrap().next().await.unwrap(), told);
     drop(stream);
@@ -74,14 +74,14 @@ async fn who_falls_too_far_behind_begins_anew() {
     home.close().await;
 }
 
-/// Records an event that is earlier than the one it names as its cause.
+/// Records an event before the event that it names as its cause.
 async fn record_early(home: &Home<'_>, name: &str, cause: &str) -> u64 {
     let causes = vec![Cause { event_id: event_id(cause), kind: CauseKind::Requires }];
     let draft = EventDraft { event_id: Some(event_id(name)), causes, ..EventDraft::at(moment(0), "it happens") };
     home.engine.record_events(&home.admin, None, vec![draft], None).await.unwrap().ledger.position
 }
 
-/// Returns the next paradox: where it was told, whether it is healed, and its key.
+/// Returns the next paradox: its position, whether it is resolved, and its key.
 async fn next_paradox(stream: &mut LedgerStream) -> (u64, bool, String) {
     loop {
         let told = stream.next().await.unwrap();
@@ -96,12 +96,13 @@ async fn so_many_events_are_followed_and_no_more() {
     let house = House::with(Options { views_events_max: 7, ..House::new().options });
     let home = house.open().await;
     let full = r#"LimitReached { what: "events on timelines whose paradoxes are streamed", max: 7 }"#;
-    // Equal events are six pairs of duplicates, which weigh as much as three events.
+    // Equal events form six pairs of duplicates, which weigh as much as three events.
     for number in 0..4 {
         record(&home, &format!("e{number}")).await;
     }
     let mut stream = home.engine.watch_ledger(&home.admin, watch(&PARADOXES, None)).await.unwrap();
-    // Who listens to the same shares what it is found in; other settings, and who is behind, need more.
+    // Another listener with the same settings shares the index. Other settings, or a listener that is behind, need more
+    // memory.
     drop(home.engine.watch_ledger(&home.admin, watch(&PARADOXES, None)).await.unwrap());
     let settings = Settings { speed_kmh: 1.0, ..Settings::default() };
     let paradoxes = WatchedParadoxes { settings, ..WatchedParadoxes::default() };
@@ -112,7 +113,7 @@ async fn so_many_events_are_followed_and_no_more() {
     drop(stream);
     stream = home.engine.watch_ledger(&home.admin, other()).await.unwrap();
     stream.next().await.unwrap();
-    // What grows beyond the limit is told no more, and refused to who comes back.
+    // A stream that exceeds the limit ends, and reconnecting is rejected.
     record(&home, "e4").await;
     assert_eq!(stream.next().await, None);
     drop(stream);
@@ -136,7 +137,7 @@ async fn paradoxes_of_long_ago_are_told_as_they_were_made() {
     };
     let drafts = (0..EARLY).map(draft).collect();
     home.engine.import_events(&home.admin, &timeline_id("main"), drafts).await.unwrap();
-    // More than is remembered was made before the first was told.
+    // More paradoxes than are remembered were found before the first was read.
     let mut heard = Vec::new();
     for _ in 0..EARLY {
         heard.push(next_paradox(&mut live).await);
@@ -148,7 +149,7 @@ async fn paradoxes_of_long_ago_are_told_as_they_were_made() {
         for expected in &heard[skipped..] {
             assert_eq!(next_paradox(&mut late).await, *expected, "after {seen}");
         }
-        // Both hear what comes next.
+        // Both receive the following news.
         let position = record_early(&home, &format!("after{skipped}"), "cause").await;
         let next = next_paradox(&mut late).await;
         assert_eq!(next.0, position);
@@ -175,7 +176,7 @@ async fn what_is_erased_is_in_no_paradox_that_is_told() {
     let made = record_early(&home, "again", "other").await;
     let next = next_paradox(&mut live).await;
     assert_eq!((next.0, next.1), (made, false));
-    // Who comes back is told that something was left out, and nothing of what was erased.
+    // A reconnecting client is notified of a gap, and receives nothing that was erased.
     let mut late = home.engine.watch_ledger(&home.admin, watch(&PARADOXES, Some(start))).await.unwrap();
     let reset = late.next().await.unwrap();
     assert_eq!((reset.what, reset.position), (News::Reset, erased));

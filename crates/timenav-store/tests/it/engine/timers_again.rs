@@ -1,4 +1,4 @@
-//! Timers of clocks that go back, of histories that return, and of forks.
+//! Timers after clock moves back, returns and forks.
 
 use std::collections::BTreeSet;
 
@@ -19,7 +19,7 @@ use crate::house::{Home, House, on};
 use crate::sample::{moment, timeline_id};
 
 const SECOND: i64 = 1_000_000;
-/// Longer than a queue counts as heard, and than a lease lasts.
+/// Longer than a listener stays registered on a queue, and than a lease.
 const LONG: i64 = 40 * SECOND;
 
 pub(super) fn at(seconds: i64) -> Instant<Virtual> {
@@ -36,19 +36,19 @@ pub(super) fn every(seconds: i64) -> Schedule {
     Schedule::Repeating(Box::new(Repeating::read(source, Misfire::All, false).unwrap()))
 }
 
-/// One timeline and its clock, at an open engine.
+/// One timeline and its clock on an open engine.
 pub(super) struct Line<'a> {
     pub(super) home: &'a Home<'a>,
     pub(super) id: TimelineId,
 }
 
 impl<'a> Line<'a> {
-    /// Returns `main`, whose clock stands at 0.
+    /// Returns `main`, with its clock paused at 0.
     async fn main(home: &'a Home<'a>) -> Self {
         Self::of(home, TimelineId::main()).await
     }
 
-    /// Returns a timeline, whose clock stands at 0.
+    /// Returns a timeline with its clock paused at 0.
     pub(super) async fn of(home: &'a Home<'a>, id: TimelineId) -> Self {
         let line = Self { home, id };
         line.change(ClockCommand::Pause, false).await.unwrap();
@@ -67,7 +67,7 @@ impl<'a> Line<'a> {
         self.change(ClockCommand::Travel { to: at(seconds), location: None }, refire).await.unwrap();
     }
 
-    /// Lets everything happen that happens by itself. Nobody listens.
+    /// Runs all background work. There is no listener.
     async fn drive(&self) {
         for _ in 0..200 {
             self.home.engine.keep_time().await;
@@ -93,7 +93,7 @@ impl<'a> Line<'a> {
         self.set_to(name, schedule, None).await
     }
 
-    /// Sets a timer whose firings go somewhere.
+    /// Sets a timer with a delivery target.
     pub(super) async fn set_to(
         &self,
         name: &str,
@@ -118,7 +118,7 @@ impl<'a> Line<'a> {
         let schedule = schedule.map(ScheduleChange::To);
         let request = TimerChangeRequest { schedule, deliver: Some(deliver), ..TimerChangeRequest::default() };
         let named = (TimerId::new(name).unwrap(), request);
-        // One that has no moment left is not changed.
+        // Timers with no time left are not changed.
         let _ = self.home.engine.change_timer(&self.home.admin, Some(self.id.clone()), named, None).await;
         self.drive().await;
     }
@@ -140,7 +140,7 @@ impl<'a> Line<'a> {
         self.home.engine.acknowledge(&self.home.admin, request, None).await.unwrap().firings[0].1
     }
 
-    /// Acknowledges all there is. Returns the moments, in the order in which they were handed out, and the ids.
+    /// Acknowledges everything. Returns the due times in the order of the claims, and the ids.
     pub(super) async fn work_off(&self) -> (Vec<(i64, String)>, BTreeSet<FiringId>) {
         let (mut done, mut ids) = (Vec::new(), BTreeSet::new());
         self.home.house.pass(LONG);
@@ -166,7 +166,7 @@ impl<'a> Line<'a> {
         self.home.store.timer_rows(key, TimersWanted::FiringsAfter(None, 10_000)).await.unwrap().firings
     }
 
-    /// Returns the armed timers with what they hand over, and the moments in flight.
+    /// Returns the armed timers with their payloads, and the due times of firings in flight.
     pub(super) async fn picture(&self) -> Picture {
         let armed = self.timers().await.into_iter().filter(|row| row.next.is_some());
         let mut armed: Vec<String> =
@@ -217,7 +217,7 @@ pub(crate) async fn fires_again(house: House) {
     line.go(11, false).await;
     let (done, first) = line.work_off().await;
     assert_eq!(done, [(4, "rule".to_owned()), (8, "rule".to_owned()), (10, "single".to_owned())]);
-    // What fell due stays so.
+    // Past firings stay.
     line.go(5, false).await;
     line.go(11, false).await;
     assert_eq!(line.work_off().await.0, []);
@@ -252,12 +252,12 @@ pub(crate) async fn is_superseded(house: House) {
     home.engine.keep_time().await;
     let claimed = line.claim(1).await;
     let (early, late) = (claimed[0].firing.clone(), line.firings().await[1].firing_id.clone());
-    // A rewind by a duration, of a clock that runs.
+    // A rewind of a running clock by a duration.
     line.change(ClockCommand::Resume, false).await.unwrap();
     line.change(ClockCommand::Rewind(parse_duration("3s").unwrap()), true).await.unwrap();
     line.change(ClockCommand::Pause, false).await.unwrap();
     assert_eq!(line.acknowledge(&late).await, FiringState::Superseded);
-    // What does not come again is still in flight.
+    // Firings that do not recur are still in flight.
     assert_eq!(line.acknowledge(&early.firing_id).await, FiringState::Acknowledged);
     home.close().await;
 }
@@ -297,12 +297,12 @@ pub(crate) async fn returns(house: House) {
         assert_eq!(again.len(), 5, "{again:?}");
         assert!(before.is_disjoint(&after));
         assert_eq!(line.acknowledge(&flying).await, FiringState::Acknowledged, "its outcome stays");
-        // Whoever sets up the same again finds the names free.
+        // The names are available for setting up the same again.
         line.set("new", once(41)).await.unwrap();
     }
     let untouched = line.timers().await.into_iter().find(|row| row.timer_id.as_str() == "untouched").unwrap();
     assert_eq!(untouched.round, 0, "what is as it was needs no other round");
-    // A clock alone leaves timers as they are.
+    // A return of the clock alone does not affect timers.
     let now = line.picture().await;
     home.engine.return_to_anchor(&home.admin, None, &anchor, ReturnScope::Clock, None).await.unwrap();
     assert_eq!(line.picture().await, now);
@@ -326,7 +326,7 @@ async fn a_fork_takes_timers_along_and_goes_its_own_way() {
     line.cancel("rule").await;
     let (done, own) = line.work_off().await;
     assert_eq!(done, [(1, "in-flight".to_owned())]);
-    // As of the past, which others have changed since.
+    // As of a past position, with later changes by others.
     let past = line.fork("past", Some(&anchor)).await;
     assert_eq!(past.picture().await, then);
     for fork in [&now, &past] {
@@ -337,14 +337,14 @@ async fn a_fork_takes_timers_along_and_goes_its_own_way() {
         let expected = [(1, "in-flight"), (4, "rule"), (8, "rule"), (10, "own"), (10, "single")];
         assert_eq!(done, expected.map(|(due, name)| (due, name.to_owned())));
         assert!(own.is_disjoint(&theirs));
-        // At one moment, what was taken along comes before what was set here.
+        // At the same due time, inherited timers come before own ones.
         let order: Vec<String> = fork.firings().await.iter().map(|firing| firing.timer_id.to_string()).collect();
         assert_eq!(order[3..], ["single".to_owned(), "own".to_owned()]);
-        // To a moment before it was forked.
+        // To a time before the fork.
         fork.return_to(&anchor).await;
         assert_eq!(fork.picture().await, then);
     }
-    // A fork of a fork, and back to the first one's anchor.
+    // A fork of a fork, returned to the first one's anchor.
     let deep = now.fork("deep", None).await;
     deep.go(30, false).await;
     deep.return_to(&anchor).await;
@@ -383,7 +383,7 @@ async fn a_fork_returns_to_timers_that_were_over_when_it_was_made() {
     home.close().await;
 }
 
-/// Numbers that look random, and are the same each time.
+/// Pseudorandom numbers, the same in each run.
 struct Numbers(u64);
 
 impl Numbers {
@@ -397,8 +397,8 @@ impl Numbers {
     }
 }
 
-/// Lives through random turns. What a move back or a return does is what was foreseen. Each anchor is returned to, and
-/// forked at, and timers stand as they stood there.
+/// Makes random moves. A move back or a return has the previewed effect. Each anchor is returned to and forked at, and
+/// its timers are as they were then.
 async fn live(seed: u64) {
     let house = House::new();
     let home = house.open().await;

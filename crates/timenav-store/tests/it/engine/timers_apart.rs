@@ -1,4 +1,4 @@
-//! Timers and firings of two timelines compared.
+//! Comparisons of timers and firings of two timelines.
 
 use timenav_core::event::EventDraft;
 use timenav_core::timers::FiringState;
@@ -8,7 +8,7 @@ use super::timers_again::{Line, every, once};
 use crate::house::{Home, House, on};
 use crate::sample::{event_id, moment, timeline_id};
 
-/// Returns all pages of a comparison, so many on each.
+/// Returns all pages of a comparison, with `items_max` items on each.
 async fn pages(home: &Home<'_>, names: (&str, &str), of: DiffOf, items_max: usize) -> Vec<DiffPage> {
     let mut pages: Vec<DiffPage> = Vec::new();
     loop {
@@ -21,7 +21,8 @@ async fn pages(home: &Home<'_>, names: (&str, &str), of: DiffOf, items_max: usiz
     }
 }
 
-/// Returns the timers that differ, with the second at which each is armed on either; `-1` where it is there and is not.
+/// Returns the timers that differ, with the second at which each is armed on either timeline; `-1` if it exists but is
+/// not armed.
 async fn timers(home: &Home<'_>, a: &str, b: &str) -> Vec<(String, Option<i64>, Option<i64>)> {
     let armed = |view: &Option<timenav_engine::TimerView>| {
         view.as_ref().map(|view| view.row.next.map_or(-1, |next| next.micros() / 1_000_000))
@@ -59,7 +60,7 @@ fn timer(name: &str, a: Option<i64>, b: Option<i64>) -> (String, Option<i64>, Op
     (name.to_owned(), a, b)
 }
 
-/// Timers differ in what they are armed for, and firings in what became of them since the timelines went apart.
+/// Timers differ in their schedule, and firings in their outcome since the timelines diverged.
 pub(crate) async fn apart(house: House) {
     const PENDING: State = Some(FiringState::Pending);
     const DONE: State = Some(FiringState::Acknowledged);
@@ -81,7 +82,7 @@ pub(crate) async fn apart(house: House) {
     assert_eq!((timers(&home, "p", "f").await, firings(&home, "p", "f").await), (vec![], vec![]), "it took all along");
     assert_eq!(timers(&home, "p", "p").await, []);
 
-    // What waited is done on the fork alone.
+    // The pending firing is settled only on the fork.
     fork.work_off().await;
     parent.cancel("cancelled").await;
     fork.patch("changed", Some(once(90))).await;
@@ -97,7 +98,7 @@ pub(crate) async fn apart(house: House) {
     let own = |name: &str, due, a, b| (name.to_owned(), due, a, b);
     let expected = [own("waits", 3, PENDING, DONE), own("rule", 10, None, PENDING), own("rule", 20, None, PENDING)];
     assert_eq!(firings(&home, "p", "f").await, expected);
-    // A fork of the fork has what became of it there, and a sibling has what became of the parent.
+    // A fork of the fork has the outcomes of the fork, and a sibling has those of the parent.
     let far = fork.fork("ff", None).await;
     assert_eq!((timers(&home, "f", "ff").await, firings(&home, "f", "ff").await), (vec![], vec![]));
     parent.fork("s", None).await;
@@ -105,7 +106,7 @@ pub(crate) async fn apart(house: House) {
     far.work_off().await;
     let expected = [own("waits", 3, PENDING, DONE), own("rule", 10, None, DONE), own("rule", 20, None, DONE)];
     assert_eq!(firings(&home, "s", "ff").await, expected);
-    // Where the clock has come to the same, only outcomes differ.
+    // If the clocks have reached the same time, only outcomes differ.
     parent.go(25, false).await;
     let expected = [own("waits", 3, PENDING, DONE), own("rule", 10, PENDING, DONE), own("rule", 20, PENDING, DONE)];
     assert_eq!(firings(&home, "p", "ff").await, expected);

@@ -1,4 +1,4 @@
-//! Many timers of one moment, and many moments at once: more than are looked at first.
+//! Many timers at one time, and many due times at once: more than are read first.
 
 use timenav_core::clock::ClockCommand;
 use timenav_core::ids::{QueueId, TimerId};
@@ -10,14 +10,14 @@ use crate::house::{Home, House};
 use crate::sample::moment;
 
 const SECOND: i64 = 1_000_000;
-/// More than are looked at first, and fewer than may fall due at once.
+/// More than are read first, and fewer than may fire at once.
 const MANY: usize = 60;
 
 fn to(seconds: i64) -> ClockChange {
     ClockCommand::Travel { to: moment(seconds * SECOND), location: None }.into()
 }
 
-/// Sets timers of a moment, whose names begin like this.
+/// Sets timers whose names have this prefix.
 async fn set(home: &Home<'_>, name: &str, seconds: impl Iterator<Item = i64>) {
     for (number, at) in seconds.enumerate() {
         let request = TimerRequest { schedule: Some(Schedule::At(moment(at * SECOND))), ..TimerRequest::default() };
@@ -48,7 +48,7 @@ async fn all_timers_of_a_moment_are_handed_out_together_however_many_there_are()
     set(&home, "alone", std::iter::once(5)).await;
     set(&home, "together", std::iter::repeat_n(10, MANY)).await;
     set(&home, "after", std::iter::once(20)).await;
-    // Heard from now on, for a while.
+    // Registers a listener for a while.
     assert!(claim(&home).await.is_empty());
     let begun = home.engine.change_clock(&home.admin, None, to(30), None).await.unwrap();
     home.engine.keep_time().await;
@@ -64,7 +64,7 @@ async fn all_timers_of_a_moment_are_handed_out_together_however_many_there_are()
     let fired = MANY as u64 + 2;
     assert_eq!(receipt.counts, Counts { fired, acknowledged: fired, failed: 0 });
 
-    // A jump, and a clock that runs: all that has come falls due, in the order of its moments.
+    // With a jump or a running clock, all due timers fire in the order of their due times.
     set(&home, "jumped", (0..MANY).map(|number| 40 + i64::try_from(number / 2).unwrap())).await;
     let jump = ClockChange { settle: false, ..to(100) };
     home.engine.change_clock(&home.admin, None, jump, None).await.unwrap();

@@ -1,4 +1,4 @@
-//! What a clock change, or a return, would do to timers, and what it then does.
+//! Previews of the effect of clock changes and returns on timers, compared with the actual effect.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,14 +10,14 @@ use timenav_engine::{ClockChange, FiringRow, Foresight, ReturnScope, TimerRow};
 
 use super::timers_again::{Line, at};
 
-/// What changes, or would.
+/// Changes, actual or previewed.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Changes {
-    /// Timers and the moments that they are armed for.
+    /// Timers and the times they are armed for.
     rearmed: BTreeSet<(String, Instant<Virtual>)>,
     disarmed: BTreeSet<String>,
     superseded: BTreeSet<String>,
-    /// Firings that are handed out: timer and moment.
+    /// Pending firings: timer and due time.
     fired: BTreeSet<(String, Instant<Virtual>)>,
 }
 
@@ -57,7 +57,7 @@ impl Changes {
     }
 }
 
-/// Timers and firings as they are kept.
+/// Stored timers and firings.
 struct Rows {
     timers: BTreeMap<u64, TimerRow>,
     firings: Vec<FiringRow>,
@@ -70,7 +70,7 @@ impl Rows {
     }
 }
 
-/// Moves a clock back, and compares what it does with what was foreseen.
+/// Moves a clock back, and compares the effect with the preview.
 pub(super) async fn go_back(line: &Line<'_>, seconds: i64, refire: bool) {
     let command = ClockCommand::Travel { to: at(seconds), location: None };
     let change = ClockChange { refire, ..ClockChange::from(command) };
@@ -81,7 +81,7 @@ pub(super) async fn go_back(line: &Line<'_>, seconds: i64, refire: bool) {
     assert_eq!(Changes::foreseen(&foreseen), Changes::seen(&before, &Rows::of(line).await));
 }
 
-/// Returns to an anchor, and compares what that does with what was foreseen.
+/// Returns to an anchor, and compares the effect with the preview.
 pub(super) async fn return_to(line: &Line<'_>, anchor: &AnchorId) {
     let (engine, admin) = (&line.home.engine, &line.home.admin);
     let foreseen = engine.foresee_return(admin, Some(line.id.clone()), anchor, ReturnScope::All).await.unwrap();

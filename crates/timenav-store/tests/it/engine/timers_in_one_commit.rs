@@ -1,4 +1,4 @@
-//! What an instant of an advance costs: with the last outcome that it waits for, the clock goes on in the same commit.
+//! The cost of an instant of an advance: the last outcome and the next step of the clock share a commit.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -18,10 +18,10 @@ use crate::house::{Home, House, is_unavailable};
 use crate::sample::{digest, moment};
 
 const SECOND: i64 = 1_000_000;
-/// Long enough for what does not wait to come to its end.
+/// Long enough for everything that does not wait to finish.
 const MOMENT: Duration = Duration::from_millis(50);
 
-/// An advance that stands at its first instant, over timers of these seconds, with somebody who listens.
+/// An advance held at its first instant, over timers at these seconds, with a listener.
 struct Advancing<'a, 'b> {
     home: &'a Home<'b>,
     advance_id: AdvanceId,
@@ -40,7 +40,7 @@ async fn advancing<'a, 'b>(home: &'a Home<'b>, seconds: impl IntoIterator<Item =
     }
     home.engine.tell_presence().await.unwrap();
     home.engine.keep_time().await;
-    // Heard from now on, for a while.
+    // Registers a listener for a while.
     assert!(claim(home).await.is_empty());
     let travel = ClockCommand::Travel { to: moment((last + 10) * SECOND), location: None };
     let begun = home.engine.change_clock(&home.admin, None, travel, None).await.unwrap();
@@ -80,7 +80,7 @@ impl Advancing<'_, '_> {
         (receipt.state, receipt.step, receipt.counts)
     }
 
-    /// Returns at which instant it goes on.
+    /// Returns the number of the current step.
     async fn step(&self) -> u64 {
         let (state, step, _) = self.stands().await;
         assert_eq!(state, AdvanceState::Running);
@@ -88,14 +88,14 @@ impl Advancing<'_, '_> {
     }
 }
 
-/// Returns how many groups something has taken to be written.
+/// Returns the number of groups written by some work.
 async fn groups<T>(home: &Home<'_>, something: impl Future<Output = T>) -> (u64, T) {
     let before = home.engine.stats().groups;
     let came = something.await;
     (home.engine.stats().groups - before, came)
 }
 
-/// Each instant costs one commit, and the last one ends the advance. Entries are those that there would be one by one.
+/// Each instant costs one commit, and the last one ends the advance. The entries are the same as with separate commits.
 pub(crate) async fn one_commit_an_instant(house: House) {
     const INSTANTS: i64 = 20;
     let home = house.open().await;
@@ -107,7 +107,7 @@ pub(crate) async fn one_commit_an_instant(house: House) {
         let (count, answer) = groups(&home, acknowledge(&home, ids(&claimed))).await;
         assert_eq!(answer.firings, [(claimed[0].firing.firing_id.clone(), FiringState::Acknowledged)]);
         assert_eq!(count, 1, "the outcome and the next instant are one commit");
-        // The outcome, and what goes on after it.
+        // The outcome, and the step after it.
         let ledger = answer.ledger.unwrap();
         assert_eq!(ledger.size - ledger.position, 2);
     }
@@ -136,7 +136,8 @@ async fn an_instant_costs_one_commit() {
     Box::pin(one_commit_an_instant(House::new())).await;
 }
 
-/// Nothing goes on with an outcome while something else holds the instant: another firing, a lease, or nobody's wish.
+/// An outcome does not cause a step while the instant is held otherwise: by another firing or a hold, or if no step is
+/// wanted.
 pub(crate) async fn no_step_while_held(house: House) {
     let home = house.open().await;
     let advance = advancing(&home, [1, 1, 2, 3, 4]).await;
@@ -144,13 +145,13 @@ pub(crate) async fn no_step_while_held(house: House) {
     let both = claim(&home).await;
     let (count, _) = groups(&home, acknowledge(&home, ids(&both[..1]))).await;
     assert_eq!((count, advance.step().await), (1, 1));
-    // One that has its outcome says nothing of the other one.
+    // A firing that already has its outcome does not affect the other one.
     acknowledge(&home, ids(&both[..1])).await;
     home.engine.keep_time().await;
     assert_eq!(advance.step().await, 1);
     let (count, _) = groups(&home, acknowledge(&home, ids(&both))).await;
     assert_eq!((count, advance.step().await), (1, 2));
-    // A lease without a firing, which begins between claim and acknowledgement.
+    // A hold, which begins between claim and acknowledgment.
     let claimed = claim(&home).await;
     let (_, hold, _) = home.engine.hold_advances(&home.admin, looking("first"), None).await.unwrap();
     let (count, _) = groups(&home, acknowledge(&home, ids(&claimed))).await;
@@ -159,7 +160,7 @@ pub(crate) async fn no_step_while_held(house: House) {
     release(&home, &hold.lease_id).await;
     home.engine.keep_time().await;
     assert_eq!(advance.step().await, 3);
-    // Tried as often as it may be: with that, too, the clock goes on.
+    // Exhausted attempts also cause the next step.
     for attempt in 1..=ATTEMPTS_IN_ADVANCE_MAX {
         home.house.pass(5 * SECOND);
         home.engine.tell_presence().await.unwrap();
@@ -171,7 +172,7 @@ pub(crate) async fn no_step_while_held(house: House) {
     }
     let counts = Counts { fired: 5, acknowledged: 3, failed: 1 };
     assert_eq!(advance.stands().await, (AdvanceState::Running, 4, counts));
-    // Whoever pauses the clock ends the advance where it is.
+    // Pausing the clock ends the advance where it is.
     let claimed = claim(&home).await;
     home.engine.change_clock(&home.admin, None, ClockCommand::Pause, None).await.unwrap();
     let (count, answer) = groups(&home, acknowledge(&home, ids(&claimed))).await;
@@ -201,7 +202,7 @@ async fn an_acknowledgement_that_is_repeated_is_answered_as_before() {
     home.close().await;
 }
 
-/// Outcomes that several workers tell at once come into a group, each of its own firings.
+/// Concurrent outcomes of several workers are written in groups, each with its own firings.
 #[tokio::test]
 async fn outcomes_told_at_once_are_written_in_groups() {
     const WORKERS: usize = 50;
@@ -218,7 +219,7 @@ async fn outcomes_told_at_once_are_written_in_groups() {
     let acknowledged = WORKERS as u64;
     let counts = Counts { fired: acknowledged + 1, acknowledged, failed: 0 };
     assert_eq!(advance.stands().await, (AdvanceState::Running, 2, counts));
-    // The same firing, told twice at once, has one outcome.
+    // Two concurrent outcomes of the same firing result in one.
     let last = ids(&claim(&home).await);
     let (one, other) = tokio::join!(acknowledge(&home, last.clone()), acknowledge(&home, last));
     assert_eq!((&one.firings, one.firings[0].1), (&other.firings, FiringState::Acknowledged));
@@ -230,7 +231,7 @@ async fn outcomes_told_at_once_are_written_in_groups() {
     assert_eq!(outcomes.count(), WORKERS + 1);
 }
 
-/// Nobody begins to hold an instant while the clock leaves it, even if whoever acknowledged is gone; and where nothing was
+/// A hold cannot begin while the clock leaves an instant, even if the client that acknowledged is gone. If nothing was
 /// written, everything is as before.
 #[tokio::test(flavor = "multi_thread")]
 async fn whoever_begins_to_hold_waits_for_a_step_that_goes_with_an_outcome() {
@@ -245,7 +246,7 @@ async fn whoever_begins_to_hold_waits_for_a_step_that_goes_with_an_outcome() {
     assert_eq!(advance.step().await, 1);
     let (_, hold, _) = home.engine.hold_advances(&home.admin, looking("first"), None).await.unwrap();
     release(&home, &hold.lease_id).await;
-    // The outcome and the step are at the store, and whoever sent them goes away.
+    // The outcome and the step are being written, and the client disconnects.
     store.close_gate();
     let (engine, admin) = (home.engine.clone(), home.admin.clone());
     let sent = tokio::spawn(async move { engine.acknowledge(&admin, done(first), None).await });
@@ -270,7 +271,7 @@ async fn whoever_begins_to_hold_waits_for_a_step_that_goes_with_an_outcome() {
     acknowledge(&home, ids(&claim(&home).await)).await;
     let counts = Counts { fired: 3, acknowledged: 3, failed: 0 };
     assert_eq!(advance.stands().await, (AdvanceState::Settled, 3, counts));
-    // What was acknowledged is nobody's to say anything else of.
+    // An acknowledged firing cannot get another outcome.
     let refused = home.engine.acknowledge(&home.admin, done(vec![FiringId::new("firing_none").unwrap()]), None).await;
     assert!(matches!(&refused, Err(Refusal::NotFound { .. })), "{refused:?}");
     home.close().await;

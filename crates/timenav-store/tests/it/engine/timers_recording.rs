@@ -1,4 +1,4 @@
-//! Timers whose firings are events of their timeline.
+//! Timers whose firings record events on their timeline.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -38,7 +38,7 @@ fn jump(seconds: i64) -> ClockChange {
     ClockChange { settle: false, ..to(seconds) }
 }
 
-/// A timer whose firings record an event of that description.
+/// A timer whose firings record an event with this description.
 fn recording(schedule: Schedule, description: &str) -> TimerRequest {
     let event = EventDraft { name: Some("told".to_owned()), ..EventDraft::at(Instant::EPOCH, description) };
     TimerRequest {
@@ -48,7 +48,7 @@ fn recording(schedule: Schedule, description: &str) -> TimerRequest {
     }
 }
 
-/// An event that stands: its time in seconds, its id, its description and its source.
+/// An event in effect: its time in seconds, its id, its description and its source.
 type Told = (i64, String, String, String);
 
 struct Line<'a> {
@@ -57,7 +57,7 @@ struct Line<'a> {
 }
 
 impl<'a> Line<'a> {
-    /// Returns `main`, whose clock stands at 0.
+    /// Returns `main`, with its clock paused at 0.
     async fn main(home: &'a Home<'a>) -> Self {
         let line = Self { home, id: TimelineId::main() };
         line.go(ClockChange::from(ClockCommand::Pause)).await;
@@ -65,7 +65,7 @@ impl<'a> Line<'a> {
         line
     }
 
-    /// Moves the clock, and lets everything happen that happens by itself. Returns the advance, if it is one.
+    /// Moves the clock, and runs all background work. Returns the advance, if there is one.
     async fn go(&self, change: ClockChange) -> Option<AdvanceId> {
         let (engine, admin) = (&self.home.engine, &self.home.admin);
         let step = engine.change_clock(admin, Some(self.id.clone()), change, None).await.unwrap();
@@ -124,7 +124,7 @@ impl<'a> Line<'a> {
         self.home.store.timer_rows(key, TimersWanted::FiringsAfter(None, 10_000)).await.unwrap().firings
     }
 
-    /// Returns the moments of events, in seconds, after making sure that each is that of one firing, and each firing is
+    /// Returns the times of events, in seconds, after checking that each belongs to one firing, and that each firing is
     /// done.
     async fn moments(&self) -> Vec<i64> {
         let (events, firings) = (self.events().await, self.firings().await);
@@ -153,10 +153,10 @@ async fn each_firing_is_an_event_at_its_own_moment_and_nobody_has_to_work_on_it(
         line.events().await.into_iter().map(|(time, _, description, source)| (time, description, source)).collect();
     let again = |time: i64| (time, "again".to_owned(), "timer:rule".to_owned());
     assert_eq!(told, [(5, "once".to_owned(), "timer:single".to_owned()), again(10), again(20), again(30)]);
-    // One that was due when it was set records its event with its own moment.
+    // A timer that was overdue when it was set records its event at its own time.
     line.set("late", recording(Schedule::At(at(12)), "late")).await;
     assert!(line.events().await.iter().any(|(time, _, description, _)| (*time, description.as_str()) == (12, "late")));
-    // There is nothing to claim of it, and no queue has its name.
+    // There is nothing to claim, and no queue has its name.
     let queue = QueueId::of_timeline();
     let claim = Claim { queue: queue.clone(), max: 10, ttl: Span::from_secs(30).unwrap(), waits: false };
     assert!(home.engine.claim(&home.admin, None, &claim).await.unwrap().is_empty());
@@ -165,7 +165,7 @@ async fn each_firing_is_an_event_at_its_own_moment_and_nobody_has_to_work_on_it(
     assert!(matches!(&refused, Err(Refusal::Invalid { field, .. }) if field == "deliver/queue"), "{refused:?}");
     let home = home.reopen().await;
     let lines = home.close().await;
-    // What is recorded is an entry at the moment that the clock had come to.
+    // The recorded event is an entry at the clock's time.
     let recorded = lines.iter().filter(|entry| entry.action == "record_event" && entry.timeline == "main");
     let at_clock: Vec<(&str, &str)> =
         recorded.map(|entry| (entry.actor.as_str(), entry.clock_time.get(..19).unwrap())).collect();
@@ -182,7 +182,7 @@ async fn each_firing_is_an_event_at_its_own_moment_and_nobody_has_to_work_on_it(
     );
 }
 
-/// More than one decision records at once, in an advance and after a jump.
+/// Several decisions record events at once, in an advance and after a jump.
 #[tokio::test]
 async fn thousands_of_firings_are_recorded_once_each() {
     const TO: i64 = 1_300;
@@ -205,7 +205,7 @@ async fn thousands_of_firings_are_recorded_once_each() {
     expected.extend(more);
     expected.sort_unstable();
     assert_eq!(line.moments().await, expected);
-    // A clock that runs fast: what falls due while something is looked up follows.
+    // A fast clock: timers that become due during a lookup follow.
     line.go(ClockChange::from(ClockCommand::Resume)).await;
     house.pass(40 * SECOND);
     home.engine.keep_time().await;
@@ -214,7 +214,7 @@ async fn thousands_of_firings_are_recorded_once_each() {
     home.close().await;
 }
 
-/// Nobody records by a right that they have no more, and nobody's event is written over.
+/// Events are not recorded without a valid permission, and existing events are not overwritten.
 #[tokio::test]
 async fn what_may_not_be_recorded_fails_and_says_why() {
     let house = House::new();
@@ -229,7 +229,7 @@ async fn what_may_not_be_recorded_fails_and_says_why() {
     line.set_as(&bob, "bobs", recording(Schedule::At(at(5)), "by bob")).await.unwrap();
     line.set("taken", recording(Schedule::At(at(7)), "by the timer")).await;
     permit(BTreeSet::new()).await;
-    // Whoever knows which id comes may have recorded something under it.
+    // A client that knows the next id may have recorded something with it.
     let before = line.receipt(5).await.firings;
     let reason = before[0].reason.clone().unwrap();
     assert_eq!(before[0].state, FiringState::Failed);
@@ -264,12 +264,12 @@ async fn what_comes_again_is_recorded_under_another_id() {
     let first = line.events().await;
     let times = |events: &[Told]| events.iter().map(|(time, ..)| *time).collect::<Vec<_>>();
     assert_eq!(times(&first), [10, 20, 30]);
-    // The clock goes back: what was recorded stays, and what comes again is recorded beside it.
+    // After the clock goes back, recorded events stay, and recurring firings record additional ones.
     line.go(ClockChange { refire: true, ..to(15) }).await;
     line.receipt(30).await;
     let second = line.events().await;
     assert_eq!(times(&second), [10, 20, 20, 30, 30]);
-    // History returns: what was recorded since is taken back with all else.
+    // A return of the history undoes later recorded events like all others.
     let scope = ReturnScope::All;
     home.engine.return_to_anchor(&home.admin, Some(line.id.clone()), &anchor, scope, None).await.unwrap();
     home.engine.keep_time().await;
@@ -279,7 +279,7 @@ async fn what_comes_again_is_recorded_under_another_id() {
     assert_eq!(times(&third), [10, 20, 30]);
     let ids = |events: &[Told]| events[1..].iter().map(|(_, id, ..)| id.clone()).collect::<BTreeSet<_>>();
     assert!(ids(&second).is_disjoint(&ids(&third)));
-    // A fork records for itself, whoever it is that forks.
+    // A fork records on its own, whoever creates it.
     let bob = home.user("bob", false).await;
     let change = PermissionsChange { read: Some(users(["bob"])), ..PermissionsChange::default() };
     home.engine.set_access_control(&home.admin, line.id.clone(), change, None).await.unwrap();
@@ -293,7 +293,7 @@ async fn what_comes_again_is_recorded_under_another_id() {
     let there = line.events().await;
     assert_eq!((times(&there), &there[..3]), (times(&forked), &forked[..3]));
     assert!(ids(&there[3..]).is_disjoint(&ids(&forked[3..])));
-    // One forked between a firing and its event has neither, and nothing that waits.
+    // A fork created between a firing and its event has neither, and nothing pending.
     let lines = home.lines().await;
     let fired = lines.iter().rfind(|entry| entry.timeline == "main" && entry.action == "fire_timers");
     let at = AsOf::Position(fired.unwrap().seq);
@@ -304,7 +304,7 @@ async fn what_comes_again_is_recorded_under_another_id() {
     home.close().await;
 }
 
-/// Nobody has to wait for the timekeeper between the last acknowledgement and the next change of the clock.
+/// After the last acknowledgment the clock can be changed without waiting for the timekeeper.
 #[tokio::test]
 async fn the_clock_may_be_moved_once_the_last_firing_is_acknowledged() {
     let house = House::new();
@@ -315,7 +315,7 @@ async fn the_clock_may_be_moved_once_the_last_firing_is_acknowledged() {
         line.set(&format!("at-{second}"), request).await;
     }
     let claim = |max| Claim { queue: QueueId::unnamed(), max, ttl: Span::from_secs(30).unwrap(), waits: false };
-    // Somebody listens.
+    // Registers a listener.
     assert!(home.engine.claim(&home.admin, None, &claim(1)).await.unwrap().is_empty());
     let advance_id = line.go(to(10)).await.expect("timers are passed");
     for _ in 0..2 {
@@ -327,7 +327,7 @@ async fn the_clock_may_be_moved_once_the_last_firing_is_acknowledged() {
         let request = FiringsRequest { timeline: None, firing_ids, lease_ids: None };
         home.engine.acknowledge(&home.admin, request, None).await.unwrap();
     }
-    // The timekeeper has not come by since.
+    // The timekeeper has not run since.
     let step = home.engine.change_clock(&home.admin, None, to(20), None).await.unwrap();
     assert_eq!((step.view.current_time, step.advance_id), (at(20), None));
     let receipt = home.engine.receipt(&line.id, &advance_id).await.unwrap();

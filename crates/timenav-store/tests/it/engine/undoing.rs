@@ -1,4 +1,4 @@
-//! Imports that are undone.
+//! Undoing imports.
 
 use timenav_core::event::EventDraft;
 use timenav_core::ids::TimelineId;
@@ -11,7 +11,7 @@ use super::life::{draft, found};
 use crate::house::{Home, House, told};
 use crate::sample::{digest, event_id, moment, timeline_id};
 
-/// Imports events as one batch, and returns the name of the import.
+/// Imports events as one batch, and returns the import id.
 async fn import(home: &Home<'_>, by: &Caller, on: &TimelineId, drafts: Vec<EventDraft>) -> ImportId {
     let batch = home.engine.import_events(by, on, drafts).await.unwrap();
     let end = batch.ledger.position + 1;
@@ -22,12 +22,12 @@ async fn undo(home: &Home<'_>, by: &Caller, on: &TimelineId, import: ImportId) -
     home.engine.undo_import(by, Some(on.clone()), import, None).await
 }
 
-/// Where an import begins, where it ends, and how many events it recorded.
+/// Start, end and event count of an import.
 fn numbers(import: ImportId) -> Vec<u64> {
     import.to_string().split('-').map(|number| number.parse().unwrap()).collect()
 }
 
-/// The name of what two imports recorded, as if it were one.
+/// The id of two imports as if they were one.
 fn over(first: ImportId, last: ImportId) -> ImportId {
     let (first, last) = (numbers(first), numbers(last));
     ImportId::new(first[0], first[1].max(last[1]), first[2] + last[2]).unwrap()
@@ -58,12 +58,12 @@ async fn what_an_import_recorded_goes_and_what_was_changed_since_stays() {
     assert_eq!(found(&home, &main, None).await, [(2, "e2".to_owned()), (9, "e9".to_owned())]);
     let home = home.reopen().await;
     is_clean(&home, &main).await;
-    // The ids of what was undone are free, and the others are taken as before.
+    // The ids of undone events are available, and the others are still taken.
     let again = (1..=4).map(|event| draft(event, 50 + i64::from(event))).collect();
     let batch = home.engine.import_events(&home.admin, &main, again).await.unwrap();
     let refused: Vec<String> = batch.refused.iter().map(|refused| refused.event_id.to_string()).collect();
     assert_eq!((batch.taken, refused), (2, vec!["e2".to_owned(), "e3".to_owned()]));
-    // What was recorded anew is not of the first import.
+    // Events recorded again do not belong to the first import.
     let undone = undo(&home, &home.admin, &main, bad).await.unwrap();
     assert_eq!((undone.undone, undone.kept), (0, 3));
     is_clean(&home, &main).await;
@@ -83,18 +83,18 @@ async fn an_import_is_told_from_what_others_recorded_meanwhile() {
     import(&home, &ada, &main, vec![draft(2, 2)]).await;
     let last = import(&home, &home.admin, &main, vec![draft(3, 3)]).await;
     let whole = over(first, last);
-    // So many were recorded there by nobody, and past the end there is nothing.
+    // No user recorded that many events there, and there is nothing past the end.
     let size = home.size("main").await;
     for wrong in [over(whole, first), ImportId::new(size, size + 1, 1).unwrap()] {
         let refused = undo(&home, &home.admin, &main, wrong).await.map(|_| ());
         assert!(matches!(refused, Err(Refusal::NotFound { what: "import", .. })), "{wrong}: {}", told(&refused));
     }
-    // Two users have recorded one event each there, and whoever asks is neither.
+    // Two users have recorded one event each there, and the caller is neither.
     let eve = home.user("eve", true).await;
     let either = ImportId::new(numbers(first)[0], numbers(last)[0], 1).unwrap();
     let refused = undo(&home, &eve, &main, either).await.map(|_| ());
     assert!(matches!(refused, Err(Refusal::NotFound { what: "import", .. })), "{}", told(&refused));
-    // Another user may undo it as well, if it is clear which one it is.
+    // Another user may undo it as well, if it is clear which import is meant.
     let undone = undo(&home, &ada, &main, whole).await.unwrap();
     assert_eq!((undone.undone, undone.kept), (2, 0));
     assert_eq!(found(&home, &main, None).await, [(2, "e2".to_owned())]);

@@ -1,4 +1,4 @@
-//! What views find, and at which moment.
+//! Results of views, and the position they are based on.
 
 use timenav_core::clock::ClockCommand;
 use timenav_core::event::EventDraft;
@@ -31,11 +31,11 @@ async fn the_making_of_a_timeline_moves_no_clock_but_its_own() {
     let far = ClockCommand::Travel { to: moment(-1_000_000_000_000), location: None };
     home.engine.change_clock(&home.admin, None, far, None).await.unwrap();
     home.engine.fork_timeline(&home.admin, timeline_id("fork"), &timeline_id("main"), None, None).await.unwrap();
-    // What is read next is an entry of `system` that shows the host's time.
+    // The next read is an entry of `system` with the host's time.
     home.engine.users(&home.admin, 5, None).await.unwrap();
     assert_eq!(jumps(&home, "system").await.paradoxes, []);
     assert_eq!(jumps(&home, "main").await.total, 1, "it was sent there");
-    // Nor where the view is kept and goes on.
+    // Nor if the view is cached and continued.
     home.engine.fork_timeline(&home.admin, timeline_id("other"), &timeline_id("main"), None, None).await.unwrap();
     home.engine.users(&home.admin, 5, None).await.unwrap();
     assert_eq!(jumps(&home, "system").await.paradoxes, []);
@@ -53,7 +53,7 @@ async fn a_clock_that_is_paused_or_resumed_again_has_not_jumped() {
         home.engine.record_events(&home.admin, None, vec![event], None).await.unwrap();
         house.pass(5_000_000);
     }
-    // After each pause the clock goes on from where it stood, and nowhere does it or the host's go elsewhere.
+    // After each pause the clock continues from where it was, and neither clock jumps.
     let found = jumps(&home, "main").await;
     assert_eq!((found.total, found.paradoxes), (0, Vec::new()));
     home.close().await;

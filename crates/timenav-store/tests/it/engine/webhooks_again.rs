@@ -1,4 +1,4 @@
-//! Webhooks that nobody takes: how often they are sent again, and for how long.
+//! Retries of webhooks that no receiver accepts: how often, and for how long.
 
 use timenav_core::clock::ClockCommand;
 use timenav_core::ids::{TimelineId, TimerId};
@@ -11,10 +11,10 @@ use super::timers_again::{at, once};
 use crate::house::{Home, House};
 
 const SECOND: i64 = 1_000_000;
-/// What Standard Webhooks recommends, in seconds.
+/// The retry schedule recommended by Standard Webhooks, in seconds.
 const WAITS: [i64; ATTEMPTS_MAX as usize - 1] = [5, 300, 1_800, 7_200, 18_000, 36_000, 50_400, 72_000, 86_400];
 
-/// Sets a timer that is sent to a webhook, or waits in a queue.
+/// Sets a timer with delivery to a webhook or to a queue.
 async fn set(home: &Home<'_>, name: &str, schedule: Schedule, is_sent: bool) {
     let target = WebhookTarget { url: "https://shop.test/hook".to_owned(), secret: None };
     let deliver = is_sent.then_some(Delivery::Webhook(target));
@@ -36,7 +36,7 @@ async fn refuse(home: &Home<'_>, claimed: &ClaimedFiring) {
     home.engine.webhook_refused(&TimelineId::main(), firing, ("it is down", false)).await.unwrap();
 }
 
-/// Claims a firing that comes before all others, and says that its receiver is down.
+/// Claims the first firing, and reports that its receiver is down.
 async fn is_down(home: &Home<'_>, attempt: u32) -> ClaimedFiring {
     let claimed = claim(home).await;
     assert_eq!((claimed.firing.timer_id.as_str(), claimed.attempt), ("down", attempt));
@@ -44,13 +44,13 @@ async fn is_down(home: &Home<'_>, attempt: u32) -> ClaimedFiring {
     claimed
 }
 
-/// Lets time pass by the host.
+/// Advances host time.
 async fn pass(home: &Home<'_>, seconds: i64) {
     home.house.pass(seconds * SECOND);
     home.engine.keep_time().await;
 }
 
-/// Checks that the firing which comes before all others is not sent now: another one is.
+/// Checks that the first firing is not sent now, but another one is.
 async fn waits(home: &Home<'_>, name: &str) {
     set(home, name, once(1), true).await;
     let claimed = claim(home).await;

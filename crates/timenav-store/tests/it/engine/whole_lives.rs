@@ -1,7 +1,8 @@
-//! Whole lives of a service: everything that changes a timeline, drawn at random, with answers that are lost, commits that
-//! fail, kills, requests that are sent again, contents that are let go or erased, and ends; timers, and advances that are
-//! cut off; webhooks; imports; users, their keys, sessions and rights, and sealed data. After each life, every state there
-//! was is read and compared with the model, everybody looks at every timeline, also with keys that see only so far, every
+//! Random lives of a service: all operations that change a timeline, lost responses, failed commits, kills, repeated
+//! requests, pruned or erased contents, and ends; timers, and interrupted advances; webhooks; imports; users with keys,
+//! sessions and permissions, and sealed data. After each life, every past state is read and compared with the model,
+//! all users read every timeline, some with keys that have a horizon, every timeline is adopted by another service, and
+//! every ledger is audited.
 //! timeline is adopted by another service, and every ledger is audited.
 
 mod erasing;
@@ -29,7 +30,7 @@ use crate::doors::FakeClock;
 use crate::house::House;
 use crate::sample::moment;
 
-/// What somebody asks for, on some timeline.
+/// A request on some timeline.
 #[derive(Clone, Debug)]
 enum Deed {
     /// Records events in one request.
@@ -46,13 +47,13 @@ enum Deed {
     },
     Fork {
         at: Option<Index>,
-        /// It sends the webhooks of timers that it takes along.
+        /// Sends the webhooks of inherited timers.
         sends: bool,
     },
     Retain {
         days: u32,
     },
-    /// Erase an event that was recorded there, in all that goes on from it too.
+    /// Erases an event recorded there, including on all forks.
     Erase(u8),
     Clear(Clearing),
     End,
@@ -60,44 +61,44 @@ enum Deed {
     House(Chore),
 }
 
-/// How a clock passes timers, forward and back.
+/// How a clock change treats timers.
 #[derive(Clone, Copy, Debug)]
 struct Passing {
-    /// It stands still at each on its way.
+    /// The clock stops at each on its way.
     settle: bool,
     /// They fire again.
     refire: bool,
 }
 
-/// How the timekeeper is cut off after a request.
+/// How the timekeeper is interrupted after a request.
 #[derive(Clone, Copy, Debug)]
 enum Cut {
-    /// Nothing can be written after so many commits; then that is over, or the service is killed.
+    /// Writing fails after this many commits. Then it works again, or the service is killed.
     NotWritten { commits: usize, is_killed: bool },
-    /// The service is killed before it has kept outside what it wrote.
+    /// The service is killed before it stores the checkpoints of its writes externally.
     NotKept,
 }
 
-/// What becomes of a request that the service would answer.
+/// The fate of a request that would succeed.
 #[derive(Clone, Copy, Debug)]
 enum Fate {
     Answered,
-    /// Nothing can be written.
+    /// Writing fails.
     NotWritten,
-    /// It is written, and the service is killed before it answers.
+    /// It is written, and the service is killed before it responds.
     AnswerLost,
-    /// It is answered, and what goes on after that is cut off.
+    /// It gets its response, and the background work after that is interrupted.
     CutOff(Cut),
 }
 
 #[derive(Clone, Debug)]
 enum Step {
-    /// Somebody asks: the first operator, or whoever has one of the keys.
+    /// A request by the first operator, or by the owner of one of the keys.
     Ask(Index, Deed, Fate, Option<Index>),
-    /// The same request with the same key comes once more.
+    /// The same request with the same key again.
     Again(Index),
     Look(Index, Index),
-    /// So many half days pass, and what is due goes.
+    /// This many half days pass, with maintenance.
     Pass(u8),
     Close,
     Kill,
@@ -137,7 +138,7 @@ fn timer_deeds() -> impl Strategy<Value = TimerDeed> {
     ]
 }
 
-/// Commands that take a clock forward.
+/// Commands that move a clock forward.
 fn forward() -> impl Strategy<Value = ClockCommand> {
     prop_oneof![
         2 => select(vec!["1h", "1d", "P1M"])
@@ -148,7 +149,7 @@ fn forward() -> impl Strategy<Value = ClockCommand> {
     ]
 }
 
-/// Timers that are set, and a clock that goes past some of them.
+/// Timers, and a clock change past some of them.
 fn journeys() -> impl Strategy<Value = Vec<Step>> {
     let drawn = (any::<Index>(), vec(timer_deeds(), 1..4), forward(), any::<bool>(), fates());
     drawn.prop_map(|(on, timers, command, settle, fate)| {
@@ -230,7 +231,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
 
 async fn live(steps: Vec<Step>) {
     let mut house = House::new();
-    // No session ends by itself in a life.
+    // Sessions do not expire in a life.
     (house.options.session_idle_seconds, house.options.session_seconds) = (u32::MAX, u32::MAX);
     house.clock.stop();
     let mut world = World::open(&house).await;
@@ -254,7 +255,7 @@ async fn a_life_with_repetitions_and_crashes_is_as_the_model_has_it() {
     check_cases(24, &steps(), live);
 }
 
-/// As the test above, so often that rare orders come up: `cargo xtask soak histories`.
+/// Like the test above, often enough for rare orders: `cargo xtask soak histories`.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[ignore = "takes minutes; `cargo xtask soak histories` runs it"]
 async fn a_thousand_lives_with_repetitions_and_crashes_are_as_the_model_has_them() {

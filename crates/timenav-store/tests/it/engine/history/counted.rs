@@ -1,4 +1,4 @@
-//! Counts of events, against the same events page by page.
+//! Counts of events, compared with the same events page by page.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use timenav_engine::{
 
 use super::*;
 
-/// One question.
+/// A query.
 #[derive(Clone, Debug)]
 struct Asked {
     of: Index,
@@ -22,7 +22,7 @@ struct Asked {
     actor: Option<&'static str>,
     source: Option<&'static str>,
     by: GroupBy,
-    /// Events of one answer.
+    /// Events per response.
     events_max: usize,
 }
 
@@ -77,7 +77,7 @@ impl Asked {
         Some((position.to_string(), AsOf::Position(position)))
     }
 
-    /// Returns all answers of a count.
+    /// Returns all responses of a count.
     async fn count(&self, home: &Home<'_>, caller: &Caller, life: &Life) -> Vec<AggregatedEvents> {
         let mut answers: Vec<AggregatedEvents> = Vec::new();
         loop {
@@ -126,7 +126,7 @@ impl Asked {
         }
     }
 
-    /// Returns the names of the groups that an event is in.
+    /// Returns the names of the groups that contain an event.
     fn groups_of(&self, event: &StoredEvent) -> Vec<String> {
         let told: serde_json::Value = serde_json::from_str(&event.content).unwrap();
         match &self.by {
@@ -145,7 +145,7 @@ impl Asked {
         }
     }
 
-    /// Returns what a group is called where events are told apart one by one.
+    /// Returns the name of a group, as used for single events.
     fn name(&self, key: &GroupKey) -> String {
         match (key, &self.by) {
             (GroupKey::Text(text), _) => text.clone(),
@@ -194,7 +194,7 @@ fn size(micros: i64) -> f64 {
     f64::from(i32::try_from(micros).unwrap())
 }
 
-/// Erases an event with all its versions, from forks and what was known then too.
+/// Erases an event with all its versions, including those on forks and in past states.
 async fn erase(home: &Home<'_>) {
     let request = ErasureRequest::Event(None, event_id("e5"));
     // It may never have been recorded.

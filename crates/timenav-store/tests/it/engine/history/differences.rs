@@ -1,4 +1,4 @@
-//! Timelines of one family compared, against the same model.
+//! Comparisons of related timelines, against the same model.
 
 use std::collections::BTreeSet;
 
@@ -6,7 +6,7 @@ use timenav_engine::{DiffOf, DiffPage, EventVersion, TimelinesDiff};
 
 use super::*;
 
-/// An event that stands otherwise: its id, and when it happens on the one and on the other.
+/// A difference: the event id, and its time on either timeline.
 type Difference = (String, Option<i64>, Option<i64>);
 
 async fn pages(home: &Home<'_>, a: &TimelineId, b: &TimelineId, items_max: usize) -> Vec<DiffPage> {
@@ -36,7 +36,7 @@ fn expected(a: &State, b: &State) -> Vec<Difference> {
     both.filter(|(_, a, b)| a != b).collect()
 }
 
-/// Checks every timeline against every other, and itself.
+/// Compares every timeline with every other one, and with itself.
 pub(super) async fn check(home: &Home<'_>, lives: &[Life]) {
     for a in lives {
         for b in lives {
@@ -48,7 +48,7 @@ pub(super) async fn check(home: &Home<'_>, lives: &[Life]) {
     }
 }
 
-/// Returns the moments that a page shows.
+/// Returns the positions that a page is based on.
 fn sizes(page: &DiffPage) -> (Option<u64>, Option<u64>, u64) {
     (page.a.as_of, page.b.as_of, page.common_size)
 }
@@ -59,7 +59,7 @@ async fn pages_of_a_comparison_go_on_where_many_changes_left_nothing() {
     let home = house.open().await;
     let (main, fork) = (timeline_id("main"), timeline_id("fork"));
     home.engine.fork_timeline(&home.admin, fork.clone(), &main, None, None).await.unwrap();
-    // The same on both: more than one page looks at, and then one that differs.
+    // More identical events than one page examines, and then one that differs.
     let one = |number: usize| EventDraft {
         event_id: Some(event_id(&format!("n{number:05}"))),
         ..EventDraft::at(moment(1), "it happens")
@@ -72,13 +72,13 @@ async fn pages_of_a_comparison_go_on_where_many_changes_left_nothing() {
     let counts: Vec<usize> = pages.iter().map(|page| page.differences.len()).collect();
     assert_eq!(counts, [0, 1], "the first page looked at as many as it may");
     assert_eq!(told_in(&pages), [("n10000".to_owned(), None, Some(0))]);
-    // What was recorded meanwhile is not on a later page of the same query.
+    // Events recorded in the meantime are not on later pages of the same query.
     let cursor = pages[0].next_cursor.clone();
     home.engine.import_events(&home.admin, &fork, vec![one(10_001)]).await.unwrap();
     let request =
         TimelinesDiff { a: main.clone(), b: fork.clone(), of: DiffOf::Events, items_max: 100, cursor: cursor.clone() };
     assert_eq!(home.engine.timelines_diff(&home.admin, request).await.unwrap().differences.len(), 1);
-    // A cursor is good for its own query only.
+    // A cursor is valid only for its own query.
     let request = TimelinesDiff { a: fork, b: main, of: DiffOf::Events, items_max: 100, cursor };
     let refused = home.engine.timelines_diff(&home.admin, request).await;
     assert!(matches!(refused, Err(Refusal::Cursor)), "{refused:?}");

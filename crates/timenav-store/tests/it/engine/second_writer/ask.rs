@@ -1,4 +1,4 @@
-//! How a request is sent.
+//! Sending of requests.
 
 use std::pin::Pin;
 
@@ -23,7 +23,7 @@ use super::scene::{
 };
 use crate::sample::{digest, event_id, moment, password, timeline_id, user_id, users};
 
-/// Where an answer stands, if it says so, and whether it is an earlier one.
+/// The position in a response, if it has one, and whether it is a repetition.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Given {
     pub(super) ledger: Option<LedgerPosition>,
@@ -37,7 +37,7 @@ const fn given(ledger: LedgerPosition, replayed: bool) -> Given {
     Given { ledger: Some(ledger), replayed }
 }
 
-/// An answer of what has no idempotency key.
+/// The response of a request without an idempotency key.
 const fn done() -> Given {
     Given { ledger: None, replayed: false }
 }
@@ -46,7 +46,7 @@ fn made(made: &MadeTimeline) -> Given {
     given(made.ledger, made.replayed)
 }
 
-/// One request, on its way to an engine.
+/// One request for an engine.
 struct Sending {
     engine: Engine,
     scene: Scene,
@@ -54,7 +54,7 @@ struct Sending {
 }
 
 impl Request {
-    /// Asks an engine for it.
+    /// Sends it to an engine.
     pub(super) fn ask(self, engine: Engine, scene: Scene) -> Asked {
         let key = Some(Idempotency { key: digest(&scene.name), fingerprint: digest("the request") });
         let sending = Sending { engine, scene, key };

@@ -1,13 +1,13 @@
-//! What is asked for while another one writes, and which of the engine's decisions that is.
+//! The requests sent during interference, and which decisions of the engine they cover.
 
 use timenav_engine::Action;
 
 use super::Meddling;
 
-/// Makes the enum and the list of all, so that none is left out of the list.
+/// Generates the enum and the list of all requests, so that the list is complete.
 macro_rules! requests {
     ($($(#[$doc:meta])* $name:ident,)+) => {
-        /// What is asked for, under a name that no other request has.
+        /// A request, with a unique name.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
         pub(super) enum Request {
             $($(#[$doc])* $name,)+
@@ -56,46 +56,46 @@ requests! {
     SetTimer,
     ChangeTimer,
     CancelTimer,
-    /// Moves a clock whose timers are behind, so that they fall due first.
+    /// Moves a clock with overdue timers, so that they fire first.
     FireTimers,
-    /// Takes an advance to its end, instant by instant.
+    /// Completes an advance, instant by instant.
     Advance,
-    /// Moves a clock whose advance is over, but has not ended.
+    /// Moves a clock whose advance is complete, but not ended.
     EndAdvance,
     Acknowledge,
     Redeliver,
-    /// Holds advances, which no entry tells of.
+    /// Holds advances, which no entry records.
     Hold,
     Read,
-    /// Reads what the caller may not.
+    /// Reads something without permission.
     Refused,
     CountedRefusals,
     Scan,
     CommitHeads,
-    /// Comes last: the host's clock leaps.
+    /// Last, because the host clock jumps.
     AcceptHostClock,
 }
 
-/// What becomes of a request that two send at once, by what the interface promises of it.
+/// The guaranteed result if two clients send a request concurrently.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Twice {
-    /// It has an idempotency key: it happens once, and both are told the same.
+    /// It has an idempotency key: it happens once, and both get the same response.
     Told,
-    /// It happens once, and the other one finds that nothing is left to do.
+    /// It happens once, and the other one finds nothing left to do.
     Once,
-    /// It happens once, and the other one may be refused, since it has happened.
+    /// It happens once, and the other one may be rejected because of that.
     OrRefused,
     /// It happens twice.
     Both,
 }
 
 impl Request {
-    /// Returns whether it writes no entry, and keeps its answer for those who ask again.
+    /// Returns whether it writes no entry, but stores its response for repetitions.
     pub(super) const fn keeps_an_answer_alone(self) -> bool {
         matches!(self, Self::Hold)
     }
 
-    /// Returns whether it is about a stream, which other services know of where they share a store.
+    /// Returns whether it is about a stream, which services on a shared store know of.
     pub(super) const fn is_about_a_stream(self) -> bool {
         matches!(self, Self::Fault)
     }
@@ -149,7 +149,7 @@ impl Request {
         }
     }
 
-    /// Returns the entries that tell of it, where it happens once: all of those actions that are written meanwhile.
+    /// Returns the entries written if it happens once. These are all entries with their actions.
     pub(super) const fn writes(self) -> &'static [(Action, usize)] {
         match self {
             Self::Clock => &[(Action::FastForward, 1)],
@@ -188,7 +188,7 @@ impl Request {
             Self::Advance => &[(Action::FireTimers, 2), (Action::EndAdvance, 1)],
             Self::EndAdvance => &[(Action::EndAdvance, 1), (Action::FastForward, 1)],
             Self::Acknowledge => &[(Action::SettleFirings, 1)],
-            // One of the timer, one of the firing.
+            // One about the timer, one about the firing.
             Self::Redeliver => &[(Action::RestoreTimers, 2)],
             Self::Hold => &[],
             Self::Read => &[(Action::Reads, 1)],
@@ -200,12 +200,12 @@ impl Request {
         }
     }
 
-    /// Returns whether nothing happens on its timeline any more once it is done.
+    /// Returns whether nothing can happen on its timeline afterwards.
     pub(super) const fn closes_timeline(self) -> bool {
         matches!(self, Self::End)
     }
 
-    /// Returns whether it is about timers, which a clock that somebody else moves would let fall due.
+    /// Returns whether it is about timers, which a clock change would make fire.
     pub(super) const fn is_about_timers(self) -> bool {
         matches!(
             self,
@@ -222,7 +222,7 @@ impl Request {
 }
 
 impl Meddling {
-    /// Returns the entries that it writes itself.
+    /// Returns the entries of the interference itself.
     pub(super) const fn writes(self, request: Request) -> &'static [(Action, usize)] {
         match self {
             Self::SameTimeline => Self::beside(request).writes(),
@@ -233,18 +233,18 @@ impl Meddling {
     }
 }
 
-/// Where an action is interfered with.
+/// How interference with an action is covered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Covered {
     /// A request writes it.
     Here,
-    /// A request writes that one, by the same decision.
+    /// A request writes the other action by the same decision.
     As(Action),
-    /// Nobody can write meanwhile, or nobody writes it at all; why.
+    /// There can be no interference, or no one writes it, for this reason.
     Never(&'static str),
 }
 
-/// Says of every action where it is interfered with. A new one is asked for by the compiler.
+/// Returns the coverage of every action. The compiler requires new ones to be added.
 pub(super) const fn covered(action: Action) -> Covered {
     match action {
         Action::Travel | Action::PauseTime | Action::ResumeTime | Action::Rewind | Action::SetRate => {
@@ -298,7 +298,7 @@ pub(super) const fn covered(action: Action) -> Covered {
     }
 }
 
-/// Which requests each kind of decision of the engine is interfered with in; none where nobody else can be there.
+/// The requests that cover each kind of decision; none if there can be no interference.
 pub(super) const DECISIONS: &[(&str, &[Request])] = &[
     ("AcceptHostClock", &[Request::AcceptHostClock]),
     ("Again", &[Request::EraseFound, Request::UndoImport]),
@@ -328,14 +328,14 @@ pub(super) const DECISIONS: &[(&str, &[Request])] = &[
     ("LogRead", &[Request::Read]),
     ("LogRefusal", &[Request::Refused]),
     ("LogRefusals", &[Request::CountedRefusals]),
-    // A start writes it, before anybody is let in.
+    // Written by a start, before requests are accepted.
     ("LogRollbackAccepted", &[]),
     ("LogScan", &[Request::Scan]),
     ("RecordEvents", &[Request::Record]),
     ("Redeliver", &[Request::Redeliver]),
     ("ReturnToAnchor", &[Request::Return]),
     ("RevokeKey", &[Request::RevokeKey]),
-    // A start writes it, with a key that others do not sign by.
+    // Written by a start, with a key that others do not use.
     ("RotateSigningKey", &[]),
     ("SetAnchor", &[Request::Anchor]),
     ("SetFault", &[Request::Fault]),

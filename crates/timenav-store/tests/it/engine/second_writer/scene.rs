@@ -1,4 +1,4 @@
-//! What a request is about, made ready before it is sent.
+//! The objects of requests, prepared before they are sent.
 
 use std::sync::Arc;
 
@@ -26,21 +26,21 @@ pub(super) const SECRET: &str = "correct horse battery staple";
 const SECOND: i64 = 1_000_000;
 const WEEK: i64 = 7 * 86_400 * SECOND;
 
-/// What a request is about.
+/// The object of a request.
 #[derive(Clone)]
 pub(super) struct Scene {
-    /// No other request has this name.
+    /// Unique among the requests.
     pub(super) name: String,
-    /// Who asks.
+    /// The caller.
     pub(super) caller: Caller,
-    /// On which timeline it happens, and what somebody else does beside it.
+    /// The timeline of the request and of the interference.
     pub(super) on: TimelineId,
-    /// An entry of it, or up to where events were found.
+    /// One of its entries, or the end of the range where events were found.
     pub(super) position: u64,
     pub(super) about: About,
 }
 
-/// The one thing that it is about, where it has been made before.
+/// The object that the request needs, if it has to exist before.
 #[derive(Clone)]
 pub(super) enum About {
     Nothing,
@@ -73,7 +73,7 @@ pub(super) fn later(seconds: i64) -> TimerChangeRequest {
     TimerChangeRequest { schedule, ..TimerChangeRequest::default() }
 }
 
-/// Asks to hold advances, longer than a test takes.
+/// Requests a hold that lasts longer than a test.
 pub(super) fn held(on: &TimelineId) -> HoldRequest {
     let (reason, ttl) = ("a test".to_owned(), Span::from_secs(10).unwrap());
     HoldRequest { timeline: Some(on.clone()), lease_id: None, reason, ttl }
@@ -91,7 +91,7 @@ pub(super) fn new_password(user: &str) -> PasswordRequest {
     PasswordRequest { user_id: Some(user_id(user)), password: password(SECRET), current: None }
 }
 
-/// Lets an engine do what it does by itself, until no advance goes on, or for a while.
+/// Runs the engine's background work until no advance is in progress, or for a limited time.
 pub(super) async fn drive(engine: &Engine, on: &TimelineId) {
     for _ in 0..4 {
         engine.tell_presence().await.unwrap();
@@ -102,7 +102,7 @@ pub(super) async fn drive(engine: &Engine, on: &TimelineId) {
     }
 }
 
-/// Seals a record that the request is about.
+/// Seals a record for the request.
 async fn seal(home: &Home<'_>, scene: &mut Scene) {
     create(home, scene).await;
     let data = Plaintext::new(Zeroizing::new("{}".to_owned()));
@@ -110,7 +110,7 @@ async fn seal(home: &Home<'_>, scene: &mut Scene) {
     scene.about = About::Data(sealed.data_id);
 }
 
-/// Follows a clock, as a program does that can show it wrong.
+/// Follows a clock like a program that can show faults.
 async fn follow(home: &Home<'_>, timeline: &TimelineId) -> ClockStream {
     let (name, place) = (FollowerName::new("web").unwrap(), FollowerPlace::default());
     let follow = FollowAs { name, steps: false, place, shows_faults: true };
@@ -118,7 +118,7 @@ async fn follow(home: &Home<'_>, timeline: &TimelineId) -> ClockStream {
 }
 
 impl Request {
-    /// Makes ready what the request is about.
+    /// Prepares the object of the request.
     pub(super) async fn prepare(self, home: &Home<'_>, name: &str) -> Scene {
         let own = timeline_id(name);
         let mut scene = Scene {
@@ -180,7 +180,7 @@ impl Request {
         scene
     }
 
-    /// Makes ready the events that the request is about.
+    /// Prepares the events of the request.
     async fn prepare_events(self, home: &Home<'_>, scene: &mut Scene) {
         match self {
             Self::Correct | Self::Cancel | Self::CancelWithoutParadox | Self::Erase => {
@@ -206,7 +206,7 @@ impl Request {
         }
     }
 
-    /// Makes ready a timeline of its own, on which nothing has been done but that its clock was read.
+    /// Prepares a new timeline on which only the clock was read.
     async fn prepare_own(self, home: &Home<'_>, scene: &mut Scene) {
         create(home, scene).await;
         home.engine.read_clock(&home.admin, Some(scene.on.clone())).await.unwrap();
@@ -228,7 +228,7 @@ impl Request {
         }
     }
 
-    /// Makes a user of the request's name, who may do nothing, and what the request is to change about them.
+    /// Creates a user with the request's name and without permissions, and what the request changes about them.
     async fn prepare_user(self, home: &Home<'_>, scene: &mut Scene) {
         create(home, scene).await;
         let name = &scene.name;
@@ -257,7 +257,7 @@ impl Request {
         }
     }
 
-    /// Makes a timeline whose clock stands at 0, with timers as the request needs them.
+    /// Creates a timeline with its clock paused at 0, with the timers that the request needs.
     async fn prepare_timer(self, home: &Home<'_>, scene: &mut Scene) {
         let (engine, admin) = (&home.engine, &home.admin);
         let to = |seconds: i64| ClockCommand::Travel { to: at(seconds), location: None };
@@ -282,13 +282,13 @@ impl Request {
                 change(to(30).into()).await;
             }
             Self::EndAdvance => {
-                // Somebody listens, so that the instant is held until they are done.
+                // With a listener, the instant is held until the firing is done.
                 assert!(claim(home, &scene.on).await.is_empty());
                 change(to(15).into()).await;
                 engine.tell_presence().await.unwrap();
                 engine.keep_time().await;
                 let firings = named(&scene.on, claim(home, &scene.on).await);
-                // What holds the advance keeps it from ending with the outcome.
+                // A hold prevents the advance from ending with the outcome.
                 let (_, hold, _) = engine.hold_advances(admin, held(&scene.on), None).await.unwrap();
                 engine.acknowledge(admin, firings, None).await.unwrap();
                 engine.release_hold(admin, Some(scene.on.clone()), &hold.lease_id).await.unwrap();
@@ -322,11 +322,11 @@ async fn return_to(home: &Home<'_>, scene: &mut Scene) {
     scene.on = TimelineId::main();
     let request = AnchorRequest { timestamp: None, description: String::new(), fixed: false };
     home.engine.set_anchor(&home.admin, None, request, None).await.unwrap();
-    // Something to be changed back.
+    // An event to be restored.
     record(home, scene, &["late"]).await;
 }
 
-/// Makes something that is to be pruned.
+/// Creates entries to be pruned.
 async fn sweep(home: &Home<'_>, scene: &Scene) {
     create(home, scene).await;
     let request = RetentionRequest { reads: KeptFor::Seconds(1), refusals: KeptFor::Ever };
@@ -345,7 +345,7 @@ async fn claim(home: &Home<'_>, on: &TimelineId) -> Vec<FiringId> {
     claimed.into_iter().map(|claimed| claimed.firing.firing_id).collect()
 }
 
-/// Has firings, which are claimed, tried as often as they may be.
+/// Exhausts the attempts of claimed firings.
 async fn fail(home: &Home<'_>, on: &TimelineId, firings: &[FiringId]) {
     for _ in 0..ATTEMPTS_MAX {
         let answer = home.engine.fail_firings(&home.admin, named(on, firings.to_vec()), None, None).await.unwrap();

@@ -1,4 +1,4 @@
-//! Contents that somebody has erased: events by a query, by their age or one by one, and reads.
+//! Erased contents: events by a query, by their age or one by one, and reads.
 
 use std::collections::BTreeSet;
 
@@ -16,20 +16,20 @@ use crate::sample::{event_id, moment};
 const SECOND: i64 = 1_000_000;
 const DAY: i64 = 86_400 * SECOND;
 
-/// What somebody asks to be erased.
+/// A request to erase something.
 #[derive(Clone, Debug)]
 pub(super) enum Clearing {
-    /// What stands between two seconds.
+    /// Events in effect between two seconds.
     Found(i64, i64),
-    /// What nothing has changed for so many days.
+    /// Events unchanged for this many days.
     Unchanged(i64),
-    /// One event, as it was erased before there were queries.
+    /// A single event, by the older operation.
     One(u8),
     /// The reads of an entry.
     Reads(Index),
 }
 
-/// A clearing with all that was drawn for it, and what should come of it.
+/// An erasure with all drawn values, and its expected result.
 #[derive(Clone, Debug)]
 pub(super) enum Clearance {
     Events { which: WhichEvents, evaluated_at: u64, born: BTreeSet<usize> },
@@ -38,7 +38,7 @@ pub(super) enum Clearance {
 }
 
 impl Clearing {
-    /// Returns which events are meant, where it is not said which ones they are.
+    /// Returns the selection, unless it names single events.
     pub(super) fn which(&self) -> Option<WhichEvents> {
         match self {
             Self::Found(from, to) => Some(WhichEvents::Found {
@@ -55,7 +55,7 @@ impl Clearing {
 }
 
 impl Clearance {
-    /// Has the service look first, as it asks for. It must find what the model has.
+    /// Makes the required dry run, which must find what the model has.
     pub(super) async fn look(
         home: &Home<'_>,
         on: &TimelineId,
@@ -112,7 +112,7 @@ impl Clearance {
         })
     }
 
-    /// Returns the events that are gone with it.
+    /// Returns the events erased by it.
     pub(super) fn gone(&self) -> Vec<usize> {
         match self {
             Self::Events { born, .. } => born.iter().copied().collect(),

@@ -1,5 +1,4 @@
-//! Who lives with a service, what they may, and what they sealed, beside what should have become of it: users, their
-//! keys, restrictions, the lists of timelines, and sealed data.
+//! A model of users, their keys, restrictions, the permissions of timelines, and sealed data.
 
 mod looking;
 
@@ -21,13 +20,13 @@ use super::world::Repetition;
 use crate::house::Home;
 use crate::sample::{password, timeline_id, user_id};
 
-/// How many users there can be beside the first operator.
+/// Maximum number of users in addition to the first operator.
 pub(super) const USERS: u8 = 3;
 
-/// The password of everybody who has one.
+/// The password of all users.
 const PASSWORD: &str = "correct horse battery staple";
 
-/// What somebody asks for about users and what is theirs.
+/// A request about users and their belongings.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Chore {
     Add {
@@ -36,7 +35,7 @@ pub(super) enum Chore {
     },
     Remove(u8),
     Restrict(u8, RestrictionLevel),
-    /// Gives a user a key, with a scope or with none.
+    /// Gives a user a key, with or without a scope.
     GiveKey(u8, Option<Scope>),
     /// Gives a user a key of a timeline that sees no further than its clock, or than a position, or both.
     StopKey(Index),
@@ -50,7 +49,7 @@ pub(super) enum Chore {
     EraseData(Index),
 }
 
-/// A chore with all that was drawn for it.
+/// A chore with all drawn values.
 #[derive(Clone, Debug)]
 pub(super) enum Errand {
     Add { user: UserId, operator: bool },
@@ -66,7 +65,7 @@ pub(super) enum Errand {
     EraseData(DataId),
 }
 
-/// What came of an errand: what tells it from others, and what the model has to learn from it.
+/// The result of an errand: a comparable text, and what the model needs to learn.
 pub(super) struct Came {
     pub(super) told: String,
     pub(super) position: u64,
@@ -85,14 +84,14 @@ pub(super) enum Made {
     Timer(u64),
     Import {
         taken: u64,
-        /// Which of the records differed from what is known.
+        /// Records that differed from known events.
         refused: Vec<usize>,
     },
-    /// How many events of an import were cancelled, and how many stay.
+    /// How many events of an import were canceled, and how many stay.
     Undone((u64, u64)),
 }
 
-/// Somebody who asks in the place of the first operator, with a key or in a session.
+/// A caller other than the first operator, with a key or in a session.
 #[derive(Clone, Debug)]
 pub(super) struct Asker {
     pub(super) user: UserId,
@@ -100,7 +99,7 @@ pub(super) struct Asker {
     is_in_session: bool,
 }
 
-/// What is told to whoever shows a key that does not exist, or no longer works.
+/// The result for a key that does not exist or was revoked.
 pub(super) const NO_KEY: &str = "no key";
 
 #[derive(Debug, PartialEq)]
@@ -111,7 +110,7 @@ struct Member {
 
 struct GivenKey {
     key_id: KeyId,
-    /// Unknown where the first answer was lost.
+    /// Unknown if the first response was lost.
     secret: Option<String>,
     user: UserId,
     scope: Option<Scope>,
@@ -137,14 +136,14 @@ pub(super) struct Household {
     members: BTreeMap<UserId, Member>,
     keys: Vec<GivenKey>,
     passwords: BTreeSet<UserId>,
-    /// Those whose secrets were told.
+    /// Those whose secrets are known.
     sessions: Vec<LoggedIn>,
     lists: BTreeMap<TimelineId, Permissions>,
     sealed: Vec<Sealed>,
 }
 
 impl Errand {
-    /// What becomes of it if it is sent again.
+    /// Returns the result of sending it again.
     pub(super) const fn repetition(&self) -> Repetition {
         match self {
             Self::Remove(_) | Self::StopKey(_) | Self::EndSession(_) => Repetition::NotFound,
@@ -234,10 +233,10 @@ impl Errand {
     }
 }
 
-/// Returns the change after which a timeline has these lists.
+/// Returns the change that results in these permissions.
 fn replacing(set: &Permissions) -> PermissionsChange {
     let Permissions { read, write, admin, ends } = set;
-    // Who stays on a list keeps the end that they have, unless another one is named.
+    // Users who stay on a list keep their end, unless another one is given.
     let end_of = |role: Role, user: &UserId| ends.of(role).get(user).map_or(End::Never, |end| End::At(*end));
     let named = |role: Role| set.list(role).iter().map(move |user| ((role, user.clone()), end_of(role, user)));
     let ends = Role::ALL.into_iter().flat_map(named).collect();
@@ -245,13 +244,13 @@ fn replacing(set: &Permissions) -> PermissionsChange {
     PermissionsChange { read, write, admin, ends, expected: None }
 }
 
-/// What tells no position.
+/// A result without a position.
 fn untold(made: Made) -> Came {
     Came { told: String::new(), position: 0, replayed: false, made }
 }
 
 impl Asker {
-    /// Returns who the service takes them for.
+    /// Returns the caller according to the service.
     pub(super) fn caller(&self, engine: &Engine) -> Option<Caller> {
         if self.is_in_session {
             engine.authenticate_session(&self.secret).ok()
@@ -262,7 +261,7 @@ impl Asker {
 }
 
 impl Household {
-    /// Picks somebody who asks with a key of theirs or in a session, if there is one that anybody could show.
+    /// Picks a caller with a usable key or session, if there is one.
     pub(super) fn asker(&self, which: Index) -> Option<Asker> {
         let shown =
             |key: &GivenKey| Some(Asker { user: key.user.clone(), secret: key.secret.clone()?, is_in_session: false });
@@ -276,7 +275,7 @@ impl Household {
         (!shown.is_empty()).then(|| which.get(&shown).clone())
     }
 
-    /// Says why somebody may not do something on a timeline, if they may not: as it is told.
+    /// Returns the denial of an operation on a timeline, as text, if there is one.
     pub(super) fn denied(&self, asker: &Asker, on: &TimelineId, demands: &[Demand]) -> Option<String> {
         let (is_live, scope) = if asker.is_in_session {
             let session = self.sessions.iter().find(|session| session.secret == asker.secret);
@@ -295,7 +294,7 @@ impl Household {
         denied.map(|denial| format!("{denial:?}"))
     }
 
-    /// Returns who may record events on a timeline.
+    /// Returns the users who may record events on a timeline.
     pub(super) fn recorders(&self, on: &TimelineId) -> BTreeSet<UserId> {
         let users = self.members.keys();
         users.filter(|user| access::decide(self.standing(user, on, None), Demand::Record).is_ok()).cloned().collect()
@@ -306,18 +305,18 @@ impl Household {
         Standing {
             operator: member.is_some_and(|member| member.operator),
             restriction: member.map(|member| member.level).unwrap_or_default(),
-            // No end that was given has come.
+            // None of the given ends has been reached.
             role: member.and_then(|_| self.lists[on].role(user, Instant::EPOCH)),
             scopes,
         }
     }
 
-    /// A timeline that was just made is its maker's.
+    /// A new timeline belongs to its creator.
     pub(super) fn begin(&mut self, timeline: &TimelineId) {
         self.lists.insert(timeline.clone(), Permissions::of_creator(user_id("admin")));
     }
 
-    /// Makes an errand of what was drawn, and says on which timeline, unless it can be none.
+    /// Turns a drawn chore into an errand, with its timeline, unless that is impossible.
     pub(super) fn draw(&self, on: &TimelineId, chore: Chore, number: usize) -> Option<(TimelineId, Errand)> {
         let everywhere = |errand| Some((timeline_id("main"), errand));
         match chore {
@@ -352,7 +351,7 @@ impl Household {
         }
     }
 
-    /// Whether the model says that it is done.
+    /// Returns whether the errand succeeds according to the model.
     pub(super) fn may(&self, errand: &Errand) -> bool {
         match errand {
             Errand::Add { user, .. } => !self.members.contains_key(user),
@@ -370,7 +369,7 @@ impl Household {
         }
     }
 
-    /// Does in the model what was answered as done.
+    /// Applies a successful errand to the model.
     pub(super) fn apply(&mut self, on: &TimelineId, errand: &Errand, made: Made) {
         match (errand, made) {
             (Errand::Add { user, operator }, _) => {

@@ -1,4 +1,4 @@
-//! What somebody asks for about timers, and how they stand on every timeline beside how they should.
+//! Requests about timers, and the state of each timeline's timers compared with the model.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -18,12 +18,12 @@ use crate::house::Home;
 use crate::sample::moment;
 
 const HALF_AN_HOUR: i64 = 1_800;
-/// Longer than a queue counts as heard after somebody claimed from it.
+/// Longer than a listener stays registered on a queue after a claim.
 pub(super) const UNHEARD_AFTER: i64 = 40 * SECOND;
-/// More than there ever are.
+/// More than ever exist.
 const ROWS_MAX: usize = 10_000;
 
-/// What somebody asks for about timers.
+/// A request about timers.
 #[derive(Clone, Debug)]
 pub(super) enum TimerDeed {
     Set {
@@ -37,20 +37,19 @@ pub(super) enum TimerDeed {
         target: Target,
     },
     Cancel(u8),
-    /// Claims so many firings, and says that they are done.
+    /// Claims this many firings, and acknowledges them.
     Work(usize),
 }
 
-/// When, in half hours from what the clock shows.
+/// A schedule, in half hours from the clock's time.
 #[derive(Clone, Debug)]
 pub(super) struct Rough {
     pub(super) first: i64,
-    /// The step, how many moments there are, what becomes of those that come together, and whether those that have passed
-    /// count.
+    /// The step, the number of times, the misfire policy, and whether past times count.
     pub(super) rule: Option<(i64, i64, Misfire, bool)>,
 }
 
-/// A deed with all that was drawn for it.
+/// A deed with all drawn values.
 #[derive(Clone, Debug)]
 pub(super) enum TimerErrand {
     Set(String, Plan),
@@ -59,7 +58,7 @@ pub(super) enum TimerErrand {
     Done(Vec<Fired>),
 }
 
-/// The timers of all timelines: now, after each entry, and where anchors were set.
+/// The timers of all timelines: now, after each entry, and at each anchor.
 #[derive(Default)]
 pub(super) struct Timings {
     now: BTreeMap<TimelineId, Timing>,
@@ -80,7 +79,7 @@ impl Rough {
 }
 
 impl TimerErrand {
-    /// Makes an errand of what was drawn, unless it can be none.
+    /// Turns a drawn deed into an errand, unless that is impossible.
     pub(super) async fn draw(
         deed: &TimerDeed,
         (home, on): (&Home<'_>, &TimelineId),
@@ -115,7 +114,7 @@ impl TimerErrand {
         })
     }
 
-    /// Whether the model says that it is done.
+    /// Returns whether the errand succeeds according to the model.
     pub(super) fn may(&self, timing: &Timing, now: Instant<Virtual>) -> bool {
         let named = |name: &str| timing.named(name).map(|(_, timer)| timer);
         match self {
@@ -167,7 +166,7 @@ impl TimerErrand {
         })
     }
 
-    /// Does in the model what was answered as done.
+    /// Applies a successful errand to the model.
     pub(super) fn apply(&self, timing: &mut Timing, now: Instant<Virtual>, made: &Made) {
         match (self, made) {
             (Self::Set(name, plan), Made::Timer(position)) => {
@@ -186,7 +185,7 @@ impl TimerErrand {
 }
 
 impl Timings {
-    /// Takes a new timeline into the model.
+    /// Adds a new timeline to the model.
     pub(super) fn begin(&mut self, timeline: &TimelineId, timing: Timing) {
         self.past.insert(timeline.clone(), BTreeMap::from([(0, timing.clone())]));
         self.now.insert(timeline.clone(), timing);
@@ -200,7 +199,7 @@ impl Timings {
         self.now.get_mut(timeline).expect("the model has it")
     }
 
-    /// Returns what a fork of a timeline takes along, at a position or now.
+    /// Returns what a fork of a timeline inherits, at a position or now.
     pub(super) fn forked(&self, timeline: &TimelineId, at: Option<u64>) -> Timing {
         let then = at.map(|at| self.past[timeline].range(..=at).next_back().expect("the first entry made it").1);
         then.unwrap_or_else(|| self.of(timeline)).fork()
@@ -270,7 +269,7 @@ fn schedule(when: &When) -> Schedule {
     }
 }
 
-/// The number tells it from that of others: the very same timer may be set again.
+/// The number distinguishes it from others, because an identical timer may be set again.
 fn delivery(target: Target, number: Option<usize>) -> Delivery {
     match target {
         Target::Queue => Delivery::Queue(QueueId::unnamed()),

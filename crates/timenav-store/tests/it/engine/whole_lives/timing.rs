@@ -1,5 +1,5 @@
-//! What must become of the timers of one timeline: a list of moments, and nothing of how the service finds them. Moments
-//! are whole seconds.
+//! A model of the timers of one timeline: a list of times, independent of how the service finds them. Times are whole
+//! seconds.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,11 +11,11 @@ use crate::sample::moment;
 
 pub(super) const SECOND: i64 = 1_000_000;
 
-/// When a timer falls due.
+/// The schedule of a timer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum When {
     Once(i64),
-    /// So many times, with as many seconds in between.
+    /// A number of times, with this many seconds in between.
     Every {
         start: i64,
         step: i64,
@@ -25,24 +25,24 @@ pub(super) enum When {
     },
 }
 
-/// Where its firings go.
+/// The delivery target of firings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Target {
-    /// A queue that nobody listens to while the clock moves.
+    /// A queue without a listener while the clock moves.
     Queue,
-    /// Each is an event of the timeline.
+    /// Each is an event on the timeline.
     Event,
-    /// Each is sent, and taken at once.
+    /// Each is sent, and accepted at once.
     Webhook,
 }
 
-/// What a timer is; the number tells it from others that are like it.
+/// The definition of a timer. The number distinguishes it from identical ones.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Plan {
     pub(super) when: When,
     pub(super) target: Target,
     pub(super) number: usize,
-    /// Who set it, where it is not the first operator.
+    /// The user who set it, if not the first operator.
     pub(super) set_by: Option<UserId>,
 }
 
@@ -55,7 +55,7 @@ pub(super) struct Timer {
     pub(super) is_cancelled: bool,
 }
 
-/// A firing in the order in which it is offered: its moment, the position of its timer, and the round.
+/// A firing in delivery order: its due time, the position of its timer, and the round.
 pub(super) type Fired = (i64, u64, u32);
 
 /// The timers of one timeline by their positions, and their firings.
@@ -63,26 +63,26 @@ pub(super) type Fired = (i64, u64, u32);
 pub(super) struct Timing {
     pub(super) timers: BTreeMap<u64, Timer>,
     pub(super) firings: BTreeMap<Fired, FiringState>,
-    /// Timers before this position came along with a fork, and record by the right of whoever forked.
+    /// Timers before this position were inherited by a fork, and record with the permission of its creator.
     pub(super) base: u64,
-    /// What timers before this position have for webhooks is not sent.
+    /// Webhooks of timers before this position are not sent.
     pub(super) sends_from: u64,
 }
 
-/// Who may have timers do what, at the moment when they fall due.
+/// Permissions for the effects of timers when they fire.
 pub(super) struct Leave {
-    /// Who may record events.
+    /// Users who may record events.
     pub(super) recorders: BTreeSet<UserId>,
     /// Firings of timers before this position are not sent.
     pub(super) sends_from: u64,
 }
 
-/// How a clock comes to moments.
+/// How a clock reaches due times.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Coming {
-    /// It stands still at each.
+    /// It stops at each.
     OneByOne,
-    /// It has come to all of them together.
+    /// It reaches all of them at once.
     Together,
 }
 
@@ -94,7 +94,7 @@ impl When {
         }
     }
 
-    /// Returns the first moment of a timer that is set while the clock shows `now`.
+    /// Returns the first due time of a timer that is set while the clock shows `now`.
     pub(super) fn first(&self, now: Instant<Virtual>) -> Option<i64> {
         match self {
             Self::Every { catch_up: false, .. } => self.all().into_iter().find(|due| !has_come(*due, now)),
@@ -102,10 +102,10 @@ impl When {
         }
     }
 
-    /// Returns those of the moments from one on that fire once a clock has come to `now`.
+    /// Returns the due times from `next` on that fire once a clock has reached `now`.
     fn firing(&self, next: i64, now: Instant<Virtual>, coming: Coming) -> Vec<i64> {
         let mut come: Vec<i64> = self.all().into_iter().filter(|due| *due >= next && has_come(*due, now)).collect();
-        // The clock that comes to each of them alone jumps over none.
+        // A clock that stops at each of them skips none.
         if coming == Coming::Together && come.len() > 1 {
             match self {
                 Self::Once(_) | Self::Every { misfire: Misfire::All, .. } => {}
@@ -131,19 +131,19 @@ impl Timing {
         found.map(|(position, timer)| (*position, timer))
     }
 
-    /// Returns the earliest moment.
+    /// Returns the earliest due time.
     pub(super) fn next(&self) -> Option<Instant<Virtual>> {
         let next = self.timers.values().filter_map(|timer| timer.next).min();
         next.map(|next| moment(next * SECOND))
     }
 
-    /// Whether a clock passes a moment of an armed timer between two readings.
+    /// Returns whether an armed timer is due between two readings of a clock.
     pub(super) fn comes_between(&self, from: Instant<Virtual>, to: Instant<Virtual>) -> bool {
         let armed = self.timers.values().filter(|timer| timer.next.is_some());
         armed.flat_map(|timer| timer.plan.when.all()).any(|due| !has_come(due, from) && has_come(due, to))
     }
 
-    /// Whether something is due, or will be once a clock has come so far.
+    /// Returns whether a timer is due at this time.
     pub(super) fn is_due(&self, now: Instant<Virtual>) -> bool {
         self.timers.values().filter_map(|timer| timer.next).any(|next| has_come(next, now))
     }
@@ -153,7 +153,7 @@ impl Timing {
         self.timers.insert(position, Timer { name, plan, next, round: 0, is_cancelled: false });
     }
 
-    /// Changes what a timer is. Another schedule is another round, even if it is the same.
+    /// Changes the definition of a timer. Setting a schedule begins another round, even if it is the same.
     pub(super) fn change(&mut self, name: &str, when: Option<&When>, target: Target, now: Instant<Virtual>) {
         let timer = self.timers.values_mut().find(|timer| timer.name == name).expect("it is there");
         timer.plan.target = target;
@@ -169,7 +169,7 @@ impl Timing {
         timer.is_cancelled |= timer.next.take().is_some();
     }
 
-    /// Lets fall due what a clock has come to. Returns the firings that record an event.
+    /// Fires the timers that a clock has reached. Returns the firings that record an event.
     pub(super) fn fall_due(&mut self, now: Instant<Virtual>, coming: Coming, leave: &Leave) -> Vec<Fired> {
         let mut recorded = Vec::new();
         for (position, timer) in &mut self.timers {
@@ -194,7 +194,7 @@ impl Timing {
         recorded
     }
 
-    /// Has moments come again of a clock that goes back.
+    /// Makes due times recur for a clock that goes back.
     pub(super) fn refire(&mut self, destination: Instant<Virtual>) {
         for (position, timer) in self.timers.iter_mut().filter(|(_, timer)| !timer.is_cancelled) {
             let moments = timer.plan.when.all();
@@ -216,8 +216,7 @@ impl Timing {
         }
     }
 
-    /// Has timers stand as they stood. Whatever comes again, comes in a round that it never had here: which one it is, the
-    /// service says.
+    /// Restores timers to an earlier state. Recurring times get a new round here, whose number the service decides.
     pub(super) fn take_back(&mut self, then: &Self, rounds: &BTreeMap<u64, u32>) {
         let in_flight = then.pending();
         for state in self.firings.values_mut().filter(|state| **state == FiringState::Pending) {
@@ -242,7 +241,7 @@ impl Timing {
         }
     }
 
-    /// Returns what a fork takes along: what is over stays behind.
+    /// Returns what a fork inherits. Finished firings are not inherited.
     pub(super) fn fork(&self) -> Self {
         let in_flight = self.pending();
         let is_taken =
@@ -256,7 +255,7 @@ impl Timing {
         }
     }
 
-    /// Returns what has no outcome, in the order in which it is offered.
+    /// Returns the firings without an outcome, in delivery order.
     pub(super) fn pending(&self) -> Vec<Fired> {
         let pending = self.firings.iter().filter(|(_, state)| **state == FiringState::Pending);
         pending.map(|(fired, _)| *fired).collect()

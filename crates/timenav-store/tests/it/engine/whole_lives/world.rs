@@ -1,4 +1,4 @@
-//! A service with everything that was asked of it, beside what should have become of it.
+//! A service with everything requested of it, and the model of its expected state.
 
 mod becoming;
 mod clearing;
@@ -31,20 +31,19 @@ use crate::faulty_store::{FaultyStore, OPEN_PERMITS};
 use crate::house::{Home, House, is_unavailable, told};
 use crate::sample::timeline_id;
 
-/// How long a request can be sent again, in microseconds.
+/// How long a request can be repeated, in microseconds.
 const REPEATABLE: i64 = 2 * HALF_A_DAY;
-/// More timelines are not made.
+/// Maximum number of timelines.
 const LIVES_MAX: usize = 5;
 
 struct Asked {
     request: Request,
-    /// The event whose content the answer holds, as [`Known::born`] has it.
+    /// The event whose content is in the response, as in [`Known::born`].
     about: Option<usize>,
     told: String,
     at: Instant<Wall>,
 }
 
-/// What an import recorded.
 #[derive(Clone, Debug)]
 struct Import {
     on: TimelineId,
@@ -52,7 +51,7 @@ struct Import {
     events: Vec<Imported>,
 }
 
-/// An event as [`Known`](crate::engine::life::Known) has it.
+/// An event as in [`Known`](crate::engine::life::Known).
 #[derive(Clone, Debug)]
 struct Imported {
     event_id: String,
@@ -62,26 +61,26 @@ struct Imported {
 
 pub(super) struct World<'a> {
     house: &'a House,
-    /// `None` only while nothing has the database open.
+    /// `None` only while the database is closed.
     open: Option<(Arc<FaultyStore>, Home<'a>)>,
     lives: Vec<Life>,
     household: Household,
     ended: BTreeSet<TimelineId>,
     clocks: Model,
     timings: Timings,
-    /// The moment that an advance goes to, until it is there.
+    /// The destination of an advance, until it is reached.
     advance: Option<(TimelineId, Moment)>,
     anchored: BTreeMap<AnchorId, Instant<Virtual>>,
-    /// Where each event was recorded that was not erased, and how many there ever were.
+    /// Where each event that was not erased was recorded, and the total number of events.
     recorded: BTreeMap<usize, (TimelineId, String)>,
     born_count: usize,
-    /// When the version of each event came to be that stands where it was recorded, or does not stand any more.
+    /// When the current version of each event, or its cancellation, was recorded on its own timeline.
     changed: BTreeMap<usize, (usize, Instant<Wall>)>,
-    /// What each fork goes on from.
+    /// The parent of each fork.
     parents: Vec<TimelineId>,
     imports: Vec<Import>,
     erased: BTreeSet<usize>,
-    /// Those that lost an event that they only inherited: their own entries do not tell of it.
+    /// Timelines that lost an inherited event, which their own entries do not show.
     bereft: BTreeSet<TimelineId>,
     asked: Vec<Asked>,
     requests_count: usize,
@@ -125,7 +124,7 @@ impl<'a> World<'a> {
         &self.open.as_ref().expect("the service runs").0
     }
 
-    /// Takes a new timeline into the model, whose clock is read where it was made.
+    /// Adds a new timeline to the model, and reads its clock as of its creation.
     async fn begin(&mut self, name: TimelineId, now: State, anchors: Vec<Mark>, timing: Timing) {
         let home = self.home();
         let view = home.engine.timeline(&home.admin, &name).await.unwrap();
@@ -133,13 +132,13 @@ impl<'a> World<'a> {
         let clock = view.clock.expect("the first operator sees it").clock;
         self.clocks.insert(name.as_str(), clock, self.house.clock.now());
         self.household.begin(&name);
-        // Its own are sent in any case.
+        // Its own ones are sent in any case.
         let sends_from = timing.sends_from.min(base);
         self.timings.begin(&name, Timing { base, sends_from, ..timing });
         self.lives.push(Life { name, past: BTreeMap::from([(0, now.clone())]), now, anchors });
     }
 
-    /// Makes a request of what was drawn, unless it can be none.
+    /// Turns drawn values into a request, unless that is impossible.
     async fn draw(&mut self, on: Index, deed: Deed, by: Option<Index>) -> Option<Request> {
         let by = by.and_then(|which| self.household.asker(which));
         let life = on.get(&self.lives);
@@ -184,7 +183,7 @@ impl<'a> World<'a> {
             }
             Deed::House(chore) => {
                 let (aim, errand) = self.household.draw(&on, chore, self.requests_count)?;
-                // What was sealed is gone with its timeline.
+                // Sealed data was deleted with its timeline.
                 let is_none = matches!(errand, Errand::EraseData(_));
                 if is_none && self.ended.contains(&aim) {
                     return None;
@@ -198,7 +197,7 @@ impl<'a> World<'a> {
         Some(Request { on, what, number: self.requests_count, by })
     }
 
-    /// Returns which event of that id was recorded on a timeline, if there is one.
+    /// Returns the event with that id recorded on a timeline, if there is one.
     fn born(&self, on: &TimelineId, event: u8) -> Option<usize> {
         let of = (on.clone(), format!("e{event}"));
         self.recorded.iter().find(|(_, recorded)| **recorded == of).map(|(born, _)| *born)
@@ -208,7 +207,7 @@ impl<'a> World<'a> {
         self.lives.iter_mut().find(|life| life.name == *name).expect("the model has it")
     }
 
-    /// Notes the states that can be read at the positions there are now.
+    /// Records the states readable at the current positions.
     async fn remember(&mut self) {
         let heads = self.home().store.open().await.unwrap().heads;
         for head in heads {
@@ -250,15 +249,15 @@ impl<'a> World<'a> {
                 Some(answer)
             }
         };
-        // Where nothing had to be written, nothing could be lost.
+        // If nothing had to be written, nothing could be lost.
         let is_lost = lost.as_ref().is_some_and(is_unavailable);
         assert!(is_lost || lost.as_ref().is_none_or(Result::is_ok), "{request:?}: {lost:?}");
-        // A fork asks the parent first, and that is where it is cut off.
+        // A fork writes to the parent first, and is interrupted there.
         let was_written = is_lost && matches!(fate, Fate::AnswerLost) && !matches!(request.what, What::Fork { .. });
         let repetition = request.repetition();
         let answer = match lost {
             Some(Ok(answer)) => answer,
-            // What was done without a key is not there any more to be done again.
+            // A repeated deletion without a key finds nothing.
             _ if was_written && repetition == Repetition::NotFound => {
                 let again = self.send(&request).await;
                 assert!(matches!(again, Err(Refusal::NotFound { .. })), "{request:?}: {again:?}");
@@ -271,7 +270,7 @@ impl<'a> World<'a> {
         self.apply(&request, &answer, was_written).await;
         self.go_on(if let Fate::CutOff(cut) = fate { Some(cut) } else { None }).await;
         if matches!(request.what, What::Timer(TimerErrand::Done(_))) {
-            // Nobody listens any more.
+            // There is no listener any more.
             self.house.clock.advance(UNHEARD_AFTER);
             self.go_on(None).await;
         }
@@ -286,7 +285,7 @@ impl<'a> World<'a> {
         request.send(home, caller.as_ref().unwrap_or(&home.admin)).await
     }
 
-    /// Whether whoever asks may not. Then it is told, and nothing is done.
+    /// Returns whether the caller has no permission. In that case checks that the request is rejected without effect.
     async fn is_denied(&self, request: &Request) -> bool {
         let Some(asker) = &request.by else { return false };
         let demands = request.what.demands().unwrap_or_default();
@@ -296,13 +295,13 @@ impl<'a> World<'a> {
             return true;
         };
         let refused = request.send(self.home(), &caller).await.map(|_| ());
-        // Of a timeline that has ended, everybody is told just that.
+        // For an ended timeline, all users get only that result.
         let is_told = told(&refused) == denied || self.ended.contains(&request.on);
         assert!(refused.is_err() && is_told, "{request:?}: {refused:?}, not {denied}");
         true
     }
 
-    /// Returns the event whose content the answer to a request holds.
+    /// Returns the event whose content is in the response.
     fn about(&mut self, request: &Request) -> Option<usize> {
         let event_id = match &request.what {
             What::Correct(draft) => id_of(draft).to_owned(),
@@ -312,7 +311,7 @@ impl<'a> World<'a> {
         self.life(&request.on).now.get(&event_id).map(|known| known.born)
     }
 
-    /// Sends an earlier request once more: the answer is the first, and nothing more is written.
+    /// Repeats an earlier request: the response is the first one, and nothing more is written.
     pub(super) async fn ask_again(&mut self, which: Index) {
         let now = self.house.clock.now();
         let repeatable: Vec<usize> = (0..self.asked.len())
@@ -352,7 +351,7 @@ impl<'a> World<'a> {
         heads.iter().map(|head| (head.id.clone(), head.frontier.size())).collect()
     }
 
-    /// Looks at one clock, and at the events of one state there was.
+    /// Reads one clock, and the events of one past state.
     pub(super) async fn look(&mut self, on: Index, at: Index) {
         let life = on.get(&self.lives).clone();
         let read = self.home().engine.read_clock(&self.home().admin, Some(life.name.clone())).await;
@@ -371,7 +370,7 @@ impl<'a> World<'a> {
         self.remember().await;
     }
 
-    /// Reads every state there was, and checks every ledger.
+    /// Reads every past state, and checks every ledger.
     pub(super) async fn check_everything(mut self) {
         for life in self.lives.iter().filter(|life| !self.ended.contains(&life.name)) {
             let (home, name) = (self.home(), &life.name);

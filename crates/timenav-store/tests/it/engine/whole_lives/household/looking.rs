@@ -1,4 +1,4 @@
-//! What everybody sees who lives with a service.
+//! What each user can read.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use super::{GivenKey, Household, Member, own_key};
 use crate::house::Home;
 
 impl Household {
-    /// Reads all there is, and has everybody look at every timeline that stands.
+    /// Reads everything, and has all users read every live timeline.
     pub(in crate::engine::whole_lives) async fn check(&self, home: &Home<'_>, standing: &[&TimelineId]) {
         let (engine, admin) = (&home.engine, &home.admin);
         let (users, _) = engine.users(admin, 100, None).await.unwrap();
@@ -35,7 +35,7 @@ impl Household {
         for sealed in &self.sealed {
             let opened = engine.decrypt_data(admin, None, sealed.data_id.clone(), own_key()).await;
             if !standing.contains(&&sealed.on) {
-                // It is gone with its timeline, and nothing tells of which one it was.
+                // It was deleted with its timeline, and without the timeline's name it is unknown.
                 assert!(matches!(opened, Err(Refusal::NotFound { .. })), "{} of {}", sealed.data_id, sealed.on);
                 let on = Some(sealed.on.clone());
                 let named = engine.decrypt_data(admin, on, sealed.data_id.clone(), own_key()).await;

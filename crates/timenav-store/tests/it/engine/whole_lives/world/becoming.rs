@@ -1,4 +1,4 @@
-//! What should become of a request, in the model.
+//! The expected effect of a request on the model.
 
 use std::collections::BTreeSet;
 
@@ -17,7 +17,7 @@ use crate::engine::whole_lives::household::Made;
 use crate::engine::whole_lives::timing::{Fired, Timing, firing_id};
 
 impl World<'_> {
-    /// Whether the model says that it is done.
+    /// Returns whether the request succeeds according to the model.
     pub(super) fn may(&mut self, request: &Request) -> bool {
         if self.ended.contains(&request.on) {
             return false;
@@ -54,7 +54,7 @@ impl World<'_> {
         }
     }
 
-    /// Does in the model what was answered as done.
+    /// Applies a successful request to the model.
     pub(super) async fn apply(&mut self, request: &Request, answer: &Answer, was_written: bool) {
         let now = self.house.clock.now();
         let name = &request.on;
@@ -69,7 +69,7 @@ impl World<'_> {
             What::Correct(draft) => {
                 let time = seconds_of(draft);
                 let known = self.life(name).now.get_mut(id_of(draft)).unwrap();
-                // What is recorded so already is no correction.
+                // Recording the same again is not a correction.
                 known.recorded = if known.stands == Some(time) { known.recorded } else { time };
                 known.stand(Some(time));
             }
@@ -120,7 +120,7 @@ impl World<'_> {
         let life = self.life(name);
         let mark = life.anchors.iter().find(|mark| mark.anchor_id == *to).expect("it was drawn");
         let state = mark.state.clone();
-        // An event that was recorded later is known, and its id is free.
+        // An event recorded later is known, and its id is available.
         for (id, known) in &mut life.now {
             known.take_back(state.get(id));
         }
@@ -131,11 +131,11 @@ impl World<'_> {
     async fn fork(&mut self, name: &TimelineId, fork: &TimelineId, (at, sends): (Option<u64>, bool)) {
         let parent = self.life(name);
         let now = at.map_or(&parent.now, |position| parent.at(position)).clone();
-        // Anchors that were set later are not the fork's.
+        // A fork does not inherit anchors set later.
         let is_later = |mark: &Mark| at.is_some_and(|at| mark.own.is_some_and(|own| own > at));
         let inherited = parent.anchors.iter().filter(|mark| !is_later(mark));
         let anchors = inherited.map(|mark| Mark { own: None, ..mark.clone() }).collect();
-        // How many stood then is what the ledger said then, and so it is for forks of one that lost something.
+        // The number of events at that time is from the ledger, and so it is for forks of a timeline that lost some.
         if self.bereft.contains(name) || (at.is_some() && !self.erased.is_empty()) {
             self.bereft.insert(fork.clone());
         }
@@ -146,7 +146,7 @@ impl World<'_> {
         self.begin(fork.clone(), now, anchors, timing).await;
     }
 
-    /// Forgets an event in every state there was, on every timeline that has it.
+    /// Removes an event from every past state, on every timeline that has it.
     fn forget(&mut self, on: &TimelineId, born: usize) {
         self.recorded.remove(&born);
         self.erased.insert(born);
@@ -162,14 +162,14 @@ impl World<'_> {
         }
     }
 
-    /// Returns what a command does to a clock, as core decides it.
+    /// Returns the effect of a command on a clock, as decided by core.
     fn decided(&self, name: &TimelineId, command: &ClockCommand) -> Result<Option<ClockMoved>, ClockRefusal> {
         let next = self.timings.of(name).next();
         self.clocks.decide(name.as_str(), (command, next), self.house.clock.now())
     }
 
-    /// Moves a clock, which stands still where it is if there are timers on the way that it does not jump over. Returns the
-    /// clock, its reading, and whether it changed.
+    /// Moves a clock, which stops at timers on the way that it does not jump over. Returns the clock, its reading, and
+    /// whether it changed.
     fn steer(
         &mut self,
         name: &TimelineId,
@@ -192,7 +192,7 @@ impl World<'_> {
         self.clocks.apply(name.as_str(), Some(&ClockMoved { host: moved.host, moment: stands }), now)
     }
 
-    /// Takes an event into the model. Whoever erases it erases what had its id before.
+    /// Adds an event to the model. Erasing it also erases earlier events with its id.
     fn record_as(&mut self, name: &TimelineId, event_id: &str, time: i64) {
         let before = self.life(name).now.get(event_id).copied();
         let born = before.map_or_else(|| self.bear(name, event_id), |before| before.born);
@@ -207,7 +207,8 @@ impl World<'_> {
         self.born_count
     }
 
-    /// Takes those events of an import into the model whose ids are free. One whose answer was lost finds all of them there.
+    /// Adds the events of an import whose ids are available to the model. If the first response was lost, all of them
+    /// exist already.
     fn import(&mut self, name: &TimelineId, drafts: &[EventDraft], answer: &Answer, was_written: bool) {
         let mut events = Vec::new();
         for draft in drafts {
@@ -231,7 +232,7 @@ impl World<'_> {
         }
     }
 
-    /// Cancels what stands as an import recorded it. Its id is free after that.
+    /// Cancels the events that are still as an import recorded them. Their ids are then available.
     fn undo_import(&mut self, number: usize, answer: &Answer) {
         let Import { on, events, .. } = self.imports[number].clone();
         let (mut undone, mut kept) = (0, 0);
@@ -250,7 +251,7 @@ impl World<'_> {
         assert_eq!(*counts, (undone, kept), "{number}");
     }
 
-    /// Takes events into the model that timers have recorded.
+    /// Adds events recorded by timers to the model.
     pub(super) fn record(&mut self, name: &TimelineId, fired: Vec<Fired>) {
         for one in fired {
             let event_id = firing_id(one, name).to_string();
@@ -261,7 +262,7 @@ impl World<'_> {
     }
 }
 
-/// Whether a command takes a clock past timers one by one.
+/// Returns whether a command takes a clock past timers one by one.
 const fn is_forward(command: &ClockCommand) -> bool {
     match command {
         ClockCommand::Travel { .. }

@@ -1,4 +1,4 @@
-//! Which events are erased where it is not said which ones they are.
+//! The events erased by a query.
 
 use std::collections::BTreeSet;
 
@@ -11,14 +11,14 @@ use crate::engine::whole_lives::erasing::{Clearance, Clearing};
 use crate::sample::moment;
 
 impl World<'_> {
-    /// Makes a clearance of what was drawn, unless there is nothing to erase.
+    /// Turns drawn values into an erasure, unless there is nothing to erase.
     pub(super) async fn clearance(&mut self, on: &TimelineId, clearing: Clearing) -> Option<Clearance> {
         if let Some(which) = clearing.which() {
             let born = self.selected(on, &which);
             return Clearance::look(self.home(), on, (which, born)).await;
         }
         match clearing {
-            // A fork keeps what is its own of it, where it is erased in this way.
+            // This operation leaves a fork its own versions.
             Clearing::One(_) if self.parents.contains(on) => None,
             Clearing::One(event) => {
                 let born = self.born(on, event)?;
@@ -29,7 +29,7 @@ impl World<'_> {
         }
     }
 
-    /// Returns the events that are selected among those that were recorded on a timeline itself.
+    /// Returns the selected events among those recorded on the timeline itself.
     fn selected(&mut self, on: &TimelineId, which: &WhichEvents) -> BTreeSet<usize> {
         let now = self.house.clock.now();
         let own: Vec<Known> = self.own(on);
@@ -47,7 +47,7 @@ impl World<'_> {
         own.into_iter().filter(is_selected).map(|known| known.born).collect()
     }
 
-    /// Notes which events of its own came to stand otherwise on a timeline just now.
+    /// Records which of a timeline's own events have just changed.
     pub(super) fn note_changes(&mut self, on: &TimelineId) {
         let now = self.house.clock.now();
         for Known { born, version, .. } in self.own(on) {
@@ -58,7 +58,7 @@ impl World<'_> {
         }
     }
 
-    /// Returns the events that were recorded on a timeline itself.
+    /// Returns the events recorded on the timeline itself.
     fn own(&mut self, on: &TimelineId) -> Vec<Known> {
         let known: Vec<Known> = self.life(on).now.values().copied().collect();
         let is_own = |known: &Known| self.recorded.get(&known.born).is_some_and(|(name, _)| name == on);

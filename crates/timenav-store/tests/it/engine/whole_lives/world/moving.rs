@@ -1,4 +1,4 @@
-//! Timelines that are exported at the end of a life.
+//! Timelines exported at the end of a life.
 
 use timenav_engine::Refusal;
 
@@ -7,10 +7,10 @@ use crate::engine::bundles::{checked_of, export_of};
 use crate::engine::life::Life;
 
 impl World<'_> {
-    /// Exports a timeline: whoever reads the file without the service finds all of its entries, and nothing wrong.
+    /// Exports a timeline: a verification of the file without the service finds all of its entries and no fault.
     pub(super) async fn check_bundle(&self, life: &Life) {
         let (name, home) = (&life.name, self.home());
-        // Nobody administers any more what it was forked from.
+        // Its parent has ended and is not administered any more.
         if self.ancestors(name).any(|ancestor| self.ended.contains(ancestor)) {
             let exported = home.engine.export_bundle(&home.admin, name).await.map(|_| ());
             assert!(matches!(exported, Err(Refusal::Ended { .. })), "{name}: {exported:?}");

@@ -1,4 +1,4 @@
-//! Requests as they are sent, and sent again, and what is answered.
+//! Requests, repetitions and responses.
 
 use timenav_core::access::Demand;
 use timenav_core::as_of::AsOf;
@@ -22,13 +22,13 @@ use crate::sample::{digest, event_id, moment};
 
 const DAY_SECONDS: u32 = 86_400;
 
-/// A request as it can be sent again.
+/// A request that can be repeated.
 #[derive(Clone, Debug)]
 pub(super) struct Request {
     pub(super) on: TimelineId,
     pub(super) what: What,
     pub(super) number: usize,
-    /// Who asks, where it is not the first operator.
+    /// The caller, if not the first operator.
     pub(super) by: Option<Asker>,
 }
 
@@ -46,7 +46,7 @@ pub(super) enum What {
     Fork {
         name: TimelineId,
         at: Option<u64>,
-        /// It sends the webhooks of timers that it takes along.
+        /// Sends the webhooks of inherited timers.
         sends: bool,
     },
     Retain(u32),
@@ -57,7 +57,7 @@ pub(super) enum What {
     House(Errand),
 }
 
-/// What was answered, in words that compare, and what the model has to learn from it.
+/// A response as a comparable text, and what the model needs to learn.
 #[derive(Clone, Debug)]
 pub(super) struct Answer {
     pub(super) told: String,
@@ -68,19 +68,19 @@ pub(super) struct Answer {
     pub(super) made: Made,
 }
 
-/// What becomes of a request that is sent once more after its answer was lost.
+/// The result of repeating a request after its response was lost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::engine::whole_lives) enum Repetition {
-    /// It is answered as it was, by its key.
+    /// The stored response, found by its key.
     Answered,
-    /// It finds that what it takes away is not there.
+    /// The object to delete does not exist.
     NotFound,
-    /// It is done anew, and finds all of it done.
+    /// It is executed again, and finds everything done.
     Anew,
 }
 
 impl What {
-    /// Returns what it takes to do it, where others than the first operator ask for it too.
+    /// Returns the required permissions, if others than the first operator send it too.
     pub(super) const fn demands(&self) -> Option<&'static [Demand]> {
         match self {
             Self::Record(_) | Self::Import(_) | Self::Correct(_) => Some(&[Demand::Record]),
@@ -111,7 +111,7 @@ impl Request {
         }
     }
 
-    /// Sends it as whoever asks, whose key works.
+    /// Sends it as the caller, whose key works.
     pub(super) async fn send(&self, home: &Home<'_>, caller: &Caller) -> Result<Answer, Refusal> {
         let engine = &home.engine;
         let key = digest(&format!("request {}", self.number));
@@ -180,7 +180,7 @@ impl Request {
     }
 }
 
-/// Imports have no keys: each record is told from what is known.
+/// Imports have no idempotency keys: each record is compared with known events.
 async fn import(
     engine: &Engine,
     caller: &Caller,

@@ -1,4 +1,4 @@
-//! How time passes for a service, how it stops, and how it starts again.
+//! Passing of time, stops and restarts of the service.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -14,15 +14,15 @@ use crate::engine::whole_lives::timing::{Coming, Leave};
 use crate::faulty_store::{FaultyStore, OPEN_PERMITS};
 use crate::house::{Home, House};
 
-/// How much later the timekeeper tries again what could not be written, in microseconds.
+/// How much later the timekeeper retries failed writes, in microseconds.
 const LATER: i64 = 2_000_000;
-/// How often the timekeeper is called before it must have come to an end.
+/// How often the timekeeper is called before it must have finished.
 const JOURNEYS_MAX: usize = 100;
 
 pub(super) const HALF_A_DAY: i64 = 43_200_000_000;
 
 impl World<'_> {
-    /// Half days pass as they do while a service runs, which looks after what is due.
+    /// Lets half days pass with the maintenance of a running service.
     pub(in crate::engine::whole_lives) async fn pass(&mut self, half_days: u8) {
         for _ in 0..half_days {
             self.house.clock.advance(HALF_A_DAY);
@@ -32,7 +32,7 @@ impl World<'_> {
         }
     }
 
-    /// Has the timekeeper do what is due, even if it is cut off on the way.
+    /// Has the timekeeper do everything that is due, even if it is interrupted.
     pub(in crate::engine::whole_lives) async fn go_on(&mut self, cut: Option<Cut>) {
         let began = self.house.clock.now();
         if let Some(cut) = cut {
@@ -48,7 +48,7 @@ impl World<'_> {
                 self.remember().await;
                 return;
             }
-            // What could not be written is tried again a little later.
+            // Failed writes are retried a little later.
             self.house.clock.advance(LATER);
         }
         panic!("the timekeeper does not come to an end");
@@ -59,11 +59,11 @@ impl World<'_> {
             Cut::NotWritten { commits, is_killed } => {
                 self.store().fail_after(commits);
                 self.home().engine.keep_time().await;
-                // What is being sent is nobody else's for a while, unless the service ends.
+                // A webhook being sent is leased for a while, unless the service ends.
                 let is_cut_off = self.send_webhooks().await.is_err();
                 self.store().fail_after(OPEN_PERMITS);
                 let later = self.house.clock.now().checked_add(Span::from_micros(LATER)).unwrap();
-                // What falls due together depends on when the service looks again.
+                // Which timers fire together depends on when the service checks again.
                 if is_killed || is_cut_off || self.falls_due_until(later) {
                     self.kill_and_open().await;
                 }
@@ -85,7 +85,7 @@ impl World<'_> {
         })
     }
 
-    /// Whether a clock that runs comes to a timer between now and then.
+    /// Returns whether a running clock reaches a timer before that time.
     fn falls_due_until(&mut self, then: Instant<Wall>) -> bool {
         let now = self.house.clock.now();
         self.standing().into_iter().any(|name| {
@@ -95,7 +95,7 @@ impl World<'_> {
         })
     }
 
-    /// Lets happen in the model what the timekeeper did, since that instant.
+    /// Applies what the timekeeper has done since that instant to the model.
     async fn arrive(&mut self, began: Instant<Wall>) {
         let now = self.house.clock.now();
         if let Some((name, to)) = self.advance.take() {
@@ -119,8 +119,8 @@ impl World<'_> {
         }
     }
 
-    /// Returns who may have the timers of a timeline do what. A fork sends what it took along only while the timeline
-    /// stands that it was taken from.
+    /// Returns the permissions for the effects of a timeline's timers. A fork sends inherited webhooks only while its
+    /// parent is live.
     fn leave(&self, name: &TimelineId) -> Leave {
         let timing = self.timings.of(name);
         let forks = std::iter::once(name).chain(self.ancestors(name));
@@ -130,11 +130,11 @@ impl World<'_> {
         Leave { recorders: self.household.recorders(name), sends_from }
     }
 
-    /// Returns the timelines that a timeline goes on from, the nearest first.
+    /// Returns the ancestors of a timeline, the nearest first.
     pub(super) fn ancestors(&self, name: &TimelineId) -> impl Iterator<Item = &TimelineId> {
         let parent = |name: &TimelineId| {
             let number = self.lives.iter().position(|life| life.name == *name).expect("the model has it");
-            // The first two are no forks.
+            // The first two are not forks.
             number.checked_sub(2).map(|number| &self.parents[number])
         };
         std::iter::successors(parent(name), move |name| parent(name))
@@ -155,7 +155,7 @@ impl World<'_> {
         home.engine.close().await;
     }
 
-    /// Goes on from the files as they are now, whatever the engine would still have done.
+    /// Restarts from a copy of the files, discarding whatever the engine would still have done.
     pub(in crate::engine::whole_lives) async fn kill_and_open(&mut self) {
         let path = self.house.path();
         let killed = path.with_extension("killed");

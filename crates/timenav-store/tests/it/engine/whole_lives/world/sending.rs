@@ -1,4 +1,4 @@
-//! Firings that the service sends to webhooks, as its sender does.
+//! Sends firings to webhooks like the service's sender.
 
 use std::num::NonZeroUsize;
 
@@ -7,14 +7,14 @@ use timenav_engine::{Refusal, TimersWanted};
 
 use super::World;
 
-/// More than ever wait at once.
+/// More than are ever pending at once.
 const SENT_MAX: usize = 1_000;
 
 impl World<'_> {
-    /// Sends what waits to be sent, to receivers that take everything. Returns how many there were.
+    /// Sends pending webhooks to receivers that accept everything. Returns their number.
     ///
     /// # Errors
-    /// The ledger cannot be written.
+    /// If the ledger cannot be written.
     pub(super) async fn send_webhooks(&self) -> Result<usize, Refusal> {
         let mut sent = 0;
         for head in self.home().store.open().await.unwrap().heads {
