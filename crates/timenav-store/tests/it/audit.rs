@@ -299,8 +299,7 @@ async fn check_projections(store: &dyn Store, head: &Head, entries: &[StoredEntr
     assert_eq!(head.anchors_count, found.len() as u64, "{}: count of anchors", head.id);
 }
 
-/// Checks that erased content was erased by a later entry, and that sealed records match the ledger. Returns the
-/// versions of events according to the entries of a timeline, by position.
+/// Returns the events in effect according to the entries of a timeline, by the positions of their versions.
 fn standing(entries: &[StoredEntry], lines: &[Line]) -> BTreeMap<u64, Vec<u8>> {
     #[derive(serde::Deserialize)]
     struct Within<'a> {
@@ -332,6 +331,7 @@ fn standing(entries: &[StoredEntry], lines: &[Line]) -> BTreeMap<u64, Vec<u8>> {
     by_id.into_values().collect()
 }
 
+/// Checks that erased content was erased by a later entry, and that sealed records match the ledger.
 async fn check_erased(store: &dyn Store, lines: &[Line], entries_erased: &[u64]) {
     let mut told = BTreeSet::new();
     for line in lines.iter().filter(|line| line.action == "erase_data") {

@@ -1,4 +1,4 @@
-//! A store that fails, or waits, when the test says so.
+//! A store that fails or blocks when a test says so.
 
 use std::ops::{Range, RangeInclusive};
 use std::pin::Pin;
@@ -22,47 +22,47 @@ use tokio::task::JoinHandle;
 
 mod scanned;
 
-/// Another store behind two switches and a gate.
-/// What somebody else does in between.
+/// Interference by another writer.
 pub(crate) type Meddler = dyn Fn() -> Pin<Box<dyn Future<Output = ()> + Send>> + Send + Sync;
 
+/// A wrapper around another store, with switches that make it fail and gates that block it.
 pub(crate) struct FaultyStore {
     inner: Arc<dyn Store>,
     commits_fail: AtomicBool,
-    /// How many commits succeed before they fail.
+    /// Number of commits that succeed before the next ones fail.
     commits_left: AtomicUsize,
-    /// How often contents are let go before that fails.
+    /// Number of prunings that succeed before the next ones fail.
     let_go_left: AtomicUsize,
     reads_fail: AtomicBool,
-    /// Where batches wait of bundles that arrive.
+    /// Blocks commits.
     gate: Semaphore,
     /// One permit for each commit that has reached the gate.
     arrived: Semaphore,
-    /// Closed by taking its permits: whoever reads entries waits there, as scans, views and pages of the access log do.
+    /// Closed by taking its permits. Blocks readers of entries, such as scans, views and pages of the access log.
     pub(crate) scan_gate: Semaphore,
-    /// Whether others may write too.
+    /// Whether others write to the store too.
     shared: bool,
-    /// Whether heads are locked by the inner store.
+    /// Whether the inner store locks heads.
     locks: bool,
-    /// Whether they are.
+    /// Whether heads are locked now.
     is_locked: AtomicBool,
-    /// Called wherever the writer comes: before it locks, when it asks what it needs, and before it commits.
+    /// Called at each access of the writer: before it locks, when it asks for facts, and before it commits.
     meddler: Mutex<Option<Arc<Meddler>>>,
-    /// What somebody else does while heads are locked, and may have to wait.
+    /// Interference while heads are locked, which may have to wait.
     meddling: Mutex<Vec<JoinHandle<()>>>,
-    /// Those who have come to that gate, in their order: of which timeline they read.
+    /// The readers that have reached that gate, in order, by timeline.
     pub(crate) at_scan_gate: Mutex<Vec<TimelineKey>>,
-    /// Closed by taking its permits: whoever reads the versions of events waits there.
+    /// Closed by taking its permits. Blocks readers of event versions.
     pub(crate) versions_gate: Semaphore,
-    /// One permit for each that has come to that gate.
+    /// One permit for each reader that has reached that gate.
     pub(crate) at_versions_gate: Semaphore,
-    /// The most that a scan was handed at once, of entries or of rows of events, in bytes.
+    /// Maximum size of a block that a scan has received, of entries or of rows of events, in bytes.
     pub(crate) scanned_bytes: AtomicUsize,
-    /// How many events a scan has looked up by their ids.
+    /// Number of events that a scan has looked up by their ids.
     pub(crate) looked_up: AtomicUsize,
-    /// Rows of heads, of the directory and of entries that were handed over.
+    /// Number of rows of heads, of the directory and of entries that were returned.
     pub(crate) handed_over: AtomicUsize,
-    /// How often everything was, and how often while heads were locked.
+    /// Number of calls of `open`, and of those while heads were locked.
     pub(crate) opened: AtomicUsize,
     pub(crate) opened_locked: AtomicUsize,
 }
@@ -102,7 +102,7 @@ impl FaultyStore {
         Self { shared: true, ..Self::new(inner) }
     }
 
-    /// Returns a store that others write to as well, which locks heads.
+    /// Returns a store that others write to as well, and that locks heads.
     pub(crate) fn locking(inner: Arc<dyn Store>) -> Self {
         Self { shared: true, locks: true, ..Self::new(inner) }
     }
@@ -111,7 +111,7 @@ impl FaultyStore {
         self.locks
     }
 
-    /// Returns when all that somebody else does in between is done.
+    /// Waits until all interference has finished.
     pub(crate) async fn meddled(&self) {
         let meddling: Vec<_> = self.meddling.lock().drain(..).collect();
         for one in meddling {
@@ -123,11 +123,11 @@ impl FaultyStore {
         *self.meddler.lock() = meddler;
     }
 
-    /// Lets somebody else do something in between.
+    /// Runs the interference.
     async fn point(&self) {
         let meddler = self.meddler.lock().clone();
         match meddler {
-            // Who waits for what is locked is not waited for.
+            // It may wait for a lock held here, so it is not awaited.
             Some(meddler) if self.is_locked.load(Ordering::SeqCst) => {
                 self.meddling.lock().push(tokio::spawn(async move { meddler().await }));
             }
@@ -140,12 +140,12 @@ impl FaultyStore {
         self.commits_fail.store(fail, Ordering::SeqCst);
     }
 
-    /// Lets contents go so many times, and no more.
+    /// Allows this many prunings, and fails later ones.
     pub(crate) fn let_go_at_most(&self, count: usize) {
         self.let_go_left.store(count, Ordering::SeqCst);
     }
 
-    /// Lets so many commits succeed, and fails all that come after them.
+    /// Allows this many commits, and fails later ones.
     pub(crate) fn fail_after(&self, commits_count: usize) {
         self.commits_left.store(commits_count, Ordering::SeqCst);
     }
@@ -154,7 +154,7 @@ impl FaultyStore {
         self.reads_fail.store(fail, Ordering::SeqCst);
     }
 
-    /// Makes commits wait from now on.
+    /// Blocks commits from now on.
     pub(crate) fn close_gate(&self) {
         let arrived = self.arrived.available_permits();
         self.arrived.forget_permits(arrived);
@@ -162,24 +162,24 @@ impl FaultyStore {
         assert_eq!(self.gate.available_permits(), 0);
     }
 
-    /// Returns when a commit waits at the closed gate.
+    /// Waits until a commit has reached the closed gate.
     pub(crate) async fn arrival(&self) {
         self.arrived.acquire().await.unwrap().forget();
     }
 
-    /// Lets all commits pass again.
+    /// Unblocks commits.
     pub(crate) fn open_gate(&self) {
         self.gate.add_permits(OPEN_PERMITS);
     }
 
-    /// Makes whoever reads the versions of events wait from now on.
+    /// Blocks readers of event versions from now on.
     pub(crate) fn close_versions_gate(&self) {
         let arrived = self.at_versions_gate.available_permits();
         self.at_versions_gate.forget_permits(arrived);
         assert_eq!(self.versions_gate.forget_permits(OPEN_PERMITS), OPEN_PERMITS);
     }
 
-    /// Returns when somebody waits at that gate.
+    /// Waits until a reader has reached that gate.
     pub(crate) async fn arrival_at_versions_gate(&self) {
         self.at_versions_gate.acquire().await.unwrap().forget();
     }
@@ -190,7 +190,7 @@ impl FaultyStore {
 
     async fn pass_scan_gate(&self, timeline: TimelineKey) {
         self.at_scan_gate.lock().push(timeline);
-        // Each that passes takes its permit along, so that a test lets them pass one by one.
+        // The permit is not returned, so that a test can let readers pass one by one.
         self.scan_gate.acquire().await.unwrap().forget();
     }
 

@@ -1,4 +1,4 @@
-//! The host's clock beside the database's, and beside what another service has recorded.
+//! The host clock compared with the database's, and with the entries of another service.
 
 use std::sync::Arc;
 
@@ -19,7 +19,7 @@ fn house() -> House {
     house
 }
 
-/// Sets a clock, which stands still, to what the database's shows and so much more.
+/// Sets a stopped clock to the database's time plus an offset.
 async fn set(clock: &FakeClock, store: &dyn Store, ahead: i64) {
     let database = store.database_clock().await.unwrap().unwrap();
     clock.advance(database.micros() + ahead - clock.now().micros());
@@ -70,7 +70,7 @@ async fn while_the_clocks_differ_a_service_is_not_ready_and_destroys_nothing() {
     assert_eq!(home.size("job").await, 0, "its time has come");
     home.engine.close().await;
     drop(home);
-    // At a start it is known before anything is done.
+    // At a start it is detected before anything is done.
     set(&house.clock, &*house.store(), 86_400 * SECOND).await;
     let home = house.open().await;
     assert!(told(home.engine.ready().await).contains("ahead of the database's"));
@@ -80,7 +80,7 @@ async fn while_the_clocks_differ_a_service_is_not_ready_and_destroys_nothing() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn start_by_a_wrong_clock_is_rejected() {
     let mut house = house();
-    // The clock stands still, so a slow start is an offset too.
+    // The test clock is stopped, so a slow start causes an offset too.
     house.options.host_clock_offset_millis_max = 60_000;
     set(&house.clock, &*house.store(), 600 * SECOND).await;
     let refused = house.try_open(house.store()).await.err().expect("it is refused");
@@ -94,7 +94,7 @@ async fn an_entry_from_the_future_is_told_until_an_operator_accepts_it() {
     let house = house();
     set(&house.clock, &*house.store(), 0).await;
     let home = house.open().await;
-    // Another service, which does not look.
+    // Another service, which does not compare clocks.
     let mut other = house.replica();
     other.clock = Arc::new(FakeClock::new());
     other.options.host_clock_offset_millis_max = 0;
@@ -109,7 +109,7 @@ async fn an_entry_from_the_future_is_told_until_an_operator_accepts_it() {
     let reason = told(home.engine.ready().await);
     assert!(reason.contains("behind the newest entry of `system`"), "{reason}");
     assert!(home.engine.stats().is_host_clock_doubted);
-    // It is right by the database's, so it writes.
+    // It agrees with the database's clock, so it writes.
     change(&home).await.unwrap();
     home.engine.prune(&home.admin, timeline_id("main"), true, None).await.unwrap();
     home.engine.compare_clocks().await.unwrap();

@@ -1,4 +1,4 @@
-//! An engine with all its doors, in a folder of its own, that can be closed, audited and reopened.
+//! An engine with all its dependencies, in its own folder, which can be closed, audited and reopened.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -19,26 +19,26 @@ use crate::cluster;
 use crate::doors::{CountingEntropy, FakeClock, FakePasswords, FakeVault, MemoryOutside, SeedSigner};
 use crate::sample::{timeline_id, user_id};
 
-/// Everything around the engine. Outlives each [`Home`] opened in it.
+/// The environment of the engine, which outlives each [`Home`] opened in it.
 pub(crate) struct House {
     folder: TempDir,
-    /// The address of a PostgreSQL database, where the tests run on one.
+    /// The address of a PostgreSQL database, if the tests run on one.
     pub(crate) database: Option<String>,
     pub(crate) clock: Arc<FakeClock>,
     entropy: Arc<CountingEntropy>,
     pub(crate) signer: Arc<SeedSigner>,
-    /// Takes the place of the signer in a rotation.
+    /// The next signer for a rotation.
     pub(crate) next_signer: Option<Arc<SeedSigner>>,
     pub(crate) outside: Arc<MemoryOutside>,
     pub(crate) vault: Option<Arc<dyn Vault>>,
     pub(crate) passwords: Arc<FakePasswords>,
     pub(crate) gazetteer: Option<Arc<dyn Gazetteer>>,
     pub(crate) options: Options,
-    /// The keys that first starts handed out.
+    /// The keys created by first starts.
     pub(crate) first_keys: Mutex<Vec<String>>,
 }
 
-/// Lets webhooks go anywhere. Nothing is sent, and what is sealed names its owner.
+/// Allows any webhook target. Nothing is sent, and sealed values name their owner.
 struct Anywhere;
 
 impl Webhooks for Anywhere {
@@ -65,7 +65,7 @@ impl House {
         Self::with(Options { service_name: "timenav.test".to_owned(), ..Options::default() })
     }
 
-    /// As [`House::new`], always on PostgreSQL.
+    /// Like [`House::new`], but always on PostgreSQL.
     pub(crate) fn on_postgres() -> Self {
         Self { database: Some(cluster::database()), ..Self::new() }
     }
@@ -84,7 +84,7 @@ impl House {
         }
     }
 
-    /// The clock of a house is another one than that of any server.
+    /// The test clock is unrelated to any server's clock.
     pub(crate) fn with(options: Options) -> Self {
         let options = Options { host_clock_offset_millis_max: 0, ..options };
         Self {
@@ -103,8 +103,8 @@ impl House {
         }
     }
 
-    /// Lets host time pass, also for leases that are kept by the database's clock: they are that much older then. That a
-    /// service is there is told all the time, so it does not get older.
+    /// Advances host time, also for leases, which use the database's clock and are made that much older. The presence
+    /// of services is renewed constantly and is not made older.
     pub(crate) fn pass(&self, micros: i64) {
         self.clock.advance(micros);
         if let Some(url) = &self.database {
@@ -116,13 +116,12 @@ impl House {
         }
     }
 
-    /// Returns where the SQLite file is. A test that asks for it is about that file.
+    /// Returns the path of the SQLite file. Tests that use it depend on that file.
     pub(crate) fn path(&self) -> PathBuf {
         assert!(self.database.is_none(), "this test is about the file of SQLite, and there is none");
         self.folder.path().join("timenav.db")
     }
 
-    /// Returns the address of the database.
     pub(crate) fn database(&self) -> String {
         self.database.clone().expect("a house on PostgreSQL")
     }
@@ -134,7 +133,7 @@ impl House {
         }
     }
 
-    /// Opens what is kept for a scan only.
+    /// Opens the storage for a scan only.
     pub(crate) fn archive(&self) -> Box<dyn ScanSource> {
         match &self.database {
             None => Box::new(SqliteArchive::open(&self.path()).unwrap()),
@@ -162,7 +161,7 @@ impl House {
             self.first_keys.lock().push(key.to_owned());
             Ok(())
         };
-        // Tests wait for it in futures of their own, which would be large with it.
+        // Boxed, because otherwise the futures of tests would be large.
         let engine = Box::pin(Engine::open(Arc::clone(&store), self.doors(), self.options.clone(), keep)).await?;
         let key = self.first_keys.lock().last().cloned().expect("a store that was ever opened has a first key");
         let admin = engine.authenticate(&key).expect("the first key works");
@@ -179,7 +178,7 @@ impl House {
         connection.execute("VACUUM INTO ?1", [to.to_str().unwrap()]).unwrap();
     }
 
-    /// Puts another database in the place of this one. Nothing has it open.
+    /// Replaces the database, which must be closed.
     pub(crate) fn replace_database(&self, from: &Path) {
         for end in ["", "-wal", "-shm"] {
             let path = format!("{}{end}", self.path().display());
@@ -193,7 +192,7 @@ impl House {
 }
 
 impl<'a> Home<'a> {
-    /// Closes the engine and checks every ledger. Returns what stands in them.
+    /// Closes the engine and checks every ledger. Returns all entries.
     pub(crate) async fn close(self) -> Vec<Line> {
         self.engine.close().await;
         Box::pin(audit::check(&*self.store, self.house)).await
@@ -206,23 +205,22 @@ impl<'a> Home<'a> {
         house.open().await
     }
 
-    /// Returns the ledgers as they are, without checking them.
+    /// Returns the entries of all ledgers, without checking them.
     pub(crate) async fn lines(&self) -> Vec<Line> {
         audit::lines(&*self.store).await
     }
 
-    /// Restricts a user's time travel.
     pub(crate) async fn restrict(&self, name: &str, level: RestrictionLevel) {
         self.engine.restrict_time_travel(&self.admin, user_id(name), level, None).await.unwrap();
     }
 
-    /// Makes a user and a key bound to `main`.
+    /// Creates a user, and a key bound to `main`.
     pub(crate) async fn user(&self, name: &str, operator: bool) -> Caller {
         self.engine.create_user(&self.admin, user_id(name), operator, None).await.unwrap();
         self.caller(name, None).await
     }
 
-    /// Makes another key for a user.
+    /// Creates another key for a user.
     pub(crate) async fn caller(&self, name: &str, scopes: Option<Vec<Scope>>) -> Caller {
         let request = ApiKeyRequest {
             user_id: Some(user_id(name)),
@@ -235,30 +233,30 @@ impl<'a> Home<'a> {
         self.engine.authenticate(&made.secret.unwrap()).unwrap()
     }
 
-    /// Returns how many entries a ledger has; 0 where there is none.
+    /// Returns the number of entries of a ledger; 0 if it does not exist.
     pub(crate) async fn size(&self, timeline: &str) -> u64 {
         let heads = self.store.open().await.unwrap().heads;
         heads.iter().find(|head| head.id.as_str() == timeline).map_or(0, |head| head.frontier.size())
     }
 }
 
-/// Returns `ok`, or how the refusal is written in a table of expectations.
+/// Returns `ok`, or the rejection as written in a table of expectations.
 pub(crate) fn told<T>(result: &Result<T, Refusal>) -> String {
     match result {
         Ok(_) => "ok".to_owned(),
-        // What is hidden looks as if it were not there, and is told so.
+        // A hidden timeline is reported as one that does not exist.
         Err(Refusal::NotFound { what: "timeline", .. }) => format!("{:?}", Denial::Hidden),
         Err(Refusal::Denied(denial)) => format!("{denial:?}"),
         Err(refusal) => format!("{refusal:?}"),
     }
 }
 
-/// Returns whether nothing could be written.
+/// Returns whether a write failed because of the store.
 pub(crate) fn is_unavailable<T>(result: &Result<T, Refusal>) -> bool {
     matches!(result, Err(Refusal::Unavailable(_)))
 }
 
-/// Returns the request to be told of some topics of the caller's timeline: after a position, or from now on.
+/// Returns a request for news about topics of the caller's timeline, after a position or from now on.
 pub(crate) fn watch(topics: &[Topic], position: Option<u64>) -> WatchLedger {
     let seen = position.map(|position| Seen { position, part: None, passed: None, entry: None });
     WatchLedger {

@@ -1,4 +1,4 @@
-//! What every store must do, and what the engine must do on top of one.
+//! Tests of every store, and of the engine on top of one.
 
 mod backend;
 mod cases;
@@ -22,7 +22,7 @@ mod tampering;
 
 use std::path::Path;
 
-/// Fails for a file of this folder that no `mod` line names: its tests would never run.
+/// Fails if a file in this folder has no `mod` line, because its tests would never run.
 #[test]
 fn no_file_is_forgotten() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it");

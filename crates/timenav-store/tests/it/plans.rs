@@ -1,5 +1,5 @@
-//! The query plan of every statement in both backends. No statement may scan a table that grows, or all rows of a timeline if
-//! it gives the key of one row: everybody waits for the writer, and the writer for its statements.
+//! The query plan of every statement in both backends. No statement may scan a growing table, or all rows of a timeline
+//! if it has the key of one row: all writes wait for the writer, and the writer for its statements.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -13,7 +13,8 @@ const VERBS: [&str; 6] = ["SELECT ", "INSERT ", "UPDATE ", "DELETE ", "WITH ", "
 /// Modules with statements that run only while a database is created, migrated or copied.
 const OFFLINE: [&str; 4] = ["copy", "migrations", "moving", "schema"];
 const NOW: &str = " (extract(epoch FROM clock_timestamp()) * 1000000)::bigint ";
-/// Modules whose macros compose statements. Tests in `event_runs` check its plans; `ahead` and `orphans` read few rows at a time.
+/// Modules whose macros compose statements. Tests in `event_runs` check its plans; `ahead` and `orphans` read few rows
+/// at a time.
 const COMPOSED: [&str; 3] = ["ahead", "orphans", "event_runs"];
 /// Statements that may scan a table: the module, the beginning of the statement, and the reason.
 const ALLOWED: [(&str, &str, &str); 12] = [
@@ -30,7 +31,7 @@ const ALLOWED: [(&str, &str, &str); 12] = [
     ("retention", "SELECT timeline, position FROM sweeps", "the start looks for sweeps that are not finished"),
     ("scan", "SELECT timeline_id, timeline FROM timelines", "a scan reads all names"),
 ];
-/// Tables that grow with what is recorded.
+/// Tables that grow with the number of entries.
 const GROWING: [&str; 12] = [
     "advances",
     "anchors",
@@ -46,7 +47,8 @@ const GROWING: [&str; 12] = [
     "timers",
 ];
 
-/// Returns the statements in the source of a backend with their modules, except those of tests and those composed at run time.
+/// Returns the statements in the source of a backend with their modules, except those of tests and those composed at
+/// run time.
 fn statements(backend: &str) -> BTreeSet<(String, String)> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("src").join(backend);
     let mut found = BTreeSet::new();
@@ -60,7 +62,7 @@ fn statements(backend: &str) -> BTreeSet<(String, String)> {
         let source = source.split("#[cfg(test)]\nmod tests").next().unwrap_or_default();
         let code: Vec<&str> = source.lines().filter(|line| !line.trim_start().starts_with("//")).collect();
         let code = code.join("\n").replace("\\\"", "\u{1}");
-        // The macro `timed!` puts the time of the server there.
+        // The macro `timed!` inserts the server's time there.
         let mut pieces = code.split("\", now");
         let first = pieces.next().unwrap_or_default().to_owned();
         let code = pieces.fold(first, |code, piece| {
@@ -68,7 +70,7 @@ fn statements(backend: &str) -> BTreeSet<(String, String)> {
             code + NOW + piece.strip_prefix('"').unwrap_or(piece)
         });
         let parts: Vec<&str> = code.split('"').collect();
-        // The macro `heads_from!` puts its columns before what it is given.
+        // The macro `heads_from!` inserts its columns before its argument.
         let mut selected = String::new();
         for pair in parts.chunks_exact(2) {
             let words: Vec<&str> = pair[1].split_whitespace().filter(|word| *word != "\\").collect();
@@ -92,7 +94,7 @@ fn is_allowed(module: &str, statement: &str) -> bool {
     ALLOWED.iter().any(|(place, begin, _)| *place == module && statement.starts_with(begin))
 }
 
-/// Returns the table of a name in a plan, which may be an alias in the statement.
+/// Returns the table that a plan refers to by name or by an alias of the statement.
 fn table_of<'a>(statement: &'a str, name: &'a str) -> &'a str {
     let words: Vec<&str> = statement.split(|sign: char| !sign.is_alphanumeric() && sign != '_').collect();
     let words: Vec<&str> = words.into_iter().filter(|word| !word.is_empty() && *word != "AS").collect();
@@ -131,8 +133,8 @@ fn no_statement_on_sqlite_scans_table_that_grows() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// Fills all tables with rows of 16 timelines and distinct values. Each table has its own transaction: services on the same
-/// server wait for older ones.
+/// Fills all tables with rows of 16 timelines and distinct values. Each table has its own transaction, because services
+/// on the same server wait for older transactions.
 fn fill(url: &str) {
     execute(
         url,

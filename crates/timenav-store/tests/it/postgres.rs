@@ -1,4 +1,4 @@
-//! What is particular to PostgreSQL: sessions that end, commits whose answers get lost, two services, other hands.
+//! PostgreSQL-specific behavior: ended sessions, commits with lost responses, two services, and foreign writes.
 
 mod aborted;
 mod following;
@@ -24,8 +24,8 @@ use crate::cluster::{Cluster, Holding, database, execute, is_spread, open, try_e
 use crate::sample::{Ledger, anchor, api_key, commit_of, event, host, moment, timeline_id};
 use proxy::{Lost, Proxy};
 
-/// How often a test looks for what must happen, and the pause between two looks: a bound on looks alone is one on time,
-/// which a busy machine breaks.
+/// How often a test checks for an expected event, and the pause between two checks. A time limit alone would fail on a
+/// busy machine.
 const LOOKS_MAX: usize = 12_000;
 const PAUSE: Duration = Duration::from_millis(10);
 
@@ -67,7 +67,7 @@ fn a_commit_that_never_arrives_is_not_done() {
     assert_eq!(size(&store), 3);
 }
 
-/// Nobody knows then, and whoever writes next finds out.
+/// The outcome is then unknown, and the next writer finds it out.
 #[test]
 fn a_commit_that_happened_and_cannot_be_asked_for_has_moved_the_ledger() {
     let url = database();
@@ -85,8 +85,8 @@ fn a_commit_that_happened_and_cannot_be_asked_for_has_moved_the_ledger() {
     assert_eq!(size(&store), 6);
 }
 
-/// What takes something away is in force once nobody is on their way any more who was let in before. Where that cannot be
-/// found out, it is committed none the less: nobody may be told that it was not.
+/// A revocation is in force once all requests admitted before it have ended. If that cannot be determined, it is
+/// committed all the same, and must not be reported as failed.
 #[test]
 fn a_revocation_that_is_committed_is_never_said_not_to_be() {
     let url = database();
@@ -101,21 +101,21 @@ fn a_revocation_that_is_committed_is_never_said_not_to_be() {
     let told = revoke(ledger.grow(1));
     assert!(matches!(told, Err(StoreError::Unknown(_))), "{told:?}");
     assert_eq!((proxy.lost(), size(&open(&url).unwrap())), (1, 3));
-    // A while is no reason: it is asked again.
+    // Some time is no reason to give up: the query is repeated.
     proxy.let_pass();
     commit(&store, ledger.grow(1)).unwrap();
     proxy.lose(Lost::Others);
     std::thread::scope(|scope| {
         let revoking = scope.spawn(|| revoke(ledger.grow(1)));
         wait_until(|| try_execute(&url, "SELECT 1 / count(*) FROM timelines WHERE size = 5"));
-        // Somebody has asked by then.
+        // It has been queried by then.
         (0..20).for_each(|_| wait());
         proxy.let_pass();
         revoking.join().unwrap().unwrap();
     });
 }
 
-/// Where entries are spread over servers, the one with the entries commits after the one with the head.
+/// If entries are distributed over servers, the server with the entries commits after the one with the head.
 #[test]
 fn a_commit_whose_entries_are_not_there_yet_is_not_taken_for_undone() {
     let url = database();
@@ -129,7 +129,7 @@ fn a_commit_whose_entries_are_not_there_yet_is_not_taken_for_undone() {
         execute(&url, "CREATE TABLE aside AS SELECT * FROM entries WHERE position > 1");
         execute(&url, "DELETE FROM entries WHERE position > 1");
         proxy.let_pass();
-        // Somebody has asked by then.
+        // It has been queried by then.
         (0..60).for_each(|_| wait());
         assert!(!committing.is_finished(), "{:?}", committing.join().unwrap());
         execute(&url, "INSERT INTO entries SELECT * FROM aside");
@@ -138,7 +138,7 @@ fn a_commit_whose_entries_are_not_there_yet_is_not_taken_for_undone() {
     assert_eq!(size(&store), 5);
 }
 
-/// The server has it by then, and shows it to everybody; but a failover would lose it.
+/// The server has it by then and shows it to everyone, but a failover would lose it.
 #[test]
 fn a_commit_that_was_not_waited_for_by_a_standby_is_not_answered() {
     let own = Cluster::start();
@@ -151,7 +151,7 @@ fn a_commit_that_was_not_waited_for_by_a_standby_is_not_answered() {
         wait_until(waits);
         execute(&own.url, "SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE wait_event = 'SyncRep'");
         wait_until(|| try_execute(&own.url, "SELECT 1 / count(*) FROM timelines WHERE size = 5"));
-        // Somebody waits again: what makes sure of it.
+        // The confirming write waits too.
         wait_until(waits);
         assert!(!committing.is_finished(), "it was answered");
         execute(&own.url, "ALTER SYSTEM RESET synchronous_standby_names");
@@ -161,7 +161,7 @@ fn a_commit_that_was_not_waited_for_by_a_standby_is_not_answered() {
     assert_eq!(size(&store), 5);
 }
 
-/// After a crash the server shows what it had not yet sent to its standby, and a failover would lose that again.
+/// After a crash the server shows data that it had not yet sent to its standby, and a failover would lose that again.
 #[test]
 fn what_a_server_shows_after_a_crash_is_answered_once_it_is_safe() {
     let own = Cluster::start();
@@ -174,19 +174,19 @@ fn what_a_server_shows_after_a_crash_is_answered_once_it_is_safe() {
         wait_until(waits);
         own.order("stop");
         own.order("start");
-        // It is there, and nobody is told.
+        // The entry is visible, but not returned.
         execute(&own.url, "DO $$ BEGIN ASSERT (SELECT size FROM timelines) = 5; END $$");
         let reading = scope.spawn(|| while wait_for(store.sizes()).is_err() {});
         wait_until(waits);
         for _ in 0..50 {
             assert!(!reading.is_finished(), "it was answered");
-            // It gives up now and then, and begins anew.
+            // It times out now and then, and starts again.
             wait_until(waits);
         }
         execute(&own.url, "ALTER SYSTEM RESET synchronous_standby_names");
         execute(&own.url, "SELECT pg_reload_conf()");
         reading.join().unwrap();
-        // It may have given up in the meantime, and said so.
+        // It may have timed out in the meantime, and reported that.
         let committed = committing.join().unwrap();
         assert!(matches!(committed, Ok(()) | Err(StoreError::Unknown(_))), "{committed:?}");
     });
@@ -194,7 +194,8 @@ fn what_a_server_shows_after_a_crash_is_answered_once_it_is_safe() {
     assert!(store.connections_use().unwrap().made > 2);
 }
 
-/// A wait for a standby has no end of its own. Whoever needs a connection meanwhile is told, and leaves no session behind.
+/// Waiting for a standby has no timeout. Requests that need a connection in the meantime fail, and leave no session
+/// behind.
 #[test]
 fn a_new_connection_that_is_not_safe_in_time_is_given_up() {
     let own = Cluster::start();
@@ -204,7 +205,7 @@ fn a_new_connection_that_is_not_safe_in_time_is_given_up() {
         let refused = open(&own.url).err().expect("nothing it shows is safe").to_string();
         assert!(refused.contains("`synchronous_standby_names`"), "{refused}");
     }
-    // What an engine that distributes does in its background waits too, for as long as the standby is away.
+    // The background work of a distributed engine waits too, for as long as the standby is away.
     let none_waits = "SELECT 1 / (count(*) = 0)::int FROM pg_stat_activity
         WHERE wait_event = 'SyncRep' AND backend_type = 'client backend'";
     wait_until(|| try_execute(&own.url, none_waits));
@@ -213,7 +214,7 @@ fn a_new_connection_that_is_not_safe_in_time_is_given_up() {
     drop(open(&own.url).unwrap());
 }
 
-/// Lets no commit be acknowledged any more. A reload is only asked for; a new session shows that it was done.
+/// Prevents commits from being acknowledged. A reload is asynchronous, and a new session shows that it has happened.
 fn wait_for_a_standby_that_is_not_there(url: &str) {
     execute(url, "ALTER SYSTEM SET synchronous_standby_names = 'nobody'");
     execute(url, "SELECT pg_reload_conf()");
@@ -221,7 +222,7 @@ fn wait_for_a_standby_that_is_not_there(url: &str) {
     wait_until(|| try_execute(url, is_set));
 }
 
-/// Waits until somebody else has come to where the test wants them. It gives up after two minutes at least.
+/// Waits for a condition. Times out after at least two minutes.
 #[track_caller]
 fn wait_until(is_there: impl Fn() -> bool) {
     for _ in 0..LOOKS_MAX {
@@ -246,7 +247,7 @@ fn sessions_that_the_server_ends_are_replaced() {
     for _ in 0..3 {
         assert_eq!(size(&store), ledger.size());
         execute(&url, END_OTHER_SESSIONS);
-        // One that has not noticed yet that its session has ended may fail, and the next one does not.
+        // One that has not noticed the end of its session may fail, and the next one succeeds.
         let before = ledger.clone();
         if commit(&store, ledger.grow(1)).is_err() {
             ledger = before;
@@ -286,7 +287,7 @@ fn what_another_hand_has_put_into_the_tables_is_named() {
         let refused = open(&url).err().expect("it is refused").to_string();
         assert!(refused.contains(expected), "{statement}: {refused}");
     };
-    // Citus itself refuses a trigger on what it spreads.
+    // Citus itself rejects triggers on distributed tables.
     let table = if is_spread() { "timelines" } else { "entries" };
     check(
         &format!(
@@ -302,7 +303,7 @@ fn what_another_hand_has_put_into_the_tables_is_named() {
     check("CREATE RULE forge AS ON DELETE TO users DO INSTEAD NOTHING", "rule users forge");
     check("DELETE FROM migrations", "already exists");
     check("INSERT INTO migrations VALUES ('9999-later', '')", "newer version");
-    // Tables beside these are nobody's concern.
+    // Other tables are ignored.
     let url = database();
     drop(open(&url).unwrap());
     execute(&url, "CREATE TABLE mine (a int); CREATE VIEW more AS SELECT * FROM mine");
@@ -353,7 +354,7 @@ fn contents_are_let_go_piece_by_piece_and_leaves_stay() {
         from = wait_for(store.let_go(&ended, next, 2)).unwrap();
         times += 1;
     }
-    // Two and one entry, an event, an anchor, and a look that finds nothing.
+    // Two entries and one, an event, an anchor, and a read that finds nothing.
     assert_eq!((times, contents(&store)), (5, vec![0; 5]));
     assert_eq!(wait_for(store.leaves(key, 0, 9)).unwrap().len(), 5);
     assert_eq!(wait_for(store.event_rows_count(key, 9)).unwrap(), (0, 0));
@@ -361,7 +362,7 @@ fn contents_are_let_go_piece_by_piece_and_leaves_stay() {
     assert!(opened.heads.is_empty() && opened.ended[0].is_let_go, "{:?}", opened.ended);
 }
 
-/// However many versions an event has on a later layer, a page looks at one of them. The server counts the rows.
+/// However many versions an event has on a later layer, a page reads one of them. The server counts the rows.
 #[test]
 fn a_page_of_a_fork_looks_at_one_later_version_of_each_event() {
     if is_spread() {
@@ -379,7 +380,7 @@ fn a_page_of_a_fork_looks_at_one_later_version_of_each_event() {
         (ledger.head.key, ledger.size())
     };
     let names = || (0..count).map(|number| format!("event-{number}"));
-    // The fork has moved all of them far away, again and again.
+    // The fork has moved all of them far away, several times.
     let layers = [
         (record(1, 0, names().collect()), false),
         (record(2, 1_000_000_000, names().cycle().take(count * versions).collect()), true),
@@ -396,7 +397,7 @@ fn a_page_of_a_fork_looks_at_one_later_version_of_each_event() {
         newest_first: false,
         overlapping: false,
     };
-    // What a session has read is counted where it ends.
+    // The reads of a session are counted when it ends.
     let ended = || {
         execute(&url, END_OTHER_SESSIONS);
         let others =
@@ -411,7 +412,7 @@ fn a_page_of_a_fork_looks_at_one_later_version_of_each_event() {
     ended();
     let read = "(SELECT sum(seq_tup_read + idx_tup_fetch) FROM pg_stat_user_tables WHERE relname = 'events')
         + (SELECT sum(idx_tup_read) FROM pg_stat_user_indexes WHERE relname = 'events')";
-    // The events twice, each from an index and its table, their later versions once, and what a planner looks at.
+    // The events twice, each from an index and its table, their later versions once, and the reads of the planner.
     let few = count * versions / 4;
     execute(&url, &format!("DO $$ BEGIN ASSERT {read} BETWEEN {} AND {few}, {read}; END $$", 3 * count));
 }
@@ -426,7 +427,7 @@ fn several_may_make_the_tables_at_once() {
     });
 }
 
-/// What it may still see is not cleaned up, so whoever looks after the server is told.
+/// Versions it may still see are not vacuumed, so operators need to know.
 #[test]
 fn how_old_the_oldest_snapshot_is_can_be_told() {
     let own = Cluster::start();

@@ -1,5 +1,5 @@
-//! Two engines over one PostgreSQL database, each with its own memory and its own checkpoints. What was answered by one is
-//! seen by whatever is asked of the other afterwards.
+//! Two engines on one PostgreSQL database, each with its own memory and its own checkpoints. Responses of one are
+//! visible in all later responses of the other.
 
 mod directory;
 mod fences;
@@ -35,7 +35,7 @@ use timenav_engine::{
 use crate::house::{Home, House, told, watch};
 use crate::sample::{digest, event_id, key_id, moment, password, timeline_id, user_id};
 
-/// Two services: the second one starts right after the first start.
+/// Two services. The second one starts right after the first start.
 async fn two(house: &House) -> House {
     let first = house.open().await;
     let second = house.replica();
@@ -78,10 +78,10 @@ async fn names(home: &Home<'_>, caller: &Caller) -> Vec<String> {
     page.iter().map(|view| view.state.head.id.to_string()).collect()
 }
 
-/// Ends both, and looks for tampering through a third.
+/// Stops both, and scans for tampering with a third.
 async fn end(house: &House, homes: [Home<'_>; 2]) {
     let [left, right] = homes;
-    // What each has kept outside is what it has seen; the first one sees all of it now.
+    // Each has stored the checkpoints it has seen. The first one reads all of it now.
     Box::pin(left.engine.read_clock(&left.admin, None)).await.unwrap();
     left.engine.users(&left.admin, 1, None).await.unwrap();
     left.engine.hear_of_all().await.unwrap();
@@ -108,7 +108,7 @@ async fn what_was_answered_by_one_is_seen_through_the_other() {
         let before = generation(two).await;
         one.engine.change_clock(&one.admin, None, hour(), None).await.unwrap();
         assert_eq!(generation(two).await, before + 1);
-        // A user and a key that were made here work there at once, and what they may do is known there.
+        // A user and a key created here work there at once, with their permissions.
         let name = format!("user{number}");
         one.engine.create_user(&one.admin, user_id(&name), false, None).await.unwrap();
         let secret = key_of(one, &name).await;
@@ -119,7 +119,7 @@ async fn what_was_answered_by_one_is_seen_through_the_other() {
         two.engine.read_clock(&user, None).await.unwrap();
         read_list(one, "main", &[]).await;
         assert_eq!(told(&two.engine.read_clock(&user, None).await), "Hidden");
-        // So does a timeline, and its end.
+        // So do a timeline, and its end.
         let timeline = timeline_id(&format!("t{number}"));
         one.engine.create_timeline(&one.admin, timeline.clone(), None).await.unwrap();
         assert!(names(two, &two.admin).await.contains(&timeline.to_string()));
@@ -153,7 +153,7 @@ async fn a_key_that_was_revoked_works_nowhere() {
             let user = right.engine.identify(&secret).await.unwrap().unwrap();
             right.engine.read_clock(&user, None).await.unwrap();
             left.engine.revoke_api_key(&left.admin, key_id(&user)).await.unwrap();
-            // What the other one has in memory says that it works.
+            // In the other one's memory it still works.
             let changed = right.engine.change_clock(&user, None, hour(), None).await.map(|_| ());
             assert!(matches!(changed, Err(Refusal::Unidentified(_))), "{changed:?}");
             let read = right.engine.read_clock(&user, None).await.map(|_| ());
@@ -204,7 +204,7 @@ async fn the_same_request_at_both_at_once_happens_once() {
         assert_eq!(one.ledger, two.ledger);
         assert!(one.replayed != two.replayed, "{number}");
     }
-    // Under one key on two timelines only one of both happens.
+    // With one idempotency key on two timelines only one of both happens.
     for number in 0..20 {
         left.engine.create_timeline(&left.admin, timeline_id(&format!("other{number}")), None).await.unwrap();
         let asked = [(&left, "main".to_owned()), (&right, format!("other{number}"))].map(|(home, timeline)| {
@@ -234,7 +234,7 @@ async fn two_that_always_write_at_once_both_come_to_their_end() {
         let (engine, caller) = (home.engine.clone(), home.admin.clone());
         tasks.push(tokio::spawn(async move {
             if number % 10 < 2 {
-                // What changes the directory has all others decided again.
+                // A directory change makes all other decisions be repeated.
                 engine.create_user(&caller, user_id(&format!("user{number}")), false, None).await.unwrap();
                 return None;
             }
@@ -259,7 +259,7 @@ async fn a_stream_here_tells_what_was_written_there() {
     let (left, right) = (house.open().await, other.open().await);
     let mut stream = right.engine.watch_ledger(&right.admin, watch(&[Topic::Events], None)).await.unwrap();
     assert_eq!(stream.next().await.unwrap().what, News::Mark, "where it begins");
-    // As the service does: a hint, or else a look once in a while.
+    // Like the service: a hint, or else a check at intervals.
     let engine = right.engine.clone();
     let following = tokio::spawn(async move {
         loop {
@@ -287,7 +287,7 @@ async fn a_stream_here_tells_what_was_written_there() {
     end(&house, [left, right]).await;
 }
 
-/// Has the database remember what is in it now, or go back to that, as after a failover that lost what came in between.
+/// Saves the contents of the database, or restores them, like a failover that lost what came in between.
 fn every_table(url: &str, first: &str, each: &str) {
     let statement = format!(
         "{first} DO $$ DECLARE one record; BEGIN FOR one IN SELECT tablename FROM pg_tables WHERE schemaname = 'public'
@@ -305,7 +305,7 @@ fn go_back(url: &str) {
     every_table(url, "", "TRUNCATE public.%1$I; INSERT INTO public.%1$I SELECT * FROM before.%1$I");
 }
 
-/// Has one service write, the other see it, and the database lose it. Returns the sizes of `main` before and after.
+/// One service writes, the other one sees it, and the database loses it. Returns the sizes of `main` before and after.
 async fn lose(house: &House, left: Home<'_>, right: &Home<'_>) -> (u64, u64) {
     let url = house.database();
     left.engine.change_clock(&left.admin, None, hour(), None).await.unwrap();
@@ -323,7 +323,7 @@ async fn lose(house: &House, left: Home<'_>, right: &Home<'_>) -> (u64, u64) {
     (seen, kept)
 }
 
-/// Whatever is asked of a service is refused for one reason, and both sides are kept.
+/// All requests to the service are rejected for the same reason, and both sides are stored as evidence.
 async fn check_diverged(home: &Home<'_>, house: &House, (kind, seen, found): (DivergenceKind, u64, u64)) {
     let check = |refused: Result<(), Refusal>| {
         let Err(Refusal::Diverged(told)) = refused else { panic!("{refused:?}") };
@@ -338,7 +338,7 @@ async fn check_diverged(home: &Home<'_>, house: &House, (kind, seen, found): (Di
     let kept = house.outside.diverged.lock();
     let [(divergence, note)] = &kept[..] else { panic!("{kept:?}") };
     assert_eq!(divergence, &*told);
-    // What was seen is a checkpoint, and what was found is what is signed with it.
+    // What was seen is a checkpoint, and what was found is the statement signed with it.
     let (size, root) = (told.seen.size, told.seen.root.to_base64());
     assert!(note.contains(&format!("/main\n{size}\n{root}\n")), "{note}");
     let (statement, signature) = HeadStatement::parse_signed(&told.found_statement).unwrap();
@@ -356,7 +356,7 @@ async fn a_ledger_that_went_back_is_not_gone_on_from() {
     check_diverged(&right, &other, (DivergenceKind::Rollback, seen, kept)).await;
     right.engine.close().await;
     drop(right);
-    // A start says so as well.
+    // A start reports it as well.
     let refused = other.try_open(other.store()).await.err().expect("it is refused").to_string();
     assert!(refused.contains("the database was rolled back"), "{refused}");
 }
@@ -367,7 +367,7 @@ async fn a_ledger_with_another_history_is_not_gone_on_from() {
     let other = two(&house).await;
     let (left, right) = (house.open().await, other.open().await);
     let (seen, _) = lose(&house, left, &right).await;
-    // Somebody who knows of nothing goes on from there, beyond what was seen.
+    // A new service without checkpoints continues from there, beyond what was seen.
     let mut third = house.replica();
     third.options.joins = true;
     let stranger = third.open().await;
@@ -389,10 +389,10 @@ async fn a_loss_is_accepted_once_for_all_that_saw_it() {
     left.engine.change_clock(&left.admin, None, hour(), None).await.unwrap();
     remember(&url, "before");
     left.engine.change_clock(&left.admin, None, hour(), None).await.unwrap();
-    // A timeline that is lost as a whole has nowhere to tell of it but `system`.
+    // The loss of a whole timeline can show only in `system`.
     left.engine.create_timeline(&left.admin, timeline_id("gone"), None).await.unwrap();
     right.engine.hear_of_all().await.unwrap();
-    // They have not seen the same when the database is lost.
+    // They have not seen the same when the database loses entries.
     let was_seen = other.outside.last().unwrap();
     left.engine.change_clock(&left.admin, None, hour(), None).await.unwrap();
     for home in [left, right] {
@@ -434,7 +434,7 @@ async fn a_fork_of_what_was_ended_or_taken_away_meanwhile_is_refused() {
     };
     fork(&right, "child").await.unwrap().unwrap();
     assert!(names(&left, &left.admin).await.contains(&"child".to_owned()));
-    // At the same time: either the fork is first, or it is refused.
+    // Concurrently: either the fork is first, or it is rejected.
     let racing = fork(&right, "late");
     left.engine.end_timeline(&left.admin, parent.clone(), None).await.unwrap();
     let late = racing.await.unwrap();

@@ -1,4 +1,4 @@
-//! Ledgers, heads and other values to hand to a store.
+//! Sample ledgers, heads and other values for a store.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -103,12 +103,12 @@ pub(crate) fn entry(seq: u64, text: &str) -> StoredEntry {
     StoredEntry { seq, leaf, salt: Salt::from_bytes(salt), payload, events_count: seq * 2, clock_entry: seq / 2 }
 }
 
-/// Returns the one layer of a timeline that is no fork.
+/// Returns the single layer of a timeline that is not a fork.
 pub(crate) fn layer(timeline: TimelineKey, as_of: u64) -> Arc<[Layer]> {
     [Layer { timeline, as_of, overrides: false }].into()
 }
 
-/// One timeline as a store should know it. Grows only by commits that the store took.
+/// The expected state of one timeline. Grows only by commits that the store accepted.
 #[derive(Clone)]
 pub(crate) struct Ledger {
     pub(crate) head: Head,
@@ -149,7 +149,7 @@ impl Ledger {
         self.leaves.len() as u64
     }
 
-    /// Returns the step that adds so many entries, and counts them as added.
+    /// Returns a commit that adds `count` entries, and records them as added.
     pub(crate) fn grow(&mut self, count: usize) -> TimelineCommit {
         let old = self.size();
         let (key, name) = (self.head.key.0, self.head.id.clone());
@@ -179,12 +179,12 @@ impl Ledger {
     }
 }
 
-/// Returns the commit that touches these timelines and nothing else.
+/// Returns a commit with these timelines and nothing else.
 pub(crate) fn commit_of(timelines: Vec<TimelineCommit>) -> Commit {
     Commit { timelines, ..Commit::default() }
 }
 
-/// Returns the key that a caller showed.
+/// Returns the id of the caller's key.
 pub(crate) fn key_id(caller: &Caller) -> KeyId {
     match &caller.credential {
         Credential::Key(key_id) => key_id.clone(),

@@ -1,4 +1,4 @@
-//! Every attack in docs/security.md on the files of a service, done by hand, and what a scan says.
+//! Every attack in docs/security.md on the files of a service, done by hand, with the result of a scan.
 
 mod anchors;
 mod authority;
@@ -60,14 +60,14 @@ const MAIN: i64 = 2;
 const SECRET: &str = "correct horse battery staple";
 const POSITION_BITS: u32 = 40;
 
-/// What a scan is compared with from outside the database.
+/// The external data that a scan is compared with.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Outside {
     Kept,
     Nothing,
 }
 
-/// Returns a key of an entry.
+/// Returns the key of an entry.
 const fn entry(timeline: i64, position: u64) -> i64 {
     (timeline << POSITION_BITS) | position.cast_signed()
 }
@@ -87,7 +87,7 @@ async fn record(home: &Home<'_>, name: &str, first: i64, count: i64) {
     home.engine.record_events(&home.admin, Some(timeline_id(name)), drafts, None).await.unwrap();
 }
 
-/// Fills a house with a thousand entries on five timelines and a little of everything.
+/// Fills a house with a thousand entries on five timelines and some data of each kind.
 async fn fill(home: &Home<'_>) {
     let engine = &home.engine;
     let steer = async |name: &str, command: ClockCommand| {
@@ -123,7 +123,7 @@ async fn fill(home: &Home<'_>) {
     engine.revoke_api_key(&home.admin, crate::sample::key_id(&ada)).await.unwrap();
 }
 
-/// Gives ada a password and two sessions, of which one goes on.
+/// Gives ada a password and two sessions, one of which is renewed.
 async fn log_in(home: &Home<'_>) {
     let request = |user_id: &str| PasswordRequest {
         user_id: Some(self::user_id(user_id)),
@@ -141,7 +141,7 @@ async fn log_in(home: &Home<'_>) {
     }
 }
 
-/// Returns a house that was lived in and is closed.
+/// Returns a closed house with data.
 async fn lived_in() -> House {
     let mut house = House::new();
     house.gazetteer = Some(Arc::new(OneCity));
@@ -194,12 +194,12 @@ pub(crate) async fn look_through(
     scan(&request, &mut |_| ()).await.unwrap().expect("there is such a timeline")
 }
 
-/// Returns the kinds found, with their positions, for an error message and a comparison.
+/// Returns the kinds of findings, with their positions, for error messages and comparisons.
 fn told(scan: &Scan) -> Vec<(FindingKind, Option<u64>)> {
     scan.findings.iter().map(|finding| (finding.kind, finding.position)).collect()
 }
 
-/// Checks that a full scan with the checkpoint outside finds something of that kind, there first.
+/// Checks that the first finding of a full scan with the external checkpoint has this kind and position.
 async fn found(house: &House, timeline: &str, kind: FindingKind, position: Option<u64>) -> Scan {
     let scan = Box::pin(look(house, timeline, Depth::Full, Outside::Kept)).await;
     check_found(&scan, kind, position);
@@ -217,7 +217,7 @@ fn check_found(scan: &Scan, kind: FindingKind, position: Option<u64>) {
     assert!(scan.details.contains("does not match what was signed"), "{}", scan.details);
 }
 
-/// Returns what a full scan finds, in its words.
+/// Returns the findings of a full scan as text.
 pub(crate) async fn evidence(house: &House, timeline: &str) -> Vec<String> {
     let scan = look(house, timeline, Depth::Full, Outside::Kept).await;
     scan.findings.into_iter().map(|finding| format!("{}: {}", finding.kind, finding.evidence)).collect()
@@ -234,7 +234,7 @@ pub(crate) async fn clean(house: &House) {
     }
 }
 
-/// Returns an entry as it is kept, in whichever table its contents are.
+/// Returns a stored entry, with its contents from either table.
 fn row(connection: &Connection, timeline: i64, position: u64) -> (Vec<u8>, Vec<u8>, Vec<u8>) {
     let select = "SELECT leaf, iif(c.entry IS NULL, e.salt, c.salt), iif(c.entry IS NULL, e.payload, c.payload)
         FROM entries e LEFT JOIN contents c ON c.entry = e.entry WHERE e.entry = ?1";
@@ -244,19 +244,19 @@ fn row(connection: &Connection, timeline: i64, position: u64) -> (Vec<u8>, Vec<u
     (whole(connection, timeline, position, &leaf), salt, payload)
 }
 
-/// Returns a leaf as it is hashed, whatever the form in which it is kept.
+/// Returns a leaf as it is hashed, given its stored form.
 fn whole(connection: &Connection, timeline: i64, position: u64, kept: &[u8]) -> Vec<u8> {
     let select = "SELECT timeline_id FROM timelines WHERE timeline = ?1";
     let name: String = connection.query_row(select, [timeline], |row| row.get(0)).unwrap();
     rebuilt_leaf(kept, &name, position).unwrap().into_owned()
 }
 
-/// Returns the position of the first entry of `main` that tells of reads.
+/// Returns the position of the first read entry of `main`.
 fn first_reads(connection: &Connection) -> u64 {
     (0..1_000).find(|position| row(connection, MAIN, *position).0.starts_with(b"{\"action\":\"reads\"")).unwrap()
 }
 
-/// Has reads told as those of somebody else.
+/// Attributes reads to another user.
 fn read_by_nobody(payload: &[u8]) -> Vec<u8> {
     let text = std::str::from_utf8(payload).unwrap();
     let changed = text.replace("\"user\":\"admin\"", "\"user\":\"nobody\"");
@@ -264,7 +264,7 @@ fn read_by_nobody(payload: &[u8]) -> Vec<u8> {
     changed.into_bytes()
 }
 
-/// Puts an entry in the place of another, with its contents beside the leaf, where versions before kept all of them.
+/// Replaces an entry, with its contents in the table `entries`, where earlier versions stored all of them.
 fn put(connection: &Connection, timeline: i64, position: u64, (leaf, salt, payload): &(Vec<u8>, Vec<u8>, Vec<u8>)) {
     let insert = "INSERT INTO entries (entry, leaf, salt, payload) VALUES (?1, ?2, ?3, ?4)
         ON CONFLICT DO UPDATE SET leaf = excluded.leaf, salt = excluded.salt, payload = excluded.payload";
@@ -272,7 +272,7 @@ fn put(connection: &Connection, timeline: i64, position: u64, (leaf, salt, paylo
     connection.execute("DELETE FROM contents WHERE entry = ?1", [entry(timeline, position)]).unwrap();
 }
 
-/// Takes away what belongs to an entry.
+/// Deletes the contents of an entry.
 fn empty(house: &House, position: u64) {
     let connection = connect(house);
     let changed = [
@@ -283,7 +283,7 @@ fn empty(house: &House, position: u64) {
     assert_eq!(changed.iter().sum::<usize>(), 1, "{position}");
 }
 
-/// Changes an entry as somebody does who knows the format: its hashes fit.
+/// Changes an entry with knowledge of the format, so that its hashes match.
 fn rewrite(
     connection: &Connection,
     timeline: i64,
@@ -299,7 +299,7 @@ fn rewrite(
     put(connection, timeline, position, &(leaf, salt, payload));
 }
 
-/// Makes the whole tree of a timeline anew over the entries that are there: tiles, head, size.
+/// Rebuilds the whole tree of a timeline from its entries: tiles, head, size.
 fn rebuild(connection: &Connection, timeline: i64) -> Frontier {
     let select = "SELECT leaf FROM entries WHERE entry BETWEEN ?1 AND ?2 ORDER BY entry";
     let mut select = connection.prepare(select).unwrap();
@@ -335,7 +335,7 @@ fn rebuild(connection: &Connection, timeline: i64) -> Frontier {
     frontier
 }
 
-/// Signs a tree, with the state that was signed before, and puts the statement into the database.
+/// Signs a tree with the previously signed state, and writes the statement to the database.
 fn sign(
     connection: &Connection,
     timeline: i64,
@@ -350,7 +350,7 @@ fn sign(
     put_statement(connection, timeline, &statement, &key, statement.sign(&key, by).unwrap(), [0; 32]);
 }
 
-/// Returns the text of the statement that is kept.
+/// Returns the text of the stored statement.
 fn stated(connection: &Connection, timeline: i64) -> String {
     let select = "SELECT statement FROM timelines WHERE timeline = ?1";
     let kept: Vec<u8> = connection.query_row(select, [timeline], |row| row.get(0)).unwrap();
@@ -358,7 +358,7 @@ fn stated(connection: &Connection, timeline: i64) -> String {
     String::from_utf8(lines.concat()).unwrap()
 }
 
-/// Puts a statement into the database with what a key has made of it.
+/// Writes a statement and its signature to the database.
 fn put_statement(
     connection: &Connection,
     timeline: i64,
@@ -372,7 +372,7 @@ fn put_statement(
     assert_eq!(connection.execute(update, params![bytes, timeline]).unwrap(), 1);
 }
 
-/// Signs a tree as versions before did, which kept the checkpoint in the database. Returns it.
+/// Signs a tree like earlier versions, which stored the checkpoint in the database. Returns the checkpoint.
 fn sign_note(house: &House, connection: &Connection, timeline: i64, name: &str, frontier: &Frontier) -> String {
     let origin = origin(&house.options.service_name, name);
     let key = VerifierKey::new(&origin, house.signer.public_key()).unwrap();
@@ -382,7 +382,7 @@ fn sign_note(house: &House, connection: &Connection, timeline: i64, name: &str, 
     note
 }
 
-/// Signs the state of `main` as its rows tell it, for the tree that is there, as versions before feature level 7 did.
+/// Signs the state of `main` from its rows, for the existing tree, like versions before feature level 7.
 async fn restate(house: &House, signer: &crate::doors::SeedSigner) {
     let opened = house.store().open().await.unwrap();
     let head = opened.heads.iter().find(|head| head.id.as_str() == "main").unwrap();

@@ -1,4 +1,4 @@
-//! What a scan reads through the switches.
+//! The reads of a scan, with the same switches.
 
 use std::sync::atomic::Ordering;
 

@@ -1,4 +1,5 @@
-//! What a server keeps of a step that was aborted after its writes: in its tables until somebody cleans up, and in its log.
+//! Remains of a commit that was aborted after its writes: in the tables of a server until they are vacuumed, and in its
+//! log.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -14,17 +15,17 @@ use crate::doors::SeedSigner;
 use crate::house::{Home, House};
 
 const SEEDS: [[u8; 32]; 2] = [[7; 32], [8; 32]];
-/// What the text of a head statement begins with, and what those of checkpoints of the house do.
+/// Prefixes of head statements, and of checkpoints of the house.
 const STATEMENT: &[u8] = b"timenav-head/v1\n";
 const CHECKPOINT: &[u8] = b"timenav.test/";
-/// No statement and no note of these is longer.
+/// None of these statements and notes is longer.
 const LENGTH_MAX: usize = 1_000;
 
 fn hour() -> ClockCommand {
     ClockCommand::FastForward(Duration::new(0, Span::from_micros(3_600_000_000)).unwrap())
 }
 
-/// Returns what is in each file of a server's folder, in its tables and its log.
+/// Returns the contents of each file in a server's tables and log.
 fn files(folder: &Path) -> Vec<Vec<u8>> {
     let (mut all, mut open) = (Vec::new(), vec![folder.join("base"), folder.join("pg_wal")]);
     while let Some(next) = open.pop() {
@@ -66,7 +67,7 @@ fn checkpoints(file: &[u8], signers: &[SeedSigner]) -> Vec<Checkpoint> {
         };
         signers.iter().find_map(opened)
     };
-    // A note ends with the line of a signature; how many there are is not known.
+    // A note ends with a signature line, and the number of these is unknown.
     let notes = |place: &'_ [u8]| {
         let ends = place.iter().enumerate().filter(|(_, byte)| **byte == b'\n').map(|(at, _)| at + 1).take(12);
         ends.filter_map(|end| verified(&place[..end])).collect::<Vec<_>>()
@@ -74,8 +75,8 @@ fn checkpoints(file: &[u8], signers: &[SeedSigner]) -> Vec<Checkpoint> {
     places(file, CHECKPOINT).flat_map(notes).collect()
 }
 
-/// Returns whether a file has the signature of a checkpoint, in bytes or as a note has it. Who signs a tree makes the same
-/// bytes each time.
+/// Returns whether a file has the signature of a checkpoint, in binary form or as in a note. Signatures are
+/// deterministic.
 fn has_signature(file: &[u8], checkpoint: &Checkpoint, signer: &SeedSigner) -> bool {
     let key = VerifierKey::new(&checkpoint.origin, signer.public_key()).unwrap();
     let note: Note = checkpoint.sign(&key, |message| signer.sign(message)).unwrap();
@@ -85,7 +86,7 @@ fn has_signature(file: &[u8], checkpoint: &Checkpoint, signer: &SeedSigner) -> b
     has(note.signatures()[0].signature()) || has(encoded.as_bytes())
 }
 
-/// Gives the place of the key to another one. Returns what both have signed.
+/// Rotates the key. Returns the checkpoints signed by both.
 async fn rotated(house: &mut House) -> Vec<Checkpoint> {
     house.next_signer = Some(Arc::new(SeedSigner::new(SEEDS[1])));
     let home = house.open().await;
@@ -97,13 +98,13 @@ async fn rotated(house: &mut House) -> Vec<Checkpoint> {
     notes.values().map(|note| Checkpoint::parse(Note::parse(note.as_bytes()).unwrap().text()).unwrap()).collect()
 }
 
-/// Looks at what was written only at the commit, and refuses it.
+/// A deferred check that aborts the transaction at its commit.
 const ABORT: &str = "CREATE FUNCTION abort() RETURNS trigger LANGUAGE plpgsql AS
         $$ BEGIN RAISE EXCEPTION 'aborted'; END $$;
     CREATE CONSTRAINT TRIGGER abort AFTER INSERT ON entries DEFERRABLE INITIALLY DEFERRED
         FOR EACH ROW EXECUTE FUNCTION abort()";
 
-/// Moves the clock on. Returns whether it was moved.
+/// Moves the clock forward. Returns whether that succeeded.
 async fn moved(home: &Home<'_>) -> bool {
     home.engine.change_clock(&home.admin, None, hour(), None).await.is_ok()
 }
@@ -116,13 +117,13 @@ async fn nothing_that_is_kept_of_an_aborted_step_verifies_as_a_checkpoint() {
     let own = Cluster::start();
     let mut house = House::new();
     house.database = Some(own.url.clone());
-    // What both keys have signed is kept in the database: the search has something to find.
+    // The checkpoints signed by both keys are stored in the database, so that the search has something to find.
     let first_signer = Arc::clone(&house.signer);
     let kept = rotated(&mut house).await;
     let home = house.open().await;
     assert!(moved(&home).await);
     let before = home.size("main").await;
-    // All is written, and the server takes it back as it commits.
+    // Everything is written, and the server rolls back at the commit.
     execute(&own.url, ABORT);
     assert!(!moved(&home).await);
     execute(&own.url, "DROP TRIGGER abort ON entries");

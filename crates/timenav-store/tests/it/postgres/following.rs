@@ -1,4 +1,4 @@
-//! Who follows clocks at which service, as the store has it.
+//! Clock followers and their services, at the level of the store.
 
 use timenav_core::followers::{Confirmed, Step};
 use timenav_core::ids::{FollowerId, FollowerName};
@@ -67,7 +67,7 @@ fn every_service_knows_the_followers_of_those_that_are_there() {
     }
     tell(&store, &[], std::slice::from_ref(&one));
     assert_eq!(found(&other, &[ONE, TWO]), [two.clone(), three.clone()]);
-    // One that was not heard of for too long, and one that says to be there longer than any can.
+    // A service that has not been seen for too long, and one whose expiry is later than any can set.
     for until in ["1", "9000000000000000"] {
         execute(&url, &format!("UPDATE services SET until = {until} WHERE service = 'a'"));
         assert_eq!(found(&other, &[ONE, TWO]), std::slice::from_ref(&two));
@@ -94,12 +94,12 @@ fn a_confirmation_is_kept_wherever_it_is_made_and_never_taken_back() {
     assert_eq!(confirm((ONE, "eve"), confirmed(4, 0)), None, "it is another user's");
     assert_eq!(confirm((TWO, "ada"), confirmed(4, 0)), None, "it follows another clock");
     let after = |confirmed| vec![FollowerRow { confirmed: Some(confirmed), ..one.clone() }];
-    // In the order in which they come; each with what is known after it.
+    // In order of arrival, each with the known confirmation afterwards.
     for (said, known) in [((4, 0), (4, 0)), ((4, 2), (4, 2)), ((4, 1), (4, 2)), ((5, 0), (5, 0)), ((4, 9), (5, 0))] {
         let [said, known] = [said, known].map(|(generation, number)| confirmed(generation, number));
         assert_eq!(confirm((ONE, "ada"), said), Some(after(known).remove(0)));
         assert_eq!(found(&store, &[ONE]), after(known));
-        // What the service of its stream had heard before is told last.
+        // The older state known to the service of its stream is written last.
         tell(&store, std::slice::from_ref(&one), &[]);
         tell(&store, &after(confirmed(3, 0)), &[]);
         assert_eq!(found(&store, &[ONE]), after(known));

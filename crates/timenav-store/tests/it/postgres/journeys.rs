@@ -1,4 +1,4 @@
-//! How often a group of writes waits for the server, and a change of leases.
+//! Round trips to the server per group of writes, and per change of leases.
 
 use std::sync::mpsc;
 
@@ -12,7 +12,7 @@ use crate::cluster::{database, open, wait_for};
 use crate::house::House;
 use crate::sample::{Ledger, commit_of, moment, timeline_id};
 
-/// To lock, to write, to commit; and one more where trees fill tiles, however many do.
+/// To lock, to write, to commit, and one more if trees fill tiles, regardless of their number.
 #[test]
 fn a_group_of_writes_takes_three_journeys_and_one_more_for_all_tiles() {
     let url = database();
@@ -28,7 +28,7 @@ fn a_group_of_writes_takes_three_journeys_and_one_more_for_all_tiles() {
         wait_for(store.commit(commit_of(steps))).unwrap();
         proxy.journeys()
     };
-    // Statements are prepared once. Tiles of both levels are begun here, and gone on with.
+    // Statements are prepared once. Tiles of both levels are begun here, and extended.
     for count in [1, 100, 300] {
         group(&mut ledgers[..2], &[count, count]);
     }
@@ -39,7 +39,7 @@ fn a_group_of_writes_takes_three_journeys_and_one_more_for_all_tiles() {
     assert_eq!(group(&mut ledgers[..2], &[300, 700]), 4);
 }
 
-/// To look under the lock, and to write and commit.
+/// One to read under the lock, and one to write and commit.
 #[test]
 fn leases_are_changed_in_two_journeys() {
     let url = database();
@@ -68,13 +68,13 @@ fn leases_are_changed_in_two_journeys() {
         let found: LeasesFound = found.recv().unwrap();
         (found.leases.first().map(|row| row.attempts), proxy.journeys())
     };
-    // The timeline gets its lock, and statements are prepared.
+    // Creates the timeline's lock row, and prepares the statements.
     assert_eq!([change(1).0, change(2).0], [None, Some(1)]);
     proxy.count_journeys();
     assert_eq!(change(3), (Some(2), 2));
 }
 
-/// After a rotation, the newest entry of no timeline says whether it was handed over: those before are asked for together.
+/// After a rotation, no timeline's newest entry shows whether it was handed over. The entries before are read together.
 #[test]
 fn a_start_after_a_rotation_asks_for_all_timelines_together() {
     const ROTATED: &[u8] = b"{\"action\":\"rotate_signing_key\"}";
@@ -100,12 +100,12 @@ fn a_start_after_a_rotation_asks_for_all_timelines_together() {
         proxy.journeys_to_read()
     });
     assert!(one > 0, "nothing was counted");
-    // What is sent together may be counted twice on a machine that is busy. One by one, it would be forty more.
+    // Pipelined statements may be counted twice on a busy machine. One by one, there would be forty more.
     assert!(forty < one + 20, "{forty} instead of {one}");
 }
 
-/// What others wrote is taken over under the locks of all timelines of a group. One by one, everybody would wait for as many
-/// journeys as there are timelines.
+/// Entries of others are loaded under the locks of all timelines of a group. One by one, all writers would wait for as
+/// many round trips as there are timelines.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn what_others_wrote_to_many_timelines_is_read_together() {
     const MANY: usize = 12;
@@ -125,13 +125,13 @@ async fn what_others_wrote_to_many_timelines_is_read_together() {
         right.engine.hear_of_all().await.unwrap();
         proxy.journeys_to_read()
     };
-    // Timelines are made, and statements prepared once.
+    // Creates the timelines and prepares the statements.
     write(MANY).await;
     write(MANY).await;
     proxy.count_journeys();
     let (one, many) = (write(1).await, write(MANY).await);
     assert!(one > 0, "nothing was counted");
-    // What is sent together may be counted twice on a machine that is busy.
+    // Pipelined statements may be counted twice on a busy machine.
     assert!(many < one + MANY / 2, "{many} instead of {one}");
     proxy.count_no_more();
     right.close().await;

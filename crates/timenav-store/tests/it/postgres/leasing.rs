@@ -1,4 +1,4 @@
-//! Who keeps the time of a timeline, and what is kept of leases, as the store has it.
+//! The timekeeper of a timeline, and leases, at the level of the store.
 
 use std::sync::mpsc;
 
@@ -49,7 +49,7 @@ fn a_timeline_is_taken_from_nobody_who_is_there() {
     let wanted = AtWorkWanted { timeline: ONE, open_since: Some(0), firings: Vec::new() };
     let found = wait_for(other.at_work(wanted)).unwrap();
     assert_eq!((found.heard.len(), found.held), (2, None));
-    // One that was not heard of for too long, one that says to be there longer than any can, and one that has left.
+    // A service that has not been seen for too long, one whose expiry is later than any can set, and one that has left.
     for (number, is_gone) in [
         "UPDATE services SET until = 1 WHERE service = 'a'",
         "UPDATE services SET until = 9000000000000000 WHERE service = 'b'",
@@ -70,7 +70,7 @@ fn a_timeline_is_taken_from_nobody_who_is_there() {
         assert_eq!(keep(&other, to, &[ONE]), [(1, epoch)]);
         assert_eq!(keeper(&store, ONE), Some(Keeper { service: to.to_owned(), epoch }));
     }
-    // Whoever has it takes it once more, and what they began before counts no more.
+    // The owner takes it again, which invalidates what it began before.
     assert_eq!(keep(&other, "b", &[ONE]), [(1, 5)]);
 }
 
@@ -117,7 +117,7 @@ fn leases_are_found_as_they_were_kept_until_their_firing_is_over() {
     assert_eq!(found.leases, std::slice::from_ref(&later));
     let found = change(&store, named(), LeaseChanges { put: vec![later], removed: Vec::new() });
     assert!(found.leases.is_empty());
-    // There is no such firing, and what is kept of it is forgotten.
+    // There is no such firing, and its lease is deleted.
     assert!(change(&store, LeasesWanted::Ended(9), LeaseChanges::default()).leases.is_empty());
     assert!(change(&store, named(), LeaseChanges::default()).leases.is_empty());
     let nothing = LeasesWanted::Offered(QueueId::unnamed(), 9);

@@ -1,5 +1,5 @@
-//! Two services on one database, statement by statement: what is read after a lock, what a commit relies on, and what a
-//! change of the directory waits for.
+//! Two services on one database, statement by statement: what is read after a lock, what a commit depends on, and what
+//! a directory change waits for.
 
 use std::panic::{catch_unwind, resume_unwind};
 use std::time::{Duration, Instant};
@@ -24,13 +24,13 @@ fn two() -> (String, [PostgresStore; 2], Ledger, Ledger) {
     (url, stores, system, main)
 }
 
-/// How long the server leaves a lock to a service that says nothing.
+/// How long the server lets an idle service hold a lock.
 const LOCK_TIME: Duration = Duration::from_secs(2);
-/// How often something is tried that a busy machine was too slow for.
+/// Number of attempts on a machine that is too slow.
 const TRIES_MAX: usize = 10;
 
-/// Tries what holds only as long as the server lets a silent service have its lock. Where it fails, and took longer, nobody
-/// knows why: it is tried again.
+/// Runs a scenario that is valid only as long as the server lets an idle service hold its lock. If it fails and took
+/// longer than that, it is retried.
 #[expect(clippy::disallowed_methods, reason = "the server counts host time too")]
 fn while_locked(scenario: fn()) {
     for _ in 1..TRIES_MAX {
@@ -60,7 +60,7 @@ fn with_outcome(ledger: &mut Ledger, fingerprint: &str) -> Commit {
     Commit { outcomes, outcomes_expired_by, decided_against, ..commit_of(vec![ledger.grow(1)]) }
 }
 
-/// Returns a step that takes something away from somebody.
+/// Returns a commit that revokes something.
 fn revocation(system: &mut Ledger) -> Commit {
     system.head.directory += 1;
     let directory = vec![DirectoryChange::DeleteUser(user_id("ada"))];
@@ -80,7 +80,7 @@ fn what_is_read_after_a_lock_was_committed_before_it() {
                 wait_for(second.release());
                 (locked.sizes[&MAIN], found.outcomes[0].is_some())
             });
-            // Whatever it asked for before it waits is of before this.
+            // The statements before its wait see the state before this.
             wait_until(|| waits_for_lock(&url));
             wait_for(first.commit(with_outcome(&mut main, "one"))).unwrap();
             assert_eq!(waiting.join().unwrap(), (3, true));
@@ -103,7 +103,7 @@ fn a_step_that_was_decided_against_an_older_directory_is_not_done() {
         std::thread::scope(|scope| {
             let revoking = scope.spawn(|| wait_for(first.commit(revocation(&mut system))));
             wait_until(|| size(&first) == 3);
-            // The revocation is committed and waits for this, which has looked before.
+            // The revocation is committed, and waits for this transaction, which began earlier.
             assert!(!revoking.is_finished());
             let step = Commit { decided_against: Some(0), ..commit_of(vec![main.clone().grow(1)]) };
             let refused = wait_for(second.commit(step));
@@ -136,7 +136,7 @@ fn a_change_of_the_directory_waits_for_those_who_may_not_have_seen_it() {
 fn who_is_paused_with_a_lock_loses_it() {
     let (_, [first, second], _, mut main) = two();
     wait_for(first.lock(&[MAIN])).unwrap();
-    // The server lets go of it after two seconds.
+    // The server releases it after two seconds.
     let locked = wait_for(second.lock(&[MAIN])).unwrap().unwrap();
     assert_eq!(locked.sizes[&MAIN], 2);
     wait_for(second.commit(commit_of(vec![main.clone().grow(1)]))).unwrap();
@@ -155,7 +155,7 @@ fn of_two_requests_under_one_key_on_two_timelines_the_later_one_is_decided_again
         wait_for(first.commit(with_outcome(&mut main, "one"))).unwrap();
         let refused = wait_for(second.commit(with_outcome(&mut system.clone(), "two")));
         assert!(matches!(refused, Err(StoreError::Moved(_))), "{refused:?}");
-        // Also where it is the same request: it is not done twice.
+        // Even if it is the same request, it is not executed twice.
         wait_for(second.lock(&[SYSTEM])).unwrap();
         let refused = wait_for(second.commit(with_outcome(&mut system, "one")));
         assert!(matches!(refused, Err(StoreError::Moved(_))), "{refused:?}");
@@ -171,7 +171,7 @@ fn a_step_that_loses_in_a_deadlock_begins_anew() {
         let (url, [first, _], mut system, mut main) = two();
         wait_for(first.lock(&[MAIN])).unwrap();
         std::thread::scope(|scope| {
-            // Somebody who locks in another order; who loses is for the server to say.
+            // Another client locks in a different order. The server decides which transaction fails.
             let other = "BEGIN; SELECT 1 FROM timelines WHERE timeline = 1 FOR UPDATE;
                 SELECT 1 FROM timelines WHERE timeline = 2 FOR UPDATE; COMMIT";
             let other = scope.spawn(|| execute(&url, other));

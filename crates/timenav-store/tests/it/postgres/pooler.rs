@@ -1,5 +1,4 @@
-//! A real pooler between the service and the server: one session for each connection will do, one for each transaction
-//! will not.
+//! A real pooler between the service and the server: session pooling works, transaction pooling does not.
 
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::path::Path;
@@ -12,7 +11,7 @@ use crate::sample::Ledger;
 const PGBOUNCER: &str = "/usr/sbin/pgbouncer";
 const PORT: u16 = 6_543;
 
-/// A pooler that ends with the test.
+/// A pooler that stops with the test.
 struct Pooler(Child);
 
 impl Drop for Pooler {
@@ -23,7 +22,7 @@ impl Drop for Pooler {
 }
 
 impl Pooler {
-    /// Starts one before a server, and returns the address of a database behind it.
+    /// Starts a pooler for a server, and returns the address of a database through it.
     fn start(server: &Cluster, mode: &str, folder: &Path) -> (Self, String) {
         let (_, after) = server.url.split_once("host=").unwrap();
         let socket = after.split('&').next().unwrap();
@@ -33,7 +32,7 @@ impl Pooler {
             "[databases]\n* = host={socket} port=5432 user=timenav\n[pgbouncer]\nlisten_port = {PORT}\nauth_type = any\n\
              unix_socket_dir = {}\npool_mode = {mode}\nmax_client_conn = 100\nquery_wait_timeout = 10\n{}",
             folder.display(),
-            // It refuses to run as root.
+            // It does not run as root.
             if is_root { "user = nobody\n" } else { "" }
         );
         let file = folder.join("pgbouncer.ini");
@@ -65,7 +64,7 @@ fn a_pooler_gives_each_connection_a_session_of_its_own_or_is_refused() {
         let folder = tempfile::tempdir().unwrap();
         let (_pooler, url) = Pooler::start(&server, mode, folder.path());
         let refused = open(&url).err().unwrap_or_else(|| panic!("it is let in with {mode}")).to_string();
-        // With a session for each statement there is no transaction to look with.
+        // Statement pooling allows no transaction for the check.
         let expected = if mode == "transaction" { "connect to the server itself" } else { "PostgreSQL" };
         assert!(refused.contains(expected), "{mode}: {refused}");
     }

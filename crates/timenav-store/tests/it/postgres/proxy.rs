@@ -1,4 +1,4 @@
-//! Stands between a store and its server, and loses what is said about one commit, or counts how often it is waited for.
+//! A proxy between a store and its server that loses the messages of one commit, or counts round trips.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -12,32 +12,31 @@ use tokio::time::timeout;
 
 use crate::cluster::wait_for;
 
-/// What servers call their sockets, at the usual port.
+/// The server's socket file name for the default port.
 const SOCKET: &str = ".s.PGSQL.5432";
-/// What a commit looks like on its way.
+/// A commit on the wire.
 const COMMIT: &[u8] = b"COMMIT\0";
 
-/// What the beginning of a transaction that writes looks like on its way.
+/// The beginning of a write transaction on the wire.
 const BEGIN: &[u8] = b"BEGIN\0";
-/// What the beginning of one looks like that reads what there is at one moment.
+/// The beginning of a read transaction on the wire.
 const BEGIN_TO_READ: &[u8] = b"READ ONLY\0";
-/// How long an answer is held back where journeys are counted: what is sent without it has been sent by then.
+/// Delay of a response while round trips are counted: pipelined statements have been sent by then.
 const HELD_BACK: Duration = Duration::from_millis(100);
 
-/// What gets lost of the next commit, and the connection with it.
+/// What is lost of the next commit, together with the connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Lost {
-    /// Nothing.
     Nothing = 0,
-    /// The commit arrives, and the answer does not.
+    /// The commit arrives, and the response is lost.
     Answer = 1,
-    /// The commit does not arrive.
+    /// The commit is lost.
     Question = 2,
-    /// The commit arrives, and nobody gets through any more.
+    /// The commit arrives, and the server becomes unreachable.
     AnswerAndServer = 3,
-    /// Nobody gets through.
+    /// The server is unreachable.
     Server = 4,
-    /// The commit is answered, and nobody else gets through any more.
+    /// The commit gets its response, and the server becomes unreachable for others.
     Others = 5,
 }
 
@@ -45,7 +44,7 @@ pub(super) enum Lost {
 struct State {
     lost: AtomicU8,
     count: AtomicUsize,
-    /// Whether journeys are counted, those of connections that write, and those of others that read in transactions.
+    /// Whether round trips are counted: those of write transactions, and those of others that read in transactions.
     counts: AtomicBool,
     journeys: AtomicUsize,
     journeys_to_read: AtomicUsize,
@@ -61,7 +60,7 @@ impl State {
     }
 }
 
-/// A socket of its own, behind which is that of a server.
+/// A socket that forwards to a server's.
 pub(super) struct Proxy {
     folder: TempDir,
     rest: String,
@@ -69,7 +68,7 @@ pub(super) struct Proxy {
 }
 
 impl Proxy {
-    /// Stands before the server of an address with a socket.
+    /// Starts a proxy for a server with a socket address.
     pub(super) fn start(url: &str) -> Self {
         let (before, after) = url.split_once("host=").unwrap();
         let (server, rest) = after.split_once('&').unwrap();
@@ -93,32 +92,32 @@ impl Proxy {
         format!("{}&host={}", self.rest, self.folder.path().display())
     }
 
-    /// Loses that of the next commit.
+    /// Loses this part of the next commit.
     pub(super) fn lose(&self, lost: Lost) {
         self.state.set(lost);
     }
 
-    /// Loses nothing any more.
+    /// Forwards everything again.
     pub(super) fn let_pass(&self) {
         self.state.set(Lost::Nothing);
     }
 
-    /// Counts from here on how often somebody waits for the server: what is sent before an answer has come is one journey.
+    /// Starts counting round trips. Everything sent before a response arrives is one round trip.
     pub(super) fn count_journeys(&self) {
         self.state.counts.store(true, Ordering::SeqCst);
     }
 
-    /// Holds back no answer any more.
+    /// Stops delaying responses.
     pub(super) fn count_no_more(&self) {
         self.state.counts.store(false, Ordering::SeqCst);
     }
 
-    /// Returns how many journeys there were since it was last asked, of transactions that write.
+    /// Returns the round trips of write transactions since the last call.
     pub(super) fn journeys(&self) -> usize {
         self.state.journeys.swap(0, Ordering::SeqCst)
     }
 
-    /// As above, of transactions that read.
+    /// Returns the round trips of read transactions since the last call.
     pub(super) fn journeys_to_read(&self) -> usize {
         self.state.journeys_to_read.swap(0, Ordering::SeqCst)
     }
@@ -129,7 +128,7 @@ impl Proxy {
     }
 }
 
-/// Carries what a client and its server say to each other, until something is lost.
+/// Forwards both directions until something is lost.
 async fn carry(mut client: UnixStream, server: PathBuf, state: Arc<State>) {
     let Ok(mut server) = UnixStream::connect(server).await else { return };
     let (mut asked, mut told) = (vec![0; 65_536], vec![0; 65_536]);
@@ -185,7 +184,7 @@ async fn lose(commit: &[u8], server: &mut UnixStream, state: &State) {
     let after = if state.is(Lost::AnswerAndServer) { Lost::Server } else { Lost::Nothing };
     if !state.is(Lost::Question) {
         server.write_all(commit).await.unwrap();
-        // What the server says by now is that it is done.
+        // The server's next message confirms the commit.
         let _ = server.read(&mut [0; 1_024]).await;
     }
     state.set(after);

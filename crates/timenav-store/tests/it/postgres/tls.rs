@@ -1,4 +1,4 @@
-//! TLS to a real server: its certificate and its name are verified, or nothing is said to it.
+//! TLS to a real server: its certificate and name are verified before anything is sent.
 
 use std::net::TcpListener;
 use std::path::{Path, PathBuf};
@@ -7,10 +7,10 @@ use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, DnType, IsCa, 
 
 use crate::cluster::{Cluster, open, try_execute};
 
-/// An authority, and the file with its certificate.
+/// A certificate authority, and the file with its certificate.
 fn authority(folder: &Path, name: &str) -> (CertifiedIssuer<'static, KeyPair>, PathBuf) {
     let mut of_it = CertificateParams::new(Vec::new()).unwrap();
-    // By its name a server's certificate says who has signed it.
+    // Server certificates refer to their issuer by this name.
     of_it.distinguished_name.push(DnType::CommonName, name);
     of_it.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
     let issuer = CertifiedIssuer::self_signed(of_it, KeyPair::generate().unwrap()).unwrap();
@@ -19,7 +19,7 @@ fn authority(folder: &Path, name: &str) -> (CertifiedIssuer<'static, KeyPair>, P
     (issuer, file)
 }
 
-/// Returns a port that nobody listens on.
+/// Returns a port that nothing listens on.
 fn free_port() -> String {
     TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port().to_string()
 }

@@ -1,5 +1,5 @@
-//! The directory of one service, brought forward by the entries that others have written: as it would be loaded, whatever
-//! happened, and at a cost that does not grow with what there is.
+//! The directory of one service, updated by the entries of others: the result is the same as after loading it, at a
+//! cost independent of its size.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -22,7 +22,7 @@ async fn set_password(home: &Home<'_>, name: &str, secret: &str) -> Result<(), R
     home.engine.set_password(&home.admin, request).await.map(drop)
 }
 
-/// Makes many timelines, which share what can be shared.
+/// Creates many timelines, which share as much as possible.
 async fn make_many(home: &Home<'_>, count: usize) {
     let made = (0..count).map(|number| {
         let (engine, admin) = (home.engine.clone(), home.admin.clone());
@@ -34,8 +34,8 @@ async fn make_many(home: &Home<'_>, count: usize) {
     }
 }
 
-/// Returns how many rows a service is handed for each change of the directory that another one makes, where there are so
-/// many timelines; and how often it read all of them before.
+/// Returns the number of rows that a service reads for each directory change of another one, with this many timelines,
+/// and how often it had read all of them before.
 async fn rows_for_each_change(timelines: usize) -> (Vec<usize>, usize) {
     let house = House::on_postgres();
     let other = two(&house).await;
@@ -65,7 +65,7 @@ async fn rows_for_each_change(timelines: usize) -> (Vec<usize>, usize) {
         if change % 2 == 0 {
             right.engine.hear_of(&TimelineId::system()).await.unwrap();
         } else {
-            // With heads that are locked.
+            // With locked heads.
             right.engine.change_clock(&right.admin, None, hour(), None).await.unwrap();
         }
         rows.push(store.handed_over.swap(0, Ordering::SeqCst));
@@ -86,7 +86,7 @@ async fn a_change_costs_as_many_rows_with_ten_timelines_as_with_ten_thousand() {
     assert_eq!(few, many);
 }
 
-/// What one service shows of the directory to whoever asks.
+/// The directory as shown by one service.
 #[derive(Debug, PartialEq, Eq)]
 struct Shown {
     users: Vec<String>,
@@ -95,7 +95,7 @@ struct Shown {
     timelines: Vec<String>,
 }
 
-/// What was handed out so far.
+/// The objects created so far.
 #[derive(Default)]
 struct HandedOut {
     keys: Vec<String>,
@@ -122,7 +122,7 @@ fn draw(seed: &mut u64, below: usize) -> usize {
     usize::try_from((mixed ^ (mixed >> 31)) % below as u64).unwrap()
 }
 
-/// Changes something through one service. What is refused is as good as anything else.
+/// Makes a change through one service. Rejections are fine too.
 async fn step(home: &Home<'_>, out: &mut HandedOut, seed: &mut u64) {
     let (engine, admin) = (&home.engine, &home.admin);
     let name = format!("user{}", draw(seed, 5));
@@ -189,7 +189,7 @@ async fn a_directory_that_was_brought_forward_is_the_one_that_is_loaded() {
         }
         let mut third = house.replica();
         third.options.joins = true;
-        // Reads are entries too, and bring everybody to the same place.
+        // Reads are entries too, and update all services.
         let fresh = third.open().await;
         let loaded = shown(&fresh, &out).await;
         for home in &homes {
@@ -198,7 +198,7 @@ async fn a_directory_that_was_brought_forward_is_the_one_that_is_loaded() {
             assert_eq!(home.engine.replica().unwrap().loads, 0, "{round}");
         }
         fresh.engine.close().await;
-        // Numbers of timelines that came and went meanwhile are not used again, and names neither.
+        // Numbers of timelines that were created and ended in the meantime are not reused, and names neither.
         for (number, home) in homes.iter().enumerate() {
             let last = timeline_id(&format!("last{number}"));
             home.engine.create_timeline(&home.admin, last.clone(), None).await.unwrap();
@@ -210,7 +210,7 @@ async fn a_directory_that_was_brought_forward_is_the_one_that_is_loaded() {
     }
 }
 
-/// Whoever owns the database changes a row beside a change that is honest: nobody is let in by it, and it is found.
+/// The owner of the database changes a row along with a legitimate change: it grants nothing, and is found.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn a_row_that_was_written_beside_an_honest_change_is_found() {
     for attack in [
@@ -254,7 +254,7 @@ async fn a_row_that_was_written_beside_an_honest_change_is_found() {
     }
 }
 
-/// What entries tell by its hash alone is read, and is taken for what they tell only if it is that.
+/// Data that entries contain only as a hash is read, and used only if it matches.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn a_row_of_the_change_itself_is_compared_with_its_entry() {
     for attack in [
@@ -280,7 +280,7 @@ async fn a_row_of_the_change_itself_is_compared_with_its_entry() {
     }
 }
 
-/// A password that was set twice meanwhile is the last one.
+/// A password that was set twice in the meantime is the last one.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn what_is_in_no_entry_is_read_as_it_is_by_now() {
     let house = House::on_postgres();
@@ -299,7 +299,7 @@ async fn what_is_in_no_entry_is_read_as_it_is_by_now() {
     end(&house, [left, right]).await;
 }
 
-/// A timeline that was forked from one that has ended since, before anybody here knew of either.
+/// A timeline forked from one that has ended since, before this service knew of either.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn a_fork_of_what_has_come_and_gone_is_read_through_it() {
     let house = House::on_postgres();
@@ -333,7 +333,7 @@ async fn a_fork_of_what_has_come_and_gone_is_read_through_it() {
     end(&house, [left, right]).await;
 }
 
-/// Events of `main` are changed on a fork of it, which another service knows as it was before.
+/// Events of `main` are changed on a fork of it, which another service knows in its earlier state.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn a_fork_goes_on_from_what_its_parent_had_changed_by_then() {
     let house = House::on_postgres();

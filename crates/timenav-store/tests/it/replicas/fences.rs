@@ -1,5 +1,5 @@
-//! A service that was held up in the middle of what it does about timers, while another one went on: it writes nothing and
-//! hands out nothing that is the other one's by now. Locks that somebody else holds hold it up, between two steps.
+//! A service that is delayed in the middle of its work on timers, while another one continues: it does not write or
+//! hand out anything that belongs to the other one by then. It is delayed between two steps by foreign locks.
 
 use std::time::Duration as HostDuration;
 
@@ -15,12 +15,12 @@ use crate::cluster::{Holding, execute, try_execute};
 use crate::house::{Home, House};
 use crate::sample::moment;
 
-/// A statement that fails unless somebody waits for a lock.
+/// A statement that fails unless a session waits for a lock.
 const SOMEBODY_WAITS: &str = "SELECT 1 / count(*) FROM pg_stat_activity
     WHERE datname = current_database() AND wait_event_type = 'Lock'";
-/// What fences off others from a ledger.
+/// Blocks others from a ledger.
 const HEAD: &str = "SELECT FROM timelines WHERE timeline_id = 'main' FOR UPDATE";
-/// What fences off others from its leases.
+/// Blocks others from its leases.
 const LEASES: &str =
     "SELECT FROM timekeepers JOIN timelines USING (timeline) WHERE timeline_id = 'main' FOR UPDATE OF timekeepers";
 /// Beyond the end of any lease in these tests, in microseconds.
@@ -35,7 +35,7 @@ async fn until_somebody_waits(url: &str) {
     timeout(HostDuration::from_mins(1), waits).await.expect("somebody comes to the lock");
 }
 
-/// Lets a service do what is due twice a second.
+/// Lets a service do its background work.
 async fn tend(home: &Home<'_>) {
     home.engine.hear_of_all().await.unwrap();
     home.engine.tell_presence().await.unwrap();
@@ -52,7 +52,7 @@ async fn an_outcome_that_a_keeper_had_in_mind_when_it_was_paused_is_not_written(
     set(&left, "late", -1).await;
     tend(&left).await;
     tend(&right).await;
-    // The last attempt that there may be has ended without an outcome.
+    // The last possible attempt has ended without an outcome.
     for attempt in 1..=ATTEMPTS_MAX {
         execute(&url, "UPDATE firing_leases SET not_before = 0");
         let had = claimed(&right.engine, &right.admin, 30).await;
@@ -63,13 +63,13 @@ async fn an_outcome_that_a_keeper_had_in_mind_when_it_was_paused_is_not_written(
         }
     }
     execute(&url, "UPDATE firing_leases SET until = 1");
-    // The keeper finds that, and is held up before it has written what came of it.
+    // The timekeeper detects that, and is delayed before it has written the outcome.
     let held = Holding::start(&url, HEAD);
     left.engine.tell_presence().await.unwrap();
     let engine = left.engine.clone();
     let keeping = tokio::spawn(async move { engine.keep_time().await });
     until_somebody_waits(&url).await;
-    // Another service takes over, and the database forgets leases as a crash has it forget them: a worker has it again.
+    // Another service takes over, and the database loses its leases like in a crash: a worker gets the firing again.
     execute(&url, "UPDATE services SET until = 0");
     right.engine.tell_presence().await.unwrap();
     right.engine.keep_time().await;
@@ -94,7 +94,7 @@ async fn what_was_claimed_is_not_handed_out_after_its_lease() {
     set(&left, "late", -1).await;
     tend(&left).await;
     tend(&right).await;
-    // The one that claims is held up for longer than the lease lasts.
+    // The claiming service is delayed for longer than the lease lasts.
     let held = Holding::start(&url, LEASES);
     let (engine, caller) = (right.engine.clone(), right.admin.clone());
     let claiming = tokio::spawn(async move { engine.claim(&caller, None, &asking(1, 30, false)).await.unwrap() });
@@ -102,7 +102,7 @@ async fn what_was_claimed_is_not_handed_out_after_its_lease() {
     house.clock.advance(LONG);
     drop(held);
     assert!(claiming.await.unwrap().is_empty(), "it hands out what somebody else may have by now");
-    // Somebody else is given it, as the next attempt.
+    // Another worker gets it, as the next attempt.
     execute(&url, "UPDATE firing_leases SET until = 1");
     tend(&left).await;
     execute(&url, "UPDATE firing_leases SET not_before = 0");
@@ -112,8 +112,8 @@ async fn what_was_claimed_is_not_handed_out_after_its_lease() {
     end(&house, [left, right]).await;
 }
 
-/// The service that keeps the time goes on with the last outcome, in one commit. Where another service is told the outcome,
-/// the keeper goes on after it.
+/// The timekeeper makes the next step with the last outcome, in one commit. If another service receives the outcome,
+/// the timekeeper makes the step afterwards.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn only_the_keeper_goes_on_with_an_outcome() {
     let house = House::on_postgres();
@@ -123,7 +123,7 @@ async fn only_the_keeper_goes_on_with_an_outcome() {
     for second in 1..=3 {
         set(&left, &format!("t{second}"), second).await;
     }
-    // The one on the left takes the timeline, and the other one finds that it has.
+    // The left one takes the timeline, and the other one notices.
     left.engine.tell_presence().await.unwrap();
     left.engine.keep_time().await;
     right.engine.hear_of_all().await.unwrap();
@@ -145,13 +145,13 @@ async fn only_the_keeper_goes_on_with_an_outcome() {
         (receipt.state, receipt.step)
     };
     assert_eq!(stands(&left).await, (AdvanceState::Running, 1));
-    // The keeper is told.
+    // The timekeeper receives the outcome.
     let had = claim(&right).await;
     let before = left.engine.stats().groups;
     acknowledge(&left.engine, &left.admin, ids(&had)).await;
     assert_eq!(left.engine.stats().groups, before + 1);
     assert_eq!(stands(&right).await, (AdvanceState::Running, 2));
-    // Another service is told.
+    // Another service receives the outcome.
     let had = claim(&left).await;
     acknowledge(&right.engine, &right.admin, ids(&had)).await;
     assert_eq!(stands(&right).await, (AdvanceState::Running, 2));
@@ -159,7 +159,7 @@ async fn only_the_keeper_goes_on_with_an_outcome() {
     assert_eq!(stands(&left).await, (AdvanceState::Running, 2));
     left.engine.keep_time().await;
     assert_eq!(stands(&right).await, (AdvanceState::Running, 3));
-    // A keeper that has lost the timeline without knowing it goes on with no outcome.
+    // A timekeeper that has lost the timeline without knowing makes no step with an outcome.
     let had = claim(&left).await;
     execute(&house.database(), "UPDATE services SET until = 0");
     right.engine.tell_presence().await.unwrap();

@@ -1,5 +1,5 @@
-//! Followers of a clock between two services on one database: whoever changes the clock at one of them waits for those at
-//! the other, who may confirm at either, and so do firings.
+//! Clock followers at two services on one database: a clock change at one of them waits for followers at the other one,
+//! which may confirm at either, and so do firings.
 
 use std::time::Duration as HostDuration;
 
@@ -19,7 +19,7 @@ use crate::house::{Home, House};
 use crate::postgres::END_OTHER_SESSIONS;
 use crate::sample::{moment, timeline_id};
 
-/// How long anything may take that is waited for.
+/// Timeout for all waits.
 const PATIENCE: HostDuration = HostDuration::from_mins(1);
 
 async fn follow(home: &Home<'_>, name: &str, steps: bool) -> ClockStream {
@@ -37,7 +37,7 @@ async fn confirm(home: &Home<'_>, follower_id: &FollowerId, (generation, step): 
     home.engine.confirm(&home.admin, confirmation).await.map(drop)
 }
 
-/// Returns the names of those who follow, with what each has confirmed and whether it is there.
+/// Returns the names of the followers, with the confirmation of each and whether it is connected.
 async fn listed(home: &Home<'_>) -> Vec<(String, Option<u64>, bool)> {
     let seen = home.engine.followers(&home.admin, None).await.unwrap();
     assert!(!seen.may_be_elsewhere);
@@ -51,7 +51,7 @@ fn told(name: &str, confirmed: Option<u64>, is_there: bool) -> (String, Option<u
     (name.to_owned(), confirmed, is_there)
 }
 
-/// Hears what others have told, as the program does every now and then.
+/// Receives the reports of others, like the program does periodically.
 async fn hear(homes: [&Home<'_>; 2]) {
     for home in homes {
         home.engine.hear_of_all().await.unwrap();
@@ -74,7 +74,7 @@ async fn a_change_waits_for_those_who_follow_at_another_service() {
     assert_eq!(left.engine.standing_of(&wait).len(), 2);
     let (engine, waited) = (left.engine.clone(), wait.clone());
     let waiting = tokio::spawn(async move { engine.until_confirmed(&waited).await });
-    // Each says so at the service at which its stream is not, which has not heard of the change yet.
+    // Each confirms at the service that does not have its stream, and has not received the change yet.
     confirm(&right, &id(&web), (generation, 0)).await.unwrap();
     hear([&left, &right]).await;
     assert!(!is_confirmed(&left.engine.standing_of(&wait)) && !waiting.is_finished(), "`db` has not");
@@ -89,7 +89,7 @@ async fn a_change_waits_for_those_who_follow_at_another_service() {
     let refused = confirm(&left, &missing, (generation, 0)).await.unwrap_err();
     assert!(matches!(refused, Refusal::NotFound { .. }), "{refused}");
 
-    // One goes away without a word for a change that is waited for, and comes back at the other service.
+    // One disconnects silently during a change that waits for it, and reconnects at the other service.
     let step = left.engine.change_clock(&left.admin, None, hour(), None).await.unwrap();
     let generation = step.view.clock.generation;
     let wait = left.engine.wait_for(&main, generation, WhichFollowers::All).await;
@@ -110,13 +110,13 @@ async fn a_change_waits_for_those_who_follow_at_another_service() {
     confirm(&right, &id(&back), (generation, 0)).await.unwrap();
     assert_eq!(states().await, [AwaitedState::Confirmed, AwaitedState::Confirmed]);
 
-    // A service that is not heard of any more takes its followers with it.
+    // The followers of a service that is not seen any more are gone too.
     let far = follow(&right, "far", false).await;
     assert_eq!(listed(&left).await.last().unwrap().0, "far");
     execute(&house.database(), "UPDATE services SET until = 0");
     left.engine.tell_presence().await.unwrap();
     assert_eq!(listed(&left).await.last().unwrap(), &told("far", None, false));
-    // It was only held up, and the database has forgotten what it was told.
+    // It was only delayed, and the database has lost its reports.
     execute(&house.database(), "DELETE FROM followers");
     right.engine.tell_presence().await.unwrap();
     assert!(listed(&left).await.contains(&told("far", None, true)));
@@ -140,7 +140,7 @@ async fn a_confirmation_reaches_the_others_though_whoever_sent_it_hangs_up() {
             tokio::task::yield_now().await;
         }
     };
-    // The confirmation cannot go out at once, and the one who sent it does not wait.
+    // The confirmation cannot be sent at once, and its sender does not wait.
     execute(&house.database(), END_OTHER_SESSIONS);
     let follower_id = id(&web);
     tokio::select! {
@@ -149,7 +149,7 @@ async fn a_confirmation_reaches_the_others_though_whoever_sent_it_hangs_up() {
         () = is_taken => {}
     }
     let is_heard = async || {
-        // Both find out one by one which of their connections are gone.
+        // Both discover their lost connections one by one.
         let _ = right.engine.tell_presence().await;
         let seen = left.engine.followers(&left.admin, None).await;
         seen.is_ok_and(|seen| seen.followers.iter().any(|follower| follower.has_confirmed(generation)))
@@ -191,7 +191,7 @@ async fn firings_wait_for_those_who_follow_steps_at_another_service() {
             let early = home.engine.claim(&home.admin, None, &asking(1, 30, false)).await.unwrap();
             assert!(early.is_empty(), "the program may still show the instant before {early:?}");
         }
-        // It confirms at the service that it is not connected to, and whoever waits at either is told.
+        // It confirms at the service that it is not connected to, and clients waiting at either are notified.
         let (engine, caller) = (right.engine.clone(), right.admin.clone());
         let worker = tokio::spawn(async move { claimed(&engine, &caller, 30).await });
         confirm(&left, &id(&follower), (generation, number)).await.unwrap();
@@ -209,7 +209,7 @@ async fn firings_wait_for_those_who_follow_steps_at_another_service() {
     end(&house, [left, right]).await;
 }
 
-/// While a service is there that knows no such table, each knows its own followers alone, and says so.
+/// While there is a service without this table, each knows only its own followers, and says so.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn followers_are_told_once_an_upgrade_is_finished() {
     let house = House::on_postgres();
@@ -228,7 +228,7 @@ async fn followers_are_told_once_an_upgrade_is_finished() {
         assert_eq!((seen.may_be_elsewhere, seen.followers.len()), (true, count));
         assert!(home.engine.misses_followers());
     }
-    // As it was laid out before: nobody takes it for changed by another hand.
+    // The previous schema, which is not reported as tampering.
     drop(open(&house.database()).unwrap());
     let mut upgrade = PostgresUpgrade::connect(&house.database()).await.unwrap();
     assert_eq!(upgrade.finish().await.unwrap(), Finished::Raised);
@@ -238,8 +238,8 @@ async fn followers_are_told_once_an_upgrade_is_finished() {
     end(&house, [left, right]).await;
 }
 
-/// A fault that is set at one service reaches the stream of a follower at another. Before an upgrade is finished, a service
-/// that does not know of faults may be there, so none is set.
+/// A fault set at one service reaches a follower's stream at another one. Before an upgrade is finished, a service that
+/// does not support faults may be running, so setting one is rejected.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn a_fault_reaches_a_follower_at_another_service() {
     let house = House::on_postgres();

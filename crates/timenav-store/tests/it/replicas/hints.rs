@@ -1,4 +1,4 @@
-//! Hints that name the timelines that have moved: whoever listens here looks at those, however many there are.
+//! Hints with the timelines that have changed: listeners read only those, regardless of the total number.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use crate::sample::timeline_id;
 
 const TIMELINES: usize = 40;
 
-/// Returns the next hint that names some timelines. The first one, of a connection that is new, names none.
+/// Returns the next hint that names timelines. The first hint of a new connection names none.
 async fn named(home: &Home<'_>) -> BTreeSet<TimelineKey> {
     loop {
         if let Hint::Some(named) = home.engine.hint().await {
@@ -39,7 +39,7 @@ async fn a_stream_is_told_of_what_a_hint_names_and_nothing_else_is_looked_at() {
     let asked = WatchLedger { timeline: Some(busy.clone()), ..watch(&[Topic::Events], None) };
     let mut stream = right.engine.watch_ledger(&right.admin, asked).await.unwrap();
     assert_eq!(stream.next().await.unwrap().what, News::Mark, "where it begins");
-    // What came with the connection.
+    // From the new connection.
     assert_eq!(right.engine.hint().await, Hint::All);
     let heads = left.store.open().await.unwrap().heads;
     let key = heads.iter().find(|head| head.id == busy).unwrap().key;
@@ -63,7 +63,7 @@ async fn a_stream_is_told_of_what_a_hint_names_and_nothing_else_is_looked_at() {
     end(&house, [left, right]).await;
 }
 
-/// Anybody who may connect to the database may send a hint.
+/// Any client with access to the database can send a hint.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn a_hint_of_what_is_not_there_does_no_harm() {
     let house = House::on_postgres();
@@ -83,7 +83,7 @@ async fn a_hint_of_what_is_not_there_does_no_harm() {
         assert_eq!(heard, hint);
         right.engine.hear_of_hinted(heard).await.unwrap();
     }
-    // A timeline that has come and gone, and one that is new, in the hint of what moved with it.
+    // A timeline that was created and ended, and a new one, are in the hint of the change that affected them.
     right.engine.hear_of_all().await.unwrap();
     let (gone, new) = (timeline_id("gone"), timeline_id("new"));
     left.engine.create_timeline(&left.admin, gone.clone(), None).await.unwrap();

@@ -1,4 +1,4 @@
-//! A replica whose folder holds nothing yet, and what others have kept.
+//! A replica with an empty folder, and the checkpoints stored by others.
 
 use timenav_core::ids::TimelineId;
 use timenav_engine::{KeptOutside, OpenError, Outside as _};
@@ -6,8 +6,8 @@ use timenav_engine::{KeptOutside, OpenError, Outside as _};
 use super::{hour, lose, two};
 use crate::house::House;
 
-/// Returns why a further replica does not start that is given these checkpoints; `None` where it starts, with whether it
-/// says that it had nothing to compare with.
+/// Starts another replica with these checkpoints. Returns the error, or whether it reports that it had nothing to
+/// compare with.
 async fn joined(house: &House, kept: Vec<KeptOutside>) -> Result<bool, OpenError> {
     let mut third = house.replica();
     third.options.joins = true;
@@ -18,7 +18,7 @@ async fn joined(house: &House, kept: Vec<KeptOutside>) -> Result<bool, OpenError
     Ok(is_unseen)
 }
 
-/// Returns what somebody keeps of one timeline alone, without a seal: as a witness does, or a client.
+/// Returns the checkpoint of a single timeline, without a seal, like a witness or a client stores it.
 fn only(kept: &[KeptOutside], timeline: &TimelineId) -> Vec<KeptOutside> {
     let mut one: Vec<_> = kept.iter().filter(|kept| kept.timeline == *timeline).cloned().collect();
     for kept in &mut one {
@@ -37,7 +37,7 @@ async fn one_that_joins_compares_with_what_others_have_kept() {
     right.engine.hear_of_all().await.unwrap();
     let kept = || other.outside.last().unwrap();
     let (main, system) = (TimelineId::main(), TimelineId::system());
-    // Alone it says that it took the database as it was. `system` tells of all others.
+    // Without any, it reports that it accepted the database as it was. `system` covers all other timelines.
     assert!(joined(&house, Vec::new()).await.unwrap());
     assert!(joined(&house, only(&kept(), &main)).await.unwrap());
     assert!(!joined(&house, only(&kept(), &system)).await.unwrap());
@@ -52,7 +52,7 @@ async fn one_that_joins_compares_with_what_others_have_kept() {
             "{refused:?}"
         );
     }
-    // What nobody has signed here is no reason to start, and none to trust the database.
+    // Checkpoints that were not signed here neither prevent a start nor make the database trusted.
     let mut forged = only(&kept, &main);
     forged[0].note = forged[0].note.replace("timenav.test/main\n", "timenav.test/main\n1").into();
     let refused = joined(&house, forged).await.err();

@@ -1,33 +1,33 @@
-//! Who keeps the time of a timeline, and who has a firing, as a small model: all of its interleavings are looked at. What
-//! real services do where two of them meet is in `leases` and `fences`.
+//! A small model of timekeepers and firing leases, checked for all interleavings. Tests of real services are in
+//! `leases` and `fences`.
 //!
-//! Two services keep the time of one timeline in turn: one takes it when the other has not been heard of. A firing is handed
-//! out for a while, may come back, and gets one outcome: its worker tells it, or whoever keeps the time says that nobody
-//! did. A service may be held up at any moment, with what it is about to write in mind. The tables of who keeps and who has
-//! what are not logged, so a crash of the database empties them. Each of the rules has a model without it, in which the
-//! promise is broken.
+//! Two services take turns as the timekeeper of a timeline: one takes over when the other has not been seen. A firing
+//! is leased for some time, may be returned, and gets one outcome, from its worker, or from the timekeeper if no worker
+//! reported one. A service may be delayed at any time with a pending write. The tables of timekeepers and leases are
+//! unlogged, so a crash of the database empties them. For each rule there is a model without it, in which the guarantee
+//! is violated.
 
 use stateright::{Checker as _, Model, Property};
 
-/// Services that keep the time.
+/// Services that can be timekeepers.
 const SERVICES: usize = 2;
-/// How often a firing is handed out before whoever keeps the time says that it failed.
+/// Number of leases of a firing before the timekeeper declares it failed.
 const ATTEMPTS: u8 = 2;
-/// How often a timeline is taken, and how often the database crashes, where all interleavings are looked at.
+/// Limits of takeovers and database crashes for a complete check of all interleavings.
 const EPOCHS: u8 = 4;
 const CRASHES: u8 = 1;
 
-/// The rules that may be left out, to see what they are good for.
+/// The rules, which can be disabled to show that they are needed.
 #[derive(Clone, Copy, Debug)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a rule of its own")]
 struct Rules {
-    /// What nobody told is written only by whoever keeps the time at that moment.
+    /// A failure is written only by the current timekeeper.
     compares_keeper: bool,
-    /// So it is by the epoch, too, under which it was thought of.
+    /// It must also be written under the epoch in which it was decided.
     compares_epoch: bool,
-    /// An outcome is written only where there is none yet, as is looked under the lock.
+    /// An outcome is written only if there is none yet, checked under the lock.
     looks_for_outcome: bool,
-    /// A firing is handed out only where nobody has it, as is looked under the lock.
+    /// A firing is leased only if it has no lease, checked under the lock.
     looks_for_lease: bool,
 }
 
@@ -36,31 +36,31 @@ const WHOLE: Rules =
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 struct Service {
-    /// Whether it was heard of lately.
+    /// Whether it was seen recently.
     is_there: bool,
-    /// The epoch under which it believes to keep the time.
+    /// The epoch in which it believes to be the timekeeper.
     keeps: Option<u8>,
-    /// It is about to write that the firing failed, as it found under that epoch.
+    /// A pending write of a failure, decided in that epoch.
     has_in_mind: Option<u8>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct State {
-    /// The row of who keeps the time, and its epoch.
+    /// The row of the timekeeper, with its epoch.
     keeper: Option<(usize, u8)>,
     services: [Service; SERVICES],
-    /// How often the firing was handed out, as its row tells.
+    /// The number of attempts in the firing's row.
     attempts: u8,
-    /// Whether a worker has it by its row.
+    /// Whether its row has a lease.
     is_leased: bool,
-    /// Workers who believe to have it.
+    /// Workers who believe to hold the lease.
     workers: u8,
     outcomes: u8,
     taken: u8,
     crashes: u8,
-    /// Somebody wrote what nobody told, and kept the time no more, or not under that epoch any more.
+    /// A failure was written by a service that was no longer the timekeeper, or in another epoch.
     was_written_late: bool,
-    /// It was handed out while somebody had it by its row, or after its outcome.
+    /// It was leased while its row had a lease, or after its outcome.
     was_handed_out_twice: bool,
 }
 
@@ -72,7 +72,7 @@ enum Step {
     Find(usize),
     WriteFailed(usize),
     HandOut,
-    /// The lease ends, and its worker does not know.
+    /// The lease expires, and its worker does not know.
     Expire,
     Acknowledge,
     Crash,
@@ -117,7 +117,7 @@ impl Model for Rules {
             steps.extend(takes.then_some(Step::Take(number)));
             let finds = service.keeps.is_some() && service.has_in_mind.is_none() && state.is_given_up();
             steps.extend(finds.then_some(Step::Find(number)));
-            // However long it was held up.
+            // Regardless of the length of the delay.
             steps.extend(service.has_in_mind.map(|_| Step::WriteFailed(number)));
         }
         let is_free = (!state.is_leased || !self.looks_for_lease) && state.outcomes == 0;
@@ -146,7 +146,7 @@ impl Model for Rules {
                     None => (false, false),
                 };
                 let is_lost = (self.compares_keeper && !keeps) || (self.compares_epoch && !is_of_epoch);
-                // Otherwise it is decided anew by what is there.
+                // Otherwise it is decided again on the current state.
                 if !is_lost && (before.is_given_up() || !self.looks_for_outcome) {
                     state.outcomes += 1;
                     state.was_written_late |= !keeps || !is_of_epoch;
@@ -196,7 +196,7 @@ const ONE_OUTCOME: &str = "a firing has one outcome";
 const ONE_KEEPER: &str = "only who keeps the time says what nobody told";
 const ONE_WORKER: &str = "nobody is given what somebody has, or what is done";
 
-/// Looks at every interleaving. Returns how that promise is broken, if it is.
+/// Checks every interleaving. Returns a violation of the guarantee, if there is one.
 fn broken(rules: Rules, promise: &'static str) -> Option<Vec<Step>> {
     let checker = rules.checker().spawn_bfs().join();
     assert!(checker.unique_state_count() > 100, "{}", checker.unique_state_count());
@@ -211,11 +211,11 @@ fn each_firing_has_one_outcome_in_every_interleaving_and_each_rule_is_needed_for
     let alone = Rules { compares_keeper: false, compares_epoch: false, ..WHOLE };
     let steps = broken(alone, ONE_KEEPER).expect("it was held up while another one took over, or all was forgotten");
     assert!(steps.iter().any(|step| matches!(step, Step::WriteFailed(_))), "{steps:?}");
-    // The name alone is not enough: it may have lost the timeline, and have it again.
+    // The name alone is not enough: it may have lost the timeline and taken it again.
     let steps = broken(Rules { compares_epoch: false, ..WHOLE }, ONE_KEEPER).expect("it has the timeline once more");
     assert!(steps.iter().filter(|step| matches!(step, Step::Take(_))).count() > 2, "{steps:?}");
     let steps = broken(Rules { looks_for_lease: false, ..WHOLE }, ONE_WORKER).expect("two are given it");
     assert!(steps.contains(&Step::HandOut), "{steps:?}");
-    // Whatever a service that was held up has in mind, an outcome is looked for under the lock.
+    // Whatever a delayed service is about to write, outcomes are checked under the lock.
     assert_eq!(broken(alone, ONE_OUTCOME), None);
 }

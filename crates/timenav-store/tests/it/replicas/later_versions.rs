@@ -1,4 +1,4 @@
-//! What a later version has written to `system`, whatever feature level the database has.
+//! Entries of a later version in `system`, regardless of the database's feature level.
 
 use timenav_core::ledger::{HeadStatement, LeafRecord, Salt, leaf_hash};
 use timenav_engine::{FEATURE_LEVEL, Signer as _, Store, StoredEntry, TimelineCommit};
@@ -8,11 +8,11 @@ use crate::cluster::execute;
 use crate::house::{Home, House, is_unavailable, told};
 use crate::sample::{Ledger, commit_of};
 
-/// Bytes of the id of a key, before what it has made of a statement.
+/// Bytes of a key's id, before the signature of a statement.
 const ID_BYTES: usize = 4;
 
-/// Writes an entry as a later version does: of an action that this one does not know, in the tree, and signed. It may change
-/// the directory, of which no row is known here.
+/// Writes an entry like a later version: with an unknown action, in the tree, and signed. It may be a directory change
+/// whose rows are unknown here.
 async fn write_later(house: &House, store: &dyn Store, changes_directory: bool) -> u64 {
     let heads = store.open().await.unwrap().heads;
     let mut head = heads.into_iter().find(|head| head.id.is_system()).unwrap();
@@ -44,7 +44,7 @@ async fn write_later(house: &House, store: &dyn Store, changes_directory: bool) 
     size
 }
 
-/// Returns how many bytes of what is kept are the text: six lines.
+/// Returns the length of a stored statement's text, which has six lines.
 fn statement_bytes(kept: &[u8]) -> Option<usize> {
     kept.iter().enumerate().filter(|(_, byte)| **byte == b'\n').nth(5).map(|(at, _)| at + 1)
 }
@@ -56,7 +56,7 @@ fn sentence(position: u64) -> String {
     )
 }
 
-/// Makes sure that nothing is done any more and everybody is told why.
+/// Checks that the service has stopped and reports the reason in all responses.
 async fn check_stopped(home: &Home<'_>, expected: &str) {
     let refused = home.engine.ready().await.unwrap_err().to_string();
     assert!(refused.ends_with(expected), "{refused}");
@@ -78,7 +78,7 @@ async fn one_that_meets_what_it_does_not_know_takes_nothing_over_and_stops() {
         let position = write_later(&house, &*house.store(), changes_directory).await;
         let expected = sentence(position);
         let before = left.size("main").await;
-        // One is asked for something, and the other one follows.
+        // One receives a request, and the other one follows.
         let refused = left.engine.change_clock(&left.admin, None, hour(), None).await;
         assert!(is_unavailable(&refused), "{changes_directory}: {}", told(&refused));
         let refused = right.engine.hear_of_all().await;
@@ -91,7 +91,7 @@ async fn one_that_meets_what_it_does_not_know_takes_nothing_over_and_stops() {
         left.engine.close().await;
         right.engine.close().await;
         drop((left, right));
-        // Neither does it start again, with what it has kept or without.
+        // It does not restart either, with its stored checkpoints or without.
         let mut joining = house.replica();
         joining.options.joins = true;
         for house in [&house, &joining] {
@@ -101,7 +101,7 @@ async fn one_that_meets_what_it_does_not_know_takes_nothing_over_and_stops() {
     }
 }
 
-/// Where the level was raised as well, it says so.
+/// If the level was raised as well, the error says so.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn where_the_level_was_raised_that_is_told_as_well() {
     let house = House::on_postgres();
@@ -115,7 +115,7 @@ async fn where_the_level_was_raised_that_is_told_as_well() {
     right.engine.close().await;
 }
 
-/// What another hand has put among the entries without signing it is none of a later version.
+/// An unsigned entry of an attacker is not reported as one of a later version.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn an_unknown_action_that_was_not_signed_is_told_as_what_it_is() {
     let house = House::on_postgres();

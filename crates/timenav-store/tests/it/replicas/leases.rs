@@ -1,5 +1,5 @@
-//! Firings between two services on one database: each is leased to one worker, whichever service hands it out; an advance
-//! waits for workers at either; and a service that was paused does nothing that another one has taken over.
+//! Firings at two services on one database: each is leased to one worker, regardless of the service; an advance waits
+//! for workers at either; and a suspended service does nothing that another one has taken over.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -20,16 +20,16 @@ use crate::cluster::execute;
 use crate::house::{Home, House};
 use crate::sample::moment;
 
-/// How long anything may take that is waited for.
+/// Timeout for all waits.
 const PATIENCE: HostDuration = HostDuration::from_mins(1);
-/// How often an engine is told that time has passed.
+/// Interval in which an engine is told that time has passed.
 const EVERY: HostDuration = HostDuration::from_millis(20);
 
-/// Keeps the time for an engine, as the program does, until it is dropped.
+/// Acts as the timekeeper of an engine, like the program does, until dropped.
 struct Keeping(JoinHandle<()>);
 
 impl Keeping {
-    /// One of them has the clock of the house go on.
+    /// One of them also advances the house's clock.
     fn start(home: &Home<'_>, moves_clock: bool) -> Self {
         let (engine, clock) = (home.engine.clone(), Arc::clone(&home.house.clock));
         Self(tokio::spawn(async move {
@@ -68,7 +68,7 @@ pub(super) fn asking(max: usize, ttl_seconds: i64, waits: bool) -> Claim {
     Claim { queue: QueueId::unnamed(), max, ttl: Span::from_secs(ttl_seconds).unwrap(), waits }
 }
 
-/// Claims what there is, again and again, until there is something.
+/// Repeats a claim until it returns something.
 pub(super) async fn claimed(engine: &Engine, caller: &Caller, ttl_seconds: i64) -> Vec<ClaimedFiring> {
     let claim = asking(10, ttl_seconds, true);
     timeout(PATIENCE, engine.claim(caller, None, &claim)).await.expect("something comes").unwrap()
@@ -84,7 +84,7 @@ pub(super) async fn acknowledge(engine: &Engine, caller: &Caller, firing_ids: Ve
     answer.firings.into_iter().map(|(_, state)| state).collect()
 }
 
-/// Which firings somebody has, and how often each was claimed.
+/// The firings currently held, and how often each was claimed.
 #[derive(Default)]
 struct Hands {
     held: HashMap<FiringId, &'static str>,
@@ -92,7 +92,7 @@ struct Hands {
     done: usize,
 }
 
-/// Claims, holds on for a moment, and acknowledges through the other service. Every fifth fails once.
+/// Claims, waits a moment, and acknowledges through the other service. Every fifth attempt fails once.
 async fn work(one: (Engine, &'static str), other: Engine, caller: Caller, hands: Arc<Mutex<Hands>>, count: usize) {
     let (engine, name) = one;
     while hands.lock().done < count {
@@ -196,7 +196,7 @@ async fn an_advance_waits_for_a_worker_that_listens_at_another_service() {
     assert_eq!(receipt.state, AdvanceState::Settled, "{receipt:?}");
     assert_eq!((receipt.counts.fired, receipt.counts.acknowledged, receipt.counts.unheard()), (5, 5, 0));
     assert_eq!(worker.await.unwrap(), [1_000_000, 2_000_000, 3_000_000, 4_000_000, 5_000_000]);
-    // Exactly one of them looks after the timeline.
+    // Exactly one of them is the timekeeper of the timeline.
     let kept = [&left, &right].map(|home| home.engine.replica().unwrap().timekeeping.unwrap().timelines);
     assert!(kept.iter().sum::<u64>() <= 1, "{kept:?}");
     drop(keeping);
@@ -213,14 +213,14 @@ async fn what_a_worker_leaves_comes_back_through_the_other_service() {
     let keeping = [Keeping::start(&left, true), Keeping::start(&right, false)];
     let first = claimed(&right.engine, &right.admin, 8).await;
     assert_eq!((first.len(), first[0].attempt), (1, 1));
-    // It is extended through the other one, and then left.
+    // It is extended through the other service, and then abandoned.
     let request = FiringsRequest { timeline: None, firing_ids: ids(&first), lease_ids: None };
     let (_, extended) = left.engine.extend_leases(&left.admin, request, Span::from_secs(8).unwrap()).await.unwrap();
     assert!(extended[0].1.is_some(), "{extended:?}");
     assert!(left.engine.claim(&left.admin, None, &asking(1, 30, false)).await.unwrap().is_empty());
     let again = claimed(&left.engine, &left.admin, 30).await;
     assert_eq!((ids(&again), again[0].attempt), (ids(&first), 2));
-    // Whoever had it says something of it under their old lease: it is the other one's by now.
+    // The previous worker uses its old lease, but the firing now belongs to the other one.
     let old = || {
         let lease_ids = first.iter().map(|one| one.lease_id.clone()).collect();
         FiringsRequest { timeline: None, firing_ids: ids(&first), lease_ids: Some(lease_ids) }
@@ -233,7 +233,7 @@ async fn what_a_worker_leaves_comes_back_through_the_other_service() {
         let (_, extended) = engine.extend_leases(&right.admin, old(), Span::from_secs(8).unwrap()).await.unwrap();
         assert_eq!(extended[0].1, None);
     }
-    // Both say that it is done, in one name. There is one outcome.
+    // Both acknowledge it as the same user. There is one outcome.
     assert_eq!(acknowledge(&left.engine, &left.admin, ids(&again)).await, [FiringState::Acknowledged]);
     let before = right.size("main").await;
     assert_eq!(acknowledge(&right.engine, &right.admin, ids(&first)).await, [FiringState::Acknowledged]);
@@ -243,7 +243,7 @@ async fn what_a_worker_leaves_comes_back_through_the_other_service() {
     end(&house, [left, right]).await;
 }
 
-/// Somebody waits for firings and is gone before they come: nobody has them.
+/// A client waits for firings and disconnects before they arrive: no one has them.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn what_nobody_was_told_of_is_given_back() {
     let house = House::on_postgres();
@@ -253,7 +253,7 @@ async fn what_nobody_was_told_of_is_given_back() {
     let keeping = [Keeping::start(&left, true), Keeping::start(&right, false)];
     for number in 0..30 {
         set(&left, &format!("t{number}"), -1 - number).await;
-        // It is dropped at some point of its way.
+        // It is dropped at an arbitrary point.
         let claim = asking(10, 600, true);
         let claiming = right.engine.claim(&right.admin, None, &claim);
         let broken_off = timeout(HostDuration::from_micros(u64::try_from(number * 700).unwrap()), claiming).await;
@@ -296,13 +296,13 @@ async fn a_keeper_that_was_paused_writes_nothing_under_its_old_epoch() {
     right.engine.tell_presence().await.unwrap();
     right.engine.keep_time().await;
     assert_eq!((timelines(&left), timelines(&right)), (1, 0), "one of them keeps the time");
-    // The one is paused until its time is over, and the other one takes over.
+    // One is suspended until its time is over, and the other one takes over.
     execute(&house.database(), "UPDATE services SET until = 0");
     right.engine.tell_presence().await.unwrap();
     right.engine.keep_time().await;
     assert_eq!((timelines(&left), timelines(&right)), (1, 1), "the first one does not know yet");
     assert_eq!(right.engine.replica().unwrap().timekeeping.unwrap().takeovers, 1);
-    // Something falls due, and the one that wakes up would see to it.
+    // A timer becomes due, and the service that wakes up would fire it.
     set(&right, "now", -1).await;
     left.engine.hear_of_all().await.unwrap();
     let before = right.size("main").await;
@@ -314,7 +314,8 @@ async fn a_keeper_that_was_paused_writes_nothing_under_its_old_epoch() {
     end(&house, [left, right]).await;
 }
 
-/// Whoever owns the database can have a firing handed out again, or later. It has one outcome, and does not fail untried.
+/// The owner of the database can cause a firing to be repeated or delayed. It still has one outcome, and does not fail
+/// without an attempt.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn whoever_changes_the_rows_of_leases_has_firings_handed_out_again_at_most() {
     let house = House::on_postgres();

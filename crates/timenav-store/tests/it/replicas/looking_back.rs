@@ -1,4 +1,4 @@
-//! A database that goes back while nobody asks the service for anything: it finds out by itself.
+//! A database that is rolled back while the service is idle: the service detects it on its own.
 
 use timenav_engine::{DivergenceKind, Refusal};
 
@@ -21,7 +21,7 @@ async fn a_service_that_does_nothing_notices_that_the_database_went_back() {
     let (seen, kept) = lose(&house, left, &right).await;
     right.engine.ready().await.unwrap();
     assert_eq!(found(&right).await, (DivergenceKind::Rollback, "main".to_owned(), seen, kept));
-    // Both sides are kept once, and nothing is written any more.
+    // Both sides are stored once, and nothing is written any more.
     assert!(right.engine.look_back().await.is_err());
     assert_eq!(other.outside.diverged.lock().len(), 1);
     let refused = right.engine.change_clock(&right.admin, None, hour(), None).await;
@@ -29,7 +29,7 @@ async fn a_service_that_does_nothing_notices_that_the_database_went_back() {
     right.engine.close().await;
 }
 
-/// Comparing sizes does not show it.
+/// A comparison of sizes does not show it.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn another_history_of_the_same_length_is_noticed() {
     let house = House::on_postgres();

@@ -1,5 +1,5 @@
-//! What is worked out from a timeline before it is decided rests on everything that the other service has answered. Nobody
-//! hands hints on here: a service knows what it asks for.
+//! Values computed from a timeline before a decision are based on everything that the other service has confirmed.
+//! Hints are disabled here, so a service knows only what it asks for.
 
 use timenav_core::as_of::AsOf;
 use timenav_core::clock::ClockCommand;
@@ -77,7 +77,7 @@ async fn an_erasure_finds_what_another_service_has_recorded() {
     end(&house, [left, right]).await;
 }
 
-/// Whether a clock goes back is seen from where another service has moved it.
+/// Whether a clock goes back is decided from the position where another service has moved it.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn timers_come_again_where_another_service_has_moved_the_clock() {
     let house = House::on_postgres();
@@ -95,7 +95,7 @@ async fn timers_come_again_where_another_service_has_moved_the_clock() {
     right.engine.read_clock(&right.admin, None).await.unwrap();
     left.engine.change_clock(&left.admin, None, go(10), None).await.unwrap();
     left.engine.keep_time().await;
-    // To the service that is asked, this would be on the way forward.
+    // From the service's own point of view, this would be a move forward.
     right.engine.change_clock(&right.admin, None, go(1), None).await.unwrap();
     let timer = right.engine.timer(&right.admin, None, &TimerId::new("single").unwrap()).await.unwrap().timer.row;
     assert_eq!((timer.next, timer.round), (Some(moment(5 * SECOND)), 1));

@@ -1,5 +1,5 @@
-//! Another history, signed by a service that was deceived, behind the entries that were seen: who owns the database has put
-//! those back.
+//! Another history, signed by a deceived service, after the entries that were seen, which the owner of the database has
+//! restored.
 
 use timenav_core::clock::ClockCommand;
 use timenav_engine::{DivergenceKind, OpenError};
@@ -39,7 +39,7 @@ async fn another_history_behind_the_entries_that_were_seen_is_not_gone_on_from()
     assert!(matches!(&refused, OpenError::Fork { kept, .. } if *kept == seen), "{refused:?}");
 }
 
-/// The same, of what is kept outside and found at the next start; and of a timeline that has ended since.
+/// The same with external checkpoints, detected at the next start, and for a timeline that has ended since.
 #[tokio::test]
 async fn a_start_is_refused_where_another_history_stands_behind_the_entries_that_were_kept() {
     for ends in [false, true] {

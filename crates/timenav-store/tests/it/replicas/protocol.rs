@@ -1,10 +1,10 @@
-//! The way in which several services write to one timeline, as a small model: all of its interleavings are looked at, and
-//! what real services have written is one of them.
+//! A small model of the protocol by which several services write to one timeline, checked for all interleavings. A
+//! trace of real services must be one of them.
 //!
-//! Two services write with a key that an operator revokes meanwhile, and somebody looks at the timeline afterwards. A
-//! transaction may end at any moment without a commit, as where a service is paused, dies, or loses its connection. Who
-//! revokes may be cut off while they wait, and asks again. What is left out of the protocol is missed: each of its rules
-//! has a model without it, in which the promise is broken.
+//! Two services write with a key that an operator revokes in the meantime, and a reader reads the timeline afterwards.
+//! A transaction may end at any time without a commit, for example because a service is suspended, dies, or loses its
+//! connection. The revocation may be interrupted while it waits, and is repeated. Every part of the protocol is needed:
+//! for each rule there is a model without it, in which the guarantee is violated.
 
 use std::collections::{BTreeSet, VecDeque};
 
@@ -18,22 +18,22 @@ use crate::sample::{key_id, user_id};
 
 /// Services that write.
 const SERVICES: usize = 2;
-/// Changes that each of them tries to make where all interleavings are looked at.
+/// Changes attempted by each service in a complete check.
 const CHANGES: u8 = 2;
 
-/// The rules that may be left out, to see what they are good for.
+/// The rules, which can be disabled to show that they are needed.
 #[derive(Clone, Copy, Debug)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a rule of its own")]
 struct Protocol {
-    /// What is decided against is read under the lock, and not before.
+    /// The state that a decision is based on is read under the lock, not before.
     reads_under_lock: bool,
     /// The last statement before the commit compares the directory.
     compares_directory: bool,
-    /// A revocation is answered when all transactions have ended that were open when it was committed.
+    /// A revocation returns only after all transactions have ended that were open at its commit.
     waits_for_open: bool,
-    /// So is one that is asked for again, and finds that it is done.
+    /// So does a repeated one that finds it done.
     waits_when_repeated: bool,
-    /// Changes that each service tries to make.
+    /// Changes attempted by each service.
     changes: u8,
 }
 
@@ -45,16 +45,16 @@ const WHOLE: Protocol = Protocol {
     changes: CHANGES,
 };
 
-/// What a service is doing.
+/// The state of a service.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Phase {
     Idle,
-    /// It has read what it decides against. The size of the timeline that it knows, and the directory.
+    /// It has read the state to decide against: the size of the timeline, and the directory.
     Read {
         size: u8,
         directory: u8,
     },
-    /// As before, with the lock.
+    /// The same, with the lock.
     Locked {
         size: u8,
         directory: u8,
@@ -72,31 +72,31 @@ impl Phase {
         matches!(self, Self::Locked { .. } | Self::Bare | Self::Checked { .. })
     }
 
-    /// What is read before there is a lock is read in no transaction.
+    /// Reads before the lock are not part of a transaction.
     const fn is_open(self) -> bool {
         !matches!(self, Self::Idle | Self::Read { .. })
     }
 }
 
-/// How far the revocation is.
+/// The state of the revocation.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 enum Revocation {
     Live,
-    /// It is committed, and waits for these.
+    /// It is committed, and waits for these services.
     Committed(BTreeSet<usize>),
-    /// Whoever waited was cut off.
+    /// The waiting request was interrupted.
     Unanswered,
     Answered,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct State {
-    /// What every entry of the timeline was decided against.
+    /// The directory version that each entry was decided against.
     entries: Vec<u8>,
     directory: u8,
     services: [(Phase, u8); SERVICES],
     revocation: Revocation,
-    /// How many entries somebody has seen who looked after the revocation was answered.
+    /// The number of entries seen by a reader after the revocation's response.
     looked: Option<usize>,
 }
 
@@ -104,7 +104,7 @@ struct State {
 enum Step {
     Lock(usize),
     Read(usize),
-    /// The head is written if it is as expected, and the directory is compared.
+    /// Writes the head if its size is as expected, and compares the directory.
     Check(usize),
     Commit(usize),
     /// The transaction ends without a commit.
@@ -121,13 +121,13 @@ impl State {
         !self.services.iter().any(|(phase, _)| phase.has_lock())
     }
 
-    /// Returns the services with an open transaction, if those are waited for.
+    /// Returns the services with an open transaction, if the rule requires waiting for them.
     fn open_if(&self, waits: bool) -> BTreeSet<usize> {
         let open = |(number, (phase, _)): (usize, &(Phase, u8))| phase.is_open().then_some(number);
         self.services.iter().enumerate().filter(|_| waits).filter_map(open).collect()
     }
 
-    /// The first version of the directory has the key, and every later one has it revoked.
+    /// The first version of the directory has the key. In later ones it is revoked.
     const fn lets_in(directory: u8) -> bool {
         directory == 0
     }
@@ -196,7 +196,7 @@ impl Model for Protocol {
                 let (phase, left) = &mut state.services[service];
                 let Phase::Locked { size, directory } = *phase else { return None };
                 if !State::lets_in(directory) {
-                    // It is refused, which is an entry of its own that is no change, and gives up.
+                    // It is rejected, which is recorded in a separate entry that is not a change, and gives up.
                     (*phase, *left) = (Phase::Idle, 0);
                 } else if size != known().0 || (self.compares_directory && directory != before.directory) {
                     // Decided again.
@@ -211,7 +211,7 @@ impl Model for Protocol {
                 let left = before.services[service].1.saturating_sub(1);
                 state.services[service] = (Phase::Idle, left);
             }
-            // It is asked again.
+            // The request is repeated.
             Step::Lose(service) => state.services[service].0 = Phase::Idle,
             Step::Revoke => {
                 state.directory += 1;
@@ -254,7 +254,7 @@ impl Model for Protocol {
 
 const KEPT_PROMISE: &str = "what was looked at after a revocation was answered stays";
 
-/// Looks at every interleaving. Returns how the promise is broken, if it is.
+/// Checks every interleaving. Returns a violation of the guarantee, if there is one.
 fn broken(protocol: Protocol) -> Option<Vec<Step>> {
     let checker = protocol.checker().spawn_bfs().join();
     assert!(checker.is_done() && checker.unique_state_count() > 100, "{}", checker.unique_state_count());
@@ -271,12 +271,12 @@ fn every_interleaving_keeps_the_promise_and_none_does_without_its_rules() {
     assert!(steps.contains(&Step::RepeatRevocation), "{steps:?}");
     let before_lock = Protocol { reads_under_lock: false, ..WHOLE };
     assert!(broken(Protocol { compares_directory: false, ..before_lock }).is_some(), "memory alone decides");
-    // Either of the two is enough for this; services do both, since what they know is in memory.
+    // Either of the two rules is sufficient for this. Services apply both, because they hold their state in memory.
     assert_eq!(broken(before_lock), None);
     assert_eq!(broken(Protocol { compares_directory: false, ..WHOLE }), None);
 }
 
-/// What can be seen from outside: who committed, and when somebody looked.
+/// The visible events: commits by service, and the read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Visible {
     Committed(usize),
@@ -298,7 +298,7 @@ fn visible(step: Step) -> Option<Visible> {
     }
 }
 
-/// Returns whether the protocol has a path on which exactly this is seen.
+/// Returns whether the protocol has a path with exactly these visible events.
 fn is_possible(protocol: Protocol, trace: &[Visible]) -> bool {
     let mut open: VecDeque<(State, usize)> = protocol.init_states().into_iter().map(|state| (state, 0)).collect();
     let mut seen = std::collections::HashSet::new();
@@ -329,7 +329,7 @@ fn what_the_protocol_never_does_is_no_path_of_it() {
     for (trace, expected) in [
         (&[Committed(0), Committed(1), Committed(1), Looked][..], true),
         (&[Looked], true),
-        // A commit after somebody has looked, and more of them than were asked for.
+        // A commit after the read, and more commits than were requested.
         (&[Committed(0), Looked, Committed(1)], false),
         (&[Committed(0), Committed(0), Committed(0)], false),
     ] {
@@ -339,7 +339,7 @@ fn what_the_protocol_never_does_is_no_path_of_it() {
     assert!(is_possible(Protocol { waits_for_open: false, ..WHOLE }, &late), "without its rule it is one");
 }
 
-/// Writes with a key until it is refused, or so many times. Returns the positions of what was written.
+/// Writes with a key until it is rejected, up to `changes` times. Returns the positions of the entries.
 async fn write(engine: Engine, caller: Caller, changes: u8) -> Vec<u64> {
     let mut positions = Vec::new();
     for _ in 0..changes {
@@ -372,7 +372,7 @@ async fn what_two_services_write_is_a_path_of_the_protocol() {
             let caller = home.engine.identify(&secret).await.unwrap().unwrap();
             writing.push(tokio::spawn(write(home.engine.clone(), caller, protocol.changes)));
         }
-        // Somewhere in the middle, at another place each time.
+        // Somewhere in the middle, each time in another place.
         for _ in 0..2 * number {
             right.engine.read_clock(&right.admin, None).await.unwrap();
         }
@@ -388,7 +388,7 @@ async fn what_two_services_write_is_a_path_of_the_protocol() {
         trace.insert(usize::try_from(looked).unwrap().min(trace.len()), Visible::Looked);
         assert!(is_possible(protocol, &trace), "{trace:?}");
         assert!(written.len() < SERVICES * usize::from(CHANGES_MAX), "the revocation did not come in the middle");
-        // The log says the same: what was answered is there, and nothing else by that key.
+        // The log agrees: confirmed changes are there, and nothing else by that key.
         let lines = left.lines().await;
         let is_by_key = |line: &&Line| line.actor == name && line.timeline == "main" && line.seq >= before;
         let moved = lines.iter().filter(is_by_key).filter(|line| line.action == "fast_forward");

@@ -1,5 +1,5 @@
-//! Taking something away once more, where whoever took it away first is not answered: by then, too, nobody writes any more
-//! who was let in by it.
+//! Repeating a revocation whose first response is still pending: when the repetition returns, all requests admitted
+//! with the revoked permission have ended too.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,10 +14,10 @@ use super::{end, key_of, two};
 use crate::house::{Home, House};
 use crate::sample::{digest, key_id, timeline_id, user_id};
 
-/// A repetition that does not wait is answered within this, and the server leaves a lock for longer.
+/// A repetition that does not wait returns within this time. The server keeps a lock for longer.
 const ANSWERED_WITHIN: Duration = Duration::from_millis(700);
 
-/// Takes something away from `ada`, and says what became of that.
+/// Revokes something of `ada`, and returns the result.
 type Take = fn(Engine, Caller, KeyId) -> JoinHandle<String>;
 
 fn idempotency() -> Idempotency {
@@ -33,7 +33,7 @@ fn became<T>(taken: Result<T, Refusal>, is_replayed: impl Fn(&T) -> bool) -> Str
     }
 }
 
-/// Each way to take something away, and what becomes of it the second time.
+/// Each way to revoke something, and the result of the repetition.
 const WAYS: [(&str, Take, &str); 3] = [
     (
         "revoke-api-key",
@@ -77,7 +77,7 @@ async fn what_is_taken_away_again_is_answered_when_nobody_is_let_in_by_it_any_mo
         left.engine.create_user(&left.admin, user_id("ada"), true, None).await.unwrap();
         let secret = key_of(&left, "ada").await;
         let ada = key_id(&left.engine.identify(&secret).await.unwrap().unwrap());
-        // A step of somebody who may have looked at the directory before.
+        // A commit that may have read the directory before.
         let slow: Arc<dyn Store> = house.store();
         slow.lock(&[main_key(&left).await]).await.unwrap().unwrap();
         let before = left.size("system").await;

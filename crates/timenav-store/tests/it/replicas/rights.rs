@@ -1,4 +1,4 @@
-//! Rights that are taken away at one service while something of the other rests on them.
+//! Permissions revoked at one service while the other one depends on them.
 
 use timenav_engine::{Caller, News, ReadLog, Topic};
 
@@ -6,7 +6,7 @@ use super::{draft, end, key_of, names, read_list, two};
 use crate::house::{Home, House, told, watch};
 use crate::sample::{key_id, timeline_id, user_id};
 
-/// Returns a user who may read a timeline of the first service, as the second one knows them.
+/// Returns a user who may read a timeline, authenticated at the second service.
 async fn reader(left: &Home<'_>, right: &Home<'_>, name: &str, timeline: &str) -> Caller {
     left.engine.create_user(&left.admin, user_id(name), false, None).await.unwrap();
     read_list(left, timeline, &[name]).await;
@@ -14,8 +14,7 @@ async fn reader(left: &Home<'_>, right: &Home<'_>, name: &str, timeline: &str) -
     right.engine.identify(&secret).await.unwrap().unwrap()
 }
 
-/// Whoever listens is asked at each message whether they still may. A change there is heard of together with what was
-/// written after it.
+/// A stream checks its permission for each message. A revocation elsewhere is received together with later entries.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn a_stream_here_tells_nothing_that_was_written_after_its_right_was_taken_away_there() {
     for (round, read_log) in [ReadLog::Durable, ReadLog::Buffered, ReadLog::Durable].into_iter().enumerate() {
@@ -37,7 +36,7 @@ async fn a_stream_here_tells_nothing_that_was_written_after_its_right_was_taken_
             0 => drop(left.engine.revoke_api_key(&left.admin, key_id(&ada)).await.unwrap()),
             1 => read_list(&left, "main", &[]).await,
             _ => {
-                // What it holds already was read while it might be.
+                // Entries already in the stream were read while it was permitted.
                 record("meanwhile").await;
                 drop(left.engine.revoke_api_key(&left.admin, key_id(&ada)).await.unwrap());
             }
@@ -68,14 +67,14 @@ async fn a_fork_by_a_role_that_is_withdrawn_meanwhile_is_made_before_that_or_not
     for round in 0..8 {
         read_list(&left, "parent", &["ada"]).await;
         let (late, later) = (format!("late{round}"), format!("later{round}"));
-        // At the same time: either the fork is first, or it is refused.
+        // Concurrently: either the fork is first, or it is rejected.
         let racing = fork(late.clone());
         read_list(&left, "parent", &[]).await;
         let made = names(&left, &left.admin).await;
         let raced = racing.await.unwrap();
         assert_eq!(raced.is_ok(), names(&left, &left.admin).await.contains(&late), "{raced:?}");
         assert!(raced.is_ok() || told(&raced) == "Hidden", "{raced:?}");
-        // The answer may take longer than that of the change, but nothing is made after it.
+        // The response may arrive after that of the revocation, but nothing is created after it.
         assert_eq!(raced.is_ok(), made.contains(&late), "{raced:?}");
         assert_eq!(told(&fork(later).await.unwrap()), "Hidden");
     }

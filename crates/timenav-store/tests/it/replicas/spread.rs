@@ -1,4 +1,5 @@
-//! Entries that Citus spreads over several servers: the one with a head may commit before the one with its last entry.
+//! Entries distributed over several servers by Citus: the server with a head may commit before the one with its last
+//! entry.
 
 use std::time::Duration as HostDuration;
 
@@ -8,7 +9,7 @@ use super::{draft, end, generation, hour, two};
 use crate::cluster::{execute, is_spread};
 use crate::house::{House, is_unavailable, told};
 
-/// Takes the last entry of `main` away, as it is while a server has not committed its part.
+/// Removes the last entry of `main`, as if a server had not committed its part yet.
 const TAKE_AWAY: &str = "CREATE TABLE aside AS SELECT * FROM entries
     WHERE (timeline, position) IN (SELECT timeline, size - 1 FROM timelines WHERE timeline_id = 'main');
     DELETE FROM entries WHERE (timeline, position) IN (SELECT timeline, position FROM aside)";
@@ -26,14 +27,14 @@ async fn a_change_that_citus_has_not_finished_is_waited_for_and_stops_nobody() {
     let before = generation(&right).await;
     left.engine.change_clock(&left.admin, None, hour(), None).await.unwrap();
     execute(&url, TAKE_AWAY);
-    // For a moment it is waited for.
+    // For a short time, reads wait for it.
     let (engine, caller) = (right.engine.clone(), right.admin.clone());
     let reading = tokio::spawn(async move { engine.read_clock(&caller, None).await });
     let _ = timeout(HostDuration::from_millis(100), std::future::pending::<()>()).await;
     assert!(!reading.is_finished(), "{}", told(&reading.await.unwrap()));
     execute(&url, BRING_BACK);
     assert_eq!(reading.await.unwrap().unwrap().clock.generation, before + 1);
-    // After that the other one says that it cannot tell now, and goes on once it can.
+    // After that the other one reports that it cannot respond now, and continues once it can.
     left.engine.change_clock(&left.admin, None, hour(), None).await.unwrap();
     execute(&url, TAKE_AWAY);
     let refused = right.engine.read_clock(&right.admin, None).await;
@@ -46,13 +47,12 @@ async fn a_change_that_citus_has_not_finished_is_waited_for_and_stops_nobody() {
     end(&house, [left, right]).await;
 }
 
-/// Keeps the names of commits of two servers that Citus still knows: until it has looked after them, within a second.
+/// Saves the ids of two-phase commits that Citus still knows. It cleans them up within a second.
 const KEEP_PREPARED: &str = "CREATE TABLE IF NOT EXISTS prepared (gid TEXT PRIMARY KEY);
     INSERT INTO prepared SELECT gid FROM pg_dist_transaction ON CONFLICT DO NOTHING";
 
-/// A server that has its part of a commit prepared can no longer lose it. Citus prepares none of which it does not know that
-/// something was written there, and does not see that where the transaction has read from it before, as whoever records an
-/// event does.
+/// A server that has prepared its part of a commit cannot lose it. Citus prepares only servers on which it saw a write,
+/// and does not see it if the transaction has read from that server before, like when recording an event.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn every_change_is_prepared_on_the_server_that_has_its_entries() {
     if !is_spread() {
@@ -64,13 +64,13 @@ async fn every_change_is_prepared_on_the_server_that_has_its_entries() {
     let url = house.database();
     for number in 0..10 {
         for (home, side) in [(&left, "left"), (&right, "right")] {
-            // Whether there is an event of that name is asked in the transaction that writes it.
+            // The check for an existing event is in the transaction that writes it.
             let drafts = vec![draft(&format!("{side}{number}"))];
             home.engine.record_events(&home.admin, None, drafts, None).await.unwrap();
             execute(&url, KEEP_PREPARED);
         }
     }
-    // Some may have gone before they were looked for.
+    // Some may be gone before they are saved.
     execute(&url, "DO $$ BEGIN ASSERT (SELECT count(*) FROM prepared) >= 16; END $$");
     end(&house, [left, right]).await;
 }

@@ -1,11 +1,11 @@
-//! How a service takes over what others have written, as a small model: all of its interleavings are looked at, and real
-//! services do at each step what it says.
+//! A small model of how a service loads entries of others, checked for all interleavings. Real services must match it
+//! at each step.
 //!
-//! Two services write to one timeline. The database is copied to a standby now and then, and the standby may take its
-//! place: what was written since is lost then. A service is stopped by what does not go on from what it has seen, and may
-//! be started again, with its folder or without. Somebody who owns the database may put old rows back in front of what
-//! another service went on with. The promise: no service ever vouches for two histories. Each of the rules has a model
-//! without it, in which that is broken.
+//! Two services write to one timeline. The database is copied to a standby now and then, and the standby may replace
+//! it, which loses everything written since. A service stops if the ledger does not continue from what it has seen, and
+//! may be restarted, with or without its folder. The owner of the database may restore old rows before entries that
+//! another service has added. The guarantee: no service ever vouches for two histories. For each rule there is a model
+//! without it, in which the guarantee is violated.
 
 use stateright::{Checker as _, Model, Property};
 use timenav_engine::{Outside as _, Refusal};
@@ -14,21 +14,20 @@ use super::{every_table, hour, remember, two};
 use crate::cluster::execute;
 use crate::house::{Home, House};
 
-/// Services.
 const SERVICES: usize = 2;
-/// Entries that are written where all interleavings are looked at.
+/// Number of entries written in a complete check.
 const WRITES: u8 = 4;
-/// How often the standby takes the place of the database there.
+/// Number of failovers in a complete check.
 const FAILOVERS: u8 = 2;
 
-/// The rules that may be left out, to see what they are good for.
+/// The rules, which can be disabled to show that they are needed.
 #[derive(Clone, Copy, Debug)]
 struct Rules {
-    /// What differs from memory is taken over only if it goes on from there.
+    /// A state that differs from memory is loaded only if it continues from there.
     compares_memory: bool,
-    /// A start compares with what is kept outside.
+    /// A start compares the database with the external checkpoints.
     compares_kept: bool,
-    /// What goes on from what was seen is told by the tree that was signed, and not by the rows that are there.
+    /// Whether the ledger continues from what was seen is decided by the signed tree, not by the rows.
     goes_by_signed_tree: bool,
     writes: u8,
     failovers: u8,
@@ -45,7 +44,7 @@ const WHOLE: Rules = Rules {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Life {
     Runs,
-    /// It has found that the ledger went back, and neither writes nor answers.
+    /// It has detected that the ledger was rolled back, and neither writes nor responds.
     Stopped,
     Down,
 }
@@ -53,17 +52,17 @@ enum Life {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct Service {
     life: Life,
-    /// What it has vouched for last, which is kept outside; `None` where its folder is empty.
+    /// What it has vouched for last, which is stored externally; `None` if its folder is empty.
     seen: Option<Vec<u8>>,
-    /// Whether it has vouched for something that does not go on from that.
+    /// Whether it has vouched for something that does not continue from that.
     has_contradicted_itself: bool,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct State {
-    /// The entries of the timeline that were signed, each with a number of its own.
+    /// The signed entries of the timeline, each with a unique number.
     database: Vec<u8>,
-    /// What the rows of the first entries tell, where somebody has put back others.
+    /// The rows of the first entries, if the owner has restored others.
     shown: Option<Vec<u8>>,
     standby: Vec<u8>,
     services: [Service; SERVICES],
@@ -75,15 +74,15 @@ struct State {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Step {
     Write(usize),
-    /// It hears of what others have written.
+    /// It loads the entries of others.
     Hear(usize),
     Start(usize),
     Stop(usize),
-    /// Its folder is lost, so the next start takes the database as it is.
+    /// Its folder is lost, so the next start accepts the database as it is.
     Forget(usize),
     Copy,
     Failover,
-    /// The rows of what a service has seen are put back.
+    /// The rows that a service has seen are restored.
     PutBack(usize),
 }
 
@@ -97,13 +96,13 @@ impl Service {
 }
 
 impl State {
-    /// Returns whether the ledger goes on from what a service has seen, as far as it can tell.
+    /// Returns whether the ledger continues from what a service has seen, as far as it can tell.
     fn goes_on_from(&self, seen: &[u8], rules: Rules) -> bool {
         if seen.len() > self.database.len() {
             return false;
         }
         match &self.shown {
-            // The newest root is in the head, which no rows change.
+            // The newest root is in the head, which is independent of the rows.
             Some(shown) if !rules.goes_by_signed_tree && seen.len() < self.database.len() => shown.starts_with(seen),
             _ => self.database.starts_with(seen),
         }
@@ -221,7 +220,7 @@ impl Model for Rules {
 
 const KEPT_PROMISE: &str = "no service vouches for two histories";
 
-/// Looks at every interleaving. Returns how the promise is broken, if it is.
+/// Checks every interleaving. Returns a violation of the guarantee, if there is one.
 fn broken(rules: Rules) -> Option<Vec<Step>> {
     let checker = rules.checker().spawn_bfs().join();
     assert!(checker.is_done() && checker.unique_state_count() > 100, "{}", checker.unique_state_count());
@@ -247,7 +246,7 @@ fn draw(seed: &mut u64, below: usize) -> usize {
     usize::try_from((mixed ^ (mixed >> 31)) % below as u64).unwrap()
 }
 
-/// Does with a real service what a step says. Returns what becomes of it.
+/// Executes a step with a real service. Returns its resulting state.
 async fn play<'h>(houses: &'h [House; SERVICES], homes: &mut [Option<Home<'h>>; SERVICES], step: Step) -> Option<Life> {
     let url = houses[0].database();
     let told = |refused: Result<(), Refusal>| match refused {

@@ -1,4 +1,4 @@
-//! Timers that come again, where leases are rows and go by the database's clock.
+//! Recurring timers, with leases that are rows and use the database's clock.
 
 use crate::engine::{
     apart, fires_again, holds, is_superseded, no_step_while_held, observed, one_commit_an_instant, overheard, plays,

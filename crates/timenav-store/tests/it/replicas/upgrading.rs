@@ -1,4 +1,5 @@
-//! Two versions on one database: the newer one writes what both know until all have it, and one that was left behind stops.
+//! Two versions on one database: the newer one writes only what both support until all are upgraded, and an outdated
+//! one stops.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -34,7 +35,7 @@ async fn an_upgrade_is_finished_once_no_older_service_is_there_and_one_that_come
     let (level, services) = upgrade.look().await.unwrap();
     assert_eq!((level, names(&services)), (FEATURE_LEVEL, vec![("new", "2.0", FEATURE_LEVEL, true)]));
     assert_eq!(upgrade.finish().await.unwrap(), Finished::Already);
-    // As it is while the services of a version are replaced by those of the next one.
+    // The state during a rolling upgrade to the next version.
     execute(&url, &format!("UPDATE feature_level SET level = {}", FEATURE_LEVEL - 1));
     let old = Presence {
         service: "of-the-older-version".to_owned(),
@@ -48,14 +49,14 @@ async fn an_upgrade_is_finished_once_no_older_service_is_there_and_one_that_come
     let Finished::Older(older) = upgrade.finish().await.unwrap() else { panic!("it was finished") };
     assert_eq!(names(&older), [("old", "1.9", FEATURE_LEVEL - 1, true)]);
     assert_eq!(upgrade.look().await.unwrap().0, FEATURE_LEVEL - 1, "nothing has changed");
-    // One that is not heard of any more does not hold it up.
+    // A service that is not seen any more does not delay it.
     execute(&url, "UPDATE services SET until = 1 WHERE service = 'of-the-older-version'");
     assert_eq!(upgrade.finish().await.unwrap(), Finished::Raised);
     let (level, services) = upgrade.look().await.unwrap();
     assert_eq!((level, names(&services)[1].3), (FEATURE_LEVEL, false), "{services:?}");
     right.engine.change_clock(&right.admin, None, hour(), None).await.unwrap();
 
-    // The services of the next version have finished theirs while this one was paused.
+    // Services of the next version have finished their upgrade while this one was suspended.
     execute(&url, &format!("UPDATE feature_level SET level = {}", FEATURE_LEVEL + 1));
     right.engine.ready().await.unwrap();
     let before = right.size("main").await;
@@ -73,14 +74,14 @@ async fn an_upgrade_is_finished_once_no_older_service_is_there_and_one_that_come
     right.engine.close().await;
 }
 
-/// It follows the others without a lock of its own, and what they write may look damaged to it.
+/// It follows the others without a lock of its own, and their entries may look damaged to it.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn one_that_was_left_behind_says_so_where_it_cannot_read_what_newer_ones_write() {
     let house = House::on_postgres();
     let other = two(&house).await;
     let (left, right) = (house.open().await, other.open().await);
     let url = house.database();
-    // As what only the next version understands would be: its statement says more than is known here.
+    // Like data that only the next version understands: its statement covers more than is known here.
     left.engine.change_clock(&left.admin, None, hour(), None).await.unwrap();
     execute(&url, "UPDATE timelines SET events_count = events_count + 1 WHERE timeline_id = 'main'");
     execute(&url, &format!("UPDATE feature_level SET level = {}", FEATURE_LEVEL + 1));
@@ -92,8 +93,8 @@ async fn one_that_was_left_behind_says_so_where_it_cannot_read_what_newer_ones_w
     left.engine.close().await;
 }
 
-/// Until an upgrade is finished, a service may be there that would let somebody in whose permission has expired. Then both
-/// work with the tables as they were, and with those that they become.
+/// Until an upgrade is finished, a running service may still accept an expired permission. Both versions work with the
+/// previous tables, and with the new ones.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn permissions_expire_once_an_upgrade_is_finished() {
     let house = House::on_postgres();
@@ -116,7 +117,7 @@ async fn permissions_expire_once_an_upgrade_is_finished() {
     right.engine.read_clock(&ada, None).await.unwrap();
     let refused = set(true).await.unwrap_err();
     assert!(matches!(refused, Refusal::NotUpgraded { level: 5, .. }), "{refused}");
-    // As it was laid out before: nobody takes it for changed by another hand.
+    // The previous schema, which is not reported as tampering.
     drop(open(&url).unwrap());
     assert_eq!(PostgresUpgrade::connect(&url).await.unwrap().finish().await.unwrap(), Finished::Raised);
     set(true).await.unwrap();
@@ -129,7 +130,7 @@ async fn permissions_expire_once_an_upgrade_is_finished() {
     end(&house, [left, right]).await;
 }
 
-/// Until an upgrade is finished, a service may record events without how long they last.
+/// Until an upgrade is finished, a service may record events without their length class.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn what_lasts_into_a_range_is_found_once_an_upgrade_is_finished() {
     let house = House::on_postgres();
@@ -167,7 +168,7 @@ async fn what_lasts_into_a_range_is_found_once_an_upgrade_is_finished() {
     let name = timeline_id("main");
     let scan = Box::pin(left.engine.detect_tampering(&left.admin, &name, Depth::Full, &mut |_| {})).await.unwrap().scan;
     assert!(!scan.tampering_detected(), "{}", scan.details);
-    // As it was laid out before: nobody takes it for changed by another hand.
+    // The previous schema, which is not reported as tampering.
     drop(open(&url).unwrap());
     assert_eq!(PostgresUpgrade::connect(&url).await.unwrap().finish().await.unwrap(), Finished::Raised);
     lasting(&right, "after").await;
@@ -177,7 +178,7 @@ async fn what_lasts_into_a_range_is_found_once_an_upgrade_is_finished() {
     end(&house, [left, right]).await;
 }
 
-/// Until an upgrade is finished, a service may be there that takes what it does not state for rows of another hand.
+/// Until an upgrade is finished, a running service may consider data outside its own statement as tampering.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn how_long_reads_are_kept_is_signed_once_an_upgrade_is_finished() {
     let house = House::on_postgres();
@@ -197,7 +198,7 @@ async fn how_long_reads_are_kept_is_signed_once_an_upgrade_is_finished() {
     set(&left, 20).await;
     assert_eq!(state(&right).await, before, "an older one would find another");
     assert_eq!(PostgresUpgrade::connect(&url).await.unwrap().finish().await.unwrap(), Finished::Raised);
-    // What was signed before is still good, at a start too.
+    // Older statements remain valid, including at a start.
     drop(open(&url).unwrap());
     set(&right, 10).await;
     let after = state(&left).await;

@@ -1,5 +1,5 @@
-//! What witnesses have cosigned, shared between two services: one of them asks, both show it, and the row that they share is
-//! believed as far as its signatures go.
+//! Cosigned checkpoints of witnesses, shared between two services: one of them requests them, both show them, and the
+//! shared row is trusted only as far as its signatures go.
 
 use timenav_core::ids::TimelineId;
 use timenav_core::ledger::{Checkpoint, Note, VerifierKey, WitnessKey};
@@ -11,7 +11,7 @@ use crate::doors::SeedSigner;
 use crate::house::{Home, House};
 use crate::sample::{timeline_id, user_id};
 
-/// A witness that cosigns whatever it is shown.
+/// A witness that cosigns anything.
 struct Witness {
     signer: SeedSigner,
     key: WitnessKey,
@@ -35,7 +35,7 @@ impl Witness {
         engine.share_cosigned().await.unwrap();
     }
 
-    /// As at an interval, where the service is the one that asks.
+    /// Like at an interval, if the service is the one that asks.
     async fn ask(&self, engine: &Engine, time: u64) -> Cosigned {
         engine.commit_heads().await.unwrap();
         let checkpoint = engine.witness_checkpoint(&TimelineId::system()).unwrap().unwrap();
@@ -48,7 +48,7 @@ async fn row(home: &Home<'_>) -> Option<String> {
     home.store.cosigned_note().await.unwrap().map(|note| String::from_utf8_lossy(&note).into_owned())
 }
 
-/// Returns the size of `main` that an entry of it is proven in, and the cosigned checkpoint.
+/// Returns the size of `main` for which an entry is proven, and the cosigned checkpoint.
 async fn proven(home: &Home<'_>, position: u64) -> (u64, String) {
     let proof = home.engine.witnessed_proof(&home.admin, &timeline_id("main"), position).await.unwrap();
     (proof.tree.size, proof.cosigned.note.to_string())
@@ -69,7 +69,7 @@ async fn what_one_has_had_cosigned_is_shown_by_both_and_a_row_is_believed_as_far
         home.engine.recall_heads().await.unwrap();
         home.engine.tell_presence().await.unwrap();
     }
-    // One at a time asks, and goes on to.
+    // Only one service asks at a time, and continues to do so.
     for _ in 0..2 {
         assert!(left.engine.asks_witnesses().await.unwrap());
         assert!(!right.engine.asks_witnesses().await.unwrap());
@@ -80,7 +80,7 @@ async fn what_one_has_had_cosigned_is_shown_by_both_and_a_row_is_believed_as_far
     assert_eq!((note.as_str(), shown(&right).await.as_str()), (&*first.note, &*first.note));
     let status = right.engine.witnesses(&TimelineId::system())["witness.test"].clone();
     assert_eq!((status.state, status.size, status.time), (WitnessState::Cosigning, first.size, 1_700_000_000));
-    // What was committed to there is not committed to here once more; what is new is, and found there.
+    // Heads committed there are not committed again here. New ones are, and are found there.
     right.engine.commit_heads().await.unwrap();
     assert_eq!(right.engine.commit_heads().await.unwrap(), 0);
     right.engine.change_clock(&right.admin, None, hour(), None).await.unwrap();
@@ -89,7 +89,8 @@ async fn what_one_has_had_cosigned_is_shown_by_both_and_a_row_is_believed_as_far
     let (grown, note) = proven(&right, size).await;
     assert!(grown > size && note == *second.note && before == note);
 
-    // Whatever another hand makes of the row: what is shown stays, and who has better puts the row right.
+    // Whatever an attacker writes into the row, the shown checkpoint stays, and a service with a better one repairs the
+    // row.
     let old = first.note.replace('\'', "''");
     let unsigned = second.note.lines().filter(|line| !line.contains("witness.test"));
     let unsigned = unsigned.collect::<Vec<_>>().join("\n").replace('\'', "''") + "\n";
@@ -113,7 +114,7 @@ async fn what_one_has_had_cosigned_is_shown_by_both_and_a_row_is_believed_as_far
         assert_eq!(row(&left).await.as_deref(), Some(before.as_str()), "{statement}");
         right.engine.ready().await.unwrap();
     }
-    // Lines of others are not handed on.
+    // Signature lines of others are not forwarded.
     let stranger = Witness::new("stranger.test");
     let line = stranger.key.cosign(&second.note, 1, |message| stranger.signer.sign(message)).unwrap();
     let more = Note::parse(second.note.as_bytes()).unwrap().with_signature(line).unwrap().to_string();
@@ -134,7 +135,7 @@ async fn another_one_asks_once_the_first_has_gone_and_a_checkpoint_of_what_was_t
     }
     assert!(left.engine.asks_witnesses().await.unwrap());
     let cosigned = witness.ask(&left.engine, 1_700_000_000).await;
-    // It is no evidence that this one has not heard of it yet.
+    // It is not evidence that this one does not know of it yet.
     left.engine.create_user(&left.admin, user_id("ada"), false, None).await.unwrap();
     let newer = left.engine.witness_checkpoint(&TimelineId::system()).unwrap().unwrap();
     assert!(right.engine.witness_checkpoint(&TimelineId::system()).unwrap().unwrap().size < newer.size);
@@ -142,7 +143,7 @@ async fn another_one_asks_once_the_first_has_gone_and_a_checkpoint_of_what_was_t
     left.engine.close().await;
     assert!(right.engine.asks_witnesses().await.unwrap());
     assert_eq!(shown(&right).await, *cosigned.note);
-    // The service signed it once, so there were more entries than there are now.
+    // The service has signed it, so there once were more entries than now.
     let system = right.engine.witness_checkpoint(&TimelineId::system()).unwrap().unwrap();
     let key = VerifierKey::new(&system.origin, house.signer.public_key()).unwrap();
     let tree =

@@ -1,4 +1,4 @@
-//! Rows of anchors that another hand changes, and puts back: where a clock goes is what a signed entry says.
+//! Anchor rows changed and restored by an attacker: the target of a return is defined by a signed entry.
 
 use timenav_core::as_of::AsOf;
 use timenav_core::ids::AnchorId;
@@ -9,7 +9,7 @@ use timenav_engine::{MonitorEvents, Refusal, ReturnScope};
 use super::rows::anchor;
 use super::*;
 
-/// What is written into the row of an anchor.
+/// Changes of an anchor's row.
 const ATTACKS: [&str; 7] = [
     "UPDATE anchors SET timestamp = timestamp + 31536000000000",
     "UPDATE anchors SET timestamp = timestamp + 1, clock_at = clock_at + 1",
@@ -24,7 +24,7 @@ fn hour() -> Duration {
     Duration::new(0, Span::from_micros(3_600_000_000)).unwrap()
 }
 
-/// Marks a moment on `main`, and lets something happen after it, also on a fork.
+/// Sets an anchor on `main`, with later changes, also on a fork.
 async fn marked(home: &Home<'_>) -> AnchorId {
     let (engine, admin) = (&home.engine, &home.admin);
     engine.change_clock(admin, None, ClockCommand::Pause, None).await.unwrap();
@@ -39,8 +39,8 @@ async fn marked(home: &Home<'_>) -> AnchorId {
     anchor_id
 }
 
-/// Does with an anchor all that can be done, on a timeline that it was set on or that goes on from there. Returns what was
-/// refused of how much.
+/// Uses an anchor in all possible ways, on its own timeline or a fork. Returns the rejections, and the number of
+/// attempts.
 async fn used(home: &Home<'_>, timeline: &str, anchor_id: &AnchorId, round: usize) -> (Vec<Refusal>, usize) {
     let (engine, admin, named) = (&home.engine, &home.admin, timeline_id(timeline));
     let as_of = || Some(AsOf::Anchor(anchor_id.clone()));
@@ -71,13 +71,13 @@ async fn used(home: &Home<'_>, timeline: &str, anchor_id: &AnchorId, round: usiz
     (refused, count)
 }
 
-/// Returns what the clock of a timeline shows, and how it goes on.
+/// Returns the reading and the state of a timeline's clock.
 async fn clock(home: &Home<'_>, timeline: &str) -> String {
     let read = home.engine.read_clock(&home.admin, Some(timeline_id(timeline))).await.unwrap();
     format!("{:?} {:?}", read.clock, read.current_time)
 }
 
-/// Rewrites what the entry of a return says, and signs all of the timeline anew.
+/// Rewrites the entry of a return, and signs the whole timeline again.
 async fn resigned(house: &House, (name, number): (&str, i64), position: u64, change: impl Fn(&str) -> String) -> Scan {
     let connection = connect(house);
     rewrite(&connection, number, position, |_, payload| {
@@ -140,7 +140,7 @@ async fn nor_is_one_that_was_changed_before_the_start() {
     }
 }
 
-/// An entry that set no anchor, or another one, sets none because a row says so.
+/// An anchor does not exist unless its entry set it, whatever a row says.
 #[tokio::test]
 async fn a_row_for_an_anchor_that_nobody_set_leads_nowhere() {
     let house = House::new();
@@ -160,7 +160,7 @@ async fn a_row_for_an_anchor_that_nobody_set_leads_nowhere() {
     home.engine.close().await;
 }
 
-/// What is kept beside an entry says which one tells of the clock. A fork begins with the clock that was signed.
+/// A column next to an entry points to the newest clock entry. A fork begins with the signed clock.
 #[tokio::test]
 async fn a_fork_of_the_past_begins_with_the_clock_that_was_signed() {
     let house = House::new();
@@ -197,7 +197,7 @@ async fn a_fork_of_the_past_begins_with_the_clock_that_was_signed() {
     clean(&house).await;
 }
 
-/// A service that went by the row left an entry that says where the clock went. It is signed, and found.
+/// A service that trusted the row has left an entry with the clock's target. It is signed, and found.
 #[tokio::test]
 async fn a_return_to_what_no_anchor_marks_is_found() {
     for (timeline, number) in [("main", MAIN), ("fork", 3), ("fork-of-fork", 4)] {

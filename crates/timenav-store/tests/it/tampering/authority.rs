@@ -1,4 +1,4 @@
-//! Entries that their authors might not make: validly hashed, and signed by the service's own key.
+//! Entries without permission, but with valid hashes, and signed by the service's own key.
 
 use timenav_core::access::Scope;
 use timenav_core::clock::Rate;
@@ -13,7 +13,7 @@ use crate::sample::key_id;
 pub(super) const SYSTEM: i64 = 1;
 pub(super) const HOUR: i64 = 3_600_000_000;
 
-/// Returns what a scan finds that has nothing to compare with, after entries were changed and all was signed anew.
+/// Changes entries and signs everything again. Returns the findings of a scan without external data.
 pub(super) async fn rewritten(house: &House, timeline: i64, change: impl FnOnce(&Connection)) -> Scan {
     let connection = connect(house);
     change(&connection);
@@ -46,13 +46,13 @@ pub(super) fn last_with(house: &House, timeline: i64, action: &str) -> u64 {
     (0..=last_of(house, timeline)).rev().find(is_meant).unwrap()
 }
 
-/// Returns the newest version of the directory that `system` leads to.
+/// Returns the newest directory version according to `system`.
 fn newest_version(house: &House) -> u64 {
     let select = "SELECT directory FROM timelines WHERE timeline = 1";
     connect(house).query_row(select, [], |row| row.get::<_, i64>(0)).unwrap().cast_unsigned()
 }
 
-/// Returns the id of the first row of a table, of that user.
+/// Returns the id of a user's first row in a table.
 fn id_of(house: &House, table: &str, column: &str, user: &str) -> String {
     let select = format!("SELECT {column} FROM {table} WHERE user_id = ?1 ORDER BY {column} LIMIT 1");
     connect(house).query_row(&select, [user], |row| row.get(0)).unwrap()
@@ -91,7 +91,7 @@ async fn an_entry_with_a_key_that_nobody_has_or_that_was_stopped() {
     }
 }
 
-/// Has the first of some reads told as asked for with another key or session.
+/// Changes the key or session of the first read.
 fn read_with(payload: &[u8], id: &str) -> Vec<u8> {
     let mut reads: serde_json::Value = serde_json::from_slice(payload).unwrap();
     reads[0]["key"] = id.into();
@@ -210,7 +210,7 @@ async fn a_log_in_without_a_password() {
     home.user("ada", false).await;
     log_in(&home).await;
     home.engine.close().await;
-    // Of all log-ins, the first ones; what is told of the password before it is told of another one.
+    // The first of all logins. Entries about the password before it are about another one.
     let first = (0..last_of(&house, SYSTEM)).find(|position| {
         let (leaf, ..) = row(&connect(&house), SYSTEM, *position);
         LeafRecord::decode(&leaf).unwrap().action == "set_password"
@@ -225,7 +225,7 @@ async fn a_log_in_without_a_password() {
     assert!(log_in.evidence.contains("`ada` had no password"), "{log_in:?}");
 }
 
-/// A database from before rows were signed together, in which ada is nobody and bob's key is for reading alone.
+/// A database from before rows were signed, with unprivileged ada and bob's read-only key.
 async fn old() -> (House, [String; 3]) {
     let house = House::new();
     let home = house.open().await;
@@ -249,7 +249,7 @@ pub(super) fn request(scopes: Option<Vec<Scope>>, expires_at: Option<Instant<Wal
     ApiKeyRequest { user_id: None, timeline_id: None, label: String::new(), scopes, expires_at }
 }
 
-/// Writes something into rows, has the service work with it, and puts the rows back as they were.
+/// Changes rows, lets the service work with them, and restores them.
 async fn work_with(house: &House, (into, back): (&str, &str), deed: impl AsyncFn(&Home<'_>)) {
     connect(house).execute(into, []).unwrap();
     let home = house.open().await;
@@ -258,7 +258,7 @@ async fn work_with(house: &House, (into, back): (&str, &str), deed: impl AsyncFn
     connect(house).execute(back, []).unwrap();
 }
 
-/// Looks for the entry that nobody might make, where nothing was ever compared with a signature.
+/// Looks for the entry without permission, in a database that never had signed rows.
 async fn check_story(house: &House, timeline: &str, action: &str, why: &str) {
     let number = if timeline == "system" { SYSTEM } else { MAIN };
     let at = last_with(house, number, action);
@@ -336,7 +336,7 @@ async fn a_permission_by_a_row_that_was_put_back() {
     check_story(&house, "main", "pause_time", "it does not exist, or you don't have access to it").await;
 }
 
-/// Of a session or a password there was a seal, and nothing stands where it is missing or of another row.
+/// Sessions and passwords had seals, and are invalid with a missing or foreign seal.
 #[tokio::test]
 async fn a_session_or_a_password_that_another_hand_wrote_into_an_old_database() {
     let house = House::new();
@@ -365,7 +365,7 @@ async fn a_session_or_a_password_that_another_hand_wrote_into_an_old_database() 
             "{forged}: {refused:?}"
         );
     }
-    // Once all rows are signed together, no seal counts any more.
+    // Once all rows are signed together, seals do not count any more.
     house.replace_database(&whole);
     let home = house.open().await;
     home.user("bob", false).await;

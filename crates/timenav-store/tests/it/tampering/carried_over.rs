@@ -1,11 +1,11 @@
-//! A database from before entries told by whom: its ledgers go on, and its rows are signed from then on.
+//! A database from before entries included credentials: its ledgers continue, and its rows are signed from then on.
 
 use timenav_engine::OpenError;
 
 use super::*;
 
-/// Makes of a closed house what an earlier version of the service would have left: entries of version 1, no head
-/// statements, and a seal on each row of a session or a password.
+/// Converts a closed house to the form left by an earlier version: entries of version 1, no head statements, and a seal
+/// for each row of a session or a password.
 pub(super) fn make_old(house: &House) {
     let connection = connect(house);
     let mut notes = house.outside.notes();
@@ -25,7 +25,7 @@ pub(super) fn make_old(house: &House) {
     house.outside.hold(notes);
 }
 
-/// Puts the codes beside the rows of sessions and passwords that a migration has taken from them.
+/// Adds the seals of sessions and passwords that a migration has moved from their rows.
 fn seal_rows(house: &House, connection: &Connection) {
     let at = |micros: i64| crate::sample::host(micros).to_string();
     let put = |kind: &str, id: &str, text: &str| {
@@ -79,7 +79,7 @@ async fn its_ledgers_go_on_and_its_rows_are_signed_from_then_on() {
     assert_eq!((version(&house, MAIN, 300), version(&house, MAIN, 301), is_stated(&house, MAIN)), (1, 2, true));
     assert!(!is_stated(&house, 1), "nothing was written there");
     clean(&house).await;
-    // What was written since is signed with its rows, and what was not is believed as before.
+    // Later changes are signed with their rows, and the others are trusted as before.
     connect(&house).execute("UPDATE users SET created_at = created_at + 1", []).unwrap();
     let home = house.open().await;
     home.engine.create_user(&home.admin, user_id("bob"), false, None).await.unwrap();

@@ -1,4 +1,4 @@
-//! What is no tampering is not called that: false alarms make people stop listening.
+//! Legitimate changes are not reported as tampering, because false alarms would make people ignore real ones.
 
 use std::io::Write as _;
 
@@ -49,7 +49,7 @@ async fn a_copy_and_a_copy_of_the_files_of_a_running_service() {
     clean(&house).await;
     let home = house.open().await;
     record(&home, "main", 5_000, 300).await;
-    // As a kill leaves them: the file, and the log that is not folded into it.
+    // The state after a kill: the file, and the log that is not folded into it.
     let killed = house.path().with_extension("killed");
     for end in ["", "-wal"] {
         std::fs::copy(format!("{}{end}", house.path().display()), format!("{}{end}", killed.display())).unwrap();
@@ -59,7 +59,7 @@ async fn a_copy_and_a_copy_of_the_files_of_a_running_service() {
     let note = house.outside.notes()[&timeline_id("main")].clone();
     let scan = super::look_at(&house, killed.clone(), "main", Depth::Full, None).await;
     assert_eq!(told(&scan), [], "{:#?}", scan.findings);
-    // It is behind the service that went on, of course.
+    // It is behind the service that continued.
     let behind = super::look_at(&house, killed, "main", Depth::Full, Some(&note)).await;
     assert_eq!(told(&behind), [(timenav_core::scan::FindingKind::Rollback, Some(scan.size))]);
 }
@@ -118,7 +118,7 @@ async fn scans_beside_writers() {
     home.engine.close().await;
 }
 
-/// One thing that somebody does.
+/// An action of a user.
 #[derive(Clone, Debug)]
 enum Deed {
     Record(u16),
@@ -184,7 +184,7 @@ async fn do_all(house: &House, deeds: Vec<(Deed, bool)>) {
     home.engine.close().await;
 }
 
-/// Copies the files as a kill in this moment leaves them, and looks at them.
+/// Copies the files as a kill now would leave them, and scans them.
 async fn kill(house: &House) {
     let killed = house.path().with_extension("killed");
     for end in ["", "-wal"] {
@@ -236,7 +236,7 @@ fn flip(house: &House, at: &Spot) -> (String, u64) {
     let position = at.position.index(*size as usize) as u64;
     let (leaf, salt, payload) = row(&connection, *timeline, position);
     let mut columns = [leaf, salt, payload];
-    // What was erased has neither salt nor payload.
+    // Erased entries have neither salt nor payload.
     let column = if columns[at.column].is_empty() { 0 } else { at.column };
     let byte = at.byte.index(columns[column].len());
     columns[column][byte] ^= 1 << at.bit;
@@ -245,9 +245,9 @@ fn flip(house: &House, at: &Spot) -> (String, u64) {
     (timeline_id.clone(), position)
 }
 
-/// How many histories are made up; a thousand take minutes.
+/// Environment variable with the number of random histories. A thousand take minutes.
 const HISTORIES: &str = "TIMENAV_TEST_HISTORIES";
-/// So many where nobody says.
+/// The default number.
 const HISTORIES_FEW: u32 = 250;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

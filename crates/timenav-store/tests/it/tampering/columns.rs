@@ -1,7 +1,7 @@
-//! Every column of every table of the file, changed by hand: a scan says so, or there is a reason why it does not.
+//! Changes every column of every table by hand: a scan reports it, or there is a documented reason why not.
 //!
-//! The tables and columns are those of the file, so none that a migration adds is forgotten: it needs a row in this house,
-//! and a scan that finds what was changed, or a line in [`UNNOTICED`].
+//! Tables and columns are read from the file, so that those added by a migration are not missed: each needs a row in
+//! this house, and a scan that reports the change, or a line in [`UNNOTICED`].
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -24,8 +24,8 @@ use crate::house::on;
 const SECOND: i64 = 1_000_000;
 const DAY: i64 = 86_400 * SECOND;
 
-/// Columns where a change goes unnoticed: in which rows, and why that does no harm, or why nobody can know. What is found
-/// after all must not stand here.
+/// Columns with undetected changes: the affected rows, and why that is harmless, or why it cannot be detected. Changes
+/// that are detected must not be listed.
 const UNNOTICED: &[(&str, &str, &str, &str)] = &[
     ("arrivals", "timeline", "first, last", ARRIVALS),
     ("arrivals", "timeline_id", "first, last", ARRIVALS),
@@ -78,7 +78,7 @@ const ROTATION: &str = "whoever is given it verifies both signatures";
 const SEALS: &str = "read only where `system` has no statement, and such a service does not start";
 const SWEPT: &str = "what it covers is not looked at again, so that reads stay that should go";
 
-/// What is written into a column, where what its type suggests would be nonsense that anybody notices.
+/// Values to write if the default for the column's type would be obviously invalid.
 const INSTEAD: &[(&str, &str, &str)] = &[
     ("anchors", "clock_running", "1 - clock_running"),
     ("anchors", "fixed", "1 - fixed"),
@@ -96,14 +96,14 @@ const INSTEAD: &[(&str, &str, &str)] = &[
     ("users", "restriction", "iif(restriction = 'full_access', 'read_only', 'full_access')"),
 ];
 
-/// Rows of tables that are empty in a house where nothing is under way.
+/// Rows of tables that are empty in an idle house.
 const PLANTED: &[(&str, &str)] = &[
     ("arrivals", "INSERT INTO arrivals VALUES (-7, 'job', 'arrival', 0, 0)"),
     ("carried_seals", "INSERT INTO carried_seals VALUES ('password', 'admin', zeroblob(32))"),
     ("room", "INSERT INTO room VALUES (zeroblob(8))"),
 ];
 
-/// A column of a table, and what identifies a row.
+/// A column of a table, and the key of a row.
 struct Column {
     table: String,
     name: String,
@@ -139,7 +139,7 @@ fn columns(connection: &Connection) -> Vec<Column> {
 }
 
 impl Column {
-    /// Returns what is written where there is something.
+    /// Returns an expression that changes an existing value.
     fn change(&self) -> String {
         let (table, name) = (&*self.table, &*self.name);
         if let Some((_, _, instead)) = INSTEAD.iter().find(|(of, column, _)| (*of, *column) == (table, name)) {
@@ -154,7 +154,7 @@ impl Column {
         }
     }
 
-    /// Returns what is written where there is nothing.
+    /// Returns an expression that replaces NULL.
     fn filling(&self) -> String {
         match self.kind.as_str() {
             _ if INSTEAD.iter().any(|(of, column, _)| (*of, *column) == (&*self.table, &*self.name)) => self.change(),
@@ -165,7 +165,7 @@ impl Column {
         }
     }
 
-    /// Returns statements that change one row each: the first and the last that have a value, and one that has none.
+    /// Returns statements that change one row each: the first and the last one with a value, and one without.
     fn attacks(&self, connection: &Connection) -> Vec<(&'static str, String)> {
         let Self { table, name, key, .. } = self;
         let listed = key.join(", ");
@@ -177,7 +177,7 @@ impl Column {
                 continue;
             }
             let order = key.iter().map(|column| format!("{column} {order}")).collect::<Vec<_>>().join(", ");
-            // In a table of its own, for a row whose key changes under the search.
+            // Evaluated first, because the change may affect the row's key.
             let quoted = key.iter().map(|column| format!("quote({column})")).collect::<Vec<_>>().join(" || ', ' || ");
             let select = format!("SELECT {quoted} FROM {table} WHERE {name} {has} ORDER BY {order}");
             let mut select = connection.prepare(&select).unwrap();
@@ -191,7 +191,7 @@ impl Column {
     }
 }
 
-/// Returns whether a statement is one that the table lets change a value. Nothing is changed.
+/// Returns whether the table's constraints allow a statement to change a value. The change is rolled back.
 fn changes(connection: &Connection, attack: &str, column: &Column) -> bool {
     let values = || -> Vec<Value> {
         let Column { table, name, .. } = column;
@@ -205,7 +205,7 @@ fn changes(connection: &Connection, attack: &str, column: &Column) -> bool {
     is_done
 }
 
-/// Returns a house with a row in every table that has any in a service at rest.
+/// Returns a house with a row in every table that has any while a service is idle.
 async fn whole_house() -> (House, BTreeSet<String>) {
     let mut house = House::new();
     house.gazetteer = Some(Arc::new(OneCity));
@@ -253,7 +253,7 @@ async fn let_in(home: &Home<'_>) {
     home.engine.log_in(user_id("ada"), password(SECRET), None).await.unwrap().unwrap();
 }
 
-/// Versions, interventions, sealed records, answers that are kept, forks, timelines that end.
+/// Versions, interventions, sealed records, stored responses, forks, ending timelines.
 async fn change_history(home: &Home<'_>) {
     let Home { engine, admin, .. } = home;
     let asked = |number: u8| Some(Idempotency { key: [number; 32], fingerprint: [8; 32] });
@@ -282,7 +282,7 @@ async fn change_history(home: &Home<'_>) {
     engine.end_timeline(admin, timeline_id("job"), None).await.unwrap();
 }
 
-/// Timers that wait, fired, and were worked on; an advance that has ended, and a firing that waits.
+/// Timers that are armed, fired and acknowledged; an advance that has ended, and a pending firing.
 async fn fire(home: &Home<'_>) {
     let Home { engine, admin, .. } = home;
     for (name, seconds) in [("early", 10), ("late", 20), ("waits", 1_000)] {
@@ -308,7 +308,7 @@ async fn fire(home: &Home<'_>) {
     engine.keep_time().await;
 }
 
-/// Reads that were let go, and reads that are kept.
+/// Pruned reads, and reads that are kept.
 async fn let_go(home: &Home<'_>) {
     let Home { engine, admin, house, .. } = home;
     let kept = KeptFor::Seconds(86_400);

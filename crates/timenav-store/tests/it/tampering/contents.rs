@@ -1,4 +1,4 @@
-//! What belongs to entries is kept in one of two tables, and is found wherever another hand puts it.
+//! Contents of entries are in one of two tables, and moves by an attacker are found.
 
 use timenav_core::ledger::{LeafRecord, LetGoClass};
 use timenav_core::scan::{Depth, FindingKind};
@@ -6,7 +6,7 @@ use timenav_core::scan::{Depth, FindingKind};
 use super::{MAIN, Outside, check_found, clean, connect, entry, first_reads, lived_in, look, row, whole};
 use crate::house::House;
 
-/// Makes a closed database as one that was written before there was another table.
+/// Converts a closed database to the form from before the second table existed.
 pub(crate) fn as_before(house: &House) {
     let connection = connect(house);
     connection
@@ -66,7 +66,7 @@ async fn reads_and_refusals_are_apart_and_nothing_else_is() {
 async fn a_database_of_before_is_read_as_it_is() {
     let house = lived_in().await;
     as_before(&house);
-    // A start adds the table, and moves nothing of the ledger.
+    // A start adds the table, and does not move existing contents.
     let home = house.open().await;
     home.engine.read_clock(&home.admin, None).await.unwrap();
     home.engine.close().await;
@@ -81,7 +81,7 @@ async fn a_database_of_before_is_read_as_it_is() {
     clean(&house).await;
 }
 
-/// Rows of `contents` that are not where they were.
+/// Rows of `contents` that were moved.
 #[tokio::test]
 async fn contents_that_another_hand_moves_are_found() {
     let house = lived_in().await;
@@ -96,10 +96,10 @@ async fn contents_that_another_hand_moves_are_found() {
     let whole = house.path().with_extension("whole");
     house.copy_database(&whole);
     for (attack, position) in [
-        // Gone without a sweep.
+        // Deleted without a sweep.
         (format!("DELETE FROM contents WHERE entry = {at_reads}"), reads),
         (format!("DELETE FROM contents WHERE entry = {at_refusal}"), refusal),
-        // To another key: of an event, of one that was erased, of other reads.
+        // To another key: of an event, of an erased one, of other reads.
         (format!("UPDATE contents SET entry = {at_event} WHERE entry = {at_reads}"), event),
         (
             format!("INSERT INTO contents (entry, salt, payload) SELECT {at_erased}, salt, payload FROM contents WHERE entry = {at_reads}"),
@@ -113,7 +113,7 @@ async fn contents_that_another_hand_moves_are_found() {
             ),
             reads.min(refusal),
         ),
-        // A second copy: with other bytes, with the same, with a salt alone.
+        // A second copy: with other bytes, with the same, with only a salt.
         (format!("UPDATE entries SET salt = zeroblob(16), payload = x'7b7d' WHERE entry = {at_reads}"), reads),
         (
             format!(
@@ -124,7 +124,7 @@ async fn contents_that_another_hand_moves_are_found() {
         ),
         (format!("UPDATE entries SET salt = x'00' WHERE entry = {at_reads}"), reads),
         (format!("INSERT INTO contents (entry, salt, payload) VALUES ({at_event}, x'', x'00')"), event),
-        // What retention may not let go, where it is let go.
+        // Contents that retention may not prune, in the table of those that it may.
         (
             format!(
                 "INSERT INTO contents (entry, salt, payload) SELECT entry, salt, payload FROM entries WHERE entry = {at_event};
@@ -134,7 +134,7 @@ async fn contents_that_another_hand_moves_are_found() {
         ),
         (format!("UPDATE contents SET payload = CAST(payload || ' ' AS BLOB) WHERE entry = {at_reads}"), reads),
         (format!("UPDATE contents SET salt = zeroblob(16) WHERE entry = {at_refusal}"), refusal),
-        // It is not deflated.
+        // It is not compressed.
         (format!("UPDATE contents SET payload_bytes = length(payload) WHERE entry = {at_reads}"), reads),
     ] {
         house.replace_database(&whole);
@@ -167,7 +167,7 @@ async fn contents_of_no_entry_are_found() {
         .unwrap();
     let scan = look(&house, "main", Depth::Full, Outside::Kept).await;
     check_found(&scan, FindingKind::CheckpointMismatch, Some(size));
-    // A row without a payload is as good as none.
+    // A row without a payload is equivalent to none.
     house.replace_database(&whole);
     let reads = first_reads(&connect(&house));
     let empty = "PRAGMA ignore_check_constraints = ON; UPDATE contents SET payload = x'', salt = x''";

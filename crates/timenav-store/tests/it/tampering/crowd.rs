@@ -1,4 +1,4 @@
-//! Who comes and goes, whatever they do or are refused, and however they show who they are, leaves no finding.
+//! Random legitimate actions by many users, permitted or rejected and with any credentials, cause no findings.
 
 use std::collections::BTreeSet;
 
@@ -17,7 +17,7 @@ use super::*;
 use crate::cases::check_cases;
 use crate::sample::key_id;
 
-/// One thing that somebody does, or tries to.
+/// An action or an attempt of a user.
 #[derive(Clone, Debug)]
 enum Deed {
     CreateUser(u8, bool),
@@ -34,7 +34,7 @@ enum Deed {
     EndSession(Index),
     Renew,
     Restrict(u8, Index),
-    /// Those of them who are also in `expires` have what they are given for so long.
+    /// Users who are also in `expires` get limited permissions.
     Permit {
         read: u8,
         write: u8,
@@ -91,7 +91,7 @@ fn deeds() -> impl Strategy<Value = Vec<(Deed, Index, Index)>> {
         1 => Just(Deed::Seal),
         8 => (0_u8..9).prop_map(Deed::Look),
         3 => (1_i64..2 * HOUR).prop_map(Deed::Wait),
-        // The host's clock is set back.
+        // The host clock is set back.
         1 => (-HOUR..0).prop_map(Deed::Wait),
         1 => Just(Deed::Reopen),
     ];
@@ -107,13 +107,13 @@ fn named(bits: u8) -> BTreeSet<UserId> {
     (0..5).filter(|user| bits & (1 << user) != 0).map(|user| user_id(&name(user))).collect()
 }
 
-/// Everybody who ever showed who they are, whether that is still good or not.
+/// All callers that were ever authenticated, whether they still are or not.
 struct Crowd {
     callers: Vec<Caller>,
 }
 
 impl Crowd {
-    /// Has somebody do it, or be refused: which of the two is what the ledgers tell.
+    /// Attempts an action. The ledgers show whether it was permitted.
     async fn act(&mut self, home: &Home<'_>, deed: Deed, (who, on): (Index, Index)) {
         let caller = who.get(&self.callers).clone();
         let timeline = timeline_id(["main", "one", "fork0", "fork1"][on.index(4)]);
@@ -122,7 +122,7 @@ impl Crowd {
         }
     }
 
-    /// Does what is about who may do what on the service; returns what is not.
+    /// Executes actions on the service's users and permissions. Returns all others.
     async fn manage(&mut self, engine: &Engine, caller: &Caller, deed: Deed) -> Option<Deed> {
         match deed {
             Deed::CreateUser(user, operator) => {
@@ -171,7 +171,7 @@ impl Crowd {
     }
 }
 
-/// Does what is about a timeline.
+/// Executes actions on a timeline.
 async fn steer(home: &Home<'_>, caller: &Caller, timeline: TimelineId, deed: Deed) {
     let (engine, on) = (&home.engine, Some(timeline.clone()));
     match deed {
@@ -262,14 +262,14 @@ async fn whatever_a_crowd_does_and_is_refused_is_no_finding() {
         let house = House::new();
         let mut home = house.open().await;
         let mut crowd = Crowd { callers: vec![home.admin.clone()] };
-        // So that not everything is refused, whoever it is.
+        // Ensures that some actions are permitted.
         for user in 1..3 {
             crowd.callers.push(home.user(&name(user), user == 1).await);
         }
         for (deed, who, on) in deeds {
             if matches!(deed, Deed::Reopen) {
                 home.engine.close().await;
-                // The first key may have been stopped, which opens no house.
+                // The first key may have been revoked, which would prevent opening the house.
                 let store = house.store();
                 let keep = |_: &str| Ok(());
                 let doors = house.doors();

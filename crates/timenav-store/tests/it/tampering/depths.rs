@@ -1,4 +1,4 @@
-//! What each depth reads, and what it says that it did not.
+//! What each depth reads, and what it reports as not checked.
 
 use timenav_core::scan::{Depth, FindingKind};
 

@@ -1,4 +1,4 @@
-//! Timelines that have ended, and a database in which another hand makes them stand again.
+//! Ended timelines, and a database in which an attacker revives them.
 
 use timenav_engine::OpenError;
 
@@ -56,7 +56,7 @@ async fn one_that_is_made_to_stand_again_or_whose_name_is_freed_starts_nothing()
     house.open().await.close().await;
 }
 
-/// Rows that are signed nowhere, but follow from entries.
+/// Rows that are not signed, but follow from entries.
 #[tokio::test]
 async fn what_is_kept_of_one_that_has_ended_follows_from_entries() {
     let (house, _) = ended().await;
@@ -65,7 +65,7 @@ async fn what_is_kept_of_one_that_has_ended_follows_from_entries() {
     for attacked in [
         "UPDATE ended_timelines SET ended_at = ended_at - 1",
         "UPDATE ended_timelines SET fork_size = 1, fork_of = 2",
-        // Rows stay that are said to be let go.
+        // Rows remain that are marked as pruned.
         "UPDATE ended_timelines SET is_let_go = 1",
         "INSERT INTO ended_timelines SELECT 'none', 99, size, root, ended_at, NULL, NULL, 0, due_at, 1 FROM ended_timelines",
     ] {
@@ -75,7 +75,7 @@ async fn what_is_kept_of_one_that_has_ended_follows_from_entries() {
     }
 }
 
-/// Nothing is let go of a timeline that stands, whatever the row says that names its number.
+/// Nothing of a live timeline is pruned, whatever a row with its number says.
 #[tokio::test]
 async fn a_row_that_names_another_timeline_empties_nothing() {
     let (house, _) = ended().await;
@@ -98,7 +98,7 @@ async fn leaves_of_one_that_has_ended_are_looked_at() {
     let (house, _) = ended().await;
     assert!(!look(&house, "job", Depth::Full, Outside::Kept).await.tampering_detected());
     let key: i64 = connect(&house).query_row("SELECT timeline FROM ended_timelines", [], |row| row.get(0)).unwrap();
-    // Payloads may be gone, and may not be others.
+    // Payloads may be missing, but not different.
     let empty = "UPDATE entries SET payload = x'', salt = x'' WHERE entry = ?1";
     connect(&house).execute(empty, [entry(key, 1)]).unwrap();
     assert!(!look(&house, "job", Depth::Full, Outside::Kept).await.tampering_detected());

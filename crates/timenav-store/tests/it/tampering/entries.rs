@@ -1,4 +1,4 @@
-//! Attacks on single entries, without or with the hashes beside them.
+//! Attacks on single entries, with or without their hashes.
 
 use timenav_core::scan::{Depth, FindingKind};
 use timenav_engine::OpenError;
@@ -9,7 +9,7 @@ use super::{
 };
 use crate::sample::timeline_id;
 
-/// Positions in a full tile, in another, and at the right edge of the tree.
+/// Positions in a full tile, in another one, and at the right edge of the tree.
 const POSITIONS: [u64; 3] = [3, 300, 704];
 
 #[tokio::test]
@@ -43,7 +43,7 @@ async fn t02_an_edited_payload_and_an_edited_actor() {
     let house = lived_in().await;
     rewrite(&connect(&house), MAIN, 300, |record, _| record.actor = "mallory".into());
     found(&house, "main", FindingKind::LeafMismatch, Some(300)).await;
-    // The service starts: it reads no entry. Its own scan finds the same.
+    // The service starts, because it reads no entries then. Its own scan finds the same.
     let home = house.open().await;
     let mut steps = Vec::new();
     let main = timeline_id("main");
@@ -69,7 +69,7 @@ async fn t03_an_edited_entry_with_its_own_hashes() {
     let update = "UPDATE tiles SET hashes = ?1 WHERE timeline = ?2 AND level = 0 AND tile = 1";
     assert_eq!(connection.execute(update, rusqlite::params![tile, MAIN]).unwrap(), 1);
     drop(connection);
-    // The tile above vouches for the 256 entries of this one.
+    // The tile above has the hash of this one's 256 entries.
     found(&house, "main", FindingKind::RootMismatch, Some(256)).await;
 }
 
@@ -156,7 +156,7 @@ async fn t27_a_damaged_signature() {
     let house = lived_in().await;
     let whole = house.path().with_extension("whole");
     house.copy_database(&whole);
-    // What comes after the text is the id of the key, the signature, and the code that is checked at a start.
+    // After the text come the id of the key, the signature, and the code checked at a start.
     for damaged in [
         "x''",
         "zeroblob(96)",
@@ -177,7 +177,7 @@ async fn check_damaged_signature(house: &super::House) {
     assert!(matches!(refused, OpenError::Head { .. }), "{refused:?}");
 }
 
-/// A sweep lets contents go, and never an entry.
+/// A sweep prunes contents, never an entry.
 #[tokio::test]
 async fn an_entry_that_a_sweep_names_is_missed_where_it_is_deleted() {
     let (house, _, reads) = swept().await;

@@ -1,4 +1,4 @@
-//! Attacks under the name of an erasure: what is taken away without one, and entries that name what they may not.
+//! Attacks disguised as erasures: deletions without one, and entries that name what they may not.
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ use crate::faulty_store::FaultyStore;
 use crate::house::{Home, House, on};
 use crate::sample::{event_id, key_id, moment};
 
-/// The first event of `main` is recorded there.
+/// Position of the first event of `main`.
 const FIRST: u64 = 1;
 
 async fn erase(home: &Home<'_>, ids: &[&str]) -> u64 {
@@ -26,8 +26,8 @@ async fn erase(home: &Home<'_>, ids: &[&str]) -> u64 {
     home.engine.erase_events(&home.admin, request, None).await.unwrap().ledger.position
 }
 
-/// Returns a house with ten events, of which two and a read were erased; and where these erasures stand. Another user has
-/// a key and no role.
+/// Returns a house with ten events, two of which and a read were erased, with the positions of these erasures. Another
+/// user has a key and no role.
 async fn erased() -> (House, u64, u64, String) {
     let house = House::new();
     let home = house.open().await;
@@ -46,7 +46,7 @@ async fn erased() -> (House, u64, u64, String) {
     (house, events, reads, key_id(&bob).to_string())
 }
 
-/// Changes an entry as somebody does who has the key that signs: everything fits, but for checkpoints that others kept.
+/// Changes an entry with the signing key, so that everything matches except for external checkpoints.
 fn forge(house: &House, position: u64, change: impl FnOnce(&mut Vec<u8>)) {
     let connection = connect(house);
     rewrite(&connection, MAIN, position, |_, payload| change(payload));
@@ -60,7 +60,7 @@ fn resign(house: &House) {
     sign(&connection, MAIN, &frontier, &name, signer.public_key(), |message| signer.sign(message));
 }
 
-/// Has an erasure name other versions.
+/// Changes the versions named by an erasure.
 fn name(payload: &mut Vec<u8>, positions: &[u64]) {
     let mut versions = PositionRuns::default();
     for position in positions {
@@ -83,7 +83,7 @@ async fn what_was_taken_away_without_an_erasure_is_found() {
 #[tokio::test]
 async fn an_erasure_that_names_no_event_lets_nothing_go() {
     let (house, events, reads, _) = erased().await;
-    // The making of the timeline; and another erasure, which is there still.
+    // The entry that created the timeline, and a read entry whose contents are still there.
     for (named, taken) in [(0, true), (first_reads(&connect(&house)), false)] {
         if taken {
             empty(&house, named);
@@ -95,7 +95,7 @@ async fn an_erasure_that_names_no_event_lets_nothing_go() {
         let kind = if taken { FindingKind::PayloadMismatch } else { FindingKind::StateMismatch };
         check_found(&scan, kind, Some(named));
         if taken {
-            // Whatever names it: nothing may.
+            // No entry may name it.
             let scan = look(&house, "main", "sample:100000".parse().unwrap(), Outside::Nothing).await;
             check_found(&scan, kind, Some(named));
         }
@@ -115,7 +115,7 @@ async fn an_erasure_that_says_what_did_not_happen_is_found() {
         let scan = look(&house, "main", Depth::Full, Outside::Nothing).await;
         check_found(&scan, FindingKind::StateMismatch, Some(at));
     }
-    // It leaves one out: that is gone without a word.
+    // It omits one, which is then missing without a reason.
     forge(&house, events, |payload| name(payload, &[FIRST]));
     let scan = look(&house, "main", Depth::Full, Outside::Nothing).await;
     check_found(&scan, FindingKind::PayloadMismatch, Some(FIRST + 4));
@@ -140,7 +140,7 @@ async fn an_erasure_by_somebody_who_might_not_is_found() {
 #[tokio::test]
 async fn reads_that_go_without_a_word_and_words_without_reads_are_found() {
     let (house, events, reads, _) = erased().await;
-    // The other entry of reads, or one of `system`.
+    // The other read entry, or one of `system`.
     let connection = connect(&house);
     let is_one = |position: &u64| row(&connection, MAIN, *position).0.starts_with(b"{\"action\":\"reads\"");
     let other = (first_reads(&connection) + 1..events).find(is_one).unwrap();
@@ -163,7 +163,7 @@ async fn reads_that_go_without_a_word_and_words_without_reads_are_found() {
         });
         let scan = look(&house, "main", Depth::Full, Outside::Nothing).await;
         check_found(&scan, FindingKind::StateMismatch, Some(reads));
-        // Nothing names what is gone any more.
+        // The missing content is not named any more.
         check_found(&scan, FindingKind::PayloadMismatch, Some(first_reads(&connection)));
     }
 }
@@ -192,7 +192,7 @@ async fn an_erasure_that_was_cut_off_has_happened_or_not() {
     assert_eq!((told(&scan), scan.checked_count("erased")), (vec![], 1));
 }
 
-/// An answer that was forgotten comes back: as it was, and as if it had been given to another timeline.
+/// A deleted response is restored: unchanged, and attributed to another timeline.
 #[tokio::test]
 async fn a_kept_answer_that_is_put_back_is_found() {
     let house = House::new();
@@ -223,12 +223,12 @@ async fn a_kept_answer_that_is_put_back_is_found() {
     }
     put(&forgotten);
     clean(&house).await;
-    // Once it has run out, the request may be sent anew under the same key, and is answered after the erasure.
+    // After it expires, the request may be sent again with the same key, and gets a response after the erasure.
     let day = Idempotency::KEPT.micros();
     let later = before.replacen("\"position\":", "\"position\":1000", 1);
     put(&later);
     connect(&house).execute("UPDATE outcomes SET expires_at = expires_at + 2 * ?1", [day]).unwrap();
     assert_eq!(told(&look(&house, "main", Depth::Full, Outside::Kept).await), []);
-    // This one nobody was given: there is no such entry.
+    // This response was never given: there is no such entry.
     found(&house, "system", FindingKind::StateMismatch, None).await;
 }

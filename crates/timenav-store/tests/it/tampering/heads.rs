@@ -1,4 +1,4 @@
-//! What entries `heads` commit `system` to, and timelines that are something else.
+//! Commitments of `system` by entries `heads`, and timelines that contradict them.
 
 use timenav_core::ids::TimelineId;
 use timenav_core::ledger::{CommittedHead, CommittedHeads, WitnessKey, sha256};
@@ -8,7 +8,7 @@ use super::authority::{SYSTEM, last_with, rewritten};
 use super::*;
 use crate::doors::SeedSigner;
 
-/// Returns a house whose `system` was committed to its timelines, twice.
+/// Returns a house whose `system` has committed to its timelines, twice.
 async fn committed() -> House {
     let house = lived_in().await;
     let home = house.open().await;
@@ -21,7 +21,7 @@ async fn committed() -> House {
     house
 }
 
-/// Rewrites what the newest entry `heads` commits to, and signs all anew. Returns what a scan of `system` finds.
+/// Rewrites the newest entry `heads`, and signs everything again. Returns the findings of a scan of `system`.
 async fn committed_to(house: &House, change: impl Fn(&mut CommittedHead)) -> Vec<(FindingKind, Option<u64>)> {
     let position = last_with(house, SYSTEM, "heads");
     let scan = rewritten(house, SYSTEM, |connection| {
@@ -44,7 +44,7 @@ async fn what_is_committed_to_is_what_is_there() {
     let scan = look(&house, "system", Depth::Full, Outside::Kept).await;
     assert_eq!(told(&scan), [], "{:?}", scan.findings);
     assert!(scan.checked.iter().any(|checked| checked.what == "heads" && checked.count > 2), "{:?}", scan.checked);
-    // What was committed to last is known after a start, and nothing is committed to twice.
+    // The last commitments are known after a start, and nothing is committed twice.
     let home = house.open().await;
     assert_eq!(home.engine.recall_heads().await.unwrap(), None);
     assert_eq!(home.engine.commit_heads().await.unwrap(), 0);
@@ -52,7 +52,7 @@ async fn what_is_committed_to_is_what_is_there() {
     home.close().await;
 }
 
-/// A timeline that nobody has written to for long is named far back.
+/// The last commitment of a timeline without recent writes may be far back.
 #[tokio::test]
 async fn what_is_named_before_thousands_of_entries_is_recalled_too() {
     const ENTRIES: usize = 4_100;
@@ -66,7 +66,7 @@ async fn what_is_named_before_thousands_of_entries_is_recalled_too() {
         home.engine.change_clock(&home.admin, None, command, None).await.unwrap();
         assert_eq!(home.engine.commit_heads().await.unwrap(), 1);
     }
-    // Nothing names it yet, and it is not looked for.
+    // It has no commitment yet, and none is searched for.
     home.engine.create_timeline(&home.admin, timeline_id("new"), None).await.unwrap();
     home.engine.close().await;
     drop(home);
@@ -94,7 +94,7 @@ async fn a_timeline_that_was_taken_back_or_rewritten_is_found() {
     assert_eq!(found, [(FindingKind::Fork, Some(0))]);
     let found = committed_to(&house, |head| head.timeline_id = timeline_id("never")).await;
     assert_eq!(found, [(FindingKind::Rollback, Some(0))]);
-    // The subject says what it commits to, whatever the payload says.
+    // The subject has the commitment, whatever the payload says.
     let position = last_with(&house, SYSTEM, "heads");
     let scan = rewritten(&house, SYSTEM, |connection| {
         rewrite(connection, SYSTEM, position, |record, _| record.subject = record.subject.replace("1:", "2:").into());
@@ -118,7 +118,7 @@ async fn only_the_service_commits() {
 async fn a_start_finds_a_timeline_that_contradicts_what_was_committed_to() {
     let house = committed().await;
     let home = house.open().await;
-    // A checkpoint of another ledger, or of a larger one, that this service has signed.
+    // A checkpoint of another ledger, or of a larger one, signed by this service.
     let checkpoint = home.engine.witness_checkpoint(&TimelineId::system()).unwrap().unwrap();
     assert!(home.engine.compare_signed(&TimelineId::system(), "x").await.unwrap().is_none());
     let compared = home.engine.compare_signed(&TimelineId::system(), &checkpoint.note).await.unwrap().unwrap();
@@ -166,7 +166,7 @@ async fn an_entry_is_proven_by_the_newest_cosigned_checkpoint_that_covers_it() {
     let proof = engine.witnessed_proof(admin, &main, 0).await.unwrap();
     let (covered, head) = (proof.tree.size, proof.head.expect("`system` is committed to it"));
     assert!(head.position < first.size && proof.cosigned.size == first.size);
-    // What came after is not covered, also where `system` is committed to it: that is not cosigned.
+    // Later entries are not covered, even if `system` has committed to them, because that is not cosigned.
     record(&home, "main", 8_002, 1).await;
     engine.commit_heads().await.unwrap();
     let refused = engine.witnessed_proof(admin, &main, covered).await.unwrap_err();
@@ -178,7 +178,7 @@ async fn an_entry_is_proven_by_the_newest_cosigned_checkpoint_that_covers_it() {
     // `system` itself needs no commitment.
     let of_system = engine.witnessed_proof(admin, &timeline_id("system"), 0).await.unwrap();
     assert!(of_system.head.is_none() && of_system.tree.size == second.size);
-    // A newer one takes the place of an older one, and is found again when the service starts.
+    // A newer one replaces an older one, and is found again when the service starts.
     let (kept, old) = (second.note.to_string(), first.note.to_string());
     assert_eq!(engine.checkpoint(admin, &timeline_id("system"), false).await.unwrap().note, kept);
     assert_ne!(engine.checkpoint(admin, &timeline_id("system"), true).await.unwrap().note, kept);
@@ -206,7 +206,7 @@ async fn what_a_witness_has_alarms_nobody_once_its_loss_was_accepted() {
     let home = house.open().await;
     home.engine.commit_heads().await.unwrap();
     let shown = home.engine.witness_checkpoint(&TimelineId::system()).unwrap().unwrap().note;
-    // What is kept here is newer than what the witness was shown last.
+    // The stored one is newer than the last one shown to the witness.
     home.engine.create_user(&home.admin, user_id("later"), false, None).await.unwrap();
     home.engine.close().await;
     drop(home);
@@ -219,12 +219,12 @@ async fn what_a_witness_has_alarms_nobody_once_its_loss_was_accepted() {
         let home = house.open().await;
         let compared = home.engine.compare_signed(&TimelineId::system(), &shown).await.unwrap().unwrap();
         assert_eq!((compared.contradiction.is_some(), compared.is_accepted), (true, is_accepted));
-        // Where it was cosigned and kept, it is put aside, or else it is an alarm.
+        // If it was cosigned and stored, it is set aside after acceptance; otherwise it raises an alarm.
         assert_eq!(home.engine.recall_cosigned(&TimelineId::system(), &shown, &[]).await.is_ok(), is_accepted);
         assert_eq!(home.engine.ready().await.is_ok(), is_accepted);
         home.engine.close().await;
         drop(home);
-        // As evidence of a witness it stops the service: what is here is signed by the same key as what was.
+        // As evidence of a witness it stops the service: both states are signed by the same key.
         let home = house.open().await;
         let evidence = if is_accepted { Evidence::Accepted } else { Evidence::Proven };
         assert_eq!(home.engine.judge_evidence(&TimelineId::system(), "x").await.unwrap(), Evidence::None);

@@ -1,5 +1,4 @@
-//! Answers that were kept for repeated requests, and checkpoints that stand in the database, changed by hand: in both
-//! databases.
+//! Stored responses for repeated requests, and checkpoints in the database, changed by hand, in both backends.
 
 use timenav_engine::Idempotency;
 
@@ -15,7 +14,7 @@ fn change(house: &House, statement: &str) {
     }
 }
 
-/// Returns a house with an answer that holds the content of an event, and one to a request that created a timeline.
+/// Returns a house with a response that has the content of an event, and one to a request that created a timeline.
 async fn asked(house: House) -> House {
     let home = house.open().await;
     record(&home, "main", 0, 3).await;
@@ -58,7 +57,7 @@ async fn an_answer_is_kept_for_as_long_as_its_entry_says() {
     }
 }
 
-/// By these columns an erasure finds what it has to forget.
+/// An erasure uses these columns to find the responses to delete.
 #[tokio::test(flavor = "multi_thread")]
 async fn an_answer_names_the_event_that_it_holds() {
     for house in houses() {
@@ -102,7 +101,7 @@ async fn an_answer_names_an_entry_that_is_there() {
     }
 }
 
-/// By this column the answers of a timeline go with it.
+/// This column is used to delete responses together with their timeline.
 #[tokio::test(flavor = "multi_thread")]
 async fn an_answer_goes_with_its_timeline_on_postgresql() {
     let house = Box::pin(asked(House::on_postgres())).await;
@@ -113,7 +112,7 @@ async fn an_answer_goes_with_its_timeline_on_postgresql() {
     }
 }
 
-/// A checkpoint in the database is one of the tree that is there, as versions before have left it, or none.
+/// A checkpoint in the database must be of the current tree, as earlier versions left it, or be absent.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_checkpoint_in_the_database_is_of_the_tree_that_is_there() {
     for house in houses() {
@@ -149,7 +148,7 @@ async fn a_checkpoint_in_the_database_is_of_the_tree_that_is_there() {
     }
 }
 
-/// What is asked for may be so already. Then no entry tells of it, and the last one that there was may be from long ago.
+/// A request may have no effect. Then no entry records it, and the last entry may be old.
 #[tokio::test(flavor = "multi_thread")]
 async fn an_answer_to_what_changed_nothing_names_an_entry_from_long_before() {
     for house in houses() {
@@ -164,7 +163,7 @@ async fn an_answer_to_what_changed_nothing_names_an_entry_from_long_before() {
         assert_eq!((first.ledger.position, second.replayed), (second.ledger.position, true));
         home.close().await;
         clean(&house).await;
-        // It was given before the next entry came.
+        // It was given before the next entry.
         let home = house.open().await;
         home.house.clock.advance(3_600_000_000);
         record(&home, "main", 10, 1).await;

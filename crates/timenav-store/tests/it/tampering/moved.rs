@@ -1,4 +1,4 @@
-//! What was moved from one store to another is what it was, and scans say so.
+//! A moved store has the same contents, confirmed by scans.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -22,7 +22,7 @@ fn options(url: &str) -> PostgresOptions {
     PostgresOptions { url: url.to_owned(), is_alone: true }
 }
 
-/// Returns every row of every table of a file, a line each, in an order of their own.
+/// Returns every row of every table of a file, one line each, sorted.
 fn rows(path: &Path) -> Vec<String> {
     let connection = Connection::open(path).unwrap();
     let mut tables = connection.prepare("SELECT name FROM sqlite_schema WHERE type = 'table'").unwrap();
@@ -44,7 +44,7 @@ fn rows(path: &Path) -> Vec<String> {
     all
 }
 
-/// Has a move stopped after so many pages.
+/// Interrupts a move after some pages.
 struct Cut {
     stop: Notify,
     pages_left: AtomicUsize,
@@ -62,7 +62,7 @@ impl Cut {
     }
 }
 
-/// Moves, cut off a little later each time, until it comes to its end. Returns how often it was begun.
+/// Repeats a move, interrupted a little later each time, until it completes. Returns the number of attempts.
 async fn to_postgres_in_pieces(from: &Path, to: &PostgresOptions) -> (Copied, usize) {
     for times in 1..1_000 {
         let cut = Cut::after(2 * times);
@@ -89,8 +89,8 @@ async fn to_sqlite_in_pieces(from: &PostgresOptions, to: &Path) -> (Copied, usiz
     panic!("it never comes to an end");
 }
 
-/// Fills a house with a little of everything: also a fork with versions of its own, an outcome, a rule of retention, and a
-/// timeline that has ended.
+/// Fills a house with some data of each kind, including a fork with its own versions, an outcome, a retention policy,
+/// and an ended timeline.
 async fn filled() -> House {
     let house = lived_in().await;
     let home = house.open().await;
@@ -150,7 +150,7 @@ async fn everything_goes_to_postgresql_and_comes_back_as_it_was() {
     clean(&house).await;
 }
 
-/// Counts the tables that have rows: what is not there is not tried.
+/// Counts the tables with rows, because empty ones are not tested.
 #[tokio::test]
 async fn a_house_that_is_moved_has_rows_in_nearly_every_table() {
     let house = filled().await;
@@ -206,7 +206,7 @@ async fn what_is_not_empty_and_what_has_changed_meanwhile_are_refused() {
     assert!(refused.contains("an earlier state of this one"), "{refused}");
     let other = database();
     to_postgres(&file, &options(&other), &mut |_| ()).await.unwrap().end().await.unwrap();
-    // The same once more finds nothing to do, which is how one goes on that was cut off just before its end.
+    // Repeating it finds nothing to do, which is how a move continues that was interrupted just before its end.
     to_postgres(&file, &options(&other), &mut |_| ()).await.unwrap().end().await.unwrap();
     let another = lived_in().await;
     let refused =
@@ -219,7 +219,7 @@ async fn what_is_not_empty_and_what_has_changed_meanwhile_are_refused() {
     assert!(refused.contains("there is nothing to move"), "{refused}");
 }
 
-/// A scan is what says whether the copy is right, so it must look at what was copied.
+/// A scan decides whether the copy is right, so it must read the copy.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_row_that_is_changed_on_the_way_is_found() {
     let mut house = filled().await;

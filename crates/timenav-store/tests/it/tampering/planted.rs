@@ -1,5 +1,5 @@
-//! Rows at positions that no entry has yet. Nobody sees them before the ledger has come that far; then they would be
-//! taken for what an entry made.
+//! Rows at positions that the ledger has not reached yet. They are invisible until it has, and would then be considered
+//! the result of an entry.
 
 use timenav_core::ids::TimerId;
 use timenav_core::intervention::Effect;
@@ -9,15 +9,14 @@ use timenav_engine::{ClockChange, InterventionRequest, KeptFor, RetentionRequest
 use super::*;
 use crate::cluster::execute;
 
-/// A position that the ledger of the house is far from.
+/// A position far beyond the ledger of the house.
 const LATER: i64 = 99_999;
 /// The same as a key of entries and contents.
 const LATER_ENTRY: i64 = (MAIN << POSITION_BITS) + LATER;
-/// Columns that name a row, so that a copy needs another name.
+/// Columns that name a row and must be changed in a copy.
 const NAMES: [&str; 7] = ["event_id", "anchor_id", "data_id", "timer_id", "firing_id", "advance_id", "intervention_id"];
 
-/// Adds to a house that was lived in what it lacks: a timer that fired in an advance and one that waits, an
-/// intervention, a policy.
+/// Adds what the closed house lacks: a timer that fired in an advance and an armed one, an intervention, a policy.
 async fn full() -> House {
     let house = lived_in().await;
     let home = house.open().await;
@@ -41,7 +40,7 @@ async fn full() -> House {
     house
 }
 
-/// Copies a row of `main` to a position that no entry has. Returns how many rows were put there.
+/// Copies a row of `main` to a position without an entry. Returns the number of rows added.
 fn plant(house: &House, table: &str) -> usize {
     let connection = connect(house);
     let mut columns = connection.prepare(&format!("SELECT name FROM pragma_table_info('{table}')")).unwrap();

@@ -1,4 +1,4 @@
-//! Attacks under the name of retention, and sweeps that are cut off.
+//! Attacks disguised as retention, and interrupted sweeps.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -21,7 +21,7 @@ use crate::sample::{moment, timeline_id};
 
 const DAY_MICROS: i64 = 86_400_000_000;
 const DAY: u32 = 86_400;
-/// More than go in one piece.
+/// More than are pruned at once.
 const READS: usize = 300;
 
 async fn set(home: &Home<'_>, name: &str, reads_days: u32, refusals_days: u32) -> Result<(), Refusal> {
@@ -34,7 +34,7 @@ async fn prune(home: &Home<'_>, name: &str) -> Pruned {
     home.engine.prune(&home.admin, timeline_id(name), false, None).await.unwrap()
 }
 
-/// Lets days pass as they do while a service runs and looks at its clock.
+/// Lets days pass like for a running service that checks its clock.
 async fn pass(home: &Home<'_>, days: i64) {
     for _ in 0..days {
         home.house.clock.advance(DAY_MICROS);
@@ -48,7 +48,7 @@ async fn read(home: &Home<'_>, times: usize) {
     }
 }
 
-/// Does what the service does while nothing else is to be done, until there is no more of it.
+/// Runs the service's background work until none is left.
 async fn sweep(home: &Home<'_>) {
     for _ in 0..100 {
         if !home.engine.sweep_in_turn().await.unwrap() {
@@ -70,7 +70,7 @@ async fn fill(home: &Home<'_>) {
     record(home, "main", 5, 5).await;
 }
 
-/// Positions of `main`, of one class, from the first policy on.
+/// Positions of one class on `main`, from the first policy on.
 async fn of_class(home: &Home<'_>, class: LetGoClass) -> BTreeSet<u64> {
     let lines = home.lines().await;
     let main = lines.iter().filter(|line| line.timeline == "main");
@@ -109,7 +109,7 @@ async fn what_is_due_goes_and_nothing_else() {
     assert_eq!(gone(&home), reads);
     let again = prune(&home, "main").await;
     assert!(again.let_go.is_none() && !again.has_more && again.waits.is_none(), "{again:?}");
-    // That it was looked for is a read too.
+    // The query for it is a read too.
     let reads = of_class(&home, LetGoClass::Reads).await;
     pass(&home, 11).await;
     sweep(&home).await;
@@ -131,7 +131,7 @@ async fn what_a_shorter_policy_is_set_for_comes_after_it() {
     let before = of_class(&home, LetGoClass::Reads).await;
     let below = set(&home, "main", 0, 20).await;
     assert!(matches!(&below, Err(Refusal::Invalid { field, detail }) if field == "reads" && detail.contains("86400")));
-    // They shorten it, act, wait until it may be swept, and put it back.
+    // They shorten it, act, wait until it can be swept, and restore it.
     set(&home, "main", 1, 20).await.unwrap();
     read(&home, 3).await;
     pass(&home, 2).await;
@@ -140,7 +140,7 @@ async fn what_a_shorter_policy_is_set_for_comes_after_it() {
     set(&home, "main", 10, 20).await.unwrap();
     let after = gone(&home);
     assert!(after.len() == 3 && after.is_disjoint(&before), "{after:?}");
-    // What they did stays: leaves tell who, what and when, and each policy is an entry.
+    // Their actions remain: leaves have user, action and time, and each policy is an entry.
     let lines = home.lines().await;
     let swept = lines.iter().filter(|line| line.timeline == "main" && after.contains(&line.seq));
     assert!(swept.clone().all(|line| line.action == "read" || line.action == "reads"));
@@ -178,7 +178,7 @@ async fn a_host_clock_that_is_a_year_ahead_for_a_minute_destroys_nothing() {
     let doubt = pruned.waits.expect("nothing is let go");
     assert!(doubt.now.since(doubt.last).micros() > 300 * DAY_MICROS && pruned.let_go.is_none());
     assert!(gone(&home).is_empty());
-    // Only an operator can speak for the clock.
+    // Only an operator can confirm the clock.
     let ada = home.caller("ada", None).await;
     home.engine.prune(&ada, timeline_id("main"), true, None).await.unwrap_err();
     assert!(gone(&home).is_empty());
@@ -198,7 +198,7 @@ async fn an_operator_can_say_that_the_clock_is_right() {
     fill(&home).await;
     let reads = of_class(&home, LetGoClass::Reads).await;
     home.close().await;
-    // Nobody ran the service for two weeks.
+    // The service was stopped for two weeks.
     house.clock.advance(14 * DAY_MICROS);
     let home = house.open().await;
     sweep(&home).await;
@@ -231,7 +231,7 @@ async fn system_lets_refusals_of_strangers_go_too() {
     clean(&house).await;
 }
 
-/// Entries of versions before keep what belongs to them beside their leaves.
+/// Entries of earlier versions have their contents next to their leaves.
 #[tokio::test]
 async fn what_was_recorded_by_a_version_before_goes_too() {
     let house = House::new();
@@ -270,14 +270,14 @@ async fn room_that_a_sweep_has_made_is_filled_again() {
     home.close().await;
     let [.., (bytes, entries), _, _, (bytes_after, entries_after)] = weights[..] else { panic!("{weights:?}") };
     assert!(entries_after - entries >= 3_000, "{weights:?}");
-    // A leaf, its hash and the key of its row: what it holds besides has gone, and so has the room for it.
+    // A leaf, its hash and the key of its row. Its contents are gone, and so is their space.
     assert!(bytes_after - bytes < 130 * (entries_after - entries), "{weights:?}");
     clean(&house).await;
 }
 
 #[tokio::test]
 async fn a_sweep_that_is_cut_off_is_finished_later_and_told_once() {
-    // Before it is committed; after that, before anything went; while it goes; and before it is told finished.
+    // Before it is committed, before anything is pruned, during pruning, and before it is marked finished.
     for (commits, pieces) in [(Some(0), usize::MAX), (None, 0), (None, 1), (None, 2)] {
         let house = House::new();
         let home = house.open().await;
@@ -291,7 +291,7 @@ async fn a_sweep_that_is_cut_off_is_finished_later_and_told_once() {
             store.fail_after(commits);
         }
         store.let_go_at_most(pieces);
-        // The power goes, and comes back.
+        // Power fails, and returns.
         let cut = home.engine.prune(&home.admin, timeline_id("main"), false, None).await;
         assert!(cut.is_err() || pieces >= 2, "{cut:?}");
         let left = gone(&home).len();
@@ -309,7 +309,7 @@ async fn a_sweep_that_is_cut_off_is_finished_later_and_told_once() {
     }
 }
 
-/// Returns a house that swept, and where its sweep stands.
+/// Returns a house with a sweep, and its position.
 pub(super) async fn swept() -> (House, u64, BTreeSet<u64>) {
     let house = House::new();
     let home = house.open().await;
@@ -321,7 +321,7 @@ pub(super) async fn swept() -> (House, u64, BTreeSet<u64>) {
     (house, position, reads)
 }
 
-/// Changes a sweep as somebody does who has the key that signs: everything fits, but for checkpoints that others kept.
+/// Changes a sweep with the signing key, so that everything matches except for external checkpoints.
 fn forge(house: &House, position: u64, change: impl FnOnce(&mut Sweep<'static>)) {
     let connection = connect(house);
     rewrite(&connection, MAIN, position, |_, payload| {
@@ -340,7 +340,7 @@ async fn what_was_taken_away_without_a_sweep_is_found() {
     for (position_of, depths) in [("change", &["full"][..]), ("read", &["full", "sample:100000", "tail:1000"][..])] {
         let (house, sweep, reads) = swept().await;
         let first = *reads.first().unwrap();
-        // An event; and a read from before the policy, which is kept forever.
+        // An event, and a read from before the policy, which is kept forever.
         let position = if position_of == "change" { 2 } else { first - 3 };
         assert!(position < first && position < sweep);
         empty(&house, position);
@@ -411,7 +411,7 @@ async fn rows_that_tell_of_retention_are_compared_with_the_entries() {
 #[tokio::test]
 async fn a_row_that_another_hand_wrote_makes_the_service_let_nothing_go() {
     let (house, _, reads) = swept().await;
-    // Position 3 tells of an event.
+    // Position 3 is an event.
     attack(&house, "INSERT INTO sweeps VALUES (2, 3, 0)");
     let home = house.open().await;
     sweep(&home).await;
@@ -446,7 +446,7 @@ async fn so_many_policies_and_no_more() {
     clean(&house).await;
 }
 
-/// Has somebody refused so often, each time with an event before it if so wished.
+/// Makes this many rejected requests, optionally with an event before each.
 async fn refuse_at_once(home: &Home<'_>, times: u64, caller: &Caller, between: bool) {
     let mut asking = tokio::task::JoinSet::new();
     for _ in 0..times {
@@ -483,7 +483,7 @@ async fn a_sweep_is_no_larger_than_its_limits_say() {
     assert!(swept.count < runs + 10, "{swept:?}");
     sweep(&home).await;
 
-    // Nothing is named, and it is looked at again where that ended.
+    // It names nothing, and the next one continues from there.
     for number in 0..=i64::try_from(SWEEP_ENTRIES_READ_MAX / 1_000).unwrap() {
         record(&home, "main", number * 1_000, 1_000).await;
     }

@@ -1,4 +1,4 @@
-//! Attacks by those who recompute what follows, with and without a key to sign it.
+//! Attacks that recompute all derived data, with and without a signing key.
 
 use std::sync::Arc;
 
@@ -27,7 +27,7 @@ async fn set_timer(home: &Home<'_>) {
     home.engine.set_timer(&home.admin, None, (None, request), None).await.unwrap();
 }
 
-/// What workers are handed comes from the database, and a scan compares it with the entries.
+/// Payloads for workers come from the database, and a scan compares them with the entries.
 #[tokio::test]
 async fn a_timer_that_carries_something_else() {
     let house = lived_in().await;
@@ -38,7 +38,7 @@ async fn a_timer_that_carries_something_else() {
     found(&house, "main", FindingKind::StateMismatch, None).await;
 }
 
-/// What falls due next is signed, so the clock does not go past a timer whose moment another hand has changed.
+/// The next due time is signed, so the clock does not go past a timer whose time was changed by an attacker.
 #[tokio::test]
 async fn a_timer_at_another_moment_stops_the_clock() {
     for forged in [
@@ -65,7 +65,7 @@ async fn a_timer_at_another_moment_stops_the_clock() {
     }
 }
 
-/// The service records no event but that of a firing, and a firing is what became of its event.
+/// The service itself records only events of firings, and a firing's outcome is its event.
 #[tokio::test]
 async fn events_of_timers_are_those_of_their_firings() {
     let house = lived_in().await;
@@ -106,10 +106,10 @@ async fn events_of_timers_are_those_of_their_firings() {
         let frontier = recompute(&house, |connection| {
             rewrite(connection, MAIN, position, |record, payload| {
                 if position == by_user {
-                    // It is said that a timer recorded it.
+                    // Claims that a timer recorded it.
                     of_service(record);
                 } else if position == by_service {
-                    // What the firing recorded is said to be another event.
+                    // Claims that the firing recorded another event.
                     record.subject = "firing_00000000000000000000000000".into();
                 } else {
                     let text = String::from_utf8(payload.clone()).unwrap();
@@ -127,7 +127,7 @@ async fn refused(house: &House) -> OpenError {
     house.try_open(house.store()).await.err().expect("it is not opened")
 }
 
-/// Lets everything that follows from the entries follow from them.
+/// Recomputes everything that is derived from the entries.
 fn recompute(house: &House, change: impl FnOnce(&Connection)) -> Frontier {
     let connection = connect(house);
     change(&connection);
@@ -138,7 +138,7 @@ fn edit(connection: &Connection) {
     rewrite(connection, MAIN, 300, |record, _| record.actor = "mallory".into());
 }
 
-/// Signs what was recomputed with the service's own key.
+/// Signs the recomputed state with the service's own key.
 async fn steal_the_key(house: &House, frontier: &Frontier) {
     let signer = &house.signer;
     sign(&connect(house), MAIN, frontier, "timenav.test/main", signer.public_key(), |message| signer.sign(message));
@@ -150,7 +150,7 @@ async fn t04_an_edited_entry_and_the_tree_over_it() {
     let house = lived_in().await;
     let size = recompute(&house, edit).size();
     found(&house, "main", FindingKind::CheckpointMismatch, Some(size)).await;
-    // The signature alone is enough to see it, also quickly.
+    // The signature alone shows it, also in a quick scan.
     for depth in [Depth::Full, Depth::Quick] {
         check_found(&look(&house, "main", depth, Outside::Nothing).await, FindingKind::CheckpointMismatch, Some(size));
     }
@@ -164,13 +164,13 @@ async fn t05_the_same_without_the_statement() {
     let size = recompute(&house, edit).size();
     attack(&house, "UPDATE timelines SET statement = x'' WHERE timeline = 2");
     found(&house, "main", FindingKind::ExternalCheckpointInconsistent, Some(size)).await;
-    // What is signed with the newest entries cannot just be left out.
+    // The data signed with the newest entries cannot be omitted.
     let alone = look(&house, "main", Depth::Full, Outside::Nothing).await;
     check_found(&alone, FindingKind::BadSignature, Some(size));
     assert!(matches!(refused(&house).await, OpenError::Head { .. }));
 }
 
-/// An advance that nobody began would move the clock, and what is known of timers as a whole says whether one goes on.
+/// A forged advance would move the clock. A signed summary of the timers says whether one is in progress.
 #[tokio::test]
 async fn what_is_known_of_timers_is_signed() {
     let house = lived_in().await;
@@ -197,7 +197,7 @@ async fn t06_no_entry_is_without_a_signature() {
     check_found(&scan, FindingKind::CheckpointMismatch, Some(size));
 }
 
-/// Gives every entry from a position on another one.
+/// Shifts the positions of all entries from a position on.
 fn renumber(connection: &Connection, first: u64, by: i64) {
     let last = (first..10_000).take_while(|position| exists(connection, *position)).last().unwrap();
     let mut moved: Vec<_> = (first..=last).map(|position| (position, row(connection, MAIN, position))).collect();
@@ -255,7 +255,7 @@ async fn t17_a_ledger_under_another_name() {
     attack(&house, "UPDATE timelines SET timeline_id = 'one' WHERE timeline_id = 'two'");
     let scan = found(&house, "one", FindingKind::OriginMismatch, None).await;
     assert!(told(&scan).iter().any(|(kind, _)| *kind == FindingKind::LeafMismatch));
-    // `two` is gone, and its checkpoint outside tells that it was there.
+    // `two` is gone, and its external checkpoint proves that it existed.
     found(&house, "two", FindingKind::Rollback, Some(0)).await;
     found(&house, "system", FindingKind::StateMismatch, None).await;
 }
@@ -275,7 +275,7 @@ async fn t21_a_history_signed_with_another_key() {
 #[tokio::test]
 async fn t22_a_history_signed_with_the_stolen_key() {
     let house = lived_in().await;
-    // By whoever might do that: nothing else gives it away.
+    // By a user with permission, so nothing else reveals it.
     let frontier = recompute(&house, |connection| {
         rewrite(connection, MAIN, first_reads(connection), |_, payload| {
             let text = std::str::from_utf8(payload).unwrap();
@@ -286,7 +286,7 @@ async fn t22_a_history_signed_with_the_stolen_key() {
     let scan = found(&house, "main", FindingKind::ExternalCheckpointInconsistent, Some(frontier.size())).await;
     assert!(scan.findings.iter().any(|finding| finding.kind == FindingKind::Fork), "both are signed");
     assert!(matches!(refused(&house).await, OpenError::Fork { .. }));
-    // Without a checkpoint from outside it passes, and the scan says so.
+    // Without an external checkpoint it passes, and the scan says so.
     let alone = look(&house, "main", Depth::Full, Outside::Nothing).await;
     assert_eq!(told(&alone), []);
     assert!(alone.not_checked.iter().any(|sentence| sentence.contains("no checkpoint from outside")));
@@ -295,7 +295,7 @@ async fn t22_a_history_signed_with_the_stolen_key() {
 #[tokio::test]
 async fn t28_an_entry_without_effect_is_dropped() {
     let house = lived_in().await;
-    // Replaying the tables alone shows nothing: only the tree does.
+    // Replaying the tables does not show it, only the tree does.
     let size = recompute(&house, |connection| {
         rewrite(connection, MAIN, first_reads(connection), |_, payload| *payload = read_by_nobody(payload));
     })
@@ -319,7 +319,7 @@ async fn t30_another_version_of_the_format() {
 
 #[tokio::test]
 async fn t25_a_host_time_that_goes_down() {
-    // The service never records that: only who signs with its key can.
+    // The service never records that, only someone with its signing key can.
     let house = lived_in().await;
     let frontier = recompute(&house, |connection| {
         rewrite(connection, MAIN, 705, |record, _| record.recorded_at = "2020-01-01T00:00:00Z".into());

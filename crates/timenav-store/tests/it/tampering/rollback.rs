@@ -1,4 +1,4 @@
-//! Attacks with whole files, and with the end of a ledger: what only a checkpoint outside shows.
+//! Attacks with whole files, and with the end of a ledger, which only an external checkpoint reveals.
 
 use std::path::PathBuf;
 
@@ -11,7 +11,7 @@ use super::{Outside, check_found, clean, found, lived_in, look, look_at, record,
 use crate::house::House;
 use crate::sample::timeline_id;
 
-/// Returns a house that went on after a copy of it was made.
+/// Returns a house that continued after a copy was made.
 async fn went_on() -> (House, PathBuf) {
     let house = lived_in().await;
     let older = house.path().with_extension("older");
@@ -32,7 +32,7 @@ async fn t11_and_t12_the_end_is_cut_off_or_an_older_copy_put_back() {
         let scan = look(&house, "main", depth, Outside::Kept).await;
         assert_eq!(told(&scan), [(FindingKind::Rollback, Some(size))], "{depth}");
         assert_eq!(scan.findings[0].last_good_checkpoint, Some(size));
-        // Nothing inside an older copy is wrong.
+        // An older copy is consistent in itself.
         let alone = look(&house, "main", depth, Outside::Nothing).await;
         assert_eq!(told(&alone), []);
         assert!(alone.not_checked.iter().any(|sentence| sentence.contains("older copy")));
@@ -60,7 +60,7 @@ async fn t13_an_older_copy_is_written_on() {
             let expected = if count == 10 { FindingKind::Rollback } else { FindingKind::Fork };
             check_found(&scan, expected, None);
         }
-        // The service itself, running on the other history, is compared with what it keeps now.
+        // The service itself, running on the other history, is compared with its current checkpoints.
         clean(&house).await;
     }
 }
@@ -98,7 +98,7 @@ async fn t24_an_empty_database() {
 async fn the_file_is_replaced_while_the_service_runs() {
     let (house, older) = went_on().await;
     let home = house.open().await;
-    // What the service remembers is a checkpoint outside the database too.
+    // The service's memory is an external checkpoint too.
     let connection = rusqlite::Connection::open(house.path()).unwrap();
     connection.execute("ATTACH ?1 AS older", [older.to_str().unwrap()]).unwrap();
     connection
@@ -109,7 +109,7 @@ async fn the_file_is_replaced_while_the_service_runs() {
         .unwrap();
     let scan = look(&house, "main", Depth::Quick, Outside::Kept).await;
     check_found(&scan, FindingKind::Rollback, None);
-    // The service does not write on a history that is not the one it knows, not even that it looked.
+    // The service does not write to an unknown history, not even an entry about the scan.
     let main = timeline_id("main");
     let refused = home.engine.detect_tampering(&home.admin, &main, Depth::Quick, &mut |_| ()).await.unwrap_err();
     assert!(matches!(refused, Refusal::Unavailable(_)), "{refused:?}");

@@ -1,16 +1,16 @@
-//! Rows that let somebody in or move something, written by who can write the database and has no key of the service.
+//! Rows that grant access or move something, written by an attacker with write access to the database but without the
+//! service's keys.
 
 use timenav_engine::{Acceptance, ApiKeyRequest, KeptFor, OpenError, RetentionRequest};
 
 use super::authority::request;
 use super::*;
 
-/// Returns why the service does not start.
 pub(super) async fn refused(house: &House) -> Option<OpenError> {
     house.try_open(house.store()).await.err()
 }
 
-/// Has each table of a house that lets somebody in have rows.
+/// Ensures that each table with permissions or credentials has rows.
 pub(super) async fn furnished(house: House) -> House {
     let home = house.open().await;
     let ada = home.user("ada", false).await;
@@ -39,7 +39,7 @@ pub(super) async fn furnished(house: House) -> House {
     house
 }
 
-/// What is written, and the timeline whose rows are not those that were signed.
+/// The statement, and the timeline whose rows no longer match the signed ones.
 pub(super) const ATTACKS: [(&str, &str); 44] = [
     ("UPDATE users SET operator = 1 WHERE user_id = 'ada'", "system"),
     ("UPDATE users SET restriction = 'full_access' WHERE user_id = 'bob'", "system"),
@@ -53,7 +53,7 @@ pub(super) const ATTACKS: [(&str, &str); 44] = [
     ("UPDATE api_keys SET timeline_id = 'other' WHERE user_id = 'ada'", "system"),
     ("UPDATE api_keys SET created_at = 0 WHERE user_id = 'ada'", "system"),
     ("DELETE FROM api_keys WHERE user_id = 'ada'", "system"),
-    // Somebody new, who has chosen what shows who they are.
+    // A new user with credentials chosen by the attacker.
     (
         "INSERT INTO api_keys (key_id, hash, user_id, timeline_id, label, created_at)
         SELECT substr(key_id, 1, length(key_id) - 1) || 'z', randomblob(32), user_id, timeline_id, label, created_at
@@ -79,7 +79,7 @@ pub(super) const ATTACKS: [(&str, &str); 44] = [
     ("DELETE FROM sessions", "system"),
     ("UPDATE permissions SET role = 'admin' WHERE user_id = 'bob'", "main"),
     ("INSERT INTO permissions VALUES (2, 'ada', 'write', NULL)", "main"),
-    // Nobody stays for longer than they were let in for, and nobody is put out before.
+    // No permission is extended, and none is shortened.
     ("UPDATE permissions SET expires_at = NULL WHERE user_id = 'bob'", "main"),
     ("UPDATE permissions SET expires_at = expires_at + 1 WHERE user_id = 'bob'", "main"),
     ("UPDATE permissions SET expires_at = 1 WHERE timeline = 2 AND user_id = 'admin'", "main"),
@@ -93,7 +93,7 @@ pub(super) const ATTACKS: [(&str, &str); 44] = [
     ("UPDATE timelines SET anchors_count = 0 WHERE timeline = 2", "main"),
     ("UPDATE timelines SET events_count = 9 WHERE timeline = 2", "main"),
     ("UPDATE timelines SET fork_size = 1 WHERE timeline_id = 'fork'", "fork"),
-    // What the service itself would let go then, in its own name.
+    // Would make the service prune data itself.
     ("UPDATE policies SET reads_seconds = 1 WHERE timeline = 2", "main"),
     ("UPDATE policies SET position = position + 1 WHERE timeline = 2 AND reads_seconds = 864000", "main"),
     ("DELETE FROM policies WHERE timeline = 2 AND reads_seconds = 1728000", "main"),
@@ -104,7 +104,7 @@ pub(super) const ATTACKS: [(&str, &str); 44] = [
         WHERE timeline_id = 'fork'",
         "fork",
     ),
-    // Whose entries a ledger begins with says with whose rights its timers fire.
+    // The origins of a ledger decide whose permissions its timers fire with.
     ("UPDATE timelines SET origins = '0 far.example/main' WHERE timeline_id = 'fork'", "fork"),
 ];
 
@@ -127,7 +127,7 @@ async fn rows_that_were_not_signed_start_nothing() {
     house.open().await.close().await;
 }
 
-/// What versions before feature level 7 have signed says nothing of policies: each needs an entry of its own. With the next
+/// Statements of versions before feature level 7 do not cover policies, so each policy needs an entry. With the next
 /// entry they are signed.
 #[tokio::test]
 async fn policies_that_were_not_signed_yet_are_those_of_their_entries() {
@@ -153,7 +153,7 @@ async fn policies_that_were_not_signed_yet_are_those_of_their_entries() {
     clean_while_open(&home).await;
     home.engine.close().await;
     drop(home);
-    // What it has signed since says all.
+    // Its later statements cover everything.
     let statement = "DELETE FROM policies WHERE timeline = 2 AND reads_seconds = 1728000";
     connect(&house).execute(statement, []).unwrap();
     assert!(matches!(refused(&house).await, Some(OpenError::Rows { .. })));
@@ -173,7 +173,7 @@ async fn no_operator_accepts_them_either() {
     assert!(matches!(refused(&house).await, Some(OpenError::Rows { .. })));
 }
 
-/// The statement of an older state is of an older tree, which is not the one that is kept outside.
+/// The statement of an older state belongs to an older tree, which is not the one in the external checkpoint.
 #[tokio::test]
 async fn an_old_statement_put_back_with_its_rows_is_of_an_old_tree() {
     let mut house = House::new();
@@ -206,7 +206,7 @@ async fn an_old_statement_put_back_with_its_rows_is_of_an_old_tree() {
     assert!(matches!(refused(&house).await, Some(OpenError::Rollback { .. })), "a tree of another time");
 }
 
-/// Rows are read when the service starts: what another hand writes while it runs lets nobody in.
+/// Rows are read when the service starts. Rows written while it runs grant nothing.
 #[tokio::test]
 async fn rows_written_while_it_runs_are_not_read_and_stop_the_next_start() {
     let house = furnished(House::new()).await;
@@ -222,7 +222,7 @@ async fn rows_written_while_it_runs_are_not_read_and_stop_the_next_start() {
     assert!(matches!(refused(&house).await, Some(OpenError::Rows { .. })));
 }
 
-/// What somebody was, had or might do before, put back while the service runs, or made up.
+/// Former or forged credentials and permissions, written while the service runs.
 #[tokio::test]
 async fn what_is_written_while_it_runs_lets_nobody_in_and_moves_nothing() {
     let house = furnished(House::new()).await;
@@ -244,10 +244,10 @@ async fn what_is_written_while_it_runs_lets_nobody_in_and_moves_nothing() {
     engine.log_out(&session.caller, false).await.unwrap();
     let shown = read(admin).await.unwrap().clock;
     let written = [
-        // A key and a session that were good once.
+        // A key and a session that were valid once.
         "REPLACE INTO main.api_keys SELECT * FROM k",
         "REPLACE INTO main.sessions SELECT * FROM s",
-        // A restriction is lifted, and a clock moved.
+        // Lifts a restriction, and moves a clock.
         "UPDATE main.users SET restriction = 'full_access' WHERE user_id = 'bob'",
         "UPDATE main.permissions SET role = 'admin' WHERE user_id = 'bob'",
         "UPDATE main.timelines SET clock_virtual = clock_virtual + 31536000000000, clock_generation = 9 WHERE timeline = 2",
@@ -255,7 +255,7 @@ async fn what_is_written_while_it_runs_lets_nobody_in_and_moves_nothing() {
     for statement in written {
         assert!(kept.execute(statement, []).unwrap() > 0, "{statement}");
     }
-    // A key that is new: what it hashes to is that of a text which is known.
+    // A new key with the hash of a known text.
     let new = "UPDATE main.api_keys SET key_id = substr(key_id, 1, length(key_id) - 1) || 'z', user_id = 'admin'
         WHERE key_id = ?1";
     assert!(engine.authenticate(&secret).is_err() && engine.authenticate_session(&session.secret).is_err());
@@ -265,7 +265,7 @@ async fn what_is_written_while_it_runs_lets_nobody_in_and_moves_nothing() {
     assert!(engine.identify_session(&session.secret).await.unwrap().is_err());
     assert!(read(&bob).await.is_err());
     assert_eq!(read(admin).await.unwrap().clock, shown);
-    // Whoever is here stays, although their row is gone.
+    // The current user stays, although their row is gone.
     let ada = home.caller("ada", None).await;
     assert!(kept.execute("DELETE FROM main.api_keys WHERE user_id = 'ada'", []).unwrap() > 0);
     assert!(engine.read_clock(&ada, Some(timeline_id("hers"))).await.is_ok());
@@ -274,7 +274,7 @@ async fn what_is_written_while_it_runs_lets_nobody_in_and_moves_nothing() {
     assert!(matches!(refused(&house).await, Some(OpenError::Rows { .. })));
 }
 
-/// As with the rows of `system`: those of a timeline count with the statement of their own tree.
+/// Like for rows of `system`: those of a timeline count with the statement of their own tree.
 #[tokio::test]
 async fn old_permissions_and_an_old_clock_put_back_with_their_statement_are_of_an_old_tree() {
     for (table, rows) in [

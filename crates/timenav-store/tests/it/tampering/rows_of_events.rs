@@ -1,12 +1,12 @@
-//! Attacks on many rows of events at once, such as leave counts and plain sums as they were: a scan passes over all
-//! rows, and must not take others for those that were recorded.
+//! Attacks on several rows of events at once that preserve counts and simple sums: a scan reads all rows, and must
+//! detect them.
 
 use timenav_core::intervention::Effect;
 use timenav_engine::InterventionRequest;
 
 use super::*;
 
-/// What is done to the rows, and what is found: where, and in which words.
+/// A change of the rows, and the expected findings: positions and texts.
 type Attack = (&'static str, &'static [(Option<u64>, &'static str)]);
 
 const CONTENT: &str = "its content is not what was recorded";
@@ -14,10 +14,10 @@ const MISSING: &str = "the row is missing";
 const CANCELLED: &str = "it is marked as cancelled, but no entry says so";
 const NOT_ENDED: &str = "the previous version is not marked as ending here";
 
-/// Event `e<n>` is recorded at position n + 2 of `main`. `e1` is corrected at 12, `e2` at 13; `e3` is cancelled at 14
+/// Event `e<n>` is recorded at position n + 2 of `main`. `e1` is corrected at 12, `e2` at 13. `e3` is canceled at 14
 /// and restored at 15.
 const ATTACKS: [Attack; 17] = [
-    // Rows in each other's place.
+    // Swapped rows.
     (
         "UPDATE events SET content = b.content FROM (SELECT position, content FROM events) b
         WHERE events.position IN (7, 8) AND b.position = 15 - events.position",
@@ -32,7 +32,7 @@ const ATTACKS: [Attack; 17] = [
         "UPDATE events SET until = 25 - until WHERE until IN (12, 13)",
         &[(Some(3), CANCELLED), (Some(4), CANCELLED), (Some(12), NOT_ENDED), (Some(13), NOT_ENDED)],
     ),
-    // As much is added to one as is taken from another.
+    // The same amount is added to one and subtracted from another.
     (
         "UPDATE events SET time = time + iif(event_id = 'e5', 1, -1) WHERE event_id IN ('e5', 'e6')",
         &[(Some(7), "the time of the row"), (Some(8), "the time of the row")],
@@ -42,12 +42,12 @@ const ATTACKS: [Attack; 17] = [
         WHERE event_id IN ('e5', 'e6')",
         &[(Some(7), CONTENT), (Some(8), CONTENT)],
     ),
-    // The same is done to two, as cancels out where bits are added.
+    // The same change in two rows, which cancels out in an XOR.
     (
         "UPDATE events SET content = replace(content, 'happened', 'nothing') WHERE event_id IN ('e5', 'e6')",
         &[(Some(7), CONTENT), (Some(8), CONTENT)],
     ),
-    // A row doubled, alone, twice, and in the place of another.
+    // A duplicated row, alone, twice, and in place of another.
     (
         "INSERT INTO events
         SELECT timeline, cell, time + 1, position, until, lat, lon, event_id, place, content, name_key, parties,
@@ -66,7 +66,7 @@ const ATTACKS: [Attack; 17] = [
         WHERE event_id = 'e5'",
         &[(Some(7), MISSING)],
     ),
-    // Where versions cease to stand.
+    // The ends of versions.
     ("UPDATE events SET until = NULL WHERE position = 3", &[(Some(12), NOT_ENDED)]),
     ("UPDATE events SET until = 13 WHERE position = 7", &[(Some(7), CANCELLED)]),
     ("UPDATE events SET until = position WHERE position = 7", &[(Some(7), CANCELLED)]),
@@ -75,7 +75,7 @@ const ATTACKS: [Attack; 17] = [
         "UPDATE events SET until = iif(position = 3, NULL, 12) WHERE position IN (3, 7)",
         &[(Some(7), CANCELLED), (Some(12), NOT_ENDED)],
     ),
-    // What another entry has made, and none has.
+    // Versions created by another entry, and by none.
     (
         "INSERT INTO events (timeline, cell, time, position, event_id, content) VALUES (2, -1, 7, 14, 'e3', '{}')",
         &[(None, "table events has 14 rows"), (Some(14), "the entry created no version, but there is one")],
@@ -127,8 +127,8 @@ async fn rows_that_look_alike_as_a_whole_are_told_apart() {
     }
 }
 
-/// Rows are found by the index of ids, so one that is not in it is not there for who asks, though a pass over the table
-/// comes by.
+/// Rows are looked up by the index by id, so one missing from it is invisible to queries, though a pass over the table
+/// reads it.
 #[tokio::test]
 async fn a_row_that_the_index_of_ids_lacks() {
     let house = changed().await;
@@ -143,7 +143,8 @@ async fn a_row_that_the_index_of_ids_lacks() {
     assert!(scan.findings[0].evidence.contains(MISSING), "{:#?}", scan.findings);
 }
 
-/// Nobody sees such a row before the ledger has come to its position; then it would be an event that was never recorded.
+/// Such a row is invisible until the ledger has reached its position. Then it would be an event that was never
+/// recorded.
 #[tokio::test]
 async fn a_row_of_an_entry_that_is_not_there_yet() {
     let house = changed().await;

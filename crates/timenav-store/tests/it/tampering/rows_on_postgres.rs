@@ -1,4 +1,4 @@
-//! The attacks on rows that let somebody in or move something, on a PostgreSQL that other hands can write, too.
+//! The attacks on rows that grant access or move something, on a PostgreSQL that attackers can write to.
 
 use timenav_engine::{OpenError, Refusal};
 
@@ -9,7 +9,7 @@ use crate::cluster::execute;
 /// The tables with rows of that kind.
 const TABLES: [&str; 7] = ["users", "api_keys", "passwords", "sessions", "permissions", "policies", "timelines"];
 
-/// Says what an attack on SQLite says, as PostgreSQL has it.
+/// Translates an attack from SQLite to PostgreSQL.
 fn spoken(attack: &str) -> String {
     let main = "(SELECT timeline FROM timelines WHERE timeline_id = 'main')";
     attack
@@ -30,13 +30,13 @@ fn attack(house: &House, statement: &str) {
     execute(&house.database(), &checked);
 }
 
-/// Keeps the rows as they are.
+/// Saves the rows.
 fn keep(house: &House) {
     let tables = TABLES.map(|table| format!("CREATE TABLE kept.{table} AS TABLE {table};"));
     execute(&house.database(), &format!("CREATE SCHEMA kept; {}", tables.concat()));
 }
 
-/// Puts back the rows that were kept.
+/// Restores the saved rows.
 fn put_back(house: &House, tables: &[&str]) {
     let one = |table: &&str| format!("DELETE FROM {table}; INSERT INTO {table} SELECT * FROM kept.{table};");
     execute(&house.database(), &tables.iter().map(one).collect::<String>());
@@ -82,13 +82,15 @@ async fn old_rows_put_back_are_not_those_that_were_signed_last() {
         let again = |table: &&str| format!("DELETE FROM {table}; INSERT INTO {table} SELECT * FROM new.{table};");
         execute(&house.database(), &tables.iter().map(again).collect::<String>());
     }
-    // With the statements and heads that were signed for them they are of an old tree, which is not the one kept outside.
+    // With the statements and heads that were signed for them, they belong to an old tree, which is not the one in the
+    // external checkpoint.
     put_back(&house, &TABLES);
     let refused = refused(&house).await;
     assert!(matches!(&refused, Some(OpenError::Rollback { .. })), "{refused:?}");
 }
 
-/// A service reads rows again once another one has changed them: what a third hand wrote meanwhile lets nobody in at either.
+/// A service reads rows again after another one has changed them. Rows written by an attacker in the meantime grant
+/// nothing at either.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn rows_written_beside_two_services_let_nobody_in_at_either() {
     let house = furnished(House::on_postgres()).await;
@@ -99,7 +101,7 @@ async fn rows_written_beside_two_services_let_nobody_in_at_either() {
     attack(&house, "UPDATE users SET operator = true WHERE user_id = 'ada'");
     attack(&house, &spoken("INSERT INTO permissions VALUES (2, 'ada', 'admin', NULL)"));
     attack(&house, "DELETE FROM api_keys WHERE user_id = 'bob'");
-    // What one does has the other one read what is there.
+    // An action of one service makes the other one read the rows.
     let made = home.engine.create_user(&home.admin, user_id("eve"), false, None).await;
     let steered = home.engine.set_anchor(&home.admin, None, anchor(), None).await;
     for engine in [&home.engine, &there.engine] {
@@ -116,8 +118,8 @@ async fn rows_written_beside_two_services_let_nobody_in_at_either() {
     assert!(matches!(refused(&house).await, Some(OpenError::Rows { .. })));
 }
 
-/// Rows that were there once, put back while two services run: what was taken away stays away, and no service goes on from
-/// what was before.
+/// Old rows restored while two services run: revoked permissions stay revoked, and no service continues from the old
+/// state.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn old_rows_put_back_beside_two_services_let_nobody_in_at_either() {
     for tables in [["api_keys"].as_slice(), &["permissions"], &["timelines"], &TABLES] {
@@ -141,7 +143,7 @@ async fn old_rows_put_back_beside_two_services_let_nobody_in_at_either() {
         let steered = home.engine.set_anchor(&home.admin, None, anchor(), None).await;
         assert!(steered.is_ok() && there.engine.read_clock(&kept, Some(main.clone())).await.is_err());
         put_back(&house, tables);
-        // What one does has the other one read what is there.
+        // An action of one service makes the other one read the rows.
         let made = home.engine.create_user(&home.admin, user_id("mallory"), false, None).await;
         let went_back = tables.contains(&"timelines");
         assert_eq!(made.is_err(), went_back, "{tables:?}: {made:?}");
@@ -156,7 +158,7 @@ async fn old_rows_put_back_beside_two_services_let_nobody_in_at_either() {
             }
             let steered = engine.set_anchor(&home.admin, None, anchor(), None).await;
             assert!(!went_back || steered.is_err() && engine.ready().await.is_err(), "{tables:?}: {steered:?}");
-            // One table alone does not go with the others, which is found first.
+            // One table alone does not match the others, which is detected first.
             let is_rollback = matches!(steered, Err(Refusal::Diverged(_)));
             assert_eq!(is_rollback, tables == TABLES, "{tables:?}: {steered:?}");
         }

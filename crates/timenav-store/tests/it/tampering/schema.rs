@@ -1,4 +1,4 @@
-//! Attacks with what a file defines: SQLite would run it inside the service.
+//! Attacks on the schema of a file, which SQLite would execute inside the service.
 
 use timenav_core::scan::{Depth, FindingKind};
 use timenav_store::SqliteStore;
@@ -7,7 +7,7 @@ use super::{Outside, check_found, connect, lived_in, look, told};
 use crate::house::House;
 use crate::sample::timeline_id;
 
-/// Takes a planted permission away whenever somebody looks, and puts it back after.
+/// Deletes a forged permission before each scan, and inserts it again afterwards.
 const HIDING_TRIGGERS: &str = "INSERT INTO permissions VALUES (2, 'mallory', 'admin', NULL);
     CREATE TRIGGER hide AFTER INSERT ON entries
         WHEN instr(new.leaf, CAST('\"action\":\"detect_tampering\"' AS BLOB)) > 0
@@ -28,7 +28,7 @@ fn attack(house: &House, statements: &str) {
     connect(house).execute_batch(statements).unwrap();
 }
 
-/// Checks that every scan says what is laid out otherwise, and that the service does not start.
+/// Checks that every scan reports the difference in the schema, and that the service does not start.
 async fn check(statements: &str, says: &str) {
     let house = lived_in().await;
     attack(&house, statements);
@@ -85,7 +85,7 @@ async fn tables_indexes_and_columns_that_are_not_the_services() {
     }
 }
 
-/// What is planted while the service runs does not run, and the next look tells of it.
+/// An object created while the service runs is not executed, and the next scan reports it.
 #[tokio::test]
 async fn a_trigger_that_is_planted_while_the_service_runs() {
     let house = lived_in().await;
@@ -103,7 +103,7 @@ async fn a_trigger_that_is_planted_while_the_service_runs() {
     home.engine.close().await;
 }
 
-/// An index under its right definition that was made under another one finds less than there is.
+/// An index created under another definition, but with the right one in the schema, finds too few rows.
 #[tokio::test]
 async fn an_index_that_lacks_a_row() {
     let house = lived_in().await;
@@ -118,6 +118,6 @@ async fn an_index_that_lacks_a_row() {
     let scan = look(&house, "system", Depth::Full, Outside::Kept).await;
     check_found(&scan, FindingKind::StateMismatch, None);
     assert!(scan.findings.iter().any(|finding| finding.evidence.contains("events_by_place")), "{:#?}", scan.findings);
-    // The entries of no timeline differ from what they are compared with.
+    // No timeline's entries differ from the rows they are compared with.
     assert_eq!(told(&look(&house, "main", Depth::Full, Outside::Kept).await), []);
 }

@@ -1,4 +1,4 @@
-//! Attacks on the change from one signing key to another.
+//! Attacks on the rotation of signing keys.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use crate::house::House;
 
 const SEEDS: [[u8; 32]; 4] = [[7; 32], [8; 32], [9; 32], [66; 32]];
 
-/// Returns a house whose key was rotated so often.
+/// Returns a house after this many key rotations.
 async fn rotated(times: usize) -> House {
     let mut house = lived_in().await;
     for seed in &SEEDS[1..=times] {
@@ -29,7 +29,8 @@ fn key(seed: [u8; 32]) -> String {
     VerifierKey::new("timenav.test/main", SeedSigner::new(seed).public_key()).unwrap().to_string()
 }
 
-/// Rewrites the payload of the last entry but so many, and signs what follows with the key of that seed.
+/// Rewrites the payload of the entry `before` positions before the last one, and signs everything after it with the key
+/// of that seed.
 async fn rewrite_last(house: &House, before: u64, seed: [u8; 32], change: impl Fn(&str) -> String) -> u64 {
     let size = look(house, "main", Depth::Quick, Outside::Kept).await.size;
     let position = size - 1 - before;
@@ -59,7 +60,7 @@ async fn an_entry_that_names_another_key_than_the_one_that_signs() {
         let scan = look(&house, "main", depth.parse().unwrap(), Outside::Nothing).await;
         assert_eq!(told(&scan), [(FindingKind::UnknownKey, Some(position))], "{:?}", scan.findings);
     }
-    // The one kept outside tells anyhow.
+    // The external checkpoint reveals it in any case.
     let scan = look(&house, "main", Depth::Full, Outside::Kept).await;
     check_found(&scan, FindingKind::ExternalCheckpointInconsistent, None);
 }
@@ -67,7 +68,7 @@ async fn an_entry_that_names_another_key_than_the_one_that_signs() {
 #[tokio::test]
 async fn a_key_that_nobody_gave_its_place_to() {
     let house = rotated(2).await;
-    // The entries say: the first gave its place to the second, and a fourth to the third.
+    // According to the entries, the first key was replaced by the second, and the third by a fourth.
     let position = rewrite_last(&house, 0, SEEDS[2], |text| text.replace(&key(SEEDS[1]), &key(SEEDS[3]))).await;
     let scan = look(&house, "main", Depth::Full, Outside::Nothing).await;
     assert_eq!(told(&scan), [(FindingKind::UnknownKey, Some(position))], "{:?}", scan.findings);

@@ -1,4 +1,4 @@
-//! Attacks on what follows from the ledger, the ledger left as it is.
+//! Attacks on data derived from the ledger, which itself is unchanged.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +13,7 @@ use super::{Outside, attack, check_found, clean, connect, found, lived_in, look,
 use crate::house::House;
 use crate::sample::{event_id, host, moment, timeline_id, user_id};
 
-/// Changes one table after the other, each in a house of its own, and looks for what a scan says of it.
+/// Changes one table at a time, each in a new house, and checks the findings of a scan.
 async fn check_state_mismatches(timeline: &str, attacks: &[(&str, &str)]) {
     for (statement, says) in attacks {
         let house = lived_in().await;
@@ -23,7 +23,7 @@ async fn check_state_mismatches(timeline: &str, attacks: &[(&str, &str)]) {
         assert!(all.iter().any(|evidence| evidence.contains(says)), "{statement}: {all:#?}");
         assert!(scan.findings.iter().all(|finding| finding.kind == FindingKind::StateMismatch), "{all:#?}");
         assert_eq!(scan.findings[0].last_good_checkpoint.is_some(), scan.findings[0].position.is_none());
-        // The entries are as they were: what does not replay them sees nothing.
+        // The entries are unchanged, so a scan that does not replay them finds nothing.
         assert!(!look(&house, timeline, Depth::Quick, Outside::Kept).await.tampering_detected(), "{statement}");
     }
 }
@@ -62,7 +62,7 @@ async fn t18_every_table_that_follows_on_a_timeline() {
         ("INSERT INTO interventions VALUES (2, 'e9', 5, 'x')", "table interventions has 1 rows"),
         ("UPDATE events SET lat = 1 WHERE timeline = 2 AND event_id = 'e10'", "e10: the point"),
         ("UPDATE events SET cell = 5 WHERE timeline = 2 AND event_id = 'e10'", "e10: the cell"),
-        // Coordinates that the event does not tell, but the place that it names.
+        // Coordinates from the event's place name, not from the event.
         ("UPDATE events SET lat = 1 WHERE timeline = 2 AND event_id = 'e9'", "e9: the point"),
         (
             "UPDATE events SET lat = NULL, lon = NULL, cell = -1 WHERE timeline = 2 AND event_id = 'e9'",
@@ -78,7 +78,7 @@ async fn t18_every_table_that_follows_on_a_timeline() {
     check_state_mismatches("main", &attacks).await;
 }
 
-/// Somebody whose permission expires stays for longer, for good, or is put out before.
+/// The end of a permission is postponed, removed, or brought forward.
 #[tokio::test]
 async fn t18_when_a_permission_expires() {
     for end in ["NULL", "expires_at + 1", "1"] {
@@ -188,7 +188,7 @@ async fn what_is_gone_and_was_not_erased() {
     assert_eq!((told(&scan), scan.checked_count("erased")), (vec![], 2));
 }
 
-/// Without the payload of some entries the state cannot be followed. That is no way to hide that it is gone.
+/// Without the payload of some entries the state cannot be replayed. That does not hide that they are missing.
 #[tokio::test]
 async fn what_is_gone_of_every_action_is_found() {
     let house = lived_in().await;
@@ -216,7 +216,7 @@ async fn what_is_gone_of_every_action_is_found() {
     assert!(actions.contains("travel") && actions.contains("set_access_control"), "{actions:?}");
 }
 
-/// Rows under a number that no timeline has: no ledger tells of them, so that of the service does.
+/// Rows with a number that no timeline has: no ledger covers them, so the service's does.
 #[tokio::test]
 async fn rows_of_a_timeline_that_is_not_there() {
     let entry_of = |number: i64| number << 40;
@@ -260,7 +260,7 @@ async fn rows_of_a_timeline_that_is_not_there() {
             let expected = format!("table {table} has rows of timeline number {number}, which does not exist");
             assert_eq!(scan.findings[0].evidence, expected);
         }
-        // It is in nobody's ledger, so no other timeline can tell.
+        // No ledger has it, so other timelines cannot reveal it.
         assert!(!look(&house, "main", Depth::Full, Outside::Kept).await.tampering_detected(), "{statement}");
     }
 }
@@ -280,7 +280,7 @@ async fn a_timeline_whose_row_is_gone_leaves_what_shows_it() {
     }
 }
 
-/// Corrects, changes and cancels events, and forks what is there.
+/// Corrects, changes and cancels events, and creates forks.
 async fn with_history(house: &House) {
     let home = house.open().await;
     let draft = |id: &str, text: &str| EventDraft { event_id: Some(event_id(id)), ..EventDraft::at(moment(7), text) };
@@ -305,7 +305,7 @@ async fn versions_interventions_and_forks_follow_too() {
     let last = format!("position = (SELECT max(position) FROM events WHERE {main} AND event_id = 'h2')");
     let first = format!("position = (SELECT min(position) FROM interventions WHERE {main})");
     for (timeline, statement, kind, says) in [
-        // A cancelled event stands again, a standing one does not, an old version does instead of the new.
+        // A canceled event is in effect again, one in effect is not, and an old version is instead of the new one.
         ("main", format!("UPDATE events SET until = NULL WHERE {main} AND {last}"), "state-mismatch", "h2: "),
         (
             "main",
@@ -337,7 +337,7 @@ async fn versions_interventions_and_forks_follow_too() {
             "state-mismatch",
             "has another id",
         ),
-        // The inherited event that the fork cancelled stands on it again.
+        // The inherited event that the fork canceled is in effect there again.
         ("forked", format!("DELETE FROM events WHERE {forked}"), "state-mismatch", "h2: the row is missing"),
         (
             "forked",
@@ -389,7 +389,6 @@ async fn a_tail_compares_what_is_kept_beside_its_entries() {
     }
 }
 
-/// Returns how many entries `main` has.
 fn main_size(house: &House) -> u64 {
     let select = "SELECT size FROM timelines WHERE timeline = 2";
     connect(house).query_row(select, [], |row| row.get::<_, i64>(0)).unwrap().cast_unsigned()

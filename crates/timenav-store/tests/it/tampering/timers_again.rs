@@ -1,4 +1,4 @@
-//! Rows of timers that fire again, and of those that a fork took along, changed by hand.
+//! Rows of recurring timers, and of timers inherited by a fork, changed by hand.
 
 use timenav_core::ids::TimerId;
 use timenav_core::timers::Schedule;
@@ -8,7 +8,7 @@ use super::*;
 
 const SECOND: i64 = 1_000_000;
 
-/// Makes a house in which timers fired, were sent back, and were taken along by a fork.
+/// Creates a house with timers that fired, were rewound, and were inherited by a fork.
 async fn gone_back() -> House {
     let house = House::new();
     let home = house.open().await;

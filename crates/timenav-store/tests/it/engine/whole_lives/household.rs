@@ -37,13 +37,11 @@ pub(super) enum Chore {
     Restrict(u8, RestrictionLevel),
     /// Gives a user a key, with or without a scope.
     GiveKey(u8, Option<Scope>),
-    /// Gives a user a key of a timeline that sees no further than its clock, or than a position, or both.
     StopKey(Index),
     SetPassword(u8),
     LogIn(u8),
     EndSession(Index),
-    /// Takes a user, or the first operator where it is the first number, off a timeline's lists, and puts them on one.
-    /// Gives a user a role, for good or not, or takes all away.
+    /// Gives a user a permanent or temporary role on a timeline, or revokes all roles.
     Permit(u8, Option<Role>, bool),
     Seal,
     EraseData(Index),
