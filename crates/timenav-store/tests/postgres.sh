@@ -1,22 +1,22 @@
 #!/bin/sh
-# Starts a PostgreSQL for tests, in a folder of its own and on a socket in it, and says where: `postgres://…`.
-# Takes orders on its input, a line each, and answers each with a line: `stop` kills the server, `start` starts it again.
-# PG_PORT has it listen there on 127.0.0.1 too, and PG_TLS names a folder with server.crt and server.key for that.
-# PG_CITUS_WORKERS makes it the coordinator of a Citus cluster with so many workers, which are reached on sockets as well.
-# Then `stop-worker` kills the first of them and `start-worker` starts it again, and `join NAME` creates a database on all
-# of the servers and has that of the coordinator know the others.
-# `freeze` has the server stand still, with all its sessions, and `thaw` has it go on.
-# `ask STATEMENT` runs one on the server, and is answered with `refused` where it fails. `standby` makes a copy that follows
-# the server, on its port + 1; `stop-standby`, `start-standby` and `promote` are about that. It is for a server without
+# Starts a PostgreSQL for tests in its own folder, listening on a socket in it, and prints its address: `postgres://…`.
+# Reads commands from stdin, one per line, and responds to each with a line: `stop` kills the server, `start` starts it.
+# With PG_PORT it also listens there on 127.0.0.1. PG_TLS is a folder with server.crt and server.key for that.
+# PG_CITUS_WORKERS makes it the coordinator of a Citus cluster with that many workers, which also listen on sockets.
+# Then `stop-worker` kills the first of them, `start-worker` restarts it, and `join NAME` creates a database on all
+# servers and adds the workers to the coordinator's.
+# `freeze` suspends the server with all its sessions, and `thaw` resumes it.
+# `ask STATEMENT` runs a statement on the server, and responds with `refused` if it fails. `standby` creates a standby
+# of the server, on its port + 1. `stop-standby`, `start-standby` and `promote` control it. It requires a server without
 # workers.
-# At the end of its input it stops the server and deletes the folder. So it ends with whoever started it, however that ends.
+# At the end of its input it stops the server and deletes the folder, so it always ends with the process that started it.
 set -eu
-# What is sent to the whole group of a test run must not end this before it has cleaned up.
+# Signals to the process group of a test run must not end this script before it has cleaned up.
 trap '' INT HUP TERM PIPE
 
 bin=${PG_BIN:-}
 if [ -z "$bin" ]; then
-    # The newest one that Debian's packages have installed, or whatever is in the path.
+    # The newest version of Debian's packages, or the one in the path.
     bin=$(find /usr/lib/postgresql -maxdepth 2 -name bin 2>/dev/null | sort -V | tail -n 1)
 fi
 if [ -z "$bin" ] && command -v pg_ctl >/dev/null; then
@@ -30,7 +30,7 @@ fi
 folder=$(mktemp -d "${TMPDIR:-/tmp}/timenav-pg.XXXXXX")
 run=
 if [ "$(id -u)" = 0 ]; then
-    # The server refuses to run as root.
+    # The server does not run as root.
     user=nobody
     chown "$user" "$folder"
     run="setpriv --reuid=$user --regid=$(id -g "$user") --clear-groups"
@@ -51,14 +51,14 @@ if [ -n "${PG_TLS:-}" ]; then
     listen="$listen -c ssl=on -c ssl_cert_file=$folder/server.crt -c ssl_key_file=$folder/server.key"
 fi
 
-# Starts a server by its number: 0, and those of workers from 1 on.
+# Starts a server by its number: 0, and workers from 1 on.
 start() {
     its=$listen
     [ "$1" = 0 ] || its="-c listen_addresses=''"
-    # What a crash left half committed is finished at once, and not within a minute. Each database has a process for that.
+    # Finish commits that a crash left half done at once, not within a minute. Each database has a process for that.
     [ "$workers" = 0 ] ||
         its="$its -c shared_preload_libraries=citus -c citus.recover_2pc_interval=1s -c max_worker_processes=300"
-    # Nothing here has to outlive the machine. Nobody else reaches the socket.
+    # No data has to survive a machine failure. The socket is not accessible to others.
     $run "$bin/pg_ctl" --silent --wait -D "$folder/data$1" -l "$folder/log$1" -o "$its -c port=$((port + $1)) \
         -c unix_socket_directories='$folder' -c unix_socket_permissions=0777 -c fsync=off -c full_page_writes=off \
         -c max_connections=400 -c shared_buffers=64MB -c autovacuum_naptime=5min" start </dev/null >/dev/null 2>&1
@@ -75,12 +75,12 @@ signal() {
     for session in $(ps -o pid= --ppid "$first"); do kill "-$1" "$session" 2>/dev/null || true; done
 }
 
-# Runs statements on a server, in a database.
+# Runs statements in a database of a server.
 ask() {
     PGOPTIONS="-c client_min_messages=warning" "$bin/psql" -h "$folder" -p "$((port + $1))" -U timenav -d "$2" -qAt -v ON_ERROR_STOP=1 -c "$3" >/dev/null
 }
 
-# Has the coordinator's database of a name know those of the workers.
+# Adds the workers to a database of the coordinator.
 join() {
     ask 0 "$1" "CREATE EXTENSION citus; SELECT citus_set_coordinator_host('$folder', $port)"
     for worker in $(seq "$workers"); do
@@ -89,14 +89,14 @@ join() {
     done
 }
 
-# Makes a server that follows the first one.
+# Creates a standby of the first server.
 follow() {
     $run "$bin/pg_basebackup" -h "$folder" -p "$port" -U timenav -D "$folder/data1" -R -c fast >"$folder/init" 2>&1
     start 1
 }
 
 finish() {
-    # One that stands still would not hear that it is to stop.
+    # A suspended process would not receive the request to stop.
     signal CONT 2>/dev/null || true
     for server in $(seq 0 "$((workers + 1))"); do stop "$server"; done
     rm -rf "$folder"

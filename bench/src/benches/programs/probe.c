@@ -1,4 +1,4 @@
-/* What `timenav exec` costs a program: prints nanoseconds, by the monotonic clock. */
+/* The cost of `timenav exec` for a program: prints nanoseconds of the monotonic clock. */
 #define _GNU_SOURCE
 #include <spawn.h>
 #include <stdio.h>
@@ -13,7 +13,7 @@ static long monotonic(void) {
     return at.tv_sec * 1000000000L + at.tv_nsec;
 }
 
-/* The best of some batches: whatever else runs only makes them longer. */
+/* The minimum of several batches, because other load only increases their times. */
 static double read_nanos(const char *way, long count) {
     clockid_t clock = !strcmp(way, "monotonic") ? CLOCK_MONOTONIC
                     : !strcmp(way, "coarse") ? CLOCK_REALTIME_COARSE : CLOCK_REALTIME;
@@ -35,7 +35,7 @@ static int compare(const void *a, const void *b) {
     return (left > right) - (left < right);
 }
 
-/* The median of starting this program, which does nothing, and waiting for its end. */
+/* The median time of starting this program to do nothing, and waiting for its exit. */
 static double spawn_nanos(char *self, long count) {
     char *arguments[] = {self, "nothing", 0}, *nothing[] = {0};
     long *times = malloc(count * sizeof *times);
@@ -50,7 +50,7 @@ static double spawn_nanos(char *self, long count) {
     return times[count / 2];
 }
 
-/* Looks at the clock all the time, and says when each jump was seen, and to which second. */
+/* Polls the clock, and prints when it detected each jump, and to which second. */
 static void watch(void) {
     struct timespec shown, before;
     clock_gettime(CLOCK_REALTIME, &before);

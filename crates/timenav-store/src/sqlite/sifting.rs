@@ -28,7 +28,7 @@ pub(super) struct Sieve {
 }
 
 impl Sieve {
-    /// Creates a sieve that gives up once it has skipped so many rows that reading the cells is faster.
+    /// Creates a sieve that gives up once it has skipped enough rows that reading the cells is faster.
     pub(super) fn new(cells: &[Cell]) -> Self {
         let rows_left = cells.len().saturating_mul(ROWS_OF_A_CELL);
         Self { rows_left, ..Self::without_end(cells) }
