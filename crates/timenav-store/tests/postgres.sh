@@ -9,7 +9,7 @@
 # `ask STATEMENT` runs a statement on the server, and responds with `refused` if it fails. `standby` creates a standby
 # of the server, on its port + 1. `stop-standby`, `start-standby` and `promote` control it. It requires a server without
 # workers.
-# At the end of its input it stops the server and deletes the folder, so it always ends with the process that started it.
+# At the end of its input it stops the server and deletes the folder, so it ends with the process that started it.
 set -eu
 # Signals to the process group of a test run must not end this script before it has cleaned up.
 trap '' INT HUP TERM PIPE

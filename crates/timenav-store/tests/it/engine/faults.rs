@@ -81,7 +81,7 @@ pub(crate) async fn faults_are_kept(house: House) {
     ] {
         assert_eq!((wrong(&home, timeline, "web"), wrong(&home, timeline, "db")), (web, db), "{timeline}");
     }
-    // A fault set on a fork stays there, and a fork of it as of an earlier position begins without it.
+    // A fault set on a fork affects only that fork. A fork of it as of its beginning has the fault that it began with.
     let far = follow(&home, "early", "web", true).await;
     let request = FaultRequest { timeline: Some(timeline_id("early")), follower_id: id(&far), fault: drift(-50) };
     home.engine.set_fault(&home.admin, request, None).await.unwrap();
@@ -89,7 +89,7 @@ pub(crate) async fn faults_are_kept(house: House) {
     assert_eq!((wrong(&home, "early", "web"), wrong(&home, "first", "web")), (drift(-50), drift(200)));
     assert_eq!(wrong(&home, "main", "web"), None);
     drop(far);
-    // Setting a clock back does not correct another fault.
+    // A clock change does not remove a fault.
     home.engine.change_clock(&home.admin, None, ClockCommand::Pause, None).await.unwrap();
     assert_eq!(wrong(&home, "main", "db"), slewed);
     home.close().await;

@@ -219,7 +219,7 @@ async fn what_a_witness_has_alarms_nobody_once_its_loss_was_accepted() {
         let home = house.open().await;
         let compared = home.engine.compare_signed(&TimelineId::system(), &shown).await.unwrap().unwrap();
         assert_eq!((compared.contradiction.is_some(), compared.is_accepted), (true, is_accepted));
-        // If it was cosigned and stored, it is set aside after acceptance; otherwise it raises an alarm.
+        // If the acceptance covers the cosigned checkpoint, it is set aside. Otherwise it raises an alarm.
         assert_eq!(home.engine.recall_cosigned(&TimelineId::system(), &shown, &[]).await.is_ok(), is_accepted);
         assert_eq!(home.engine.ready().await.is_ok(), is_accepted);
         home.engine.close().await;
