@@ -1,157 +1,154 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import {
-  addressOf,
-  draftOf,
-  emptyDraft,
-  exampleDraft,
-  issuesOf,
-  rawOf,
-  readJson,
-  valuesOf,
-  withoutSecrets,
-  type Draft,
-} from './draft';
-import { controlOf, operationsOf, variantsOf, type Document, type Operation } from './openapi';
-import { addressPart, requestOf } from './request';
+import { addressOf, addressPart, asForm, asJson, draftOf, emptyDraft, exampleDraft } from './draft';
+import { issuesOf, readJson, requestOf, strangersOf, timelineOf, withoutSecrets, type Draft } from './draft';
+import { operationsOf, type Control, type Document, type Operation } from './openapi';
 
-// The document as it is: a new operation of the service must fit the form, too.
-const document = JSON.parse(readFileSync('../docs/api/openapi.json', 'utf8')) as Document;
-const operations = operationsOf(document);
-const schemas = document.components?.schemas ?? {};
+// The real document: forms must fit new operations of the service too.
+const operations = operationsOf(JSON.parse(readFileSync('../docs/api/openapi.json', 'utf8')) as Document);
 const find = (id: string): Operation => operations.find((operation) => operation.id === id)!;
-const example = (id: string, draft = emptyDraft(find(id))): Draft => exampleDraft(find(id), draft, schemas);
+const example = (id: string): Draft => exampleDraft(find(id), emptyDraft(find(id)));
+const draftWith = (id: string, texts: Draft['texts'], raw: string | null = null): Draft => ({
+  ...emptyDraft(find(id)),
+  texts,
+  raw,
+});
 
 describe('the document', () => {
-  it('has all operations of the specification, and every operation once', () => {
+  it('has every operation once, with fields that have keys of their own', () => {
     expect(operations.filter((operation) => operation.isSpec)).toHaveLength(19);
-    expect(new Set(operations.map((operation) => operation.id)).size).toBe(operations.length);
+    expect(new Set(operations.map(({ id }) => id)).size).toBe(operations.length);
     expect(operations[0]?.name).toBe('travel');
+    for (const { id, fields } of operations) expect(new Set(fields.map(({ key }) => key)).size, id).toBe(fields.length);
   });
 
-  it('asks for each field in a way that fits it', () => {
-    const control = (id: string, name: string): string => {
-      const fields = [...find(id).extras, ...variantsOf(find(id), schemas).flatMap((variant) => variant.fields ?? [])];
-      return controlOf(fields.find((field) => field.name === name)!);
-    };
+  it('has a fitting control for each field', () => {
+    const control = (id: string, name: string): Control =>
+      find(id).fields.find((field) => field.name === name)!.control;
     expect(control('travel', 'destination_time')).toBe('timestamp');
     expect(control('manipulate_event', 'time')).toBe('timestamp');
-    expect(control('fast_forward', 'duration')).toBe('duration');
-    expect(control('monitor_events', 'time_range')).toBe('range');
-    expect(control('travel', 'timeline_id')).toBe('timeline');
     expect(control('manipulate_event', 'on_paradox')).toBe('select');
+    expect(control('manipulate_event', 'dry_run')).toBe('select');
     expect(control('manipulate_event', 'effect')).toBe('json');
-    expect(control('manipulate_event', 'dry_run')).toBe('boolean');
-    expect(control('create_api_key', 'scopes')).toBe('choices');
-    expect(control('record_events', 'actors')).toBe('words');
-    expect(control('record_events', 'causes')).toBe('json');
+    expect(control('create_api_key', 'scopes')).toBe('list');
+    expect(control('record_events', 'actors')).toBe('list');
     expect(control('encrypt_data', 'encryption_key')).toBe('secret');
     expect(control('set_rate', 'rate')).toBe('number');
     expect(control('set_access_control', 'If-Match')).toBe('text');
   });
 
-  it('has examples that its own schemas allow', () => {
-    const wrong = operations.flatMap((operation) => {
-      const filled = exampleDraft(operation, emptyDraft(operation), schemas);
-      return issuesOf(operation, filled, schemas)
-        .filter((issue) => issue.message !== 'This is required.' && issue.pointer !== 'file')
-        .map((issue) => `${operation.id} ${issue.pointer} ${issue.message}`);
-    });
-    // What to erase was made before, so it cannot have an example.
-    expect(wrong.filter((text) => !/^erase_(data|reads) /.test(text))).toEqual([]);
+  it('has examples that pass the checks', () => {
+    const wrong = operations.flatMap((operation) =>
+      Object.entries(issuesOf(operation, example(operation.id)))
+        .filter(([name, issue]) => issue !== 'This is required.' && name !== 'file')
+        .map((issue) => [operation.id, ...issue]),
+    );
+    expect(wrong).toEqual([]);
+  });
+});
+
+describe('a field', () => {
+  it('says what is missing', () => {
+    const wrong = (id: string, name: string, text: string): string | undefined =>
+      issuesOf(find(id), draftWith(id, { [name]: text }))[name];
+    const time = (text: string): string | undefined => wrong('travel', 'destination_time', text);
+    expect(time('')).toBe('This is required.');
+    expect(time('2028-02-29T08:30:00+01:00[Europe/Paris]')).toBeUndefined();
+    expect(time('-000043-03-15T00:00:00Z')).toBeUndefined();
+    expect(time('2028-02-29')).toBe('Add a time and a zone: 2028-02-29T00:00:00Z');
+    expect(time('2028-02-29T08:30:00')).toBe('Add a zone: 2028-02-29T08:30:00Z is UTC.');
+    expect(time('-0043-03-15T00:00:00Z')).toBe('Years before 0 have six digits: -000043-03-15T00:00:00Z');
+    expect(time('2027-02-29T00:00:00Z')).toMatch(/^Write a date/);
+    expect(wrong('fast_forward', 'duration', 'soon')).toMatch(/^Write/);
+    expect(wrong('monitor_events', 'limit', 'x')).toBe('Use a whole number.');
+    expect(wrong('monitor_events', 'limit', '0')).toBe('Use at least 1.');
+    expect(wrong('encrypt_data', 'data', '{"a": 1,}')).toMatch(/^This is not valid JSON/);
   });
 });
 
 describe('a draft', () => {
-  it('comes back from its address as it was, for every operation', () => {
+  it('comes back from its address, for every operation', () => {
     for (const operation of operations) {
-      const draft = { ...exampleDraft(operation, emptyDraft(operation), schemas) };
-      const back = draftOf(operation, addressOf(operation, draft, schemas), schemas);
-      const { data, ...rest } = valuesOf(withoutSecrets(operation, draft, schemas));
-      const kept = operation.id === 'encrypt_data' || data === undefined ? rest : { ...rest, data };
-      // Where all that was filled in is secret, nothing is left.
-      const input = Array.isArray(draft.input) ? draft.input : Object.keys(kept).length > 0 ? kept : undefined;
-      expect({ id: operation.id, input: back.input, extras: text(back.extras) }).toEqual({
-        id: operation.id,
-        input,
-        extras: text(draft.extras),
-      });
+      const kept = withoutSecrets(operation, example(operation.id));
+      expect(draftOf(operation, addressOf(operation, kept)), operation.id).toEqual({ ...kept, file: null });
+      expect(strangersOf(operation, addressOf(operation, kept)), operation.id).toEqual([]);
     }
-  });
-  const text = (extras: Record<string, unknown>): Record<string, string> =>
-    Object.fromEntries(Object.entries(extras).map(([name, value]) => [name, String(value)]));
-
-  it('keeps texts that look like other things, and names that the address has for itself', () => {
-    const operation = find('set_anchor');
-    const draft = { ...emptyDraft(operation), input: { description: 'true', timeline_id: '42', fixed: false } };
-    expect(draftOf(operation, addressOf(operation, draft, schemas), schemas).input).toEqual(draft.input);
+    const list = draftWith('record_events', { timeline_id: 'lab' }, '[\n  {}\n]');
+    expect(addressOf(find('record_events'), list)).toEqual({ timeline_id: 'lab', input: '[{}]' });
+    expect(draftOf(find('record_events'), addressOf(find('record_events'), list))).toEqual(list);
+    expect(strangersOf(find('travel'), { operation: 'travel', location: 'x' })).toEqual(['operation']);
   });
 
-  it('never has a secret in its address or in what is kept', () => {
+  it('has no secret in its address or in the history', () => {
     for (const id of ['encrypt_data', 'decrypt_data']) {
-      const operation = find(id);
-      const draft: Draft = {
-        ...example(id),
-        input: { timeline_id: 'main', encryption_key: 'hush-hush', data: { a: 'hush too' } },
-        raw: '{"encryption_key": "hush-hush"}',
-        extras: { 'header/Idempotency-Key': 'once' },
-      };
-      expect(JSON.stringify(addressOf(operation, draft, schemas))).not.toMatch(/hush|once/);
-      expect(JSON.stringify(withoutSecrets(operation, draft, schemas))).not.toContain('hush-hush');
-      expect(valuesOf(withoutSecrets(operation, draft, schemas)).timeline_id).toBe('main');
+      const texts = { timeline_id: 'main', encryption_key: 'hush', data: '"hush"', 'header.Idempotency-Key': 'once' };
+      for (const draft of [draftWith(id, texts), draftWith(id, {}, '{"encryption_key": "hush"}')]) {
+        expect(JSON.stringify(addressOf(find(id), draft))).not.toMatch(/hush|once/);
+        expect(JSON.stringify(withoutSecrets(find(id), draft))).not.toMatch(/hush|once/);
+      }
     }
-    expect(draftOf(find('encrypt_data'), { encryption_key: 'from-a-link' }, schemas).input).toBeUndefined();
+    expect(draftOf(find('encrypt_data'), { encryption_key: 'from-a-link' }).texts).toEqual({});
   });
 
-  it('shows JSON that is not finished in its place, and says where it stops', () => {
-    const draft: Draft = {
-      ...emptyDraft(find('encrypt_data')),
-      input: { timeline_id: 'main' },
-      broken: { data: '{"a": ' },
-    };
-    expect(rawOf(draft)).toBe('{\n  "timeline_id": "main",\n  "data": {"a": \n}');
-    expect(issuesOf(find('encrypt_data'), draft, schemas).find((issue) => issue.pointer === '#/data')?.message).toMatch(
-      /JSON/,
-    );
-    expect(readJson('{"a": 1,}')).toHaveProperty('wrong');
-    expect(readJson('')).toEqual({ value: undefined });
+  it('is JSON or a form, with the same request', () => {
+    for (const operation of operations.filter(({ hasBody }) => hasBody)) {
+      const draft = example(operation.id);
+      const raw = asJson(operation, draft);
+      expect(requestOf(operation, raw), operation.id).toEqual(requestOf(operation, draft));
+      expect(asForm(operation, raw), operation.id).toEqual(draft);
+    }
+    for (const raw of ['{"timeline_id":', '[{}]', '{"unknown": 1}'])
+      expect(asForm(find('set_anchor'), draftWith('set_anchor', {}, raw))).toBeNull();
+  });
+
+  it('names the timeline that its request changes', () => {
+    expect(timelineOf(find('travel'), draftWith('travel', { timeline_id: 'lab' }))).toBe('lab');
+    expect(timelineOf(find('travel'), draftWith('travel', {}, '{"timeline_id": "lab"}'))).toBe('lab');
+    expect(timelineOf(find('travel'), draftWith('travel', {}, '{}'))).toBe('main');
+    expect(timelineOf(find('record_events'), draftWith('record_events', { timeline_id: 'lab' }, '[{}]'))).toBe('lab');
+    expect(timelineOf(find('create_user'), emptyDraft(find('create_user')))).toBe('');
   });
 });
 
 describe('a request', () => {
-  it('that reads is a GET with a query string, or a QUERY with a body', () => {
-    expect(emptyDraft(find('monitor_events')).isInQueryString).toBe(true);
-    const draft: Draft = {
-      ...emptyDraft(find('monitor_events')),
-      isInQueryString: false,
-      input: { location: 'a b', time_range: '../..', limit: 5 },
+  it('has values of the types of its fields', () => {
+    const texts = {
+      timeline_id: '42',
+      time: '2028-01-01T00:00:00Z',
+      sequence: '7',
+      actors: 'Ada, Bob',
+      causes: '["x"]',
     };
-    expect(requestOf(find('monitor_events'), draft)).toMatchObject({
+    const { json, query } = requestOf(find('record_events'), draftWith('record_events', texts));
+    expect(json).toEqual({ time: texts.time, sequence: 7, actors: ['Ada', 'Bob'], causes: ['x'] });
+    expect(query).toEqual({ timeline_id: '42' });
+    const anchor = draftWith('set_anchor', { description: 'true', fixed: 'false' });
+    expect(requestOf(find('set_anchor'), anchor).json).toEqual({ description: 'true', fixed: false });
+  });
+
+  it('that reads is a GET, or a QUERY with a body', () => {
+    const draft = draftWith('monitor_events', { location: 'a b', time_range: '../..', limit: '5' });
+    const get = requestOf(find('monitor_events'), draft);
+    expect([get.method, get.json]).toEqual(['GET', undefined]);
+    expect(addressPart(get)).toBe('v1/monitor-events?location=a+b&time_range=..%2F..&limit=5');
+    expect(requestOf(find('monitor_events'), { ...draft, isQuery: true })).toMatchObject({
       method: 'QUERY',
+      query: {},
       json: { limit: 5 },
       headers: { 'Content-Type': 'application/json' },
     });
-    const get = requestOf(find('monitor_events'), { ...draft, isInQueryString: true });
-    expect(get.method).toBe('GET');
-    expect(get.json).toBeUndefined();
-    expect(addressPart(get)).toBe('v1/monitor-events?location=a+b&time_range=..%2F..&limit=5');
   });
 
-  it('puts paths and headers together so that nothing gets out of its place', () => {
-    const extras = { 'path/timeline_id': '../x?y#z', 'path/tile': 'entries/000.p/1' };
-    expect(requestOf(find('tile'), { ...emptyDraft(find('tile')), extras }).path).toBe(
-      'timeline/..%2Fx%3Fy%23z/tile/entries/000.p/1',
-    );
-    const header = { 'header/If-Match': '"a"\r\nX-Other: b' };
-    expect(
-      requestOf(find('set_access_control'), { ...emptyDraft(find('set_access_control')), extras: header }).headers[
-        'If-Match'
-      ],
-    ).toBe('"a" X-Other: b');
+  it('quotes paths and headers', () => {
+    const tile = draftWith('tile', { timeline_id: '../x?y#z', tile: 'entries/000.p/1' });
+    expect(requestOf(find('tile'), tile).path).toBe('timeline/..%2Fx%3Fy%23z/tile/entries/000.p/1');
+    const header = draftWith('set_access_control', { 'header.If-Match': '"a"\r\nX-Other: b' });
+    expect(requestOf(find('set_access_control'), header).headers['If-Match']).toBe('"a" X-Other: b');
   });
 
-  it('sends JSON that is none as it stands, so that the service can judge', () => {
-    const request = requestOf(find('travel'), { ...emptyDraft(find('travel')), raw: '{"a"' });
+  it('sends broken JSON as it is, so that the service can judge', () => {
+    const request = requestOf(find('travel'), draftWith('travel', {}, '{"a"'));
     expect(request).toMatchObject({ text: '{"a"', json: undefined, headers: { 'Content-Type': 'application/json' } });
+    expect(readJson('')).toEqual({ value: undefined });
   });
 });

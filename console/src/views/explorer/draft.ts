@@ -1,280 +1,257 @@
-/** What is filled in, as it goes into the address, into a request and back. */
-import { jsonText } from './json-text';
-import type { Schema, Schemas } from './schema';
-import { exampleOf, resolve, validate, type Issue } from './schema';
-import { isInInput, isSecret, variantsOf, type Field, type Operation } from './openapi';
+/** The content of a form: as text in its fields, as a part of the address, and as a request. */
+import { durationIssue } from '../../lib/duration';
+import { timestampIssue } from '../../lib/timestamp';
+import { RESERVED, typesOf, type Field, type Operation } from './openapi';
 
-/** What somebody filled in for one operation. */
 export interface Draft {
-  /** JSON to send; undefined sends none. */
-  input: unknown;
-  /** What stands in path, query string beside a body, and headers, by `keyOf`. */
-  extras: Record<string, unknown>;
-  /** Texts of JSON fields that are no JSON yet, by field. */
-  broken: Record<string, string>;
-  /** The whole JSON as a text while it is edited so; null while the form is shown. */
+  /** The text in each field, by its key. */
+  texts: Record<string, string>;
+  /** The body while it is edited as JSON; null while its fields are shown. */
   raw: string | null;
-  variant: number;
-  /** Whether the parameters of a look are sent in the query string; else as a QUERY with a body. */
-  isInQueryString: boolean;
-  /** Which content type is asked for; '' is the first. */
+  /** Whether parameters are sent as a QUERY with a body, not as a GET. */
+  isQuery: boolean;
+  /** The content type to ask for; '' is the first one. */
   accept: string;
   fileType: string;
   file: File | null;
 }
 
-type Values = Record<string, unknown>;
-
-export const keyOf = (field: Field): string => `${field.where}/${field.name}`;
-
-export function emptyDraft(operation: Operation): Draft {
-  return {
-    input: undefined,
-    extras: {},
-    broken: {},
-    raw: null,
-    variant: 0,
-    isInQueryString: operation.method === 'GET',
-    accept: '',
-    fileType: operation.fileTypes[0] ?? '',
-    file: null,
-  };
+/** A request, as it is sent and as it is shown as code. */
+export interface WireRequest {
+  method: string;
+  /** Without a slash at its start. */
+  path: string;
+  query: Record<string, string>;
+  headers: Record<string, string>;
+  /** The JSON to send; undefined if there is none. */
+  json: unknown;
+  /** A body that is not JSON yet, sent as it is for the service to judge. */
+  text: string | null;
+  file: File | null;
 }
 
-/** Returns the fields' values of a draft's JSON. */
-export function valuesOf(draft: Draft): Values {
-  return typeof draft.input === 'object' && draft.input !== null && !Array.isArray(draft.input)
-    ? (draft.input as Values)
-    : {};
-}
+export const emptyDraft = (operation: Operation): Draft => ({
+  texts: {},
+  raw: null,
+  isQuery: false,
+  accept: '',
+  fileType: operation.fileTypes[0] ?? '',
+  file: null,
+});
 
-/** Returns the JSON with one field changed; undefined takes it away, and the last one takes all away. */
-export function withValue(draft: Draft, name: string, value: unknown): unknown {
-  const { [name]: _old, ...others } = valuesOf(draft);
-  // A field that is there keeps its place.
-  const values: Values = value === undefined ? others : { ...valuesOf(draft), [name]: value };
-  return Object.keys(values).length === 0 ? undefined : values;
-}
-
-/** Returns the JSON as a text that people edit. Texts that are no JSON yet stay in their places, so nothing is lost. */
-export function rawOf(draft: Draft): string {
-  const broken = Object.entries(draft.broken);
-  if (broken.length === 0) return draft.input === undefined ? '{}' : JSON.stringify(draft.input, null, 2);
-  const whole = draft.broken[''];
-  if (whole !== undefined) return whole;
-  const parts = Object.entries(valuesOf(draft))
-    .filter(([name]) => !(name in draft.broken))
-    .map(([name, value]): [string, string] => [name, JSON.stringify(value, null, 2).replaceAll('\n', '\n  ')]);
-  return `{\n${[...parts, ...broken].map(([name, text]) => `  ${JSON.stringify(name)}: ${text}`).join(',\n')}\n}`;
-}
-
-/** Reads a text as JSON; the message says where it stops being some. */
+/** Parses JSON; an empty text is no value. The message names the place of a syntax error if the browser does. */
 export function readJson(text: string): { value: unknown } | { wrong: string } {
   if (text.trim() === '') return { value: undefined };
   try {
     return { value: JSON.parse(text) as unknown };
   } catch (error) {
-    const told = error instanceof Error ? error.message : '';
-    const at = /position (\d+)/.exec(told)?.[1];
-    if (at === undefined)
-      return {
-        wrong: /end of/i.test(told)
-          ? 'The JSON ends too early: a bracket or a quotation mark is missing.'
-          : 'This is not JSON.',
-      };
+    const at = /position (\d+)/.exec(String(error))?.[1];
+    if (at === undefined) return { wrong: 'This is not valid JSON.' };
     const before = text.slice(0, Number(at)).split('\n');
     return { wrong: `This is not valid JSON: see line ${before.length}, column ${(before.at(-1)?.length ?? 0) + 1}.` };
   }
 }
 
-/** Returns everything that is wrong with a draft, by pointer (`#/…`) or by the key of an extra field. */
-export function issuesOf(operation: Operation, draft: Draft, schemas: Schemas): Issue[] {
-  const issues: Issue[] = [];
-  for (const field of operation.extras) {
-    const value = draft.extras[keyOf(field)];
-    if (value === undefined || value === '') {
-      if (field.isRequired) issues.push({ pointer: keyOf(field), message: 'This is required.' });
-    } else {
-      issues.push(...validate(field.schema, value, schemas, keyOf(field)));
-    }
-  }
-  if (operation.fileTypes.length > 0 && draft.file === null)
-    issues.push({ pointer: 'file', message: 'Choose a file.' });
-  if (operation.input === null) return issues;
-  if (draft.raw !== null) {
-    const read = readJson(draft.raw);
-    if ('wrong' in read) return [...issues, { pointer: '#', message: read.wrong }];
-    return [...issues, ...inputIssues(operation, read.value, schemas)];
-  }
-  for (const [name, text] of Object.entries(draft.broken)) {
+export const pretty = (value: unknown): string => JSON.stringify(value, null, 2);
+
+const NUMBER = /^-?\d+(\.\d+)?(e[+-]?\d+)?$/i;
+
+/** Returns the JSON value that a field's text stands for. Text that fits no other type is sent as text. */
+function valueOf({ control, schema }: Field, text: string): unknown {
+  const types = typesOf(schema);
+  const bare = text.trim();
+  if (control === 'json' || (control === 'list' && bare.startsWith('['))) {
     const read = readJson(text);
-    if ('wrong' in read) issues.push({ pointer: name === '' ? '#' : `#/${name}`, message: read.wrong });
+    return 'value' in read ? read.value : text;
   }
-  const broken = issues.map((issue) => issue.pointer);
-  return [
-    ...issues,
-    ...inputIssues(operation, draft.input, schemas).filter((issue) => !broken.includes(issue.pointer)),
-  ];
+  if (control === 'list') return bare.split(',').flatMap((word) => word.trim() || []);
+  if (types.includes('boolean') && (bare === 'true' || bare === 'false')) return bare === 'true';
+  const number = NUMBER.test(bare) ? Number(bare) : NaN;
+  const isNumber = types.includes('number') ? Number.isFinite(number) : Number.isSafeInteger(number);
+  return isNumber && (types.includes('number') || types.includes('integer')) ? number : text;
 }
 
-function inputIssues(operation: Operation, value: unknown, schemas: Schemas): Issue[] {
-  const schema = resolve(operation.input ?? {}, schemas);
-  if (value === undefined && !operation.isInputRequired && (schema.required ?? []).length === 0) return [];
-  return validate(schema, value ?? {}, schemas);
+/** Returns a value as the text of a field: the reverse of `valueOf`. */
+export function textOf({ control }: Pick<Field, 'control'>, value: unknown): string {
+  if (value === undefined || value === null) return '';
+  if (control === 'list' && Array.isArray(value) && value.every((word) => !/[,[]/.test(String(word))))
+    return value.join(', ');
+  return control === 'json' || typeof value === 'object' ? pretty(value) : String(value);
 }
 
-/** Names that the address has for itself. */
-const TAKEN = ['timeline', 'op', 'next', 'as', 'accept', 'form'];
-/** Addresses longer than this get cut on their way through chats and mails. */
+const filled = (operation: Operation, draft: Draft): [Field, string][] =>
+  operation.fields.flatMap((field) => (draft.texts[field.key] ? [[field, draft.texts[field.key] ?? '']] : []));
+
+function bodyOf(operation: Operation, draft: Draft): { value: unknown } | { wrong: string } {
+  if (draft.raw !== null) return readJson(draft.raw);
+  const members = filled(operation, draft).filter(([field]) => field.where === 'body');
+  return { value: Object.fromEntries(members.map(([field, text]) => [field.name, valueOf(field, text)])) };
+}
+
+const withoutBody = (operation: Operation, texts: Draft['texts']): Draft['texts'] => {
+  const inBody = operation.fields.filter(({ where }) => where === 'body').map(({ key }) => key);
+  return Object.fromEntries(Object.entries(texts).filter(([key]) => !inBody.includes(key)));
+};
+
+/** Returns the draft with its body as JSON. */
+export function asJson(operation: Operation, draft: Draft): Draft {
+  const body = bodyOf(operation, draft);
+  return {
+    ...draft,
+    texts: withoutBody(operation, draft.texts),
+    raw: 'value' in body ? pretty(body.value) : draft.raw,
+  };
+}
+
+/** Returns the draft with the fields of its body, or null if its JSON does not fit them. */
+export function asForm(operation: Operation, draft: Draft): Draft | null {
+  const read = readJson(draft.raw ?? '');
+  if ('wrong' in read || (read.value !== undefined && (typeof read.value !== 'object' || Array.isArray(read.value))))
+    return null;
+  const texts = { ...draft.texts };
+  for (const [name, value] of Object.entries(read.value ?? {})) {
+    const field = operation.fields.find((candidate) => candidate.where === 'body' && candidate.name === name);
+    if (field === undefined) return null;
+    texts[field.key] = textOf(field, value);
+  }
+  return { ...draft, texts, raw: null };
+}
+
+/** Returns what is wrong with a field before it is sent, or null. The service checks everything else. */
+function issueOf(field: Field, text: string): string | null {
+  const { control, schema, isRequired } = field;
+  if (text === '') return isRequired ? 'This is required.' : null;
+  if (control === 'json' || (control === 'list' && text.startsWith('['))) {
+    const read = readJson(text);
+    return 'wrong' in read ? read.wrong : null;
+  }
+  if (schema.format === 'timestamp' || schema.format === 'expiry') return timestampIssue(text);
+  if (schema.format === 'length-of-time') return durationIssue(text);
+  if (control !== 'number') return null;
+  const value = valueOf(field, text);
+  if (typeof value !== 'number') return `Use a ${typesOf(schema)[0] === 'integer' ? 'whole ' : ''}number.`;
+  const { minimum = -Infinity, maximum = Infinity } = schema;
+  if (value < minimum) return `Use at least ${minimum}.`;
+  return value > maximum ? `Use at most ${maximum.toLocaleString('en')}.` : null;
+}
+
+/** Returns what is wrong with a draft, by the keys of its fields; `raw` and `file` are those of the body. */
+export function issuesOf(operation: Operation, draft: Draft): Record<string, string> {
+  const issues: Record<string, string> = {};
+  for (const field of operation.fields) {
+    const issue = issueOf(field, draft.texts[field.key] ?? '');
+    if (issue !== null && (draft.raw === null || field.where !== 'body')) issues[field.key] = issue;
+  }
+  const body = bodyOf(operation, draft);
+  if ('wrong' in body) issues.raw = body.wrong;
+  if (operation.fileTypes.length > 0 && draft.file === null) issues.file = 'Choose a file.';
+  return issues;
+}
+
+/** Longer addresses are cut by chats and mail programs. */
 const ADDRESS_MAX = 6_000;
 
-/** Returns what of a draft goes into the address: no secrets, no keys that make a request happen once, no files. */
-export function addressOf(operation: Operation, draft: Draft, schemas: Schemas): Record<string, string> {
-  const found: Record<string, string> = {};
-  for (const field of operation.extras) {
-    const value = draft.extras[keyOf(field)];
-    if (field.name === 'Idempotency-Key' || isSecret(field.name, field.schema) || value === undefined || value === '')
-      continue;
-    found[addressName(field, operation, schemas)] = jsonText(value);
-  }
-  const variant = variantsOf(operation, schemas)[draft.variant];
-  if (variant && !variant.fields && draft.input !== undefined) {
-    found.input = JSON.stringify(draft.input);
-  } else {
-    // What is about to be sealed is as secret as the key that seals it.
-    const seals = variant?.fields?.some((field) => field.name === 'encryption_key') === true;
-    for (const [name, value] of Object.entries(valuesOf(draft))) {
-      const field = variant?.fields?.find((candidate) => candidate.name === name);
-      if (isSecret(name, field?.schema) || (seals && name === 'data')) continue;
-      found[TAKEN.includes(name) ? `input.${name}` : name] =
-        typeof value === 'string' && isText(field) ? value : JSON.stringify(value);
-    }
-  }
-  if (draft.isInQueryString !== emptyDraft(operation).isInQueryString)
-    found.as = draft.isInQueryString ? 'query-string' : 'query';
-  if (draft.accept) found.accept = draft.accept;
-  if (draft.raw !== null) found.form = 'json';
+const hasPrivateBody = (operation: Operation): boolean =>
+  operation.fields.some((field) => field.where === 'body' && field.isPrivate);
+
+/** Returns the part of a draft that goes into the address: no secrets, idempotency keys or files. */
+export function addressOf(operation: Operation, draft: Draft): Record<string, string> {
+  const { texts, raw } = withoutSecrets(operation, draft);
+  const read = readJson(raw ?? '');
+  const found = {
+    ...texts,
+    ...('value' in read && read.value !== undefined ? { input: JSON.stringify(read.value) } : {}),
+    ...(draft.isQuery ? { as: 'query' } : {}),
+    ...(draft.accept ? { accept: draft.accept } : {}),
+  };
   return new URLSearchParams(found).toString().length > ADDRESS_MAX ? {} : found;
 }
 
-function isText(field: Field | undefined): boolean {
-  const types = field === undefined ? [] : [field.schema.type ?? []].flat();
-  return types.includes('string') && types.every((type) => type === 'string' || type === 'null');
-}
-
-function addressName(field: Field, operation: Operation, schemas: Schemas): string {
-  const names = variantsOf(operation, schemas).flatMap((variant) => variant.fields?.map((other) => other.name) ?? []);
-  const isFree = field.where !== 'header' && !names.includes(field.name) && !TAKEN.includes(field.name);
-  return isFree ? field.name : `${field.where}.${field.name}`;
-}
-
-/** Returns the draft that an address tells; what it leaves out comes from `kept`. */
-export function draftOf(operation: Operation, params: Record<string, string>, schemas: Schemas): Draft {
+/** Returns the draft of an address. */
+export function draftOf(operation: Operation, params: Record<string, string>): Draft {
   const draft = emptyDraft(operation);
-  for (const field of operation.extras) {
-    const text = params[addressName(field, operation, schemas)];
-    if (text !== undefined) draft.extras[keyOf(field)] = text;
-  }
-  const variants = variantsOf(operation, schemas);
-  const values: Values = {};
-  for (const field of variants.find((variant) => variant.fields)?.fields ?? []) {
-    const text = params[TAKEN.includes(field.name) ? `input.${field.name}` : field.name];
-    if (text === undefined || isSecret(field.name, field.schema)) continue;
-    values[field.name] = isText(field) ? text : parsed(text);
-  }
-  if (Object.keys(values).length > 0) draft.input = values;
-  const whole = params.input;
-  if (whole !== undefined) {
-    draft.input = parsed(whole);
-    draft.variant = Math.max(
-      0,
-      variants.findIndex((variant) => variant.fields === null),
-    );
-  }
-  if (params.as) draft.isInQueryString = params.as === 'query-string';
+  for (const { key, isPrivate } of operation.fields)
+    if (params[key] !== undefined && !isPrivate) draft.texts[key] = params[key];
+  if (operation.isQueryable) draft.isQuery = params.as === 'query';
   if (operation.answers.includes(params.accept ?? '')) draft.accept = params.accept ?? '';
-  if (params.form === 'json') draft.raw = rawOf(draft);
-  return draft;
+  const read = readJson(params.input ?? '');
+  if (!operation.hasBody || 'wrong' in read || read.value === undefined) return draft;
+  return { ...draft, texts: withoutBody(operation, draft.texts), raw: pretty(read.value) };
 }
 
-/** Returns the names of parameters of an address that mean nothing for an operation. */
-export function strangersOf(operation: Operation, params: Record<string, string>, schemas: Schemas): string[] {
-  const known = new Set([...TAKEN, 'input']);
-  for (const field of operation.extras) known.add(addressName(field, operation, schemas));
-  for (const variant of variantsOf(operation, schemas))
-    for (const { name } of variant.fields ?? []) known.add(TAKEN.includes(name) ? `input.${name}` : name);
-  return Object.keys(params).filter((name) => !known.has(name));
+/** Returns the parameters of an address that an operation does not have. */
+export function strangersOf(operation: Operation, params: Record<string, string>): string[] {
+  const known = [...RESERVED, ...operation.fields.map(({ key }) => key)];
+  return Object.keys(params).filter((name) => !known.includes(name));
 }
 
-/** Tells whether an operation is aimed at a timeline that can be named. */
-export function namesTimeline(operation: Operation, schemas: Schemas): boolean {
-  return (
-    operation.extras.some((field) => field.name === 'timeline_id') ||
-    variantsOf(operation, schemas).some((variant) => isInInput('timeline_id', variant))
-  );
+/** Returns the draft without what must not be stored. */
+export function withoutSecrets(operation: Operation, draft: Draft): Draft {
+  const open = filled(operation, draft).filter(([field]) => !field.isPrivate);
+  const texts = Object.fromEntries(open.map(([field, text]) => [field.key, text]));
+  return { ...draft, texts, raw: hasPrivateBody(operation) ? null : draft.raw };
 }
 
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text) as unknown;
-  } catch {
-    return text;
+/** Returns the draft with the document's examples. The timeline and the path stay. */
+export function exampleDraft(operation: Operation, draft: Draft): Draft {
+  const texts: Draft['texts'] = {};
+  for (const field of operation.fields) {
+    const before = draft.texts[field.key] ?? '';
+    const isKept = before !== '' && (field.where !== 'body' || field.name === 'timeline_id');
+    if (isKept) texts[field.key] = before;
+    else if (field.isInExample) texts[field.key] = textOf(field, field.example);
   }
+  const next = { ...draft, texts, raw: null };
+  return draft.raw === null ? next : asJson(operation, next);
 }
 
-/** Fields that an example leaves as they are: they say whose and how much, not what. */
-const UNFILLED = ['limit', 'cursor', 'as_of'];
-
-/** Returns the draft filled with the document's examples. The timeline that is filled in stays. */
-export function exampleDraft(operation: Operation, draft: Draft, schemas: Schemas): Draft {
-  const filled: Draft = { ...draft, broken: {}, extras: { ...draft.extras } };
-  for (const field of operation.extras) {
-    const example = exampleOf(field.schema, schemas);
-    if (example !== undefined && field.where !== 'header' && !filled.extras[keyOf(field)])
-      filled.extras[keyOf(field)] = example;
-  }
-  const variant = variantsOf(operation, schemas)[draft.variant];
-  if (variant) {
-    const example = withoutOtherForms(resolve(variant.schema, schemas), exampleOf(variant.schema, schemas));
-    filled.input = filledInput(variant.fields, example, valuesOf(draft));
-  }
-  if (draft.raw !== null) filled.raw = rawOf(filled);
-  return filled;
-}
-
-/** Returns an example in the first of the forms that a body can have: without what belongs to the others alone. */
-function withoutOtherForms(schema: Schema, example: unknown): unknown {
-  const form = (schema.oneOf ?? schema.anyOf)?.[0]?.properties;
-  if (form === undefined || typeof example !== 'object' || example === null) return example;
-  return Object.fromEntries(Object.entries(example).filter(([name]) => form[name]?.type !== 'null'));
-}
-
-function filledInput(fields: Field[] | null, example: unknown, before: Values): unknown {
-  if (fields === null || typeof example !== 'object' || example === null) return example;
-  const values: Values = {};
-  for (const field of fields) {
-    const value = (example as Values)[field.name];
-    const isKept = field.name === 'timeline_id' && before.timeline_id !== undefined;
-    const isLeftOut = !field.isRequired && (UNFILLED.includes(field.name) || field.name === 'user_id');
-    const shown = isKept ? before.timeline_id : isLeftOut ? before[field.name] : value;
-    if (shown !== undefined) values[field.name] = shown;
-  }
-  return Object.keys(values).length === 0 ? undefined : values;
-}
-
-/** Returns the draft without what must not be kept. */
-export function withoutSecrets(operation: Operation, draft: Draft, schemas: Schemas): Draft {
-  const fields = variantsOf(operation, schemas)[draft.variant]?.fields ?? [];
-  const secret = (name: string): boolean => isSecret(name, fields.find((field) => field.name === name)?.schema);
-  const values = Object.fromEntries(Object.entries(valuesOf(draft)).filter(([name]) => !secret(name)));
-  const hasSecret = Object.keys(values).length < Object.keys(valuesOf(draft)).length;
-  const kept: Draft = {
-    ...draft,
-    broken: { ...draft.broken },
-    extras: { ...draft.extras },
-    ...(hasSecret ? { input: values } : {}),
+/** Returns the request of a draft. */
+export function requestOf(operation: Operation, draft: Draft): WireRequest {
+  const request: WireRequest = {
+    method: operation.method,
+    path: operation.path.slice(1),
+    query: {},
+    headers: {},
+    json: undefined,
+    text: null,
+    file: null,
   };
-  const mayHide = fields.some((field) => isSecret(field.name, field.schema));
-  if (kept.raw !== null && mayHide) kept.raw = rawOf(kept);
-  return kept;
+  const isQuery = operation.isQueryable && draft.isQuery;
+  for (const [{ where, name }, text] of filled(operation, draft)) {
+    if (where === 'path') {
+      // The path of a tile has slashes of its own.
+      const parts = name === 'tile' ? text.split('/') : [text];
+      request.path = request.path.replace(`{${name}}`, () => parts.map(encodeURIComponent).join('/'));
+    } else if (where === 'header') request.headers[name] = text.replace(/[\r\n]+/g, ' ');
+    else if (where === 'query' || (operation.isQueryable && !isQuery)) request.query[name] = text;
+  }
+  const accept = draft.accept || operation.answers[0];
+  if (accept && (draft.accept || accept !== 'application/json')) request.headers.Accept = accept;
+  if (operation.fileTypes.length > 0) {
+    request.file = draft.file;
+    request.headers['Content-Type'] = draft.fileType;
+  } else if (operation.hasBody || isQuery) {
+    if (isQuery) request.method = 'QUERY';
+    const body = bodyOf(operation, draft);
+    if ('wrong' in body) request.text = draft.raw;
+    else if (isQuery || operation.isBodyRequired || JSON.stringify(body.value) !== '{}')
+      request.json = body.value ?? {};
+    if (request.text !== null || request.json !== undefined) request.headers['Content-Type'] = 'application/json';
+  }
+  return request;
+}
+
+/** Returns the timeline that a request is about, or '' if the operation does not name one. */
+export function timelineOf(operation: Operation, draft: Draft): string {
+  const field = operation.fields.find(({ name }) => name === 'timeline_id');
+  const body = bodyOf(operation, draft);
+  const inBody = field?.where === 'body' && 'value' in body ? (body.value as Record<string, unknown> | undefined) : {};
+  const named = draft.raw === null || field?.where !== 'body' ? draft.texts.timeline_id : inBody?.timeline_id;
+  return field === undefined ? '' : typeof named === 'string' && named !== '' ? named : 'main';
+}
+
+/** Returns path and query string of a request. */
+export function addressPart({ path, query }: WireRequest): string {
+  const text = new URLSearchParams(query).toString();
+  return path + (text ? `?${text}` : '');
 }

@@ -1,10 +1,31 @@
-/** The document of the API, read into what a form needs. */
-import { resolve, typesOf, type Schema, type Schemas } from './schema';
+/** The API description, reduced to what the explorer shows. */
+
+export interface Schema {
+  $ref?: string;
+  type?: string | string[];
+  description?: string;
+  format?: string;
+  pattern?: string;
+  enum?: unknown[];
+  const?: unknown;
+  example?: unknown;
+  examples?: unknown[];
+  properties?: Record<string, Schema>;
+  required?: string[];
+  items?: Schema;
+  oneOf?: Schema[];
+  anyOf?: Schema[];
+  minimum?: number;
+  maximum?: number;
+  maxLength?: number;
+  writeOnly?: boolean;
+}
+
+type Schemas = Record<string, Schema>;
 
 export interface Document {
-  info: { title: string; version: string };
   paths: Record<string, Record<string, RawOperation>>;
-  components?: { schemas?: Schemas; securitySchemes?: Record<string, unknown> };
+  components?: { schemas?: Schemas };
   security?: unknown[];
 }
 
@@ -19,284 +40,254 @@ interface RawParameter {
 interface RawOperation {
   operationId?: string;
   summary?: string;
-  description?: string;
   tags?: string[];
   parameters?: RawParameter[];
-  requestBody?: { required?: boolean; content?: Record<string, { schema?: Schema }> };
+  requestBody?: { required?: boolean; content?: Record<string, { schema?: Schema; example?: unknown }> };
   responses?: Record<string, { content?: Record<string, unknown> }>;
   security?: unknown[];
 }
 
+export type Control = 'timestamp' | 'select' | 'number' | 'list' | 'json' | 'secret' | 'long' | 'text';
+
 /** One field of the form. */
 export interface Field {
-  /** Where it goes: into the JSON, the path, the query string beside a body, or a header. */
-  where: 'input' | 'path' | 'query' | 'header';
+  /** The query parameters of a GET are `body` too: a QUERY sends them as JSON. */
+  where: 'body' | 'path' | 'query' | 'header';
   name: string;
+  /** Its name in the address of the page. */
+  key: string;
   schema: Schema;
+  control: Control;
+  /** The values to choose from. */
+  options: string[];
   isRequired: boolean;
+  /** Whether its value must not be in an address or in the history. */
+  isPrivate: boolean;
   hint: string;
+  example: unknown;
+  /** Whether the example of the whole request has it. */
+  isInExample: boolean;
 }
 
 export interface Operation {
   id: string;
-  /** As its path ends, such as `set-anchor`. */
+  /** The end of its path, such as `set-anchor`. */
   name: string;
   method: string;
   path: string;
   summary: string;
-  description: string;
   tag: string;
-  /** Whether it is one of those that the specification names. */
+  /** Whether the specification names it. */
   isSpec: boolean;
-  /** Whether it works without being logged in. */
+  /** Whether it needs no credentials. */
   isOpen: boolean;
-  /** What stands in path, headers, and beside a body in the query string. */
-  extras: Field[];
-  /** JSON to send as the body, or that the parameters of a look make; null where there is neither. */
-  input: Schema | null;
-  isInputRequired: boolean;
-  /** Whether the body is a file, and of which types it may be. */
+  fields: Field[];
+  /** Whether it reads by GET with parameters, and so by QUERY too. */
+  isQueryable: boolean;
+  hasBody: boolean;
+  isBodyRequired: boolean;
+  /** Content types of a file that is sent as the body. */
   fileTypes: string[];
-  /** Content types that a good answer may have. */
+  /** Content types of successful responses. */
   answers: string[];
 }
 
-/** Operations of the specification, by the end of their paths, in its order. */
-const SPEC = [
-  'travel',
-  'set-anchor',
-  'pause-time',
-  'resume-time',
-  'fast-forward',
-  'rewind',
-  'monitor-events',
-  'scan-events',
-  'encrypt-data',
-  'decrypt-data',
-  'set-access-control',
-  'access-logs',
-  'detect-tampering',
-  'restrict-time-travel',
-  'manipulate-event',
-  'monitor-paradox',
-  'check-timeline',
-  'GET /timelines',
-  'GET /timeline/{timeline_id}',
-];
+/** Operations of the specification, in its order. */
+const SPEC = (
+  'travel set_anchor pause_time resume_time fast_forward rewind monitor_events scan_events encrypt_data decrypt_data ' +
+  'set_access_control access_logs detect_tampering restrict_time_travel manipulate_event monitor_paradox ' +
+  'check_timeline timelines timeline'
+).split(' ');
 
-const METHODS = ['get', 'post', 'put', 'patch', 'delete'];
+/** Groups in the order of the list; others follow. */
+const TAGS = 'clock,anchors,events,timelines,paradoxes,proofs,data,access,users,api keys,sessions,service'.split(',');
 
-/** Groups in the order in which one meets them; groups that are not named here come after. */
-const TAGS = [
-  'clock',
-  'anchors',
-  'events',
-  'timelines',
-  'paradoxes',
-  'proofs',
-  'data',
-  'access',
-  'users',
-  'api keys',
-  'sessions',
-  'service',
-];
+/** Names that the address of the page uses itself. */
+export const RESERVED = ['timeline', 'op', 'next', 'as', 'accept', 'form', 'input'];
 
-/** Returns the operations of a document: by group, those of the specification first. */
-export function operationsOf(document: Document): Operation[] {
-  const found: Operation[] = [];
-  const schemas = document.components?.schemas ?? {};
-  for (const [path, methods] of Object.entries(document.paths)) {
-    for (const [method, raw] of Object.entries(methods)) {
-      if (METHODS.includes(method)) found.push(read(path, method.toUpperCase(), raw, schemas, document.security ?? []));
-    }
-  }
-  const rank = (operation: Operation): number => {
-    const index = SPEC.findIndex((name) => name === operation.name || name === `${operation.method} ${operation.path}`);
-    return index < 0 ? SPEC.length : index;
-  };
-  const group = (operation: Operation): number =>
-    TAGS.includes(operation.tag) ? TAGS.indexOf(operation.tag) : TAGS.length;
-  for (const operation of found) operation.isSpec = rank(operation) < SPEC.length;
-  return found.sort(
-    (a, b) => group(a) - group(b) || a.tag.localeCompare(b.tag) || rank(a) - rank(b) || a.path.localeCompare(b.path),
-  );
-}
-
-function read(path: string, method: string, raw: RawOperation, schemas: Schemas, security: unknown[]): Operation {
-  // The client sets `Timenav-Timeline` by itself: only load balancers read it.
-  const isShown = ({ name, in: where }: { name: string; in: string }): boolean =>
-    where !== 'cookie' && name !== 'Timenav-Timeline';
-  const parameters = (raw.parameters ?? []).filter(isShown);
-  const content = raw.requestBody?.content ?? {};
-  const json = content['application/json']?.schema;
-  const isFile = Object.values(content).some(({ schema }) => schema?.format === 'binary');
-  const query = parameters.filter((parameter) => parameter.in === 'query');
-  const isLook = method === 'GET' && query.length > 0;
-  const beside = parameters.filter((parameter) => parameter.in !== 'query' || !isLook);
-  const input = isLook ? asObject(query) : isFile || json === undefined ? null : json;
-  return {
-    id: raw.operationId ?? `${method} ${path}`,
-    name: nameOf(path),
-    method,
-    path,
-    summary: raw.summary ?? '',
-    description: raw.description ?? '',
-    tag: raw.tags?.[0] ?? 'other',
-    isSpec: false,
-    isOpen: (raw.security ?? security).length === 0,
-    extras: beside
-      .map((parameter) => ({
-        where: parameter.in as Field['where'],
-        name: parameter.name,
-        schema: resolve(parameter.schema ?? {}, schemas),
-        isRequired: parameter.required === true || parameter.in === 'path',
-        hint: parameter.description ?? '',
-      }))
-      .sort((a, b) => Number(a.where === 'header') - Number(b.where === 'header')),
-    input,
-    isInputRequired: raw.requestBody?.required === true,
-    fileTypes: isFile ? Object.keys(content) : [],
-    answers: Object.keys(
-      Object.entries(raw.responses ?? {}).find(([status]) => status.startsWith('2'))?.[1].content ?? {},
-    ),
-  };
-}
-
-function nameOf(path: string): string {
-  const words = path
-    .replace(/^\/v\d+/, '')
-    .split('/')
-    .filter((word) => word !== '');
-  return words.join('/');
-}
-
-function asObject(parameters: RawParameter[]): Schema {
-  return {
-    type: 'object',
-    additionalProperties: false,
-    required: parameters.filter((parameter) => parameter.required).map((parameter) => parameter.name),
-    properties: Object.fromEntries(
-      parameters.map(({ name, schema, description }) => [name, { ...schema, ...(description ? { description } : {}) }]),
-    ),
-  };
-}
-
-/** One form that the JSON may have. */
-interface Variant {
-  title: string;
-  schema: Schema;
-  /** The fields, required ones first; null where it is edited as JSON. */
-  fields: Field[] | null;
-}
-
-/** Returns the forms that the JSON of an operation may have; most have one. */
-export function variantsOf(operation: Operation, schemas: Schemas): Variant[] {
-  if (operation.input === null) return [];
-  const whole = resolve(operation.input, schemas);
-  const parts = whole.properties ? [whole] : (whole.oneOf ?? [whole]);
-  return parts.map((part) => {
-    const schema = resolve(part, schemas);
-    const isList = typesOf(schema).includes('array');
-    return { title: isList ? 'Several' : 'One', schema, fields: schema.properties ? fieldsOf(schema, schemas) : null };
-  });
-}
-
-function fieldsOf(schema: Schema, schemas: Schemas): Field[] {
-  const required = schema.required ?? [];
-  const fields = Object.entries(schema.properties ?? {}).map(([name, property]): Field => {
-    const found = resolve(property, schemas);
-    return { where: 'input', name, schema: found, isRequired: required.includes(name), hint: found.description ?? '' };
-  });
-  // What the document gives an example of is what is filled in most.
-  const isUsual = (field: Field): boolean => field.schema.example !== undefined || field.name === 'dry_run';
-  const rank = (field: Field): number =>
-    field.isRequired
-      ? required.indexOf(field.name)
-      : required.length + (LAST.includes(field.name) ? 2 : isUsual(field) ? 0 : 1);
-  return fields.sort((a, b) => rank(a) - rank(b));
-}
-
-/** Fields of paging and looking back: seldom filled, so last. */
-const LAST = ['limit', 'cursor', 'as_of'];
-
-/** Tells whether a parameter of the query string can stand in the JSON instead; then it is asked for there, once. */
-export function isInInput(name: string, variant: Variant | undefined): boolean {
-  return variant?.fields?.some((field) => field.name === name) === true;
-}
-
-/** How a field is asked for. */
-export type Control =
-  | 'timestamp'
-  | 'duration'
-  | 'range'
-  | 'timeline'
-  | 'select'
-  | 'boolean'
-  | 'number'
-  | 'words'
-  | 'choices'
-  | 'json'
-  | 'secret'
-  | 'long'
-  | 'text';
-
-const TIMELINE_NAMES = ['timeline_id', 'fork_of', 'a', 'b'];
-const EXAMPLE_OF_TIMESTAMP = /^[+-]?\d{4,6}-\d{2}-\d{2}T[\d:.]+Z$/;
-
-export function controlOf(field: Field): Control {
-  const { schema, name } = field;
-  const types = typesOf(schema);
-  if (isSecret(name, schema)) return 'secret';
-  if (schema.enum) return 'select';
-  if (types.includes('array')) {
-    const items = schema.items;
-    if (items?.enum) return 'choices';
-    return items && typesOf(items).includes('string') && typesOf(items).length === 1 ? 'words' : 'json';
-  }
-  if (
-    types.length === 0 &&
-    (schema.anyOf ?? schema.oneOf ?? []).every((variant) => variant.pattern ?? variant.const) &&
-    (schema.anyOf ?? schema.oneOf)
-  )
-    return 'text';
-  if (types.length === 0 || types.includes('object') || schema.oneOf) return 'json';
-  if (types.includes('boolean')) return 'boolean';
-  if (types.length === 1 && (types[0] === 'integer' || types[0] === 'number')) return 'number';
-  const example = typeof schema.example === 'string' ? schema.example : '';
-  if (schema.format === 'timestamp' || schema.format === 'expiry' || EXAMPLE_OF_TIMESTAMP.test(example))
-    return 'timestamp';
-  if (schema.format === 'length-of-time') return 'duration';
-  if (schema.format === 'time-range' || name === 'time_range') return 'range';
-  if ((TIMELINE_NAMES.includes(name) && example !== '') || name === 'timeline_id') return 'timeline';
-  return (schema.maxLength ?? 0) > 2_000 && schema.format !== 'mapping' ? 'long' : 'text';
-}
+/** Fields that are rarely filled, so they are last and not in examples. */
+const RARE = ['limit', 'cursor', 'as_of', 'user_id'];
 
 const SECRETS = ['encryption_key', 'password', 'current_password', 'api_key'];
 
-/** Tells whether a field must not be kept anywhere: not in the address, not in the history. */
-export function isSecret(name: string, schema: Schema = {}): boolean {
-  return SECRETS.includes(name) || schema.format === 'password' || schema.writeOnly === true;
+/** Whether a field is a password or a key, which is replaced wherever it is shown. */
+export const isSecret = (name: string, schema: Schema = {}): boolean =>
+  SECRETS.includes(name) || schema.format === 'password' || schema.writeOnly === true;
+
+/** Returns the operations: by group, those of the specification first. */
+export function operationsOf({ paths, components, security = [] }: Document): Operation[] {
+  const schemas = components?.schemas ?? {};
+  const rank = (order: string[], word: string): number => (order.includes(word) ? order.indexOf(word) : order.length);
+  return Object.entries(paths)
+    .flatMap(([path, methods]) =>
+      Object.entries(methods).map(([method, raw]) => operationOf(path, method.toUpperCase(), raw, schemas, security)),
+    )
+    .sort(
+      (a, b) =>
+        rank(TAGS, a.tag) - rank(TAGS, b.tag) ||
+        a.tag.localeCompare(b.tag) ||
+        rank(SPEC, a.id) - rank(SPEC, b.id) ||
+        a.path.localeCompare(b.path),
+    );
 }
 
-/** Returns a schema's kind in a word or two, for the side of a label. */
-export function kindOf(field: Field): string {
-  const { schema } = field;
-  if (controlOf(field) === 'timeline') return 'timeline';
-  if (schema.format === 'time-range') return 'range';
-  if (schema.format === 'length-of-time') return 'duration';
-  if (schema.format === 'expiry') return 'timestamp';
-  if (schema.format && ['timestamp', 'cursor', 'mapping'].includes(schema.format)) return schema.format;
-  if (schema.enum) return 'choice';
-  const names: Record<string, string> = {
-    string: 'text',
-    integer: 'whole number',
-    array: 'list',
-    boolean: 'true or false',
+function operationOf(
+  path: string,
+  method: string,
+  raw: RawOperation,
+  schemas: Schemas,
+  security: unknown[],
+): Operation {
+  const id = raw.operationId ?? `${method} ${path}`;
+  const content = raw.requestBody?.content ?? {};
+  const isFile = Object.values(content).some(({ schema }) => schema?.format === 'binary');
+  const json = isFile ? undefined : content['application/json'];
+  // The client sets `Timenav-Timeline`; only load balancers read it.
+  const parameters = (raw.parameters ?? []).filter(
+    ({ name, in: where }) => where !== 'cookie' && name !== 'Timenav-Timeline',
+  );
+  const isQueryable = method === 'GET' && parameters.some((parameter) => parameter.in === 'query');
+  const fields = parameters.map((parameter) => {
+    const where = isQueryable && parameter.in === 'query' ? 'body' : (parameter.in as Field['where']);
+    const schema = { ...parameter.schema, ...(parameter.description ? { description: parameter.description } : {}) };
+    return fieldOf(where, parameter.name, schema, schemas, parameter.required === true);
+  });
+  const inQuery = fields.filter(({ where }) => where === 'query').map(({ name }) => name);
+  fields.push(...bodyFields(json ?? {}, schemas).filter(({ name }) => !inQuery.includes(name)));
+  const successful = Object.entries(raw.responses ?? {}).find(([status]) => status.startsWith('2'))?.[1];
+  return {
+    id,
+    name: path.replace(/^\/(v\d+\/)?/, ''),
+    method,
+    path,
+    summary: raw.summary ?? '',
+    tag: raw.tags?.[0] ?? 'other',
+    isSpec: SPEC.includes(id),
+    isOpen: (raw.security ?? security).length === 0,
+    fields: fields.sort((a, b) => place(a) - place(b)),
+    isQueryable,
+    hasBody: json !== undefined,
+    isBodyRequired: raw.requestBody?.required === true,
+    fileTypes: isFile ? Object.keys(content) : [],
+    answers: Object.keys(successful?.content ?? {}),
   };
+}
+
+/** Returns the top-level fields of a JSON body. A body that may be a list too has the fields of one item. */
+function bodyFields({ schema, example }: { schema?: Schema; example?: unknown }, schemas: Schemas): Field[] {
+  const whole = resolve(schema ?? {}, schemas);
+  const part = [whole, ...(whole.oneOf ?? [])].map((one) => resolve(one, schemas)).find((one) => one.properties) ?? {};
+  const examples = (example ?? {}) as Record<string, unknown>;
+  const fields = Object.entries(part.properties ?? {}).map(([name, property]) => {
+    const field = fieldOf('body', name, property, schemas, part.required?.includes(name) === true);
+    return { ...field, example: examples[name] ?? field.example, isInExample: name in examples };
+  });
+  // Data to encrypt is as secret as its key.
+  if (fields.some(({ name }) => name === 'encryption_key'))
+    for (const field of fields) field.isPrivate ||= field.name === 'data';
+  return fields;
+}
+
+function fieldOf(where: Field['where'], name: string, schema: Schema, schemas: Schemas, isRequired: boolean): Field {
+  const found = resolve(schema, schemas);
+  const control = controlOf(name, found, schemas);
+  const options = found.enum ?? (typesOf(found).includes('boolean') ? [true, false] : []);
+  const example = exampleOf(found, schemas);
+  const prefix = where === 'header' ? 'header.' : RESERVED.includes(name) ? 'input.' : '';
+  return {
+    where,
+    name,
+    key: prefix + name,
+    schema: found,
+    control,
+    options: options.filter((option) => option !== null).map(String),
+    isRequired: isRequired || where === 'path',
+    isPrivate: control === 'secret' || name === 'Idempotency-Key',
+    hint: found.description ?? '',
+    example,
+    isInExample: example !== undefined && where !== 'header' && (isRequired || !RARE.includes(name)),
+  };
+}
+
+/** Sorts required fields first, then usual ones (those with an example), rare ones, and headers. */
+function place({ where, name, isRequired, schema }: Field): number {
+  if (where === 'header') return 5;
+  if (isRequired) return where === 'path' ? 0 : 1;
+  return RARE.includes(name) ? 4 : schema.example !== undefined || name === 'dry_run' ? 2 : 3;
+}
+
+/** Returns a schema without references, and without the alternative `null`, which means the same as no value. */
+function resolve(schema: Schema, schemas: Schemas): Schema {
+  let found = schema;
+  if (schema.$ref !== undefined) {
+    const { $ref, ...rest } = schema;
+    found = { ...resolve(schemas[$ref.split('/').pop() ?? ''] ?? {}, schemas), ...rest };
+  }
+  const { oneOf, ...rest } = found;
+  const some = oneOf?.filter(({ type }) => type !== 'null');
+  return some?.length === 1 && some[0] ? { ...resolve(some[0], schemas), ...rest } : found;
+}
+
+/** Returns the types that a schema allows, without `null`. Empty means any. */
+export const typesOf = ({ type }: Schema): string[] => [type ?? []].flat().filter((name) => name !== 'null');
+
+const EXAMPLE_OF_TIMESTAMP = /^[+-]?\d{4,6}-\d{2}-\d{2}T[\d:.]+Z$/;
+
+function controlOf(name: string, schema: Schema, schemas: Schemas): Control {
+  const types = typesOf(schema);
+  if (isSecret(name, schema)) return 'secret';
+  if (schema.enum || types.includes('boolean')) return 'select';
+  if (types.includes('array')) {
+    const items = typesOf(resolve(schema.items ?? {}, schemas));
+    return items.length === 1 && items[0] === 'string' ? 'list' : 'json';
+  }
+  const forms = schema.anyOf ?? schema.oneOf;
+  if (types.length === 0) return forms?.every((form) => form.pattern ?? form.const) ? 'text' : 'json';
+  if (types.includes('object') || schema.oneOf) return 'json';
+  if (types.length === 1 && types[0] !== 'string') return 'number';
+  if (/^(timestamp|expiry)$/.test(schema.format ?? '') || EXAMPLE_OF_TIMESTAMP.test(String(schema.example)))
+    return 'timestamp';
+  return (schema.maxLength ?? 0) > 2_000 && schema.format !== 'mapping' ? 'long' : 'text';
+}
+
+/** Returns an example of a value, or undefined if the document has none. */
+function exampleOf(schema: Schema, schemas: Schemas): unknown {
+  const found = resolve(schema, schemas);
+  const example = found.example ?? found.examples?.[0] ?? found.enum?.[0];
+  if (example !== undefined) return example;
+  const parts = Object.entries(found.properties ?? {})
+    .map(([name, property]) => [name, exampleOf(property, schemas)] as const)
+    .filter(([, value]) => value !== undefined);
+  if (parts.length > 0) return Object.fromEntries(parts);
+  const [inner, isList] = found.items ? [found.items, true] : [found.oneOf?.[0], false];
+  const value = inner && exampleOf(inner, schemas);
+  return isList && value !== undefined ? [value] : value;
+}
+
+const KINDS: Record<string, string> = {
+  'time-range': 'range',
+  'length-of-time': 'duration',
+  timestamp: 'timestamp',
+  expiry: 'timestamp',
+  cursor: 'cursor',
+  mapping: 'mapping',
+  string: 'text',
+  integer: 'whole number',
+  array: 'list',
+  boolean: 'true or false',
+};
+
+/** Returns the kind of a field in a word or two. */
+export function kindOf({ where, schema, control }: Field): string {
+  if (where === 'header') return 'header';
+  if (where === 'path') return 'in the path';
+  if (control === 'list') return 'list, with commas';
+  const kind = KINDS[schema.format ?? ''];
   return (
-    typesOf(schema)
-      .map((type) => names[type] ?? type)
-      .join(' or ') || 'JSON'
+    kind ??
+    (typesOf(schema)
+      .map((type) => KINDS[type] ?? type)
+      .join(' or ') ||
+      'JSON')
   );
 }

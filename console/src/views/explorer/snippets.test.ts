@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { describe, expect, it } from 'vitest';
-import type { WireRequest } from './request';
+import type { WireRequest } from './draft';
 import { snippet } from './snippets';
 
 const HOSTILE = [
@@ -95,7 +95,7 @@ describe('Rust', () => {
       'http://x/',
       false,
     );
-    expect(code).toContain(String.raw`"text": "a\"b\\c\n\u{d}\u{202e}\u{0}é"`);
+    expect(code).toContain(String.raw`"text": "a\"b\\c\n\r\u{202e}\u{0}é"`);
     expect(code).toContain('"big": 9007199254740991_i64');
     expect(code).toContain('.bearer_auth(std::env::var("TIMENAV_KEY")?)');
     expect(code).not.toContain('Content-Type');
