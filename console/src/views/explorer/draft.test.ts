@@ -7,11 +7,10 @@ import { operationsOf, type Control, type Document, type Operation } from './ope
 // The real document: forms must fit new operations of the service too.
 const operations = operationsOf(JSON.parse(readFileSync('../docs/api/openapi.json', 'utf8')) as Document);
 const find = (id: string): Operation => operations.find((operation) => operation.id === id)!;
-const example = (id: string): Draft => exampleDraft(find(id), emptyDraft(find(id)));
-const draftWith = (id: string, texts: Draft['texts'], raw: string | null = null): Draft => ({
-  ...emptyDraft(find(id)),
+const draftWith = (texts: Draft['texts'], raw: string | null = null): Draft => ({
   texts,
   raw,
+  file: null,
 });
 
 describe('the document', () => {
@@ -39,7 +38,7 @@ describe('the document', () => {
 
   it('has examples that pass the checks', () => {
     const wrong = operations.flatMap((operation) =>
-      Object.entries(issuesOf(operation, example(operation.id)))
+      Object.entries(issuesOf(operation, exampleDraft(operation, emptyDraft())))
         .filter(([name, issue]) => issue !== 'This is required.' && name !== 'file')
         .map((issue) => [operation.id, ...issue]),
     );
@@ -50,7 +49,7 @@ describe('the document', () => {
 describe('a field', () => {
   it('says what is missing', () => {
     const wrong = (id: string, name: string, text: string): string | undefined =>
-      issuesOf(find(id), draftWith(id, { [name]: text }))[name];
+      issuesOf(find(id), draftWith({ [name]: text }))[name];
     const time = (text: string): string | undefined => wrong('travel', 'destination_time', text);
     expect(time('')).toBe('This is required.');
     expect(time('2028-02-29T08:30:00+01:00[Europe/Paris]')).toBeUndefined();
@@ -69,11 +68,11 @@ describe('a field', () => {
 describe('a draft', () => {
   it('comes back from its address, for every operation', () => {
     for (const operation of operations) {
-      const kept = withoutSecrets(operation, example(operation.id));
-      expect(draftOf(operation, addressOf(operation, kept)), operation.id).toEqual({ ...kept, file: null });
+      const kept = withoutSecrets(operation, exampleDraft(operation, emptyDraft()));
+      expect(draftOf(operation, addressOf(operation, kept)), operation.id).toEqual(kept);
       expect(strangersOf(operation, addressOf(operation, kept)), operation.id).toEqual([]);
     }
-    const list = draftWith('record_events', { timeline_id: 'lab' }, '[\n  {}\n]');
+    const list = draftWith({ timeline_id: 'lab' }, '[\n  {}\n]');
     expect(addressOf(find('record_events'), list)).toEqual({ timeline_id: 'lab', input: '[{}]' });
     expect(draftOf(find('record_events'), addressOf(find('record_events'), list))).toEqual(list);
     expect(strangersOf(find('travel'), { operation: 'travel', location: 'x' })).toEqual(['operation']);
@@ -82,7 +81,7 @@ describe('a draft', () => {
   it('has no secret in its address or in the history', () => {
     for (const id of ['encrypt_data', 'decrypt_data']) {
       const texts = { timeline_id: 'main', encryption_key: 'hush', data: '"hush"', 'header.Idempotency-Key': 'once' };
-      for (const draft of [draftWith(id, texts), draftWith(id, {}, '{"encryption_key": "hush"}')]) {
+      for (const draft of [draftWith(texts), draftWith({}, '{"encryption_key": "hush"}')]) {
         expect(JSON.stringify(addressOf(find(id), draft))).not.toMatch(/hush|once/);
         expect(JSON.stringify(withoutSecrets(find(id), draft))).not.toMatch(/hush|once/);
       }
@@ -92,21 +91,21 @@ describe('a draft', () => {
 
   it('is JSON or a form, with the same request', () => {
     for (const operation of operations.filter(({ hasBody }) => hasBody)) {
-      const draft = example(operation.id);
+      const draft = exampleDraft(operation, emptyDraft());
       const raw = asJson(operation, draft);
       expect(requestOf(operation, raw), operation.id).toEqual(requestOf(operation, draft));
       expect(asForm(operation, raw), operation.id).toEqual(draft);
     }
     for (const raw of ['{"timeline_id":', '[{}]', '{"unknown": 1}'])
-      expect(asForm(find('set_anchor'), draftWith('set_anchor', {}, raw))).toBeNull();
+      expect(asForm(find('set_anchor'), draftWith({}, raw))).toBeNull();
   });
 
   it('names the timeline that its request changes', () => {
-    expect(timelineOf(find('travel'), draftWith('travel', { timeline_id: 'lab' }))).toBe('lab');
-    expect(timelineOf(find('travel'), draftWith('travel', {}, '{"timeline_id": "lab"}'))).toBe('lab');
-    expect(timelineOf(find('travel'), draftWith('travel', {}, '{}'))).toBe('main');
-    expect(timelineOf(find('record_events'), draftWith('record_events', { timeline_id: 'lab' }, '[{}]'))).toBe('lab');
-    expect(timelineOf(find('create_user'), emptyDraft(find('create_user')))).toBe('');
+    expect(timelineOf(find('travel'), draftWith({ timeline_id: 'lab' }))).toBe('lab');
+    expect(timelineOf(find('travel'), draftWith({}, '{"timeline_id": "lab"}'))).toBe('lab');
+    expect(timelineOf(find('travel'), draftWith({}, '{}'))).toBe('main');
+    expect(timelineOf(find('record_events'), draftWith({ timeline_id: 'lab' }, '[{}]'))).toBe('lab');
+    expect(timelineOf(find('create_user'), emptyDraft())).toBe('');
   });
 });
 
@@ -119,19 +118,19 @@ describe('a request', () => {
       actors: 'Ada, Bob',
       causes: '["x"]',
     };
-    const { json, query } = requestOf(find('record_events'), draftWith('record_events', texts));
+    const { json, query } = requestOf(find('record_events'), draftWith(texts));
     expect(json).toEqual({ time: texts.time, sequence: 7, actors: ['Ada', 'Bob'], causes: ['x'] });
     expect(query).toEqual({ timeline_id: '42' });
-    const anchor = draftWith('set_anchor', { description: 'true', fixed: 'false' });
+    const anchor = draftWith({ description: 'true', fixed: 'false' });
     expect(requestOf(find('set_anchor'), anchor).json).toEqual({ description: 'true', fixed: false });
   });
 
   it('that reads is a GET, or a QUERY with a body', () => {
-    const draft = draftWith('monitor_events', { location: 'a b', time_range: '../..', limit: '5' });
+    const draft = draftWith({ location: 'a b', time_range: '../..', limit: '5' });
     const get = requestOf(find('monitor_events'), draft);
     expect([get.method, get.json]).toEqual(['GET', undefined]);
     expect(addressPart(get)).toBe('v1/monitor-events?location=a+b&time_range=..%2F..&limit=5');
-    expect(requestOf(find('monitor_events'), { ...draft, isQuery: true })).toMatchObject({
+    expect(requestOf(find('monitor_events'), { ...draft, texts: { ...draft.texts, as: 'query' } })).toMatchObject({
       method: 'QUERY',
       query: {},
       json: { limit: 5 },
@@ -140,14 +139,14 @@ describe('a request', () => {
   });
 
   it('quotes paths and headers', () => {
-    const tile = draftWith('tile', { timeline_id: '../x?y#z', tile: 'entries/000.p/1' });
+    const tile = draftWith({ timeline_id: '../x?y#z', tile: 'entries/000.p/1' });
     expect(requestOf(find('tile'), tile).path).toBe('timeline/..%2Fx%3Fy%23z/tile/entries/000.p/1');
-    const header = draftWith('set_access_control', { 'header.If-Match': '"a"\r\nX-Other: b' });
+    const header = draftWith({ 'header.If-Match': '"a"\r\nX-Other: b' });
     expect(requestOf(find('set_access_control'), header).headers['If-Match']).toBe('"a" X-Other: b');
   });
 
   it('sends broken JSON as it is, so that the service can judge', () => {
-    const request = requestOf(find('travel'), draftWith('travel', {}, '{"a"'));
+    const request = requestOf(find('travel'), draftWith({}, '{"a"'));
     expect(request).toMatchObject({ text: '{"a"', json: undefined, headers: { 'Content-Type': 'application/json' } });
     expect(readJson('')).toEqual({ value: undefined });
   });

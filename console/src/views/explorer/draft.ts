@@ -8,11 +8,6 @@ export interface Draft {
   texts: Record<string, string>;
   /** The body while it is edited as JSON; null while its fields are shown. */
   raw: string | null;
-  /** Whether parameters are sent as a QUERY with a body, not as a GET. */
-  isQuery: boolean;
-  /** The content type to ask for; '' is the first one. */
-  accept: string;
-  fileType: string;
   file: File | null;
 }
 
@@ -30,14 +25,7 @@ export interface WireRequest {
   file: File | null;
 }
 
-export const emptyDraft = (operation: Operation): Draft => ({
-  texts: {},
-  raw: null,
-  isQuery: false,
-  accept: '',
-  fileType: operation.fileTypes[0] ?? '',
-  file: null,
-});
+export const emptyDraft = (): Draft => ({ texts: {}, raw: null, file: null });
 
 /** Parses JSON; an empty text is no value. The message names the place of a syntax error if the browser does. */
 export function readJson(text: string): { value: unknown } | { wrong: string } {
@@ -45,10 +33,8 @@ export function readJson(text: string): { value: unknown } | { wrong: string } {
   try {
     return { value: JSON.parse(text) as unknown };
   } catch (error) {
-    const at = /position (\d+)/.exec(String(error))?.[1];
-    if (at === undefined) return { wrong: 'This is not valid JSON.' };
-    const before = text.slice(0, Number(at)).split('\n');
-    return { wrong: `This is not valid JSON: see line ${before.length}, column ${(before.at(-1)?.length ?? 0) + 1}.` };
+    const place = /line \d+ column \d+/.exec(String(error))?.[0];
+    return { wrong: `This is not valid JSON${place ? `: see ${place}` : ''}.` };
   }
 }
 
@@ -73,10 +59,10 @@ function valueOf({ control, schema }: Field, text: string): unknown {
 
 /** Returns a value as the text of a field: the reverse of `valueOf`. */
 export function textOf({ control }: Pick<Field, 'control'>, value: unknown): string {
-  if (value === undefined || value === null) return '';
+  if (value === undefined || (value === null && control !== 'json')) return '';
   if (control === 'list' && Array.isArray(value) && value.every((word) => !/[,[]/.test(String(word))))
     return value.join(', ');
-  return control === 'json' || typeof value === 'object' ? pretty(value) : String(value);
+  return control !== 'json' && typeof value === 'string' ? value : pretty(value);
 }
 
 const filled = (operation: Operation, draft: Draft): [Field, string][] =>
@@ -96,11 +82,8 @@ const withoutBody = (operation: Operation, texts: Draft['texts']): Draft['texts'
 /** Returns the draft with its body as JSON. */
 export function asJson(operation: Operation, draft: Draft): Draft {
   const body = bodyOf(operation, draft);
-  return {
-    ...draft,
-    texts: withoutBody(operation, draft.texts),
-    raw: 'value' in body ? pretty(body.value) : draft.raw,
-  };
+  const raw = 'value' in body ? pretty(body.value) : draft.raw;
+  return { ...draft, texts: withoutBody(operation, draft.texts), raw };
 }
 
 /** Returns the draft with the fields of its body, or null if its JSON does not fit them. */
@@ -125,7 +108,7 @@ function issueOf(field: Field, text: string): string | null {
     const read = readJson(text);
     return 'wrong' in read ? read.wrong : null;
   }
-  if (schema.format === 'timestamp' || schema.format === 'expiry') return timestampIssue(text);
+  if (control === 'timestamp') return timestampIssue(text);
   if (schema.format === 'length-of-time') return durationIssue(text);
   if (control !== 'number') return null;
   const value = valueOf(field, text);
@@ -151,29 +134,20 @@ export function issuesOf(operation: Operation, draft: Draft): Record<string, str
 /** Longer addresses are cut by chats and mail programs. */
 const ADDRESS_MAX = 6_000;
 
-const hasPrivateBody = (operation: Operation): boolean =>
-  operation.fields.some((field) => field.where === 'body' && field.isPrivate);
-
 /** Returns the part of a draft that goes into the address: no secrets, idempotency keys or files. */
 export function addressOf(operation: Operation, draft: Draft): Record<string, string> {
   const { texts, raw } = withoutSecrets(operation, draft);
   const read = readJson(raw ?? '');
-  const found = {
-    ...texts,
-    ...('value' in read && read.value !== undefined ? { input: JSON.stringify(read.value) } : {}),
-    ...(draft.isQuery ? { as: 'query' } : {}),
-    ...(draft.accept ? { accept: draft.accept } : {}),
-  };
+  const hasInput = 'value' in read && read.value !== undefined;
+  const found = { ...texts, ...(hasInput ? { input: JSON.stringify(read.value) } : {}) };
   return new URLSearchParams(found).toString().length > ADDRESS_MAX ? {} : found;
 }
 
 /** Returns the draft of an address. */
 export function draftOf(operation: Operation, params: Record<string, string>): Draft {
-  const draft = emptyDraft(operation);
+  const draft = emptyDraft();
   for (const { key, isPrivate } of operation.fields)
     if (params[key] !== undefined && !isPrivate) draft.texts[key] = params[key];
-  if (operation.isQueryable) draft.isQuery = params.as === 'query';
-  if (operation.answers.includes(params.accept ?? '')) draft.accept = params.accept ?? '';
   const read = readJson(params.input ?? '');
   if (!operation.hasBody || 'wrong' in read || read.value === undefined) return draft;
   return { ...draft, texts: withoutBody(operation, draft.texts), raw: pretty(read.value) };
@@ -189,7 +163,8 @@ export function strangersOf(operation: Operation, params: Record<string, string>
 export function withoutSecrets(operation: Operation, draft: Draft): Draft {
   const open = filled(operation, draft).filter(([field]) => !field.isPrivate);
   const texts = Object.fromEntries(open.map(([field, text]) => [field.key, text]));
-  return { ...draft, texts, raw: hasPrivateBody(operation) ? null : draft.raw };
+  const mayHide = operation.fields.some((field) => field.where === 'body' && field.isPrivate);
+  return { ...draft, texts, raw: mayHide ? null : draft.raw };
 }
 
 /** Returns the draft with the document's examples. The timeline and the path stay. */
@@ -216,7 +191,7 @@ export function requestOf(operation: Operation, draft: Draft): WireRequest {
     text: null,
     file: null,
   };
-  const isQuery = operation.isQueryable && draft.isQuery;
+  const isQuery = draft.texts.as === 'query';
   for (const [{ where, name }, text] of filled(operation, draft)) {
     if (where === 'path') {
       // The path of a tile has slashes of its own.
@@ -225,11 +200,14 @@ export function requestOf(operation: Operation, draft: Draft): WireRequest {
     } else if (where === 'header') request.headers[name] = text.replace(/[\r\n]+/g, ' ');
     else if (where === 'query' || (operation.isQueryable && !isQuery)) request.query[name] = text;
   }
-  const accept = draft.accept || operation.answers[0];
-  if (accept && (draft.accept || accept !== 'application/json')) request.headers.Accept = accept;
+  const accept = draft.texts.accept ?? operation.accept;
+  if (accept && accept !== 'application/json') request.headers.Accept = accept;
   if (operation.fileTypes.length > 0) {
     request.file = draft.file;
-    request.headers['Content-Type'] = draft.fileType;
+    const { type = '' } = draft.file ?? {};
+    // The service guesses the format of other files.
+    const guess = operation.fileTypes.includes(type) ? type : 'application/octet-stream';
+    request.headers['Content-Type'] = draft.texts.type ?? guess;
   } else if (operation.hasBody || isQuery) {
     if (isQuery) request.method = 'QUERY';
     const body = bodyOf(operation, draft);

@@ -33,6 +33,15 @@ export class Exchange {
   get address(): string {
     return `/${addressPart(this.request)}`;
   }
+  get took(): string {
+    const seconds = this.tookMs / 1_000;
+    return seconds < 1 ? `${this.tookMs.toFixed(seconds < 0.01 ? 1 : 0)} ms` : `${seconds.toFixed(2)} s`;
+  }
+  /** The class that colors the status. */
+  get grade(): 'good' | 'warn' | 'bad' {
+    if (this.status >= 200 && this.status < 400) return 'good';
+    return this.status >= 500 || this.status === 0 ? 'bad' : 'warn';
+  }
   get isUnderWay(): boolean {
     return this.state === 'sending' || this.state === 'reading';
   }
@@ -51,8 +60,7 @@ export class Exchange {
 }
 
 const EXCHANGES_MAX = 50;
-/** If responses take more than this, the bodies of the oldest are dropped. */
-const BODIES_BYTES_MAX = 24 * 1_024 * 1_024;
+const BODIES_MAX = 10;
 const MESSAGES_MAX = 200;
 
 class Exchanges {
@@ -99,13 +107,11 @@ class Exchanges {
   }
 
   #prune(): void {
-    let bytes = 0;
-    for (const exchange of this.list) {
-      bytes += exchange.body?.byteLength ?? 0;
-      if (exchange === this.shown) continue;
-      if (bytes > BODIES_BYTES_MAX) exchange.body = null;
+    this.list.forEach((exchange, index) => {
+      if (exchange === this.shown) return;
+      if (index >= BODIES_MAX) exchange.body = null;
       mask(exchange);
-    }
+    });
   }
 }
 

@@ -51,8 +51,8 @@ export type Control = 'timestamp' | 'select' | 'number' | 'list' | 'json' | 'sec
 
 /** One field of the form. */
 export interface Field {
-  /** The query parameters of a GET are `body` too: a QUERY sends them as JSON. */
-  where: 'body' | 'path' | 'query' | 'header';
+  /** Query parameters of a GET are `body` too: a QUERY sends them as JSON. An `option` changes how the request is sent. */
+  where: 'body' | 'path' | 'query' | 'header' | 'option';
   name: string;
   /** Its name in the address of the page. */
   key: string;
@@ -88,8 +88,8 @@ export interface Operation {
   isBodyRequired: boolean;
   /** Content types of a file that is sent as the body. */
   fileTypes: string[];
-  /** Content types of successful responses. */
-  answers: string[];
+  /** The content type to ask for by default. */
+  accept: string;
 }
 
 /** Operations of the specification, in its order. */
@@ -103,7 +103,7 @@ const SPEC = (
 const TAGS = 'clock,anchors,events,timelines,paradoxes,proofs,data,access,users,api keys,sessions,service'.split(',');
 
 /** Names that the address of the page uses itself. */
-export const RESERVED = ['timeline', 'op', 'next', 'as', 'accept', 'form', 'input'];
+export const RESERVED = ['timeline', 'op', 'next', 'form', 'input', 'as', 'accept'];
 
 /** Fields that are rarely filled, so they are last and not in examples. */
 const RARE = ['limit', 'cursor', 'as_of', 'user_id'];
@@ -155,6 +155,15 @@ function operationOf(
   const inQuery = fields.filter(({ where }) => where === 'query').map(({ name }) => name);
   fields.push(...bodyFields(json ?? {}, schemas).filter(({ name }) => !inQuery.includes(name)));
   const successful = Object.entries(raw.responses ?? {}).find(([status]) => status.startsWith('2'))?.[1];
+  const [accept = '', ...others] = Object.keys(successful?.content ?? {});
+  const option = (name: string, key: string, options: string[], description: string): Field => ({
+    ...fieldOf('option', name, { enum: options, description }, schemas, false),
+    key,
+    isInExample: false,
+  });
+  if (isQueryable) fields.push(option('Sent as', 'as', ['query'], 'A GET, unless it is a QUERY with a JSON body.'));
+  if (others.length > 0) fields.push(option('Answered as', 'accept', others, `Otherwise ${accept}.`));
+  if (isFile) fields.push(option('Content-Type', 'type', Object.keys(content), 'The format of the file, if known.'));
   return {
     id,
     name: path.replace(/^\/(v\d+\/)?/, ''),
@@ -169,7 +178,7 @@ function operationOf(
     hasBody: json !== undefined,
     isBodyRequired: raw.requestBody?.required === true,
     fileTypes: isFile ? Object.keys(content) : [],
-    answers: Object.keys(successful?.content ?? {}),
+    accept,
   };
 }
 
@@ -211,7 +220,7 @@ function fieldOf(where: Field['where'], name: string, schema: Schema, schemas: S
 
 /** Sorts required fields first, then usual ones (those with an example), rare ones, and headers. */
 function place({ where, name, isRequired, schema }: Field): number {
-  if (where === 'header') return 5;
+  if (where === 'header' || where === 'option') return 5;
   if (isRequired) return where === 'path' ? 0 : 1;
   return RARE.includes(name) ? 4 : schema.example !== undefined || name === 'dry_run' ? 2 : 3;
 }
@@ -231,8 +240,6 @@ function resolve(schema: Schema, schemas: Schemas): Schema {
 /** Returns the types that a schema allows, without `null`. Empty means any. */
 export const typesOf = ({ type }: Schema): string[] => [type ?? []].flat().filter((name) => name !== 'null');
 
-const EXAMPLE_OF_TIMESTAMP = /^[+-]?\d{4,6}-\d{2}-\d{2}T[\d:.]+Z$/;
-
 function controlOf(name: string, schema: Schema, schemas: Schemas): Control {
   const types = typesOf(schema);
   if (isSecret(name, schema)) return 'secret';
@@ -245,8 +252,7 @@ function controlOf(name: string, schema: Schema, schemas: Schemas): Control {
   if (types.length === 0) return forms?.every((form) => form.pattern ?? form.const) ? 'text' : 'json';
   if (types.includes('object') || schema.oneOf) return 'json';
   if (types.length === 1 && types[0] !== 'string') return 'number';
-  if (/^(timestamp|expiry)$/.test(schema.format ?? '') || EXAMPLE_OF_TIMESTAMP.test(String(schema.example)))
-    return 'timestamp';
+  if (schema.format === 'timestamp' || schema.format === 'expiry') return 'timestamp';
   return (schema.maxLength ?? 0) > 2_000 && schema.format !== 'mapping' ? 'long' : 'text';
 }
 
@@ -264,30 +270,9 @@ function exampleOf(schema: Schema, schemas: Schemas): unknown {
   return isList && value !== undefined ? [value] : value;
 }
 
-const KINDS: Record<string, string> = {
-  'time-range': 'range',
-  'length-of-time': 'duration',
-  timestamp: 'timestamp',
-  expiry: 'timestamp',
-  cursor: 'cursor',
-  mapping: 'mapping',
-  string: 'text',
-  integer: 'whole number',
-  array: 'list',
-  boolean: 'true or false',
-};
-
 /** Returns the kind of a field in a word or two. */
 export function kindOf({ where, schema, control }: Field): string {
-  if (where === 'header') return 'header';
   if (where === 'path') return 'in the path';
-  if (control === 'list') return 'list, with commas';
-  const kind = KINDS[schema.format ?? ''];
-  return (
-    kind ??
-    (typesOf(schema)
-      .map((type) => KINDS[type] ?? type)
-      .join(' or ') ||
-      'JSON')
-  );
+  if (where === 'header' || where === 'option') return where;
+  return control === 'list' ? 'list, with commas' : (schema.format ?? (typesOf(schema).join(' or ') || 'JSON'));
 }
