@@ -1,1 +1,0 @@
-import{H as e}from"./common-h4h8fI4b.js";async function t(){return(await e.limits()).limits}export{t};
