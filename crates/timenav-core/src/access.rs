@@ -1,4 +1,4 @@
-//! Who may do what: roles on a timeline, restrictions on time travel, scopes of a key.
+//! Access control: timeline roles, time-travel restrictions, key scopes.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,22 +9,22 @@ use crate::time::{Instant, Span, Virtual, Wall};
 #[cfg(test)]
 mod tests;
 
-/// What a user may do on one timeline. Each role includes the ones before it.
+/// A user's role on one timeline. Each role includes the ones before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Role {
-    /// Look.
+    /// Read clocks and events.
     Read,
     /// Move the clock, record events.
     Write,
-    /// Say who may do what, read the access log.
+    /// Manage permissions, read the access log.
     Admin,
 }
 
 impl Role {
-    /// All of them, from low to high.
+    /// All roles, lowest first.
     pub const ALL: [Self; 3] = [Self::Read, Self::Write, Self::Admin];
 
-    /// Returns the word for it on the wire.
+    /// Returns the wire name.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -35,32 +35,25 @@ impl Role {
     }
 }
 
-/// The three lists of a timeline, and until when somebody is in one of them.
+/// The three permission lists of a timeline, and when each grant expires.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Permissions {
-    /// Users with read access.
     pub read: BTreeSet<UserId>,
-    /// Users with write access.
     pub write: BTreeSet<UserId>,
-    /// Users with admin access.
     pub admin: BTreeSet<UserId>,
-    /// When permissions expire. Who is in a list and not here is in it for good.
+    /// Expiry times. A grant without one is permanent.
     pub ends: Ends,
 }
 
-/// When permissions expire, by the host, list by list. Whoever is named is in the list.
+/// When grants expire, in host time, per list. Every user named here is also in the list of the same name.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Ends {
-    /// The ends of read access.
     pub read: BTreeMap<UserId, Instant<Wall>>,
-    /// The ends of write access.
     pub write: BTreeMap<UserId, Instant<Wall>>,
-    /// The ends of admin access.
     pub admin: BTreeMap<UserId, Instant<Wall>>,
 }
 
 impl Ends {
-    /// Returns the ends of one list.
     #[must_use]
     pub const fn of(&self, role: Role) -> &BTreeMap<UserId, Instant<Wall>> {
         match role {
@@ -70,7 +63,6 @@ impl Ends {
         }
     }
 
-    /// Returns the ends of one list, to change them.
     pub const fn of_mut(&mut self, role: Role) -> &mut BTreeMap<UserId, Instant<Wall>> {
         match role {
             Role::Read => &mut self.read,
@@ -79,7 +71,7 @@ impl Ends {
         }
     }
 
-    /// Returns whether no permission expires.
+    /// Returns whether no grant expires.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.read.is_empty() && self.write.is_empty() && self.admin.is_empty()
@@ -87,13 +79,12 @@ impl Ends {
 }
 
 impl Permissions {
-    /// Returns the permissions of a new timeline: its creator administers it.
+    /// Returns the permissions of a new timeline: its creator is its admin.
     #[must_use]
     pub fn of_creator(creator: UserId) -> Self {
         Self { admin: BTreeSet::from([creator]), ..Self::default() }
     }
 
-    /// Returns the list of a role.
     #[must_use]
     pub const fn list(&self, role: Role) -> &BTreeSet<UserId> {
         match role {
@@ -103,7 +94,6 @@ impl Permissions {
         }
     }
 
-    /// Returns the list of a role, to change it.
     pub const fn list_mut(&mut self, role: Role) -> &mut BTreeSet<UserId> {
         match role {
             Role::Read => &mut self.read,
@@ -112,7 +102,7 @@ impl Permissions {
         }
     }
 
-    /// Puts a user into the list of a role, up to an end if there is one.
+    /// Grants a role to a user, until `end` if given. Replaces the previous expiry.
     pub fn put(&mut self, role: Role, user: UserId, end: Option<Instant<Wall>>) {
         match end {
             Some(end) => self.ends.of_mut(role).insert(user.clone(), end),
@@ -121,8 +111,7 @@ impl Permissions {
         self.list_mut(role).insert(user);
     }
 
-    /// Returns the highest role that the user has at a host instant, if any. One that expires at that instant does not
-    /// count.
+    /// Returns the user's highest role at a host instant, if any. The expiry instant itself is excluded.
     #[must_use]
     pub fn role(&self, user: &UserId, host: Instant<Wall>) -> Option<Role> {
         let has = |role: &Role| {
@@ -131,13 +120,13 @@ impl Permissions {
         Role::ALL.into_iter().rev().find(has)
     }
 
-    /// Returns whether a list names the user, even if the permission has expired.
+    /// Returns whether any list names the user, including expired grants.
     #[must_use]
     pub fn names(&self, user: &UserId) -> bool {
         Role::ALL.into_iter().any(|role| self.list(role).contains(user))
     }
 
-    /// Returns when the role that the user has at a host instant expires, if it does.
+    /// Returns when the user's highest role at a host instant expires, if it does.
     #[must_use]
     pub fn role_end(&self, user: &UserId, host: Instant<Wall>) -> Option<Instant<Wall>> {
         self.ends.of(self.role(user, host)?).get(user).copied()
@@ -147,22 +136,22 @@ impl Permissions {
 /// How far a user's time travel is restricted, on every timeline.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum RestrictionLevel {
-    /// Not at all.
+    /// No restriction.
     #[default]
     FullAccess,
-    /// Only near host time; no change of rate; no intervention.
+    /// Time travel only near host time. No rate changes, no interventions.
     LimitedAccess,
-    /// Look, do not touch.
+    /// No changes.
     ReadOnly,
-    /// Not even look at clocks and events.
+    /// No changes, and no reads of clocks and events.
     NoAccess,
 }
 
 impl RestrictionLevel {
-    /// All of them, from open to closed.
+    /// All levels, from open to closed.
     pub const ALL: [Self; 4] = [Self::FullAccess, Self::LimitedAccess, Self::ReadOnly, Self::NoAccess];
 
-    /// Returns the word for it on the wire.
+    /// Returns the wire name.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -174,24 +163,24 @@ impl RestrictionLevel {
     }
 }
 
-/// What a key may be used for, of what its user may do.
+/// A scope of an API key. It narrows the permissions of the key's user, and never extends them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Scope {
-    /// Everything that needs the role `read`.
+    /// Everything that requires the role `read`.
     TimelineRead,
-    /// Everything that needs the role `write`, and reading.
+    /// Everything that requires the role `write`, and reading.
     TimelineWrite,
-    /// Everything that needs the role `admin`, writing and reading.
+    /// Everything that requires the role `admin`, and writing and reading.
     TimelineAdmin,
-    /// Everything an operator does, and all of the above.
+    /// Operator actions, and all of the above.
     Operator,
 }
 
 impl Scope {
-    /// All of them, from narrow to wide.
+    /// All scopes, from narrow to wide.
     pub const ALL: [Self; 4] = [Self::TimelineRead, Self::TimelineWrite, Self::TimelineAdmin, Self::Operator];
 
-    /// Returns the word for it on the wire.
+    /// Returns the wire name.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -203,59 +192,58 @@ impl Scope {
     }
 }
 
-/// What a caller wants, as far as access is concerned.
+/// The kind of access that a request needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Demand {
-    /// See a clock, anchors, events, or entries, which tell of them.
+    /// Read a clock, anchors, events, or the ledger entries about them.
     Look,
-    /// See what is neither clock nor event: the timeline's record, hashes of its tree, data with its key.
+    /// Read anything other than clock and events: the timeline's record, tree hashes, sealed data with its key.
     Inspect,
     /// Move or change a clock, set an anchor or return to one.
     Steer,
-    /// Change how fast a clock runs.
+    /// Change the rate of a clock.
     SetRate,
     /// Record, import or correct events.
     Record,
-    /// Intervene on events, and take history back to an anchor.
+    /// Intervene on events, or return history to an anchor.
     Intervene,
-    /// Say who may do what on a timeline, read its access log.
+    /// Manage the permissions of a timeline, read its access log.
     Administer,
     /// Erase the content of events, or sealed data.
     Erase,
-    /// Administer the service: users, keys of others, restrictions, the timeline `system`.
+    /// Administer the service: users, other users' keys, restrictions, the timeline `system`.
     Operate,
-    /// Make a timeline.
+    /// Create a timeline.
     Create,
-    /// Manage what is the caller's own: own keys.
+    /// Manage the caller's own keys.
     Own,
 }
 
-/// What is known about a caller at the moment of the decision.
+/// The facts about a caller that a decision is based on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Standing<'a> {
-    /// Whether the user administers the service.
+    /// Whether the user is an operator of the service.
     pub operator: bool,
-    /// The user's restriction.
     pub restriction: RestrictionLevel,
     /// The user's role on the timeline, if any.
     pub role: Option<Role>,
-    /// The scopes of the key; `None` for a key without scopes, which may do all its user may.
+    /// The scopes of the key. `None` for a key without scopes, which has all permissions of its user.
     pub scopes: Option<&'a [Scope]>,
 }
 
-/// Why a caller may not.
+/// Why access is denied.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Denial {
-    /// What the caller may not see does not exist for them.
+    /// The caller may not know that the resource exists.
     #[error("it does not exist, or you don't have access to it")]
     Hidden,
-    /// The caller may see it, but not do this.
+    /// The caller can see the resource, but lacks the role for this action.
     #[error("this requires the role `{}` on the timeline", .needs.as_str())]
     Permission {
-        /// The role that would do.
+        /// The lowest role that is sufficient.
         needs: Role,
     },
-    /// Only operators do this.
+    /// The action requires an operator.
     #[error("this requires an operator")]
     OperatorOnly,
     /// The caller's time travel is restricted.
@@ -267,13 +255,13 @@ pub enum Denial {
     /// The moment is too far from host time for this caller.
     #[error("a user with `limited_access` can travel at most {window_days} days from host time")]
     TooFar {
-        /// How far would be allowed, in days.
+        /// The allowed distance, in days.
         window_days: u32,
     },
-    /// The key was not made for this.
+    /// The key lacks a scope.
     #[error("the key lacks the scope `{}`", .needs.as_str())]
     Scope {
-        /// The scope that would do.
+        /// The narrowest scope that is sufficient.
         needs: Scope,
     },
 }
@@ -297,7 +285,6 @@ impl Demand {
         }
     }
 
-    /// Returns whether it changes clocks, events or data.
     const fn is_allowed_at(self, level: RestrictionLevel) -> bool {
         match level {
             RestrictionLevel::FullAccess => true,
@@ -312,13 +299,13 @@ impl Demand {
     }
 }
 
-/// Decides whether a caller may do what they want.
+/// Decides whether a caller has the access that `demand` needs.
 ///
-/// The order is: may they know that the timeline is there, is their time travel restricted, do
-/// they have the role, was their key made for it. Restrictions bind operators too.
+/// Checks in order: whether the caller may know that the timeline exists, the restriction, the role, the key's scopes.
+/// Restrictions apply to operators too.
 ///
 /// # Errors
-/// The first reason against it.
+/// The first check that fails.
 pub fn decide(standing: Standing<'_>, demand: Demand) -> Result<(), Denial> {
     if demand.role().is_some() && standing.role.is_none() && !standing.operator {
         return Err(Denial::Hidden);
@@ -342,10 +329,10 @@ pub fn decide(standing: Standing<'_>, demand: Demand) -> Result<(), Denial> {
     }
 }
 
-/// Decides whether a caller may go to, or mark, a moment.
+/// Decides whether a caller may travel to, or mark, a moment.
 ///
 /// # Errors
-/// The caller's access is limited and the moment lies further than `window_days` from host time.
+/// The caller has limited access and the moment is more than `window_days` from host time.
 pub fn decide_moment(
     level: RestrictionLevel,
     to: Instant<Virtual>,
@@ -359,12 +346,13 @@ pub fn decide_moment(
     Ok(())
 }
 
-/// Decides whether a caller may leave a clock like this that went at rate `before`, or be given one: what stands or goes
-/// within the window, and does not leave it by itself.
+/// Decides whether a caller may leave a clock in this state, given that its rate was `before`, or be given such a
+/// clock. For limited access the clock must be within the window and must not drift out of it: it is paused, or runs at
+/// the rate of host time.
 ///
 /// # Errors
-/// The caller's access is limited, and the clock shows a moment further than `window_days` from host time, moves at
-/// another rate than host time, or has another rate than before.
+/// The caller has limited access, and the clock shows a moment more than `window_days` from host time, runs at a rate
+/// other than that of host time, or its rate differs from `before`.
 pub fn decide_clock(
     level: RestrictionLevel,
     clock: &Moment,

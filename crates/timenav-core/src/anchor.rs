@@ -1,4 +1,4 @@
-//! Marked moments.
+//! Anchors: named moments that a clock can return to.
 
 use crate::clock::{Clock, Moment};
 use crate::ids::AnchorId;
@@ -8,62 +8,55 @@ use crate::time::{Instant, Virtual, Wall};
 #[cfg(test)]
 mod tests;
 
-/// A marked moment.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Anchor {
-    /// Its name.
     pub anchor_id: AnchorId,
     /// Position of the entry that set it.
     pub position: u64,
-    /// When it was set, by the host.
+    /// When it was set, in host time.
     pub set_at: Instant<Wall>,
-    /// The moment anchored.
+    /// The anchored moment.
     pub timestamp: Instant<Virtual>,
-    /// What it is for.
     pub description: String,
-    /// Whether changes to what came before it are paradoxes.
+    /// Whether changes to events before it are paradoxes.
     pub fixed: bool,
-    /// How the clock stood: what returning restores, at `timestamp`.
+    /// The clock's state when the anchor was set. Returning restores it, at `timestamp`.
     pub moment: Moment,
 }
 
 impl Anchor {
-    /// Returns what a clock shows once it is back at the anchor, and how it goes on.
+    /// Returns the state of a clock that has returned to the anchor.
     #[must_use]
     pub fn restored(&self) -> Moment {
         Moment { at: self.timestamp, ..self.moment.clone() }
     }
 }
 
-/// What is to be marked.
+/// An anchor to set.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AnchorCommand {
-    /// How it is called.
     pub anchor_id: AnchorId,
-    /// The moment; that of the clock where there is none.
+    /// The moment to anchor. `None` for the clock's current moment.
     pub timestamp: Option<Instant<Virtual>>,
-    /// What it is for.
     pub description: String,
-    /// Whether changes to what came before it are paradoxes.
+    /// Whether changes to events before it are paradoxes.
     pub fixed: bool,
 }
 
-/// Why nothing is marked.
+/// Why an anchor cannot be set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum AnchorRefusal {
-    /// The description is too long.
     #[error("a description has at most {DESCRIPTION_BYTES_MAX} bytes")]
     Description,
-    /// The timeline has as many anchors as it may have.
     #[error("this timeline already has {ANCHORS_PER_TIMELINE_MAX} anchors, which is the limit")]
     TooMany,
 }
 
-/// Decides what is marked on a timeline with so many anchors, whose clock is `clock`, by the entry at `position`. Changes
-/// nothing.
+/// Decides which anchor the entry at `position` sets, for a timeline that has `anchors_count` anchors and the clock
+/// `clock`. Has no side effects.
 ///
 /// # Errors
-/// [`AnchorRefusal`]; nothing is marked.
+/// [`AnchorRefusal`]; no anchor is set.
 pub fn decide(
     anchors_count: u64,
     command: &AnchorCommand,
@@ -88,8 +81,8 @@ pub fn decide(
     })
 }
 
-/// Returns how many anchors a timeline has once one is set. Anchors are rows, and nothing but their count is state. Cannot
-/// fail: live path and replay share it.
+/// Returns the number of anchors after one is set. Anchors are rows; only their count is part of the state. Infallible:
+/// the live path and replay share it.
 #[must_use]
 pub const fn apply(anchors_count: u64, _set: &Anchor) -> u64 {
     anchors_count.saturating_add(1)

@@ -1,12 +1,12 @@
-//! A moment in the life of a ledger.
+//! Points in a ledger's history.
 
 use crate::ids::AnchorId;
 use crate::time::{Instant, Wall, parse_timestamp};
 
-/// Up to which entry a ledger counts.
+/// The last entry to include when reading a ledger.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum AsOf {
-    /// Up to this position, the entry there included.
+    /// Up to and including this position.
     Position(u64),
     /// Up to the last entry recorded at or before this host time.
     Host(Instant<Wall>),
@@ -14,15 +14,15 @@ pub enum AsOf {
     Anchor(AnchorId),
 }
 
-/// The text names no moment of a ledger.
+/// The text does not name a point in a ledger.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("give a ledger position such as `1234`, an anchor id, or a host time such as `2024-07-20T20:17:40Z`")]
 pub struct AsOfError;
 
-/// Reads a position (digits), a host time (a timestamp with a zone), or the id of an anchor.
+/// Parses a position (digits), a host time (a timestamp with a zone), or an anchor id.
 ///
 /// # Errors
-/// The text is none of them.
+/// The text is none of these.
 pub fn parse_as_of(text: &str) -> Result<AsOf, AsOfError> {
     let text = text.trim();
     if text.bytes().all(|byte| byte.is_ascii_digit()) {

@@ -1,4 +1,4 @@
-//! A timeline's clock: what is asked of it, what happens to it, what it refuses.
+//! A timeline's clock: commands, state changes, and the reasons for rejection.
 
 use crate::limits::{LOCATION_BYTES_MAX, RATE_MICROS_MAX, RATE_MICROS_MIN};
 use crate::time::{Duration, Instant, Span, Virtual, Wall, Zone};
@@ -6,38 +6,35 @@ use crate::time::{Duration, Instant, Span, Virtual, Wall, Zone};
 #[cfg(test)]
 mod tests;
 
-/// How fast virtual time passes, in millionths of host speed.
+/// The rate at which virtual time passes, in millionths of host speed.
 ///
-/// Whole millionths keep every reading exact: no two readers can round differently.
+/// Whole millionths make every reading exact: two readers never round differently.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Rate(u64);
 
 impl Rate {
-    /// Host speed.
     pub const NORMAL: Self = Self(1_000_000);
 
-    /// Returns the rate of that many millionths, or `None` outside the limits.
+    /// Returns the rate of `micros` millionths, or `None` if it is outside the limits.
     #[must_use]
     pub fn from_micros(micros: u64) -> Option<Self> {
         (RATE_MICROS_MIN..=RATE_MICROS_MAX).contains(&micros).then_some(Self(micros))
     }
 
-    /// Returns the rate nearest to `factor` times host speed, or `None` outside the limits.
+    /// Returns the rate nearest to `factor` times host speed, or `None` if it is outside the limits.
     #[must_use]
     pub fn from_factor(factor: f64) -> Option<Self> {
         let micros = (factor * 1e6).round();
-        // 2^53 bounds what a float holds exactly; the limit lies far below it.
+        // A float is exact up to 2^53, which is far above the limit.
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the range is checked first")]
         (1.0..9e15).contains(&micros).then_some(micros as u64).and_then(Self::from_micros)
     }
 
-    /// Returns the rate in millionths of host speed.
     #[must_use]
     pub const fn micros(self) -> u64 {
         self.0
     }
 
-    /// Returns the rate as a multiple of host speed.
     #[must_use]
     #[expect(clippy::cast_precision_loss, reason = "the largest rate is 1e12, well under 2^53")]
     pub fn factor(self) -> f64 {
@@ -45,129 +42,110 @@ impl Rate {
     }
 }
 
-/// Where a clock stands, and whether it moves.
+/// A clock's position, and whether it is running.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ClockState {
-    /// Virtual time passes at `rate` times host time, from one known pair of instants.
-    Running {
-        /// The host half of the pair.
-        origin_host: Instant<Wall>,
-        /// The virtual half of the pair.
-        origin_virtual: Instant<Virtual>,
-        /// How fast.
-        rate: Rate,
-    },
-    /// Virtual time stands still.
+    /// Virtual time passes at `rate` times host time, counted from a known pair of instants.
+    Running { origin_host: Instant<Wall>, origin_virtual: Instant<Virtual>, rate: Rate },
+    /// The clock is paused.
     Paused {
-        /// Since when, by the host.
+        /// When it was paused, in host time.
         since: Instant<Wall>,
-        /// Where it stands.
+        /// The virtual time that it shows.
         at: Instant<Virtual>,
-        /// How fast it will go when resumed.
+        /// The rate at which it will run when resumed.
         rate: Rate,
     },
 }
 
-/// One timeline's clock.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Clock {
-    /// Where it stands, and whether it moves.
     pub state: ClockState,
     /// The place last traveled to.
     pub location: Option<String>,
-    /// Counts changes; 0 for a clock that was never touched.
+    /// Number of changes; 0 for a new clock.
     pub generation: u64,
 }
 
-/// What is asked of a clock.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ClockCommand {
-    /// Go to a moment, and to a place if one is named.
+    /// Travel to a moment, and to a place if one is given.
     Travel {
-        /// The moment.
         to: Instant<Virtual>,
-        /// The place; `None` stays.
+        /// The place; `None` keeps the current one.
         location: Option<String>,
     },
-    /// Stand still.
     Pause,
-    /// Go on from the exact moment of the pause.
+    /// Continue from the exact moment of the pause.
     Resume,
-    /// Jump forward.
     FastForward(Duration),
-    /// Go forward by what somebody's work cost, who worked while the clock stood.
+    /// Move a paused clock forward by the cost of work that was done during the pause.
     Spend {
-        /// What it cost.
+        /// The cost.
         by: Duration,
-        /// What the clock showed when the work began: what others spend meanwhile passes once. Otherwise it is what the
-        /// clock shows now.
+        /// What the clock showed when the work began, so that concurrent work is counted once. `None` for what it shows
+        /// now.
         since: Option<Instant<Virtual>>,
     },
-    /// Go forward to the next moment of a timer, which is known where it is decided.
+    /// Move forward to the next timer. Its moment is known when the command is decided.
     ToNext {
-        /// Where to go at most, and where nothing falls due until then. A clock that shows as much already stays.
+        /// The latest moment to go to, also used if no timer is due before it. A clock that is already there stays.
         until: Option<Instant<Virtual>>,
     },
-    /// Jump back.
     Rewind(Duration),
-    /// Change speed, from where the clock is now.
+    /// Change the rate, from the current moment.
     SetRate(Rate),
-    /// Take back a state that was kept: the moment, speed, movement and place of an anchor.
+    /// Restore a saved state: the moment, rate, movement and place of an anchor.
     Restore(Moment),
 }
 
-/// What a command means depends on, besides the clock.
+/// Inputs of a decision other than the clock.
 #[derive(Clone, Copy, Debug)]
 pub struct Surroundings<'a> {
-    /// The zone of the clock's location: months and years are counted on its calendar.
+    /// The zone of the clock's location. Months and years are counted on its calendar.
     pub zone: &'a Zone,
     /// The earliest moment of an armed timer.
     pub next: Option<Instant<Virtual>>,
 }
 
 impl<'a> From<&'a Zone> for Surroundings<'a> {
-    /// Returns the surroundings of a clock that has no timers.
+    /// For a clock without timers.
     fn from(zone: &'a Zone) -> Self {
         Self { zone, next: None }
     }
 }
 
-/// A clock's reading with everything needed to take it up again.
+/// A clock's reading with everything needed to continue from it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Moment {
-    /// The virtual time.
     pub at: Instant<Virtual>,
-    /// Whether the clock moves.
     pub running: bool,
-    /// How fast.
     pub rate: Rate,
-    /// The place.
     pub location: Option<String>,
 }
 
-/// What happened to a clock: its whole new position, true from one host instant on.
+/// A change to a clock: its complete new state, valid from one host instant on.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ClockMoved {
-    /// When, by the host.
     pub host: Instant<Wall>,
-    /// Where the clock went, and how it goes on.
+    /// The new state.
     pub moment: Moment,
 }
 
-/// What a clock says no to.
+/// Why a clock command is rejected.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ClockRefusal {
-    /// The clock would leave −9999…9999.
+    /// The clock would leave the years −9999 to 9999.
     #[error("the clock would fall outside the years -9999 to 9999")]
     OutOfRange,
-    /// Time is to be spent on a clock that moves by itself.
+    /// `Spend` on a running clock.
     #[error("the clock is running, so the time that was spent has passed on it already; pause it first")]
     Running,
-    /// Time is to be spent since a moment that has yet to come.
+    /// `Spend` since a moment that the clock has not reached.
     #[error("the clock has not come to that moment; name what it showed when the work began")]
     BeganLater,
-    /// No timer is armed, and no moment was named to go to. It is an error so that a loop that only checks the status
-    /// ends.
+    /// No timer is armed, and no moment was given in `until`. This is an error so that a loop that only checks the
+    /// status terminates.
     #[error("no timer is armed, so no moment is next; name one in `until`, where the clock goes if nothing is due")]
     NothingDue,
     /// The location is empty or longer than [`LOCATION_BYTES_MAX`].
@@ -176,7 +154,7 @@ pub enum ClockRefusal {
 }
 
 impl Clock {
-    /// Returns a new timeline's clock: running, at host time.
+    /// Returns the clock of a new timeline: running, at host time.
     #[must_use]
     pub fn new(host: Instant<Wall>) -> Self {
         let origin_virtual = Instant::from_micros(host.micros()).unwrap_or(Instant::EPOCH);
@@ -187,8 +165,7 @@ impl Clock {
         }
     }
 
-    /// Returns the virtual time at a host instant. A clock that reaches an end of −9999…9999
-    /// stands there.
+    /// Returns the virtual time at a host instant. A clock that reaches either end of −9999…9999 stops there.
     #[must_use]
     pub fn now(&self, host: Instant<Wall>) -> Instant<Virtual> {
         match self.state {
@@ -203,7 +180,7 @@ impl Clock {
         }
     }
 
-    /// Returns the first host instant at which the clock shows a virtual one or a later one; `None` if it never does.
+    /// Returns the first host instant at which the clock shows `at` or later; `None` if it never does.
     #[must_use]
     pub fn host_when(&self, at: Instant<Virtual>) -> Option<Instant<Wall>> {
         match self.state {
@@ -211,7 +188,7 @@ impl Clock {
             ClockState::Running { origin_host, origin_virtual, rate } => {
                 let micros = i128::from(at.since(origin_virtual).micros()) * 1_000_000;
                 let rate = i128::from(rate.micros());
-                // Rounded up: a microsecond before, the clock shows less.
+                // Rounded up: one microsecond earlier the clock shows less.
                 let passed = micros.div_euclid(rate) + i128::from(micros.rem_euclid(rate) > 0);
                 let host = i128::from(origin_host.micros()) + passed;
                 i64::try_from(host).ok().and_then(Instant::from_micros)
@@ -219,13 +196,12 @@ impl Clock {
         }
     }
 
-    /// Returns whether virtual time passes.
     #[must_use]
     pub const fn is_running(&self) -> bool {
         matches!(self.state, ClockState::Running { .. })
     }
 
-    /// Returns how fast virtual time passes, or will when resumed.
+    /// Returns the current rate, or for a paused clock the rate at which it will run.
     #[must_use]
     pub const fn rate(&self) -> Rate {
         match self.state {
@@ -233,7 +209,7 @@ impl Clock {
         }
     }
 
-    /// Returns the pair of instants the clock runs, or stands, from.
+    /// Returns the pair of instants that the clock runs from or is paused at.
     #[must_use]
     pub const fn origin(&self) -> (Instant<Wall>, Instant<Virtual>) {
         match self.state {
@@ -242,8 +218,8 @@ impl Clock {
         }
     }
 
-    /// Returns the clock as it arrives with an adopted timeline: it stands at what it showed at a host instant, by another
-    /// host, and has stood there since one of this host. One that stood already is as it was.
+    /// Returns the clock of an adopted timeline: paused at what it showed at `before`, an instant of the previous host,
+    /// since the instant `since` of this host. A clock that was already paused is unchanged.
     #[must_use]
     pub fn arrived(&self, before: Instant<Wall>, since: Instant<Wall>) -> Self {
         let state = match self.state {
@@ -253,20 +229,20 @@ impl Clock {
         Self { state, ..self.clone() }
     }
 
-    /// Returns the reading at a host instant, with everything needed to take it up again.
+    /// Returns the reading at a host instant, with everything needed to continue from it.
     #[must_use]
     pub fn moment(&self, host: Instant<Wall>) -> Moment {
         Moment { at: self.now(host), running: self.is_running(), rate: self.rate(), location: self.location.clone() }
     }
 }
 
-/// Decides what a command does to a clock at a host instant. Changes nothing.
+/// Decides what a command does to a clock at a host instant. Has no side effects.
 ///
-/// `Ok(None)` means that there is nothing to do: a paused clock asked to pause, a running one to
-/// resume, a rate that is the rate already, a next moment that has come.
+/// `Ok(None)` means that there is nothing to do: pausing a paused clock, resuming a running one, setting the current
+/// rate, or a next moment that has already passed.
 ///
 /// # Errors
-/// [`ClockRefusal`]; the clock stays as it is.
+/// [`ClockRefusal`]; the clock is unchanged.
 pub fn decide<'a>(
     clock: &Clock,
     command: &ClockCommand,
@@ -286,7 +262,7 @@ pub fn decide<'a>(
         ClockCommand::Spend { by, since } => spent(&now, (by, *since), zone)?,
         ClockCommand::ToNext { until } => {
             let to = next.into_iter().chain(*until).min().ok_or(ClockRefusal::NothingDue)?;
-            // Where time has passed it meanwhile, it does not go back.
+            // The clock may have passed it already. It never moves back.
             (to > now.at).then_some(Moment { at: to, ..now })
         }
         ClockCommand::Rewind(by) => Some(shifted(by.earlier(now.at, zone)).ok_or(ClockRefusal::OutOfRange)?),
@@ -297,7 +273,7 @@ pub fn decide<'a>(
     Ok(moment.map(|moment| ClockMoved { host, moment }))
 }
 
-/// Returns where a clock that stands comes to; `None` where others have spent as much already.
+/// Returns the new moment of a paused clock, or `None` if concurrent work has already spent as much.
 fn spent(
     now: &Moment,
     (by, since): (&Duration, Option<Instant<Virtual>>),
@@ -323,7 +299,7 @@ fn travelled(now: &Moment, at: Instant<Virtual>, location: Option<&str>) -> Resu
     Ok(Moment { at, location, ..now.clone() })
 }
 
-/// Applies what happened to a clock. Cannot fail: live path, replay and audit share it.
+/// Applies a change to a clock. Infallible: the live path, replay and audit share it.
 #[must_use]
 pub fn apply(clock: &Clock, moved: &ClockMoved) -> Clock {
     let ClockMoved { host, moment } = moved;
@@ -336,9 +312,9 @@ pub fn apply(clock: &Clock, moved: &ClockMoved) -> Clock {
     Clock { state, location: moment.location.clone(), generation: clock.generation + 1 }
 }
 
-/// Returns how far `to` lies from host time, as one span on the UTC axis both share.
+/// Returns the distance of `to` from host time, on the UTC axis that both share.
 ///
-/// This is the one place where the two scales are compared: `limited_access` is defined by it.
+/// This is the only place where the two scales are compared: `limited_access` is defined by it.
 #[must_use]
 pub fn distance_from_host(to: Instant<Virtual>, host: Instant<Wall>) -> Span {
     Span::from_micros((to.micros() - host.micros()).abs())

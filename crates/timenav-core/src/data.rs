@@ -1,7 +1,7 @@
-//! Data that is kept sealed under its owner's key: what a record is made of, to the byte.
+//! Data sealed under its owner's key: the byte format of a record.
 //!
-//! Nothing here encrypts. The bytes that are authenticated and hashed are said here once, are the
-//! same for whoever seals and whoever checks, and are frozen by `test-data/data-format-v1.json`.
+//! Nothing here encrypts. This module defines the bytes that are authenticated and hashed, once for sealing and
+//! checking. `test-data/data-format-v1.json` freezes them.
 
 use std::fmt;
 
@@ -15,22 +15,20 @@ use crate::limits::ENCRYPTION_KEY_BYTES_MAX;
 #[cfg(test)]
 mod tests;
 
-/// The format of records that are made now.
+/// The format of new records.
 pub const DATA_FORMAT: u8 = 1;
-/// What an encryption is called on the wire.
+/// The wire name of the encryption.
 pub const ENCRYPTION: &str = "AES-256";
 
-/// Bytes of a record's salt.
 pub const SALT_BYTES: usize = 16;
-/// Bytes of a record's nonce (NIST SP 800-38D §5.2.1.1).
+/// Length of a record's nonce (NIST SP 800-38D §5.2.1.1).
 pub const NONCE_BYTES: usize = 12;
-/// Bytes of a record's commitment.
 pub const COMMITMENT_BYTES: usize = 32;
 
-/// First in everything that is authenticated, so that no other protocol's bytes are these.
+/// Prefix of all authenticated bytes, for domain separation from other protocols.
 const CONTEXT: &[u8] = b"timenav data";
 
-/// How a record's key is made from what its owner keeps.
+/// How a record's key is derived from the owner's key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum KeyKind {
     /// 32 random bytes, through HKDF-SHA-256.
@@ -40,7 +38,7 @@ pub enum KeyKind {
 }
 
 impl KeyKind {
-    /// Returns the number that stands in records.
+    /// Returns the number stored in records.
     #[must_use]
     pub const fn number(self) -> u8 {
         match self {
@@ -49,7 +47,7 @@ impl KeyKind {
         }
     }
 
-    /// Returns the word that stands in the ledger.
+    /// Returns the name stored in the ledger.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -58,42 +56,39 @@ impl KeyKind {
         }
     }
 
-    /// Returns the kind with that number.
     #[must_use]
     pub fn from_number(number: u8) -> Option<Self> {
         [Self::Random, Self::Passphrase].into_iter().find(|kind| kind.number() == number)
     }
 }
 
-/// Why a text is no key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("a key has 1 to {ENCRYPTION_KEY_BYTES_MAX} bytes")]
 pub struct KeyLength;
 
-/// A key as its owner writes it. It is never shown, and wiped when it is dropped.
+/// A key as its owner writes it. Its `Debug` output is redacted, and its memory is wiped on drop.
 #[derive(Clone)]
 pub struct EncryptionKey(Zeroizing<String>);
 
 impl EncryptionKey {
-    /// Takes the text of a key.
+    /// Accepts the text of a key.
     ///
     /// # Errors
-    /// It is empty or too long.
+    /// The text is empty or too long.
     pub fn new(text: Zeroizing<String>) -> Result<Self, KeyLength> {
         if (1..=ENCRYPTION_KEY_BYTES_MAX).contains(&text.len()) { Ok(Self(text)) } else { Err(KeyLength) }
     }
 
-    /// Returns the bytes of the text.
     #[must_use]
     pub fn as_bytes(&self) -> &[u8] {
         self.0.as_bytes()
     }
 
-    /// Returns the 32 bytes that the text writes, if it is of a form in which random keys are
-    /// written: 64 hexadecimal digits, or 44 characters of base64, either alphabet, with padding.
+    /// Returns the 32 bytes that the text encodes if it has the form of a random key: 64 hexadecimal digits, or 44
+    /// characters of base64 in either alphabet, with padding.
     ///
-    /// Anything else is a passphrase. A random key in a form that is not known here so costs its
-    /// owner a moment and no security.
+    /// Any other text is a passphrase. A random key in another form therefore takes longer to derive, but is no less
+    /// secure.
     #[must_use]
     pub fn random_bytes(&self) -> Option<Zeroizing<[u8; 32]>> {
         let text = self.as_bytes();
@@ -110,7 +105,7 @@ impl EncryptionKey {
         })
     }
 
-    /// Returns what kind of key the text is. It depends on the text alone.
+    /// Returns the kind of key. It depends on the text alone.
     #[must_use]
     pub fn kind(&self) -> KeyKind {
         if self.random_bytes().is_some() { KeyKind::Random } else { KeyKind::Passphrase }
@@ -123,18 +118,16 @@ impl fmt::Debug for EncryptionKey {
     }
 }
 
-/// What was sealed, or is to be: a JSON object. It is never shown, and wiped when it is dropped.
+/// The plaintext of a record, a JSON object. Its `Debug` output is redacted, and its memory is wiped on drop.
 #[derive(Clone)]
 pub struct Plaintext(Zeroizing<String>);
 
 impl Plaintext {
-    /// Takes a text.
     #[must_use]
     pub const fn new(text: Zeroizing<String>) -> Self {
         Self(text)
     }
 
-    /// Returns the text.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
@@ -147,40 +140,39 @@ impl fmt::Debug for Plaintext {
     }
 }
 
-/// A sealed record as it is kept. Lengths and numbers are what was read, and may be damaged.
+/// A sealed record as it is stored. The fields are as read, and may be damaged.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SealedData {
     /// The format: [`DATA_FORMAT`].
     pub format: u8,
     /// How the key was made: [`KeyKind::number`].
     pub kind: u8,
-    /// Goes into the key; new for each record.
+    /// Input of the key derivation; new for each record.
     pub salt: Vec<u8>,
-    /// The nonce of the cipher; new for each record.
+    /// The cipher's nonce; new for each record.
     pub nonce: Vec<u8>,
-    /// Commits to the key, which AES-GCM does not.
+    /// Commits to the key, because AES-GCM does not.
     pub commitment: Vec<u8>,
-    /// The ciphertext, and the cipher's tag of 16 bytes.
+    /// The ciphertext, followed by the 16-byte tag.
     pub ciphertext: Vec<u8>,
 }
 
 impl SealedData {
-    /// Returns the record's length in bytes.
     #[must_use]
     pub const fn bytes_count(&self) -> usize {
         2 + self.salt.len() + self.nonce.len() + self.commitment.len() + self.ciphertext.len()
     }
 
-    /// Returns the hash that stands in the ledger: SHA-256(format ‖ kind ‖ salt ‖ nonce ‖
-    /// commitment ‖ ciphertext). All but the last are of fixed length.
+    /// Returns the hash recorded in the ledger: SHA-256(format ‖ kind ‖ salt ‖ nonce ‖ commitment ‖ ciphertext). All
+    /// fields but the last have a fixed length.
     #[must_use]
     pub fn hash(&self) -> Hash {
         sha256(&[&[self.format, self.kind], &self.salt, &self.nonce, &self.commitment, &self.ciphertext])
     }
 }
 
-/// Returns what a record's cipher authenticates beside the data, so that no record passes for
-/// another: each part after its length in 8 bytes, most significant first.
+/// Returns the associated data of a record's cipher, which binds the record to its timeline and id. Each part is
+/// prefixed with its length in 8 bytes, big-endian.
 #[must_use]
 pub fn associated_data(format: u8, timeline: &TimelineId, data_id: &DataId, kind: KeyKind) -> Vec<u8> {
     let parts = [CONTEXT, &[format], timeline.as_str().as_bytes(), data_id.as_str().as_bytes(), &[kind.number()]];

@@ -1,8 +1,8 @@
-//! Users, and what shows who they are: what is kept, what happens to it, and what is refused.
+//! Users and their credentials: state, changes, and the reasons for rejection.
 //!
-//! What happens is told by one entry of the ledger each ([`Happened`]), and makes changes to rows ([`DirectoryChange`]).
-//! Who decides and who replays entries share [`Directory::changes`] and [`Directory::apply`]; they differ in what they know
-//! of a password: one keeps it, the other knows only its digest.
+//! Each change is recorded by one ledger entry ([`Happened`]) and results in row changes ([`DirectoryChange`]). Live
+//! path and replay share [`Directory::changes`] and [`Directory::apply`]. They differ in the password type: the live
+//! path stores the hash, replay knows only its digest.
 
 use std::sync::Arc;
 
@@ -28,19 +28,16 @@ pub use session::{Session, SessionSpans};
 pub use shelves::Shelves;
 pub use user::User;
 
-/// Users, and what shows who they are. Each part is shared until it changes: a clone costs next to nothing, and a
-/// change copies a shelf or two of the part that it is in ([`Shelves`]), however many users there are.
+/// Users and their credentials. Each part is shared until it changes: a clone is cheap, and a change copies a shelf or
+/// two of the affected part ([`Shelves`]), regardless of the number of users.
 #[derive(Clone, Debug)]
 pub struct Directory<P = KeptPassword> {
-    /// Every user.
     pub users: Arc<Shelves<UserId, User>>,
-    /// Keys. The engine keeps those that were not revoked; the others are in the store.
+    /// API keys. The engine keeps those that are not revoked; the store has the others.
     pub keys: Arc<Secrets<ApiKey>>,
-    /// What is known of every password.
     pub passwords: Arc<Shelves<UserId, Arc<P>>>,
-    /// Every session.
     pub sessions: Arc<Secrets<Session>>,
-    /// How many changes there have been since the service began.
+    /// Number of changes since the service started.
     pub version: u64,
 }
 
@@ -51,85 +48,71 @@ impl<P> Default for Directory<P> {
     }
 }
 
-/// What happened: what one entry of `system` tells.
+/// What one entry of `system` records.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Happened<P = KeptPassword> {
-    /// A user is new.
     UserMade(User),
-    /// A user's time travel is restricted otherwise.
+    /// A user's restriction changed.
     UserRestricted(User),
-    /// A user is gone. Their keys were stopped before, by entries of their own.
+    /// A user was deleted. Separate entries revoked their keys before.
     UserRemoved(User),
-    /// A key is new.
     KeyMade(ApiKey),
-    /// A key stopped working when it says.
+    /// A key was revoked, as of its `revoked_at`.
     KeyStopped(ApiKey),
-    /// A session began.
     LoggedIn {
-        /// The session.
         session: Session,
-        /// Sessions that ended with it.
+        /// Sessions that ended because of it.
         ended: Vec<SessionId>,
-        /// The password, if it was hashed anew. When it was set does not change.
+        /// The password, if it was rehashed. `set_at` does not change.
         rehashed: Option<P>,
     },
-    /// It was noted that somebody does something in a session.
+    /// A session was used. Recorded at intervals, not on each request.
     SessionRenewed {
-        /// Which.
         session_id: SessionId,
-        /// When, by the host.
+        /// When, in host time.
         at: Instant<Wall>,
     },
-    /// Sessions of a user ended.
     SessionsEnded {
-        /// Whose.
         user_id: UserId,
-        /// Which.
         ended: Vec<SessionId>,
-        /// Whether somebody left, and was not made to.
+        /// Whether the user logged out, as opposed to an operator ending the sessions.
         is_log_out: bool,
     },
-    /// A password is new or changed.
+    /// A password was set or changed.
     PasswordSet {
-        /// What is known of it.
         password: P,
-        /// Sessions that ended with it.
+        /// Sessions that ended because of it.
         ended: Vec<SessionId>,
     },
 }
 
-/// A change to one row of users, keys, passwords or sessions, or to the rows of timelines that have ended; `T` is what is
-/// known of such a timeline.
+/// A change to one row of users, keys, passwords or sessions, or to the rows of ended timelines. `T` is the record of
+/// an ended timeline.
 #[derive(Clone, Debug)]
 pub enum DirectoryChange<P, T> {
-    /// A user is new or changed.
+    /// Insert or replace a user.
     PutUser(User),
-    /// A user is gone, with password and sessions.
+    /// Delete a user, with password and sessions.
     DeleteUser(UserId),
-    /// A key is new.
     PutKey(ApiKey),
-    /// A key stops working.
     RevokeKey {
-        /// Which.
         key_id: KeyId,
-        /// Since when.
         at: Instant<Wall>,
     },
-    /// A password is new or changed.
+    /// Insert or replace a password.
     PutPassword(P),
-    /// A session is new or goes on.
+    /// Insert or replace a session.
     PutSession(Session),
-    /// A session has ended.
     EndSession(SessionId),
-    /// A timeline has ended. Its name is never free again.
+    /// A timeline has ended. Its name is never available again.
     EndTimeline(T),
 }
 
 impl<P, T> DirectoryChange<P, T> {
-    /// Returns the same change with something else known of a password, and of a timeline that ends.
+    /// Maps the password and the ended timeline, and keeps everything else.
     ///
     /// # Errors
-    /// One of these does not return it.
+    /// The error of either function.
     pub fn try_with<Q, U, E>(
         self,
         password: impl FnOnce(P) -> Result<Q, E>,
@@ -147,7 +130,7 @@ impl<P, T> DirectoryChange<P, T> {
         })
     }
 
-    /// Returns the timeline that ends by it, if one does.
+    /// Returns the timeline that this change ends, if any.
     #[must_use]
     pub const fn ended(&self) -> Option<&T> {
         match self {
@@ -163,25 +146,24 @@ impl<P, T> DirectoryChange<P, T> {
     }
 }
 
-/// The times by which something is decided, all of the host.
+/// The host times of a decision.
 #[derive(Clone, Copy, Debug)]
 pub struct Times {
-    /// The time of the host's own clock: it says what works and what lasts.
+    /// The host clock. Decides which credentials are valid and when they expire.
     pub now: Instant<Wall>,
-    /// The time that is recorded, which is never before that of the entry before.
+    /// The recorded time, which is never before that of the previous entry.
     pub recorded: Instant<Wall>,
-    /// The time that destroys: what has not run out by it stays.
+    /// The time for destructive decisions: anything that has not expired by it is kept.
     pub sure: Instant<Wall>,
 }
 
 impl<P: PasswordRow> Directory<P> {
-    /// Returns what becomes of the rows by what happened, in order. What is known of a password there may be more than here,
-    /// or less.
+    /// Returns the row changes of an entry, in order. `Q` may hold more or less about a password than `P`.
     #[must_use]
     pub fn changes<Q: Clone, T>(&self, happened: &Happened<Q>) -> Vec<DirectoryChange<Q, T>> {
         match happened {
             Happened::UserMade(user) | Happened::UserRestricted(user) => vec![DirectoryChange::PutUser(user.clone())],
-            // Every session ends, one by one, and then they are gone.
+            // All sessions end individually before the user is deleted.
             Happened::UserRemoved(user) => {
                 let sessions = self.sessions.of_user(&user.user_id);
                 let ended = sessions.map(|one| DirectoryChange::EndSession(one.session_id.clone()));
@@ -197,7 +179,7 @@ impl<P: PasswordRow> Directory<P> {
                 let begun = DirectoryChange::PutSession(session.clone());
                 ends(ended).chain(password).chain([begun]).collect()
             }
-            // Who reads entries from the middle does not know every session.
+            // A reader that starts in the middle of the ledger does not know every session.
             Happened::SessionRenewed { session_id, at } => {
                 let known = self.sessions.get(session_id);
                 let renewed = known.map(|session| Session { renewed_at: *at, ..(**session).clone() });
@@ -210,8 +192,7 @@ impl<P: PasswordRow> Directory<P> {
         }
     }
 
-    /// Makes a change. Cannot fail, and the same changes in the same order make the same directory: live path and replay
-    /// share it.
+    /// Applies a change. Infallible and deterministic: live path and replay share it.
     pub fn apply<T>(&mut self, change: &DirectoryChange<P, T>) {
         self.version += 1;
         match change {
@@ -228,7 +209,7 @@ impl<P: PasswordRow> Directory<P> {
                 }
             }
             DirectoryChange::PutKey(key) => Arc::make_mut(&mut self.keys).put(key.clone()),
-            // Nobody is let in by it, so nothing of it is kept in memory.
+            // A revoked key never authenticates, so it is not kept in memory.
             DirectoryChange::RevokeKey { key_id, .. } => self.forget_key(key_id),
             DirectoryChange::PutPassword(password) => {
                 let password = Arc::new(password.clone());
@@ -236,7 +217,7 @@ impl<P: PasswordRow> Directory<P> {
             }
             DirectoryChange::PutSession(session) => Arc::make_mut(&mut self.sessions).put(session.clone()),
             DirectoryChange::EndSession(session_id) => Arc::make_mut(&mut self.sessions).take_out(session_id),
-            // It is among the rows, and nowhere else: there may be many.
+            // Ended timelines are kept only in the store: there may be many.
             DirectoryChange::EndTimeline(_) => {}
         }
     }
@@ -251,18 +232,18 @@ impl<P> Directory<P> {
         self.users.get(user_id).ok_or_else(|| DirectoryRefusal::NoUser(user_id.clone()))
     }
 
-    /// Forgets a key that lets nobody in any more. The store keeps it.
+    /// Drops an invalid key from memory. The store keeps it.
     pub fn forget_key(&mut self, key_id: &KeyId) {
         Arc::make_mut(&mut self.keys).take_out(key_id);
     }
 
-    /// Leaves out keys that let nobody in any more. The store keeps them.
+    /// Drops all invalid keys from memory. The store keeps them.
     pub fn leave_out_dead(&mut self, host: Instant<Wall>) {
         Arc::make_mut(&mut self.keys).retain(|key| key.is_live(host));
     }
 
-    /// Returns what is known at a host instant about a user who shows something with those scopes, with regard to a
-    /// timeline with those lists.
+    /// Returns the facts for an access decision about a user whose credential has `scopes`, on a timeline with the
+    /// permissions `lists`.
     #[must_use]
     pub fn standing<'a>(
         &self,

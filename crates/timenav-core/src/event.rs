@@ -1,4 +1,4 @@
-//! What happened, when, where, and because of what.
+//! Events as callers submit them, and their limits.
 
 use crate::ids::EventId;
 use crate::limits::{
@@ -9,61 +9,58 @@ use crate::limits::{
 use crate::place::Geo;
 use crate::time::{Instant, Virtual};
 
-/// An event as a caller gives it.
+/// An event as submitted by a caller.
 #[derive(Clone, Debug, PartialEq)]
 pub struct EventDraft {
-    /// The caller's name for it; the service makes one where there is none.
+    /// The caller's id. `None` lets the service generate one.
     pub event_id: Option<EventId>,
-    /// When it happened or began.
+    /// The start.
     pub time: Instant<Virtual>,
-    /// When it was over.
+    /// The end.
     pub end_time: Option<Instant<Virtual>>,
-    /// How well `time` and `end_time` are known; to the microsecond where nothing is said.
+    /// How precisely `time` and `end_time` are known. `None` for microseconds.
     pub precision: Option<Precision>,
     /// What happened, in a sentence or two.
     pub description: String,
     /// A short title.
     pub name: Option<String>,
-    /// Where, in words.
+    /// The place, in words.
     pub location: Option<String>,
-    /// Where, on the earth.
+    /// The place, as coordinates.
     pub geo: Option<Geo>,
-    /// What it happened because of.
+    /// The events that caused it.
     pub causes: Vec<Cause>,
-    /// Who took part.
     pub actors: Vec<String>,
-    /// Whether it is known, planned or foreseen; known where nothing is said.
+    /// `None` for [`EventKind::Observed`].
     pub kind: Option<EventKind>,
-    /// States that hold while it lasts.
+    /// States that hold for the duration of the event.
     pub asserts: Vec<Assertion>,
-    /// Anything else: a JSON object in canonical form (RFC 8785).
+    /// A JSON object in canonical form (RFC 8785).
     pub attributes: Option<String>,
     /// Where the record came from.
     pub source: Option<String>,
-    /// The source's own sequence number for the record, without gaps.
+    /// The source's own sequence number of the record, without gaps.
     pub sequence: Option<u64>,
 }
 
-/// One reason for an event. It may be recorded later than its effect.
+/// One cause of an event. It may be recorded later than its effect.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Cause {
-    /// The event that was the cause.
     pub event_id: EventId,
-    /// How strong a reason.
     pub kind: CauseKind,
 }
 
-/// How strong a reason is.
+/// How strong a cause is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CauseKind {
     /// Without the cause there is no effect.
     Requires,
-    /// The cause added to the effect.
+    /// The cause contributed to the effect.
     Contributes,
 }
 
 impl CauseKind {
-    /// Returns the word for it on the wire.
+    /// Returns the wire name.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -73,23 +70,20 @@ impl CauseKind {
     }
 }
 
-/// How the event is known.
+/// Whether an event was observed, is planned or is predicted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum EventKind {
-    /// It was seen. Seen before it happens, it is dated in the future.
+    /// An observation. If observed before it happens, it is dated in the future.
     #[default]
     Observed,
-    /// It is planned.
     Scheduled,
-    /// It is foreseen.
     Predicted,
 }
 
 impl EventKind {
-    /// All of them.
     pub const ALL: [Self; 3] = [Self::Observed, Self::Scheduled, Self::Predicted];
 
-    /// Returns the word for it on the wire.
+    /// Returns the wire name.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -100,39 +94,32 @@ impl EventKind {
     }
 }
 
-/// A state that holds while an event lasts: of that subject, this predicate has this one value.
+/// A state that holds for the duration of an event: the predicate of the subject has exactly this value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Assertion {
-    /// What it is about: `door-7`.
+    /// For example `door-7`.
     pub subject: String,
-    /// What is said of it: `state`.
+    /// For example `state`.
     pub predicate: String,
-    /// The value: JSON in canonical form (RFC 8785), `"open"` with its quotes.
+    /// JSON in canonical form (RFC 8785), for example `"open"` with its quotes.
     pub value: String,
 }
 
-/// How precisely a time is known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Precision {
-    /// Only the year.
     Year,
-    /// The month.
     Month,
-    /// The day.
     Day,
-    /// The hour.
     Hour,
-    /// The minute.
     Minute,
-    /// The second.
     Second,
 }
 
 impl Precision {
-    /// All of them, from coarse to fine.
+    /// All precisions, from coarse to fine.
     pub const ALL: [Self; 6] = [Self::Year, Self::Month, Self::Day, Self::Hour, Self::Minute, Self::Second];
 
-    /// Returns the word for it on the wire.
+    /// Returns the wire name.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -146,18 +133,17 @@ impl Precision {
     }
 }
 
-/// What is wrong with a draft, and in which of its fields.
+/// The first problem of a draft.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{detail}")]
 pub struct DraftError {
-    /// The field, as a path of names and numbers: `causes/3`.
+    /// The path of the field: `causes/3`.
     pub field: String,
-    /// What would be right.
+    /// What the field must be.
     pub detail: String,
 }
 
 impl EventDraft {
-    /// Returns a draft with a time and a description, and nothing else.
     #[must_use]
     pub fn at(time: Instant<Virtual>, description: impl Into<String>) -> Self {
         Self {
@@ -182,8 +168,8 @@ impl EventDraft {
     /// Checks every length and count against its limit.
     ///
     /// # Errors
-    /// The first field that breaks its limit, and the limit. An end before the beginning is no
-    /// error: it is recorded as given, and is a paradox.
+    /// The first field that exceeds its limit. An end before the start is not an error: the event is recorded as given,
+    /// and is a paradox.
     pub fn check(&self) -> Result<(), DraftError> {
         text("description", &self.description, 0, DESCRIPTION_BYTES_MAX)?;
         optional("name", self.name.as_deref(), EVENT_NAME_BYTES_MAX)?;
@@ -249,8 +235,8 @@ fn count(field: &str, given: usize, max: usize) -> Result<(), DraftError> {
     Err(error(field, format!("the list has {given} items; at most {max} are allowed")))
 }
 
-/// Returns the attribute of a key: the one that is called so, else the one that the parts of the key lead to, with dots
-/// between them. `member` returns the member of an object.
+/// Returns the attribute of a key: the member with that name, or else the one at the path that the key spells, with
+/// dots between the parts. `member` looks up a member of an object.
 pub fn attribute_at<'a, V>(
     attributes: &'a V,
     key: &str,

@@ -1,7 +1,7 @@
-//! Who follows a clock under a name, and which change of it each has confirmed.
+//! Followers of clocks, and the last change that each has confirmed.
 //!
-//! One service has it in memory, of the streams that are open at it, and what it has heard of those that are open at other
-//! services on its database. Nothing of it has to survive a restart: whoever follows comes back, and is told the clock anew.
+//! Each service keeps the followers whose streams it serves in memory, and what it knows about followers of other
+//! services on its database. Nothing has to survive a restart: followers reconnect and receive the clock again.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -13,99 +13,92 @@ use crate::limits::{
 use crate::time::{Instant, Span, Wall};
 use crate::timers::Advance;
 
-/// Somebody who follows a clock under a name, by one stream.
+/// A follower of a clock, identified by its stream.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Follower {
-    /// Names the stream.
+    /// The id of the stream.
     pub follower_id: FollowerId,
-    /// Whose clock.
+    /// The timeline whose clock it follows.
     pub timeline: TimelineId,
-    /// Who follows.
     pub user_id: UserId,
-    /// What it is called.
     pub name: FollowerName,
-    /// Where it runs, as it says itself. It is known where its stream is open.
+    /// Where it runs, as reported by itself. Known only to the service that serves its stream.
     pub place: FollowerPlace,
-    /// Host time since which the stream is open.
+    /// When its stream was opened, in host time.
     pub since: Instant<Wall>,
-    /// The newest change that it has confirmed. Confirming one confirms all before.
+    /// The newest change that it has confirmed. A confirmation covers all earlier changes.
     pub confirmed: Option<Confirmed>,
-    /// Host time at which the stream ended, if it has.
+    /// When its stream ended, in host time.
     pub left: Option<Instant<Wall>>,
-    /// Whether it confirms each step of an advance: firings of an instant are offered once it has.
+    /// Whether it confirms each step of an advance. If so, the firings of an instant are offered only after that.
     pub steps: bool,
-    /// Whether it shows its clock wrong where that is asked for; `None` where its stream is open at another service.
+    /// Whether it can show faulty clocks; `None` if another service serves its stream.
     pub shows_faults: Option<bool>,
-    /// Whether it took too long over a step. It is not waited for at another one until it has confirmed something newer.
+    /// Whether it was too slow to confirm a step. Advances do not wait for it again until it confirms a newer one.
     pub is_late: bool,
 }
 
-/// Where a follower runs, as it says itself. Nobody checks it, and nothing goes by it.
+/// Where a follower runs, as reported by itself. It is not verified, and only informative.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FollowerPlace {
-    /// The name of its host.
     pub host: Option<FollowerHost>,
-    /// The id of its process, on that host or in its container.
+    /// Its process id, on that host or in its container.
     pub process: Option<FollowerProcess>,
 }
 
-/// What a follower calls its host: 1 to [`FOLLOWER_HOST_BYTES_MAX`] visible characters of ASCII.
+/// A follower's host name: 1 to [`FOLLOWER_HOST_BYTES_MAX`] visible ASCII characters.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FollowerHost(Box<str>);
 
 impl FollowerHost {
-    /// Returns the name of a host, or `None` for a text that cannot be one.
+    /// Returns the host name, or `None` if the text is not valid.
     #[must_use]
     pub fn new(text: &str) -> Option<Self> {
         let is_short = (1..=FOLLOWER_HOST_BYTES_MAX).contains(&text.len());
         (is_short && text.bytes().all(|byte| byte.is_ascii_graphic())).then(|| Self(text.into()))
     }
 
-    /// Returns the name.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
     }
 }
 
-/// The id of a follower's process: 1 to [`FOLLOWER_PROCESS_MAX`].
+/// A follower's process id: 1 to [`FOLLOWER_PROCESS_MAX`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FollowerProcess(u32);
 
 impl FollowerProcess {
-    /// Returns the id, or `None` for a number that no process has.
+    /// Returns the process id, or `None` if it is out of range.
     #[must_use]
     pub fn new(number: u32) -> Option<Self> {
         (1..=FOLLOWER_PROCESS_MAX).contains(&number).then_some(Self(number))
     }
 
-    /// Returns the number.
     #[must_use]
     pub const fn number(self) -> u32 {
         self.0
     }
 }
 
-/// A change of a clock that a follower has applied.
+/// A clock change that a follower has applied.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Confirmed {
-    /// Which.
     pub step: Step,
-    /// Host time at which it was confirmed.
+    /// In host time.
     pub at: Instant<Wall>,
 }
 
-/// What a follower has come to: a change of the clock, and within an advance the instant at which it stands.
+/// A clock change, and within an advance the step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Step {
-    /// The generation of the clock.
     pub generation: u64,
-    /// How many instants the advance of that generation has come to; 0 without one.
+    /// Number of instants that the advance of this generation has reached; 0 without an advance.
     pub number: u64,
 }
 
 impl Step {
-    /// Returns a change of the clock, without a step.
+    /// Returns a clock change without an advance.
     #[must_use]
     pub const fn of(generation: u64) -> Self {
         Self { generation, number: 0 }
@@ -125,12 +118,12 @@ impl Follower {
         self.confirmed.is_some_and(|confirmed| confirmed.step >= step)
     }
 
-    /// Returns how long it took to confirm what the clock came to at a host time: since then, or since its stream was
-    /// opened if that was later. `None` if it has not confirmed that, or something newer.
+    /// Returns how long it took to confirm a step, counted from the change or from the opening of its stream, whichever
+    /// is later. `None` unless this step is its newest confirmed one.
     #[must_use]
     pub fn took(&self, step: Step, changed: Instant<Wall>) -> Option<Span> {
         let confirmed = self.confirmed.filter(|confirmed| confirmed.step == step)?;
-        // Services on one database have clocks of their own.
+        // Services on one database have different host clocks, so the difference may be negative.
         Some(confirmed.at.since(changed.max(self.since)).max(Span::ZERO))
     }
 
@@ -152,41 +145,38 @@ impl Follower {
     }
 }
 
-/// Who is waited for.
+/// The followers that a caller waits for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Awaited {
-    /// These, who were there when the clock was changed.
+    /// The followers that were connected when the clock was changed.
     These(Vec<Follower>),
-    /// All followers of these names. At least one of each has to be there.
+    /// All followers with these names. At least one of each must be connected.
     Named(Vec<FollowerName>),
 }
 
-/// How somebody who is waited for stands.
+/// Whether an awaited follower has confirmed a change.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Standing {
-    /// The name.
     pub name: FollowerName,
-    /// The follower, if there is or was one.
+    /// The follower, if one with the name is or was connected.
     pub follower: Option<Follower>,
-    /// Whether it has confirmed the change.
     pub state: AwaitedState,
 }
 
-/// Whether somebody who is waited for has confirmed a change.
+/// The state of an awaited follower.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AwaitedState {
-    /// It has.
+    /// It has confirmed the change.
     Confirmed,
-    /// It is there, and has not.
+    /// It is connected, and has not confirmed the change.
     Behind,
-    /// It went away before it did, and has not come back.
+    /// It disconnected without confirming, and has not reconnected.
     Away,
-    /// Nobody follows under that name.
+    /// There is no follower with that name.
     Absent,
 }
 
 impl AwaitedState {
-    /// Returns the word for it.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -198,26 +188,27 @@ impl AwaitedState {
     }
 }
 
-/// There are as many followers of the timeline's clock as there may be.
+/// The timeline has the maximum number of followers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TooManyFollowers;
 
-/// All followers that one service knows: those at it, and those at other services as it has heard of them.
+/// All followers that one service knows: its own, and those of other services as last reported.
 #[derive(Debug, Default)]
 pub struct Followers {
-    /// Ids sort by the time at which they were made.
+    /// Followers of this service. Their ids sort by creation time.
     there: BTreeMap<TimelineId, BTreeMap<FollowerId, Follower>>,
-    /// Those whose streams are open at other services, as they were heard of last.
+    /// Followers of other services, as last reported.
     elsewhere: BTreeMap<TimelineId, BTreeMap<FollowerId, Follower>>,
-    /// Those who went away lately, the first one first.
+    /// Followers that disconnected recently, oldest first.
     away: VecDeque<Follower>,
 }
 
 impl Followers {
-    /// Takes in a follower whose stream was opened. One of the same name and user that went away has come back by this.
+    /// Adds a follower whose stream was opened. A disconnected follower with the same name and user counts as
+    /// reconnected.
     ///
     /// # Errors
-    /// The timeline has as many as it may have.
+    /// The timeline has the maximum number of followers.
     pub fn begin(&mut self, follower: Follower) -> Result<(), TooManyFollowers> {
         self.forget(follower.since);
         let there = self.there.entry(follower.timeline.clone()).or_default();
@@ -229,7 +220,7 @@ impl Followers {
         Ok(())
     }
 
-    /// Notes that the stream of a follower has ended.
+    /// Records that the stream of a follower has ended.
     pub fn leave(&mut self, timeline: &TimelineId, follower_id: &FollowerId, host: Instant<Wall>) {
         let Some(there) = self.there.get_mut(timeline) else { return };
         let Some(follower) = there.remove(follower_id) else { return };
@@ -247,15 +238,15 @@ impl Followers {
         self.away.push_back(Follower { left: Some(host), ..follower });
     }
 
-    /// Takes in whose streams are open at other services by now. Whoever is not among them any more went away, unless they
-    /// are here by now. Returns whether anything is new.
+    /// Replaces the list of followers at other services. Those missing from it have disconnected, unless they
+    /// reconnected here. Returns whether anything changed.
     pub fn hear_of_others(&mut self, timeline: &TimelineId, others: Vec<Follower>, host: Instant<Wall>) -> bool {
         let mut heard: BTreeMap<FollowerId, Follower> =
             others.into_iter().map(|follower| (follower.follower_id.clone(), follower)).collect();
         let known = self.elsewhere.remove(timeline).unwrap_or_default();
         for (follower_id, before) in &known {
             if let Some(follower) = heard.get_mut(follower_id) {
-                // What was heard of it last may be older than what it has said here.
+                // The report may be older than the follower's last confirmation to this service.
                 if before.confirmed.map(|one| one.step) >= follower.confirmed.map(|one| one.step) {
                     (follower.confirmed, follower.is_late) = (before.confirmed, before.is_late);
                 }
@@ -277,7 +268,7 @@ impl Followers {
         is_new
     }
 
-    /// Notes that a follower has applied a change whose stream is open at another service, if it was heard of.
+    /// Records a confirmation by a follower of another service, if it is known here.
     pub fn hear_of_confirmation(&mut self, timeline: &TimelineId, follower_id: &FollowerId, confirmed: Confirmed) {
         let there = self.elsewhere.get_mut(timeline);
         if let Some(follower) = there.and_then(|there| there.get_mut(follower_id)) {
@@ -285,18 +276,17 @@ impl Followers {
         }
     }
 
-    /// Returns the timelines that others follow at other services, as far as it was heard of them.
+    /// Returns the timelines that have followers at other services, as last reported.
     pub fn followed_elsewhere(&self) -> impl Iterator<Item = &TimelineId> {
         self.elsewhere.keys()
     }
 
-    /// Returns the timelines whose clocks are followed here.
+    /// Returns the timelines that have followers at this service.
     pub fn followed_here(&self) -> impl Iterator<Item = &TimelineId> {
         self.there.keys()
     }
 
-    /// Notes that a follower has applied a change. Returns what is known of it then; `None` if that user has no such follower
-    /// whose stream is open.
+    /// Records a confirmation. Returns the follower, or `None` if the user has no such connected follower.
     pub fn confirm(
         &mut self,
         (timeline, user_id): (&TimelineId, &UserId),
@@ -311,21 +301,21 @@ impl Followers {
         Some(follower)
     }
 
-    /// Returns a follower whose stream is open here.
+    /// Returns a follower whose stream this service serves.
     #[must_use]
     pub fn here(&self, timeline: &TimelineId, follower_id: &FollowerId) -> Option<&Follower> {
         self.there.get(timeline)?.get(follower_id)
     }
 
-    /// Returns whether anybody is there who confirms the steps of advances.
+    /// Returns whether any connected follower confirms the steps of advances.
     #[must_use]
     pub fn any_confirms_steps(&self, timeline: &TimelineId) -> bool {
         self.there(timeline).any(|follower| follower.steps)
     }
 
-    /// Returns the names of those for whom the firings of the instant of an advance wait, and until when, by the host: who
-    /// confirms steps, is there, has not come to this one, and may be waited for. Once it is that late, nobody is waited
-    /// for any longer, and those who were are not waited for again until they have confirmed something newer.
+    /// Returns the names of the followers that the firings of the current instant wait for, and the deadline in host
+    /// time. These are connected, confirm steps, have not confirmed this one, and satisfy `may_be`. After the deadline
+    /// they are marked late and no longer waited for, until they confirm something newer.
     pub fn waited_for(
         &mut self,
         (timeline, generation, advance): (&TimelineId, u64, &Advance),
@@ -347,7 +337,7 @@ impl Followers {
         None
     }
 
-    /// Returns all followers of a clock: those who are there in the order in which they came, then those who went away.
+    /// Returns all followers of a clock: connected ones in the order of connection, then disconnected ones.
     pub fn of(&mut self, timeline: &TimelineId, host: Instant<Wall>) -> Vec<Follower> {
         self.forget(host);
         let mut there: Vec<&Follower> = self.there(timeline).collect();
@@ -356,13 +346,13 @@ impl Followers {
         there.into_iter().chain(away).cloned().collect()
     }
 
-    /// Returns the followers of a clock whose streams are open: here, then elsewhere.
+    /// Returns the connected followers of a clock: those of this service, then those of others.
     pub fn there(&self, timeline: &TimelineId) -> impl Iterator<Item = &Follower> {
         [&self.there, &self.elsewhere].into_iter().filter_map(|all| all.get(timeline)).flat_map(BTreeMap::values)
     }
 
-    /// Tells how those stand who are waited for. A follower that went away has confirmed a change if it came back, under
-    /// the same name and user, and has confirmed it then.
+    /// Returns the state of the awaited followers. A disconnected follower counts as confirmed if it reconnects with
+    /// the same name and user and then confirms the change.
     #[must_use]
     pub fn standing(&self, timeline: &TimelineId, awaited: &Awaited, generation: u64) -> Vec<Standing> {
         match awaited {
@@ -386,7 +376,7 @@ impl Followers {
         if let Some(follower) = back.max_by_key(|follower| follower.has_confirmed(generation)) {
             return Standing::of(follower, generation);
         }
-        // What it had confirmed before it went is not forgotten.
+        // A confirmation before the disconnect still counts.
         let away = self.away.iter().find(|away| away.follower_id == awaited.follower_id).unwrap_or(awaited);
         let state = if away.has_confirmed(generation) { AwaitedState::Confirmed } else { AwaitedState::Away };
         Standing { name: away.name.clone(), follower: Some(away.clone()), state }
@@ -406,7 +396,7 @@ impl Followers {
         vec![Standing { name: name.clone(), follower: away.cloned(), state }]
     }
 
-    /// Forgets who went away long ago.
+    /// Removes followers that disconnected long ago.
     fn forget(&mut self, host: Instant<Wall>) {
         let kept = Span::from_secs(FOLLOWER_AWAY_SECONDS).unwrap_or(Span::ZERO);
         let is_over = |away: &Follower| away.left.is_none_or(|left| host.since(left) > kept);
@@ -424,7 +414,7 @@ impl Standing {
     }
 }
 
-/// Returns whether nobody has to be waited for any longer.
+/// Returns whether all awaited followers have confirmed.
 #[must_use]
 pub fn is_confirmed(standing: &[Standing]) -> bool {
     standing.iter().all(|standing| standing.state == AwaitedState::Confirmed)

@@ -1,23 +1,21 @@
-//! Names of things, each a type of its own.
+//! Ids, each a type of its own.
 
 use std::fmt;
 use std::sync::Arc;
 
 use crate::limits::ID_BYTES_MAX;
 
-/// Why a text is not an id.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum IdError {
-    /// Nothing was given.
     #[error("an id must have at least one character")]
     Empty,
-    /// More than [`ID_BYTES_MAX`] bytes.
+    /// The text has more than [`ID_BYTES_MAX`] bytes.
     #[error("an id can have at most {ID_BYTES_MAX} characters")]
     TooLong,
-    /// The first character is neither letter nor digit.
+    /// The first character is neither a letter nor a digit.
     #[error("an id must start with a letter or a digit")]
     Start,
-    /// A character that no id has.
+    /// A character is not allowed in ids.
     #[error("an id can contain only letters, digits, `.`, `_`, `-`, `:` and `@`, not `{0}`")]
     Character(char),
 }
@@ -41,16 +39,15 @@ macro_rules! id {
         pub struct $name(Arc<str>);
 
         impl $name {
-            /// Returns the id of that text.
+            /// Validates an id.
             ///
             /// # Errors
-            /// The text breaks the rule for ids: 1–128 of letters, digits, `.`, `_`, `-`, `:`,
-            /// `@`, starting with a letter or digit.
+            /// The text breaks the rule for ids: 1–128 of letters, digits, `.`, `_`, `-`, `:`, `@`, starting with a
+            /// letter or digit.
             pub fn new(text: &str) -> Result<Self, IdError> {
                 check(text).map(|()| Self(text.into()))
             }
 
-            /// Returns the text of the id.
             #[must_use]
             pub fn as_str(&self) -> &str {
                 &self.0
@@ -72,72 +69,71 @@ macro_rules! id {
 }
 
 id!(
-    /// Names a timeline. Chosen by the caller.
+    /// The id of a timeline. Chosen by the caller.
     TimelineId
 );
 id!(
-    /// Names a user. Chosen by an operator.
+    /// The id of a user. Chosen by an operator.
     UserId
 );
 id!(
-    /// Names an event on one timeline. Chosen by the caller, or made by the service.
+    /// The id of an event, unique on its timeline. Chosen by the caller, or generated.
     EventId
 );
 id!(
-    /// Names an intervention. Made by the service.
+    /// The id of an intervention. Generated.
     InterventionId
 );
 id!(
-    /// Names an anchor on one timeline. Made by the service.
+    /// The id of an anchor, unique on its timeline. Generated.
     AnchorId
 );
 id!(
-    /// Names a sealed record, whatever its timeline. Made by the service.
+    /// The id of a sealed record, unique across timelines. Generated.
     DataId
 );
 id!(
-    /// Names an API key without giving it away. Made by the service.
+    /// The public id of an API key. Generated.
     KeyId
 );
 
 id!(
-    /// Names a session without giving it away. Made by the service.
+    /// The public id of a session. Generated.
     SessionId
 );
 id!(
-    /// Names a timer on one timeline. Chosen by the caller, or made by the service.
+    /// The id of a timer, unique on its timeline. Chosen by the caller, or generated.
     TimerId
 );
 id!(
-    /// Names one moment of a timer that fell due. Follows from the timer, the moment and the round.
+    /// The id of one moment of a timer that fell due. Derived from timer, moment and round.
     FiringId
 );
 id!(
-    /// Names a queue, where firings wait for whoever claims them. Chosen by the caller.
+    /// The id of a queue, from which firings are claimed. Chosen by the caller.
     QueueId
 );
 id!(
-    /// Names a clock change that passes moments one by one. Made by the service.
+    /// The id of an advance. Generated.
     AdvanceId
 );
 id!(
-    /// Names one claim of firings, and tells it from every other one of the same firings. Made by the service.
+    /// The id of one claim of firings. Another claim of the same firings has another id. Generated.
     LeaseId
 );
 id!(
-    /// Names one stream of a follower. Made by the service.
+    /// The id of one stream of a follower. Generated.
     FollowerId
 );
 id!(
-    /// Says what a follower is called. Chosen by whoever follows; several followers may have the same name.
+    /// The name of a follower. Chosen by the follower; several followers may have the same name.
     FollowerName
 );
 
 impl FollowerName {
-    /// Stands for all followers where some are named, so no follower has this name.
+    /// Means all followers in a list of names, so no follower may have this name.
     pub const ALL: &'static str = "all";
 
-    /// Returns whether this is the word for all followers.
     #[must_use]
     pub fn is_all(&self) -> bool {
         self.as_str() == Self::ALL
@@ -145,14 +141,14 @@ impl FollowerName {
 }
 
 impl FiringId {
-    /// Returns the id of a text that [`type_id`] made.
+    /// Returns the id of a text that [`type_id`] generated.
     pub(crate) fn made(text: &str) -> Self {
         Self(text.into())
     }
 }
 
 impl LeaseId {
-    /// Returns what stands where no service has written a lease. No claim has it.
+    /// Returns the placeholder for a lease written by no service. No claim has it.
     #[must_use]
     pub fn unknown() -> Self {
         Self("unknown".into())
@@ -160,37 +156,35 @@ impl LeaseId {
 }
 
 impl QueueId {
-    /// Where firings wait whose timer names no queue.
+    /// The queue of timers that name none.
     pub const DEFAULT: &'static str = "default";
 
-    /// What firings are kept under that wait for nobody: each is an event of its timeline. No timer names it.
+    /// The internal queue of firings that nobody claims, because each is an event of its timeline. No timer can name
+    /// it.
     pub const OF_TIMELINE: &'static str = "timenav:timeline";
 
-    /// What firings are kept under that the service sends to webhooks itself. No timer names it.
+    /// The internal queue of firings that the service sends to webhooks. No timer can name it.
     pub const OF_WEBHOOKS: &'static str = "timenav:webhook";
 
-    /// What leases are kept under that hold advances without a firing. No timer names it.
+    /// The internal queue of holds. No timer can name it.
     pub const OF_HOLDS: &'static str = "timenav:hold";
 
-    /// Returns what leases are kept under that hold advances without a firing.
     #[must_use]
     pub fn of_holds() -> Self {
         Self(Self::OF_HOLDS.into())
     }
 
-    /// Returns what firings are kept under that the service sends to webhooks.
     #[must_use]
     pub fn of_webhooks() -> Self {
         Self(Self::OF_WEBHOOKS.into())
     }
 
-    /// Returns whether it is one of those that no timer can name, because the service itself works on what waits there.
+    /// Returns whether the queue is internal, so that no timer can name it.
     #[must_use]
     pub fn is_reserved(&self) -> bool {
         matches!(self.as_str(), Self::OF_TIMELINE | Self::OF_WEBHOOKS | Self::OF_HOLDS)
     }
 
-    /// Returns what firings are kept under that are events of their timeline.
     #[must_use]
     pub fn of_timeline() -> Self {
         Self(Self::OF_TIMELINE.into())
@@ -206,16 +200,14 @@ impl QueueId {
 impl TimelineId {
     /// The timeline that holds service-wide facts: users, keys, restrictions, timelines.
     pub const SYSTEM: &'static str = "system";
-    /// The timeline that exists from the start, and the one a key is bound to by default.
+    /// The timeline that exists from the start, and the default timeline of keys.
     pub const MAIN: &'static str = "main";
 
-    /// Returns the id of the reserved timeline `system`.
     #[must_use]
     pub fn system() -> Self {
         Self(Self::SYSTEM.into())
     }
 
-    /// Returns the id of the timeline `main`.
     #[must_use]
     pub fn main() -> Self {
         Self(Self::MAIN.into())
@@ -227,20 +219,20 @@ impl TimelineId {
         self.as_str() == Self::SYSTEM
     }
 
-    /// Stands in the name of a layer between the two names that it is made of. No id that a caller gives has one.
+    /// Separates the two parts of a layer's name. It is not allowed in ids given by callers.
     const LAYER: char = '/';
 
-    /// Returns the name that a timeline of another service has here which came as a layer of a fork. Nobody can ask for
-    /// it: [`TimelineId::new`] refuses it.
+    /// Returns the local name of another service's timeline that was adopted as a layer of a fork. It cannot be
+    /// requested: [`TimelineId::new`] rejects it.
     #[must_use]
     pub fn layer_of(fork: &Self, layer: &Self) -> Self {
         Self(format!("{fork}{}{layer}", Self::LAYER).into())
     }
 
-    /// Returns the timeline of a name that is kept: one that callers may give, or that of a layer.
+    /// Parses a stored timeline name: an id that callers may give, or the name of a layer.
     ///
     /// # Errors
-    /// It is neither.
+    /// The text is neither.
     pub fn kept(text: &str) -> Result<Self, IdError> {
         match text.split_once(Self::LAYER) {
             Some((fork, layer)) => Ok(Self::layer_of(&Self::new(fork)?, &Self::new(layer)?)),
@@ -248,13 +240,13 @@ impl TimelineId {
         }
     }
 
-    /// Returns the timeline that this one came here with, as a layer of it; `None` of every other timeline.
+    /// Returns the fork that this timeline was adopted with as a layer; `None` for every other timeline.
     #[must_use]
     pub fn came_with(&self) -> Option<Self> {
         self.0.split_once(Self::LAYER).map(|(fork, _)| Self(fork.into()))
     }
 
-    /// Returns the name that the entries of the timeline tell: of a layer the one at the other service.
+    /// Returns the name in the timeline's entries: for a layer, its name at the other service.
     #[must_use]
     pub fn told(&self) -> Self {
         self.0.split_once(Self::LAYER).map_or_else(|| self.clone(), |(_, layer)| Self(layer.into()))
@@ -262,14 +254,13 @@ impl TimelineId {
 }
 
 impl UserId {
-    /// Stands in the ledger for an actor that nobody could identify. No user may have this id.
+    /// The ledger's id for an actor that could not be identified. No user may have it.
     pub const UNKNOWN: &'static str = "unknown";
 }
 
-/// Writes 16 bytes the TypeID way: a prefix, `_`, and 26 characters of Crockford's base32.
+/// Formats 16 bytes as a TypeID: a prefix, `_`, and 26 characters of Crockford's base32.
 ///
-/// Bytes of a version 7 UUID make ids that sort by the time they were made.
-/// Source: TypeID specification 0.3.0.
+/// The bytes of a version 7 UUID give ids that sort by creation time. Source: TypeID specification 0.3.0.
 #[must_use]
 pub fn type_id(prefix: &str, uuid: [u8; 16]) -> String {
     const ALPHABET: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";

@@ -1,4 +1,4 @@
-//! What somebody does to an event: what their words mean, and what becomes of the event.
+//! Interventions: parsing an action in free text, and its effect on an event.
 
 use crate::event::{DraftError, EventDraft};
 use crate::place::Geo;
@@ -9,40 +9,34 @@ mod phrase;
 #[cfg(test)]
 mod tests;
 
-/// What an intervention does to an event.
+/// The effect of an intervention on an event.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Effect {
     /// The event does not happen.
     Cancel,
-    /// The event happens as it was last recorded: every intervention on it is taken back.
+    /// The event happens as it was last recorded: all interventions on it are undone.
     Restore,
-    /// It happens later.
     Delay(Duration),
-    /// It happens earlier.
     Advance(Duration),
-    /// It happens at another moment.
     Move(Instant<Virtual>),
-    /// It happens elsewhere.
     Relocate {
-        /// Where, in words.
+        /// The place, in words.
         location: String,
-        /// Where, on the earth, if that is known.
+        /// The place as coordinates, if known.
         geo: Option<Geo>,
     },
-    /// It gets another description.
     Describe(String),
-    /// It gets another name.
     Rename(String),
-    /// Nothing but a note on the event.
+    /// Adds a note; the event does not change.
     Note,
 }
 
 impl Effect {
-    /// The words for all of them, on the wire.
+    /// The wire names of all effects.
     pub const WORDS: [&'static str; 9] =
         ["cancel", "restore", "delay", "advance", "move", "relocate", "describe", "rename", "note"];
 
-    /// Returns the word for it on the wire.
+    /// Returns the wire name.
     #[must_use]
     pub const fn as_str(&self) -> &'static str {
         match self {
@@ -59,47 +53,46 @@ impl Effect {
     }
 }
 
-/// What a text in free words was understood as.
+/// The result of parsing a free-text action.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Understood {
-    /// The effect.
     pub effect: Effect,
-    /// Why it is only a note although its first word is known: what was looked for and not found.
+    /// What was expected after a known verb but not found. The effect is a note in this case.
     pub missing: Option<&'static str>,
 }
 
-/// What becomes of an event.
+/// The event after an intervention.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Outcome {
-    /// It stands in another form.
+    /// It has changed.
     Changed(Box<EventDraft>),
-    /// It does not stand any more.
+    /// It is canceled.
     Cancelled,
-    /// It stands as before.
+    /// It is as before.
     Unchanged,
 }
 
-/// What an event says no to.
+/// Why an intervention is rejected.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum InterventionRefusal {
-    /// The event would leave −9999…9999.
+    /// The event would leave the years −9999 to 9999.
     #[error("the event would fall outside the years -9999 to 9999")]
     OutOfRange,
-    /// The event does not stand; only restoring is left.
+    /// The event is canceled; it can only be restored.
     #[error("the event is cancelled; restore it first")]
     Cancelled,
-    /// The event would break a limit.
+    /// The event would exceed a limit.
     #[error("{0}")]
     Draft(DraftError),
 }
 
-/// Reads an action in free words by its leading verb. Case does not count.
+/// Parses a free-text action by its leading verb, ignoring case.
 ///
-/// `prevent`, `cancel`, `stop`, `remove`, `delete`, `call off` cancel; `restore` and `undo` restore; `delay`, `postpone`,
-/// `put off` and `advance`, `bring forward` take the duration or the timestamp in the text; so do `move`, `reschedule` and
-/// `shift`, whose duration is later unless the text says `earlier`; `relocate` what follows `to`; `describe` and `rename`
-/// what follows them. Anything else is a note, and so is a text with several durations, or with one that is only partly
-/// understood: a part of an order is never carried out.
+/// `prevent`, `cancel`, `stop`, `remove`, `delete`, `call off` cancel; `restore` and `undo` restore. `delay`,
+/// `postpone`, `put off` and `advance`, `bring forward` take the duration or timestamp in the text. So do `move`,
+/// `reschedule` and `shift`, which move to a later time unless the text says `earlier`. `relocate` takes the text after
+/// `to`, `describe` and `rename` take the text after the verb. Anything else is a note, and so is a text with several
+/// durations or a partly understood one: an action is never carried out in part.
 #[must_use]
 pub fn understand(action: &str) -> Understood {
     let action = action.trim();
@@ -128,7 +121,7 @@ pub fn understand(action: &str) -> Understood {
         "bring" | "pull" if has_word(rest, &["forward", "ahead", "in"]) => {
             found(shifted(rest, Effect::Advance), "one duration, such as `advance 2h`, or one timestamp")
         }
-        // To some, what is moved forward is earlier, and to others later.
+        // "Moved forward" means earlier to some readers and later to others.
         "move" | "push" | "put" | "shift"
             if timestamp_in(rest).is_nothing() && has_word(rest, &["back", "forward"]) =>
         {
@@ -156,13 +149,13 @@ pub fn understand(action: &str) -> Understood {
     }
 }
 
-/// Decides what an effect makes of an event. Changes nothing.
+/// Decides the effect of an intervention on an event. Has no side effects.
 ///
-/// `standing` is the event as it stands, `None` if it is cancelled; `recorded` is how it was last
-/// recorded or corrected. Months and years are counted on the calendar of `zone`.
+/// `standing` is the current event, `None` if it is canceled; `recorded` is the event as last recorded or corrected.
+/// Months and years are counted on the calendar of `zone`.
 ///
 /// # Errors
-/// [`InterventionRefusal`]; the event stays as it is.
+/// [`InterventionRefusal`]; the event is unchanged.
 pub fn decide(
     effect: &Effect,
     standing: Option<&EventDraft>,
@@ -209,7 +202,7 @@ fn shift(
     Ok(())
 }
 
-/// Reads by how much something is put off or brought forward, or to when.
+/// Parses a duration for `by`, or a timestamp to move to.
 fn shifted(text: &str, by: impl FnOnce(Duration) -> Effect) -> Option<Effect> {
     match (duration_in(text), timestamp_in(text)) {
         (Found::One(duration), Found::Nothing) => Some(by(duration)),
@@ -218,7 +211,7 @@ fn shifted(text: &str, by: impl FnOnce(Duration) -> Effect) -> Option<Effect> {
     }
 }
 
-/// Reads to when something is moved, or by how much: later, unless the text says that it is earlier.
+/// Parses a timestamp to move to, or a duration, which moves to a later time unless the text says `earlier`.
 fn moved(text: &str) -> Option<Effect> {
     let earlier = has_word(text, &["earlier", "sooner"]);
     shifted(text, |by| if earlier { Effect::Advance(by) } else { Effect::Delay(by) })
@@ -228,7 +221,7 @@ fn has_word(text: &str, words: &[&str]) -> bool {
     text.split_whitespace().any(|word| words.iter().any(|one| bare(word).eq_ignore_ascii_case(one)))
 }
 
-/// Returns what follows a word, wherever it stands alone.
+/// Returns the text after the first occurrence of a word.
 fn after_word<'t>(text: &'t str, word: &str) -> Option<&'t str> {
     let mut start = 0;
     for piece in text.split_inclusive(char::is_whitespace) {

@@ -1,48 +1,43 @@
-//! The text of an API key: `tnk_`, 30 random characters, 6 check characters. That of a session: `tnc_`, 43
-//! and 6.
+//! The format of API keys: `tnk_`, 30 random characters, 6 check characters; and of session secrets: `tnc_`, 43 and 6.
 //!
-//! The check characters are CRC-32 of the random ones in base62, as in GitHub's tokens. They tell
-//! a typo from a revoked key before anything is looked up, and let scanners find leaked keys with
-//! few false alarms. They are no security.
+//! The check characters are the CRC-32 of the random ones in base62, as in GitHub's tokens. They distinguish a typo
+//! from a revoked key before any lookup, and let scanners find leaked keys with few false alarms. They provide no
+//! security.
 
-/// Starts every API key.
 pub const KEY_PREFIX: &str = "tnk_";
 /// Random characters in a key: 62^30 is more than 178 bits.
 pub const KEY_RANDOM_CHARS: usize = 30;
-/// Check characters in a key.
 pub const KEY_CHECK_CHARS: usize = 6;
 /// Length of a key, in bytes.
 pub const KEY_BYTES: usize = KEY_PREFIX.len() + KEY_RANDOM_CHARS + KEY_CHECK_CHARS;
 
-/// Starts the secret of every session.
 pub const SESSION_PREFIX: &str = "tnc_";
 /// Random characters in the secret of a session: 62^43 is more than 256 bits.
 pub const SESSION_RANDOM_CHARS: usize = 43;
 
 const BASE62: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 
-/// Returns the key made of those random bytes, or `None` if too few of them were usable.
+/// Generates a key from random bytes; `None` if too few of them are usable.
 ///
-/// Bytes of 248 and above are passed over, so that every character is equally likely; about one
-/// byte in 32 is lost.
+/// Bytes of 248 and above are skipped, so that all characters are equally likely. This loses about one byte in 32.
 #[must_use]
 pub fn key_text(random: &[u8]) -> Option<String> {
     secret_text(KEY_PREFIX, KEY_RANDOM_CHARS, random)
 }
 
-/// Returns whether the text has the form of a key, check characters included.
+/// Returns whether the text has the form of a key, including correct check characters.
 #[must_use]
 pub fn is_well_formed_key(text: &str) -> bool {
     is_well_formed(KEY_PREFIX, KEY_RANDOM_CHARS, text)
 }
 
-/// Returns the secret of a session made of those random bytes, as [`key_text`] does.
+/// Generates a session secret from random bytes, in the same way as [`key_text`].
 #[must_use]
 pub fn session_text(random: &[u8]) -> Option<String> {
     secret_text(SESSION_PREFIX, SESSION_RANDOM_CHARS, random)
 }
 
-/// Returns whether the text has the form of a session's secret, check characters included.
+/// Returns whether the text has the form of a session secret, including correct check characters.
 #[must_use]
 pub fn is_well_formed_session(text: &str) -> bool {
     is_well_formed(SESSION_PREFIX, SESSION_RANDOM_CHARS, text)

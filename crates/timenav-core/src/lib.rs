@@ -1,7 +1,7 @@
-//! What is true in timenav: instants, clocks, events, access rules and the ledger.
+//! Domain logic of timenav: instants, clocks, events, access rules and the ledger.
 //!
-//! This crate decides and never acts. It has no clock, no randomness, no database, no
-//! network and no async: every instant, salt and signature is handed to it.
+//! This crate decides and never acts. It has no clock, no randomness, no database, no network and no async: callers
+//! pass in every instant, salt and signature.
 
 pub mod time;
 pub mod ids;

@@ -1,4 +1,4 @@
-//! Passwords: what one may be. What is kept of one, and how it is compared, is behind a door of the engine.
+//! Rules for passwords. Hashing and verification are behind an interface of the engine.
 
 use std::fmt;
 
@@ -7,68 +7,63 @@ use zeroize::Zeroizing;
 use crate::ids::UserId;
 use crate::limits::{PASSWORD_BYTES_MAX, PASSWORD_CHARS_MIN};
 
-/// The most common passwords of at least [`PASSWORD_CHARS_MIN`] characters, in small letters: 6 000 of the list that
-/// zxcvbn 4 (MIT, Dan Wheeler and Dropbox) made of leaked ones, taken by how common they are and put in order.
+/// The most common passwords of at least [`PASSWORD_CHARS_MIN`] characters, in lower case: 6 000 entries of zxcvbn 4's
+/// list of leaked passwords (MIT, Dan Wheeler and Dropbox), selected by frequency and then sorted.
 const COMMON: &str = include_str!("../data/common-passwords.txt");
 
-/// Letters and digits beside a user's own name that make no password of it: `alice`, `alice2026`, `xalicex`.
+/// A user name with up to this many letters and digits added is not accepted: `alice`, `alice2026`, `xalicex`.
 const OWN_NAME_DECORATION_CHARS_MAX: usize = 4;
-/// Characters of a name that is looked for in a password.
+/// Shorter user names are not searched for in passwords.
 const OWN_NAME_CHARS_MIN: usize = 3;
 
-/// Why a text is no password at all.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("a password must have 1 to {PASSWORD_BYTES_MAX} bytes")]
 pub struct PasswordLength;
 
-/// Why a password is not taken as a new one.
+/// Why a new password is rejected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum WeakPassword {
-    /// It has too few characters.
     #[error("a password must have at least {PASSWORD_CHARS_MIN} characters")]
     Short,
-    /// It has characters that nobody can see or type.
+    /// It contains control characters, which are invisible and hard to type.
     #[error("a password cannot contain control characters such as tabs and line ends")]
     Control,
-    /// It is one character over and over, or nothing but spaces.
+    /// It is one repeated character, or only spaces.
     #[error("a password must be more than spaces or one repeated character")]
     Uniform,
-    /// It is the user's own name, over and over perhaps, or with little around it.
+    /// It is the user name, possibly repeated, or with a few characters added.
     #[error("a password must be more than the user name, repeated or with a few characters added")]
     OwnName,
-    /// It is among those that are tried first.
     #[error(
         "this password is one of the most common ones, which attackers try first; choose another, such as a sentence"
     )]
     Common,
 }
 
-/// A password as its user writes it. It is never shown, and wiped when it is dropped.
+/// A password as its user writes it. Its `Debug` output is redacted, and its memory is wiped on drop.
 #[derive(Clone)]
 pub struct Password(Zeroizing<String>);
 
 impl Password {
-    /// Takes the text of a password.
+    /// Accepts the text of a password.
     ///
     /// # Errors
-    /// It is empty or too long.
+    /// The text is empty or too long.
     pub fn new(text: Zeroizing<String>) -> Result<Self, PasswordLength> {
         if (1..=PASSWORD_BYTES_MAX).contains(&text.len()) { Ok(Self(text)) } else { Err(PasswordLength) }
     }
 
-    /// Returns the text.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
-    /// Checks whether it may be a user's new one: it is long enough, can be typed, is more than one character and more
-    /// than the user's own name, and none of the most common ones (ASVS 5.0, 6.2.4; NIST SP 800-63B-4, 3.1.1.2). Large
-    /// letters and small ones are alike in this, and so is what stands around it in spaces. No kind of character is
-    /// asked for (6.2.5).
+    /// Checks a new password: it is long enough, has no control characters, is more than one repeated character, more
+    /// than the user name, and not one of the most common passwords (ASVS 5.0, 6.2.4; NIST SP 800-63B-4, 3.1.1.2). Case
+    /// and surrounding spaces are ignored for all but the first two checks. No character class is required (6.2.5).
     ///
     /// # Errors
-    /// The first reason against it.
+    /// The first check that fails.
     pub fn check(&self, user_id: &UserId) -> Result<(), WeakPassword> {
         if self.0.chars().count() < PASSWORD_CHARS_MIN {
             return Err(WeakPassword::Short);
@@ -89,12 +84,12 @@ impl Password {
     }
 }
 
-/// Returns whether a text is a name: itself or backwards, over and over, with what separates words between, and with
-/// fewer characters around it than a password needs.
+/// Returns whether a text consists of a name, forward or backward, possibly repeated, with separators and up to
+/// [`OWN_NAME_DECORATION_CHARS_MAX`] other letters and digits.
 fn is_name(text: &str, name: &str) -> bool {
     let backwards = Zeroizing::new(name.chars().rev().collect::<String>());
     let without = Zeroizing::new(text.replace(name, "").replace(&*backwards, ""));
-    // A name of one or two letters stands in many texts by chance.
+    // A name of one or two letters occurs in many texts by chance.
     let is_there = without.len() < text.len() && name.chars().count() >= OWN_NAME_CHARS_MIN;
     let is_word = |character: &char| character.is_alphanumeric();
     is_there && without.chars().filter(is_word).count() <= OWN_NAME_DECORATION_CHARS_MAX
@@ -182,7 +177,7 @@ mod tests {
         for text in ["malice in chains", "alice in wonderland", "alice20261", "12345alice"] {
             check("alice", text, Ok(()));
         }
-        // Short names stand in much.
+        // Short names occur in many texts.
         check("bo", "bobobobo", Ok(()));
         check("a", "banana split", Ok(()));
     }

@@ -1,8 +1,8 @@
-//! What shall happen at virtual moments: timers, their firings, and clock changes that pass moments one by one.
+//! Timers, their firings, and advances.
 //!
-//! A *timer* has a next moment, once or by a rule. When the clock comes to it, it *falls due*: that makes a *firing*, which
-//! has one outcome. An *advance* is a clock change that stands still at each instant at which something is due. All of it
-//! is decided here; who claims what, for how long, is in [`leases`].
+//! A *timer* has a next moment, once or by a rule. When the clock reaches it, the timer *falls due*, which creates a
+//! *firing*. Each firing has exactly one outcome. An *advance* is a clock change that stops at each instant at which a
+//! timer is due. This module makes these decisions; [`leases`] decides who claims which firing, and for how long.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -27,27 +27,25 @@ mod tests;
 pub use again::{Room, Stood, TooMuch, Undo, rounds_grow_by};
 pub use schedule::{Misfire, Repeating, RepeatingError, RuleSource, Schedule};
 
-/// Limit of the searches for moments in one decision: a few milliseconds, in which other writers wait. Further timers are
-/// left to the next decision.
+/// Limit on the searches for moments in one decision: a few milliseconds, during which other writers wait. The
+/// remaining timers are left to the next decision.
 pub const FALL_DUE_WORK_MAX: Work = Work(20_000);
 
-/// A timer as far as it matters when it falls due.
+/// The part of a timer that decides when it falls due.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Timer {
-    /// The position of the entry that set it: its place among those that fall due at the same moment.
+    /// The position of the entry that set it. Orders timers that fall due at the same moment.
     pub position: u64,
-    /// When.
     pub schedule: Schedule,
-    /// Its next moment, which is later than the clock; `None` if it has none.
+    /// Its next moment, later than the clock; `None` if it has none.
     pub next: Option<Instant<Virtual>>,
-    /// Grows where moments that fell due come again, so that their firings are others.
+    /// Incremented when moments that fell due recur, so that the new firings have other ids.
     pub round: u32,
 }
 
-/// One moment of a timer that fell due. In the order in which firings are offered.
+/// One moment of a timer that fell due. Ordered as firings are offered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Fallen {
-    /// The moment.
     pub due: Instant<Virtual>,
     /// The timer's position.
     pub position: u64,
@@ -56,7 +54,7 @@ pub struct Fallen {
 }
 
 impl Fallen {
-    /// Returns the name of the firing, which is the same whenever and however often it is worked out.
+    /// Returns the id of the firing. It is derived from the fields, so every computation gives the same id.
     #[must_use]
     pub fn firing_id(&self, timeline: &TimelineId) -> FiringId {
         let Self { due, position, round } = self;
@@ -67,45 +65,43 @@ impl Fallen {
     }
 }
 
-/// Moments of a rule that came and did not fall due, as its timer says.
+/// Moments of a rule that passed without firing, according to the timer's [`Misfire`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Skipped {
     /// The timer's position.
     pub position: u64,
-    /// The first of them.
+    /// The first skipped moment.
     pub from: Instant<Virtual>,
-    /// The last of them.
+    /// The last skipped moment.
     pub to: Instant<Virtual>,
 }
 
-/// What fell due, and what was skipped.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FellDue {
     /// Firings, in the order in which they are offered.
     pub fallen: Vec<Fallen>,
-    /// Moments that were skipped.
     pub skipped: Vec<Skipped>,
 }
 
-/// How the clock comes to moments.
+/// How the clock reached the moments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Coming {
-    /// It stands still at each: an advance.
+    /// It stopped at each: an advance.
     OneByOne,
-    /// It may have come to several together, and each timer says what becomes of them. With `is_full`, so many firings
-    /// wait that no more of rules are made.
+    /// It may have passed several at once; each timer's [`Misfire`] decides.
     Together {
-        /// What it has come to, which may be later than what may fall due by now.
+        /// What the clock shows, which may be later than the last moment that may fall due now.
         now: Instant<Virtual>,
-        /// Whether so many firings wait.
+        /// Whether too many firings are pending. If so, rules create no more.
         is_full: bool,
     },
 }
 
-/// Lets timers fall due whose moments the clock has come to, the earliest first. Each timer goes on to its next moment.
-/// `timers` are in the order of their moments and positions.
-/// Moments later than `upto` stay, and so do those left after `firings_max` firings or [`FALL_DUE_WORK_MAX`]. Each call
-/// makes progress.
+/// Lets the timers fall due whose moments the clock has reached, earliest first, and moves each to its next moment.
+/// `timers` are ordered by moment and position.
+///
+/// Moments later than `upto` are left, and so are those that remain after `firings_max` firings or
+/// [`FALL_DUE_WORK_MAX`]. Each call makes progress.
 pub fn fall_due(timers: &mut [Timer], upto: Instant<Virtual>, coming: Coming, firings_max: usize) -> FellDue {
     let mut fell = FellDue::default();
     let mut work = Work::default();
@@ -139,7 +135,8 @@ pub fn fall_due(timers: &mut [Timer], upto: Instant<Virtual>, coming: Coming, fi
     fell
 }
 
-/// Takes a timer past moments that came together, where it says so or too many firings wait.
+/// Moves a timer past moments that were reached together, if its misfire policy says so or too many firings are
+/// pending.
 fn skip(timer: &mut Timer, now: Instant<Virtual>, is_full: bool, work: &mut Work) -> Option<Skipped> {
     let first = timer.next.filter(|next| *next <= now)?;
     let Schedule::Repeating(repeating) = &timer.schedule else { return None };
@@ -151,7 +148,7 @@ fn skip(timer: &mut Timer, now: Instant<Virtual>, is_full: bool, work: &mut Work
         _ if is_full => (last.unwrap_or(first), timer.schedule.after_at_cost(last.unwrap_or(first), work)),
         (Misfire::All, _) | (_, None) => return None,
         (Misfire::Skip, Some(last)) => (last, timer.schedule.after_at_cost(last, work)),
-        // The last one fires; those before it do not.
+        // Only the last one fires.
         (Misfire::Once, Some(last)) => {
             let before = last.checked_sub(Span::from_micros(1));
             (before.and_then(|before| repeating.last_between(first, before, work)).unwrap_or(first), Some(last))
@@ -161,20 +158,20 @@ fn skip(timer: &mut Timer, now: Instant<Virtual>, is_full: bool, work: &mut Work
     Some(Skipped { position: timer.position, from: first, to })
 }
 
-/// What would fall due while a clock moves, if nobody set any timers meanwhile.
+/// What would fall due while a clock moves, if no timers were set in the meantime.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Foreseen {
     /// The first firings, in the order in which they would be offered.
     pub firings: Vec<Fallen>,
-    /// How many there would be, as far as was counted.
+    /// The number of firings, as far as they were counted.
     pub count: u64,
-    /// How many there would be of each timer, by position.
+    /// The number of firings of each timer, by position.
     pub by_timer: Vec<(u64, u64)>,
     /// Whether all were counted.
     pub is_complete: bool,
 }
 
-/// Foresees what falls due up to a moment that a clock goes to one by one. It shows so many firings, and counts so many.
+/// Predicts what falls due in an advance to `upto`. Lists up to `shown_max` firings, and counts up to `count_max`.
 #[must_use]
 pub fn foresee(mut timers: Vec<Timer>, upto: Instant<Virtual>, (shown_max, count_max): (usize, u64)) -> Foreseen {
     let mut foreseen = Foreseen { is_complete: true, ..Foreseen::default() };
@@ -194,24 +191,22 @@ pub fn foresee(mut timers: Vec<Timer>, upto: Instant<Virtual>, (shown_max, count
     foreseen
 }
 
-/// What became of a firing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum FiringState {
-    /// Nothing yet.
+    /// It has no outcome yet.
     Pending,
-    /// Whoever claimed it said that it is done.
+    /// The worker that claimed it reported success.
     Acknowledged,
-    /// It was tried as often as it may be.
+    /// All attempts failed.
     Failed,
-    /// Its moment comes again in another round.
+    /// Its moment recurs in another round.
     Superseded,
 }
 
 impl FiringState {
-    /// Every state, by its number where it is kept.
+    /// All states, indexed by their stored number.
     pub const ALL: [Self; 4] = [Self::Pending, Self::Acknowledged, Self::Failed, Self::Superseded];
 
-    /// Returns its name.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -222,31 +217,26 @@ impl FiringState {
         }
     }
 
-    /// Returns the state of a name.
     #[must_use]
     pub fn parse(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|state| state.as_str() == name)
     }
 }
 
-/// How an advance stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AdvanceState {
-    /// It goes on.
     Running,
-    /// It came to its destination.
+    /// It reached its destination.
     Settled,
     /// Timers kept arming themselves for the same instant.
     Stuck,
-    /// It was stopped on its way: somebody paused the clock, or an instant was held too long.
+    /// It was stopped on the way: the clock was paused, or an instant was held too long.
     Stopped,
 }
 
 impl AdvanceState {
-    /// Every state.
     pub const ALL: [Self; 4] = [Self::Running, Self::Settled, Self::Stuck, Self::Stopped];
 
-    /// Returns its name.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -257,103 +247,99 @@ impl AdvanceState {
         }
     }
 
-    /// Returns the state of a name.
     #[must_use]
     pub fn parse(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|state| state.as_str() == name)
     }
 }
 
-/// A clock change that passes moments one by one, on its way.
+/// A clock change in progress that stops at each due moment.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Advance {
-    /// Its name.
     pub advance_id: AdvanceId,
     /// The position of the entry that began it.
     pub position: u64,
-    /// Where the clock stood.
+    /// Where the clock started.
     pub from: Instant<Virtual>,
-    /// Where it goes.
+    /// The destination.
     pub to: Instant<Virtual>,
-    /// The place of the clock at the end.
+    /// The clock's location at the destination.
     pub location: Option<String>,
-    /// Whether the clock goes on from there.
+    /// Whether the clock runs after it gets there.
     pub is_running: bool,
-    /// How many instants it has come to.
+    /// Number of instants reached.
     pub step: u64,
-    /// The position of the entry that tells of the last one.
+    /// The position of the entry that recorded the last instant.
     pub stepped: u64,
-    /// When that was, by the host.
+    /// When the last instant was reached, in host time.
     pub held_since: Instant<Wall>,
-    /// How many firings were made at that instant.
+    /// Number of firings created at that instant.
     pub at_instant: u64,
-    /// How many of them have no outcome yet.
+    /// Number of those that have no outcome yet.
     pub open: u64,
-    /// What came of it so far.
     pub counts: Counts,
 }
 
-/// What came of an advance.
+/// Firings of an advance so far, by outcome.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
-    /// Firings that were made.
+    /// All firings.
     pub fired: u64,
-    /// Those that were acknowledged.
     pub acknowledged: u64,
-    /// Those that failed.
     pub failed: u64,
 }
 
 impl Counts {
-    /// Returns how many firings have no outcome.
+    /// Returns the number of firings without an outcome.
     #[must_use]
     pub const fn unheard(&self) -> u64 {
         self.fired.saturating_sub(self.acknowledged).saturating_sub(self.failed)
     }
 }
 
-/// What is known of a timeline's timers without looking at any of them, and whose clock is shown wrong.
+/// A summary of a timeline's timers, available without reading any of them, and the active clock faults.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Timers {
     /// The earliest moment of an armed timer.
     pub next: Option<Instant<Virtual>>,
-    /// How many timers are armed.
+    /// Number of armed timers.
     pub armed: u64,
-    /// How many firings have no outcome.
+    /// Number of firings without an outcome.
     pub pending: u64,
-    /// The advance that goes on.
+    /// The advance in progress.
     pub advance: Option<Advance>,
     /// The position of the last entry that changed timers or firings.
     pub last: Option<u64>,
-    /// What positions of timers begin with that are set on this timeline: those that a fork took along come before.
+    /// Offset of the positions of timers that are set on this timeline. Timers inherited by a fork have lower
+    /// positions.
     pub base: u64,
-    /// Whether there has ever been a timer here whose firings are sent to a webhook.
+    /// Whether any timer of this timeline has ever used a webhook.
     pub webhooks: bool,
-    /// The first timer whose firings are sent to webhooks: as `base`, unless whoever forked has those of timers sent too
-    /// that came along. Those that the other timeline does not send itself are before it, and all that came with an
-    /// adoption.
+    /// Position of the first timer whose firings are sent to webhooks. Equals `base`, unless the fork's creator opted
+    /// in to sending for inherited timers. Timers for which the parent does not send are before it, and so are all
+    /// timers of an adopted timeline.
     pub sends_from: u64,
-    /// Whose clock is shown wrong on purpose.
+    /// The clock faults that are injected per user.
     pub faults: Arc<Faults>,
 }
 
-/// What an advance does next, once nothing holds its instant.
+/// What an advance does next, once nothing holds its current instant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Move {
-    /// The clock comes to the next instant.
+    /// The clock moves to the next instant.
     To(Instant<Virtual>),
-    /// It has come to its destination.
+    /// The clock has reached the destination.
     End,
 }
 
 impl Timers {
-    /// Returns whether a clock that shows `here` passes a timer on its way to `to`.
+    /// Returns whether a clock that moves from `here` to `to` passes a timer.
     #[must_use]
     pub fn is_between(&self, here: Instant<Virtual>, to: Instant<Virtual>) -> bool {
         to > here && self.next.is_some_and(|next| next <= to)
     }
 
-    /// Returns whether moments have come that did not fall due yet, with a clock that shows `now`.
+    /// Returns whether moments have passed that did not fall due yet, for a clock that shows `now`.
     #[must_use]
     pub fn is_behind(&self, now: Instant<Virtual>) -> bool {
         self.advance.is_none() && self.next.is_some_and(|next| next <= now)
@@ -365,38 +351,39 @@ impl Timers {
         self.armed < TIMERS_PER_TIMELINE_MAX as u64
     }
 
-    /// Returns whether firings of timers that came along are sent to webhooks.
+    /// Returns whether firings of inherited timers are sent to webhooks.
     #[must_use]
     pub const fn sends_carried(&self) -> bool {
         self.sends_from < self.base
     }
 
-    /// Returns the position of a timer that the entry at a position of the timeline sets.
+    /// Returns the position of a timer that the timeline's entry `entry` sets.
     #[must_use]
     pub const fn position_of(&self, entry: u64) -> u64 {
         self.base + entry
     }
 
-    /// Returns what is known of timers once another service goes on with so many entries: it sends no webhooks for those
-    /// that are there already, whose secrets it could not open. Those whose clocks were wrong were users there.
+    /// Returns the state after another service adopts the timeline with `entries` entries. It sends no webhooks for
+    /// existing timers, because it cannot decrypt their secrets. Faults are dropped, because they name users of the
+    /// previous service.
     #[must_use]
     pub fn arrived(&self, entries: u64) -> Self {
         let sends_from = if self.last.is_some() { self.position_of(entries) } else { self.sends_from };
         Self { sends_from, faults: Arc::default(), ..self.clone() }
     }
 
-    /// A timer is there whose firings wait in a queue.
+    /// Records that a timer puts its firings into `queue`.
     pub fn fires_into(&mut self, queue: &QueueId) {
         self.webhooks |= *queue == QueueId::of_webhooks();
     }
 
-    /// A timer was armed for a moment.
+    /// Records that a timer was armed.
     pub fn arm(&mut self, next: Instant<Virtual>) {
         self.armed += 1;
         self.next = Some(self.next.map_or(next, |earliest| earliest.min(next)));
     }
 
-    /// Firings were made: at the instant of an advance, where one goes on.
+    /// Records new firings, at the current instant of the advance if one is in progress.
     pub fn fired(&mut self, count: u64) {
         self.pending += count;
         if let Some(advance) = &mut self.advance {
@@ -406,8 +393,8 @@ impl Timers {
         }
     }
 
-    /// A firing has come to its outcome. `of_advance` is the position at which its advance began, `made` that of the entry
-    /// that made it.
+    /// Records the outcome of a firing. `of_advance` is the position at which its advance began, `made` that of the
+    /// entry that created the firing.
     pub fn settled(&mut self, outcome: FiringState, of_advance: Option<u64>, made: u64) {
         self.pending = self.pending.saturating_sub(1);
         let Some(advance) = self.advance.as_mut().filter(|advance| of_advance == Some(advance.position)) else {
@@ -431,28 +418,28 @@ impl Advance {
         self.at_instant > FIRINGS_AT_INSTANT_MAX
     }
 
-    /// Returns whether nothing holds its instant and none is left before its destination, where `next` is the earliest moment
-    /// of an armed timer.
+    /// Returns whether nothing holds the current instant and no timer is due before the destination. `next` is the
+    /// earliest moment of an armed timer.
     #[must_use]
     pub fn is_done(&self, next: Option<Instant<Virtual>>) -> bool {
         self.open == 0 && !self.is_stuck() && self.next_move(next) == Move::End
     }
 
-    /// Returns until when, by the host, its instant may be held.
+    /// Returns until when the current instant may be held, in host time.
     #[must_use]
     pub fn held_until(&self) -> Instant<Wall> {
         let longest = Span::from_secs(HOLD_SECONDS_MAX);
         longest.and_then(|span| self.held_since.checked_add(span)).unwrap_or(Instant::MAX)
     }
 
-    /// Returns what the advance does next, where `next` is the earliest moment of an armed timer.
+    /// Returns what the advance does next, given the earliest moment of an armed timer.
     #[must_use]
     pub fn next_move(&self, next: Option<Instant<Virtual>>) -> Move {
         next.filter(|next| *next <= self.to).map_or(Move::End, Move::To)
     }
 
-    /// Returns what becomes of the clock where the advance ends: it is at its destination, and goes on as it went before; or
-    /// it stands where it was stopped. Cannot fail: live path and replay share it.
+    /// Returns the clock at the end of the advance. If settled, it is at the destination and runs if it ran before;
+    /// otherwise it is paused where it is. Infallible: the live path and replay share it.
     #[must_use]
     pub fn over(&self, clock: &Clock, state: AdvanceState, host: Instant<Wall>) -> Clock {
         let here = clock.moment(host);
@@ -465,7 +452,8 @@ impl Advance {
         clock::apply(clock, &ClockMoved { host, moment })
     }
 
-    /// The clock comes to an instant, told by the entry at a position. What is left over of the same instant is no new step.
+    /// Moves the clock to an instant, recorded by the entry at `position`. The rest of the same instant does not count
+    /// as a new step.
     pub fn step_to(&mut self, is_new_instant: bool, position: u64, host: Instant<Wall>) {
         if is_new_instant {
             self.step += 1;

@@ -1,4 +1,4 @@
-//! API keys: whose they are, and as long as when they work.
+//! API keys.
 
 use std::sync::Arc;
 
@@ -9,52 +9,49 @@ use crate::ids::{KeyId, TimelineId, UserId};
 use crate::limits::KEYS_PER_USER_MAX;
 use crate::time::{Instant, Wall};
 
-/// One API key, without its secret.
+/// An API key, without its secret.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ApiKey {
-    /// The public id of the key.
+    /// The public id.
     pub key_id: KeyId,
     /// SHA-256 of the whole key.
     pub hash: [u8; 32],
-    /// The user it belongs to.
     pub user_id: UserId,
-    /// The timeline meant where a request names none.
+    /// The default timeline of requests that name none.
     pub timeline_id: TimelineId,
-    /// What it is for, in the owner's words.
     pub label: String,
-    /// What it may be used for; `None` for all that the user may do.
+    /// What the key may be used for. `None` for everything that its user may do.
     pub scopes: Option<Arc<[Scope]>>,
-    /// How far it saw, if an earlier version created it. One with a horizon no longer works.
+    /// A legacy horizon, if an earlier version created the key. A key with a horizon is no longer valid.
     pub horizon: Horizon,
-    /// When it was made, by the host.
+    /// In host time.
     pub created_at: Instant<Wall>,
-    /// When it stops working, by the host.
+    /// In host time.
     pub expires_at: Option<Instant<Wall>>,
-    /// Since when it does not work any more, by the host.
+    /// In host time.
     pub revoked_at: Option<Instant<Wall>>,
 }
 
 impl ApiKey {
-    /// Returns whether the key works at a host instant. One that expires at that instant does not.
+    /// Returns whether the key is valid at a host instant. The expiry instant itself is excluded.
     #[must_use]
     pub fn is_live(&self, host: Instant<Wall>) -> bool {
         self.revoked_at.is_none() && self.expires_at.is_none_or(|end| host < end)
     }
 }
 
-/// What is asked for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum KeyCommand {
-    /// Make a key. When it was made is decided.
+    /// Create a key. `created_at` is set by the decision.
     Create(ApiKey),
-    /// Stop a key.
+    /// Revoke a key.
     Stop(KeyId),
 }
 
-/// Decides what a command does. Changes nothing.
+/// Decides what a command does. Has no side effects.
 ///
 /// # Errors
-/// [`DirectoryRefusal`]; all stays as it is.
+/// [`DirectoryRefusal`]; nothing changes.
 pub fn decide<P>(
     directory: &Directory<P>,
     command: &KeyCommand,

@@ -1,4 +1,4 @@
-//! What is known of a password: all that is kept of it, or what the ledger tells of that.
+//! Password rows: the stored hash, or its digest as recorded in the ledger.
 
 use std::fmt;
 use std::sync::Arc;
@@ -7,35 +7,33 @@ use crate::ids::UserId;
 use crate::ledger::{Hash, sha256};
 use crate::time::{Instant, Wall};
 
-/// What everybody knows of a password who reads the ledger.
+/// The part of a password row that the ledger makes public.
 pub trait PasswordRow: Clone {
-    /// Returns whose it is.
     fn user_id(&self) -> &UserId;
-    /// Returns the digest of what is kept of it.
+    /// Returns the digest of the stored hash.
     fn sha256(&self) -> Hash;
-    /// Returns when it was set, by the host.
+    /// Returns when it was set, in host time.
     fn set_at(&self) -> Instant<Wall>;
 }
 
-/// What is kept of a user's password.
+/// A user's password as it is stored.
 #[derive(Clone, PartialEq, Eq)]
 pub struct KeptPassword {
-    /// The user it belongs to.
     pub user_id: UserId,
-    /// The password, hashed with its own salt, as a PHC string. It is in no ledger and no log.
+    /// The salted hash as a PHC string. It never appears in a ledger or a log.
     pub phc: Arc<str>,
-    /// When it was set, by the host.
+    /// In host time.
     pub set_at: Instant<Wall>,
 }
 
 impl KeptPassword {
-    /// Returns the digest by which the ledger tells of it. Salted as it is, it gives nothing away.
+    /// Returns the digest recorded in the ledger. The hash is salted, so the digest reveals nothing.
     #[must_use]
     pub fn digest(&self) -> [u8; 32] {
         *sha256(&[self.phc.as_bytes()]).as_bytes()
     }
 
-    /// Returns what the ledger tells of it.
+    /// Returns the ledger's record of it.
     #[must_use]
     pub fn told(&self) -> PasswordTold {
         PasswordTold { user_id: self.user_id.clone(), sha256: self.sha256(), set_at: self.set_at }
@@ -63,14 +61,13 @@ impl PasswordRow for KeptPassword {
     }
 }
 
-/// What the ledger tells of a password.
+/// A password as recorded in the ledger.
 #[derive(Clone, PartialEq, Eq)]
 pub struct PasswordTold {
-    /// The user it belongs to.
     pub user_id: UserId,
-    /// The digest of what is kept of it.
+    /// The digest of the stored hash.
     pub sha256: Hash,
-    /// When it was set, by the host.
+    /// In host time.
     pub set_at: Instant<Wall>,
 }
 

@@ -1,42 +1,34 @@
-//! What the directory says no to.
+//! Reasons why a directory command is rejected.
 
 use crate::ids::{KeyId, SessionId, UserId};
 use crate::limits::KEYS_PER_USER_MAX;
 
-/// Why nothing happens to users, and to what shows who they are.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum DirectoryRefusal {
-    /// The name means something else.
     #[error("`{0}` is reserved")]
     Reserved(UserId),
-    /// There is a user of that name.
     #[error("the user `{0}` already exists")]
     UserExists(UserId),
-    /// There are as many users as there may be.
     #[error("there are already {max} users, which is the limit")]
-    TooManyUsers {
-        /// The limit.
-        max: usize,
-    },
-    /// There is no such user.
+    TooManyUsers { max: usize },
     #[error("there is no user `{0}`")]
     NoUser(UserId),
-    /// The service always has an operator.
+    /// The service must always have an operator.
     #[error("`{0}` is the last operator; create another one first")]
     LastOperator(UserId),
-    /// There is no such key, or it works no more.
+    /// There is no such key, or it is not valid anymore.
     #[error("there is no API key `{0}`")]
     NoKey(KeyId),
-    /// The user has as many keys that work as they may have.
+    /// The user has the maximum number of valid keys.
     #[error("this user already has {KEYS_PER_USER_MAX} active keys, which is the limit")]
     TooManyKeys,
-    /// The key would not work at all.
+    /// The key would expire before it is created.
     #[error("the expiry is in the past; give a later host time")]
     KeyExpired,
     /// There is no such session, or it has ended.
     #[error("there is no session `{0}`")]
     NoSession(SessionId),
-    /// What was compared with a password is not what is kept of it now.
+    /// The password was compared with a hash that is not the stored one anymore.
     #[error("the current password is wrong")]
     WrongPassword,
 }

@@ -1,4 +1,4 @@
-//! Secrets that show who somebody is, found in one step.
+//! Indexes of credentials: API keys and sessions.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -8,16 +8,13 @@ use super::session::Session;
 use super::shelves::Shelves;
 use crate::ids::{KeyId, SessionId, UserId};
 
-/// Something with a secret that shows who its user is.
+/// A credential with a secret.
 pub trait Secret {
-    /// Its public name.
     type Id: Clone + Ord;
 
-    /// Returns its public name.
     fn id(&self) -> &Self::Id;
     /// Returns the SHA-256 of the secret.
     fn hash(&self) -> &[u8; 32];
-    /// Returns the user it belongs to.
     fn user_id(&self) -> &UserId;
 }
 
@@ -53,13 +50,13 @@ impl Secret for Session {
     }
 }
 
-/// Secrets of one kind, found in one step by what is shown, by name, and by user.
+/// Credentials of one kind, indexed by id, secret digest, and user.
 #[derive(Clone, Debug)]
 pub struct Secrets<T: Secret> {
     all: Shelves<T::Id, Arc<T>>,
-    /// By what is shown.
+    /// By digest of the secret.
     shown: Shelves<[u8; 32], Arc<T>>,
-    /// The names of each user's.
+    /// The ids of each user.
     names: Shelves<UserId, Arc<BTreeSet<T::Id>>>,
 }
 
@@ -70,41 +67,37 @@ impl<T: Secret> Default for Secrets<T> {
 }
 
 impl<T: Secret> Secrets<T> {
-    /// Returns the one whose secret has that digest.
+    /// Returns the credential whose secret has that digest.
     #[must_use]
     pub fn shown(&self, hash: &[u8; 32]) -> Option<&Arc<T>> {
         self.shown.get(hash)
     }
 
-    /// Returns the one of that name.
     #[must_use]
     pub fn get(&self, id: &T::Id) -> Option<&Arc<T>> {
         self.all.get(id)
     }
 
-    /// Returns how many there are.
     #[must_use]
     pub const fn len(&self) -> usize {
         self.all.len()
     }
 
-    /// Returns whether there is none.
     #[must_use]
     pub const fn is_empty(&self) -> bool {
         self.all.is_empty()
     }
 
-    /// Returns those of a user, by name.
+    /// Returns a user's credentials, ordered by id.
     pub fn of_user(&self, user_id: &UserId) -> impl Iterator<Item = &Arc<T>> {
         self.names.get(user_id).into_iter().flat_map(|ids| ids.iter()).filter_map(|id| self.all.get(id))
     }
 
-    /// Returns all of them.
     pub fn values(&self) -> impl Iterator<Item = &Arc<T>> {
         self.all.values()
     }
 
-    /// Puts one in, in the place of the one of the same name.
+    /// Inserts a credential, replacing the one with the same id.
     pub fn put(&mut self, secret: T) {
         self.take_out(&secret.id().clone());
         let secret = Arc::new(secret);
@@ -115,7 +108,6 @@ impl<T: Secret> Secrets<T> {
         self.all.insert(secret.id().clone(), secret);
     }
 
-    /// Takes one out.
     pub fn take_out(&mut self, id: &T::Id) {
         let Some(secret) = self.all.remove(id) else { return };
         self.shown.remove(secret.hash());
@@ -126,7 +118,7 @@ impl<T: Secret> Secrets<T> {
         }
     }
 
-    /// Takes out those that are not to stay.
+    /// Removes all credentials for which `stays` returns false.
     pub fn retain(&mut self, stays: impl Fn(&T) -> bool) {
         let leaving: Vec<T::Id> =
             self.all.values().filter(|secret| !stays(secret)).map(|secret| secret.id().clone()).collect();
@@ -172,7 +164,7 @@ mod tests {
             (vec!["key_a".into(), "key_b".into()], vec!["key_c".into()])
         );
         assert_eq!(keys.shown(&[2; 32]).unwrap().key_id.as_str(), "key_b");
-        // Another of the same name takes the place of the one before, its digest too.
+        // A credential with the same id replaces the previous one, including its digest.
         keys.put(key("key_b", 9, "bob"));
         assert!(keys.shown(&[2; 32]).is_none() && keys.shown(&[9; 32]).is_some());
         assert_eq!(

@@ -1,45 +1,44 @@
-//! Sessions, and the passwords that they begin with.
+//! Login sessions and passwords.
 
 use super::{Directory, DirectoryRefusal, Happened, KeptPassword, PasswordRow, Times};
 use crate::ids::{SessionId, UserId};
 use crate::limits::{HOST_CLOCK_BEHIND_SECONDS_MAX, SESSIONS_PER_USER_MAX, SESSIONS_SWEPT_MAX};
 use crate::time::{Instant, Span, Wall};
 
-/// A session's use is noted once in this part of the time after which it ends unused: not at every request, since
-/// each note is an entry.
+/// Renewals are recorded at most this many times per idle timeout, because each one is a ledger entry.
 const RENEWALS_PER_IDLE_TIME: i64 = 30;
 
-/// How far the host's clock may be behind what the ledgers tell before that is called wrong: clocks that are kept right
-/// over a network step by less.
+/// How far the host clock may be behind the ledgers before it is considered wrong. Clocks synchronized over a network
+/// step by less.
 pub const HOST_CLOCK_TOLERANCE: Span = Span::from_micros(HOST_CLOCK_BEHIND_SECONDS_MAX * 1_000_000);
 
-/// A user's session, without its secret.
+/// A session, without its secret.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Session {
-    /// The public id of the session.
+    /// The public id.
     pub session_id: SessionId,
     /// SHA-256 of the whole secret.
     pub hash: [u8; 32],
-    /// The user it belongs to.
     pub user_id: UserId,
-    /// When the user logged in, by the host.
+    /// In host time.
     pub created_at: Instant<Wall>,
-    /// When it was last noted that the user does something in it, by the host.
+    /// When use of the session was last recorded, in host time.
     pub renewed_at: Instant<Wall>,
-    /// When it ends at the latest, by the host.
+    /// The latest end, in host time.
     pub expires_at: Instant<Wall>,
 }
 
 impl Session {
-    /// Returns when the session ends if nobody uses it, by the host.
+    /// Returns when the session ends if it is not used, in host time.
     #[must_use]
     pub fn idle_expires_at(&self, spans: SessionSpans) -> Instant<Wall> {
         self.renewed_at.checked_add(spans.idle).unwrap_or(Instant::MAX).min(self.expires_at)
     }
 
-    /// Returns whether the session lasts at a host instant. One that ends at that instant does not.
+    /// Returns whether the session is valid at a host instant. The end instant itself is excluded.
     ///
-    /// Nor does one that would last longer from here than any session may: it began while the host's clock was wrong.
+    /// A session that ends later than any new session could is not valid either: it began while the host clock was
+    /// wrong.
     #[must_use]
     pub fn is_live(&self, host: Instant<Wall>, spans: SessionSpans) -> bool {
         let latest = host.checked_add(spans.most).unwrap_or(Instant::MAX);
@@ -47,7 +46,7 @@ impl Session {
         host < self.idle_expires_at(spans) && self.expires_at <= latest
     }
 
-    /// Returns whether the use of the session is to be noted again.
+    /// Returns whether another renewal should be recorded.
     #[must_use]
     pub fn is_renewal_due(&self, host: Instant<Wall>, spans: SessionSpans) -> bool {
         let step = Span::from_micros(spans.idle.micros() / RENEWALS_PER_IDLE_TIME);
@@ -55,62 +54,54 @@ impl Session {
     }
 }
 
-/// How long sessions last.
+/// Session lifetimes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SessionSpans {
-    /// At most, where nobody uses them.
+    /// The idle timeout.
     pub idle: Span,
-    /// At most.
+    /// The maximum lifetime.
     pub most: Span,
 }
 
-/// What is asked for.
 #[derive(Clone, Debug)]
 pub enum SessionCommand {
-    /// Begin a session. Its user has shown a password already, and when it began and ends is decided.
+    /// Start a session. The password has been verified already; the start and end are set by the decision.
     LogIn {
-        /// The session.
         session: Session,
-        /// The session that the new one takes the place of.
+        /// The session that the new one replaces.
         replaced: Option<SessionId>,
-        /// What was compared with the password that was shown.
+        /// The stored password that the given one was compared with.
         compared: KeptPassword,
-        /// The same password, hashed anew.
+        /// The same password, rehashed.
         rehashed: Option<KeptPassword>,
     },
-    /// Note that somebody does something in a session, unless somebody has noted it meanwhile.
+    /// Record use of a session, unless that was recorded in the meantime.
     Renew(SessionId),
-    /// End sessions.
     End {
-        /// Which.
         which: SessionsToEnd,
-        /// Whether somebody leaves, and is not made to.
+        /// Whether the user logs out, as opposed to an operator ending the sessions.
         is_log_out: bool,
     },
-    /// Keep another password of a user, which is hashed already. When it was set is decided.
+    /// Replace a user's password with one that is already hashed. `set_at` is set by the decision.
     SetPassword {
-        /// What is kept of it.
         password: KeptPassword,
-        /// What the current password was compared with, where it was asked for.
+        /// The stored password that the given current one was compared with, if the caller had to give it.
         compared: Option<KeptPassword>,
-        /// The session that goes on.
+        /// The session that does not end.
         kept: Option<SessionId>,
     },
 }
 
-/// Which sessions to end.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SessionsToEnd {
-    /// That one.
     One(SessionId),
-    /// All that a user has.
     AllOf(UserId),
 }
 
-/// Decides what a command does, where sessions last so long. `None` where there is nothing to do. Changes nothing.
+/// Decides what a command does, given the lifetimes of sessions. `None` if there is nothing to do. Has no side effects.
 ///
 /// # Errors
-/// [`DirectoryRefusal`]; all stays as it is.
+/// [`DirectoryRefusal`]; nothing changes.
 pub fn decide(
     directory: &Directory,
     command: &SessionCommand,
@@ -121,7 +112,7 @@ pub fn decide(
         SessionCommand::LogIn { session, replaced, compared, rehashed } => {
             check_password(directory, compared)?;
             let ended = ended_by_log_in(directory, (&session.user_id, replaced.as_ref()), spans, times);
-            // By the host's own clock, whatever the ledger's newest time is: a session lasts for real time.
+            // By the host clock, not the ledger's newest time: a session lifetime is real time.
             let expires_at = times.now.checked_add(spans.most).unwrap_or(Instant::MAX);
             let (created_at, renewed_at) = (times.recorded, times.recorded);
             let session = Session { created_at, renewed_at, expires_at, ..session.clone() };
@@ -151,7 +142,7 @@ pub fn decide(
     }
 }
 
-/// What was compared with a password is still what is kept, of a user who is still there.
+/// Checks that the password compared with is still the stored one, and that its user still exists.
 fn check_password(directory: &Directory, compared: &KeptPassword) -> Result<(), DirectoryRefusal> {
     let kept = directory.passwords.get(compared.user_id());
     let stands = kept.is_some_and(|kept| kept.phc == compared.phc);
@@ -159,9 +150,9 @@ fn check_password(directory: &Directory, compared: &KeptPassword) -> Result<(), 
     if stands && is_user { Ok(()) } else { Err(DirectoryRefusal::WrongPassword) }
 }
 
-/// Returns the sessions that end when somebody logs in: the one in whose place the new one begins, those that have run
-/// out, whosever they are, and the user's oldest where there would be too many. One that has run out by a clock that is
-/// doubted lets nobody in, and stays.
+/// Returns the sessions that end at a login: the one that the new session replaces, expired sessions of all users, and
+/// the user's oldest if there would be too many. A session that has expired only by a doubted clock is not valid, but
+/// is kept.
 fn ended_by_log_in(
     directory: &Directory,
     (user_id, replaced): (&UserId, Option<&SessionId>),
@@ -172,7 +163,7 @@ fn ended_by_log_in(
     let (mut live, mut ended): (Vec<_>, Vec<_>) =
         sessions.partition(|one| one.is_live(times.now, spans) && replaced != Some(&one.session_id));
     ended.retain(|one| replaced == Some(&one.session_id) || !one.is_live(times.sure, spans));
-    // The one that is replaced is among those that count, however many have run out.
+    // The replaced session comes first, so that the limit on swept sessions never excludes it.
     ended.sort_unstable_by_key(|one| (replaced != Some(&one.session_id), one.expires_at, one.session_id.clone()));
     ended.truncate(SESSIONS_SWEPT_MAX);
     live.retain(|session| session.user_id == *user_id);

@@ -1,5 +1,4 @@
-//! A sorted map that is shared piece by piece: whoever changes one entry of a map that others still read copies a shelf of
-//! it, and not the whole.
+//! A copy-on-write sorted map. Changing an entry of a map that has clones copies one shelf, not the whole map.
 
 use std::borrow::Borrow;
 use std::collections::BTreeMap;
@@ -7,15 +6,15 @@ use std::fmt;
 use std::ops::Bound;
 use std::sync::Arc;
 
-/// Most entries of a shelf: what a change copies at most.
+/// Most entries of a shelf, and so the most that a change copies.
 pub(super) const SHELF_ENTRIES_MAX: usize = 512;
-/// A shelf with fewer is put together with its neighbor, if both fit on half of one.
+/// A shelf with fewer entries is merged with its neighbor if both fit on half a shelf.
 const SHELF_ENTRIES_MIN: usize = SHELF_ENTRIES_MAX / 8;
 
-/// A sorted map. A clone shares every entry, until either changes.
+/// A sorted map. A clone shares all entries until either map changes.
 #[derive(Clone)]
 pub struct Shelves<K, V> {
-    /// In order. None is empty.
+    /// In key order. No shelf is empty.
     shelves: Vec<Arc<BTreeMap<K, V>>>,
     len: usize,
 }
@@ -27,19 +26,16 @@ impl<K, V> Default for Shelves<K, V> {
 }
 
 impl<K: Ord + Clone, V: Clone> Shelves<K, V> {
-    /// Returns how many entries there are.
     #[must_use]
     pub const fn len(&self) -> usize {
         self.len
     }
 
-    /// Returns whether there is none.
     #[must_use]
     pub const fn is_empty(&self) -> bool {
         self.len == 0
     }
 
-    /// Returns the value of a key.
     pub fn get<Q: Ord + ?Sized>(&self, key: &Q) -> Option<&V>
     where
         K: Borrow<Q>,
@@ -47,7 +43,6 @@ impl<K: Ord + Clone, V: Clone> Shelves<K, V> {
         self.shelves.get(self.shelf_of(key)?)?.get(key)
     }
 
-    /// Returns whether there is a value of that key.
     pub fn contains_key<Q: Ord + ?Sized>(&self, key: &Q) -> bool
     where
         K: Borrow<Q>,
@@ -55,22 +50,20 @@ impl<K: Ord + Clone, V: Clone> Shelves<K, V> {
         self.get(key).is_some()
     }
 
-    /// Returns all entries in the order of their keys.
     pub fn iter(&self) -> impl Iterator<Item = (&K, &V)> {
         self.shelves.iter().flat_map(|shelf| shelf.iter())
     }
 
-    /// Returns all keys in order.
     pub fn keys(&self) -> impl Iterator<Item = &K> {
         self.iter().map(|(key, _)| key)
     }
 
-    /// Returns all values in the order of their keys.
+    /// Returns all values, in key order.
     pub fn values(&self) -> impl Iterator<Item = &V> {
         self.iter().map(|(_, value)| value)
     }
 
-    /// Returns the entries after a key in order; all of them where there is none.
+    /// Returns the entries after a key, in key order; all entries for `None`.
     pub fn after<'a>(&'a self, key: Option<&K>) -> impl Iterator<Item = (&'a K, &'a V)> {
         let first = key.and_then(|key| self.shelf_of(key)).unwrap_or(0);
         let start = key.map_or(Bound::Unbounded, Bound::Excluded);
@@ -79,7 +72,7 @@ impl<K: Ord + Clone, V: Clone> Shelves<K, V> {
         begun.into_iter().flatten().chain(shelves.flat_map(|shelf| shelf.iter()))
     }
 
-    /// Puts a value in, in the place of the one of the same key.
+    /// Inserts a value, and returns the one that it replaces.
     pub fn insert(&mut self, key: K, value: V) -> Option<V> {
         if self.shelves.is_empty() {
             self.shelves.push(Arc::default());
@@ -97,7 +90,6 @@ impl<K: Ord + Clone, V: Clone> Shelves<K, V> {
         before
     }
 
-    /// Takes a value out.
     pub fn remove<Q: Ord + ?Sized>(&mut self, key: &Q) -> Option<V>
     where
         K: Borrow<Q>,
@@ -115,7 +107,7 @@ impl<K: Ord + Clone, V: Clone> Shelves<K, V> {
         removed
     }
 
-    /// Puts a shelf together with the next one, or the one before, where both together are small.
+    /// Merges a shelf with the next one, or the previous one, if both together are small.
     fn put_together(&mut self, at: usize) {
         if self.shelves[at].is_empty() {
             self.shelves.remove(at);
@@ -130,7 +122,7 @@ impl<K: Ord + Clone, V: Clone> Shelves<K, V> {
         }
     }
 
-    /// Returns the shelf on which a key is, if it is there at all: the last one that begins at it or before it.
+    /// Returns the shelf that would contain a key: the last one that starts at or before it.
     fn shelf_of<Q: Ord + ?Sized>(&self, key: &Q) -> Option<usize>
     where
         K: Borrow<Q>,
@@ -140,7 +132,7 @@ impl<K: Ord + Clone, V: Clone> Shelves<K, V> {
         (!self.shelves.is_empty()).then(|| count.saturating_sub(1))
     }
 
-    /// Returns how many entries are on shelves that another map does not share.
+    /// Returns the number of entries on shelves that `other` does not share.
     #[cfg(test)]
     pub(super) fn unshared(&self, other: &Self) -> usize {
         let is_shared = |shelf: &&Arc<BTreeMap<K, V>>| other.shelves.iter().any(|one| Arc::ptr_eq(one, shelf));
@@ -168,7 +160,7 @@ impl<K: Ord + Clone, V: Clone> FromIterator<(K, V)> for Shelves<K, V> {
 mod tests {
     use super::*;
 
-    /// Numbers that come in no order, each once.
+    /// All numbers below `count`, once each, in mixed order.
     fn shuffled(count: u64) -> impl Iterator<Item = u64> {
         (0..count).map(move |number| number * 7_919 % count)
     }

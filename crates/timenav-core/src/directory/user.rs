@@ -1,49 +1,38 @@
-//! Users: who is one, who administers the service, and whose time travel is restricted.
+//! Users, operators and restrictions.
 
 use super::{Directory, DirectoryRefusal, Happened, Times, key};
 use crate::access::RestrictionLevel;
 use crate::ids::{TimelineId, UserId};
 use crate::time::{Instant, Wall};
 
-/// One user.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct User {
-    /// The name.
     pub user_id: UserId,
-    /// Whether the user administers the service.
+    /// Whether the user is an operator of the service.
     pub operator: bool,
-    /// The user's restriction level.
     pub restriction: RestrictionLevel,
-    /// Since when the user is known, by the host.
+    /// In host time.
     pub created_at: Instant<Wall>,
 }
 
-/// What is asked for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum UserCommand {
-    /// Make a user.
     Create {
-        /// The name.
         user_id: UserId,
-        /// Whether the user is to administer the service.
+        /// Whether the user becomes an operator of the service.
         operator: bool,
     },
-    /// Remove a user, and stop their keys.
+    /// Remove a user and revoke their keys.
     Remove {
-        /// Who.
         user_id: UserId,
     },
-    /// Restrict a user's time travel, or lift the restriction.
     Restrict {
-        /// Who.
         user_id: UserId,
-        /// From now on.
         level: RestrictionLevel,
     },
 }
 
 impl UserCommand {
-    /// Returns the user that it is about.
     #[must_use]
     pub const fn user_id(&self) -> &UserId {
         match self {
@@ -52,10 +41,10 @@ impl UserCommand {
     }
 }
 
-/// Decides what a command does, where there may be so many users. Changes nothing.
+/// Decides what a command does, given the limit on users. Has no side effects.
 ///
 /// # Errors
-/// [`DirectoryRefusal`]; all stays as it is.
+/// [`DirectoryRefusal`]; nothing changes.
 pub fn decide<P>(
     directory: &Directory<P>,
     command: &UserCommand,

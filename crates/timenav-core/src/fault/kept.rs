@@ -1,55 +1,53 @@
-//! Whose clock is wrong on a timeline.
+//! The faulty clocks of a timeline.
 
 use std::collections::BTreeMap;
 
 use super::Fault;
 use crate::ids::{FollowerName, UserId};
 
-/// Whose clock is wrong on a timeline: of a user's followers of one name each. A fork begins with the same.
+/// The faulty clocks of a timeline, per user and follower name. A fork inherits them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Faults {
-    /// The position of the newest entry of this timeline that says so; `None` where none does.
+    /// The position of this timeline's newest entry about faults, if any.
     pub changed: Option<u64>,
     of: BTreeMap<(UserId, FollowerName), Fault>,
 }
 
 impl Faults {
-    /// Returns what a timeline begins with that goes on from another.
+    /// Returns the faults that a fork inherits.
     #[must_use]
     pub fn carried(of: impl IntoIterator<Item = ((UserId, FollowerName), Fault)>) -> Self {
         Self { changed: None, of: of.into_iter().collect() }
     }
 
-    /// Returns the same, last changed by another entry; by none where a fork begins with it.
+    /// Returns the same faults, last changed at `changed`; `None` if they are inherited.
     #[must_use]
     pub fn since(self, changed: Option<u64>) -> Self {
         Self { changed, ..self }
     }
 
-    /// Returns what is wrong with the clock of a user's followers of one name; `None` where it is right.
+    /// Returns the fault of a user's followers of one name; `None` if their clock is correct.
     #[must_use]
     pub fn get(&self, whose: &(UserId, FollowerName)) -> Option<Fault> {
         self.of.get(whose).copied()
     }
 
-    /// Returns all, in the order of users and names.
+    /// Returns all faults, ordered by user and name.
     pub fn iter(&self) -> impl Iterator<Item = (&(UserId, FollowerName), Fault)> {
         self.of.iter().map(|(whose, fault)| (whose, *fault))
     }
 
-    /// Returns how many clocks are wrong.
     #[must_use]
     pub fn len(&self) -> usize {
         self.of.len()
     }
 
-    /// Returns whether every clock is right.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.of.is_empty()
     }
 
-    /// Takes what an entry says.
+    /// Applies an entry: sets or removes a fault.
     pub fn set(&mut self, position: u64, whose: (UserId, FollowerName), fault: Option<Fault>) {
         self.changed = Some(position);
         match fault {

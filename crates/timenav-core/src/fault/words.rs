@@ -1,4 +1,4 @@
-//! How a fault is written, on the command line, in the API and in entries of the ledger.
+//! Text form of a fault, for the command line, the API and ledger entries.
 
 use thiserror::Error;
 
@@ -9,42 +9,42 @@ use super::{
 use crate::limits::FAULT_SEED_MAX;
 use crate::time::{Instant, Span, Virtual, parse_duration, parse_timestamp};
 
-/// What is wrong with a clock, as it is written.
+/// A fault in text form.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FaultWritten {
-    /// How far it is ahead, such as `2s` or `150ms`; behind, such as `-2s`.
+    /// For example `2s` or `150ms`; `-2s` if the clock is behind.
     pub offset: Option<String>,
-    /// By how many millionths it is too fast; too slow where it is negative.
+    /// Parts per million; negative if the clock is slow.
     pub drift_ppm: Option<i64>,
-    /// How far it strays to each side, such as `5ms`.
+    /// Largest deviation in each direction, such as `5ms`.
     pub jitter: Option<String>,
-    /// What the jitter is drawn from.
+    /// Seed of the jitter.
     pub jitter_seed: Option<u64>,
-    /// By how many millionths it is slewed to the offset.
+    /// Slew rate to the offset, in parts per million.
     pub slew_ppm: Option<i64>,
-    /// By how many millionths it is slewed from the offset to the right time.
+    /// Slew rate from the offset to the correct time, in parts per million.
     pub slew_back_ppm: Option<i64>,
     /// A leap second, such as `insert@2028-12-31T23:59:59Z`.
     pub leap: Option<String>,
-    /// Over how much virtual time the leap second is smeared, such as `24h`.
+    /// The virtual time over which the leap second is smeared, such as `24h`.
     pub leap_smear: Option<String>,
 }
 
-/// What is wrong with how a fault is written.
+/// An invalid member of a fault in text form.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("`{member}`: {detail}")]
 pub struct FaultError {
     /// The member of [`FaultWritten`].
     pub member: &'static str,
-    /// What would be right, in a sentence.
+    /// What the member must be, as a sentence.
     pub detail: String,
 }
 
 impl FaultWritten {
-    /// Returns the fault; one that [`Fault::is_none`] where nothing is wrong with the clock.
+    /// Parses the fault. [`Fault::is_none`] holds for the result if nothing is set.
     ///
     /// # Errors
-    /// A member is out of its bounds, or stands alone and needs another one.
+    /// A member is out of bounds, or requires another one that is missing.
     pub fn fault(&self) -> Result<Fault, FaultError> {
         let wrong = |member| move |detail: String| FaultError { member, detail };
         let offset = self.offset.as_deref().map(fault_offset).transpose().map_err(wrong("offset"))?;
@@ -84,7 +84,7 @@ impl FaultWritten {
 }
 
 impl Fault {
-    /// Returns how it is written, so that the same fault is read again.
+    /// Returns the text form, which parses to the same fault.
     #[must_use]
     pub fn written(&self) -> FaultWritten {
         let Self { offset, drift_ppm, jitter_micros, seed, slew, leap } = self;
@@ -110,7 +110,7 @@ impl Fault {
     }
 }
 
-/// Writes a length of time in the largest unit in which it is whole.
+/// Formats a span in the largest unit in which it is a whole number.
 fn length(span: Span) -> String {
     let micros = span.micros();
     match micros {
@@ -120,10 +120,10 @@ fn length(span: Span) -> String {
     }
 }
 
-/// Reads how far a clock is ahead: a length of time without months, with a sign where it is behind.
+/// Parses an offset: a duration without months, negative if the clock is behind.
 ///
 /// # Errors
-/// It is something else. What would be right, in a sentence.
+/// The text is not one. The error says what is expected, as a sentence.
 pub fn fault_offset(text: &str) -> Result<Span, String> {
     let (is_behind, length) = text.strip_prefix('-').map_or((false, text), |length| (true, length));
     let span = exact(length.strip_prefix('+').unwrap_or(length))?;
@@ -138,10 +138,10 @@ fn exact(text: &str) -> Result<Span, String> {
     Ok(duration.exact())
 }
 
-/// Checks by how many millionths a clock is too fast.
+/// Checks a drift in parts per million.
 ///
 /// # Errors
-/// It is out of bounds. What would be right, in a sentence.
+/// It is out of bounds. The error says what is expected, as a sentence.
 pub fn fault_drift(ppm: i64) -> Result<i32, String> {
     let within = i32::try_from(ppm).ok().filter(|ppm| (-FAULT_DRIFT_PPM_MAX..=FAULT_DRIFT_PPM_MAX).contains(ppm));
     within.ok_or_else(|| {
@@ -149,19 +149,19 @@ pub fn fault_drift(ppm: i64) -> Result<i32, String> {
     })
 }
 
-/// Checks by how many millionths a clock is slewed.
+/// Checks a slew rate in parts per million.
 ///
 /// # Errors
-/// It is out of bounds. What would be right, in a sentence.
+/// It is out of bounds. The error says what is expected, as a sentence.
 pub fn fault_slew(ppm: i64) -> Result<u32, String> {
     let within = u32::try_from(ppm).ok().filter(|ppm| (1..=FAULT_SLEW_PPM_MAX).contains(ppm));
     within.ok_or_else(|| format!("write whole millionths from 1 to {FAULT_SLEW_PPM_MAX}, such as 500"))
 }
 
-/// Reads a leap second: `insert@` or `delete@` and the second.
+/// Parses a leap second: `insert@` or `delete@`, followed by the second.
 ///
 /// # Errors
-/// It is something else. What would be right, in a sentence.
+/// The text is not one. The error says what is expected, as a sentence.
 pub fn fault_leap(text: &str) -> Result<(LeapKind, Instant<Virtual>), String> {
     let (kind, second) = text.split_once('@').unwrap_or((text, ""));
     let kind = match kind {
@@ -172,20 +172,20 @@ pub fn fault_leap(text: &str) -> Result<(LeapKind, Instant<Virtual>), String> {
     parse_timestamp(second).map(|second| (kind, second)).map_err(|error| format!("the second after the `@`: {error}"))
 }
 
-/// Reads over how much virtual time a leap second is smeared.
+/// Parses the smear of a leap second, in virtual time.
 ///
 /// # Errors
-/// It is something else, or out of bounds. What would be right, in a sentence.
+/// The text is not a duration, or is out of bounds. The error says what is expected, as a sentence.
 pub fn fault_smear(text: &str) -> Result<Span, String> {
     let within = exact(text)?;
     let is_within = (FAULT_SMEAR_MIN..=FAULT_SMEAR_MAX).contains(&within);
     is_within.then_some(within).ok_or_else(|| "write a length from 10s to 10d, such as 24h".to_owned())
 }
 
-/// Reads how far a clock strays to each side, in microseconds.
+/// Parses a jitter, in microseconds.
 ///
 /// # Errors
-/// It is something else, or out of bounds. What would be right, in a sentence.
+/// The text is not a duration, or is out of bounds. The error says what is expected, as a sentence.
 pub fn fault_jitter(text: &str) -> Result<u32, String> {
     let micros = u32::try_from(exact(text)?.micros()).ok().filter(|micros| *micros <= FAULT_JITTER_MICROS_MAX);
     micros.ok_or_else(|| format!("write {} ms of host time or less, such as 5ms", FAULT_JITTER_MICROS_MAX / 1_000))

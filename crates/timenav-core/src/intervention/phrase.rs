@@ -1,8 +1,8 @@
-//! Durations and timestamps in free words: read as a whole or not at all.
+//! Finds durations and timestamps in free text, completely or not at all.
 
 use crate::time::{Duration, Instant, TimestampError, Virtual, parse_duration, parse_timestamp, spelled_out};
 
-/// Numbers in words. They are not read, so a duration beside one is only a part of what was meant.
+/// Spelled-out numbers. They are not parsed, so a duration next to one is only part of what was meant.
 const NUMBERS: [&str; 18] = [
     "half", "quarter", "couple", "few", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten",
     "eleven", "twelve", "twenty", "thirty",
@@ -10,7 +10,7 @@ const NUMBERS: [&str; 18] = [
 /// Words that join the parts of a duration.
 const JOINTS: [&str; 4] = ["and", "plus", "a", "an"];
 
-/// What was looked for in a text.
+/// The result of a search in a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Found<T> {
     Nothing,
@@ -60,12 +60,12 @@ pub(super) fn timestamp_in(text: &str) -> Found<Instant<Virtual>> {
     }
 }
 
-/// Returns a word without the punctuation that follows it in a sentence.
+/// Returns a word without the punctuation after it.
 pub(super) fn bare(word: &str) -> &str {
     word.trim_end_matches([',', ';', '.', '!', '?'])
 }
 
-/// Reads the duration that begins with a word, and returns where it ends.
+/// Parses the duration that starts at a word, and returns where it ends.
 fn duration_at(words: &[&str], start: usize) -> Option<(Duration, usize)> {
     let (mut sum, mut end) = part_at(words, start)?;
     loop {
@@ -76,7 +76,7 @@ fn duration_at(words: &[&str], start: usize) -> Option<(Duration, usize)> {
     }
 }
 
-/// Reads one word such as `2h`, or two such as `2 hours`.
+/// Parses one word such as `2h`, or two such as `2 hours`.
 fn part_at(words: &[&str], at: usize) -> Option<(Duration, usize)> {
     let first = words.get(at)?;
     if let Ok(duration) = parse_duration(first) {
@@ -86,13 +86,13 @@ fn part_at(words: &[&str], at: usize) -> Option<(Duration, usize)> {
     Some((duration, at + 2))
 }
 
-/// Returns whether the words before a duration belong to it too, as in `two hours 30 minutes`.
+/// Returns whether the words before a duration are part of it, as in `two hours 30 minutes`.
 fn begins_in(words: &[&str]) -> bool {
     let last = words.iter().rev().find(|word| !is_joint(word));
     last.is_some_and(|word| is_number(word) || spelled_out("1", word).is_some())
 }
 
-/// Returns whether the words after a duration belong to it too, as in `2 hours and a half`.
+/// Returns whether the words after a duration are part of it, as in `2 hours and a half`.
 fn goes_on_in(words: &[&str]) -> bool {
     words.iter().find(|word| !is_joint(word)).is_some_and(|word| is_number(word))
 }

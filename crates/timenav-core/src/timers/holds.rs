@@ -1,4 +1,4 @@
-//! Leases that hold advances of a timeline without a firing: while one lasts, the clock comes to no other instant.
+//! Holds: leases that keep a timeline's advances at the current instant without a firing.
 
 use std::collections::BTreeMap;
 
@@ -6,50 +6,49 @@ use crate::ids::LeaseId;
 use crate::limits::HOLDS_PER_TIMELINE_MAX;
 use crate::time::{Instant, Wall};
 
-/// Somebody holds the advances of a timeline.
+/// A hold on the advances of a timeline.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Hold {
-    /// Its name.
     pub lease_id: LeaseId,
     /// The user who holds them.
     pub owner: String,
-    /// Why, in their words.
+    /// The owner's reason.
     pub reason: String,
-    /// Until when, by the host.
+    /// When it ends, in host time.
     pub until: Instant<Wall>,
 }
 
 impl Hold {
-    /// Says who holds an advance, and why.
+    /// Describes who holds an advance, and why.
     #[must_use]
     pub fn told(&self) -> String {
         format!("the lease `{}` of {}: {}", self.lease_id, self.owner, self.reason)
     }
 }
 
-/// Why a lease cannot be had.
+/// Why a hold was rejected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NotHeld {
-    /// They have none of that name any more, or never had.
+    /// The user has no such hold, or it has ended.
     NotTheirs,
-    /// There are as many as there may be.
+    /// The timeline has the maximum number of holds.
     TooMany,
 }
 
-/// What holds the advances of one timeline.
+/// The holds on one timeline.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Holds(BTreeMap<LeaseId, Hold>);
 
 impl Holds {
-    /// Puts in what is kept elsewhere.
+    /// Adds a hold that was stored elsewhere.
     pub fn put(&mut self, hold: Hold) {
         self.0.insert(hold.lease_id.clone(), hold);
     }
 
-    /// Begins to hold, or goes on where `renews`: then whoever owns the lease must still have it.
+    /// Adds a hold. With `renews`, its owner must already have it, and it must not have ended.
     ///
     /// # Errors
-    /// Why not. Nothing has changed then.
+    /// Nothing changes.
     pub fn take(&mut self, hold: Hold, renews: bool, now: Instant<Wall>) -> Result<(), NotHeld> {
         if renews {
             self.check(&hold.lease_id, Some(&hold.owner), now)?;
@@ -60,10 +59,10 @@ impl Holds {
         Ok(())
     }
 
-    /// Releases a lease of `owner`, or anybody's for `None`.
+    /// Releases a hold of `owner`; with `None`, regardless of its owner.
     ///
     /// # Errors
-    /// There is no such lease.
+    /// There is no such hold.
     pub fn release(&mut self, lease_id: &LeaseId, owner: Option<&str>, now: Instant<Wall>) -> Result<(), NotHeld> {
         self.check(lease_id, owner, now)?;
         self.0.remove(lease_id);
@@ -76,12 +75,12 @@ impl Holds {
         theirs.map(drop).ok_or(NotHeld::NotTheirs)
     }
 
-    /// Returns those that have not ended.
+    /// Returns the holds that have not ended.
     pub fn standing(&self, now: Instant<Wall>) -> impl Iterator<Item = &Hold> {
         self.0.values().filter(move |hold| hold.until > now)
     }
 
-    /// Forgets those that have ended. Returns whether any is left.
+    /// Removes the holds that have ended. Returns whether any are left.
     pub fn forget_ended(&mut self, now: Instant<Wall>) -> bool {
         self.0.retain(|_, hold| hold.until > now);
         !self.0.is_empty()

@@ -1,8 +1,8 @@
-//! Who is at work on which firing, for how long, and which queues somebody listens to.
+//! Leases of firings, retries, and queues with active listeners.
 //!
-//! A service alone has it in memory, by host time, which is handed to it. A crash loses it: what was leased is ready again,
-//! under the same name. Services that share a database keep it in rows, by the database's clock: they put what they need
-//! of those here, let the same rules change it, and take out what has become of it.
+//! A single service keeps this in memory, by host time, which the caller passes in. A crash loses it: leased firings
+//! become available again, under the same ids. Services that share a database keep it in rows, by the database's clock.
+//! They load the rows that a decision needs, apply the same rules, and write the result back.
 
 use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
 
@@ -12,38 +12,35 @@ use crate::time::{Instant, Span, Wall};
 use crate::timers::holds::{Hold, Holds, NotHeld};
 use crate::timers::retries::{Pace, wait_after};
 
-/// Outcomes that are remembered for whoever looked before them.
+/// Number of outcomes remembered for claims that read the pending firings before.
 const SETTLED_KEPT_MAX: usize = 16_384;
-/// Somebody is at work on a firing.
+/// A firing leased to a worker.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Lease {
-    /// The claim that it came of: whoever claims the firing after it has another one.
+    /// The claim. Another claim of the same firing has another id.
     pub lease_id: LeaseId,
-    /// On which timeline.
     pub timeline: TimelineId,
-    /// The queue it waited in.
     pub queue: QueueId,
-    /// Firings of one key are worked on one after the other.
+    /// Firings with the same key are processed one after the other.
     pub order_key: Option<String>,
-    /// Who.
     pub holder: String,
-    /// Until when, by the host.
+    /// When it ends, in host time.
     pub until: Instant<Wall>,
 }
 
-/// Who says something of firings, as far as it decides whether they have them.
+/// How a caller proves that it holds firings.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Under {
-    /// Whoever has claimed them under one of these leases.
+    /// It claimed them under one of these leases.
     Leases(Vec<LeaseId>),
-    /// Somebody who names no lease: then it counts in whose name a firing was claimed.
+    /// It names no lease. The name used for the claim decides.
     Holder(String),
-    /// Somebody to whom it does not matter who has them, such as the service when a lease has ended.
+    /// No proof is needed, for example when the service handles an expired lease.
     Anybody,
 }
 
 impl Under {
-    /// Returns whether a firing that was claimed under that lease, in that name, is theirs.
+    /// Returns whether a firing leased as `lease_id` to `holder` belongs to the caller.
     #[must_use]
     pub fn has(&self, lease_id: &LeaseId, holder: &str) -> bool {
         match self {
@@ -54,90 +51,87 @@ impl Under {
     }
 }
 
-/// A firing that somebody says something of, while another one has it.
+/// A firing that the caller names but another worker holds.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HeldByOther {
-    /// Which.
     pub firing_id: FiringId,
-    /// Who has it.
     pub holder: String,
 }
 
-/// What was tried of a firing.
+/// The attempts at a firing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Tried {
     /// How often it was handed out.
     pub attempts: u32,
-    /// When it may be handed out again, by the host.
+    /// When it may be handed out again, in host time.
     pub not_before: Instant<Wall>,
 }
 
-/// Who listens to a queue.
+/// The listeners of a queue.
 #[derive(Clone, Copy, Debug)]
 struct Heard {
     waiting: usize,
     until: Instant<Wall>,
 }
 
-/// A firing that is to be offered.
+/// A firing to offer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Offer {
-    /// Its name.
     pub firing_id: FiringId,
-    /// Firings of one key are worked on one after the other.
+    /// Firings with the same key are processed one after the other.
     pub order_key: Option<String>,
 }
 
-/// What becomes of a firing whose attempt ended without an outcome.
+/// What happens to a firing after an attempt without an outcome.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Retry {
     /// It is tried again, not before that host instant.
     NotBefore(Instant<Wall>),
-    /// It was tried as often as it may be.
+    /// It has no attempts left.
     Exhausted,
 }
 
-/// Who is at work on what.
+/// Leases, retries and listeners of all timelines.
 #[derive(Debug, Default)]
 pub struct Leases {
     held: HashMap<FiringId, Lease>,
-    /// When leases end, the next one first.
+    /// Ends of leases, earliest first.
     ends: BTreeSet<(Instant<Wall>, FiringId)>,
     tried: HashMap<FiringId, Tried>,
-    /// When firings may be tried again, the next one first.
+    /// Ends of retry waits, earliest first.
     waits: BTreeSet<(Instant<Wall>, FiringId)>,
     heard: HashMap<(TimelineId, QueueId), Heard>,
-    /// The queue that the service itself listens to, on every timeline.
+    /// The queue that the service itself consumes, on every timeline.
     own: Option<QueueId>,
-    /// Timelines with an advance that a crash interrupted: all their queues count as heard for a while, so that whoever
-    /// listened has time to come back.
+    /// Timelines with an advance that was interrupted by a crash. For a while all their queues count as having
+    /// listeners, so that workers have time to reconnect.
     resumed: HashMap<TimelineId, Instant<Wall>>,
-    /// Timelines whose clock is on its way to another instant, and for how many: nothing is handed out there.
+    /// Timelines whose clock is moving to another instant, with the number of steps. No firings are handed out there.
     stepping: HashMap<TimelineId, usize>,
-    /// What holds advances without a firing.
     holds: HashMap<TimelineId, Holds>,
-    /// Firings that came to an outcome, the last ones, and how many there were before them.
+    /// The last firings that reached an outcome, and how many there were before them.
     settled: VecDeque<FiringId>,
     settled_before: u64,
-    /// Firings whose outcome is on its way to the ledger, by their timelines.
+    /// Firings whose outcome is being written to the ledger, by timeline.
     settling: HashMap<TimelineId, HashSet<FiringId>>,
 }
 
 impl Leases {
-    /// Returns a mark: what is settled from here on is known by it.
+    /// Returns a mark that identifies the outcomes from now on.
     #[must_use]
     pub fn mark(&self) -> u64 {
         self.settled_before + self.settled.len() as u64
     }
 
-    /// Returns what was settled since a mark; `None` where that is not remembered any more.
+    /// Returns the firings that settled since a mark; `None` if they are not remembered anymore.
     fn settled_since(&self, mark: u64) -> Option<HashSet<&FiringId>> {
         let skip = usize::try_from(mark.checked_sub(self.settled_before)?).ok()?;
         Some(self.settled.iter().skip(skip).collect())
     }
 
-    /// Leases firings of one queue, in the order in which they are offered: those that nobody holds, that may be tried now,
-    /// and whose key nobody before them has. `offers` are what was pending at the mark. `None` where that was too long ago.
+    /// Leases firings of one queue, in the order in which they are offered. Skips firings that are leased, that wait
+    /// for a retry, or whose key an earlier pending firing has. `offers` are the firings that were pending at the mark.
+    /// Returns `None` if the mark is too old.
     pub fn claim(
         &mut self,
         (timeline, queue): (&TimelineId, &QueueId),
@@ -187,7 +181,7 @@ impl Leases {
         Some(claimed)
     }
 
-    /// Puts in what is kept of a firing elsewhere.
+    /// Adds the stored state of a firing.
     pub fn put(&mut self, firing_id: FiringId, lease: Option<Lease>, tried: Tried) {
         if let Some(lease) = lease {
             self.ends.insert((lease.until, firing_id.clone()));
@@ -196,13 +190,13 @@ impl Leases {
         self.tried.insert(firing_id, tried);
     }
 
-    /// Returns what was tried of a firing that has no outcome.
+    /// Returns the attempts at a firing without an outcome.
     #[must_use]
     pub fn tried(&self, firing_id: &FiringId) -> Option<Tried> {
         self.tried.get(firing_id).copied()
     }
 
-    /// Gives back what was claimed and never handed over, as if it had not been.
+    /// Returns claimed firings that were never handed over, without counting the attempt.
     pub fn give_back(&mut self, firing_ids: &[FiringId]) {
         for firing_id in firing_ids {
             if self.release(firing_id).is_none() {
@@ -217,19 +211,19 @@ impl Leases {
         }
     }
 
-    /// Returns how many firings are leased or wait, so that whoever looks for others looks at so many more.
+    /// Returns the number of firings that are leased or wait for a retry. A search for others must read that many more.
     #[must_use]
     pub fn busy(&self) -> usize {
         self.held.len() + self.waits.len()
     }
 
-    /// Returns the lease of a firing.
     #[must_use]
     pub fn lease(&self, firing_id: &FiringId) -> Option<&Lease> {
         self.held.get(firing_id)
     }
 
-    /// Returns which firings of a timeline others have. One whose lease has ended is nobody's until it is claimed again.
+    /// Returns the firings of a timeline that others hold. A firing whose lease has ended has no holder until it is
+    /// claimed again.
     #[must_use]
     pub fn of_others(
         &self,
@@ -245,14 +239,14 @@ impl Leases {
         firing_ids.iter().filter_map(of_other).collect()
     }
 
-    /// The outcome of firings is on its way to the ledger: nobody is given them until it is known what became of it.
+    /// Marks firings whose outcome is being written to the ledger. They cannot be claimed until the write is finished.
     pub fn begin_settling(&mut self, timeline: &TimelineId, firing_ids: &[FiringId]) {
         if !firing_ids.is_empty() {
             self.settling.entry(timeline.clone()).or_default().extend(firing_ids.iter().cloned());
         }
     }
 
-    /// It is known what became of it.
+    /// The write is finished, successfully or not.
     pub fn end_settling(&mut self, timeline: &TimelineId, firing_ids: &[FiringId]) {
         let Some(settling) = self.settling.get_mut(timeline) else { return };
         for firing_id in firing_ids {
@@ -263,13 +257,13 @@ impl Leases {
         }
     }
 
-    /// Returns how many firings of a timeline have an outcome that is on its way to the ledger.
+    /// Returns the number of firings of a timeline whose outcome is being written to the ledger.
     #[must_use]
     pub fn settling(&self, timeline: &TimelineId) -> usize {
         self.settling.get(timeline).map_or(0, HashSet::len)
     }
 
-    /// A firing has come to its outcome.
+    /// Records that a firing reached its outcome.
     pub fn settle(&mut self, firing_id: &FiringId) {
         self.release(firing_id);
         self.take_wait(firing_id);
@@ -281,7 +275,7 @@ impl Leases {
         self.settled.push_back(firing_id.clone());
     }
 
-    /// Renews a lease. Returns until when it lasts; `None` where they do not have it any more.
+    /// Renews a lease. Returns its new end; `None` if the caller does not have it anymore.
     pub fn extend(
         &mut self,
         firing_id: &FiringId,
@@ -296,7 +290,7 @@ impl Leases {
         Some(lease.until)
     }
 
-    /// An attempt at a firing ended without an outcome.
+    /// Ends an attempt without an outcome.
     pub fn fail(&mut self, firing_id: &FiringId, pace: Pace, now: Instant<Wall>) -> Retry {
         let queue = self.release(firing_id).map(|lease| lease.queue);
         let attempts = self.tried.get(firing_id).map_or(1, |tried| tried.attempts.max(1));
@@ -308,7 +302,7 @@ impl Leases {
         Retry::NotBefore(not_before)
     }
 
-    /// Takes the leases that have ended, each with its timeline. Whoever asks says then what becomes of the firings.
+    /// Removes and returns the expired leases, each with its timeline. The caller decides what happens to the firings.
     pub fn expired(&mut self, now: Instant<Wall>) -> Vec<(TimelineId, FiringId)> {
         self.holds.retain(|_, holds| holds.forget_ended(now));
         let ended: Vec<FiringId> =
@@ -316,14 +310,14 @@ impl Leases {
         ended.into_iter().filter_map(|id| Some((self.release(&id)?.timeline, id))).collect()
     }
 
-    /// Takes the waits that have ended. Returns whether there were any: then something may be claimed again.
+    /// Removes the waits that have ended. Returns whether there were any, in which case firings may be claimable again.
     pub fn waited(&mut self, now: Instant<Wall>) -> bool {
         let before = self.waits.len();
         self.waits.retain(|(not_before, _)| *not_before > now);
         self.waits.len() < before
     }
 
-    /// Returns when something ends next by itself: a lease, a wait, or that a queue is heard.
+    /// Returns the next instant at which a lease, a hold, a wait or a listener's grace period ends.
     #[must_use]
     pub fn next_end(&self, now: Instant<Wall>) -> Option<Instant<Wall>> {
         let lease = self.ends.first().map(|(until, _)| *until);
@@ -334,13 +328,13 @@ impl Leases {
         lease.into_iter().chain(wait).chain(hold).chain(heard.min()).min()
     }
 
-    /// Somebody begins to wait for the firings of a queue.
+    /// Adds a listener to a queue.
     pub fn listen(&mut self, timeline: &TimelineId, queue: &QueueId, now: Instant<Wall>) {
         let heard = self.heard.entry((timeline.clone(), queue.clone())).or_insert(Heard { waiting: 0, until: now });
         heard.waiting += 1;
     }
 
-    /// Somebody does not wait any more: the queue counts as heard for a while.
+    /// Removes a listener. The queue counts as having one for a grace period.
     pub fn leave(&mut self, timeline: &TimelineId, queue: &QueueId, now: Instant<Wall>) {
         let until = Span::from_secs(QUEUE_HEARD_SECONDS).and_then(|span| now.checked_add(span));
         if let Some(heard) = self.heard.get_mut(&(timeline.clone(), queue.clone())) {
@@ -350,31 +344,31 @@ impl Leases {
         self.heard.retain(|_, heard| heard.waiting > 0 || heard.until > now);
     }
 
-    /// The service itself listens to a queue on every timeline, as long as it runs.
+    /// The service itself consumes a queue on every timeline, as long as it runs.
     pub fn listen_always(&mut self, queue: QueueId) {
         self.own = Some(queue);
     }
 
-    /// Returns the queues that somebody waits for right now, each with its timeline.
+    /// Returns the queues with listeners that are connected right now, each with its timeline.
     #[must_use]
     pub fn waited_for(&self) -> Vec<(TimelineId, QueueId)> {
         let waiting = self.heard.iter().filter(|(_, heard)| heard.waiting > 0);
         waiting.map(|(queue, _)| queue.clone()).collect()
     }
 
-    /// An advance goes on that a crash interrupted.
+    /// Records that an advance interrupted by a crash is resumed.
     pub fn resume(&mut self, timeline: &TimelineId, now: Instant<Wall>) {
         let until = Span::from_secs(QUEUE_HEARD_SECONDS).and_then(|span| now.checked_add(span));
         self.resumed.insert(timeline.clone(), until.unwrap_or(Instant::MAX));
     }
 
-    /// Returns whether all queues of a timeline count as heard.
+    /// Returns whether all queues of a timeline count as having listeners.
     #[must_use]
     pub fn is_resumed(&self, timeline: &TimelineId, now: Instant<Wall>) -> bool {
         self.resumed.get(timeline).is_some_and(|until| *until > now)
     }
 
-    /// Returns whether somebody listens to a queue.
+    /// Returns whether a queue has listeners.
     #[must_use]
     pub fn is_heard(&self, timeline: &TimelineId, queue: &QueueId, now: Instant<Wall>) -> bool {
         if self.own.as_ref() == Some(queue) || self.is_resumed(timeline, now) {
@@ -384,7 +378,7 @@ impl Leases {
         heard.is_some_and(|heard| heard.waiting > 0 || heard.until > now)
     }
 
-    /// Returns the queues of a timeline that somebody listens to.
+    /// Returns the queues of a timeline that have listeners.
     #[must_use]
     pub fn heard(&self, timeline: &TimelineId, now: Instant<Wall>) -> HashSet<QueueId> {
         let heard =
@@ -392,10 +386,10 @@ impl Leases {
         heard.map(|((_, queue), _)| queue).chain(&self.own).cloned().collect()
     }
 
-    /// Lets a timeline's clock go to its next instant, unless one of these firings holds it. Returns the first that does.
+    /// Lets a timeline's clock move to its next instant, unless a hold or one of the firings `open` prevents it.
     ///
     /// # Errors
-    /// Who holds it.
+    /// A description of the first holder.
     pub fn begin_step(
         &mut self,
         timeline: &TimelineId,
@@ -417,10 +411,10 @@ impl Leases {
         Ok(())
     }
 
-    /// Lets a timeline's clock go to its next instant as soon as outcomes are told that are on their way, if they are those
-    /// of all the firings that hold it: so many were handed out and have none. Returns whether it may.
+    /// Lets a timeline's clock move to its next instant if the outcomes of all `open` firings that hold it are already
+    /// being written to the ledger. Returns whether it may move.
     ///
-    /// Whoever goes there makes sure, as the step is decided, that no firing of the instant is left without an outcome.
+    /// The caller must check, when the step is decided, that all firings of the instant have an outcome.
     pub fn begin_step_with_outcomes(&mut self, timeline: &TimelineId, open: u64, now: Instant<Wall>) -> bool {
         if self.holds(timeline, now).next().is_some() {
             return false;
@@ -435,13 +429,13 @@ impl Leases {
         true
     }
 
-    /// Returns whether a timeline's clock is on its way to another instant: nothing is handed out there.
+    /// Returns whether a timeline's clock is moving to another instant. No firings are handed out there.
     #[must_use]
     pub fn is_stepping(&self, timeline: &TimelineId) -> bool {
         self.stepping.contains_key(timeline)
     }
 
-    /// The clock of a timeline has come to its instant, or stays where it was.
+    /// Ends a step. The clock has reached its instant, or is where it was.
     pub fn end_step(&mut self, timeline: &TimelineId) {
         if let Some(steps) = self.stepping.get_mut(timeline) {
             *steps -= 1;
@@ -449,8 +443,8 @@ impl Leases {
         }
     }
 
-    /// Lets somebody hold the advances of a timeline, or stop to: `change` is what becomes of those who do. `None` where the
-    /// clock is on its way to another instant. Then it has not come there yet, and whoever asks waits until it has.
+    /// Changes the holds on a timeline with `change`. Returns `None` while the clock is moving to another instant: the
+    /// caller must wait until it gets there.
     pub fn hold(
         &mut self,
         timeline: &TimelineId,
@@ -462,7 +456,7 @@ impl Leases {
         Some(change(self.holds.entry(timeline.clone()).or_default()))
     }
 
-    /// Returns what holds the advances of a timeline.
+    /// Returns the holds on a timeline that have not ended.
     pub fn holds(&self, timeline: &TimelineId, now: Instant<Wall>) -> impl Iterator<Item = &Hold> {
         self.holds.get(timeline).into_iter().flat_map(move |holds| holds.standing(now))
     }

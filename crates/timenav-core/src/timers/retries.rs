@@ -1,33 +1,33 @@
-//! When a firing is tried again whose attempt came to nothing.
+//! Retry schedule of firings.
 
 use crate::ids::{FiringId, QueueId};
 use crate::ledger::sha256;
 use crate::limits::{ATTEMPTS_IN_ADVANCE_MAX, ATTEMPTS_MAX};
 use crate::time::Span;
 
-/// How long a firing waits after its first attempt within an advance, in microseconds; twice as long after each further
-/// one: all of three within ten seconds.
+/// The wait after a firing's first attempt within an advance, in microseconds. It doubles after each attempt: three
+/// attempts take less than ten seconds.
 const WAIT_IN_ADVANCE_MICROS: i64 = 1_000_000;
-/// The same outside of one, and at most.
+/// The first and the longest wait outside of an advance.
 const WAIT_MICROS: (i64, i64) = (2_000_000, 300_000_000);
-/// How long a webhook of a running clock waits after each attempt, in seconds (Standard Webhooks 1.0.0, "Delivery"): three
-/// days in all. After the last one it has failed.
+/// The waits between attempts at a webhook of a running clock, in seconds (Standard Webhooks 1.0.0, "Delivery"): three
+/// days in total. After the last attempt it has failed.
 const WEBHOOK_WAITS_SECONDS: [i64; ATTEMPTS_MAX as usize - 1] =
     [5, 300, 1_800, 7_200, 18_000, 36_000, 50_400, 72_000, 86_400];
-/// Each of these waits is longer or shorter by up to one part of so many.
+/// Webhook waits vary by up to one part in `JITTER`, in both directions.
 const JITTER: i64 = 10;
 /// Longest wait between two attempts at a webhook, in microseconds.
 const WEBHOOK_WAIT_MICROS_MAX: i64 = 86_400_000_000 / JITTER * (JITTER + 1);
 
-/// How soon a firing is tried again whose attempt came to nothing.
+/// How soon a failed firing is retried.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pace {
-    /// An advance waits for it: within seconds.
+    /// Within seconds: an advance waits for it.
     Hurried,
-    /// Nobody waits for it: within minutes.
+    /// Within minutes: no advance waits for it.
     Steady,
-    /// Nobody waits for it, and its clock runs: within days, where the service sends it to a webhook itself. A receiver may
-    /// be down for longer than a worker, which comes for its firings once it is back.
+    /// Within days if the service sends it to a webhook, within minutes otherwise: no advance waits for it, and its
+    /// clock runs. A receiver may be down for longer than a worker, which fetches its firings when it is back.
     Patient,
 }
 
@@ -37,8 +37,8 @@ pub fn longest_wait_micros(queue: &QueueId) -> i64 {
     if *queue == QueueId::of_webhooks() { WEBHOOK_WAIT_MICROS_MAX } else { WAIT_MICROS.1 }
 }
 
-/// Returns how long a firing waits after so many attempts; `None` where it is not tried again. `queue` is where it waited,
-/// if it was leased.
+/// Returns the wait after `attempts` attempts; `None` if the firing is not retried. `queue` is the queue it was leased
+/// from, if it was leased.
 pub(super) fn wait_after(firing_id: &FiringId, queue: Option<&QueueId>, (attempts, pace): (u32, Pace)) -> Option<Span> {
     let attempts_max = if pace == Pace::Hurried { ATTEMPTS_IN_ADVANCE_MAX } else { ATTEMPTS_MAX };
     if attempts >= attempts_max {
@@ -54,8 +54,8 @@ pub(super) fn wait_after(firing_id: &FiringId, queue: Option<&QueueId>, (attempt
     }))
 }
 
-/// Returns how long a webhook waits after so many attempts, in microseconds. Those that failed together do not come again
-/// together, and whoever works it out again comes to the same.
+/// Returns the wait of a webhook after `attempts` attempts, in microseconds. The jitter spreads webhooks that failed
+/// together. It is derived from the firing id, so every computation gives the same wait.
 fn webhook_wait_micros(firing_id: &FiringId, attempts: u32) -> i64 {
     let at = usize::try_from(attempts.saturating_sub(1)).unwrap_or(usize::MAX).min(WEBHOOK_WAITS_SECONDS.len() - 1);
     let wait = WEBHOOK_WAITS_SECONDS[at] * 1_000_000;
@@ -95,7 +95,7 @@ mod tests {
             assert!(waits.iter().sum::<i64>() > 2 * 24 * 60 * minute, "{waits:?}");
             assert_eq!(waits, waits_of(number), "they are the same whoever asks");
         }
-        // Those that failed together do not come again together.
+        // Webhooks that failed together are not retried together.
         let seconds: std::collections::BTreeSet<i64> = (0..100).map(|number| waits_of(number)[8]).collect();
         assert!(seconds.len() > 90, "{}", seconds.len());
     }

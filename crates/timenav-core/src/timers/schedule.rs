@@ -1,25 +1,21 @@
-//! When timers fall due: once, or by a rule.
+//! Timer schedules: once, or by a rule.
 
 use crate::recurrence::{Count, Rule, RuleError, Work};
 use crate::time::{Instant, Span, Virtual, Zone};
 
-/// When a timer falls due.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Schedule {
-    /// Once, at that moment.
     At(Instant<Virtual>),
-    /// Again and again.
     Repeating(Box<Repeating>),
 }
 
-/// A schedule that has more than one moment.
+/// A schedule with more than one moment.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Repeating {
     /// The rule as it was written.
     pub source: RuleSource,
-    /// The rule.
     pub rule: Rule,
-    /// What becomes of moments that have come together.
+    /// What happens to moments that are reached together.
     pub misfire: Misfire,
     /// Whether moments count that had passed when the timer was set.
     pub catch_up: bool,
@@ -28,26 +24,23 @@ pub struct Repeating {
 /// A rule as it was written.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RuleSource {
-    /// A rule of iCalendar.
+    /// An iCalendar rule.
     Every {
-        /// The rule.
         rule: String,
-        /// Its first moment, if that is one of the rule.
+        /// Start of the recurrence (DTSTART).
         starts: Instant<Virtual>,
-        /// The zone on whose calendar it counts.
+        /// The time zone whose calendar the rule uses.
         zone: String,
     },
-    /// A cron expression.
     Cron {
-        /// The expression.
         expression: String,
-        /// The zone whose clocks it reads.
+        /// The time zone in which the expression is evaluated.
         zone: String,
     },
 }
 
 impl RuleSource {
-    /// Returns the field that it is given in.
+    /// Returns the API field of the rule.
     #[must_use]
     pub const fn field(&self) -> &'static str {
         match self {
@@ -57,23 +50,21 @@ impl RuleSource {
     }
 }
 
-/// What becomes of moments of a rule that have come together: the clock jumped over them, or nobody told it to stop there.
+/// What happens to moments of a rule that are reached together, because the clock jumped or ran past them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Misfire {
     /// Each fires.
     #[default]
     All,
-    /// The last one fires.
+    /// Only the last one fires.
     Once,
-    /// None does.
+    /// None fires.
     Skip,
 }
 
 impl Misfire {
-    /// Every choice.
     pub const ALL: [Self; 3] = [Self::All, Self::Once, Self::Skip];
 
-    /// Returns its name.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -83,7 +74,6 @@ impl Misfire {
         }
     }
 
-    /// Returns the choice of a name.
     #[must_use]
     pub fn parse(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|one| one.as_str() == name)
@@ -91,10 +81,10 @@ impl Misfire {
 }
 
 impl Repeating {
-    /// Reads a rule.
+    /// Parses a rule.
     ///
     /// # Errors
-    /// It is none, or there is no such zone.
+    /// The rule or its time zone is not valid.
     pub fn read(source: RuleSource, misfire: Misfire, catch_up: bool) -> Result<Self, RepeatingError> {
         let zone = |name: &str| Zone::named(name).ok_or_else(|| RepeatingError::Zone(name.to_owned()));
         let rule = match &source {
@@ -104,10 +94,10 @@ impl Repeating {
         Ok(Self { source, rule, misfire, catch_up })
     }
 
-    /// Reads a stored rule with its [`Rule::last_of_count`]. The writer does this for each due timer.
+    /// Parses a stored rule with its [`Rule::last_of_count`]. The writer does this for each due timer.
     ///
     /// # Errors
-    /// It is none, or there is no such zone.
+    /// The rule or its time zone is not valid.
     pub fn stored(
         source: RuleSource,
         misfire: Misfire,
@@ -120,7 +110,7 @@ impl Repeating {
         Ok(Self { source, rule, misfire, catch_up })
     }
 
-    /// Returns the last moment of the rule that is later than one moment and not later than another, where there is one.
+    /// Returns the last moment of the rule that is later than `after` and not later than `upto`, if any.
     pub(super) fn last_between(
         &self,
         after: Instant<Virtual>,
@@ -129,7 +119,7 @@ impl Repeating {
     ) -> Option<Instant<Virtual>> {
         let mut next = |at| self.rule.next_after_at_cost(at, work).filter(|next| *next <= upto);
         let mut found = next(after)?;
-        // Back from the end in steps that double, to where one is found; from there on there are few.
+        // Search back from the end in doubling steps until a moment is found. Few moments remain from there on.
         let mut back = 1_000_000;
         while let Some(from) = upto.checked_sub(Span::from_micros(back)).filter(|from| *from > found) {
             if let Some(late) = next(from) {
@@ -145,20 +135,18 @@ impl Repeating {
     }
 }
 
-/// Why something is no rule.
+/// Why a rule is not valid.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum RepeatingError {
-    /// The rule or expression is none.
     #[error(transparent)]
     Rule(#[from] RuleError),
-    /// There is no such zone.
     #[error("there is no time zone `{0}`; use a name such as `Europe/Paris`, or `UTC`")]
     Zone(String),
 }
 
 impl Schedule {
-    /// Returns the first moment of a timer that is set while the clock shows `now`. It may have passed where it is the only
-    /// one, or those that have are to be caught up with: then the timer falls due at once, with its own moment.
+    /// Returns the first moment of a timer that is set while the clock shows `now`. It may be in the past for a
+    /// one-time schedule or with `catch_up`: then the timer falls due at once, with its original moment.
     #[must_use]
     pub fn first(&self, now: Instant<Virtual>) -> Option<Instant<Virtual>> {
         match self {
@@ -168,13 +156,12 @@ impl Schedule {
         }
     }
 
-    /// Returns the moment after one that fell due.
     #[must_use]
     pub fn after(&self, due: Instant<Virtual>) -> Option<Instant<Virtual>> {
         self.after_at_cost(due, &mut Work::default())
     }
 
-    /// Returns the moment after one that fell due, and adds what the search cost to `work`.
+    /// Returns the moment after one that fell due, and adds the cost of the search to `work`.
     pub(super) fn after_at_cost(&self, due: Instant<Virtual>, work: &mut Work) -> Option<Instant<Virtual>> {
         match self {
             Self::At(_) => None,
@@ -182,7 +169,6 @@ impl Schedule {
         }
     }
 
-    /// Returns whether a moment is one of the schedule.
     #[must_use]
     pub fn has(&self, moment: Instant<Virtual>) -> bool {
         match self {
@@ -194,8 +180,7 @@ impl Schedule {
         }
     }
 
-    /// Returns how many moments there are from one on up to another. It counts no further than `limit`, and says whether
-    /// these are all.
+    /// Returns the number of moments from `first` up to `upto`, counting up to `limit`, and whether these are all.
     #[must_use]
     pub fn count(&self, first: Instant<Virtual>, upto: Instant<Virtual>, limit: u64) -> (u64, bool) {
         if first > upto {
