@@ -1,4 +1,4 @@
-//! What somebody does to the lists of a timeline, and what becomes of them.
+//! Changes to a timeline's permission lists.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,69 +9,55 @@ use crate::time::{Instant, Span, Wall};
 #[cfg(test)]
 mod tests;
 
-/// New lists. A list that is left out stays as it is.
+/// New lists. A list that is `None` is unchanged.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PermissionsCommand {
-    /// Users with read access.
     pub read: Option<BTreeSet<UserId>>,
-    /// Users with write access.
     pub write: Option<BTreeSet<UserId>>,
-    /// Users with admin access.
     pub admin: Option<BTreeSet<UserId>>,
-    /// When permissions are to expire. Who is in a list and not named here keeps what they had.
+    /// When grants expire. Users that are in a list but not here keep their expiry.
     pub ends: BTreeMap<(Role, UserId), End>,
 }
 
-/// When a permission is to expire.
+/// When a grant expires.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum End {
-    /// Not by itself.
     Never,
     /// At a host instant.
     At(Instant<Wall>),
-    /// So long after it is given, by the host.
+    /// This long after the change, in host time.
     In(Span),
 }
 
-/// What happened to the lists: all of them, as they are from then on.
+/// A change of the lists: all of them, as they are from then on.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PermissionsSet(pub Permissions);
 
-/// What the lists say no to.
+/// Why a change is rejected.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum PermissionsRefusal {
     /// A timeline must have an admin.
     #[error("the timeline would have no admin; name at least one user in `admin`")]
     LastAdmin,
-    /// A timeline must have an admin after every permission that expires has expired.
+    /// A timeline must still have an admin after all grants with an expiry have expired.
     #[error(
         "the timeline would have no admin in the end; leave at least one user in `admin` whose permission does not expire"
     )]
     EveryAdminExpires,
-    /// A permission is to expire that is not there.
+    /// An expiry is given for a user who is not in the list.
     #[error("`{user}` is not in `{}`, so there is no permission that could expire", .role.as_str())]
-    NotListed {
-        /// The role of the list.
-        role: Role,
-        /// Who is not in it.
-        user: UserId,
-    },
-    /// A permission is to expire that would have expired already.
+    NotListed { role: Role, user: UserId },
+    /// The new expiry is in the past.
     #[error("the permission of `{user}` in `{}` would have expired already; give a later time", .role.as_str())]
-    Expired {
-        /// The role of the list.
-        role: Role,
-        /// Whose permission.
-        user: UserId,
-    },
+    Expired { role: Role, user: UserId },
 }
 
-/// Decides what a command does to the lists of a timeline at a host instant. Changes nothing.
+/// Decides what a command does to the lists of a timeline at a host instant. Has no side effects.
 ///
-/// An end that stays as it is may have passed: whoever sends back what they have read changes nothing by it.
+/// An unchanged expiry may be in the past, so that sending back the current lists is always possible.
 ///
 /// # Errors
-/// [`PermissionsRefusal`]; the lists stay as they are.
+/// [`PermissionsRefusal`]; the lists are unchanged.
 pub fn decide(
     permissions: &Permissions,
     command: &PermissionsCommand,
@@ -109,7 +95,7 @@ pub fn decide(
     Ok(PermissionsSet(after))
 }
 
-/// Applies what happened to the lists. Cannot fail: live path and replay share it.
+/// Applies a change. Infallible: the live path and replay share it.
 pub fn apply(permissions: &mut Permissions, set: &PermissionsSet) {
     permissions.clone_from(&set.0);
 }

@@ -1,38 +1,36 @@
-//! Finding words in texts, without regard to case and accents.
+//! Word search in texts, ignoring case and accents.
 //!
-//! A text is split where Unicode says that words end (UAX #29), and at underscores, colons and dots. Each word is folded:
-//! letters of any script become small ASCII letters, by the same tables as the names of places, and signs vanish. `Café`, `CAFE` and `cafe\u{301}` are one word, and so are `Łódź` and `lodz`, `can't` and `cant`. Ideographs
-//! stay as they are, since many of them sound alike; each is a word. `5.6` is one word, and `U.S.A.` is `usa`.
+//! A text is split at word boundaries according to Unicode (UAX #29), and at underscores, colons and dots. Words are
+//! folded: letters of any script become lower-case ASCII letters, by the same tables as place names, and punctuation is
+//! dropped. `Café`, `CAFE` and `cafe\u{301}` are the same word, and so are `Łódź` and `lodz`, `can't` and `cant`.
+//! Ideographs are kept, because many of them sound alike; each one is a word. `5.6` is one word, and `U.S.A.` is `usa`.
 
 use unicode_segmentation::UnicodeSegmentation as _;
 
 use crate::limits::{FIND_TEXT_BYTES_MAX, FIND_WORDS_MAX};
 
-/// Words that are all to be found in a text, each as the beginning of one of its words.
+/// Words that must all occur in a text, each as a prefix of one of its words.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WordQuery {
     words: Vec<String>,
 }
 
-/// Why a text asks for nothing.
+/// Why a text is not a valid query.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum WordQueryError {
-    /// It is too long.
     #[error("a text to find has at most {FIND_TEXT_BYTES_MAX} bytes")]
     TooLong,
-    /// It has too many words.
     #[error("a text to find has at most {FIND_WORDS_MAX} words")]
     TooManyWords,
-    /// It has no word.
     #[error("there is no word in it; write one or several words, or the beginnings of words")]
     NoWords,
 }
 
 impl WordQuery {
-    /// Reads the words of a text.
+    /// Splits a text into words.
     ///
     /// # Errors
-    /// It is too long, or has no words or too many.
+    /// The text is too long, or has no words or too many.
     pub fn new(text: &str) -> Result<Self, WordQueryError> {
         if text.len() > FIND_TEXT_BYTES_MAX {
             return Err(WordQueryError::TooLong);
@@ -46,22 +44,22 @@ impl WordQuery {
         }
     }
 
-    /// Begins to look for the words.
+    /// Starts a search.
     #[must_use]
     pub fn search(&self) -> WordSearch<'_> {
         WordSearch { left: self.words.iter().map(String::as_str).collect() }
     }
 }
 
-/// Words that are looked for in one text after the other.
+/// A search for words across several texts.
 #[derive(Clone, Debug)]
 pub struct WordSearch<'a> {
-    /// Those that were not found yet.
+    /// The words not found yet.
     left: Vec<&'a str>,
 }
 
 impl WordSearch<'_> {
-    /// Looks through a text. Returns whether every word was found, in this text or an earlier one.
+    /// Searches a text. Returns whether all words have been found, in this text or an earlier one.
     pub fn look_into(&mut self, text: &str) -> bool {
         if !self.left.is_empty() {
             each_word(text, &mut |word| self.left.retain(|wanted| !word.starts_with(wanted)));
@@ -70,10 +68,10 @@ impl WordSearch<'_> {
     }
 }
 
-/// Calls with each word of a text, folded.
+/// Calls `tell` with each folded word of a text.
 fn each_word(text: &str, tell: &mut dyn FnMut(&str)) {
     let mut folded = String::new();
-    // Unicode joins what identifiers and addresses have as signs between words.
+    // Unicode does not split words at the punctuation of identifiers and addresses.
     for part in text.unicode_words().flat_map(|word| word.split(['_', ':'])) {
         fold(part, &mut folded, tell);
         end(&mut folded, tell);
@@ -90,7 +88,7 @@ fn end(folded: &mut String, tell: &mut dyn FnMut(&str)) {
 fn fold(word: &str, folded: &mut String, tell: &mut dyn FnMut(&str)) {
     let mut chars = word.chars().peekable();
     let mut before = ' ';
-    // Letters since the last dot: the dots of initials join them, one after a word ends it.
+    // Letters since the last dot: dots after single letters join initials, a dot after more letters ends the word.
     let mut letters = 0;
     while let Some(c) = chars.next() {
         let is_in_number = before.is_ascii_digit() && chars.peek().is_some_and(char::is_ascii_digit);
@@ -114,7 +112,7 @@ fn fold(word: &str, folded: &mut String, tell: &mut dyn FnMut(&str)) {
     }
 }
 
-/// Returns whether a character stands for a word more than for a sound (the blocks of Han characters).
+/// Returns whether a character is an ideograph (the Unicode blocks of Han characters).
 const fn is_ideograph(c: char) -> bool {
     matches!(c, '\u{3400}'..='\u{4dbf}' | '\u{4e00}'..='\u{9fff}' | '\u{f900}'..='\u{faff}' | '\u{20000}'..='\u{3ffff}')
 }
@@ -197,7 +195,7 @@ mod tests {
             }
         }
 
-        /// Of ASCII texts a plain model says the same.
+        /// For ASCII texts, the result is that of a simple model.
         #[test]
         fn a_plain_model_says_the_same(wanted in "[a-cA-C ]{1,6}", text in "[a-cA-C ;-]{0,24}") {
             let Ok(query) = WordQuery::new(&wanted) else {

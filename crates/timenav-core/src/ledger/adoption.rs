@@ -1,4 +1,4 @@
-//! The entry of a timeline that was adopted from another service, as versions up to 0.1 wrote it.
+//! The entry of an adopted timeline, as written by versions up to 0.1.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -11,46 +11,47 @@ use crate::limits::{FORK_DEPTH_MAX, PERMISSION_USERS_MAX};
 #[cfg(test)]
 mod tests;
 
-/// The action of the first entry that is written to a timeline where it was adopted.
+/// The action of the first entry written to an adopted timeline.
 pub const ADOPT_ACTION: &str = "adopt";
 
-/// A timeline of another service goes on here: the entries before this one are as that service signed them,
-/// and those from this one on are signed by this service.
+/// The adoption of another service's timeline. The entries before this one are signed by that service, and those from
+/// this one on by this service.
 ///
-/// Authority is replayed from this entry on. Before it, users are those of the origin, whatever their names.
+/// Authority is replayed from this entry on. Users in earlier entries are those of the origin, even if a local user has
+/// the same name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Adopted<'a> {
-    /// SHA-256 of the file that it came in.
+    /// SHA-256 of the bundle file.
     pub bundle_sha256: Hash,
-    /// The checkpoint of the other service: a signed note over `size` and `root`.
+    /// The other service's checkpoint: a signed note over `size` and `root`.
     pub checkpoint: Cow<'a, str>,
-    /// The timelines that it goes on from, the oldest first, where it is a fork. Not written where it is none.
+    /// The parent timelines if it is a fork, oldest first. Not encoded if empty.
     pub layers: Vec<AdoptedLayer>,
-    /// Which users of the origin are users here, by their names there. Empty unless the adopter said so.
+    /// Local users by the names of origin users. Empty unless the adopter specified it.
     pub map: BTreeMap<UserId, UserId>,
     /// The ledger's name at the other service.
     pub origin: Cow<'a, str>,
     /// The root over the entries before this one.
     pub root: Hash,
-    /// How many entries there are before this one: its own position.
+    /// The number of entries before this one, which is its own position.
     pub size: u64,
 }
 
-/// A timeline of another service that a fork goes on from, and that came with it. Nothing is ever written to it.
+/// A parent timeline of an adopted fork, imported with it. It is read-only.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AdoptedLayer {
-    /// How much of it is gone that entries erased which came after those that the fork goes on from.
+    /// How many of its payloads were erased by entries after those that the fork inherits.
     pub erased_later: u64,
     /// The root over its entries.
     pub root: Hash,
-    /// How many entries there are.
+    /// Its number of entries.
     pub size: u64,
-    /// Its name there.
+    /// Its name at the other service.
     pub timeline_id: TimelineId,
 }
 
 impl<'a> Adopted<'a> {
-    /// Returns the payload of its entry: RFC 8785 JSON with sorted keys.
+    /// Returns the payload of the entry: RFC 8785 JSON with sorted keys.
     #[must_use]
     pub fn encode(&self) -> Vec<u8> {
         let mut writer = Writer::default();
@@ -71,10 +72,10 @@ impl<'a> Adopted<'a> {
         writer.into_bytes()
     }
 
-    /// Reads what [`Adopted::encode`] writes, and nothing else.
+    /// Parses the output of [`Adopted::encode`], and nothing else.
     ///
     /// # Errors
-    /// The bytes are written otherwise, or map too many users, or what is none.
+    /// The encoding differs, there are too many users, or a name is not valid.
     pub fn decode(payload: &'a [u8]) -> Result<Self, Malformed> {
         let mut scanner = Scanner::new(payload)?;
         scanner.expect("{\"bundle_sha256\":\"")?;
@@ -96,7 +97,7 @@ impl<'a> Adopted<'a> {
     }
 }
 
-/// Reads the layers up to the closing bracket: at least one, and no more than a fork can have.
+/// Parses the layers up to the closing bracket: from 1 to [`FORK_DEPTH_MAX`].
 fn scan_layers(scanner: &mut Scanner<'_>) -> Result<Vec<AdoptedLayer>, Malformed> {
     let mut layers = Vec::new();
     loop {
@@ -120,7 +121,7 @@ fn scan_layers(scanner: &mut Scanner<'_>) -> Result<Vec<AdoptedLayer>, Malformed
     }
 }
 
-/// Reads the users up to the closing brace: their names there rise, so none stands twice.
+/// Parses the users up to the closing brace. Origin names are in ascending order, so there are no duplicates.
 fn scan_map(scanner: &mut Scanner<'_>) -> Result<BTreeMap<UserId, UserId>, Malformed> {
     let mut map = BTreeMap::new();
     if scanner.skip("}") {

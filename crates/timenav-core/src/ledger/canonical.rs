@@ -1,5 +1,5 @@
-//! Canonical JSON (RFC 8785) of the few shapes that are hashed here: written from left to right, and
-//! read back in that one spelling.
+//! Canonical JSON (RFC 8785) for the shapes that are hashed: written from left to right, and accepted only in that
+//! form.
 
 use std::borrow::Cow;
 use std::io::Write as _;
@@ -12,30 +12,29 @@ use crate::time::Instant;
 #[cfg(test)]
 mod tests;
 
-/// The largest whole number: beyond 2^53 − 1, RFC 8785 has no exact integers.
+/// The largest whole number: RFC 8785 has no exact integers beyond 2^53 − 1.
 pub(crate) const INTEGER_MAX: u64 = (1 << 53) - 1;
 
-/// Digits in a hash.
 pub(super) const HEX_DIGITS: usize = 2 * Hash::BYTES;
 
-/// How RFC 8785 §3.2.2.2 writes each character below U+0020.
+/// The encoding of each character below U+0020 (RFC 8785 §3.2.2.2).
 const CONTROL_ESCAPES: [&str; 32] = [
     "\\u0000", "\\u0001", "\\u0002", "\\u0003", "\\u0004", "\\u0005", "\\u0006", "\\u0007", "\\b", "\\t", "\\n",
     "\\u000b", "\\f", "\\r", "\\u000e", "\\u000f", "\\u0010", "\\u0011", "\\u0012", "\\u0013", "\\u0014", "\\u0015",
     "\\u0016", "\\u0017", "\\u0018", "\\u0019", "\\u001a", "\\u001b", "\\u001c", "\\u001d", "\\u001e", "\\u001f",
 ];
 
-/// Why bytes are not the canonical JSON that stands there.
+/// Why bytes are not the expected canonical JSON.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the bytes do not have {expected} at byte {offset}")]
 pub struct Malformed {
-    /// Where reading stopped, in bytes.
+    /// Where parsing stopped, in bytes.
     pub offset: usize,
-    /// What should stand there.
+    /// What was expected there.
     pub expected: &'static str,
 }
 
-/// Writes JSON from left to right. The caller names the members in the order of RFC 8785 §3.2.3.
+/// Writes JSON from left to right. The caller writes members in the order of RFC 8785 §3.2.3.
 #[derive(Default)]
 pub(crate) struct Writer {
     out: Vec<u8>,
@@ -46,13 +45,13 @@ impl Writer {
         Self { out: Vec::with_capacity(bytes) }
     }
 
-    /// Writes JSON as it is.
+    /// Writes JSON unchanged.
     pub(super) fn raw(&mut self, json: &str) -> &mut Self {
         self.out.extend_from_slice(json.as_bytes());
         self
     }
 
-    /// Writes what stands between the quotes of a text.
+    /// Writes the contents of a string, without quotes.
     pub(super) fn escaped(&mut self, text: &str) -> &mut Self {
         let mut rest = text.as_bytes();
         while let Some(at) = rest.iter().position(|byte| needs_escape(*byte)) {
@@ -64,12 +63,11 @@ impl Writer {
         self
     }
 
-    /// Writes a text with its quotes.
+    /// Writes a string with its quotes.
     pub(super) fn text(&mut self, text: &str) -> &mut Self {
         self.raw("\"").escaped(text).raw("\"")
     }
 
-    /// Writes a text, or `null`.
     pub(super) fn text_or_null(&mut self, text: Option<&str>) -> &mut Self {
         match text {
             Some(text) => self.text(text),
@@ -85,35 +83,33 @@ impl Writer {
         self
     }
 
-    /// Writes a hash as a text.
+    /// Writes a hash as a string.
     pub(super) fn hash(&mut self, hash: &Hash) -> &mut Self {
         self.raw("\"").hex(hash).raw("\"")
     }
 
-    /// Writes bytes as a text of hexadecimal digits.
+    /// Writes bytes as a string of hexadecimal digits.
     pub(super) fn hex_text(&mut self, bytes: &[u8]) -> &mut Self {
         self.raw("\"").raw(&HEXLOWER.encode(bytes)).raw("\"")
     }
 
-    /// Writes a whole number, which is at most [`INTEGER_MAX`].
+    /// Writes an integer of at most [`INTEGER_MAX`].
     pub(super) fn integer(&mut self, number: u64) -> &mut Self {
         debug_assert!(number <= INTEGER_MAX, "JSON has no exact integers beyond 2^53");
         write!(self.out, "{number}").expect("a vector takes every byte");
         self
     }
 
-    /// Writes an instant as a text.
     pub(super) fn instant<S>(&mut self, at: Instant<S>) -> &mut Self {
         write!(self.out, "\"{at}\"").expect("a vector takes every byte");
         self
     }
 
-    /// Writes `true` or `false`.
     pub(super) fn boolean(&mut self, is_so: bool) -> &mut Self {
         self.raw(if is_so { "true" } else { "false" })
     }
 
-    /// Writes an array, each item as `write` does.
+    /// Writes an array, each item with `write`.
     pub(super) fn array<T>(
         &mut self,
         items: impl IntoIterator<Item = T>,
@@ -138,7 +134,7 @@ const fn needs_escape(byte: u8) -> bool {
     byte < 0x20 || byte == b'"' || byte == b'\\'
 }
 
-/// Returns how that character stands in a text, or `None` if it stands there as it is.
+/// Returns the encoding of a character in a string, or `None` if it needs no escape.
 fn escape(byte: u8) -> Option<&'static str> {
     match byte {
         b'"' => Some("\\\""),
@@ -147,7 +143,7 @@ fn escape(byte: u8) -> Option<&'static str> {
     }
 }
 
-/// Reads JSON from left to right, in the spelling that [`Writer`] has.
+/// Parses JSON from left to right, in the form that [`Writer`] produces.
 pub(crate) struct Scanner<'a> {
     rest: &'a str,
     bytes_total: usize,
@@ -164,17 +160,17 @@ impl<'a> Scanner<'a> {
         Malformed { offset: self.bytes_total - self.rest.len(), expected }
     }
 
-    /// Returns what has been read since `before` was at its place.
+    /// Returns what was parsed since `before` was the rest.
     pub(super) fn since(&self, before: &'a str) -> &'a str {
         &before[..before.len() - self.rest.len()]
     }
 
-    /// Returns what has not been read.
+    /// Returns what has not been parsed.
     pub(super) const fn rest(&self) -> &'a str {
         self.rest
     }
 
-    /// Reads a literal if it stands here, and says whether it does.
+    /// Skips a literal if it is next. Returns whether it was.
     pub(super) fn skip(&mut self, literal: &str) -> bool {
         let rest = self.rest.strip_prefix(literal);
         self.rest = rest.unwrap_or(self.rest);
@@ -189,13 +185,13 @@ impl<'a> Scanner<'a> {
         if self.rest.is_empty() { Ok(()) } else { Err(self.malformed("its end")) }
     }
 
-    /// Reads up to a closing quote, and over it. The opening one has been read.
+    /// Parses a string through the closing quote. The opening one has been consumed.
     pub(super) fn text(&mut self) -> Result<Cow<'a, str>, Malformed> {
         let mut text = Cow::Borrowed("");
         loop {
             let stop = self.rest.bytes().position(needs_escape);
             let (plain, rest) = self.rest.split_at(stop.unwrap_or(self.rest.len()));
-            // Adding to an empty text borrows.
+            // Adding to an empty `Cow` borrows.
             text += plain;
             self.rest = rest;
             if let Some(rest) = rest.strip_prefix('"') {
@@ -223,7 +219,7 @@ impl<'a> Scanner<'a> {
         self.expect("false").map_err(|_| self.malformed("`true` or `false`")).map(|()| false)
     }
 
-    /// Reads a hash and its closing quote.
+    /// Parses a hash and its closing quote.
     pub(super) fn hash(&mut self) -> Result<Hash, Malformed> {
         let digits = self.rest.get(..HEX_DIGITS);
         let Some(hash) = digits.and_then(Hash::from_hex) else {
@@ -234,7 +230,7 @@ impl<'a> Scanner<'a> {
         Ok(hash)
     }
 
-    /// Reads so many bytes in hexadecimal digits, and the closing quote.
+    /// Parses `N` bytes in hexadecimal digits, and the closing quote.
     pub(super) fn hex_text<const N: usize>(&mut self) -> Result<[u8; N], Malformed> {
         let digits = self.rest.get(..2 * N).map(str::as_bytes);
         let bytes = digits.and_then(|digits| HEXLOWER.decode(digits).ok()?.try_into().ok());
@@ -258,14 +254,14 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    /// Reads an instant in the one spelling that entries have, and its closing quote. Callers of the
-    /// service may write others, such as the second 60 of a leap second.
+    /// Parses an instant as entries write it, and its closing quote. API callers may use other forms, such as the
+    /// second 60 of a leap second.
     pub(super) fn instant<S>(&mut self) -> Result<Instant<S>, Malformed> {
         let wrong = self.malformed("a timestamp as entries write it");
         Instant::written(&self.text()?).ok_or(wrong)
     }
 
-    /// Reads an array up to its end. `read` reads one item; the opening bracket has been read.
+    /// Parses an array through its end, each item with `read`. The opening bracket has been consumed.
     pub(super) fn array<T, E: From<Malformed>>(
         &mut self,
         mut read: impl FnMut(&mut Self) -> Result<T, E>,

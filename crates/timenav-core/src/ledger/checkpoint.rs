@@ -1,4 +1,4 @@
-//! What is signed of a ledger: its name, its size and its root. C2SP tlog-checkpoint 1.0.0.
+//! Checkpoints: the signed name, size and root of a ledger. C2SP tlog-checkpoint 1.0.0.
 
 use std::fmt::Write as _;
 
@@ -13,21 +13,21 @@ mod tests;
 pub struct Checkpoint {
     /// The ledger's name, from [`origin`].
     pub origin: String,
-    /// Entries in the ledger.
+    /// Number of entries.
     pub size: u64,
-    /// The root of the tree over them.
+    /// The root of the tree over the entries.
     pub root: Hash,
-    /// Further lines, without their line ends. This service writes none, and keeps those it reads.
+    /// Further lines, without line ends. This service writes none, and preserves those it reads.
     pub extensions: Vec<String>,
 }
 
-/// Why a checkpoint is refused.
+/// Why a checkpoint is rejected.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum CheckpointError {
-    /// The note around it is refused.
+    /// The note is not valid.
     #[error(transparent)]
     Note(#[from] NoteError),
-    /// There are fewer than three lines, or an empty one, or an unfinished one.
+    /// There are fewer than three lines, or a line is empty or has no line end.
     #[error("a checkpoint must have at least three lines, none of them empty")]
     Lines,
     /// The size is not a plain decimal number.
@@ -36,7 +36,7 @@ pub enum CheckpointError {
     /// The root is not a hash in base64.
     #[error("the root of a checkpoint must be 32 bytes in base64")]
     Root,
-    /// The key that signed belongs to another ledger.
+    /// The signing key belongs to another ledger.
     #[error("the checkpoint is for `{found}`, not `{expected}`")]
     OriginMismatch {
         /// The name of the key, which is the name of its ledger.
@@ -46,8 +46,8 @@ pub enum CheckpointError {
     },
 }
 
-/// Returns the name of a timeline's ledger, and of the key that signs it:
-/// `<service name>/<timeline id>`. A timeline id has no slash, so the last one divides the two.
+/// Returns the name of a timeline's ledger and of its signing key: `<service name>/<timeline id>`. A timeline id has no
+/// slash, so the last slash separates the two.
 #[must_use]
 pub fn origin(service_name: &str, timeline_id: &str) -> String {
     format!("{service_name}/{timeline_id}")
@@ -64,7 +64,7 @@ impl Checkpoint {
         text
     }
 
-    /// Reads the text of a checkpoint, which [`Checkpoint::to_text`] gives back byte by byte.
+    /// Parses the text of a checkpoint, which [`Checkpoint::to_text`] reproduces byte by byte.
     ///
     /// # Errors
     /// The text does not have this form.
@@ -85,24 +85,23 @@ impl Checkpoint {
         })
     }
 
-    /// Returns the note that holds this checkpoint, signed by `sign`. The key must have the
-    /// checkpoint's origin as its name.
+    /// Returns a note with this checkpoint, signed by `sign`. The name of the key must be the checkpoint's origin.
     ///
-    /// Never to be called for a tree that is no continuation of the last one signed: whoever
-    /// holds two such checkpoints can prove that the service lied.
+    /// Never call this for a tree that is not a continuation of the last one signed: anyone who has two such
+    /// checkpoints can prove that the service misbehaved.
     ///
     /// # Errors
-    /// The key is another ledger's, or the origin has control characters.
+    /// The key belongs to another ledger, or the origin has control characters.
     pub fn sign(&self, key: &VerifierKey, sign: impl FnOnce(&[u8]) -> [u8; 64]) -> Result<Note, CheckpointError> {
         self.check_origin(key)?;
         Ok(Note::sign(self.to_text(), key, sign)?)
     }
 
-    /// Reads a signed checkpoint. It must be signed by that key and be of the ledger that the key
-    /// is named after; `ed25519` is as for [`Note::verify`].
+    /// Opens a signed checkpoint. It must be signed by `key`, and be of the ledger that the key is named after.
+    /// `ed25519` is as for [`Note::verify`].
     ///
     /// # Errors
-    /// The note breaks a rule, is not signed by that key, or holds no checkpoint of that ledger.
+    /// The note is not valid or not signed by the key, or is not a checkpoint of that ledger.
     pub fn open(
         note: &[u8],
         key: &VerifierKey,
@@ -111,11 +110,11 @@ impl Checkpoint {
         Self::opened(note, std::slice::from_ref(key), |_| true, ed25519)
     }
 
-    /// Reads a signed checkpoint as [`Checkpoint::open`] does, by the key that signs today. Retired keys may have
-    /// signed it too, and where one is said to have, it must have.
+    /// Opens a signed checkpoint like [`Checkpoint::open`], signed by the current key. Retired keys may have signed it
+    /// too; their signatures must be valid.
     ///
     /// # Errors
-    /// As those of [`Checkpoint::open`].
+    /// Those of [`Checkpoint::open`].
     pub fn open_newest(
         note: &[u8],
         keys: &TrustedKeys,
@@ -124,10 +123,10 @@ impl Checkpoint {
         Self::opened(note, &keys.all(), |signer| *signer == keys.current, ed25519)
     }
 
-    /// Reads a checkpoint that somebody kept: signed by the key that signs today, or by one that did.
+    /// Opens a stored checkpoint, signed by the current key or a retired one.
     ///
     /// # Errors
-    /// As those of [`Checkpoint::open`].
+    /// Those of [`Checkpoint::open`].
     pub fn open_kept(
         note: &[u8],
         keys: &TrustedKeys,
@@ -136,7 +135,7 @@ impl Checkpoint {
         Self::opened(note, &keys.all(), |_| true, ed25519)
     }
 
-    /// Reads a checkpoint that a known key that counts has signed.
+    /// Opens a checkpoint signed by at least one known key that `counts` accepts.
     fn opened(
         note: &[u8],
         known: &[VerifierKey],

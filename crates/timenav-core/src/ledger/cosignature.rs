@@ -1,8 +1,8 @@
-//! Cosignatures of witnesses, as in C2SP tlog-cosignature: at that time this was the largest consistent tree of the log
-//! that the witness had seen.
+//! Witness cosignatures (C2SP tlog-cosignature): a witness states that, at a given time, this was the largest
+//! consistent tree of the log that it had seen.
 //!
-//! Ed25519 cosignatures are made and checked. Those by ML-DSA-44 are lines of a note like others, of keys that are not
-//! known, and are passed over.
+//! Ed25519 cosignatures are created and verified. ML-DSA-44 cosignatures are treated like signatures of unknown keys,
+//! and are ignored.
 
 use std::fmt;
 
@@ -11,20 +11,18 @@ use super::note::{Note, NoteError, NoteKeyId, NoteSignature, check_name, key_id,
 #[cfg(test)]
 mod tests;
 
-/// The signature type of Ed25519 cosignatures.
 pub const COSIGNATURE: u8 = 0x04;
 
-/// The signature type of ML-DSA-44 cosignatures.
 pub const COSIGNATURE_ML_DSA_44: u8 = 0x06;
 
-/// How far the time of a cosignature may be from one's own clock while it is fresh, in seconds. It says when the tree was
-/// the largest, so a time that is far off says nothing.
+/// Largest allowed difference between the time of a fresh cosignature and the local clock, in seconds. The time states
+/// when the tree was the largest one, so a time that is far off proves nothing.
 pub const COSIGNATURE_AHEAD_SECONDS_MAX: u64 = 5 * 60;
 
 /// The largest time that the format allows, in seconds since 1970.
 const TIME_MAX: u64 = i64::MAX.unsigned_abs();
 
-/// The public half of a witness's Ed25519 key, under the name of the witness.
+/// The public half of a witness's Ed25519 key, with the name of the witness.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WitnessKey {
     name: String,
@@ -32,22 +30,22 @@ pub struct WitnessKey {
     public_key: [u8; 32],
 }
 
-/// Why a cosignature is refused.
+/// Why a cosignature is rejected.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum CosignatureError {
-    /// The witness's answer is no list of signature lines.
+    /// The response of the witness is not a list of signature lines.
     #[error("the answer must be signature lines: {0}")]
     Lines(NoteError),
-    /// The key has not cosigned.
+    /// The witness has not cosigned.
     #[error("the witness `{0}` has not cosigned the checkpoint")]
     Missing(String),
-    /// A line is the key's, and what is in it is not 8 bytes of time and 64 of a signature over this checkpoint.
+    /// A line has the name and id of the key, but is not 8 bytes of time and a valid 64-byte signature over this
+    /// checkpoint.
     #[error("the cosignature of the witness `{0}` is not over this checkpoint")]
     Wrong(String),
     /// The time is 0, or larger than the format allows.
     #[error("the cosignature of the witness `{name}` has the time {time}, which is none")]
     Time {
-        /// The witness.
         name: String,
         /// The time in the cosignature.
         time: u64,
@@ -55,19 +53,17 @@ pub enum CosignatureError {
 }
 
 impl WitnessKey {
-    /// Returns the key of that name.
-    ///
     /// # Errors
-    /// The name breaks the rule for key names.
+    /// The name is not a valid key name.
     pub fn new(name: &str, public_key: [u8; 32]) -> Result<Self, NoteError> {
         check_name(name)?;
         Ok(Self { name: name.to_owned(), id: key_id(name, COSIGNATURE, &public_key), public_key })
     }
 
-    /// Reads `<name>+<id in hex>+<base64 of type and public key>`.
+    /// Parses `<name>+<id in hex>+<base64 of type and public key>`.
     ///
     /// # Errors
-    /// The text is written otherwise, of another type than Ed25519 cosignatures, or names a wrong id.
+    /// The format differs, the type is not that of Ed25519 cosignatures, or the id is wrong.
     pub fn parse(text: &str) -> Result<Self, NoteError> {
         const FORM: NoteError = NoteError::KeyText("<name>+<id>+<base64 of a type and 32 bytes>");
         let (name, claimed, typed) = parse_key(text).ok_or(FORM)?;
@@ -83,26 +79,23 @@ impl WitnessKey {
         Err(NoteError::KeyIdMismatch { name: key.name, claimed, found: key.id })
     }
 
-    /// Returns the name of the witness.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// Returns the id of the key.
     #[must_use]
     pub const fn id(&self) -> NoteKeyId {
         self.id
     }
 
-    /// Returns the public key.
     #[must_use]
     pub const fn public_key(&self) -> &[u8; 32] {
         &self.public_key
     }
 
-    /// Cosigns the text of a checkpoint that is the largest consistent one at `time`, in seconds since 1970. `sign` makes
-    /// the Ed25519 signature of a message.
+    /// Cosigns the text of a checkpoint that is the largest consistent one at `time`, in seconds since 1970. `sign`
+    /// creates the Ed25519 signature of a message.
     ///
     /// # Errors
     /// The time is 0, or larger than the format allows.
@@ -119,10 +112,10 @@ impl WitnessKey {
     }
 
     /// Returns the time of this key's cosignature on a note, in seconds since 1970, and its line. `ed25519` is as for
-    /// [`Note::verify`]. Where there are several of the same key, each must be right, and the latest counts.
+    /// [`Note::verify`]. If the key has several, all must be valid, and the latest is returned.
     ///
     /// # Errors
-    /// The key has not cosigned, or a line says that it has and it did not.
+    /// The key has not cosigned, or a line with its name and id is not valid.
     pub fn cosigned_at<'n>(
         &self,
         note: &'n Note,
@@ -135,16 +128,16 @@ impl WitnessKey {
         checked.pop().ok_or_else(|| CosignatureError::Missing(self.name.clone()))
     }
 
-    /// Returns whether a line of a note says that this key has made it.
+    /// Returns whether a line has the name and id of this key.
     #[must_use]
     pub fn is_of(&self, line: &NoteSignature) -> bool {
         line.id() == self.id && line.name() == self.name
     }
 
-    /// Returns the time of a cosignature by this key over a text.
+    /// Verifies a cosignature by this key over a text, and returns its time.
     ///
     /// # Errors
-    /// It is not over this text, or has no time.
+    /// The signature is not valid for this text, or the time is not valid.
     pub fn check(
         &self,
         text: &str,
@@ -176,17 +169,17 @@ impl fmt::Display for WitnessKey {
     }
 }
 
-/// Returns what an Ed25519 cosignature is over. Its first line keeps it apart from all else that a key signs.
+/// Returns the message that is signed. Its first line separates it from other messages signed by the same key.
 fn message(text: &str, time: u64) -> String {
     format!("cosignature/v1\ntime {time}\n{text}")
 }
 
-/// Reads the answer of a witness: signature lines, of keys that may be unknown.
+/// Parses the response of a witness: signature lines, possibly of unknown keys.
 ///
 /// # Errors
-/// There are none, or more than a note may have, or something else stands there.
+/// There are no lines, more than a note may have, or a line is not a signature line.
 pub fn cosignatures_in(answer: &[u8]) -> Result<Vec<NoteSignature>, CosignatureError> {
-    // As a note with a text of its own, so that the rules of notes are those that count.
+    // Parsed as a note with a dummy text, so that the rules of notes apply.
     let note = Note::parse(&[b"answer\n\n", answer].concat()).map_err(CosignatureError::Lines)?;
     if note.text() != "answer\n" {
         return Err(CosignatureError::Lines(NoteError::SignatureLine));

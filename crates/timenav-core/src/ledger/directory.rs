@@ -1,9 +1,8 @@
-//! Who there is, and what shows who they are, in one hash: the `directory_root` of `system`.
+//! A hash over all users and credentials: the `directory_root` of `system`.
 //!
-//! Each user (with the restriction of their time travel), key, password and session is a row, and so is each
-//! timeline that has ended. A row's name decides which of 4 096 buckets it is in, the buckets are the entries of a tree as in RFC 6962, and the
-//! root of that tree is the hash of the directory. So a change hashes one bucket and the twelve nodes above
-//! it, whatever the size of the directory.
+//! Each user (with the restriction), key, password, session and ended timeline is a row. The name of a row selects one
+//! of 4 096 buckets. The buckets are the leaves of an RFC 6962 tree, whose root is the hash of the directory. A change
+//! therefore hashes one bucket and the twelve nodes above it, regardless of the size of the directory.
 
 use super::{Hash, sha256};
 

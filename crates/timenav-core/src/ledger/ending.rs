@@ -1,4 +1,4 @@
-//! The end of a timeline, and that it was handed over to another service.
+//! Entries about the end of a timeline, and its handover to another service.
 
 use std::borrow::Cow;
 
@@ -10,30 +10,28 @@ use crate::ids::TimelineId;
 #[cfg(test)]
 mod tests;
 
-/// The action of an entry of `system` that tells of the end of a timeline.
+/// The action of the `system` entry that records the end of a timeline.
 pub const END_TIMELINE_ACTION: &str = "end_timeline";
 
-/// The action of the last entry of a timeline that goes on elsewhere.
+/// The action of the last entry of a timeline that was handed over.
 pub const HANDED_OVER_ACTION: &str = "handed_over";
 
-/// The end of a timeline. Its name is never used again, so this is what kept checkpoints are compared with
-/// forever.
+/// The end of a timeline. Its name is never reused, so stored checkpoints can be compared with this entry forever.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TimelineEnded<'a> {
     /// The last checkpoint: a signed note over `size` and `root`.
     pub checkpoint: Cow<'a, str>,
-    /// Who asked, or the service itself where the timeline expired.
+    /// The user who ended it, or the service itself if the timeline expired.
     pub ended_by: Cow<'a, str>,
     /// The root over all its entries.
     pub root: Hash,
-    /// How many entries it has.
+    /// Its number of entries.
     pub size: u64,
-    /// The timeline.
     pub timeline_id: TimelineId,
 }
 
 impl<'a> TimelineEnded<'a> {
-    /// Returns the payload of its entry: RFC 8785 JSON with sorted keys.
+    /// Returns the payload of the entry: RFC 8785 JSON with sorted keys.
     #[must_use]
     pub fn encode(&self) -> Vec<u8> {
         let mut writer = Writer::default();
@@ -43,10 +41,10 @@ impl<'a> TimelineEnded<'a> {
         writer.into_bytes()
     }
 
-    /// Reads what [`TimelineEnded::encode`] writes, and nothing else.
+    /// Parses the output of [`TimelineEnded::encode`], and nothing else.
     ///
     /// # Errors
-    /// The bytes are written otherwise, or name what is no timeline.
+    /// The encoding differs, or the timeline id is not valid.
     pub fn decode(payload: &'a [u8]) -> Result<Self, Malformed> {
         let mut scanner = Scanner::new(payload)?;
         scanner.expect("{\"checkpoint\":\"")?;
@@ -62,8 +60,8 @@ impl<'a> TimelineEnded<'a> {
         Ok(Self { checkpoint, ended_by, root, size, timeline_id })
     }
 
-    /// Returns whether a checkpoint of the timeline, whose signature has been verified, can be of the ledger
-    /// that ended: `None` where it is smaller, so that a consistency proof must tell.
+    /// Returns whether a checkpoint of the timeline with a verified signature matches the ended ledger. `None` if it is
+    /// smaller and therefore needs a consistency proof.
     #[must_use]
     pub fn fits(&self, kept: &Checkpoint) -> Option<bool> {
         match kept.size.cmp(&self.size) {
@@ -74,19 +72,19 @@ impl<'a> TimelineEnded<'a> {
     }
 }
 
-/// A timeline is handed over: nothing is written to it here any more, and it goes on where it is adopted.
+/// The handover of a timeline. It accepts no more entries here, and continues at the service that adopts it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HandedOver<'a> {
-    /// Who asked.
+    /// The user who requested it.
     pub asked_by: Cow<'a, str>,
     /// The root over the entries before this one.
     pub root: Hash,
-    /// How many entries there are before this one: its own position.
+    /// The number of entries before this one, which is its own position.
     pub size: u64,
 }
 
 impl<'a> HandedOver<'a> {
-    /// Returns the payload of its entry: RFC 8785 JSON with sorted keys.
+    /// Returns the payload of the entry: RFC 8785 JSON with sorted keys.
     #[must_use]
     pub fn encode(&self) -> Vec<u8> {
         let mut writer = Writer::default();
@@ -95,10 +93,10 @@ impl<'a> HandedOver<'a> {
         writer.into_bytes()
     }
 
-    /// Reads what [`HandedOver::encode`] writes, and nothing else.
+    /// Parses the output of [`HandedOver::encode`], and nothing else.
     ///
     /// # Errors
-    /// The bytes are written otherwise.
+    /// The encoding differs.
     pub fn decode(payload: &'a [u8]) -> Result<Self, Malformed> {
         let mut scanner = Scanner::new(payload)?;
         scanner.expect("{\"asked_by\":\"")?;

@@ -1,4 +1,4 @@
-//! Erasing events and reads: everything that holds their content, named in one entry.
+//! Erasure of events and reads. One entry names everything that holds their content.
 
 use std::borrow::Cow;
 
@@ -9,37 +9,37 @@ use super::{Hash, KeptReads, READS_MAX};
 #[cfg(test)]
 mod tests;
 
-/// The action of an entry that tells that events were erased.
+/// The action of an entry that records the erasure of events.
 pub const ERASE_EVENTS_ACTION: &str = "erase_events";
 
-/// The action of an entry that tells that single reads were erased.
+/// The action of an entry that records the erasure of single reads.
 pub const ERASE_READS_ACTION: &str = "erase_reads";
 
-/// Returns whether an erasure of events may take away what entries of an action say: they tell of a version of an
-/// event, or quote one. Whatever else an entry says stays, or goes by retention.
+/// Returns whether erasing events may remove the payloads of entries with this action. These hold a version of an
+/// event, or quote one. All other payloads are kept, or removed by retention.
 #[must_use]
 pub fn is_erasable(action: &str) -> bool {
     matches!(action, "record_event" | "correct_event" | "manipulate_event")
 }
 
-/// Most outcomes of repeated requests that one erasure names.
+/// Most stored outcomes of repeated requests that one erasure names.
 pub const ERASED_OUTCOMES_MAX: usize = 4_096;
 
-/// How the events were chosen.
+/// How the events were selected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ErasedBy {
     /// By their ids.
     Ids,
-    /// By what a query found at a size of the ledger that a dry run had named.
+    /// By a query, evaluated at the ledger size of a previous dry run.
     Query,
-    /// By their age, at a size of the ledger.
+    /// By their age, at a ledger size.
     Age,
 }
 
 impl ErasedBy {
     const ALL: [Self; 3] = [Self::Ids, Self::Query, Self::Age];
 
-    /// Returns the word for it in records.
+    /// Returns the wire name.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -50,29 +50,29 @@ impl ErasedBy {
     }
 }
 
-/// One batch of erased events. It names nothing by words: what is erased is not told again.
+/// One batch of erased events. It has positions and hashes only, so that erased content is not repeated.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EventsErased<'a> {
-    /// Who asked.
+    /// The user who requested it.
     pub asked_by: Cow<'a, str>,
-    /// How the events were chosen.
+    /// How the events were selected.
     pub by: ErasedBy,
-    /// The size of the ledger that they were chosen at.
+    /// The ledger size at which they were selected.
     pub evaluated_at: u64,
-    /// How many events there are in this batch.
+    /// Number of events in this batch.
     pub events_count: u64,
-    /// Whether forks of the timeline lose the content too, as admins of each have said.
+    /// Whether the content is erased for forks of the timeline too, with the consent of their admins.
     pub include_forks: bool,
     /// Positions of interventions that quote a version.
     pub interventions: PositionRuns,
-    /// Names of the outcomes kept for repeated requests that hold a version: rising, none twice.
+    /// Names of the stored outcomes of repeated requests that hold a version, ascending and without duplicates.
     pub outcomes: Vec<Hash>,
-    /// Positions of all versions of the events; one at least.
+    /// Positions of all versions of the events; not empty.
     pub versions: PositionRuns,
 }
 
 impl<'a> EventsErased<'a> {
-    /// Returns the payload of its entry: RFC 8785 JSON with sorted keys.
+    /// Returns the payload of the entry: RFC 8785 JSON with sorted keys.
     #[must_use]
     pub fn encode(&self) -> Vec<u8> {
         let mut writer = Writer::default();
@@ -86,10 +86,10 @@ impl<'a> EventsErased<'a> {
         writer.into_bytes()
     }
 
-    /// Reads what [`EventsErased::encode`] writes, and nothing else.
+    /// Parses the output of [`EventsErased::encode`], and nothing else.
     ///
     /// # Errors
-    /// The bytes are written otherwise, name no version, or too many outcomes.
+    /// The encoding differs, or there are no versions or too many outcomes.
     pub fn decode(payload: &'a [u8]) -> Result<Self, Malformed> {
         let mut scanner = Scanner::new(payload)?;
         scanner.expect("{\"asked_by\":\"")?;
@@ -125,8 +125,7 @@ impl<'a> EventsErased<'a> {
         Ok(Self { asked_by, by, evaluated_at, events_count, include_forks, interventions, outcomes, versions })
     }
 
-    /// Returns whether everything that it names comes before it, at `position`: it cannot let go what is not
-    /// there yet.
+    /// Returns whether everything that it names comes before `position`, its own position.
     #[must_use]
     pub fn is_possible_at(&self, position: u64) -> bool {
         let named = [self.versions.last(), self.interventions.last(), self.evaluated_at.checked_sub(1)];
@@ -134,19 +133,19 @@ impl<'a> EventsErased<'a> {
     }
 }
 
-/// Reads that were erased from one entry of reads, whose others stay.
+/// Reads that were erased from one entry of reads. The others are kept.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ReadsErased<'a> {
-    /// Who asked.
+    /// The user who requested it.
     pub asked_by: Cow<'a, str>,
     /// Position of the entry of reads.
     pub position: u64,
-    /// Numbers of the erased reads within that entry, counted from 0; one at least.
+    /// Indexes of the erased reads within that entry, from 0; not empty.
     pub reads: PositionRuns,
 }
 
 impl<'a> ReadsErased<'a> {
-    /// Returns the payload of its entry: RFC 8785 JSON with sorted keys.
+    /// Returns the payload of the entry: RFC 8785 JSON with sorted keys.
     #[must_use]
     pub fn encode(&self) -> Vec<u8> {
         let mut writer = Writer::default();
@@ -156,10 +155,10 @@ impl<'a> ReadsErased<'a> {
         writer.into_bytes()
     }
 
-    /// Reads what [`ReadsErased::encode`] writes, and nothing else.
+    /// Parses the output of [`ReadsErased::encode`], and nothing else.
     ///
     /// # Errors
-    /// The bytes are written otherwise, or name no read, or one that no entry has.
+    /// The encoding differs, there are no reads, or an index is too large.
     pub fn decode(payload: &'a [u8]) -> Result<Self, Malformed> {
         let mut scanner = Scanner::new(payload)?;
         scanner.expect("{\"asked_by\":\"")?;
@@ -177,8 +176,8 @@ impl<'a> ReadsErased<'a> {
         Ok(Self { asked_by, position, reads })
     }
 
-    /// Returns whether this erasure, or another of `all`, names every read that is missing from the entry at
-    /// a position. If not, that is `payload-mismatch`.
+    /// Returns whether the erasures in `all` cover every missing read of the entry at a position. If not, the finding
+    /// is `payload-mismatch`.
     #[must_use]
     pub fn explain(all: &[Self], position: u64, kept: &KeptReads<'_>) -> bool {
         let is_named = |number| all.iter().any(|erased| erased.position == position && erased.reads.contains(number));

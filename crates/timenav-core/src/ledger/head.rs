@@ -1,8 +1,7 @@
-//! What is signed of a ledger inside the transaction that writes to it.
+//! Head statements: the signed state of a ledger, created inside the transaction that writes to it.
 //!
-//! Whether a transaction has happened is known only once it is over, and a checkpoint that was signed
-//! over one that did not happen is evidence of a lie. So what is signed within it is another text,
-//! which no reader of checkpoints takes for one.
+//! A transaction may still fail after the signature, and a checkpoint of a failed transaction would be evidence of
+//! misbehavior. The statement therefore has a format that is not accepted as a checkpoint.
 
 use data_encoding::BASE64;
 
@@ -13,40 +12,39 @@ use super::{Hash, decode_base64, parse_decimal};
 #[cfg(test)]
 mod tests;
 
-/// The first line: no other text that the key signs begins with it.
+/// The first line, which separates it from all other texts signed by the key.
 const HEADER: &str = "timenav-head/v1";
 
-/// What stands in the place of an index root that there is not.
+/// Placeholder for a missing index root.
 const NO_INDEX: &str = "-";
 
-/// The state of a ledger at one size, and of the timeline that follows from it.
+/// The state of a ledger at one size, and of the timeline derived from it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HeadStatement {
     /// The ledger's name, from [`origin`](super::origin).
     pub origin: String,
-    /// Entries in the ledger.
+    /// Number of entries.
     pub size: u64,
-    /// The root of the tree over them.
+    /// The root of the tree over the entries.
     pub root: Hash,
-    /// What [`TimelineFacts::hash`](super::TimelineFacts::hash) returned for the timeline as it is after them.
+    /// The result of [`TimelineFacts::hash`](super::TimelineFacts::hash) for the timeline after these entries.
     pub state_hash: Hash,
-    /// The root of an index over the entries. Reserved: this service writes none, and checks none.
+    /// The root of an index over the entries. Reserved: this service never writes or checks it.
     pub index_root: Option<Hash>,
 }
 
-/// Why a head statement is refused.
+/// Why a head statement is rejected.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum HeadError {
-    /// There are not six lines, or the first is another.
+    /// There are not six lines, or the first line differs.
     #[error("a head statement must have six lines, the first of them `{HEADER}`")]
     Lines,
-    /// The name of the ledger is empty.
     #[error("the origin of a head statement must not be empty")]
     Origin,
     /// The size is not a plain decimal number.
     #[error("the size of a head statement must be a decimal number without leading zeros")]
     Size,
-    /// One of the hashes is not one in base64.
+    /// One of the hashes is not a hash in base64.
     #[error("each hash of a head statement must be 32 bytes in base64, or `{NO_INDEX}` for a missing index")]
     Hash,
     /// The key belongs to another ledger.
@@ -57,10 +55,10 @@ pub enum HeadError {
         /// The name in the statement.
         found: String,
     },
-    /// After the text come no empty line and no signature.
+    /// The text is not followed by an empty line and a signature.
     #[error("the text of a head statement must be followed by an empty line and 64 bytes in base64")]
     Signature,
-    /// The key did not sign this.
+    /// The signature is not valid.
     #[error("the signature of the head statement is wrong")]
     BadSignature,
 }
@@ -74,7 +72,7 @@ impl HeadStatement {
         format!("{HEADER}\n{origin}\n{size}\n{}\n{}\n{index_root}\n", root.to_base64(), state_hash.to_base64())
     }
 
-    /// Reads the text of a head statement, which [`HeadStatement::to_text`] gives back byte by byte.
+    /// Parses the text of a head statement, which [`HeadStatement::to_text`] reproduces byte by byte.
     ///
     /// # Errors
     /// The text does not have this form.
@@ -97,21 +95,21 @@ impl HeadStatement {
         })
     }
 
-    /// Returns the Ed25519 signature over the text, made by `sign`. The key must have the statement's
-    /// origin as its name.
+    /// Returns the Ed25519 signature over the text, created by `sign`. The name of the key must be the statement's
+    /// origin.
     ///
     /// # Errors
-    /// The key is another ledger's.
+    /// The key belongs to another ledger.
     pub fn sign(&self, key: &VerifierKey, sign: impl FnOnce(&[u8]) -> [u8; 64]) -> Result<[u8; 64], HeadError> {
         self.check_origin(key)?;
         Ok(sign(self.to_text().as_bytes()))
     }
 
-    /// Checks that the key of this ledger has made a signature over the text. `ed25519` is as for
+    /// Verifies the signature of this ledger's key over the text. `ed25519` is as for
     /// [`Note::verify`](super::Note::verify).
     ///
     /// # Errors
-    /// The key is another ledger's, or has not made this signature.
+    /// The key belongs to another ledger, or the signature is not valid.
     pub fn verify(
         &self,
         signature: &[u8; 64],
@@ -123,15 +121,15 @@ impl HeadStatement {
         if is_signed { Ok(()) } else { Err(HeadError::BadSignature) }
     }
 
-    /// Returns how the statement is handed around: its text, an empty line, and the signature in base64. No
-    /// reader of signed notes takes that line for one of theirs.
+    /// Returns the signed statement: its text, an empty line, and the signature in base64. Parsers of signed notes do
+    /// not accept that line.
     #[must_use]
     pub fn to_signed_text(&self, signature: &[u8; 64]) -> String {
         format!("{}\n{}\n", self.to_text(), BASE64.encode(signature))
     }
 
-    /// Reads what [`HeadStatement::to_signed_text`] returns. Whether the signature is right is for
-    /// [`HeadStatement::verify`] to say.
+    /// Parses the output of [`HeadStatement::to_signed_text`], without verifying the signature. Use
+    /// [`HeadStatement::verify`] for that.
     ///
     /// # Errors
     /// The text does not have this form.
@@ -142,8 +140,7 @@ impl HeadStatement {
         Ok((Self::parse(&format!("{text}\n"))?, signature))
     }
 
-    /// Returns the checkpoint of the same tree, to be signed once it is known that the entries are there
-    /// for good.
+    /// Returns the checkpoint of the same tree. Sign it only after the entries are durably committed.
     #[must_use]
     pub fn checkpoint(&self) -> Checkpoint {
         Checkpoint { origin: self.origin.clone(), size: self.size, root: self.root, extensions: Vec::new() }

@@ -1,7 +1,8 @@
-//! What an entry `heads` commits `system` to: the trees of other timelines. Whoever cosigns `system` so vouches for them.
+//! `heads` entries, which commit `system` to the trees of other timelines. A cosignature on `system` therefore covers
+//! them.
 //!
-//! The entry's subject is the number of heads and the root of a tree over them (RFC 6962). Each leaf is the text of the
-//! timeline's checkpoint, so a timeline is shown to be in it without telling of another.
+//! The entry's subject is the number of heads and the root of a tree over them (RFC 6962). Each leaf is the text of a
+//! timeline's checkpoint, so an inclusion proof for one timeline does not reveal others.
 
 use super::canonical::{Malformed, Scanner, Writer};
 use super::checkpoint::{Checkpoint, origin};
@@ -14,20 +15,18 @@ use crate::ids::TimelineId;
 #[cfg(test)]
 mod tests;
 
-/// The action of an entry of `system` that commits to the trees of other timelines.
+/// The action of a `system` entry that commits to the trees of other timelines.
 pub const HEADS_ACTION: &str = "heads";
 
-/// Most heads that one entry commits to. Further ones come in further entries.
+/// Most heads in one entry. The remaining ones go into further entries.
 pub const HEADS_MAX: usize = 1_024;
 
 /// A timeline's tree at one size.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CommittedHead {
-    /// The root.
     pub root: Hash,
-    /// How many entries it is over.
+    /// Number of entries in the tree.
     pub size: u64,
-    /// The timeline.
     pub timeline_id: TimelineId,
 }
 
@@ -39,18 +38,17 @@ impl CommittedHead {
     }
 }
 
-/// The payload of an entry `heads`.
+/// The payload of a `heads` entry.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CommittedHeads {
-    /// At least one, by rising names of the timelines.
+    /// Not empty, ordered by timeline id.
     heads: Vec<CommittedHead>,
-    /// The position of the entry `heads` before this one.
+    /// The position of the previous `heads` entry.
     pub previous: Option<u64>,
 }
 
 impl CommittedHeads {
-    /// Returns heads in the order in which they are written; `None` where there are none, more than [`HEADS_MAX`], or two
-    /// of one timeline.
+    /// Sorts the heads. Returns `None` if there are none, more than [`HEADS_MAX`], or two of one timeline.
     #[must_use]
     pub fn new(mut heads: Vec<CommittedHead>, previous: Option<u64>) -> Option<Self> {
         heads.sort_by(|a, b| a.timeline_id.cmp(&b.timeline_id));
@@ -58,19 +56,19 @@ impl CommittedHeads {
         ((1..=HEADS_MAX).contains(&heads.len()) && is_one_each).then_some(Self { heads, previous })
     }
 
-    /// Returns the heads, by rising names of the timelines.
+    /// Returns the heads, ordered by timeline id.
     #[must_use]
     pub fn as_slice(&self) -> &[CommittedHead] {
         &self.heads
     }
 
-    /// Returns the hashes of the leaves, for the ledgers of a service.
+    /// Returns the leaf hashes for the ledgers of a service.
     #[must_use]
     pub fn leaves(&self, service_name: &str) -> Vec<Hash> {
         self.heads.iter().map(|head| head.leaf(service_name)).collect()
     }
 
-    /// Returns the subject of the entry: how many heads there are, and the root of the tree over them.
+    /// Returns the subject of the entry: the number of heads, and the root of the tree over them.
     #[must_use]
     pub fn subject(&self, service_name: &str) -> String {
         subject(self.heads.len() as u64, &tree_root(&self.leaves(service_name)))
@@ -91,10 +89,10 @@ impl CommittedHeads {
         writer.into_bytes()
     }
 
-    /// Reads what [`CommittedHeads::encode`] writes, and nothing else.
+    /// Parses the output of [`CommittedHeads::encode`], and nothing else.
     ///
     /// # Errors
-    /// The bytes are written otherwise, or the heads are too many, or not in order.
+    /// The encoding differs, or there are too many heads or they are not in order.
     pub fn decode(payload: &[u8]) -> Result<Self, Malformed> {
         let mut scanner = Scanner::new(payload)?;
         scanner.expect("{\"heads\":[")?;
@@ -129,16 +127,16 @@ fn subject(count: u64, root: &Hash) -> String {
     format!("{count}:{}", root.to_hex())
 }
 
-/// Shows that an entry `heads` commits to a timeline's tree.
+/// Proves that a `heads` entry commits to a timeline's tree.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HeadProof {
-    /// Which of the heads it is, counted from 0.
+    /// The index of the head, from 0.
     pub index: u64,
-    /// How many heads there are.
+    /// Number of heads.
     pub count: u64,
     /// The hashes from the head to the root of the heads.
     pub hashes: Vec<Hash>,
-    /// The position of the entry `heads` on `system`.
+    /// The position of the `heads` entry on `system`.
     pub position: u64,
     /// The entry's bytes.
     pub leaf: Vec<u8>,
@@ -146,26 +144,26 @@ pub struct HeadProof {
     pub system_hashes: Vec<Hash>,
 }
 
-/// Why a proof shows nothing.
+/// Why a proof is rejected.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum HeadProofError {
-    /// The entry on `system` is none of these.
+    /// The entry on `system` is not a matching `heads` entry.
     #[error("the entry of `system` is not one that commits to the trees of timelines")]
     Entry,
     /// The entry is not in the tree of `system`.
     #[error("the entry is not in the tree of `system`: {0}")]
     System(ProofError),
-    /// The head is not among those that the entry commits to.
+    /// The entry does not commit to the head.
     #[error("the tree is not among those that the entry of `system` commits to: {0}")]
     Head(ProofError),
 }
 
 impl HeadProof {
-    /// Checks that the tree of a checkpoint, whose text is given, is committed to by an entry of `system` that is in the
-    /// tree of the checkpoint of `system`. The signatures of that one are for the caller to check.
+    /// Verifies that the tree of the checkpoint `head` is committed to by an entry in the tree of the checkpoint
+    /// `system`. The caller must verify the signatures of the latter.
     ///
     /// # Errors
-    /// It is not, or the proof does not show it.
+    /// The proof is not valid.
     pub fn verify(&self, head: &Checkpoint, system: &Checkpoint) -> Result<(), HeadProofError> {
         verify_inclusion(self.position, system.size, &leaf_hash(&self.leaf), &self.system_hashes, &system.root)
             .map_err(HeadProofError::System)?;

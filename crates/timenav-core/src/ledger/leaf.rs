@@ -1,4 +1,4 @@
-//! The bytes of an entry.
+//! The encoding of entries.
 
 use std::borrow::Cow;
 
@@ -8,97 +8,90 @@ use super::{Hash, parse_decimal};
 #[cfg(test)]
 mod tests;
 
-/// The first version of the format, which [`Leaf::encode`] writes as `v`.
+/// The first format version, which [`Leaf::encode`] writes as `v`.
 pub const LEAF_VERSION: u64 = 1;
 
-/// The second version, which [`Leaf::encode_v2`] writes as `v`.
+/// The second format version, which [`Leaf::encode_v2`] writes as `v`.
 pub const LEAF_VERSION_2: u64 = 2;
 
 /// The largest `seq`, and the largest `directory`.
 pub const SEQ_MAX: u64 = INTEGER_MAX;
 
-/// An entry of version 1 with every text empty and without its payload hash and `seq`.
+/// An entry of version 1 with empty texts, without its payload hash and `seq`.
 const BLANK: &str = r#"{"action":"","actor":"","clock_time":"","payload_hash":"","recorded_at":"","seq":,"subject":"","timeline_id":"","v":1}"#;
 
-/// What an entry of version 2 has beside it, without its numbers.
+/// The additional members of version 2, without their numbers.
 const BLANK_AUTHORITY: &str = r#","directory":,"key":"""#;
 
 /// Digits in [`SEQ_MAX`].
 const INTEGER_DIGITS_MAX: usize = 16;
 
-/// An entry to be written. The hash of its bytes is a leaf of the timeline's tree.
+/// An entry to write. The hash of its bytes is a leaf of the timeline's tree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Leaf<'a> {
-    /// The timeline whose ledger this is.
     pub timeline_id: &'a str,
-    /// The position in that ledger, counted from 0; at most [`SEQ_MAX`].
+    /// The position in the ledger, from 0; at most [`SEQ_MAX`].
     pub seq: u64,
     /// Host time of the recording, as a timestamp.
     pub recorded_at: &'a str,
-    /// What the timeline's clock showed then, as a timestamp.
+    /// The timeline's clock at that time, as a timestamp.
     pub clock_time: &'a str,
-    /// Who did it.
     pub actor: &'a str,
-    /// What was done.
     pub action: &'a str,
-    /// What it was done to.
+    /// The object of the action.
     pub subject: &'a str,
-    /// What [`payload_hash`](super::payload_hash) returned for the payload.
+    /// The result of [`payload_hash`](super::payload_hash) for the payload.
     pub payload_hash: Hash,
 }
 
-/// An entry that was read. Borrows from the bytes it was read from, except texts with escapes.
+/// A parsed entry. Borrows from the bytes it was parsed from, except texts with escapes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LeafRecord<'a> {
-    /// The timeline whose ledger this is.
     pub timeline_id: Cow<'a, str>,
-    /// The position in that ledger, counted from 0.
+    /// The position in the ledger, from 0.
     pub seq: u64,
     /// Host time of the recording, as a timestamp.
     pub recorded_at: Cow<'a, str>,
-    /// What the timeline's clock showed then, as a timestamp.
+    /// The timeline's clock at that time, as a timestamp.
     pub clock_time: Cow<'a, str>,
-    /// Who did it.
     pub actor: Cow<'a, str>,
-    /// What was done.
     pub action: Cow<'a, str>,
-    /// What it was done to.
+    /// The object of the action.
     pub subject: Cow<'a, str>,
     /// The hash that binds the payload.
     pub payload_hash: Hash,
-    /// By what right it was written; `None` in version 1, which does not tell.
+    /// The authority under which it was written; `None` in version 1, which does not record it.
     pub authority: Option<Authority<'a>>,
 }
 
-/// By what right an entry was written: what version 2 adds.
+/// The authority under which an entry was written. Added by version 2.
 ///
-/// Who replays the directory's entries up to `directory` knows whether `key` might do it then. Host
-/// times of two ledgers would not say which came first.
+/// Replaying the directory's entries up to `directory` shows whether `key` had the permission at that point. The host
+/// times of two ledgers would not define an order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Authority<'a> {
-    /// The id of the API key or session that asked; empty where there was none.
+    /// The id of the API key or session of the request; empty if there was none.
     pub key: Cow<'a, str>,
-    /// The version of the directory that the entry was decided against: how many changes of users,
-    /// keys, passwords, sessions and restrictions there had been. At most [`SEQ_MAX`]; never goes
-    /// down within a ledger.
+    /// The directory version that the entry was decided against: the number of changes of users, keys, passwords,
+    /// sessions and restrictions. At most [`SEQ_MAX`]; never decreases within a ledger.
     pub directory: u64,
 }
 
 /// Why bytes are not an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum LeafError {
-    /// The bytes say that they are of a version that this code does not know.
+    /// The format version is unknown.
     #[error("the entry has format version {v}; this program knows only {LEAF_VERSION} and {LEAF_VERSION_2}")]
     UnknownFormat {
-        /// The version they claim.
+        /// The version in the bytes.
         v: u64,
     },
-    /// The bytes are not what [`Leaf::encode`] or [`Leaf::encode_v2`] writes.
+    /// The bytes are not an output of [`Leaf::encode`] or [`Leaf::encode_v2`].
     #[error("the entry does not have {expected} at byte {offset}")]
     Malformed {
-        /// Where reading stopped.
+        /// Where parsing stopped.
         offset: usize,
-        /// What should stand there.
+        /// What was expected there.
         expected: &'static str,
     },
 }
@@ -110,15 +103,14 @@ impl From<Malformed> for LeafError {
 }
 
 impl Leaf<'_> {
-    /// Returns the entry's bytes in version 1: RFC 8785 JSON with sorted keys. Allocates once, unless
-    /// texts need escapes.
+    /// Returns the entry's bytes in version 1: RFC 8785 JSON with sorted keys. Allocates once, unless texts need
+    /// escapes.
     #[must_use]
     pub fn encode(&self) -> Vec<u8> {
         self.write(None)
     }
 
-    /// Returns the entry's bytes in version 2, which also tells by what right it was written.
-    /// Allocates once, unless texts need escapes.
+    /// Returns the entry's bytes in version 2, which includes the authority. Allocates once, unless texts need escapes.
     #[must_use]
     pub fn encode_v2(&self, authority: &Authority<'_>) -> Vec<u8> {
         self.write(Some(authority))
@@ -150,11 +142,11 @@ impl Leaf<'_> {
 }
 
 impl<'a> LeafRecord<'a> {
-    /// Reads an entry of either version. Takes exactly the bytes that [`Leaf::encode`] and
-    /// [`Leaf::encode_v2`] write, so that an entry has one spelling only.
+    /// Parses an entry of either version. Accepts exactly the bytes that [`Leaf::encode`] and [`Leaf::encode_v2`]
+    /// write, so that the encoding of an entry is unique.
     ///
     /// # Errors
-    /// The bytes are of another version, or no entry.
+    /// The bytes are of another version, or not an entry.
     pub fn decode(bytes: &'a [u8]) -> Result<Self, LeafError> {
         let v = claimed_version(bytes).unwrap_or(LEAF_VERSION);
         if !matches!(v, LEAF_VERSION | LEAF_VERSION_2) {
@@ -183,19 +175,19 @@ impl<'a> LeafRecord<'a> {
         Ok(Self { timeline_id, seq, recorded_at, clock_time, actor, action, subject, payload_hash, authority })
     }
 
-    /// Returns the version of the format that the entry is written in.
+    /// Returns the format version of the entry.
     #[must_use]
     pub const fn version(&self) -> u64 {
         if self.authority.is_some() { LEAF_VERSION_2 } else { LEAF_VERSION }
     }
 
-    /// Returns the bytes that the entry was read from.
+    /// Returns the bytes that the entry was parsed from.
     #[must_use]
     pub fn encode(&self) -> Vec<u8> {
         self.as_leaf().write(self.authority.as_ref())
     }
 
-    /// Returns the members that both versions have, as they would be written.
+    /// Returns the members that both versions have.
     #[must_use]
     pub fn as_leaf(&self) -> Leaf<'_> {
         Leaf {
@@ -210,7 +202,6 @@ impl<'a> LeafRecord<'a> {
         }
     }
 
-    /// Returns the entry, free of the bytes it was read from.
     #[must_use]
     pub fn into_owned(self) -> LeafRecord<'static> {
         LeafRecord {
@@ -228,7 +219,6 @@ impl<'a> LeafRecord<'a> {
 }
 
 impl<'a> Authority<'a> {
-    /// Returns it, free of the bytes it was read from.
     #[must_use]
     pub fn into_owned(self) -> Authority<'static> {
         Authority { key: self.key.into_owned().into(), directory: self.directory }
@@ -242,8 +232,8 @@ impl<'a> Authority<'a> {
     }
 }
 
-/// Returns the version at the end of the bytes. `v` is the last key in every version of the
-/// format, so that a reader of one version can tell a later one from damage.
+/// Returns the version at the end of the bytes. `v` is the last key in every version of the format, so that older code
+/// can tell a later version from damage.
 fn claimed_version(bytes: &[u8]) -> Option<u64> {
     let inside = bytes.strip_suffix(b"}")?;
     let digits = inside.iter().rev().take_while(|byte| byte.is_ascii_digit()).count();

@@ -1,4 +1,4 @@
-//! The Merkle tree of RFC 6962 §2.1, grown one leaf at a time.
+//! The Merkle tree of RFC 6962 §2.1, built one leaf at a time.
 
 use super::leaf::SEQ_MAX;
 use super::{Hash, sha256};
@@ -24,22 +24,22 @@ pub fn node_hash(left: &Hash, right: &Hash) -> Hash {
     sha256(&[&bytes])
 }
 
-/// Returns the root of a tree without leaves: SHA-256 of nothing.
+/// Returns the root of a tree without leaves: SHA-256 of the empty string.
 #[must_use]
 pub fn empty_root() -> Hash {
     sha256(&[])
 }
 
-/// Returns the root over complete subtrees of falling height, given from left to right. Without
-/// any, that is [`empty_root`].
+/// Returns the root over complete subtrees of decreasing height, given from left to right. Without any, returns
+/// [`empty_root`].
 #[must_use]
 pub fn fold(hashes: &[Hash]) -> Hash {
     let folded = hashes.iter().rev().copied().reduce(|right, left| node_hash(&left, &right));
     folded.unwrap_or_else(empty_root)
 }
 
-/// Returns the root of the tree with those leaf hashes; or of the subtree with those hashes,
-/// where they all stand at one height.
+/// Returns the root of the tree with these leaf hashes, or of the subtree with these hashes if all of them are at one
+/// height.
 #[must_use]
 pub fn tree_root(hashes: &[Hash]) -> Hash {
     let mut frontier = Frontier::default();
@@ -51,41 +51,35 @@ pub fn tree_root(hashes: &[Hash]) -> Hash {
 
 /// A complete subtree: the one over the 2^height leaves from index · 2^height on.
 ///
-/// Its hash never changes once the tree has grown past it.
+/// Its hash never changes once the tree is larger.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Subtree {
     /// Levels above the leaves; 0 is a single leaf.
     pub height: u8,
-    /// How many subtrees of this height stand to its left.
+    /// Number of subtrees of this height to its left.
     pub index: u64,
 }
 
-/// The right edge of a growing tree: all that is needed to add leaves and to know the root.
+/// The right edge of a growing tree: sufficient for adding leaves and computing the root.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Frontier {
     size: u64,
-    /// The complete subtrees that `size` is made of, from left to right: one for every bit set
-    /// in it, the highest first.
+    /// The complete subtrees that make up `size`, from left to right: one for every bit set in it, the highest first.
     hashes: Vec<Hash>,
 }
 
 /// Why bytes are not a frontier.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum FrontierError {
-    /// No ledger is that long.
+    /// No ledger can have that size.
     #[error("a tree can have at most 2^53 leaves, not {size}")]
-    Size {
-        /// The size that was given.
-        size: u64,
-    },
-    /// The bytes are not as many as the size demands.
+    Size { size: u64 },
+    /// The number of bytes does not match the size.
     #[error("the frontier of {size} leaves must have {expected} bytes, not {found}")]
     Length {
-        /// The size that was given.
         size: u64,
-        /// 32 for every bit set in it.
+        /// 32 for every bit set in the size.
         expected: usize,
-        /// What was given.
         found: usize,
     },
 }
@@ -103,13 +97,12 @@ impl Frontier {
         &self.hashes
     }
 
-    /// Adds a leaf on the right.
     pub fn push(&mut self, leaf: Hash) {
         self.push_visiting(leaf, |_, _| ());
     }
 
-    /// Adds a leaf on the right and calls `completed` for every subtree that it completes, from
-    /// the leaf itself upward. Over many leaves these are two a leaf at most.
+    /// Appends a leaf and calls `completed` for every subtree that it completes, from the leaf itself upward. On
+    /// average this is at most twice per leaf.
     pub fn push_visiting(&mut self, leaf: Hash, mut completed: impl FnMut(Subtree, Hash)) {
         let mut subtree = Subtree { height: 0, index: self.size };
         let mut hash = leaf;
@@ -125,13 +118,12 @@ impl Frontier {
         self.size += 1;
     }
 
-    /// Returns the root.
     #[must_use]
     pub fn root(&self) -> Hash {
         fold(&self.hashes)
     }
 
-    /// Returns the hashes, one after the other: 32 bytes for every bit set in the size.
+    /// Returns the concatenated hashes: 32 bytes for every bit set in the size.
     #[must_use]
     pub fn to_bytes(&self) -> Vec<u8> {
         self.hashes.iter().flat_map(Hash::as_bytes).copied().collect()
@@ -140,7 +132,7 @@ impl Frontier {
     /// Returns the frontier of that size with those hashes.
     ///
     /// # Errors
-    /// The size is impossible, or the length of the bytes does not fit it.
+    /// The size is impossible, or the number of bytes does not match it.
     pub fn from_bytes(size: u64, bytes: &[u8]) -> Result<Self, FrontierError> {
         if size > SEQ_MAX + 1 {
             return Err(FrontierError::Size { size });

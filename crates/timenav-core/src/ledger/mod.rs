@@ -1,10 +1,9 @@
-//! The ledger of a timeline: the bytes of an entry, the tree over them, proofs and checkpoints.
+//! The ledger of a timeline: entry encoding, Merkle tree, proofs and checkpoints.
 //!
-//! Nothing here reads a key, a clock or a store. Signatures are made and checked by functions
-//! that the caller hands over, and hashes come from wherever the caller keeps them.
-//! `docs/specs/ledger.md` and `docs/specs/ledger-2.md` say the same for readers without this code;
-//! their values are checked against `test-data/ledger-format-v1.json` and `-v2.json`. What is hashed
-//! never changes: a change is a new version beside the old one. The service writes version 2.
+//! Nothing here reads a key, a clock or a store. The caller provides functions that sign and verify, and fetches hashes
+//! from its own storage. `docs/specs/ledger.md` and `docs/specs/ledger-2.md` specify the format independently of this
+//! code. The vectors in `test-data/ledger-format-v1.json` and `-v2.json` check its values. Hashed bytes never change: a
+//! change requires a new version in addition to the old one. The service writes version 2.
 
 use std::fmt;
 
@@ -76,27 +75,23 @@ pub use witnessing::{
     decide_witnessing,
 };
 
-/// A SHA-256 hash.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Hash([u8; 32]);
 
 impl Hash {
-    /// Length in bytes.
     pub const BYTES: usize = 32;
 
-    /// Returns the hash with those bytes.
     #[must_use]
     pub const fn from_bytes(bytes: [u8; Self::BYTES]) -> Self {
         Self(bytes)
     }
 
-    /// Returns the hash with those bytes, or `None` unless there are 32 of them.
+    /// Returns `None` unless there are exactly 32 bytes.
     #[must_use]
     pub fn from_slice(bytes: &[u8]) -> Option<Self> {
         bytes.try_into().ok().map(Self)
     }
 
-    /// Returns the 32 bytes.
     #[must_use]
     pub const fn as_bytes(&self) -> &[u8; Self::BYTES] {
         &self.0
@@ -108,7 +103,7 @@ impl Hash {
         HEXLOWER.encode(&self.0)
     }
 
-    /// Reads what [`Hash::to_hex`] writes, and nothing else.
+    /// Parses the output of [`Hash::to_hex`], and nothing else.
     #[must_use]
     pub fn from_hex(text: &str) -> Option<Self> {
         Self::from_slice(&HEXLOWER.decode(text.as_bytes()).ok()?)
@@ -120,7 +115,7 @@ impl Hash {
         BASE64.encode(&self.0)
     }
 
-    /// Reads what [`Hash::to_base64`] writes, and nothing else.
+    /// Parses the output of [`Hash::to_base64`], and nothing else.
     #[must_use]
     pub fn from_base64(text: &str) -> Option<Self> {
         Self::from_slice(&decode_base64(text)?)
@@ -133,7 +128,7 @@ impl fmt::Debug for Hash {
     }
 }
 
-/// Returns the SHA-256 of the parts, one after the other (FIPS 180-4).
+/// Returns the SHA-256 of the concatenated parts (FIPS 180-4).
 #[must_use]
 pub fn sha256(parts: &[&[u8]]) -> Hash {
     let mut hasher = Sha256::new();
@@ -143,20 +138,19 @@ pub fn sha256(parts: &[&[u8]]) -> Hash {
     finished(hasher)
 }
 
-/// Returns the hash of what was taken in. Where little is optimized, as in tests, an array that is made by the library
-/// takes longer than the hashing.
+/// Finishes a hash into an array of ours. In unoptimized builds, such as tests, creating the library's array takes
+/// longer than hashing.
 fn finished(hasher: Sha256) -> Hash {
     let mut bytes = [0; Hash::BYTES];
     hasher.finalize_into((&mut bytes).into());
     Hash(bytes)
 }
 
-/// A SHA-256 over bytes that come piece by piece.
+/// An incremental SHA-256.
 #[derive(Clone, Default)]
 pub struct RunningHash(Sha256);
 
 impl RunningHash {
-    /// Takes the next bytes.
     pub fn update(&mut self, bytes: &[u8]) {
         self.0.update(bytes);
     }
@@ -174,15 +168,14 @@ impl fmt::Debug for RunningHash {
     }
 }
 
-/// Reads padded standard base64 (RFC 4648 §4) that is written in the one way that bytes are written
-/// here. The decoder alone also takes padded pieces, one after the other.
+/// Decodes padded standard base64 (RFC 4648 §4) in its canonical form. The decoder alone also accepts concatenated
+/// padded pieces.
 fn decode_base64(text: &str) -> Option<Vec<u8>> {
     let is_one_piece = !text.trim_end_matches('=').contains('=');
     if is_one_piece { BASE64.decode(text.as_bytes()).ok() } else { None }
 }
 
-/// Reads a decimal number that is written in the one way that numbers are written here: digits
-/// only, and no zero in front.
+/// Parses a decimal number in its canonical form: digits only, without leading zeros.
 fn parse_decimal(text: &str) -> Option<u64> {
     let plain = text.bytes().all(|byte| byte.is_ascii_digit());
     let padded = text.len() > 1 && text.starts_with('0');

@@ -1,7 +1,6 @@
 //! Signed notes and their keys, as in C2SP signed-note 1.0.0 and Go's `sumdb/note`.
 //!
-//! This module knows what is signed and by whom, and leaves the arithmetic of Ed25519 to the
-//! caller.
+//! This module defines what is signed and by which key. The caller provides the Ed25519 operations.
 
 use std::fmt;
 
@@ -16,28 +15,26 @@ mod tests;
 /// The signature type of Ed25519.
 pub const ED25519: u8 = 0x01;
 
-/// Most bytes of a note that is read. Whoever sends a note decides how long it is.
+/// Largest note that is parsed, in bytes. Notes come from untrusted senders.
 pub const NOTE_BYTES_MAX: usize = 1024 * 1024;
 
-/// Most signatures on a note; C2SP asks for 16 at least. Each known one costs a verification.
+/// Most signatures on a note; C2SP requires at least 16. Each one by a known key costs a verification.
 pub const NOTE_SIGNATURES_MAX: usize = 64;
 
 const SIGNATURE_START: &str = "\u{2014} ";
 
 const SIGNER_START: &str = "PRIVATE+KEY+";
 
-/// The first four bytes of a hash over a key: tells keys of one name apart, and proves nothing.
+/// The first four bytes of a hash over a key. Distinguishes keys with the same name, and proves nothing.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct NoteKeyId([u8; 4]);
 
 impl NoteKeyId {
-    /// Returns the id with those bytes.
     #[must_use]
     pub const fn from_bytes(bytes: [u8; 4]) -> Self {
         Self(bytes)
     }
 
-    /// Returns the four bytes.
     #[must_use]
     pub const fn as_bytes(&self) -> &[u8; 4] {
         &self.0
@@ -69,57 +66,50 @@ pub fn key_id(name: &str, signature_type: u8, public_key: &[u8]) -> NoteKeyId {
     NoteKeyId([a, b, c, d])
 }
 
-/// Why a note or a key is refused.
+/// Why a note or a key is rejected.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NoteError {
     /// The note is longer than [`NOTE_BYTES_MAX`].
     #[error("a note can have at most {NOTE_BYTES_MAX} bytes")]
     TooLong,
-    /// The note is not UTF-8.
     #[error("the note is not UTF-8")]
     NotUtf8,
-    /// The note has a character below U+0020 that is no line end.
+    /// The note has a character below U+0020 other than a line end.
     #[error("a note cannot contain control characters other than line ends")]
     ControlCharacter,
-    /// The text does not end in a line end.
+    /// The text does not end with a line end.
     #[error("the text of a note must end with a line end")]
     UnfinishedText,
-    /// No empty line comes before the signatures, or no signature after it.
+    /// There is no empty line before the signatures, or no signature after it.
     #[error("the text of a note must be followed by an empty line and at least one signature")]
     NoSignatures,
-    /// A line after the last empty one is no signature.
+    /// A line after the last empty one is not a signature.
     #[error("a signature line must be a dash, a key name, and a key id and signature in base64")]
     SignatureLine,
     /// There are more than [`NOTE_SIGNATURES_MAX`] signatures.
     #[error("a note can have at most {NOTE_SIGNATURES_MAX} signatures")]
     TooManySignatures,
-    /// A key name is empty or has a character that would end it.
+    /// A key name is empty, or has a character that would end it.
     #[error("a key name cannot be empty or contain spaces, plus signs or control characters")]
     KeyName,
-    /// A key is not written as keys are.
+    /// The text of a key does not have the expected form.
     #[error("the key must be written as `{0}`")]
     KeyText(&'static str),
-    /// A key is of a type that is not supported.
+    /// The signature type of a key is not supported.
     #[error("keys of signature type {0:#04x} are not supported")]
     SignatureType(u8),
-    /// The id in a key is not that of its name and public key.
+    /// The id in the text of a key does not match its name and public key.
     #[error("the key `{name}` has the id {found}, but its text says {claimed}")]
     KeyIdMismatch {
-        /// The name in the text.
         name: String,
         /// The id in the text.
         claimed: NoteKeyId,
-        /// The id that follows from the name and the public key.
+        /// The id derived from the name and the public key.
         found: NoteKeyId,
     },
-    /// A known key did not sign this text, although a line says so.
+    /// A signature line of a known key is not valid for this text.
     #[error("the signature of the key `{name}` with the id {id} is wrong")]
-    BadSignature {
-        /// The name of the key.
-        name: String,
-        /// Its id.
-        id: NoteKeyId,
-    },
+    BadSignature { name: String, id: NoteKeyId },
     /// No known key has signed.
     #[error("no known key has signed the note")]
     NoKnownKey,
@@ -134,25 +124,25 @@ pub struct NoteSignature {
 }
 
 impl NoteSignature {
-    /// Returns the name of the key that is said to have signed.
+    /// Returns the name of the key in the line.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// Returns the id of that key.
+    /// Returns the id of the key in the line.
     #[must_use]
     pub const fn id(&self) -> NoteKeyId {
         self.id
     }
 
-    /// Returns the signature, in the form of its key's type.
+    /// Returns the signature, in the format of its type.
     #[must_use]
     pub fn signature(&self) -> &[u8] {
         &self.signature
     }
 
-    /// Returns the line of a signature that was just made.
+    /// Returns the line of a new signature.
     pub(super) const fn new(name: String, id: NoteKeyId, signature: Vec<u8>) -> Self {
         Self { name, id, signature }
     }
@@ -178,7 +168,7 @@ impl fmt::Display for NoteSignature {
     }
 }
 
-/// A text and who is said to have signed it. Only [`Note::verify`] says whether they did.
+/// A text with signature lines. The signatures are unverified until [`Note::verify`] succeeds.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Note {
     text: String,
@@ -186,10 +176,10 @@ pub struct Note {
 }
 
 impl Note {
-    /// Returns the note with that text and the signature that `sign` makes over it.
+    /// Returns a note with that text and the signature that `sign` creates.
     ///
     /// # Errors
-    /// The text does not end in a line end, or has other control characters.
+    /// The text does not end with a line end, or has other control characters.
     pub fn sign(text: String, key: &VerifierKey, sign: impl FnOnce(&[u8]) -> [u8; 64]) -> Result<Self, NoteError> {
         check_characters(&text)?;
         if !text.ends_with('\n') {
@@ -199,8 +189,7 @@ impl Note {
         unsigned.countersign(key, sign)
     }
 
-    /// Returns the note with one more signature over the same text, as where one key takes the place of
-    /// another.
+    /// Adds a signature over the same text, for example during key rotation.
     ///
     /// # Errors
     /// There are [`NOTE_SIGNATURES_MAX`] signatures already.
@@ -213,7 +202,7 @@ impl Note {
         Ok(self)
     }
 
-    /// Returns the note with a signature that others made, in the place of those by the same key. It is not checked.
+    /// Adds an existing signature, replacing those of the same key. The signature is not verified.
     ///
     /// # Errors
     /// There are [`NOTE_SIGNATURES_MAX`] signatures already.
@@ -223,17 +212,17 @@ impl Note {
         if note.signatures.len() > NOTE_SIGNATURES_MAX { Err(NoteError::TooManySignatures) } else { Ok(note) }
     }
 
-    /// Returns the note with those signatures alone that are meant.
+    /// Keeps only the signatures that the predicate accepts.
     #[must_use]
     pub fn retaining(mut self, is_meant: impl FnMut(&NoteSignature) -> bool) -> Self {
         self.signatures.retain(is_meant);
         self
     }
 
-    /// Reads a note. Its text ends before the last empty line.
+    /// Parses a note. Its text ends before the last empty line.
     ///
     /// # Errors
-    /// The bytes break a rule of signed notes, or pass a limit.
+    /// The bytes break a rule of signed notes, or exceed a limit.
     pub fn parse(bytes: &[u8]) -> Result<Self, NoteError> {
         if bytes.len() > NOTE_BYTES_MAX {
             return Err(NoteError::TooLong);
@@ -250,7 +239,7 @@ impl Note {
         Ok(Self { text: text.to_owned(), signatures })
     }
 
-    /// Returns the text, with its last line end.
+    /// Returns the text, including its last line end.
     #[must_use]
     pub fn text(&self) -> &str {
         &self.text
@@ -262,12 +251,11 @@ impl Note {
         &self.signatures
     }
 
-    /// Checks that a known key has signed, and that no signature of a known key is wrong.
-    /// Signatures of other keys are passed over. `ed25519` answers whether a public key has made
-    /// a signature over a message (RFC 8032).
+    /// Checks that at least one known key has signed, and that all signatures of known keys are valid. Signatures of
+    /// other keys are ignored. `ed25519` verifies a public key's signature over a message (RFC 8032).
     ///
     /// # Errors
-    /// No known key has signed, or one is said to have and did not.
+    /// No known key has signed, or a signature of a known key is not valid.
     pub fn verify(
         &self,
         known: &[VerifierKey],
@@ -276,11 +264,11 @@ impl Note {
         self.signers(known, ed25519).map(|_| ())
     }
 
-    /// Returns the known keys that have signed, in the order of their lines, after the checks of
-    /// [`Note::verify`].
+    /// Performs the checks of [`Note::verify`], and returns the known keys that have signed, in the order of their
+    /// lines.
     ///
     /// # Errors
-    /// As those of [`Note::verify`].
+    /// Those of [`Note::verify`].
     pub fn signers<'a>(
         &self,
         known: &'a [VerifierKey],
@@ -321,7 +309,7 @@ pub(super) fn check_name(name: &str) -> Result<(), NoteError> {
     if name.is_empty() || name.contains(ends_name) { Err(NoteError::KeyName) } else { Ok(()) }
 }
 
-/// The public half of an Ed25519 key, under the name it signs with.
+/// The public half of an Ed25519 key, with the name it signs under.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct VerifierKey {
     name: String,
@@ -330,20 +318,18 @@ pub struct VerifierKey {
 }
 
 impl VerifierKey {
-    /// Returns the key of that name.
-    ///
     /// # Errors
-    /// The name breaks the rule for key names.
+    /// The name is not a valid key name.
     pub fn new(name: &str, public_key: [u8; 32]) -> Result<Self, NoteError> {
         check_name(name)?;
         let id = key_id(name, ED25519, &public_key);
         Ok(Self { name: name.to_owned(), id, public_key })
     }
 
-    /// Reads `<name>+<id in hex>+<base64 of type and public key>`.
+    /// Parses `<name>+<id in hex>+<base64 of type and public key>`.
     ///
     /// # Errors
-    /// The text is written otherwise, of another type than Ed25519, or names a wrong id.
+    /// The format differs, the type is not Ed25519, or the id is wrong.
     pub fn parse(text: &str) -> Result<Self, NoteError> {
         let (name, claimed, public_key) = parse_key(text).ok_or(NoteError::KeyText("<name>+<id>+<base64>"))?;
         let key = Self::new(name, ed25519_key(&public_key)?)?;
@@ -351,19 +337,16 @@ impl VerifierKey {
         Ok(key)
     }
 
-    /// Returns the name.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// Returns the id.
     #[must_use]
     pub const fn id(&self) -> NoteKeyId {
         self.id
     }
 
-    /// Returns the public key.
     #[must_use]
     pub const fn public_key(&self) -> &[u8; 32] {
         &self.public_key
@@ -383,17 +366,17 @@ impl fmt::Display for VerifierKey {
     }
 }
 
-/// The keys that a verifier trusts for one ledger, all under the name of that ledger.
+/// The keys that a verifier trusts for one ledger, all with the name of that ledger.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TrustedKeys {
-    /// The key that signs today. What is newest must be signed by it.
+    /// The current signing key. The newest checkpoint must be signed by it.
     pub current: VerifierKey,
-    /// Keys that signed before it, and whose places others have taken. They count for what was kept from then.
+    /// Keys that were replaced. They are valid for checkpoints stored in their time.
     pub retired: Vec<VerifierKey>,
 }
 
 impl TrustedKeys {
-    /// Returns the key that signs today, and all others after it.
+    /// Returns the current key, followed by the retired ones.
     #[must_use]
     pub fn all(&self) -> Vec<VerifierKey> {
         std::iter::once(&self.current).chain(&self.retired).cloned().collect()
@@ -406,7 +389,7 @@ impl From<VerifierKey> for TrustedKeys {
     }
 }
 
-/// The private half of an Ed25519 key. Whoever has it can sign any history.
+/// The private half of an Ed25519 key. Its holder can sign any history.
 #[derive(Clone, PartialEq, Eq)]
 pub struct SignerKey {
     name: String,
@@ -427,11 +410,11 @@ impl SignerKey {
         Self { name: public.name.clone(), id: public.id, seed }
     }
 
-    /// Reads `PRIVATE+KEY+<name>+<id in hex>+<base64 of type and seed>`. Whether the id is right
-    /// is for [`SignerKey::verifier_key`] to say.
+    /// Parses `PRIVATE+KEY+<name>+<id in hex>+<base64 of type and seed>`. The id is checked by
+    /// [`SignerKey::verifier_key`].
     ///
     /// # Errors
-    /// The text is written otherwise, or of another type than Ed25519.
+    /// The format differs, or the type is not Ed25519.
     pub fn parse(text: &str) -> Result<Self, NoteError> {
         let (name, id, seed) = text
             .strip_prefix(SIGNER_START)
@@ -441,19 +424,18 @@ impl SignerKey {
         Ok(Self { name: name.to_owned(), id, seed: ed25519_key(&seed)? })
     }
 
-    /// Returns the text, which must stay secret.
+    /// Returns the text, which must be kept secret.
     #[must_use]
     pub fn to_secret_text(&self) -> String {
         format!("{SIGNER_START}{}", key_text(&self.name, self.id, ED25519, &self.seed))
     }
 
-    /// Returns the name.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// Returns the seed, which must stay secret.
+    /// Returns the seed, which must be kept secret.
     #[must_use]
     pub const fn seed(&self) -> &[u8; 32] {
         &self.seed
@@ -462,7 +444,7 @@ impl SignerKey {
     /// Returns the public half, given the public key that the caller derived from the seed.
     ///
     /// # Errors
-    /// The id in the text was another key's.
+    /// The id in the text belongs to another key.
     pub fn verifier_key(&self, public_key: [u8; 32]) -> Result<VerifierKey, NoteError> {
         let key = VerifierKey::new(&self.name, public_key)?;
         key.check_id(self.id)?;
@@ -480,7 +462,7 @@ pub(super) fn key_text(name: &str, id: NoteKeyId, signature_type: u8, key: &[u8;
     format!("{name}+{id}+{}", BASE64.encode(&[&[signature_type], key.as_slice()].concat()))
 }
 
-/// Splits a key at the first two plus signs, since base64 may have more.
+/// Splits a key at the first two plus signs, because base64 may contain more.
 pub(super) fn parse_key(text: &str) -> Option<(&str, NoteKeyId, Vec<u8>)> {
     let (name, rest) = text.split_once('+')?;
     let (id, key) = rest.split_once('+')?;

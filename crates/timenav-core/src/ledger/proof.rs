@@ -1,8 +1,8 @@
-//! Proofs that an entry is in a tree, and that a tree has only grown.
+//! Inclusion and consistency proofs.
 //!
-//! Making a proof is split in two: the functions named `…_nodes` say which hashes it is made of,
-//! and [`ProofNode::hash`] makes each once the caller has fetched them. So the store decides how
-//! it reads, and nothing here waits for it.
+//! Creating a proof takes two steps: the `…_nodes` functions return which hashes it consists of, and
+//! [`ProofNode::hash`] computes each one after the caller has fetched its parts. The store thus decides how to read,
+//! and nothing here blocks on it.
 
 use std::fmt::Write as _;
 
@@ -14,7 +14,7 @@ use super::{Hash, decode_base64, parse_decimal};
 #[cfg(test)]
 mod tests;
 
-/// Most hashes in an inclusion proof: one for every level of the highest tree `u64` can count.
+/// Most hashes in an inclusion proof: one for every level of the highest tree that `u64` can count.
 pub const PROOF_HASHES_MAX: usize = 64;
 
 const TLOG_PROOF_HEADER: &str = "c2sp.org/tlog-proof@v1";
@@ -24,33 +24,26 @@ const TLOG_PROOF_HEADER: &str = "c2sp.org/tlog-proof@v1";
 /// Most have one part. Those at the right edge of a tree have one for each subtree of that edge.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ProofNode {
-    /// The subtrees, each smaller than the one before.
+    /// The subtrees, each smaller than the previous one.
     pub parts: Vec<Subtree>,
 }
 
-/// Why a proof is refused, or cannot be made.
+/// Why a proof is rejected, or cannot be created.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ProofError {
-    /// There is no such entry in a tree of that size.
+    /// A tree of that size has no such entry.
     #[error("a tree of {size} entries has no entry at position {index}")]
     IndexOutOfRange {
-        /// The position that was asked for.
+        /// The requested position.
         index: u64,
-        /// The size of the tree.
         size: u64,
     },
-    /// The tree that should be the older one is the larger.
+    /// The older tree is larger than the newer one.
     #[error("a tree of {old} entries cannot grow into one of {new}")]
-    SizesReversed {
-        /// The size of the older tree.
-        old: u64,
-        /// The size of the newer tree.
-        new: u64,
-    },
-    /// Hashes are missing.
+    SizesReversed { old: u64, new: u64 },
     #[error("the proof has too few hashes")]
     TooShort,
-    /// There are more hashes than the sizes call for.
+    /// There are more hashes than the sizes require.
     #[error("the proof has too many hashes")]
     TooLong,
     /// The proof leads to another root.
@@ -65,7 +58,7 @@ pub enum ProofError {
 }
 
 impl ProofNode {
-    /// Covers the leaves of `range`, which starts where a subtree as large as it may start.
+    /// Covers the leaves from `begin` up to `end`. `begin` must be the start of a subtree of maximal size.
     fn covering(begin: u64, end: u64) -> Self {
         let mut parts = Vec::new();
         let mut begin = begin;
@@ -77,35 +70,35 @@ impl ProofNode {
         Self { parts }
     }
 
-    /// Returns the hash, after asking `hash_of` for that of every part.
+    /// Returns the hash, calling `hash_of` for each part.
     ///
     /// # Errors
-    /// Whatever `hash_of` answers.
+    /// Any error of `hash_of`.
     pub fn hash<E>(&self, hash_of: impl FnMut(Subtree) -> Result<Hash, E>) -> Result<Hash, E> {
         let hashes: Vec<Hash> = self.parts.iter().copied().map(hash_of).collect::<Result<_, E>>()?;
         Ok(fold(&hashes))
     }
 }
 
-/// The logarithm of a `u64` to base 2, which is below 64.
+/// Converts the base-2 logarithm of a `u64`, which is below 64.
 fn height_u8(height: u32) -> u8 {
     u8::try_from(height).unwrap_or(u8::MAX)
 }
 
-/// Returns the size of the left part of a tree: the largest power of two smaller than `size`,
-/// which is 2 or more. RFC 6962 §2.1.
+/// Returns the size of the left part of a tree: the largest power of two smaller than `size`, which is at least 2. RFC
+/// 6962 §2.1.
 const fn left_size(size: u64) -> u64 {
     1 << (size - 1).ilog2()
 }
 
-/// Returns what the root of a tree is made of.
+/// Returns the parts of the root of a tree.
 #[must_use]
 pub fn root_node(size: u64) -> ProofNode {
     ProofNode::covering(0, size)
 }
 
-/// Returns what the proof is made of that the entry at `index` is in the tree of `size` entries,
-/// from the leaf upward. RFC 6962 §2.1.1.
+/// Returns the parts of the proof that the entry at `index` is in the tree of `size` entries, from the leaf upward. RFC
+/// 6962 §2.1.1.
 ///
 /// # Errors
 /// There is no such entry.
@@ -129,7 +122,7 @@ pub fn inclusion_nodes(index: u64, size: u64) -> Result<Vec<ProofNode>, ProofErr
     Ok(nodes)
 }
 
-/// Returns the hashes of the proof that the leaf at `index` is among these, where all of them are at hand.
+/// Returns the inclusion proof of the leaf at `index`, given all leaf hashes.
 ///
 /// # Errors
 /// There is no such leaf.
@@ -143,8 +136,8 @@ pub fn inclusion_hashes(leaves: &[Hash], index: u64) -> Result<Vec<Hash>, ProofE
     inclusion_nodes(index, size)?.iter().map(|node| node.hash(hash_of)).collect()
 }
 
-/// Returns what the proof is made of that the tree of `new` entries starts with the tree of `old`
-/// entries. RFC 6962 §2.1.2.
+/// Returns the parts of the proof that the tree of `new` entries starts with the tree of `old` entries. RFC 6962
+/// §2.1.2.
 ///
 /// # Errors
 /// The old tree is larger than the new one.
@@ -167,7 +160,7 @@ pub fn consistency_nodes(old: u64, new: u64) -> Result<Vec<ProofNode>, ProofErro
             begin = middle;
         }
     }
-    // Where the old tree is a subtree that starts at 0, the verifier knows its hash already.
+    // If the old tree is a subtree that starts at 0, the verifier already knows its hash.
     if begin > 0 {
         nodes.push(ProofNode::covering(begin, end));
     }
@@ -175,20 +168,20 @@ pub fn consistency_nodes(old: u64, new: u64) -> Result<Vec<ProofNode>, ProofErro
     Ok(nodes)
 }
 
-/// Checks that the entry with `leaf` as its hash is at `index` in the tree of `size` entries with
-/// that root. RFC 9162 §2.1.3.2.
+/// Verifies that the entry with the leaf hash `leaf` is at `index` in the tree of `size` entries with that root. RFC
+/// 9162 §2.1.3.2.
 ///
 /// # Errors
-/// It is not, or the proof does not show it.
+/// The proof is not valid.
 pub fn verify_inclusion(index: u64, size: u64, leaf: &Hash, proof: &[Hash], root: &Hash) -> Result<(), ProofError> {
     if root_by_inclusion(index, size, leaf, proof)? == *root { Ok(()) } else { Err(ProofError::RootMismatch) }
 }
 
-/// Returns the root of the tree of `size` entries in which the entry with `leaf` as its hash is at `index`, as the proof
-/// has it. RFC 9162 §2.1.3.2.
+/// Returns the root of the tree of `size` entries that the proof leads to, given the leaf hash `leaf` at `index`. RFC
+/// 9162 §2.1.3.2.
 ///
 /// # Errors
-/// The proof is not of an entry there.
+/// The proof does not have the length for this position and size.
 pub(super) fn root_by_inclusion(index: u64, size: u64, leaf: &Hash, proof: &[Hash]) -> Result<Hash, ProofError> {
     if index >= size {
         return Err(ProofError::IndexOutOfRange { index, size });
@@ -210,11 +203,10 @@ pub(super) fn root_by_inclusion(index: u64, size: u64, leaf: &Hash, proof: &[Has
     if last > 0 { Err(ProofError::TooShort) } else { Ok(hash) }
 }
 
-/// Checks that the tree of `new_size` entries starts with the tree of `old_size` entries.
-/// RFC 9162 §2.1.4.2.
+/// Verifies that the tree of `new_size` entries starts with the tree of `old_size` entries. RFC 9162 §2.1.4.2.
 ///
 /// # Errors
-/// It does not, or the proof does not show it.
+/// The proof is not valid.
 pub fn verify_consistency(
     old_size: u64,
     old_root: &Hash,
@@ -232,11 +224,11 @@ pub fn verify_consistency(
     if root == *new_root { Ok(()) } else { Err(ProofError::NewRootMismatch) }
 }
 
-/// Returns the root of the tree of `new_size` entries that starts with the tree of `old_size` entries, as the proof has
-/// it. RFC 9162 §2.1.4.2.
+/// Returns the root of the tree of `new_size` entries that the proof leads to, given the tree of `old_size` entries
+/// that it starts with. RFC 9162 §2.1.4.2.
 ///
 /// # Errors
-/// The proof is not of such trees: the older one must have an entry, and the newer one more than the older.
+/// The proof is not valid for these trees. The older one must have an entry, and the newer one must be larger.
 pub(super) fn root_by_consistency(
     old_size: u64,
     old_root: &Hash,
@@ -246,7 +238,7 @@ pub(super) fn root_by_consistency(
     if old_size == 0 || old_size >= new_size {
         return Err(ProofError::SizesReversed { old: old_size, new: new_size });
     }
-    // A tree whose size is a power of two is its own first hash.
+    // If the size is a power of two, the root of the old tree is the first hash.
     let (first, rest) = if old_size.is_power_of_two() {
         if proof.is_empty() {
             return Err(ProofError::TooShort);
@@ -280,7 +272,7 @@ pub(super) fn root_by_consistency(
     Ok(new_hash)
 }
 
-/// Checks the cases that have an empty proof: growth from nothing, and no growth.
+/// Checks the cases with an empty proof: an empty old tree, and equal sizes.
 fn verify_without_proof(
     old_size: u64,
     old_root: &Hash,
@@ -300,33 +292,31 @@ fn verify_without_proof(
     Ok(())
 }
 
-/// Climbs over the levels where the rightmost node has no sibling: until `place` is odd or 0.
+/// Skips the levels where the rightmost node has no sibling: until `place` is odd or 0.
 fn skip_levels_without_sibling(place: u64, last: u64) -> (u64, u64) {
     let levels = if place == 0 { 0 } else { place.trailing_zeros() };
     (place >> levels, last >> levels)
 }
 
-/// A proof that an entry was logged, which needs nothing but the entry and the log's key to be
-/// checked. C2SP tlog-proof v1.
+/// A proof that an entry was logged. Verification needs only the entry and the log's key. C2SP tlog-proof v1.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TlogProof {
-    /// What the application adds. Not proven by anything; empty if there is none.
+    /// Extra data of the application, which is not covered by the proof. Empty if there is none.
     pub extra: Vec<u8>,
     /// The position of the entry.
     pub index: u64,
     /// The inclusion proof, from the leaf upward.
     pub hashes: Vec<Hash>,
-    /// The signed checkpoint, as it was issued.
+    /// The signed checkpoint, as issued.
     pub checkpoint: String,
 }
 
 /// Why a text is not a tlog proof.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum TlogProofError {
-    /// It is not UTF-8.
     #[error("the proof is not UTF-8")]
     NotUtf8,
-    /// The first line is another.
+    /// The first line differs.
     #[error("a proof must start with the line `{TLOG_PROOF_HEADER}`")]
     Header,
     /// The extra data is empty or not in base64.
@@ -335,19 +325,19 @@ pub enum TlogProofError {
     /// There is no line with the index.
     #[error("the line `index` must hold a decimal number")]
     Index,
-    /// A hash is not one.
+    /// A line is not a hash.
     #[error("each line of the proof must hold 32 bytes in base64")]
     Hash,
     /// There are more than [`PROOF_HASHES_MAX`] hashes.
     #[error("a proof can have at most {PROOF_HASHES_MAX} hashes")]
     TooManyHashes,
-    /// Nothing follows the hashes.
+    /// There is no checkpoint after the hashes.
     #[error("the hashes must be followed by an empty line and a checkpoint")]
     Checkpoint,
 }
 
 impl TlogProof {
-    /// Returns the text. Files of it end in `.tlog-proof`.
+    /// Returns the text. The file extension is `.tlog-proof`.
     #[must_use]
     pub fn to_text(&self) -> String {
         let mut text = format!("{TLOG_PROOF_HEADER}\n");
@@ -366,14 +356,14 @@ impl TlogProof {
         text
     }
 
-    /// Returns whether a file begins as a proof of some version does.
+    /// Returns whether a file starts like a proof of any version.
     #[must_use]
     pub fn begins(bytes: &[u8]) -> bool {
         bytes.starts_with(b"c2sp.org/tlog-proof@")
     }
 
-    /// Reads a proof. Whether it is true, and whether the checkpoint is signed, is for
-    /// [`verify_inclusion`] and [`Checkpoint::open`](super::Checkpoint::open) to say.
+    /// Parses a proof, without verifying it. Use [`verify_inclusion`] for the proof and
+    /// [`Checkpoint::open`](super::Checkpoint::open) for the checkpoint.
     ///
     /// # Errors
     /// The text does not have this form.

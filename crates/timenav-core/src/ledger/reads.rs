@@ -1,7 +1,7 @@
-//! The reads of a while, together in one entry.
+//! Entries of reads. One entry records the reads of some interval.
 //!
-//! Its payload hash is the root of a tree over the reads, each with a salt of its own, so that one of
-//! them can be shown to somebody, or erased, without the others.
+//! Its payload hash is the root of a tree over the reads, each with its own salt. A single read can therefore be
+//! disclosed or erased without the others.
 
 use std::borrow::Cow;
 
@@ -22,60 +22,56 @@ pub use entry::{ReadsEntry, rebuilt_leaf};
 pub use kept::{KeptReads, ReadsError, reads_in};
 pub use shown::{ReadProof, ReadProofError};
 
-/// The action of an entry that tells of reads. Its actor, subject and key are empty: each read names
-/// its own.
+/// The action of an entry of reads. Its actor, subject and key are empty, because each read has its own.
 pub const READS_ACTION: &str = "reads";
 
-/// Most reads in one entry.
 pub const READS_MAX: usize = 512;
 
-/// Longest payload of an entry of reads as it is written, in bytes.
+/// Longest original payload of an entry of reads, in bytes.
 pub const READS_PAYLOAD_BYTES_MAX: usize = 64 * 1024;
 
-/// Longest payload after reads were erased from it, in bytes: a salt stands beside each that is left.
+/// Longest payload after some reads were erased, in bytes: each remaining read is stored with its salt.
 pub const READS_OPENED_BYTES_MAX: usize = READS_PAYLOAD_BYTES_MAX + READS_MAX * OPENED_BYTES;
 
-/// Longest parameters of a read that are kept whole, and as much of the beginning of longer ones, in bytes.
+/// Parameters of a read up to this length are kept completely, longer ones are cut to it, in bytes.
 pub const READ_PARAMETERS_BYTES_MAX: usize = 256;
 
-/// What stands around a read once others were erased: `{"read":`, `,"salt":"`, 32 digits and `"}`.
+/// The bytes around a read after others were erased: `{"read":`, `,"salt":"`, 32 digits and `"}`.
 const OPENED_BYTES: usize = 8 + 9 + 2 * Salt::BYTES + 2;
 
-/// One successful read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Read<'a> {
-    /// What was read: `clock`, `monitor_events`.
+    /// The operation, such as `clock` or `monitor_events`.
     pub action: Cow<'a, str>,
     /// What the timeline's clock showed.
     pub clock_time: Instant<Virtual>,
-    /// When, by the host.
+    /// When, in host time.
     pub host_time: Instant<Wall>,
-    /// The id of the API key or session that asked.
+    /// The id of the API key or session.
     pub key: Cow<'a, str>,
-    /// What was asked for.
     pub parameters: ReadParameters<'a>,
-    /// Who asked.
+    /// The user who read.
     pub user: Cow<'a, str>,
 }
 
-/// What is kept of the parameters of a read.
+/// The parameters of a read, as kept.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ReadParameters<'a> {
     /// All of them: at most [`READ_PARAMETERS_BYTES_MAX`] bytes.
     Whole(Cow<'a, str>),
-    /// The beginning of longer ones, and what it takes to show what the rest was.
+    /// The beginning of longer parameters, and a hash that verifies the rest.
     Cut {
-        /// The beginning: as many whole characters as fit into [`READ_PARAMETERS_BYTES_MAX`] bytes.
+        /// As many whole characters as fit into [`READ_PARAMETERS_BYTES_MAX`] bytes.
         begin: Cow<'a, str>,
-        /// How long they are, in bytes.
+        /// The full length, in bytes.
         bytes: u64,
-        /// SHA-256 of all of them.
+        /// SHA-256 of the full text.
         sha256: Hash,
     },
 }
 
 impl<'a> ReadParameters<'a> {
-    /// Returns what is kept of these parameters, which are text (of JSON, in practice).
+    /// Returns the form in which these parameters are kept. They are text, in practice JSON.
     #[must_use]
     pub fn of(text: &'a str) -> Self {
         if text.len() <= READ_PARAMETERS_BYTES_MAX {
@@ -105,7 +101,7 @@ impl<'a> ReadParameters<'a> {
         let bytes = scanner.integer()?;
         scanner.expect(",\"parameters_sha256\":\"")?;
         let sha256 = scanner.hash()?;
-        // The character that did not fit has four bytes at most.
+        // The character that did not fit has at most four bytes.
         let is_cut = (READ_PARAMETERS_BYTES_MAX - 3..=READ_PARAMETERS_BYTES_MAX).contains(&kept.len());
         if is_cut && bytes > READ_PARAMETERS_BYTES_MAX as u64 {
             Ok(Self::Cut { begin: kept, bytes, sha256 })
@@ -133,10 +129,10 @@ impl<'a> Read<'a> {
         writer.into_bytes()
     }
 
-    /// Reads what [`Read::encode`] writes, and nothing else.
+    /// Parses the output of [`Read::encode`], and nothing else.
     ///
     /// # Errors
-    /// The bytes are written otherwise, or keep more of the parameters than they may.
+    /// The encoding differs, or the parameters are longer than allowed.
     pub fn decode(bytes: &'a [u8]) -> Result<Self, Malformed> {
         let mut scanner = Scanner::new(bytes)?;
         let read = Self::scan(&mut scanner)?;
@@ -144,7 +140,6 @@ impl<'a> Read<'a> {
         Ok(read)
     }
 
-    /// Returns the read, free of the bytes it was read from.
     #[must_use]
     pub fn into_owned(self) -> Read<'static> {
         Read {
@@ -185,7 +180,7 @@ impl<'a> Read<'a> {
     }
 }
 
-/// Returns SHA-256(salt ‖ read): what stands for a read in the tree, also once the read is erased.
+/// Returns SHA-256(salt ‖ read). It represents a read in the tree, even after the read is erased.
 fn digest(salt: &Salt, read: &[u8]) -> Hash {
     sha256(&[salt.as_bytes(), read])
 }

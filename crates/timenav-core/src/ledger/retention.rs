@@ -1,7 +1,7 @@
-//! How long what may be let go is kept: the policies of a timeline, and what each entry is kept for.
+//! Retention: the policies of a timeline, and how long each entry is kept.
 //!
-//! Only payloads and salts of reads and refusals are let go after a time, never a leaf. What makes state
-//! is in no class, and so is every action that this code does not know.
+//! Only payloads and salts of reads and refusals are pruned after a time, never a leaf. Entries that affect state
+//! belong to no class, and neither do actions that this code does not know.
 
 use super::canonical::{Malformed, Scanner, Writer};
 use crate::time::{Instant, Span, Wall};
@@ -12,20 +12,19 @@ mod tests;
 /// The action of an entry that sets a policy.
 pub const SET_RETENTION_ACTION: &str = "set_retention";
 
-/// What may be let go after a time.
+/// Entries that can be pruned after a time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum LetGoClass {
     /// Successful reads.
     Reads,
-    /// Attempts that were refused.
+    /// Rejected attempts.
     Refusals,
 }
 
 impl LetGoClass {
-    /// Both.
     pub const ALL: [Self; 2] = [Self::Reads, Self::Refusals];
 
-    /// Returns the class of an action; `None` for one that is in neither, and is kept forever.
+    /// Returns the class of an action; `None` if its entries are kept forever.
     #[must_use]
     pub fn of(action: &str) -> Option<Self> {
         match action {
@@ -35,7 +34,7 @@ impl LetGoClass {
         }
     }
 
-    /// Returns the word for it in records.
+    /// Returns the name in records.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -45,27 +44,24 @@ impl LetGoClass {
     }
 }
 
-/// A policy: for how much host time each class is kept, in whole seconds; `None` is forever.
+/// A policy: how long each class is kept, in whole seconds of host time. `None` is forever.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Retention {
-    /// Of reads.
     pub reads_seconds: Option<u32>,
-    /// Of refusals.
     pub refusals_seconds: Option<u32>,
 }
 
-/// The policy keeps a class for less than the configuration allows.
+/// The policy keeps a class for less than the configured minimum.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("this service is configured to keep {} for at least {floor_seconds} seconds", .class.as_str())]
 pub struct BelowFloor {
-    /// The class.
     pub class: LetGoClass,
-    /// The least that is allowed, in seconds.
+    /// The minimum, in seconds.
     pub floor_seconds: u32,
 }
 
 impl Retention {
-    /// Returns for how long a class is kept; `None` is forever.
+    /// Returns how long a class is kept; `None` is forever.
     #[must_use]
     pub fn period(&self, class: LetGoClass) -> Option<Span> {
         let seconds = match class {
@@ -75,11 +71,11 @@ impl Retention {
         seconds.and_then(|seconds| Span::from_secs(seconds.into()))
     }
 
-    /// Checks the policy against the least that the configuration allows. The interface cannot lower that:
-    /// else an operator could sweep away what they just did.
+    /// Checks the policy against the configured minimum. The API cannot lower it: otherwise an operator could prune the
+    /// evidence of their own actions.
     ///
     /// # Errors
-    /// A class is kept for less.
+    /// A class is kept for less than the minimum.
     pub fn check_floor(&self, floor_seconds: u32) -> Result<(), BelowFloor> {
         let of_class = |class| (class, self.period(class));
         let floor = Span::from_secs(floor_seconds.into());
@@ -87,7 +83,7 @@ impl Retention {
         below.map_or(Ok(()), |(class, _)| Err(BelowFloor { class, floor_seconds }))
     }
 
-    /// Returns the payload of its entry: RFC 8785 JSON with sorted keys.
+    /// Returns the payload of the entry: RFC 8785 JSON with sorted keys.
     #[must_use]
     pub fn encode(&self) -> Vec<u8> {
         let mut writer = Writer::default();
@@ -101,10 +97,10 @@ impl Retention {
         writer.into_bytes()
     }
 
-    /// Reads what [`Retention::encode`] writes, and nothing else.
+    /// Parses the output of [`Retention::encode`], and nothing else.
     ///
     /// # Errors
-    /// The bytes are written otherwise.
+    /// The encoding differs.
     pub fn decode(payload: &[u8]) -> Result<Self, Malformed> {
         let mut scanner = Scanner::new(payload)?;
         scanner.expect("{\"reads_seconds\":")?;
@@ -125,17 +121,16 @@ fn scan_seconds(scanner: &mut Scanner<'_>) -> Result<Option<u32>, Malformed> {
     u32::try_from(scanner.integer()?).map(Some).map_err(|_| wrong)
 }
 
-/// The policies of a timeline, in the order of their positions.
+/// The policies of a timeline, ordered by position.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RetentionPolicies {
     all: Vec<(u64, Retention)>,
 }
 
 impl RetentionPolicies {
-    /// None.
     pub const EMPTY: Self = Self { all: Vec::new() };
 
-    /// Adds the policy that the entry at a position sets. It comes after those that were added before.
+    /// Adds the policy that the entry at a position sets. Positions must be ascending.
     pub fn set(&mut self, position: u64, retention: Retention) {
         debug_assert!(self.all.last().is_none_or(|(last, _)| *last < position), "policies come in order");
         self.all.push((position, retention));
@@ -148,13 +143,13 @@ impl RetentionPolicies {
         Some(&self.all[at].1)
     }
 
-    /// Returns the policies with the positions of their entries, in their order.
+    /// Returns the policies with the positions of their entries, in order.
     #[must_use]
     pub fn as_slice(&self) -> &[(u64, Retention)] {
         &self.all
     }
 
-    /// Writes them as they are hashed: for each its position, and for how many seconds reads and refusals are kept.
+    /// Writes the form that is hashed: for each policy its position, and the periods of reads and refusals in seconds.
     pub(super) fn write(&self, writer: &mut Writer) {
         writer.array(&self.all, |writer, (position, retention)| {
             writer.raw("[").integer(*position);
@@ -168,25 +163,25 @@ impl RetentionPolicies {
         });
     }
 
-    /// Returns the policy in force: the last one, or that everything is kept forever.
+    /// Returns the current policy: the last one, or by default that everything is kept forever.
     #[must_use]
     pub fn in_force(&self) -> Retention {
         self.all.last().map(|(_, retention)| *retention).unwrap_or_default()
     }
 
-    /// Returns the policy in force where an entry stands, with the position of its own; `None` before the first one.
+    /// Returns the policy in force at an entry, with the policy's own position; `None` before the first one.
     #[must_use]
     pub fn in_force_at(&self, position: u64) -> Option<(u64, &Retention)> {
         let before = self.all.partition_point(|(policy, _)| *policy < position);
         before.checked_sub(1).map(|at| (self.all[at].0, &self.all[at].1))
     }
 
-    /// Returns the policy that decides how long an entry is kept, and that time; `None` where it is kept for
-    /// ever. `size` says which policies there are: those of the first so many entries.
+    /// Returns the position and period of the policy that decides how long an entry is kept; `None` if it is kept
+    /// forever. Considers the policies of the first `size` entries.
     ///
-    /// That is the longest of the policy in force where the entry stands and of all that came later, and of
-    /// equally long ones the first: a shorter policy counts only for what is recorded after it. Before the first
-    /// policy everything is kept forever.
+    /// The longest period applies, among the policy in force at the entry and all later ones; of equal ones, the first.
+    /// A shorter policy therefore only applies to entries recorded after it. Before the first policy everything is kept
+    /// forever.
     #[must_use]
     pub fn deciding(&self, class: LetGoClass, position: u64, size: u64) -> Option<(u64, Span)> {
         let in_force = self.all.partition_point(|(policy, _)| *policy < position).checked_sub(1)?;
@@ -202,23 +197,22 @@ impl RetentionPolicies {
     }
 }
 
-/// What a step of the host's clock since the last sweep says.
+/// How far the host clock moved since the last sweep.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ClockStep {
-    /// It went on as it does: what is due may be destroyed.
+    /// Within the expected interval: due payloads may be destroyed.
     Usual,
-    /// There is nothing to compare with: nothing is destroyed this time, and the instant is remembered.
+    /// There is no previous instant to compare with. Nothing is destroyed this time, and the instant is stored.
     First,
-    /// It went back. Nothing is destroyed until an operator says so.
+    /// The clock moved backward. Nothing is destroyed until an operator confirms.
     Back,
-    /// It went further than it does between two sweeps. Nothing is destroyed until an operator says so: a
+    /// The clock moved further than it does between two sweeps. Nothing is destroyed until an operator confirms: a
     /// clock that is a year ahead would empty everything.
     Leap,
 }
 
-/// Decides whether the host's clock may be trusted with destroying: sweeps, ends of timelines, outcomes to be
-/// forgotten. `last` is when that was asked last and the answer was not to wait; `usual` is the most that
-/// passes between two times.
+/// Decides whether the host clock can be trusted for destructive work: sweeps, ends of timelines, forgetting of
+/// outcomes. `last` is the previous instant at which it was trusted; `usual` is the longest expected interval.
 #[must_use]
 pub fn clock_step(last: Option<Instant<Wall>>, now: Instant<Wall>, usual: Span) -> ClockStep {
     match last {

@@ -1,4 +1,4 @@
-//! Positions of a ledger, as runs of neighbours.
+//! Ledger positions, as runs of consecutive ones.
 
 use super::canonical::{Malformed, Scanner, Writer};
 use super::leaf::SEQ_MAX;
@@ -6,11 +6,10 @@ use super::leaf::SEQ_MAX;
 #[cfg(test)]
 mod tests;
 
-/// Most runs that one record names.
+/// Most runs in one record.
 pub const POSITION_RUNS_MAX: usize = 4_096;
 
-/// Positions in rising order, none twice: runs with the first and the last position of each, and at least
-/// one position between two runs that is in neither.
+/// Positions in ascending order, without duplicates: the first and last position of each run. Adjacent runs are merged.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PositionRuns {
     runs: Vec<(u64, u64)>,
@@ -19,10 +18,10 @@ pub struct PositionRuns {
 /// Why a position cannot be added.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum RunsError {
-    /// It does not come after the last one, or no ledger has it.
+    /// It does not come after the last one, or is larger than [`SEQ_MAX`].
     #[error("positions are named in rising order, each once, up to {SEQ_MAX}")]
     Order,
-    /// It would begin one run too many: the next record names it.
+    /// It would start one run too many. It belongs in the next record.
     #[error("a record names at most {POSITION_RUNS_MAX} runs of positions")]
     Full,
 }
@@ -31,7 +30,7 @@ impl PositionRuns {
     /// Adds a position after the last one.
     ///
     /// # Errors
-    /// It is not after the last one, or there are too many runs. They stay as they are.
+    /// The position is not after the last one, or there are too many runs. Nothing changes.
     pub fn push(&mut self, position: u64) -> Result<(), RunsError> {
         if position > SEQ_MAX {
             return Err(RunsError::Order);
@@ -52,39 +51,36 @@ impl PositionRuns {
         &self.runs
     }
 
-    /// Returns how many positions there are.
+    /// Returns the number of positions.
     #[must_use]
     pub fn count(&self) -> u64 {
         self.runs.iter().map(|(first, last)| last - first + 1).sum()
     }
 
-    /// Returns whether there is none.
     #[must_use]
     pub const fn is_empty(&self) -> bool {
         self.runs.is_empty()
     }
 
-    /// Returns the last position.
     #[must_use]
     pub fn last(&self) -> Option<u64> {
         self.runs.last().map(|(_, last)| *last)
     }
 
-    /// Returns whether a position is among them.
     #[must_use]
     pub fn contains(&self, position: u64) -> bool {
         let after = self.runs.partition_point(|(first, _)| *first <= position);
         after.checked_sub(1).is_some_and(|at| position <= self.runs[at].1)
     }
 
-    /// Writes an array of pairs, as in `[[0,4],[9,9]]`.
+    /// Writes an array of pairs, such as `[[0,4],[9,9]]`.
     pub(super) fn write<'w>(&self, writer: &'w mut Writer) -> &'w mut Writer {
         writer.array(&self.runs, |writer, (first, last)| {
             writer.raw("[").integer(*first).raw(",").integer(*last).raw("]");
         })
     }
 
-    /// Reads what [`PositionRuns::write`] writes.
+    /// Parses the output of [`PositionRuns::write`].
     pub(super) fn scan(scanner: &mut Scanner<'_>) -> Result<Self, Malformed> {
         let mut next = Some(0);
         let mut runs_count = 0;

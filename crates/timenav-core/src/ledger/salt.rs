@@ -1,4 +1,4 @@
-//! The salt of a payload, and the hash that stands for both in an entry.
+//! The salt of a payload, and the payload hash of an entry.
 
 use std::fmt;
 
@@ -10,12 +10,11 @@ use super::{Hash, sha256};
 #[cfg(test)]
 mod tests;
 
-/// Sixteen random bytes, kept beside a payload and erased with it.
+/// Sixteen random bytes, stored with a payload and erased with it.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Salt([u8; 16]);
 
 impl Salt {
-    /// Length in bytes.
     pub const BYTES: usize = 16;
 
     /// Returns the salt with those bytes. They must be fresh from a secure random source.
@@ -24,21 +23,20 @@ impl Salt {
         Self(bytes)
     }
 
-    /// Returns the bytes.
     #[must_use]
     pub const fn as_bytes(&self) -> &[u8; Self::BYTES] {
         &self.0
     }
 
-    /// Returns the salt of one part of what this salt is for: the first 16 bytes of
-    /// HMAC-SHA-256(salt, number), the number as four bytes with the highest first (RFC 2104 §5 allows
-    /// to cut). Whoever is shown it learns nothing of this salt, nor of those of other parts.
+    /// Derives the salt of one part: the first 16 bytes of HMAC-SHA-256(salt, number), with the number as four bytes,
+    /// big-endian. RFC 2104 §5 permits truncation. The derived salt reveals nothing about this one, nor about those of
+    /// other parts.
     #[must_use]
     pub fn derive(&self, number: u32) -> Self {
         self.deriving()(number)
     }
 
-    /// Returns what [`Salt::derive`] does, for many parts: what is the same for all of them is hashed once.
+    /// Returns [`Salt::derive`] as a function for many parts, which shares the common part of the computation.
     pub(super) fn deriving(&self) -> impl Fn(u32) -> Self + use<> {
         let keyed = Hmac::<Sha256>::new_from_slice(&self.0).expect("HMAC takes keys of every length");
         move |number| {
@@ -50,13 +48,13 @@ impl Salt {
 }
 
 impl fmt::Debug for Salt {
-    // A salt in a log would outlive its erasure, and let an erased payload be guessed.
+    // A salt in a log would survive its erasure, and allow guessing an erased payload.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Salt(..)")
     }
 }
 
-/// Returns SHA-256(salt ‖ payload): what an entry says of its payload.
+/// Returns SHA-256(salt ‖ payload), the payload hash of an entry.
 ///
 /// Without the salt, the hash of an erased payload does not help to guess it.
 #[must_use]

@@ -1,7 +1,7 @@
-//! What of a timeline lets somebody in, moves something or lets something go, in one hash.
+//! A hash over the part of a timeline's state that affects access, movement and retention.
 //!
-//! A head statement signs it. So at a start the rows are hashed and compared, which costs as much as there
-//! are rows; and no seal stands on a single row, because an old row put back would still fit its seal.
+//! A head statement signs it. At startup all rows are therefore hashed and compared, which takes time proportional to
+//! their number. Rows have no individual signatures, because an old row could be restored together with its signature.
 
 use super::canonical::Writer;
 use super::{Hash, RetentionPolicies, sha256};
@@ -12,73 +12,67 @@ use crate::ids::{TimelineId, UserId};
 #[cfg(test)]
 mod tests;
 
-/// Before the bytes that are hashed, so that no other hash is this one.
+/// Prefix of the hashed bytes, for domain separation.
 const CONTEXT: &[u8] = b"timenav-state/v1\n";
 
-/// A timeline as it is after some entry, as far as access, movement and retention are concerned.
+/// The state of a timeline after some entry, as far as access, movement and retention are concerned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TimelineFacts<'a> {
-    /// Its clock.
     pub clock: &'a Clock,
-    /// How many there are of what is counted against limits.
+    /// The quantities that are subject to limits.
     pub counts: TimelineCounts,
-    /// For `system`, what [`DirectoryTree::root`](super::DirectoryTree::root) returned; `None` for every other.
+    /// For `system`, the result of [`DirectoryTree::root`](super::DirectoryTree::root); `None` for other timelines.
     pub directory_root: Option<Hash>,
-    /// Where it was forked from, if it was.
+    /// The parent, if it is a fork.
     pub fork: Option<ForkedFrom<'a>>,
-    /// What of its ledger is not of this service, and what of it may be let go.
+    /// Handover, adoption and retention.
     pub held: Held<'a>,
-    /// Who may do what.
     pub permissions: &'a Permissions,
-    /// What is known of its timers without looking at any, as it is kept; empty if there were never any.
+    /// The stored summary of its timers; empty if there have never been any.
     pub timers: &'a str,
 }
 
-/// How many there are on a timeline.
+/// The quantities of a timeline that are subject to limits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TimelineCounts {
-    /// Anchors that are set.
     pub anchors: u64,
-    /// Records that were sealed, erased ones too.
+    /// Sealed records, including erased ones.
     pub data: u64,
-    /// Events that stand.
+    /// Events that are not canceled.
     pub events: u64,
-    /// Inherited events that were changed on it.
+    /// Inherited events that were changed on the fork.
     pub overrides: u64,
 }
 
-/// Where a timeline was forked from.
+/// The parent of a fork.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ForkedFrom<'a> {
-    /// The other timeline.
     pub timeline_id: &'a TimelineId,
-    /// How many of its entries the fork goes on from.
+    /// The number of the parent's entries that the fork inherits.
     pub size: u64,
     /// The root over these entries.
     pub root: Hash,
 }
 
-/// What of a ledger is not of this service, and what of it may be let go. Of a timeline that was neither adopted nor handed
-/// over, and has no policy, nothing is written: its bytes are those that they always were.
+/// Handover, adoption and retention of a ledger. Nothing is encoded for a timeline without any of them, so that
+/// existing hashes remain valid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Held<'a> {
     /// Whether it was handed over to another service.
     pub is_handed_over: bool,
-    /// Whose entries it begins with, where it was adopted: the position of each entry `adopt`, and the origin there, in
-    /// rising order.
+    /// The adoptions: the position of each `adopt` entry and the origin, in ascending order.
     pub origins: &'a [(u64, &'a str)],
     /// How long reads and refusals are kept.
     pub retention: &'a RetentionPolicies,
 }
 
-/// No policy.
 static KEPT_FOREVER: RetentionPolicies = RetentionPolicies::EMPTY;
 
 impl Held<'_> {
-    /// Of a timeline that was neither adopted nor handed over, and that keeps everything forever.
+    /// Neither adopted nor handed over, and everything is kept forever.
     pub const NOTHING: Self = Held { is_handed_over: false, origins: &[], retention: &KEPT_FOREVER };
 
-    /// Returns whether there is nothing to write.
+    /// Returns whether there is nothing to encode.
     #[must_use]
     pub fn is_nothing(&self) -> bool {
         *self == Held::NOTHING
@@ -86,8 +80,8 @@ impl Held<'_> {
 }
 
 impl TimelineFacts<'_> {
-    /// Returns the bytes that are hashed, without what stands before them: RFC 8785 JSON with sorted keys.
-    /// `lease` is always `null`; it is reserved for who may move the timeline by itself.
+    /// Returns the bytes that are hashed, without the prefix: RFC 8785 JSON with sorted keys. `lease` is always `null`;
+    /// it is reserved for an exclusive right to move the timeline.
     #[must_use]
     pub fn encode(&self) -> Vec<u8> {
         let mut writer = Writer::default();
@@ -136,8 +130,7 @@ impl TimelineFacts<'_> {
         writer.into_bytes()
     }
 
-    /// Returns SHA-256(`timenav-state/v1` ‖ 0x0A ‖ [`encode`](Self::encode)): the `state_hash` of a head
-    /// statement.
+    /// Returns SHA-256(`timenav-state/v1` ‖ 0x0A ‖ [`encode`](Self::encode)): the `state_hash` of a head statement.
     #[must_use]
     pub fn hash(&self) -> Hash {
         sha256(&[CONTEXT, &self.encode()])
@@ -157,7 +150,7 @@ fn write_users<'w>(writer: &'w mut Writer, users: &std::collections::BTreeSet<Us
     writer.array(users, |writer, user| _ = writer.text(user.as_str()))
 }
 
-/// Writes when permissions expire, where any does: what nobody ever gave an end has the bytes that it always had.
+/// Writes the expiry times of grants, if any. Permissions without them keep their original encoding.
 fn write_ends(writer: &mut Writer, ends: &Ends) {
     if ends.is_empty() {
         return;

@@ -1,7 +1,7 @@
-//! Sweeps: what a retention policy lets go, named before the first byte goes.
+//! Sweeps: the payloads that a retention policy prunes, listed before the first one is destroyed.
 //!
-//! A sweep is committed first and destroys afterwards. Cut off in between, it is finished later: what is
-//! named and still there is no finding.
+//! A sweep is committed first, and then destroys. If it is interrupted, it is completed later, so a listed payload that
+//! still exists is not a finding.
 
 use std::borrow::Cow;
 
@@ -22,41 +22,39 @@ pub use audit::{PayloadFate, SweepAudit, SweepFault, SweepFaultKind};
 pub use draft::{SweepDraft, SweepOffer};
 pub use missing::MissingPayloads;
 
-/// The action of an entry that tells of a sweep.
+/// The action of an entry that records a sweep.
 pub const SWEEP_ACTION: &str = "sweep";
 
-/// An entry as sweeps see it.
+/// The part of an entry that matters to sweeps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SweptEntry<'a> {
-    /// Its position.
     pub position: u64,
-    /// What was done.
     pub action: &'a str,
     /// Host time of the recording.
     pub recorded_at: Instant<Wall>,
-    /// The hash of its bytes, from [`leaf_hash`](super::leaf_hash).
+    /// The hash of the entry's bytes, from [`leaf_hash`](super::leaf_hash).
     pub leaf_hash: Hash,
 }
 
-/// What one sweep lets go.
+/// The record of one sweep.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Sweep<'a> {
-    /// Who asked: a user, or the service itself.
+    /// The user who requested it, or the service itself.
     pub asked_by: Cow<'a, str>,
-    /// The class of everything it names.
+    /// The class of all listed entries.
     pub class: LetGoClass,
-    /// Everything it names was recorded before this host time.
+    /// All listed entries were recorded before this host time.
     pub cutoff: Instant<Wall>,
-    /// SHA-256 over the leaf hashes at its positions, one after the other.
+    /// SHA-256 over the concatenated leaf hashes at its positions.
     pub leaf_hashes: Hash,
-    /// Position of the policy that lets it go.
+    /// Position of the policy that permits it.
     pub policy: u64,
-    /// The positions; one at least.
+    /// The positions; not empty.
     pub positions: PositionRuns,
 }
 
 impl<'a> Sweep<'a> {
-    /// Returns the payload of its entry: RFC 8785 JSON with sorted keys.
+    /// Returns the payload of the entry: RFC 8785 JSON with sorted keys.
     #[must_use]
     pub fn encode(&self) -> Vec<u8> {
         let mut writer = Writer::default();
@@ -70,11 +68,10 @@ impl<'a> Sweep<'a> {
         writer.into_bytes()
     }
 
-    /// Reads what [`Sweep::encode`] writes, and nothing else. Whether it may let go what it names is for
-    /// [`SweepAudit`] to say.
+    /// Parses the output of [`Sweep::encode`], and nothing else. [`SweepAudit`] checks whether the sweep is permitted.
     ///
     /// # Errors
-    /// The bytes are written otherwise, name no position, or miscount them.
+    /// The encoding differs, there are no positions, or their count is wrong.
     pub fn decode(payload: &'a [u8]) -> Result<Self, Malformed> {
         let mut scanner = Scanner::new(payload)?;
         scanner.expect("{\"asked_by\":\"")?;
@@ -101,7 +98,6 @@ impl<'a> Sweep<'a> {
         Ok(Self { asked_by, class, cutoff, leaf_hashes, policy, positions })
     }
 
-    /// Returns the sweep, free of the bytes it was read from.
     #[must_use]
     pub fn into_owned(self) -> Sweep<'static> {
         Sweep { asked_by: self.asked_by.into_owned().into(), ..self }

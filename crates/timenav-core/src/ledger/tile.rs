@@ -1,7 +1,7 @@
-//! Where hashes are kept: tiles of 256, as in C2SP tlog-tiles 0.1.0.
+//! Storage of hashes in tiles of 256, as in C2SP tlog-tiles 0.1.0.
 //!
-//! A tile at level 0 holds leaf hashes. A tile at level *l* holds the roots of full tiles of
-//! level *l* − 1. What lies between is hashed again when it is needed.
+//! A tile at level 0 holds leaf hashes. A tile at level *l* holds the roots of full tiles of level *l* − 1. The hashes
+//! in between are recomputed when needed.
 
 use std::fmt;
 use std::ops::Range;
@@ -22,18 +22,17 @@ pub const TILE_WIDTH: u16 = 1 << TILE_HEIGHT;
 /// The highest level that a path may name.
 const LEVEL_MAX: u8 = 63;
 
-/// Names a tile.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct TileId {
-    /// Tiles between it and the leaves.
+    /// Levels of tiles between it and the leaves.
     pub level: u8,
-    /// How many tiles of this level stand to its left.
+    /// Number of tiles of this level to its left.
     pub index: u64,
 }
 
 impl TileId {
-    /// Returns how many hashes the tile has in a tree with `size` leaves: 0 for a tile that is
-    /// not there yet, [`TILE_WIDTH`] for a full one.
+    /// Returns the number of hashes in the tile for a tree with `size` leaves: 0 if the tile does not exist yet,
+    /// [`TILE_WIDTH`] if it is full.
     #[must_use]
     pub fn width(self, size: u64) -> u16 {
         let height = u32::from(self.level) * u32::from(TILE_HEIGHT);
@@ -43,15 +42,15 @@ impl TileId {
         u16::try_from(width).map_or(TILE_WIDTH, |width| width.min(TILE_WIDTH))
     }
 
-    /// Returns where hash number `offset` of this tile stands in the tree.
+    /// Returns the subtree of the hash at `offset` in this tile.
     #[must_use]
     pub const fn subtree(self, offset: u8) -> Subtree {
         Subtree { height: self.level.saturating_mul(TILE_HEIGHT), index: (self.index << TILE_HEIGHT) | offset as u64 }
     }
 }
 
-/// Returns the tile that a complete subtree can be computed from, and which of its hashes:
-/// [`tree_root`](super::tree_root) of those is the hash of the subtree.
+/// Returns the tile from which the hash of a complete subtree can be computed, and the range of its hashes: the result
+/// is their [`tree_root`](super::tree_root).
 #[must_use]
 pub fn tile_of(subtree: Subtree) -> (TileId, Range<usize>) {
     let level = subtree.height / TILE_HEIGHT;
@@ -62,16 +61,15 @@ pub fn tile_of(subtree: Subtree) -> (TileId, Range<usize>) {
     (tile, offset..offset + (1 << above))
 }
 
-/// The address of a tile: `tile/<level>/<index>`, then `.p/<width>` if it is not full.
+/// The path of a tile: `tile/<level>/<index>`, followed by `.p/<width>` if it is not full.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TilePath {
-    /// The tile.
     pub tile: TileId,
-    /// How many of its hashes are meant, from 1 to [`TILE_WIDTH`].
+    /// The number of its hashes, from 1 to [`TILE_WIDTH`].
     pub width: u16,
 }
 
-/// Why a text is not the address of a tile.
+/// Why a text is not the path of a tile.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum TileError {
     /// It does not start with `tile/` and a level.
@@ -104,8 +102,8 @@ impl FromStr for TilePath {
     }
 }
 
-/// Writes the part of an address that tiles and entry bundles share: 1234067 is
-/// `x001/x234/067`, and its first 12 hashes are `x001/x234/067.p/12`.
+/// Returns the part of a path that tiles and entry bundles share: 1234067 is `x001/x234/067`, and its first 12 hashes
+/// are `x001/x234/067.p/12`.
 #[must_use]
 pub fn index_path(index: u64, width: u16) -> String {
     let mut path = format!("{:03}", index % 1_000);
@@ -117,10 +115,10 @@ pub fn index_path(index: u64, width: u16) -> String {
     if width < TILE_WIDTH { format!("{path}.p/{width}") } else { path }
 }
 
-/// Reads what [`index_path`] writes, and nothing else: the index and the width.
+/// Parses the output of [`index_path`], and nothing else: the index and the width.
 ///
 /// # Errors
-/// The text is not written that way.
+/// The text does not have this form.
 pub fn parse_index_path(path: &str) -> Result<(u64, u16), TileError> {
     let (groups, width) = match path.split_once(".p/") {
         None => (path, TILE_WIDTH),
@@ -136,7 +134,7 @@ pub fn parse_index_path(path: &str) -> Result<(u64, u16), TileError> {
         let shifted = index.checked_mul(1_000).and_then(|index| index.checked_add(value));
         index = shifted.ok_or(TileError::Index)?;
     }
-    // Catches an `x` too many or too few, and groups of zeros in front.
+    // Rejects a wrong number of `x`, and leading groups of zeros.
     if index_path(index, TILE_WIDTH) == groups { Ok((index, width)) } else { Err(TileError::Index) }
 }
 

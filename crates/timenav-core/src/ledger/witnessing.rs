@@ -1,4 +1,4 @@
-//! What a witness is asked, and what it decides: C2SP tlog-witness, `add-checkpoint`.
+//! Requests to a witness, and its decision: C2SP tlog-witness, `add-checkpoint`.
 
 use std::fmt::Write as _;
 
@@ -14,8 +14,8 @@ mod tests;
 /// Most hashes of the proof in a request to a witness.
 pub const ADD_CHECKPOINT_HASHES_MAX: usize = 63;
 
-/// Largest body of a request to a witness, in bytes. A checkpoint with a dozen signatures has two kilobytes, and one by
-/// ML-DSA-44 has three more.
+/// Largest request body, in bytes. A checkpoint with a dozen signatures has two kilobytes, and one by ML-DSA-44 adds
+/// three more.
 pub const ADD_CHECKPOINT_BYTES_MAX: usize = 64 * 1024;
 
 const _: () = assert!(ADD_CHECKPOINT_BYTES_MAX <= NOTE_BYTES_MAX, "a note in a request can be read");
@@ -25,37 +25,35 @@ const _: () = assert!(ADD_CHECKPOINT_BYTES_MAX <= NOTE_BYTES_MAX, "a note in a r
 pub struct AddCheckpoint {
     /// The size of the checkpoint that the witness cosigned last, as far as the log knows.
     pub old_size: u64,
-    /// The proof that the checkpoint continues that one (RFC 6962 §2.1.2).
+    /// The proof that the checkpoint is consistent with that one (RFC 6962 §2.1.2).
     pub hashes: Vec<Hash>,
     /// The signed checkpoint.
     pub note: String,
 }
 
-/// Why a request to a witness cannot be read.
+/// Why the body of a request is not valid.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum AddCheckpointError {
     /// It is longer than [`ADD_CHECKPOINT_BYTES_MAX`].
     #[error("the body can have at most {ADD_CHECKPOINT_BYTES_MAX} bytes")]
     TooLong,
-    /// It is not UTF-8.
     #[error("the body is not UTF-8")]
     NotUtf8,
-    /// The first line is another.
+    /// The first line differs.
     #[error("the first line must be `old` and a decimal number without leading zeros")]
     OldSize,
-    /// A hash is none.
+    /// A line is not a hash.
     #[error("each line of the proof must be 32 bytes in base64")]
     Hash,
     /// There are more than [`ADD_CHECKPOINT_HASHES_MAX`] hashes.
     #[error("a proof can have at most {ADD_CHECKPOINT_HASHES_MAX} hashes")]
     TooManyHashes,
-    /// Nothing follows the hashes.
+    /// There is no checkpoint after the hashes.
     #[error("the proof must be followed by an empty line and a checkpoint")]
     Checkpoint,
 }
 
 impl AddCheckpoint {
-    /// Returns the body of the request.
     #[must_use]
     pub fn to_text(&self) -> String {
         let mut text = format!("old {}\n", self.old_size);
@@ -67,10 +65,10 @@ impl AddCheckpoint {
         text
     }
 
-    /// Reads the body of a request. Whether the checkpoint is one is for [`decide_witnessing`] to say.
+    /// Parses the body of a request. The checkpoint itself is checked by [`decide_witnessing`].
     ///
     /// # Errors
-    /// The body is written otherwise.
+    /// The body does not have this form.
     pub fn parse(body: &[u8]) -> Result<Self, AddCheckpointError> {
         if body.len() > ADD_CHECKPOINT_BYTES_MAX {
             return Err(AddCheckpointError::TooLong);
@@ -98,39 +96,37 @@ impl AddCheckpoint {
         Ok(Self { old_size, hashes, note: rest.to_owned() })
     }
 
-    /// Returns which log the checkpoint is of, as it says itself: the first line.
+    /// Returns the log that the checkpoint claims to be of: its first line.
     #[must_use]
     pub fn origin(&self) -> &str {
         self.note.split('\n').next().unwrap_or_default()
     }
 }
 
-/// What a witness has cosigned last of a log.
+/// The last checkpoint of a log that a witness has cosigned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Witnessed {
-    /// The size of the tree.
     pub size: u64,
-    /// Its root.
     pub root: Hash,
 }
 
 impl Default for Witnessed {
-    /// Returns what counts before anything was cosigned: the empty tree.
+    /// Returns the empty tree, for a log without cosigned checkpoints.
     fn default() -> Self {
         Self { size: 0, root: empty_root() }
     }
 }
 
-/// Why a witness does not cosign.
+/// Why a witness does not cosign. Each reason has an HTTP status.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum WitnessRefusal {
-    /// The checkpoint is no signed note, or none of a log. Answered with 400.
+    /// The checkpoint is not a signed note, or its text is not a checkpoint. Status 400.
     #[error("the checkpoint cannot be read: {0}")]
     Malformed(CheckpointError),
-    /// No known key of the log has signed, or a line says so and it is not true. Answered with 403.
+    /// No known key of the log has signed, or a signature of one is not valid. Status 403.
     #[error("{0}")]
     Unsigned(NoteError),
-    /// The proof is from a size that is larger than the checkpoint's. Answered with 400.
+    /// The old size is larger than the checkpoint's. Status 400.
     #[error("the old size {old} is larger than that of the checkpoint, {new}")]
     Reversed {
         /// The old size.
@@ -138,27 +134,27 @@ pub enum WitnessRefusal {
         /// The size of the checkpoint.
         new: u64,
     },
-    /// The last cosigned size is another one. Answered with 409 and that size.
+    /// The last cosigned size is another one. Status 409, with that size.
     #[error("the last cosigned checkpoint has {recorded} entries, not {old}")]
     Conflict {
         /// The old size in the request.
         old: u64,
-        /// The size that was cosigned last.
+        /// The last cosigned size.
         recorded: u64,
     },
-    /// An empty tree has another root than the empty one. Answered with 422.
+    /// The root of an empty tree is not the empty root. Status 422.
     #[error("a tree without entries must have the root of the empty tree")]
     NotEmpty,
-    /// The checkpoint is not shown to continue what was cosigned. Answered with 422.
+    /// The checkpoint is not proven to be consistent with the last cosigned one. Status 422.
     #[error("the checkpoint is not consistent with the last cosigned one: {0}")]
     Inconsistent(ProofError),
 }
 
-/// Decides whether a witness cosigns: returns the note and what has to be kept, before the cosignature is given out.
-/// `keys` are those of the log that the request names; `recorded` is what was cosigned last of it.
+/// Decides whether a witness cosigns. Returns the note, and the state to store before the cosignature is sent. `keys`
+/// are those of the log that the request names; `recorded` is its last cosigned checkpoint.
 ///
 /// # Errors
-/// The first reason against it, in the order in which C2SP tlog-witness checks.
+/// The first failed check, in the order of C2SP tlog-witness.
 pub fn decide_witnessing(
     request: &AddCheckpoint,
     keys: &[VerifierKey],

@@ -1,4 +1,4 @@
-//! The rows of the directory, to the byte.
+//! The encoding of directory rows.
 
 use super::super::canonical::Writer;
 use super::{Hash, sha256};
@@ -7,100 +7,81 @@ use crate::horizon::Horizon;
 use crate::ids::{KeyId, SessionId, TimelineId, UserId};
 use crate::time::{Instant, Wall};
 
-/// Before the name of a row where it is hashed.
+/// Prefix of the hashed name of a row.
 const CONTEXT: &[u8] = b"timenav-directory/v1\n";
 
-/// One row. All instants are host time; every `sha256` is of what the ledger tells of in the same way, so
-/// that the rows follow from the entries of `system`.
+/// One row. All instants are host time. Every `sha256` is the digest that the ledger records, so that the rows can be
+/// derived from the entries of `system`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DirectoryRow<'a> {
-    /// A user, and how far the user's time travel is restricted.
+    /// A user with the restriction.
     User {
-        /// The name.
         user_id: &'a UserId,
-        /// Whether the user administers the service.
+        /// Whether the user is an operator of the service.
         operator: bool,
-        /// The restriction.
         restriction: RestrictionLevel,
-        /// Since when the user is known.
         created_at: Instant<Wall>,
     },
-    /// An API key that was not revoked. A revocation removes the row: to make the key work again, the row
-    /// must be put back, and the root tells.
+    /// An API key that is not revoked. Revocation removes the row, so restoring a revoked key changes the root.
     Key {
-        /// The public id of the key.
+        /// The public id.
         key_id: &'a KeyId,
         /// SHA-256 of the whole key.
         sha256: Hash,
-        /// The user it belongs to.
         user_id: &'a UserId,
-        /// The timeline meant where a request names none.
+        /// The default timeline of requests that name none.
         timeline_id: &'a TimelineId,
-        /// What it is for, in the owner's words.
         label: &'a str,
-        /// What it may be used for, in any order; `None` for all that the user may do.
+        /// In any order; `None` for all permissions of the user.
         scopes: Option<&'a [Scope]>,
-        /// How far it sees.
+        /// A legacy horizon.
         horizon: Horizon,
-        /// When it was made.
         created_at: Instant<Wall>,
-        /// When it stops working, if it does.
         expires_at: Option<Instant<Wall>>,
     },
-    /// What is kept of a user's password.
     Password {
-        /// The user it belongs to.
         user_id: &'a UserId,
         /// SHA-256 of the salted hash, as a PHC string.
         sha256: Hash,
-        /// When it was set.
         set_at: Instant<Wall>,
     },
     /// A session that has not ended.
     Session {
-        /// The public id of the session.
+        /// The public id.
         session_id: &'a SessionId,
         /// SHA-256 of the whole secret.
         sha256: Hash,
-        /// The user it belongs to.
         user_id: &'a UserId,
-        /// How far it sees.
+        /// A legacy horizon.
         horizon: Horizon,
-        /// When the user logged in.
         created_at: Instant<Wall>,
-        /// When it was last noted that the user does something in it.
+        /// When use of the session was last recorded.
         renewed_at: Instant<Wall>,
-        /// When it ends at the latest.
+        /// The latest end.
         expires_at: Instant<Wall>,
     },
-    /// A timeline that has ended. The row is never removed, and so its name is never used again.
+    /// An ended timeline. The row is never removed, so that the name is never reused.
     Ended {
-        /// The timeline.
         timeline_id: &'a TimelineId,
-        /// How many entries it has.
+        /// Its number of entries.
         size: u64,
-        /// The root over all of them.
+        /// The root over all entries.
         root: Hash,
     },
 }
 
-/// Names a row: its kind, and an id that no other row of that kind has.
+/// The name of a row: its kind, and an id that is unique within the kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RowName<'a> {
-    /// A user.
     User(&'a UserId),
-    /// An API key.
     Key(&'a KeyId),
-    /// A user's password.
     Password(&'a UserId),
-    /// A session.
     Session(&'a SessionId),
-    /// A timeline that has ended.
     Ended(&'a TimelineId),
 }
 
 impl RowName<'_> {
-    /// Returns SHA-256(`timenav-directory/v1` ‖ 0x0A ‖ kind ‖ 0x0A ‖ id): where the row stands.
+    /// Returns SHA-256(`timenav-directory/v1` ‖ 0x0A ‖ kind ‖ 0x0A ‖ id), which determines the position of the row.
     #[must_use]
     pub fn digest(self) -> Hash {
         let (kind, id) = match self {
@@ -115,7 +96,6 @@ impl RowName<'_> {
 }
 
 impl<'a> DirectoryRow<'a> {
-    /// Returns the row's name.
     #[must_use]
     pub const fn name(&self) -> RowName<'a> {
         match self {
@@ -127,8 +107,8 @@ impl<'a> DirectoryRow<'a> {
         }
     }
 
-    /// Returns the bytes of the row: RFC 8785 JSON with sorted keys. Scopes stand from narrow to wide, none
-    /// twice.
+    /// Returns the encoding of the row: RFC 8785 JSON with sorted keys. Scopes are listed from narrow to wide, without
+    /// duplicates.
     #[must_use]
     pub fn encode(&self) -> Vec<u8> {
         let mut writer = Writer::default();
@@ -174,7 +154,7 @@ impl<'a> DirectoryRow<'a> {
         writer.into_bytes()
     }
 
-    /// Returns SHA-256 of the bytes of the row.
+    /// Returns SHA-256 of the encoding.
     #[must_use]
     pub fn digest(&self) -> Hash {
         sha256(&[&self.encode()])

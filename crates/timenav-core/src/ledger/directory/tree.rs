@@ -1,4 +1,4 @@
-//! The tree over the rows of the directory.
+//! The tree over the directory rows.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -6,26 +6,24 @@ use std::sync::Arc;
 use super::super::merkle::{empty_root, leaf_hash, node_hash};
 use super::{DirectoryRow, Hash, RowName};
 
-/// How many buckets there are.
 pub const DIRECTORY_BUCKETS: usize = 1 << BUCKET_BITS;
 
-/// The bits of a name's digest that choose the bucket.
+/// The bits of a name's digest that select the bucket.
 const BUCKET_BITS: u8 = 12;
 
-/// A name's digest and its row's.
+/// The digests of a row's name and of the row.
 type Pair = (Hash, Hash);
 
-/// The rows of a directory by their digests, and the hash over all of them.
+/// The digests of all directory rows, and the hash over them.
 ///
-/// Holds 64 bytes a row, whatever is in it. To put in, replace or remove a row shifts the pairs of one
-/// bucket; [`root`](Self::root) hashes the buckets that changed since it was last asked, and the nodes
-/// above them. A clone shares the buckets until either side changes them, and costs 4 096 counts and
-/// 256 KiB of nodes.
+/// Uses 64 bytes per row. Inserting, replacing or removing a row moves the pairs of one bucket. [`root`](Self::root)
+/// hashes only the buckets that changed since the last call, and the nodes above them. A clone shares the buckets until
+/// either side changes them; it costs 4 096 reference counts and 256 KiB of nodes.
 #[derive(Clone, Debug)]
 pub struct DirectoryTree {
-    /// Each sorted by the digests of names.
+    /// Each bucket is sorted by the digests of names.
     buckets: Vec<Arc<Vec<Pair>>>,
-    /// The nodes of the tree: node 1 is the root, and nodes 2 n and 2 n + 1 are below node n.
+    /// The nodes of the tree: node 1 is the root, and nodes 2 n and 2 n + 1 are the children of node n.
     nodes: Vec<Hash>,
     /// Buckets that changed since they were hashed.
     changed: BTreeSet<usize>,
@@ -44,19 +42,17 @@ impl Default for DirectoryTree {
 }
 
 impl DirectoryTree {
-    /// Returns how many rows there are.
     #[must_use]
     pub const fn len(&self) -> usize {
         self.rows_count
     }
 
-    /// Returns whether there are none.
     #[must_use]
     pub const fn is_empty(&self) -> bool {
         self.rows_count == 0
     }
 
-    /// Puts a row in, in the place of the one of the same name.
+    /// Inserts a row, replacing the one with the same name.
     pub fn put(&mut self, row: &DirectoryRow<'_>) {
         let pair = (row.name().digest(), row.digest());
         let bucket = self.bucket_mut(&pair.0);
@@ -69,14 +65,13 @@ impl DirectoryTree {
         }
     }
 
-    /// Returns whether there is a row of that name.
     #[must_use]
     pub fn contains(&self, name: RowName<'_>) -> bool {
         let digest = name.digest();
         self.buckets[bucket_of(&digest)].binary_search_by_key(&digest, |(name, _)| *name).is_ok()
     }
 
-    /// Takes out the row of that name. Returns whether there was one.
+    /// Removes a row. Returns whether it existed.
     pub fn remove(&mut self, name: RowName<'_>) -> bool {
         let digest = name.digest();
         let bucket = &self.buckets[bucket_of(&digest)];
@@ -94,7 +89,7 @@ impl DirectoryTree {
             self.nodes[node] = bucket_hash(&self.buckets[bucket]);
             parents.insert(node / 2);
         }
-        // From the largest number on, the nodes below each are right before it is hashed.
+        // In descending order, so that the children of a node are hashed before it.
         while let Some(node) = parents.pop_last() {
             self.nodes[node] = node_hash(&self.nodes[2 * node], &self.nodes[2 * node + 1]);
             if node > 1 {
@@ -125,8 +120,8 @@ impl<'a> FromIterator<DirectoryRow<'a>> for DirectoryTree {
     }
 }
 
-/// Returns the nodes above buckets that are all empty: those of one level are the same, so thirteen hashes are enough.
-/// There is no node 0.
+/// Returns the nodes above empty buckets. All nodes of one level are equal, so thirteen hashes are sufficient. Node 0
+/// is unused.
 fn nodes_without_rows() -> Vec<Hash> {
     let mut nodes = vec![empty_root(); 2 * DIRECTORY_BUCKETS];
     let (mut hash, mut first) = (bucket_hash(&[]), DIRECTORY_BUCKETS);
@@ -143,7 +138,7 @@ fn bucket_of(name: &Hash) -> usize {
     usize::from(u16::from_be_bytes([high, low]) >> (16 - BUCKET_BITS))
 }
 
-/// Returns the hash of a bucket: that of an entry (RFC 6962 §2.1) with its pairs, one after the other.
+/// Returns the hash of a bucket: the leaf hash (RFC 6962 §2.1) of its concatenated pairs.
 fn bucket_hash(pairs: &[Pair]) -> Hash {
     let mut bytes = Vec::with_capacity(pairs.len() * 2 * Hash::BYTES);
     for (name, row) in pairs {

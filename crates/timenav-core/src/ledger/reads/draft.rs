@@ -1,49 +1,48 @@
-//! An entry of reads on its way.
+//! Building an entry of reads.
 
 use super::super::merkle::{Frontier, leaf_hash};
 use super::{Hash, READS_MAX, READS_PAYLOAD_BYTES_MAX, Read, Salt, digest};
 
-/// The entry has no room for this read: the next entry takes it.
+/// The entry is full, and the read belongs in the next one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("an entry has at most {READS_MAX} reads in {READS_PAYLOAD_BYTES_MAX} bytes")]
 pub struct ReadsFull;
 
-/// Collects reads, one after the other, until their entry is full or is written.
+/// Collects reads until their entry is full or is written.
 #[derive(Clone, Debug)]
 pub struct ReadsDraft {
     salt: Salt,
-    /// The payload so far, without its last bracket.
+    /// The payload so far, without its closing bracket.
     payload: Vec<u8>,
     tree: Frontier,
 }
 
 impl ReadsDraft {
-    /// Returns a draft without reads. The salt is fresh, and is kept beside the payload.
+    /// Returns an empty draft. The salt must be fresh, and is stored next to the payload.
     #[must_use]
     pub fn new(salt: Salt) -> Self {
         Self { salt, payload: Vec::new(), tree: Frontier::default() }
     }
 
-    /// Returns how many reads it has.
     #[must_use]
     pub fn len(&self) -> usize {
         usize::try_from(self.tree.size()).unwrap_or(usize::MAX)
     }
 
-    /// Returns whether it has none. An entry has one at least.
+    /// Returns whether there are no reads. An entry must have at least one.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.payload.is_empty()
     }
 
-    /// Returns whether there is room for one more read. There always is in an empty draft, for one of ids and kept
+    /// Returns whether one more read fits. An empty draft has space for any read whose fields are ids and kept
     /// parameters.
     #[must_use]
     pub fn has_room_for(&self, read: &Read<'_>) -> bool {
         self.has_room(&read.encode())
     }
 
-    /// A bracket or a comma before it, and a bracket after it.
+    /// Includes a bracket or comma before the read, and a bracket after it.
     fn has_room(&self, read: &[u8]) -> bool {
         self.len() < READS_MAX && self.payload.len() + 1 + read.len() < READS_PAYLOAD_BYTES_MAX
     }
@@ -51,7 +50,7 @@ impl ReadsDraft {
     /// Adds a read.
     ///
     /// # Errors
-    /// There is no room: the entry would have too many reads, or too many bytes. It stays as it is.
+    /// The entry would have too many reads or bytes. The draft is unchanged.
     pub fn push(&mut self, read: &Read<'_>) -> Result<(), ReadsFull> {
         let bytes = read.encode();
         let number = u32::try_from(self.tree.size()).map_err(|_| ReadsFull)?;
@@ -65,7 +64,7 @@ impl ReadsDraft {
         Ok(())
     }
 
-    /// Returns the payload, and the hash that stands for it in the entry.
+    /// Returns the payload, and the payload hash of the entry.
     #[must_use]
     pub fn finish(mut self) -> (Vec<u8>, Hash) {
         debug_assert!(!self.is_empty(), "an entry has at least one read");

@@ -1,4 +1,4 @@
-//! The entry of reads: what of it must be kept, and the rest.
+//! The compact form of an entry of reads.
 
 use std::borrow::Cow;
 
@@ -6,15 +6,15 @@ use super::super::leaf::{Authority, Leaf, LeafRecord, SEQ_MAX};
 use super::{Hash, READS_ACTION};
 use crate::time::{Instant, Virtual, Wall};
 
-/// Bytes of the compact form before the directory's version.
+/// Bytes of the compact form before the directory version.
 const FIXED_BYTES: usize = 8 + 8 + Hash::BYTES;
 
-/// What an entry of reads says that does not follow from its place.
+/// The members of an entry of reads that do not follow from its position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ReadsEntry {
     /// Host time of the recording.
     pub recorded_at: Instant<Wall>,
-    /// What the timeline's clock showed then.
+    /// The timeline's clock at that time.
     pub clock_time: Instant<Virtual>,
     /// The root over the reads.
     pub payload_hash: Hash,
@@ -23,8 +23,8 @@ pub struct ReadsEntry {
 }
 
 impl ReadsEntry {
-    /// Returns what an entry says, if it is of version 2 and tells of reads: if
-    /// [`ReadsEntry::leaf`] gives it back byte by byte.
+    /// Returns the compact form of an entry of reads. Returns `None` unless it is of version 2 and [`ReadsEntry::leaf`]
+    /// reproduces it byte by byte.
     #[must_use]
     pub fn of(record: &LeafRecord<'_>) -> Option<Self> {
         let Authority { key, directory } = record.authority.as_ref()?;
@@ -40,7 +40,7 @@ impl ReadsEntry {
         })
     }
 
-    /// Returns the bytes of the entry at a place.
+    /// Returns the bytes of the entry at a position.
     #[must_use]
     pub fn leaf(&self, timeline_id: &str, seq: u64) -> Vec<u8> {
         let leaf = Leaf {
@@ -56,9 +56,9 @@ impl ReadsEntry {
         leaf.encode_v2(&Authority { key: "".into(), directory: self.directory })
     }
 
-    /// Returns 48 to 55 bytes: `recorded_at` and `clock_time` in microseconds since 1970, each as eight
-    /// bytes with a sign, the payload hash, and the directory's version without zeros in front; the
-    /// highest byte of each number first. None starts as an entry does, with `{`.
+    /// Returns 48 to 55 bytes: `recorded_at` and `clock_time` in microseconds since 1970, each as eight signed bytes,
+    /// the payload hash, and the directory version without leading zeros. All numbers are big-endian. The result never
+    /// starts with `{`, as a complete entry does.
     #[must_use]
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut bytes = Vec::with_capacity(FIXED_BYTES + 8);
@@ -70,7 +70,7 @@ impl ReadsEntry {
         bytes
     }
 
-    /// Reads what [`ReadsEntry::to_bytes`] returns, and nothing else.
+    /// Parses the output of [`ReadsEntry::to_bytes`], and nothing else.
     #[must_use]
     pub fn from_bytes(bytes: &[u8]) -> Option<Self> {
         let (recorded_at, rest) = bytes.split_first_chunk()?;
@@ -89,9 +89,8 @@ impl ReadsEntry {
     }
 }
 
-/// Returns the bytes of an entry that is kept either whole or in the compact form of
-/// [`ReadsEntry::to_bytes`]; `None` where what is kept is neither. Whether it is an entry, if it is
-/// whole, is for [`LeafRecord::decode`] to say.
+/// Returns the bytes of an entry that is stored completely or in the compact form of [`ReadsEntry::to_bytes`]. Returns
+/// `None` if it is neither. A complete entry is not validated; use [`LeafRecord::decode`] for that.
 #[must_use]
 pub fn rebuilt_leaf<'a>(kept: &'a [u8], timeline_id: &str, seq: u64) -> Option<Cow<'a, [u8]>> {
     if kept.first() == Some(&b'{') {

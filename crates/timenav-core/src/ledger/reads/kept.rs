@@ -1,4 +1,4 @@
-//! The reads of an entry as they are kept: all of them, or what is left once some were erased.
+//! The stored reads of an entry: all of them, or the remaining ones after some were erased.
 
 use super::super::canonical::{Malformed, Scanner, Writer};
 use super::super::merkle::{leaf_hash, tree_root};
@@ -12,47 +12,47 @@ pub enum ReadsError {
     /// The salt has neither 16 bytes nor none.
     #[error("the salt of reads has {} bytes, or none once some were erased, not {found}", Salt::BYTES)]
     Salt {
-        /// How many it has.
+        /// Its length.
         found: usize,
     },
-    /// There are more bytes than reads may have.
+    /// The payload is too long.
     #[error("the reads of an entry have at most {max} bytes")]
     TooLong {
-        /// [`READS_PAYLOAD_BYTES_MAX`], or [`READS_OPENED_BYTES_MAX`] once some were erased.
+        /// [`READS_PAYLOAD_BYTES_MAX`], or [`READS_OPENED_BYTES_MAX`] after some were erased.
         max: usize,
     },
     /// There is no read, or there are more than [`READS_MAX`].
     #[error("an entry has from 1 to {READS_MAX} reads")]
     Count,
-    /// The payload is written otherwise.
+    /// The encoding differs.
     #[error(transparent)]
     Malformed(#[from] Malformed),
 }
 
-/// One read, or what is left of it.
+/// One read, or its digest.
 #[derive(Clone, Debug)]
 struct KeptRead<'a> {
     digest: Hash,
-    /// The read and its salt; `None` once it was erased.
+    /// The read and its salt; `None` if it was erased.
     read: Option<(Read<'a>, Salt)>,
 }
 
 /// The reads of one entry.
 ///
-/// As long as all are there, the payload is an array of reads, and a salt of 16 bytes beside it is
-/// what theirs are derived from. To erase one, that salt must go: who has it can derive the salt of the
-/// erased read, and guess. So an array of another form takes the place of the payload, which has the
-/// salt of each read that is left, and the digest of each that is not; the salt beside it is empty.
+/// While all reads are present, the payload is an array of reads, stored with a salt of 16 bytes from which the salts
+/// of the reads are derived. Erasing a read requires destroying this salt: otherwise the salt of the erased read could
+/// be derived, and its content guessed. The payload is then replaced by an array of another form, with the salt of each
+/// remaining read and the digest of each erased one, and the stored salt is empty.
 #[derive(Clone, Debug)]
 pub struct KeptReads<'a> {
     reads: Vec<KeptRead<'a>>,
 }
 
-/// Returns the reads that a payload of either form tells of, `None` for each that was erased. Compares nothing: for who
-/// has compared the payload with its entry, and has no salt.
+/// Returns the reads of a payload of either form, `None` for each erased one. Verifies nothing: for callers that have
+/// compared the payload with its entry, and do not have the salt.
 ///
 /// # Errors
-/// It is of neither form.
+/// The payload has neither form.
 pub fn reads_in(payload: &[u8]) -> Result<Vec<Option<Read<'_>>>, Malformed> {
     let mut scanner = Scanner::new(payload)?;
     scanner.expect("[")?;
@@ -76,10 +76,10 @@ pub fn reads_in(payload: &[u8]) -> Result<Vec<Option<Read<'_>>>, Malformed> {
 }
 
 impl<'a> KeptReads<'a> {
-    /// Reads what stands beside an entry of reads: its salt, of 16 bytes or none, and its payload.
+    /// Parses the stored reads of an entry: the salt, of 16 bytes or none, and the payload.
     ///
     /// # Errors
-    /// They are not of either form, or break a limit.
+    /// They have neither form, or exceed a limit.
     pub fn parse(salt: &[u8], payload: &'a [u8]) -> Result<Self, ReadsError> {
         let master = match salt.len() {
             0 => None,
@@ -106,26 +106,26 @@ impl<'a> KeptReads<'a> {
         if reads.is_empty() { Err(ReadsError::Count) } else { Ok(Self { reads }) }
     }
 
-    /// Returns the root over all reads: what the entry must have as its payload hash.
+    /// Returns the root over all reads, which must equal the payload hash of the entry.
     #[must_use]
     pub fn root(&self) -> Hash {
         tree_root(&self.leaves())
     }
 
-    /// Returns the reads in their order, `None` for each that was erased.
+    /// Returns the reads in their order, `None` for each erased one.
     #[must_use]
     pub fn iter(&self) -> impl ExactSizeIterator<Item = Option<&Read<'a>>> {
         self.reads.iter().map(|kept| kept.read.as_ref().map(|(read, _)| read))
     }
 
-    /// Returns how many reads there were; 1 at least.
+    /// Returns the number of reads, including erased ones; at least 1.
     #[must_use]
     #[expect(clippy::len_without_is_empty, reason = "an entry has one read at least")]
     pub fn len(&self) -> usize {
         self.reads.len()
     }
 
-    /// Returns what shows that read to somebody, and no other; `None` where there is none, or it was erased.
+    /// Returns a proof that discloses one read and no other. `None` if there is no such read, or it was erased.
     #[must_use]
     pub fn prove(&self, index: usize) -> Option<ReadProof> {
         let (read, salt) = self.reads.get(index)?.read.as_ref()?;
@@ -134,8 +134,8 @@ impl<'a> KeptReads<'a> {
         Some(ReadProof { index: number, count, salt: *salt, read: read.encode(), hashes })
     }
 
-    /// Returns the payload that takes the place of this one, beside an empty salt, once the reads that
-    /// `erase` names are erased: by their number from 0, and what they are.
+    /// Returns the payload that replaces this one, with an empty salt, after erasing the reads for which `erase`
+    /// returns true. It is called with the index, from 0, and the read.
     #[must_use]
     pub fn without(&self, mut erase: impl FnMut(usize, &Read<'a>) -> bool) -> Vec<u8> {
         let mut writer = Writer::default();
@@ -158,7 +158,7 @@ impl<'a> KeptReads<'a> {
 }
 
 impl<'a> KeptRead<'a> {
-    /// Reads one item: a read where its salt is derived, else what is left of one.
+    /// Parses one item: a read if its salt is derived, otherwise a read with its salt or a digest.
     fn scan(scanner: &mut Scanner<'a>, derived: Option<Salt>) -> Result<Self, Malformed> {
         if let Some(salt) = derived {
             let (read, bytes) = Self::read(scanner)?;
@@ -177,7 +177,7 @@ impl<'a> KeptRead<'a> {
         Ok(Self { digest: digest(&salt, bytes), read: Some((read, salt)) })
     }
 
-    /// Reads a read, and returns its bytes too. They are those that it is written in, since nothing else is read.
+    /// Parses a read, and also returns its bytes. These are its canonical encoding, because no other is accepted.
     fn read(scanner: &mut Scanner<'a>) -> Result<(Read<'a>, &'a [u8]), Malformed> {
         let before = scanner.rest();
         let read = Read::scan(scanner)?;

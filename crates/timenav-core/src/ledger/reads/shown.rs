@@ -1,11 +1,11 @@
-//! One read of an entry, for somebody who may not see the others.
+//! Disclosure of a single read of an entry.
 
 use super::super::canonical::{Malformed, Scanner, Writer};
 use super::super::merkle::leaf_hash;
 use super::super::proof::{PROOF_HASHES_MAX, ProofError, verify_inclusion};
 use super::{Hash, Read, Salt, digest};
 
-/// Why a read is not shown to be among those of an entry.
+/// Why a proof is rejected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ReadProofError {
     /// The bytes are not a read.
@@ -16,27 +16,27 @@ pub enum ReadProofError {
     Proof(#[from] ProofError),
 }
 
-/// Shows that a read is among those of an entry, and tells nothing of the others.
+/// Proves that a read is part of an entry, without disclosing the others.
 ///
-/// `index` and `count` say which way the hashes go. They are not in the entry: a proof that holds shows
-/// that the read is there, not at which place among how many.
+/// `index` and `count` determine how the hashes are combined. The entry does not contain them: a valid proof shows that
+/// the read is present, but not its index or the number of reads.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ReadProof {
-    /// The number of the read, counted from 0.
+    /// The index of the read, from 0.
     pub index: u64,
-    /// How many reads the entry has.
+    /// The number of reads in the entry.
     pub count: u64,
     /// The salt of this read.
     pub salt: Salt,
-    /// What [`Read::encode`] returned.
+    /// The result of [`Read::encode`].
     pub read: Vec<u8>,
     /// The inclusion proof, from the leaf upward.
     pub hashes: Vec<Hash>,
 }
 
 impl ReadProof {
-    /// Returns how the proof is handed around: RFC 8785 JSON with sorted keys. The bytes of the read stand
-    /// in it as they are, so they must be those of a read.
+    /// Returns the encoded proof: RFC 8785 JSON with sorted keys. The bytes of the read are embedded unchanged, so they
+    /// must be a valid read.
     #[must_use]
     pub fn encode(&self) -> Vec<u8> {
         let mut writer = Writer::default();
@@ -47,11 +47,11 @@ impl ReadProof {
         writer.into_bytes()
     }
 
-    /// Reads what [`ReadProof::encode`] writes, and nothing else. Whether it is true is for
-    /// [`ReadProof::verify`] to say.
+    /// Parses the output of [`ReadProof::encode`], and nothing else, without verifying it. Use [`ReadProof::verify`]
+    /// for that.
     ///
     /// # Errors
-    /// The bytes are written otherwise.
+    /// The encoding differs.
     pub fn decode(bytes: &[u8]) -> Result<Self, Malformed> {
         let mut scanner = Scanner::new(bytes)?;
         scanner.expect("{\"count\":")?;
@@ -72,10 +72,10 @@ impl ReadProof {
         Ok(Self { index, count, salt, read, hashes })
     }
 
-    /// Checks that the read is among those of the entry with that payload hash, and returns it.
+    /// Verifies that the read is part of the entry with that payload hash, and returns it.
     ///
     /// # Errors
-    /// It is not a read, or the proof does not show it.
+    /// The bytes are not a read, or the proof is not valid.
     pub fn verify(&self, payload_hash: &Hash) -> Result<Read<'_>, ReadProofError> {
         if self.hashes.len() > PROOF_HASHES_MAX {
             return Err(ProofError::TooLong.into());

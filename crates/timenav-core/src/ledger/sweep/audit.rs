@@ -1,4 +1,4 @@
-//! Whether what is missing from a ledger may be missing.
+//! Checks whether missing payloads were allowed to be removed.
 
 use std::collections::BTreeMap;
 
@@ -10,85 +10,71 @@ use super::super::runs::PositionRuns;
 use super::{Hash, Sweep, SweptEntry};
 use crate::time::{Instant, Wall};
 
-/// Faults that are told one by one. More are counted.
+/// Faults beyond this number are only counted.
 const FAULTS_MAX: usize = 100;
 
-/// What became of an entry's payload.
+/// What happened to an entry's payload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PayloadFate {
-    /// It is there.
+    /// It exists.
     Kept,
-    /// It was erased, and an entry says so.
+    /// It was erased, according to an entry.
     Erased,
-    /// It was let go by the sweep at that position, which may do so.
-    LetGo {
-        /// Position of the sweep.
-        sweep: u64,
-    },
-    /// It is missing, and nothing allows that: `payload-mismatch`.
+    /// It was pruned by the sweep at that position, which was permitted.
+    LetGo { sweep: u64 },
+    /// It is missing without a valid reason: `payload-mismatch`.
     Unexplained,
 }
 
-/// Why a sweep does not let go what it names.
+/// Why a sweep does not justify the removal of what it lists.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SweepFaultKind {
-    /// The policy that it names is not one for this class, or does not come before it.
+    /// The policy that it names does not cover this class, or does not come before it.
     #[error("no earlier policy allows what it pruned")]
     Policy,
     /// Its cutoff is later than the policy allowed when the sweep was recorded.
     #[error("its cutoff is later than its policy allows")]
     Cutoff,
-    /// It names entries that do not come before it.
+    /// It lists entries that do not come before it.
     #[error("it lists entries that do not come before it")]
     Ahead,
-    /// It names an entry of another class.
+    /// It lists an entry of another class.
     #[error("it lists entry {position}, which belongs to another class")]
-    Class {
-        /// The entry.
-        position: u64,
-    },
-    /// It names an entry that was not recorded before its cutoff.
+    Class { position: u64 },
+    /// It lists an entry that was not recorded before its cutoff.
     #[error("it lists entry {position}, which was not recorded before its cutoff")]
-    TooYoung {
-        /// The entry.
-        position: u64,
-    },
-    /// It names an entry that a longer policy keeps.
+    TooYoung { position: u64 },
+    /// It lists an entry that a longer policy keeps.
     #[error("it lists entry {position}, which another policy keeps longer")]
-    KeptLonger {
-        /// The entry.
-        position: u64,
-    },
-    /// The leaf hashes at its positions are not those that it was made over.
+    KeptLonger { position: u64 },
+    /// The leaf hashes at its positions differ from those that it was created over.
     #[error("the leaf hashes at its positions are not the ones it lists")]
     LeafHashes,
 }
 
-/// What is wrong with a sweep.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the sweep at position {sweep}: {kind}")]
 pub struct SweepFault {
     /// Position of the sweep.
     pub sweep: u64,
-    /// What.
     pub kind: SweepFaultKind,
 }
 
-/// A sweep, and what was seen of its positions.
+/// A sweep, and the state of its audit.
 struct Audited {
     position: u64,
-    /// The last position that it names.
+    /// The last position that it lists.
     last: u64,
     class: LetGoClass,
     cutoff: Instant<Wall>,
     policy: u64,
     leaf_hashes: Hash,
-    /// Whether its policy and its cutoff are right.
+    /// Whether its policy and its cutoff are valid.
     is_sound: bool,
     hasher: Sha256,
 }
 
-/// A run of positions that a sweep names.
+/// A run of positions that a sweep lists.
 #[derive(Clone, Copy)]
 struct NamedRun {
     first: u64,
@@ -97,20 +83,21 @@ struct NamedRun {
     sweep: u64,
 }
 
-/// Compares what is missing from a ledger with what was let go.
+/// Compares missing payloads with sweeps and erasures.
 ///
-/// A sweep stands behind what it names, so a ledger is read twice: first its policies, sweeps and erasures
-/// alone, then all its entries. What is remembered grows with these records, not with the entries that they name.
-/// Whoever knows where sweeps begin may hand over each right before the first entry that it names, and end those that
-/// are read past: then those alone are remembered that name something around the entry that is read.
+/// A sweep comes after the entries that it lists, so a ledger is read twice: first only its policies, sweeps and
+/// erasures, then all its entries. Memory grows with the number of these records, not with the number of entries that
+/// they list. A caller that knows where each sweep's range begins can add it right before its first listed entry, and
+/// end it after its last. Memory is then limited to the sweeps that cover the current position.
 #[derive(Default)]
 pub struct SweepAudit {
     policies: RetentionPolicies,
-    /// By their positions.
+    /// By position.
     sweeps: BTreeMap<u64, Audited>,
-    /// By their first positions, once all are known; those that are reached are taken from the end.
+    /// In descending order of their first positions once all are known. Runs are taken from the end as they are
+    /// reached.
     runs: Vec<NamedRun>,
-    /// Those that the last entry is in, or was.
+    /// The runs that include the last entry, or have just ended.
     open: Vec<NamedRun>,
     erased: Vec<(u64, u64)>,
     is_sorted: bool,
@@ -119,19 +106,18 @@ pub struct SweepAudit {
 }
 
 impl SweepAudit {
-    /// Takes a policy, in the first reading: policies come by rising positions, and before sweeps.
+    /// Adds a policy, in the first pass. Policies must come in ascending order, and before sweeps.
     pub fn policy(&mut self, position: u64, retention: Retention) {
         self.policies.set(position, retention);
     }
 
-    /// Takes the positions that an erasure of events names, in the first reading.
+    /// Adds the positions that an erasure of events lists, in the first pass.
     pub fn erased(&mut self, positions: &PositionRuns) {
         self.erased.extend_from_slice(positions.as_slice());
         self.is_sorted = false;
     }
 
-    /// Takes a sweep before the first entry that it names: what its own entry says, where that stands, and when it was
-    /// recorded.
+    /// Adds a sweep, with its position and recording time. Must be called before the first entry that it lists.
     pub fn sweep(&mut self, position: u64, recorded_at: Instant<Wall>, sweep: &Sweep<'_>) {
         let named = self.policies.at(sweep.policy).filter(|_| sweep.policy < position);
         let policy = named.and_then(|policy| policy.period(sweep.class));
@@ -154,7 +140,7 @@ impl SweepAudit {
         self.is_sorted = false;
     }
 
-    /// Ends the sweeps that name nothing from a position on, and forgets them.
+    /// Finishes and removes the sweeps that list nothing from a position on.
     pub fn end_before(&mut self, position: u64) {
         let is_over = |_: &u64, sweep: &mut Audited| sweep.last < position;
         let over: Vec<Audited> = self.sweeps.extract_if(.., is_over).map(|(_, sweep)| sweep).collect();
@@ -168,14 +154,14 @@ impl SweepAudit {
         }
     }
 
-    /// Takes an entry, in the second reading, and says what became of its payload. Entries come by rising
-    /// positions: all of them, or the hashes that sweeps tell of are not those that were seen.
+    /// Checks an entry, in the second pass, and returns what happened to its payload. Entries must come in ascending
+    /// order and without gaps, otherwise the leaf hashes of sweeps do not match.
     pub fn entry(&mut self, entry: &SweptEntry<'_>, is_missing: bool) -> PayloadFate {
         self.sort();
         while let Some(run) = self.runs.pop_if(|run| run.first <= entry.position) {
             self.open.push(run);
         }
-        // Also those that ended in what was left out: whoever reads a part of a ledger begins in the middle.
+        // Includes runs that ended in a gap: a caller may read only part of a ledger.
         self.open.retain(|run| entry.position <= run.last);
         let mut let_go = None;
         for number in 0..self.open.len() {
@@ -196,7 +182,7 @@ impl SweepAudit {
         }
     }
 
-    /// Returns what is wrong with the sweeps, and how many faults there are beyond those that are told.
+    /// Returns the faults of sweeps, and the number of further faults that were only counted.
     #[must_use]
     pub fn finish(mut self) -> (Vec<SweepFault>, u64) {
         for sweep in std::mem::take(&mut self.sweeps).into_values() {
@@ -205,7 +191,7 @@ impl SweepAudit {
         (self.faults, self.untold)
     }
 
-    /// Returns how many runs of positions are remembered.
+    /// Returns the number of runs in memory.
     #[cfg(test)]
     pub(super) fn remembered(&self) -> usize {
         self.runs.len() + self.open.len()
@@ -217,8 +203,8 @@ impl SweepAudit {
         }
     }
 
-    /// Returns whether a sweep lets go an entry that it names; `false` where the sweep is not sound at all,
-    /// which is told already.
+    /// Returns whether a sweep permits pruning an entry that it lists; `false` if the sweep itself is not valid, which
+    /// has been reported already.
     fn check(&self, sweep: &Audited, entry: &SweptEntry<'_>) -> Result<bool, SweepFaultKind> {
         let position = entry.position;
         if LetGoClass::of(entry.action) != Some(sweep.class) {
@@ -241,14 +227,14 @@ impl SweepAudit {
         after.checked_sub(1).is_some_and(|at| position <= self.erased[at].1)
     }
 
-    /// Puts runs in order before the first entry.
+    /// Sorts the runs before the first entry.
     fn sort(&mut self) {
         if self.is_sorted {
             return;
         }
         self.runs.sort_by_key(|run| std::cmp::Reverse(run.first));
         self.erased.sort_unstable();
-        // One run a piece: what several name is joined.
+        // Overlapping and adjacent runs are merged.
         self.erased.dedup_by(|next, before| {
             let joins = next.0 <= before.1.saturating_add(1);
             if joins {

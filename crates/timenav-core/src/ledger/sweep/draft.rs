@@ -1,4 +1,4 @@
-//! A sweep on its way.
+//! Building a sweep.
 
 use sha2::{Digest, Sha256};
 
@@ -7,38 +7,37 @@ use super::super::runs::{PositionRuns, RunsError};
 use super::{Hash, Sweep, SweptEntry};
 use crate::time::{Instant, Span, Wall};
 
-/// What became of an entry that was offered to a sweep.
+/// What happened to an entry that was offered to a sweep.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SweepOffer {
-    /// The sweep names it.
+    /// The sweep lists it.
     Named,
-    /// It is kept: it is of another class, kept forever, too young, or decided by another policy.
+    /// It is kept: it is of another class, kept forever, too young, or another policy decides.
     Kept,
-    /// The sweep has no room for it: the next one takes it.
+    /// The sweep is full, and the entry belongs in the next one.
     Full,
 }
 
-/// Collects what one sweep names: entries that one policy decides about.
+/// Collects the entries of one sweep. One policy decides about all of them.
 #[derive(Clone, Debug)]
 pub struct SweepDraft<'p> {
     class: LetGoClass,
     policies: &'p RetentionPolicies,
-    /// The position at which the sweep will stand, at least.
+    /// Lower bound for the sweep's own position.
     size: u64,
     host: Instant<Wall>,
     floor: Span,
-    /// The policy, and what everything was recorded before; known from the first entry on.
+    /// The policy and the cutoff; known once the first entry is listed.
     decided: Option<(u64, Instant<Wall>)>,
     positions: PositionRuns,
     hasher: Sha256,
 }
 
 impl<'p> SweepDraft<'p> {
-    /// Returns a sweep that names nothing yet.
+    /// Returns an empty sweep.
     ///
-    /// `size` is the ledger's size and `host` the host time at which the sweep is decided; its entry must be
-    /// recorded no earlier. `floor` is the least that anything is kept, as the service is configured,
-    /// whatever the policy says.
+    /// `size` is the ledger's size and `host` the host time at which the sweep is decided; its entry must not be
+    /// recorded earlier. `floor` is the configured minimum retention, which overrides any shorter policy.
     #[must_use]
     pub fn new(
         class: LetGoClass,
@@ -51,8 +50,8 @@ impl<'p> SweepDraft<'p> {
         Self { class, policies, size, host, floor, decided, positions, hasher }
     }
 
-    /// Names an entry if it may be let go. Entries are offered by rising positions, each at most once;
-    /// one whose payload is gone already need not be.
+    /// Lists an entry if it may be pruned. Entries must be offered in ascending order, each at most once. Entries whose
+    /// payload is already gone can be omitted.
     pub fn offer(&mut self, entry: &SweptEntry<'_>) -> SweepOffer {
         if LetGoClass::of(entry.action) != Some(self.class) {
             return SweepOffer::Kept;
@@ -76,7 +75,7 @@ impl<'p> SweepDraft<'p> {
         }
     }
 
-    /// Returns the sweep, or `None` where there is nothing to let go.
+    /// Returns the sweep, or `None` if there is nothing to prune.
     #[must_use]
     pub fn finish(self, asked_by: &str) -> Option<Sweep<'_>> {
         let (policy, cutoff) = self.decided?;

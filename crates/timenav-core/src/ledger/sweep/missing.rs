@@ -1,4 +1,4 @@
-//! What is missing from a ledger that is read once, until a later entry says why.
+//! Missing payloads of a ledger that is read in a single pass, until a later entry explains them.
 
 use std::collections::BTreeMap;
 
@@ -17,10 +17,10 @@ struct Missing {
     leaf_hash: Hash,
 }
 
-/// Payloads that are missing and that no entry has explained so far, of a ledger that is read once, by rising
-/// positions. What is remembered grows with what is missing.
+/// Missing payloads that no entry has explained so far, of a ledger that is read once in ascending order. Memory grows
+/// with the number of missing payloads.
 ///
-/// A sweep is compared with what is missing of what it names: of what is still there, nothing is known any more.
+/// A sweep is compared only with those of its entries whose payload is missing, because the others are not remembered.
 /// [`SweepAudit`] reads a ledger twice and compares everything.
 #[derive(Clone, Debug, Default)]
 pub struct MissingPayloads {
@@ -29,38 +29,37 @@ pub struct MissingPayloads {
 }
 
 impl MissingPayloads {
-    /// Takes an entry whose payload is missing.
+    /// Adds an entry whose payload is missing.
     pub fn add(&mut self, entry: &SweptEntry<'_>) {
         let SweptEntry { position, action, recorded_at, leaf_hash } = *entry;
         let (class, is_erasable) = (LetGoClass::of(action), is_erasable(action));
         self.missing.insert(position, Missing { class, is_erasable, recorded_at, leaf_hash });
     }
 
-    /// Takes a policy. One that does not come after those before it is none.
+    /// Adds a policy. Ignored unless it comes after the previous ones.
     pub fn policy(&mut self, position: u64, retention: Retention) {
         if self.policies.as_slice().last().is_none_or(|(last, _)| *last < position) {
             self.policies.set(position, retention);
         }
     }
 
-    /// Says that an erasure of events names one. Returns whether that explains a missing payload: it does of none that
-    /// tells of something else.
+    /// Marks a position as erased by an erasure of events. Returns whether this explains a missing payload, which it
+    /// does only for entries about events.
     pub fn remove(&mut self, position: u64) -> bool {
         let is_named = self.missing.get(&position).is_some_and(|missing| missing.is_erasable);
         is_named && self.missing.remove(&position).is_some()
     }
 
-    /// Takes what an erasure of events names. Returns how many of the missing payloads that explains.
+    /// Applies an erasure of events. Returns how many missing payloads it explains.
     pub fn erased(&mut self, positions: &PositionRuns) -> u64 {
         let named = self.in_runs(positions);
         named.into_iter().map(|(position, _)| u64::from(self.remove(position))).sum()
     }
 
-    /// Takes a sweep: what its entry says, where that stands, and when it was recorded. Returns how many of the missing
-    /// payloads it lets go.
+    /// Applies a sweep, with its position and recording time. Returns how many missing payloads it explains.
     ///
     /// # Errors
-    /// It names what it may not let go. Nothing is explained by it then.
+    /// It lists an entry that may not be pruned. Nothing is explained by it.
     pub fn sweep(&mut self, position: u64, recorded_at: Instant<Wall>, sweep: &Sweep<'_>) -> Result<u64, SweepFault> {
         let mut audit = SweepAudit::default();
         for (policy, retention) in self.policies.as_slice() {
@@ -88,11 +87,12 @@ impl MissingPayloads {
         Ok(let_go.len() as u64)
     }
 
-    /// Takes a sweep that comes after `size` entries, of which alone the policies are known: it may rely on one that came
-    /// later, which keeps what is here for longer or not for shorter. Returns how many of the missing payloads it lets go.
+    /// Applies a sweep that comes after the first `size` entries, when only the policies of these are known. It may
+    /// rely on a later policy, which can keep these entries for longer, but not for shorter. Returns how many missing
+    /// payloads it explains.
     ///
     /// # Errors
-    /// It names what it may not let go, as far as that is known. Nothing is explained by it then.
+    /// It lists an entry that may not be pruned, as far as that is known. Nothing is explained by it.
     pub fn later_sweep(
         &mut self,
         size: u64,
@@ -123,18 +123,17 @@ impl MissingPayloads {
         Ok(named.len() as u64)
     }
 
-    /// Returns whether the payload at a position is missing and not explained.
+    /// Returns whether the payload at a position is missing and unexplained.
     #[must_use]
     pub fn contains(&self, position: u64) -> bool {
         self.missing.contains_key(&position)
     }
 
-    /// Returns the positions at which payloads are missing, and nothing has explained it.
+    /// Returns the positions of missing and unexplained payloads.
     pub fn positions(&self) -> impl Iterator<Item = u64> {
         self.missing.keys().copied()
     }
 
-    /// Returns how many there are.
     #[must_use]
     pub fn count(&self) -> usize {
         self.missing.len()
@@ -147,7 +146,7 @@ impl MissingPayloads {
     }
 }
 
-/// Returns an action of a class.
+/// Returns an action of the class.
 const fn word(class: LetGoClass) -> &'static str {
     match class {
         LetGoClass::Reads => "read",
