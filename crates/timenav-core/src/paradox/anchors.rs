@@ -1,7 +1,7 @@
-//! Fixed anchors, and what stood when they were set (P13).
+//! Fixed anchors, and the state of earlier events when they were set (P13).
 //!
-//! What an anchor stands for is broken as long as an event that stood when it was set, and lies
-//! before its moment, does not stand as it did then. Put back as it was, it is whole again.
+//! An anchor is broken as long as an event that existed when it was set, and lies before its moment, differs from its
+//! state at that time. Restoring the event repairs the anchor.
 
 use super::graph::{Graph, Row};
 use super::kinds::Grade;
@@ -10,15 +10,13 @@ use super::uncertain::{Uncertain, graded};
 use crate::ids::AnchorId;
 use crate::time::{Instant, Virtual};
 
-/// The fixed anchors of a timeline.
 #[derive(Debug, Default)]
 pub(super) struct Anchors {
     set: Vec<Anchor>,
-    /// What stood of events that were changed since.
+    /// The earlier states of events that have changed since.
     pins: Map<u32, Vec<Pin>>,
 }
 
-/// One fixed anchor.
 #[derive(Debug)]
 pub(super) struct Anchor {
     pub(super) id: AnchorId,
@@ -26,7 +24,7 @@ pub(super) struct Anchor {
     pub(super) timestamp: Instant<Virtual>,
 }
 
-/// What stood of an event when an anchor was set.
+/// The state of an event when an anchor was set.
 #[derive(Clone, Copy, Debug)]
 struct Pin {
     anchor: u32,
@@ -34,29 +32,28 @@ struct Pin {
     grade: Grade,
 }
 
-/// Returns all that a row says, as far as two can be compared.
+/// Returns the comparable content of a row.
 fn says(row: &Row) -> (u64, u32, Option<u64>) {
     (row.content, row.source, row.rare.sequence)
 }
 
 impl Anchors {
-    /// Sets an anchor. They are set in the order of the ledger.
+    /// Adds an anchor. Anchors are added in ledger order.
     pub(super) fn push(&mut self, anchor: Anchor) {
         self.set.push(anchor);
     }
 
-    /// Takes back the anchor set last.
+    /// Removes the last anchor.
     pub(super) fn pop(&mut self) {
         self.set.pop();
     }
 
-    /// Returns an anchor by its number.
     pub(super) fn get(&self, anchor: u32) -> Option<&Anchor> {
         self.set.get(anchor as usize)
     }
 
-    /// Takes note of what stood of an event that changes now, for the anchors set meanwhile.
-    /// Returns how many notes there were.
+    /// Before an event changes, records its state for the anchors set since its last change. Returns the previous
+    /// number of pins of the event.
     pub(super) fn pin(&mut self, graph: &Graph, event: u32, changes_at: u64) -> usize {
         let before = self.pins.get(&event).map_or(0, Vec::len);
         if self.set.is_empty() || !graph.is_live(event) {
@@ -78,14 +75,14 @@ impl Anchors {
         before
     }
 
-    /// Forgets all notes about an event but the first ones.
+    /// Removes all pins of an event but the first `count`.
     pub(super) fn unpin(&mut self, event: u32, count: usize) {
         if let Some(pins) = self.pins.get_mut(&event) {
             pins.truncate(count);
         }
     }
 
-    /// Adds the anchors that an event as it stands breaks.
+    /// Adds the anchors that the current state of an event breaks.
     pub(super) fn sites_of(&self, graph: &Graph, event: u32, sites: &mut Vec<Site>) {
         let Some(pins) = self.pins.get(&event).filter(|pins| !pins.is_empty()) else { return };
         let (is_live, now) = (graph.is_live(event), says(&graph.read(event)));

@@ -1,4 +1,4 @@
-//! A view of all records at once.
+//! Building a view from all records at once.
 
 use super::graph::NEVER;
 use super::pairs::Facts;
@@ -7,25 +7,25 @@ use super::settings::Settings;
 use super::site::{Found, Site};
 use super::view::View;
 
-/// About how much there will be, so that room is made once.
+/// Approximate sizes, for allocating once.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SizeHint {
-    /// Events and interventions.
+    /// Number of events and interventions.
     pub events: usize,
-    /// Causes that they name.
+    /// Number of their causes.
     pub causes: usize,
-    /// Bytes of their ids.
+    /// Total bytes of their ids.
     pub id_bytes: usize,
 }
 
-/// A view that is being made of all records at once.
+/// Builds a view from all records at once.
 #[derive(Debug)]
 pub struct Builder {
     view: View,
 }
 
 impl Builder {
-    /// Begins a view with room for so much.
+    /// Returns an empty builder with capacity for that many records.
     #[must_use]
     pub fn new(settings: Settings, hint: SizeHint) -> Self {
         let mut view = View::new(settings);
@@ -35,12 +35,12 @@ impl Builder {
         Self { view }
     }
 
-    /// Takes in the next record of the ledger.
+    /// Adds the next record of the ledger.
     pub fn add(&mut self, record: &Record<'_>) {
         self.view.enter(record);
     }
 
-    /// Returns the view, with all that is to be found in it.
+    /// Finds all paradoxes, and returns the view.
     #[must_use]
     pub fn finish(self) -> View {
         let mut view = self.view;
@@ -50,7 +50,7 @@ impl Builder {
 }
 
 impl View {
-    /// Returns the view after all of these records, in the order of the ledger.
+    /// Returns the view after all of these records, in ledger order.
     #[must_use]
     pub fn build<'a>(settings: Settings, records: impl IntoIterator<Item = Record<'a>>) -> Self {
         let mut builder = Builder::new(settings, SizeHint::default());
@@ -58,10 +58,9 @@ impl View {
         builder.finish()
     }
 
-    /// Finds all paradoxes in what stands once more, all at once. Nothing changes by it, unless the
-    /// view is wrong.
+    /// Finds all paradoxes of the current state again. This changes nothing unless the view is wrong.
     pub fn find_again(&mut self) {
-        // What only the order of records showed was found as they came.
+        // Paradoxes that depend on the order of records were found as the records were added.
         let streamed = |site: &Site| matches!(site, Site::Late { .. } | Site::Jump { .. });
         let kept: Vec<Site> = self.found.iter().filter(streamed).collect();
         self.found = Found::default();
@@ -94,8 +93,8 @@ impl View {
         self.sequences.build(&self.graph, &mut self.found);
     }
 
-    /// Returns whether a node stands after all its causes, and they stand: most do, and are judged
-    /// by little memory. That needs times that are known exactly.
+    /// Returns whether a node exists and comes after all its causes, which also exist. Most nodes do, and this check
+    /// touches little memory. Requires exact times.
     fn is_plain(&self, starts: &[i64], node: u32) -> bool {
         let start = starts[node as usize];
         let is_after = |cause: u32| starts[cause as usize] != NEVER && starts[cause as usize] <= start;

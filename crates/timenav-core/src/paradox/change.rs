@@ -1,5 +1,5 @@
-//! What a record makes and heals, before it happens or as it does; and taking it back, so that a view can be asked what
-//! would be.
+//! The paradoxes that a record creates and resolves, computed before or while applying it. Steps are undone to evaluate
+//! hypothetical records.
 
 use super::negation::Negation;
 use super::record::Record;
@@ -8,17 +8,16 @@ use super::told::Paradox;
 use super::undo::{NameCounts, Undo};
 use super::view::View;
 
-/// What some records make and heal. Both are in the order of [`super::List`].
+/// The paradoxes that records create and resolve, both in the order of [`super::List`].
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Delta {
-    /// Paradoxes that are there now and were not before.
+    /// New paradoxes.
     pub made: Vec<Paradox>,
-    /// Paradoxes that were there before and are not now, as they were.
+    /// Resolved paradoxes, as they were before.
     pub healed: Vec<Paradox>,
 }
 
 impl Delta {
-    /// Returns whether nothing was made or healed.
     #[must_use]
     pub const fn is_empty(&self) -> bool {
         self.made.is_empty() && self.healed.is_empty()
@@ -26,13 +25,13 @@ impl Delta {
 }
 
 impl View {
-    /// Takes in the next record of the ledger.
+    /// Applies the next record of the ledger.
     pub fn apply(&mut self, record: &Record<'_>) -> Delta {
         self.apply_all(std::slice::from_ref(record))
     }
 
-    /// Takes in the next records of the ledger, as one change: what one of them makes and another
-    /// heals is in neither list.
+    /// Applies the next records of the ledger as one change. A paradox that one record creates and another resolves is
+    /// in neither list.
     pub fn apply_all(&mut self, records: &[Record<'_>]) -> Delta {
         let names = self.name_counts();
         self.undo.clear();
@@ -44,7 +43,7 @@ impl View {
             self.undo.clear();
             return Delta { made, healed: Vec::new() };
         }
-        // What was healed can be told only while it is there.
+        // Resolved paradoxes can only be described in the state before the change.
         self.take_back(names);
         let healed = self.tell_all(healed);
         self.enter_all(records);
@@ -52,8 +51,8 @@ impl View {
         Delta { made, healed }
     }
 
-    /// Returns what these records would make and heal, were they the next ones of the ledger.
-    /// Afterwards the view is as it was.
+    /// Returns the paradoxes that these records would create and resolve if they came next. The view is unchanged
+    /// afterwards.
     pub fn what_if(&mut self, records: &[Record<'_>]) -> Delta {
         let names = self.name_counts();
         self.undo.clear();
@@ -72,13 +71,13 @@ impl View {
         }
     }
 
-    /// Returns how many names there are now.
+    /// Returns the current number of names of each kind.
     pub(super) fn name_counts(&self) -> NameCounts {
         let [ids, actors, things] = [&self.ids, &self.actors, &self.things].map(super::names::Names::count);
         NameCounts([ids, actors, things, self.values.count(), self.sources.count(), self.places.count()])
     }
 
-    /// Takes back all steps that were noted, and the names that they brought.
+    /// Undoes all recorded steps, and removes the names added by them.
     pub(super) fn take_back(&mut self, NameCounts(counts): NameCounts) {
         for undo in std::mem::take(&mut self.undo).into_iter().rev() {
             self.take_back_one(undo);
@@ -96,7 +95,7 @@ impl View {
     fn take_back_one(&mut self, undo: Undo) {
         match undo {
             Undo::Row { node, row, pins } => {
-                // The pins go with the sites that they make, and so between them.
+                // Pins affect sites, so sites are removed before the pins and added after.
                 let mut sites = Vec::new();
                 self.anchors.sites_of(&self.graph, node, &mut sites);
                 self.found.toggle_all(&sites, false);

@@ -1,4 +1,4 @@
-//! What an event says, as numbers that can be compared.
+//! Content hashes of events.
 
 use std::hash::{BuildHasher, Hash, Hasher};
 
@@ -11,8 +11,7 @@ fn hasher() -> impl Hasher {
     FixedState::with_seed(0).build_hasher()
 }
 
-/// Returns a hash of all that an event says but who it is: not its id, its source, and the number
-/// that the source gave it.
+/// Returns a hash of an event's content. Excludes its id, its source, and the source's sequence number.
 pub(super) fn content_of(draft: &EventDraft) -> u64 {
     let EventDraft { event_id: _, time, end_time, precision, description, name, location, geo, .. } = draft;
     let EventDraft { causes, actors, kind, asserts, attributes, source: _, sequence: _, .. } = draft;
@@ -33,8 +32,8 @@ pub(super) fn content_of(draft: &EventDraft) -> u64 {
     hasher.finish()
 }
 
-/// Returns a hash of who did what, or `None` for an event of which that is not enough to take
-/// another one for the same: it names neither actor nor itself, or no place.
+/// Returns a hash of actors, kind and name. Returns `None` if the event has neither actors nor a name, or no place:
+/// that is not enough to consider another event a duplicate.
 pub(super) fn who_of(draft: &EventDraft) -> Option<u64> {
     let is_somewhere = draft.geo.is_some() || draft.location.is_some();
     let is_somebody = !draft.actors.is_empty() || draft.name.is_some();

@@ -1,15 +1,15 @@
-//! Paradoxes in a sentence.
+//! One-sentence explanations of paradoxes.
 
 use super::kinds::{Grade, Kind};
 use super::stream::Jumped;
 use super::told::{Step, Taken, TimerTold, Witness};
 use crate::time::Span;
 
-/// Events of a cycle or a path that are named in a sentence.
+/// Number of events of a cycle or path that are named in a sentence.
 const NAMED_MAX: usize = 6;
 
 impl Witness {
-    /// Returns the witness as a sentence for people.
+    /// Returns the witness as a sentence for humans.
     pub(super) fn explain(&self, kind: Kind, grade: Grade) -> String {
         match self {
             Self::Edge { .. } => self.explain_edge(grade),
@@ -119,7 +119,7 @@ impl Witness {
     }
 }
 
-/// Says how many more events hang on an orphan.
+/// Phrases how many more events depend on an orphan.
 fn others(impact: usize) -> String {
     match impact {
         0 => String::new(),
@@ -132,7 +132,7 @@ fn timer_name(timer: &TimerTold) -> String {
     timer.timer_id.as_ref().map_or_else(|| "a timer".to_owned(), |timer_id| format!("the timer `{timer_id}`"))
 }
 
-/// Says why the moment of a firing does not come any more, of its timer.
+/// Phrases why the moment of a firing is gone.
 fn taken_words(TimerTold { due, taken, .. }: &TimerTold) -> String {
     match taken {
         Some(Taken::Cancelled(at)) => format!("which was cancelled at {at} on the clock, before it fired at {due}"),
@@ -179,7 +179,7 @@ fn jump([before, after]: [u64; 2], jumped: Jumped, grade: Grade) -> String {
     }
 }
 
-/// Writes the first and the last names of a way, with an arrow between each two.
+/// Joins the first and the last names of a path with arrows.
 fn chain(names: &[&str], length: usize) -> String {
     let quoted = |name: &&str| format!("`{name}`");
     if names.len() <= NAMED_MAX && names.len() == length {
@@ -200,7 +200,7 @@ fn source_name(source: Option<&str>) -> String {
     source.map_or_else(|| "records without a source".to_owned(), |source| format!("source `{source}`"))
 }
 
-/// Writes a length of time in the largest units that say something.
+/// Formats a span in its two largest non-zero units.
 fn length(span: Span) -> String {
     let micros = span.micros().unsigned_abs();
     let (days, rest) = (micros / 86_400_000_000, micros % 86_400_000_000);

@@ -1,4 +1,4 @@
-//! What firings of timers make and heal in a view.
+//! Paradoxes that timer firings create and resolve.
 
 use super::firings::Firing;
 use super::kinds::Grade;
@@ -12,14 +12,14 @@ use crate::ids::{AnchorId, EventId};
 use crate::timers::Fallen;
 
 impl View {
-    /// Takes in what happened to timers.
+    /// Applies a timer record.
     pub(super) fn of_timers(&mut self, record: &TimerRecord<'_>) {
         match *record {
             TimerRecord::Begins { base } => self.firings.base = base,
             TimerRecord::Set { entry, timer_id } => self.firings.name(entry, timer_id),
             TimerRecord::Fired { position, firing_id, fallen } => self.fired(position, firing_id, fallen),
             TimerRecord::Changed { position, timer, clock_at, schedule } => {
-                // What the timer still has comes again, in another round.
+                // Moments that the timer still has recur, in another round.
                 let has = |one: &Firing| schedule.is_some_and(|schedule| schedule.has(one.due));
                 let again = self.firings.of_timer(timer, |one| one.due > clock_at && has(one));
                 let gone = self.firings.of_timer(timer, |one| one.due > clock_at && !has(one));
@@ -47,7 +47,7 @@ impl View {
         }
     }
 
-    /// Has firings occur as they did when an anchor was set. Those that came later do not.
+    /// Restores the firings that existed when an anchor was set, and revokes the later ones.
     fn returned(&mut self, position: u64, anchor_id: &AnchorId) {
         self.note(|view| Undo::Return(view.firings.returned));
         let Some((back, gone)) = self.firings.return_to(anchor_id, position) else { return };
@@ -63,7 +63,7 @@ impl View {
         }
     }
 
-    /// Lets a firing stand in place of what was known of it, and finds what that makes and heals.
+    /// Replaces a firing, and updates the paradoxes that it is part of.
     fn put_firing(&mut self, node: u32, firing: Firing) {
         self.note(|view| Undo::Firing { node, before: view.firings.get(node).cloned() });
         self.set_firing(node, Some(firing));
@@ -83,7 +83,7 @@ impl View {
         self.found.toggle_all(&sites, true);
     }
 
-    /// Adds all paradoxes that a firing shows: in the event that it recorded, and in those that name it.
+    /// Adds all paradoxes of a firing: with the event that it recorded, and with the events that name it.
     fn firing_sites(&self, node: u32, sites: &mut Vec<Site>) {
         sites.extend(self.own_firing_site(node));
         if !self.graph.is_known(node) {
@@ -92,15 +92,15 @@ impl View {
         }
     }
 
-    /// Returns the paradox of an event with the firing that recorded it. An event cannot be early or orphaned by itself, so
-    /// a cause that is its own effect is its firing.
+    /// Returns the paradox between an event and the firing that recorded it. An event cannot be early or orphaned
+    /// relative to itself, so a cause that equals its effect denotes the firing.
     pub(super) fn own_firing_site(&self, event: u32) -> Option<Site> {
         let is_event = self.graph.is_live(event) && !self.graph.is_intervention(event);
         let firing = self.firings.get(event).filter(|_| is_event)?;
         self.effect_site(firing, event, true, event)
     }
 
-    /// Returns the paradox of what a firing caused.
+    /// Returns the paradox between a firing and its effect.
     pub(super) fn effect_site(&self, firing: &Firing, cause: u32, requires: bool, effect: u32) -> Option<Site> {
         if firing.taken().is_some() {
             return requires.then_some(Site::Orphan { cause, effect });
@@ -110,7 +110,7 @@ impl View {
         Some(Site::Early { cause, effect, grade })
     }
 
-    /// Returns the node of the firing that a paradox tells of, if its cause is one.
+    /// Returns the firing that is the cause in a paradox, if it is one.
     pub(super) fn firing_of(&self, cause: u32, effect: u32) -> Option<u32> {
         let is_firing = cause == effect || !self.graph.is_known(cause);
         (cause != NONE && is_firing && self.firings.get(cause).is_some()).then_some(cause)

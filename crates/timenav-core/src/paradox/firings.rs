@@ -1,7 +1,7 @@
-//! Firings of timers: what they caused, and whether their moments still come.
+//! Timer firings: their effects, and whether they still occur.
 //!
-//! A firing is no event. Events name it as a cause by its id, and the event that a timer records is an effect of the firing
-//! whose id it has, without naming it. A firing occurs until its moment is taken back.
+//! A firing is not an event. Events name it as a cause by its id. The event that a timer records has the same id, and
+//! is an effect of the firing without naming it. A firing occurs until its moment is revoked.
 
 use super::site::Map;
 use super::told::{Taken, TimerTold};
@@ -15,16 +15,16 @@ pub(super) struct Firings {
     pub(super) base: u64,
     timers: Map<u64, Timer>,
     of: Map<u32, Firing>,
-    /// Where anchors were set.
+    /// Positions at which anchors were set.
     anchors: Map<AnchorId, u64>,
-    /// The anchor and the position of the last return, of which there may be several records.
+    /// The anchor and the position of the last return. One return can have several records.
     pub(super) returned: Option<(u64, u64)>,
 }
 
 #[derive(Debug, Default)]
 struct Timer {
     id: Option<TimerId>,
-    /// Its firings, as they came.
+    /// In the order of the ledger.
     fired: Vec<u32>,
 }
 
@@ -34,18 +34,18 @@ pub(super) struct Firing {
     pub(super) round: u32,
     pub(super) due: Instant<Virtual>,
     pub(super) position: u64,
-    /// When it was taken back and came again, in the order of the ledger. Most never are.
+    /// When it was revoked and restored, in ledger order. Most firings never are.
     pub(super) changes: Vec<(u64, Option<Taken>)>,
 }
 
 impl Firing {
-    /// Returns where it was taken back, and how, if it does not occur any more.
+    /// Returns when and how it was revoked, if it does not occur anymore.
     pub(super) fn taken(&self) -> Option<(u64, Taken)> {
         let (position, taken) = self.changes.last()?;
         Some((*position, (*taken)?))
     }
 
-    /// Returns whether it occurred when the ledger had come to a position.
+    /// Returns whether it occurred at a ledger position.
     fn stood_at(&self, position: u64) -> bool {
         let last = self.changes.iter().rfind(|(at, _)| *at <= position);
         self.position <= position && last.is_none_or(|(_, taken)| taken.is_none())
@@ -66,17 +66,17 @@ impl Firings {
             self.of.insert(node, before);
         } else {
             let gone = self.of.remove(&node);
-            // What came last is taken back first.
+            // The latest firing is always undone first.
             gone.and_then(|gone| self.timers.get_mut(&gone.timer)?.fired.pop());
         }
     }
 
-    /// A timer has a name.
+    /// Records the id of a timer.
     pub(super) fn name(&mut self, entry: u64, timer_id: &TimerId) {
         self.timers.entry(self.base + entry).or_default().id = Some(timer_id.clone());
     }
 
-    /// Returns a firing of a timer that was not known before.
+    /// Creates a firing, unless it is known already.
     pub(super) fn made(&mut self, node: u32, position: u64, fallen: Fallen) -> Option<Firing> {
         if self.of.contains_key(&node) {
             return None;
@@ -86,8 +86,8 @@ impl Firings {
         Some(Firing { timer, round, due, position, changes: Vec::new() })
     }
 
-    /// Returns the firings that do not occur as they did when an anchor was set: those that did, and those that did not.
-    /// `None` if the record is one more of the same return.
+    /// Returns the firings that differ from their state when an anchor was set: those to restore, and those to revoke.
+    /// `None` if the record belongs to the same return as the previous one.
     pub(super) fn return_to(&mut self, anchor_id: &AnchorId, position: u64) -> Option<(Vec<u32>, Vec<u32>)> {
         let anchor = *self.anchors.get(anchor_id)?;
         let is_same = self.returned == Some((anchor, position.saturating_sub(1)));
@@ -101,21 +101,21 @@ impl Firings {
         Some(differing.into_iter().partition(|node| self.get(*node).is_some_and(|one| one.stood_at(anchor))))
     }
 
-    /// Returns the firings of a timer that occur and of which something is so.
+    /// Returns the occurring firings of a timer that satisfy a predicate.
     pub(super) fn of_timer(&self, timer: u64, is_so: impl Fn(&Firing) -> bool) -> Vec<u32> {
         let fired = self.timers.get(&timer).map_or(&[][..], |timer| &timer.fired);
         let is_meant = |node: &&u32| self.get(**node).is_some_and(|one| one.taken().is_none() && is_so(one));
         fired.iter().filter(is_meant).copied().collect()
     }
 
-    /// Returns what is told of a firing.
+    /// Returns the description of a firing.
     pub(super) fn told(&self, node: u32) -> Option<TimerTold> {
         let firing = self.get(node)?;
         let timer_id = self.timers.get(&firing.timer)?.id.clone();
         Some(TimerTold { timer_id, due: firing.due, taken: firing.taken().map(|(_, taken)| taken) })
     }
 
-    /// Returns where the ledger tells of a firing: where it was made, and where it was taken back.
+    /// Returns the ledger positions at which a firing was created and revoked.
     pub(super) fn positions(&self, node: u32) -> impl Iterator<Item = u64> {
         let firing = self.get(node);
         let taken = firing.and_then(Firing::taken).map(|(position, _)| position);

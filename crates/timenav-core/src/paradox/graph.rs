@@ -1,61 +1,59 @@
-//! What stands, in compact arrays: a node for each id that was recorded or named, an edge for each
-//! cause.
+//! The current state, in compact arrays: a node for each id that was recorded or named, and an edge for each cause.
 //!
-//! The causes of a node lie side by side; its effects are a chain through the edges. Both are found
-//! without searching, and a million nodes with three million edges take 120 MB.
+//! The causes of a node are adjacent; its effects are a linked list through the edges. Both are found without
+//! searching. A million nodes with three million edges take 120 MB.
 
 use super::site::{Map, NONE};
 use super::uncertain::{Stretch, Uncertain};
 use crate::event::Precision;
 use crate::time::{Instant, Virtual};
 
-/// What stands of one event or intervention.
+/// The current state of one event or intervention.
 #[derive(Clone, Debug, PartialEq)]
 #[expect(clippy::struct_excessive_bools, reason = "flags of one record; the graph keeps them as bits")]
 pub(super) struct Row {
     /// Whether it was ever recorded.
     pub(super) is_known: bool,
-    /// Whether it stands.
+    /// Whether it is not canceled.
     pub(super) is_live: bool,
-    /// Whether it is an intervention.
     pub(super) is_intervention: bool,
-    /// Whether its versions do not follow each other.
+    /// Whether its versions do not form a valid sequence.
     pub(super) is_unlinked: bool,
     pub(super) time: Instant<Virtual>,
     pub(super) end: Option<Instant<Virtual>>,
     pub(super) precision: Option<Precision>,
-    /// Where the standing version is in the ledger.
+    /// The ledger position of the current version.
     pub(super) position: u64,
-    /// A hash of all that it says but who it is.
+    /// The hash of its content.
     pub(super) content: u64,
     pub(super) place: u32,
     pub(super) source: u32,
-    /// What it happened because of, and whether it requires that.
+    /// Its causes, and whether it requires each.
     pub(super) causes: Vec<(u32, bool)>,
     pub(super) actors: Vec<u32>,
-    /// What it asserts: the thing and the value.
+    /// Its assertions: the thing and the value.
     pub(super) asserts: Vec<[u32; 2]>,
-    /// The rest, which most events do not have.
+    /// Fields that most events do not have.
     pub(super) rare: Rare,
 }
 
-/// What few events have.
+/// Fields that few events have.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Rare {
-    /// A hash of who did what, if it can have probable duplicates.
+    /// The hash of actors, kind and name, if it can have probable duplicates.
     pub(super) who: Option<u64>,
-    /// The number that its source gave it.
+    /// The source's sequence number.
     pub(super) sequence: Option<u64>,
-    /// What the clock showed when it was recorded, if that was before it happened.
+    /// What the clock showed when it was recorded, if that was before its time.
     pub(super) future: Option<Instant<Virtual>>,
-    /// When it was recorded by the host, if one of its causes was not recorded yet.
+    /// Host time of the recording, if one of its causes was not recorded yet.
     pub(super) waiting_since: Option<i64>,
-    /// Where it was cancelled, and by which intervention.
+    /// The position at which it was canceled, and the intervention.
     pub(super) cancelled: Option<(u64, u32)>,
 }
 
 impl Row {
-    /// Returns what stands of an id that was named and never recorded.
+    /// Returns the state of an id that was named and never recorded.
     pub(super) fn unknown() -> Self {
         Self {
             is_known: false,
@@ -77,7 +75,7 @@ impl Row {
     }
 }
 
-/// Stands for the beginning of what does not stand: earlier than all of time.
+/// The start of nodes that are not live: before all times.
 pub(super) const NEVER: i64 = i64::MIN;
 
 const KNOWN: u8 = 1;
@@ -91,7 +89,7 @@ const IS_RARE: u8 = 32;
 struct Node {
     time: Instant<Virtual>,
     end: Instant<Virtual>,
-    /// Every live cause that closes no cycle has a smaller one.
+    /// Larger than that of every live cause, except along edges that close a cycle.
     rank: i64,
     position: u64,
     content: u64,
@@ -106,7 +104,7 @@ struct Node {
     precision: Option<Precision>,
 }
 
-/// Says of an edge that the effect requires the cause. No more than 2³¹ nodes fit in memory.
+/// Flag of an edge: the effect requires the cause. More than 2³¹ nodes do not fit in memory.
 const REQUIRES: u32 = 1 << 31;
 
 #[derive(Clone, Copy, Debug)]
@@ -117,20 +115,19 @@ struct Edge {
     previous: u32,
 }
 
-/// All nodes and edges.
 #[derive(Debug, Default)]
 pub(super) struct Graph {
     nodes: Vec<Node>,
     edges: Vec<Edge>,
     edges_unused: usize,
-    /// For each node with actors or assertions: how many of each, and then they.
+    /// For each node with actors or assertions: the number of each, followed by the items.
     details: Vec<u32>,
     details_unused: usize,
     rare: Map<u32, Rare>,
 }
 
 impl Graph {
-    /// Makes nodes for all ids up to this many.
+    /// Creates nodes for the first `count` ids.
     pub(super) fn grow(&mut self, count: usize) {
         if self.nodes.len() < count {
             let node = Node {
@@ -152,18 +149,16 @@ impl Graph {
         }
     }
 
-    /// Forgets all nodes but the first ones. The others have no edges.
+    /// Removes all nodes but the first `count`. The removed ones must have no edges.
     pub(super) fn truncate(&mut self, count: usize) {
         self.nodes.truncate(count);
     }
 
-    /// Makes room for that many nodes and edges.
     pub(super) fn reserve(&mut self, nodes: usize, edges: usize) {
         self.nodes.reserve_exact(nodes);
         self.edges.reserve_exact(edges);
     }
 
-    /// Returns how many nodes there are.
     pub(super) fn count(&self) -> u32 {
         u32::try_from(self.nodes.len()).unwrap_or(NONE)
     }
@@ -188,36 +183,36 @@ impl Graph {
         self.nodes[node as usize].flags & flag != 0
     }
 
-    /// Returns time, end and precision as they were given.
+    /// Returns time, end and precision as recorded.
     pub(super) fn times(&self, node: u32) -> (Instant<Virtual>, Option<Instant<Virtual>>, Option<Precision>) {
         let Node { time, end, precision, flags, .. } = &self.nodes[node as usize];
         (*time, (flags & ENDS != 0).then_some(*end), *precision)
     }
 
-    /// Returns when it may have begun and been over.
+    /// Returns the possible starts and ends.
     pub(super) fn stretch(&self, node: u32) -> Stretch {
         let (time, end, precision) = self.times(node);
         Stretch::new(time, end, precision)
     }
 
-    /// Returns when it may have begun.
+    /// Returns the possible starts.
     pub(super) fn start(&self, node: u32) -> Uncertain {
         let Node { time, precision, .. } = self.nodes[node as usize];
         Uncertain::new(time, precision)
     }
 
-    /// Returns the earliest moment at which it may have begun, in microseconds.
+    /// Returns the earliest possible start, in microseconds.
     pub(super) fn start_min(&self, node: u32) -> i64 {
         self.start(node).min.micros()
     }
 
-    /// Returns when each node that stands may have begun at the earliest, in microseconds, and `NEVER`
-    /// for others. Passes over all edges look here: it is an eighth of the nodes.
+    /// Returns the earliest possible start of each live node, in microseconds, and `NEVER` for others. Passes over all
+    /// edges use this array, which is an eighth of the size of the nodes.
     pub(super) fn starts(&self) -> Vec<i64> {
         (0..self.count()).map(|node| if self.is_live(node) { self.start_min(node) } else { NEVER }).collect()
     }
 
-    /// Returns whether the beginning of a node is known exactly.
+    /// Returns whether the start of a node is known exactly.
     pub(super) fn is_exact(&self, node: u32) -> bool {
         self.nodes[node as usize].precision.is_none()
     }
@@ -246,25 +241,24 @@ impl Graph {
         self.nodes[node as usize].source
     }
 
-    /// Returns what few events have.
     pub(super) fn rare(&self, node: u32) -> Option<&Rare> {
         if self.has(node, IS_RARE) { self.rare.get(&node) } else { None }
     }
 
-    /// Returns what it happened because of, and whether it requires that.
+    /// Returns its causes, and whether it requires each.
     pub(super) fn causes(&self, node: u32) -> impl Iterator<Item = (u32, bool)> {
         let Node { causes_at, causes_count, .. } = &self.nodes[node as usize];
         let at = *causes_at as usize;
         self.edges[at..at + usize::from(*causes_count)].iter().map(|edge| (edge.cause & !REQUIRES, edge.requires()))
     }
 
-    /// Returns one cause by its number, or `None` beyond the last.
+    /// Returns the n-th cause, or `None` beyond the last one.
     pub(super) fn cause(&self, node: u32, number: u32) -> Option<u32> {
         let Node { causes_at, causes_count, .. } = &self.nodes[node as usize];
         (number < u32::from(*causes_count)).then(|| self.edges[(causes_at + number) as usize].cause & !REQUIRES)
     }
 
-    /// Returns what happened because of it, and whether that requires it.
+    /// Returns its effects, and whether each requires it.
     pub(super) fn effects(&self, node: u32) -> impl Iterator<Item = (u32, bool)> {
         let mut at = self.nodes[node as usize].effects;
         std::iter::from_fn(move || {
@@ -274,28 +268,25 @@ impl Graph {
         })
     }
 
-    /// Returns its causes that stand.
     pub(super) fn live_causes(&self, node: u32) -> impl Iterator<Item = u32> {
         self.causes(node).map(|(cause, _)| cause).filter(|&cause| self.is_live(cause))
     }
 
-    /// Returns its effects that stand.
     pub(super) fn live_effects(&self, node: u32) -> impl Iterator<Item = u32> {
         self.effects(node).map(|(effect, _)| effect).filter(|&effect| self.is_live(effect))
     }
 
-    /// Returns whether the edge from a cause to its effect says `requires`.
+    /// Returns whether the effect requires the cause.
     pub(super) fn requires(&self, cause: u32, effect: u32) -> bool {
         self.causes(effect).any(|(other, requires)| other == cause && requires)
     }
 
-    /// Returns who took part.
     pub(super) fn actors(&self, node: u32) -> &[u32] {
         let Some((actors, _)) = self.details_of(node) else { return &[] };
         actors
     }
 
-    /// Returns what it asserts: the thing and the value.
+    /// Returns its assertions: the thing and the value.
     pub(super) fn asserts(&self, node: u32) -> impl Iterator<Item = [u32; 2]> {
         let flat = self.details_of(node).map_or(&[][..], |(_, asserts)| asserts);
         flat.as_chunks().0.iter().copied()
@@ -308,7 +299,7 @@ impl Graph {
         Some((actors, &rest[..2 * *asserts as usize]))
     }
 
-    /// Returns all that stands of a node.
+    /// Returns the complete state of a node.
     pub(super) fn read(&self, node: u32) -> Row {
         let (time, end, precision) = self.times(node);
         Row {
@@ -330,7 +321,7 @@ impl Graph {
         }
     }
 
-    /// Lets a row stand for a node in place of what stood. Ranks stay as they are.
+    /// Replaces the state of a node. Ranks are unchanged.
     pub(super) fn write(&mut self, node: u32, row: Row) {
         let has = |is: bool, flag: u8| if is { flag } else { 0 };
         let flags = has(row.is_known, KNOWN)
@@ -370,8 +361,7 @@ impl Graph {
             }
             self.link(at + offset);
         }
-        // No more edges fit in memory than a number of 32 bits counts, nor has an event more causes
-        // than 16 bits count.
+        // The edges that fit in memory can be numbered with 32 bits, and the causes of an event with 16.
         self.nodes[node as usize].causes_at = u32::try_from(at).unwrap_or(NONE);
         self.nodes[node as usize].causes_count = u16::try_from(causes.len()).unwrap_or(u16::MAX);
         if self.edges_unused > self.edges.len() / 2 + 1_024 {
@@ -400,7 +390,7 @@ impl Graph {
         }
     }
 
-    /// Leaves out the edges that no node has any more.
+    /// Removes unused edges.
     fn pack_edges(&mut self) {
         let old = std::mem::take(&mut self.edges);
         self.edges.reserve(old.len() - self.edges_unused);
@@ -439,7 +429,7 @@ impl Graph {
         }
     }
 
-    /// Leaves out the details that no node has any more.
+    /// Removes unused details.
     fn pack_details(&mut self) {
         let old = std::mem::take(&mut self.details);
         self.details_unused = 0;

@@ -1,28 +1,28 @@
-//! Events of one actor, or about one thing, by time.
+//! Events of one actor, or about one thing, indexed by time.
 
 use std::collections::BTreeSet;
 
 use super::graph::Graph;
 use super::site::Map;
 
-/// Events in groups, each found by the time at which it may have happened.
+/// Events in groups, found by the time at which they may have happened.
 ///
-/// Within a group, events are kept apart by how long they may have lasted, in powers of two. So
-/// those that may cover a moment are found without looking at all that began before it.
+/// Within a group, events are divided by their possible duration, in powers of two. Events that may cover a moment are
+/// thus found without reading all that started before it.
 #[derive(Debug, Default)]
 pub(super) struct Groups {
     entries: BTreeSet<Entry>,
-    /// Which lengths there are in each group, a bit for each.
+    /// The existing duration classes of each group, one bit each.
     lengths: Map<u32, u64>,
 }
 
-/// Group and length, the earliest beginning, and the event.
+/// Group and duration class, earliest start, event.
 pub(super) type Entry = (u64, i64, u32);
 
-/// The length of events that are known exactly, last no time, and are where they are.
+/// The duration class of events with an exact time and place and no duration.
 pub(super) const SHARP: u32 = 0;
 
-/// Returns the length of an event as it is kept: the power of two that its whole stretch fits in.
+/// Returns the duration class of an event: the power of two that covers all its possible times.
 fn length_of(graph: &Graph, event: u32) -> (u32, i64) {
     let stretch = graph.stretch(event);
     let start = stretch.start.min.micros();
@@ -34,25 +34,23 @@ fn key(group: u32, length: u32) -> u64 {
 }
 
 impl Groups {
-    /// Returns how an event is kept in a group.
+    /// Returns the index entry of an event in a group.
     pub(super) fn entry(graph: &Graph, group: u32, event: u32, is_sharp: bool) -> Entry {
         let (length, start) = length_of(graph, event);
         (key(group, if is_sharp { SHARP } else { length }), start, event)
     }
 
-    /// Puts an event into a group.
     pub(super) fn insert(&mut self, entry: Entry) {
         let (key, ..) = entry;
         *self.lengths.entry(group_of(key)).or_default() |= 1 << (key & 0xff);
         self.entries.insert(entry);
     }
 
-    /// Takes an event out of its group.
     pub(super) fn remove(&mut self, entry: Entry) {
         self.entries.remove(&entry);
     }
 
-    /// Takes all of these, sorted, in place of what there was.
+    /// Replaces all entries. They must be sorted.
     pub(super) fn fill(&mut self, sorted: Vec<Entry>) {
         self.lengths.clear();
         for (key, ..) in &sorted {
@@ -61,7 +59,7 @@ impl Groups {
         self.entries = sorted.into_iter().collect();
     }
 
-    /// Returns the sharp events of the same group right before and right after one of them.
+    /// Returns the sharp events right before and after a sharp event of the same group.
     pub(super) fn neighbors(&self, entry: Entry) -> [Option<u32>; 2] {
         let same = |other: &&Entry| other.0 == entry.0;
         let before = self.entries.range(..entry).next_back().filter(same);
@@ -69,8 +67,8 @@ impl Groups {
         [before, after.filter(same)].map(|other| other.map(|(.., event)| *event))
     }
 
-    /// Returns the events of a group that may have to do with the time from `from` to `to`, both
-    /// included, and some others. Sharp ones are left out where they are not wanted.
+    /// Returns the events of a group that may overlap the time from `from` to `to`, both included, and some others.
+    /// Sharp events are only included on request.
     pub(super) fn around(&self, group: u32, from: i64, to: i64, with_sharp: bool) -> impl Iterator<Item = u32> {
         let lengths = self.lengths.get(&group).copied().unwrap_or(0);
         let first = if with_sharp { SHARP } else { SHARP + 1 };

@@ -1,44 +1,44 @@
-//! What kinds of paradox there are, how sure and how bad one is.
+//! Kinds, grades and severities of paradoxes.
 
 use std::fmt;
 
 /// A kind of paradox, or of observation about the data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Kind {
-    /// P01: an effect lies before its cause.
+    /// P01: an effect is before its cause.
     EffectBeforeCause,
-    /// P02: events cause each other in a circle.
+    /// P02: events cause each other in a cycle.
     CausalCycle,
-    /// P03: such a circle that nothing outside it causes.
+    /// P03: a cycle without an outside cause.
     Bootstrap,
-    /// P04: an intervention took away what it happened because of.
+    /// P04: an intervention removed one of its own causes.
     Grandfather,
-    /// P05: an event stands, and what it requires does so no more.
+    /// P05: an event requires another one that was removed.
     OrphanedEffect,
     /// P06: an event names a cause that was never recorded.
     DanglingCause,
-    /// P07: somebody was at two places with no time to get from one to the other.
+    /// P07: an actor was at two places, without enough time to travel between them.
     TwoPlacesAtOnce,
-    /// P08: two events assert different values of one thing at one time.
+    /// P08: two events assert different values of one thing at the same time.
     ContradictoryState,
-    /// P09: two events tell the same.
+    /// P09: two events have the same content.
     Duplicate,
-    /// P10: something was observed before it happened.
+    /// P10: an event was recorded as observed before it happened.
     FutureDated,
-    /// P11: a source recorded something after something later.
+    /// P11: a source recorded an event after a later one.
     OutOfOrderRecording,
     /// P12: a clock jumped.
     ClockDiscontinuity,
-    /// P13: what a fixed anchor stood for was changed.
+    /// P13: an event before a fixed anchor was changed.
     AnchorBroken,
-    /// P14: a source's own numbers have a gap, or one of them comes twice.
+    /// P14: a source's sequence numbers have a gap or a duplicate.
     SequenceGap,
-    /// P15: an event ends before it begins, or its versions do not follow each other.
+    /// P15: an event ends before it starts, or its versions do not form a valid sequence.
     IntervalInverted,
 }
 
 impl Kind {
-    /// Every kind, by code.
+    /// All kinds, by code.
     pub const ALL: [Self; 15] = [
         Self::EffectBeforeCause,
         Self::CausalCycle,
@@ -63,19 +63,19 @@ impl Kind {
         self.names().0
     }
 
-    /// Returns the word on the wire.
+    /// Returns the wire name.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         self.names().1
     }
 
-    /// Returns the kind of that code or word.
+    /// Returns the kind with that code or name.
     #[must_use]
     pub fn named(text: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|kind| text.eq_ignore_ascii_case(kind.code()) || text == kind.as_str())
     }
 
-    /// Returns whether it is an observation about data, which is listed only where it is asked for.
+    /// Returns whether it is an observation about the data, which is listed only on request.
     #[must_use]
     pub const fn is_observation(self) -> bool {
         match self {
@@ -97,9 +97,9 @@ impl Kind {
         }
     }
 
-    /// Returns how bad one of this kind and grade is: what is not certain is one level lower.
+    /// Returns the severity for a grade. Uncertain paradoxes are one level lower.
     ///
-    /// A dangling cause is late data and no more; an inverted interval is a mistake in one record.
+    /// A dangling cause is only late data. An inverted interval is a mistake in one record.
     #[must_use]
     pub const fn severity(self, grade: Grade) -> Severity {
         let certain = match self {
@@ -149,29 +149,29 @@ impl fmt::Display for Kind {
     }
 }
 
-/// How sure a paradox is. Counts of different grades are never added up.
+/// How certain a paradox is. Counts of different grades are never added up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Grade {
-    /// It is so for every value that an uncertain time may have.
+    /// It holds for every possible value of uncertain times.
     Definite,
-    /// It is so for some of them.
+    /// It holds for some possible values.
     Possible,
-    /// Of duplicates: they agree in everything but their ids.
+    /// Duplicates that agree in everything but their ids.
     Exact,
-    /// Of duplicates: they agree in who, what, and nearly in when and where.
+    /// Duplicates that agree in actors, kind and name, and approximately in time and place.
     Probable,
-    /// Of a clock: it was sent there.
+    /// A clock jump with a recorded clock change.
     Explained,
-    /// Of a clock: nobody sent it there.
+    /// A clock jump without a recorded clock change.
     Unexplained,
 }
 
 impl Grade {
-    /// All of them.
+    /// All grades.
     pub const ALL: [Self; 6] =
         [Self::Definite, Self::Possible, Self::Exact, Self::Probable, Self::Explained, Self::Unexplained];
 
-    /// Returns the word on the wire.
+    /// Returns the wire name.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -191,21 +191,21 @@ impl fmt::Display for Grade {
     }
 }
 
-/// How bad a paradox is.
+/// How severe a paradox is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Severity {
-    /// Worth knowing.
+    /// For information.
     Low,
-    /// Worth a look.
+    /// Should be reviewed.
     Medium,
     /// Something is wrong.
     High,
-    /// The history cannot be as it is told.
+    /// The history is impossible as recorded.
     Critical,
 }
 
 impl Severity {
-    /// Returns the word on the wire.
+    /// Returns the wire name.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {

@@ -1,4 +1,4 @@
-//! Paradoxes in their one order.
+//! Ordered lists of paradoxes.
 
 use std::cmp::Ordering;
 
@@ -8,19 +8,17 @@ use super::told::Paradox;
 use super::view::View;
 use crate::ids::EventId;
 
-/// What a paradox is, before it is told.
+/// The classification of a paradox, available without its details.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Heading {
-    /// What kind.
     pub kind: Kind,
-    /// How sure.
     pub grade: Grade,
     /// Whether it is only an observation about the data.
     pub is_observation: bool,
 }
 
-/// Some of the paradoxes of a view: by the position of the first record that shows them, then by
-/// code, then by ids. Each is told when it is asked for.
+/// Some of the paradoxes of a view, ordered by the position of the first record that shows them, then by code, then by
+/// ids. Details are computed on request.
 #[derive(Debug)]
 pub struct List<'a> {
     view: &'a View,
@@ -28,25 +26,22 @@ pub struct List<'a> {
 }
 
 impl List<'_> {
-    /// Returns how many there are.
     #[must_use]
     pub const fn len(&self) -> usize {
         self.sites.len()
     }
 
-    /// Returns whether there are none.
     #[must_use]
     pub const fn is_empty(&self) -> bool {
         self.sites.is_empty()
     }
 
-    /// Returns some of them, after the first `skip`.
+    /// Returns up to `items_max` paradoxes, after the first `skip`.
     #[must_use]
     pub fn page(&self, skip: usize, items_max: usize) -> Vec<Paradox> {
         self.sites.iter().skip(skip).take(items_max).map(|(.., site)| self.view.tell(*site)).collect()
     }
 
-    /// Returns all of them.
     #[must_use]
     pub fn all(&self) -> Vec<Paradox> {
         self.page(0, usize::MAX)
@@ -54,13 +49,13 @@ impl List<'_> {
 }
 
 impl View {
-    /// Returns the paradoxes that are wanted, in their order.
+    /// Returns the paradoxes that `wanted` accepts.
     #[must_use]
     pub fn list(&self, wanted: impl Fn(Heading) -> bool) -> List<'_> {
         self.sorted(self.found.iter().filter(|site| wanted(self.heading(*site))))
     }
 
-    /// Returns the paradoxes that an event or intervention is part of, as far as they are wanted.
+    /// Returns the paradoxes that an event or intervention is part of and `wanted` accepts.
     #[must_use]
     pub fn touching(&self, event_id: &EventId, wanted: impl Fn(Heading) -> bool) -> List<'_> {
         let Some(node) = self.ids.find(event_id.as_str().as_bytes()) else {
@@ -69,8 +64,8 @@ impl View {
         self.sorted(self.found.iter().filter(|site| self.touches(*site, node) && wanted(self.heading(*site))))
     }
 
-    /// Returns for each of these events which kinds of paradox it is part of, each once and by
-    /// code.
+    /// Returns for each of these events the kinds of paradox that it is part of, ordered by code and without
+    /// duplicates.
     #[must_use]
     pub fn marks(&self, event_ids: &[EventId], wanted: impl Fn(Heading) -> bool) -> Vec<Vec<Kind>> {
         let numbered = event_ids.iter().enumerate();
@@ -97,13 +92,13 @@ impl View {
         marks
     }
 
-    /// Returns how many paradoxes of a kind and grade there are.
+    /// Returns the number of paradoxes of a kind and grade.
     #[must_use]
     pub fn count(&self, kind: Kind, grade: Grade) -> u64 {
         self.found.count(kind, grade)
     }
 
-    /// Returns how many there are of every kind and grade of which there is one, by code.
+    /// Returns all non-zero counts by kind and grade, ordered by code.
     #[must_use]
     pub fn counts(&self) -> Vec<(Kind, Grade, u64)> {
         let pairs = Kind::ALL.into_iter().flat_map(|kind| Grade::ALL.map(|grade| (kind, grade)));
@@ -143,7 +138,7 @@ impl View {
         Heading { kind, grade, is_observation: kind.is_observation() && !self.is_overdue(site) }
     }
 
-    /// Returns the two nodes that a paradox is mostly about, if it has them.
+    /// Returns the two main nodes of a paradox, if it has them.
     fn nodes_of(&self, site: Site) -> [Option<u32>; 2] {
         match site {
             Site::Early { cause, effect, .. } | Site::Orphan { cause, effect } | Site::Dangling { cause, effect } => {

@@ -1,11 +1,10 @@
-//! Paradoxes: what cannot be so, or not all of it, in the history that a timeline tells.
+//! Paradoxes: contradictions in the history of a timeline.
 //!
-//! A [`View`] is fed the records of one ledger and knows every paradox in what stands after them:
-//! what made it and what healed it, record by record. It decides nothing and changes no record.
+//! A [`View`] processes the records of one ledger and maintains the paradoxes in the resulting state: which ones each
+//! record creates and resolves. It decides nothing and changes no record.
 //!
-//! Fifteen kinds are told apart ([`Kind`]), with two grades of certainty where times are uncertain.
-//! Six of them are observations about data rather than paradoxes. What each means exactly is in
-//! `docs/events.md`.
+//! There are fifteen kinds ([`Kind`]), with two grades of certainty if times are uncertain. Six of them are
+//! observations about the data rather than paradoxes. `docs/events.md` defines them.
 
 mod kinds;
 mod settings;

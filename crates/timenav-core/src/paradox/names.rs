@@ -1,28 +1,28 @@
-//! Texts, each kept once and called by a number.
+//! Interning of texts.
 
 use std::hash::BuildHasher;
 
 use foldhash::quality::FixedState;
 use hashbrown::HashTable;
 
-/// Texts in the order in which they were first seen, in one stretch of memory.
+/// Texts in the order in which they were first seen, in one allocation.
 #[derive(Debug, Default)]
 pub(super) struct Names {
     bytes: Vec<u8>,
-    /// Where each text ends; it begins where the one before it does.
+    /// The end of each text, which is the start of the next.
     ends: Vec<usize>,
     numbers: HashTable<u32>,
 }
 
 impl Names {
-    /// Returns the number of a text, which it gets now if it has none.
+    /// Returns the number of a text, assigning one if it has none.
     pub(super) fn number(&mut self, text: &[u8]) -> u32 {
         let hash = hash(text);
         let Self { bytes, ends, numbers } = self;
         if let Some(known) = numbers.find(hash, |&number| slice(bytes, ends, number) == text) {
             return *known;
         }
-        // As many texts as that do not fit in memory.
+        // More texts than that do not fit in memory.
         let number = u32::try_from(ends.len()).unwrap_or(u32::MAX);
         bytes.extend_from_slice(text);
         ends.push(bytes.len());
@@ -30,32 +30,28 @@ impl Names {
         number
     }
 
-    /// Returns the number of a text, if it has one.
     pub(super) fn find(&self, text: &[u8]) -> Option<u32> {
         self.numbers.find(hash(text), |&number| self.bytes_of(number) == text).copied()
     }
 
-    /// Returns the bytes that have this number.
     pub(super) fn bytes_of(&self, number: u32) -> &[u8] {
         slice(&self.bytes, &self.ends, number)
     }
 
-    /// Returns the text that has this number.
     pub(super) fn text(&self, number: u32) -> &str {
         str::from_utf8(self.bytes_of(number)).unwrap_or_default()
     }
 
-    /// Returns a hash of the text that has this number, the same in every view.
+    /// Returns a hash of a text, which is the same in every view.
     pub(super) fn hash_of(&self, number: u32) -> u64 {
         hash(self.bytes_of(number))
     }
 
-    /// Returns how many there are.
     pub(super) fn count(&self) -> usize {
         self.ends.len()
     }
 
-    /// Makes room for that many texts of that many bytes in all.
+    /// Reserves capacity for that many texts with that many bytes in total.
     pub(super) fn reserve(&mut self, texts: usize, bytes: usize) {
         self.bytes.reserve_exact(bytes);
         self.ends.reserve_exact(texts);
@@ -63,7 +59,7 @@ impl Names {
         numbers.reserve(texts, |&number| hash(slice(bytes, ends, number)));
     }
 
-    /// Forgets all texts but the first ones.
+    /// Removes all texts but the first `count`.
     pub(super) fn truncate(&mut self, count: usize) {
         for number in count..self.count() {
             let number = u32::try_from(number).unwrap_or(u32::MAX);

@@ -1,9 +1,9 @@
-//! Events that interventions take away.
+//! Events removed by interventions.
 
-/// That an intervention takes an event away.
+/// The removal of an event by an intervention.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Negation {
     pub(super) event: u32,
-    /// Whether the event was not put back since.
+    /// Whether the event has not been restored since.
     pub(super) is_active: bool,
 }

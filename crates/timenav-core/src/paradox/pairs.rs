@@ -1,9 +1,8 @@
-//! Paradoxes between two events: at two places at once (P07), contradictory (P08), twice the same
-//! (P09).
+//! Paradoxes between two events: two places at once (P07), contradictory state (P08), duplicates (P09).
 //!
-//! Of one actor's events that are known exactly, only neighbors in time are compared: if nobody
-//! had to be faster than allowed between neighbors, nobody had to between any two. Events with a
-//! duration, an uncertain time or a radius are compared with all that are near enough in time.
+//! For an actor's events with exact times, only neighbors in time are compared: if no two neighbors require more than
+//! the allowed speed, no other two do. Events with a duration, an uncertain time or a radius are compared with all
+//! events that are near enough in time.
 
 use std::collections::BTreeSet;
 
@@ -17,7 +16,7 @@ use super::settings::{PARTNERS_PER_EVENT_MAX, Settings};
 use super::site::{Found, Site, pair};
 use super::uncertain::graded;
 
-/// Indexes by which the partners of an event are found.
+/// Indexes for finding the partners of an event.
 #[derive(Debug, Default)]
 pub(super) struct Pairs {
     actors: Groups,
@@ -27,7 +26,7 @@ pub(super) struct Pairs {
     whos: BTreeSet<(u64, i64, u32)>,
 }
 
-/// What a pair is judged by.
+/// The data that pairs are judged by.
 #[derive(Clone, Copy)]
 pub(super) struct Facts<'a> {
     pub(super) graph: &'a Graph,
@@ -36,7 +35,7 @@ pub(super) struct Facts<'a> {
 }
 
 impl Facts<'_> {
-    /// Returns how sure it is that nobody can have been at both events.
+    /// Returns how certain it is that one actor cannot have been at both events.
     pub(super) fn apart(self, one: u32, other: u32) -> Option<Grade> {
         let place_of = |event| self.places.place(self.graph.place(event));
         let (stretch, other_stretch) = (self.graph.stretch(one), self.graph.stretch(other));
@@ -58,7 +57,7 @@ impl Facts<'_> {
         }
     }
 
-    /// Returns whether an event is one of those of which only neighbors are compared.
+    /// Returns whether only the neighbors of an event have to be compared.
     fn is_sharp(self, event: u32) -> bool {
         let is_point =
             matches!(self.places.place(self.graph.place(event)), Place::At { radius_m, .. } if radius_m <= 0.0);
@@ -69,7 +68,7 @@ impl Facts<'_> {
         self.graph.asserts(event).find(|[other, _]| *other == thing).map(|[_, value]| value)
     }
 
-    /// Returns whether two events that tell of the same actors doing the same may be one.
+    /// Returns whether two events with the same actors, kind and name may be duplicates.
     fn is_near(self, one: u32, other: u32) -> bool {
         let (start, other_start) = (self.graph.start(one), self.graph.start(other));
         let within = |one: i64, other: i64| one.abs_diff(other) <= self.settings.duplicate_time.micros().unsigned_abs();
@@ -87,7 +86,7 @@ impl Facts<'_> {
     }
 }
 
-/// Returns how far one gets in that time.
+/// Returns the distance covered in that time.
 #[expect(
     clippy::cast_precision_loss,
     reason = "microseconds of all of time have 60 bits; a distance has no more than 53"
@@ -96,14 +95,14 @@ pub(super) fn metres(speed: f64, micros: i64) -> f64 {
     speed * micros as f64
 }
 
-/// Returns how long a distance takes, and a little more.
+/// Returns the time that a distance takes, rounded up.
 #[expect(clippy::cast_possible_truncation, reason = "a cast to a whole number stops at the largest one")]
 fn micros(speed: f64, metres: f64) -> i64 {
     (metres / speed).ceil() as i64
 }
 
 impl Pairs {
-    /// Puts an event that stands into the indexes.
+    /// Adds a live event to the indexes.
     pub(super) fn insert(&mut self, facts: Facts<'_>, found: &mut Found, event: u32) {
         let graph = facts.graph;
         for entry in self.actor_entries(facts, event) {
@@ -115,7 +114,7 @@ impl Pairs {
         self.whos.extend(who(graph, event));
     }
 
-    /// Takes an event that stood out of the indexes.
+    /// Removes an event from the indexes.
     pub(super) fn remove(&mut self, facts: Facts<'_>, found: &mut Found, event: u32) {
         let graph = facts.graph;
         for entry in self.actor_entries(facts, event) {
@@ -147,7 +146,7 @@ impl Pairs {
         entries
     }
 
-    /// Compares the neighbors of an event with each other, where it is not between them.
+    /// Updates the pair of an event's neighbors, which are compared with each other only without it.
     fn bridge(&self, facts: Facts<'_>, found: &mut Found, (key, start, event): Entry, is_gone: bool) {
         if !is_sharp_key(key) {
             return;
@@ -157,7 +156,7 @@ impl Pairs {
         found.toggle(Site::Apart { actor: actor_of(key), pair: pair(before, after), grade }, is_gone);
     }
 
-    /// Adds all pairs that an event is one of, with so many partners in each group.
+    /// Adds all pairs of an event, with up to `partners_max` partners in each group.
     pub(super) fn sites_of(&self, facts: Facts<'_>, event: u32, partners_max: usize, sites: &mut Vec<Site>) {
         let place = facts.places.place(facts.graph.place(event));
         if place != Place::Unknown {
@@ -187,7 +186,7 @@ impl Pairs {
             if is_sharp { self.actors.neighbors(Groups::entry(facts.graph, actor, event, true)) } else { [None; 2] };
         let around = self.actors.around(actor, from, to, is_point && !is_sharp);
         let apart = |other: u32| {
-            // The distance is the same in both directions but for its last digit.
+            // The result must not depend on the order: distances differ in the last digit.
             let grade = facts.apart(event.min(other), event.max(other))?;
             Some(Site::Apart { actor, pair: pair(event, other), grade })
         };
@@ -228,7 +227,7 @@ impl Pairs {
         sites.extend(probable.take(partners_max).map(|other| duplicate(other, Grade::Probable)));
     }
 
-    /// Fills the indexes with all events that stand, and finds all pairs.
+    /// Fills the indexes with all live events, and finds all pairs.
     pub(super) fn build(&mut self, facts: Facts<'_>, found: &mut Found) {
         *self = Self::default();
         let graph = facts.graph;

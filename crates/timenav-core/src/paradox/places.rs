@@ -1,34 +1,35 @@
-//! Where events were: a circle on the earth, or a name.
+//! Places of events: a circle on the earth, or a name.
 
 use super::names::Names;
 use super::site::{Map, NONE};
 use crate::event::EventDraft;
 use crate::place::Point;
 
-/// Where an event was.
+/// The place of an event.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Place {
-    /// Nobody said.
+    /// No place was given.
     Unknown,
-    /// A circle.
-    At { point: Point, radius_m: f64 },
-    /// A name, by its number: two of them are the same place if the numbers are.
+    At {
+        point: Point,
+        radius_m: f64,
+    },
+    /// The number of a name. Equal numbers mean the same place.
     Named(u32),
 }
 
-/// The places of a view.
 #[derive(Debug, Default)]
 pub(super) struct Places {
     names: Names,
 }
 
-/// Longest way that a degree of latitude or of longitude can be, in metres, with some to spare.
+/// Upper bound for the length of a degree of latitude or longitude, in meters.
 const DEGREE_METRES_MAX: f64 = 112_000.0;
-/// Half the way around the earth, in metres, with some to spare.
+/// Upper bound for half the circumference of the earth, in meters.
 const APART_METRES_MAX: f64 = 20_040_000.0;
 
 impl Places {
-    /// Returns the number of the place of a draft.
+    /// Returns the number of a draft's place.
     pub(super) fn number(&mut self, draft: &EventDraft) -> u32 {
         match (draft.geo, draft.location.as_deref()) {
             (Some(geo), _) => {
@@ -49,7 +50,6 @@ impl Places {
         }
     }
 
-    /// Returns the place of that number.
     pub(super) fn place(&self, number: u32) -> Place {
         if number == NONE {
             return Place::Unknown;
@@ -70,33 +70,31 @@ impl Places {
         self.names.text(number).get(1..).unwrap_or_default()
     }
 
-    /// Returns how many there are.
     pub(super) fn count(&self) -> usize {
         self.names.count()
     }
 
-    /// Forgets all but the first ones.
+    /// Removes all places but the first `count`.
     pub(super) fn truncate(&mut self, count: usize) {
         self.names.truncate(count);
     }
 }
 
-/// Returns a distance in metres that two points are not farther apart than. It costs next to
-/// nothing, unlike the distance itself.
+/// Returns an upper bound for the distance of two points, in meters. It is much cheaper than the distance itself.
 pub(super) fn at_most_apart_m(one: Point, other: Point) -> f64 {
     let lon = (one.lon() - other.lon()).abs();
     let degrees = (one.lat() - other.lat()).abs() + lon.min(360.0 - lon);
     (degrees * DEGREE_METRES_MAX).min(APART_METRES_MAX)
 }
 
-/// How far each actor ever was from anywhere else: all within a box.
+/// Bounding boxes of each actor's places.
 #[derive(Debug, Default)]
 pub(super) struct Extents {
     boxes: Map<u32, [f64; 4]>,
 }
 
 impl Extents {
-    /// Takes note of where an actor was. What was once there stays: it only widens a search.
+    /// Adds a place of an actor. Places are never removed, which only makes searches wider.
     pub(super) fn add(&mut self, actor: u32, point: Point) {
         let (lat, lon) = (point.lat(), point.lon());
         let [south, north, west, east] = self.boxes.entry(actor).or_insert([lat, lat, lon, lon]);
@@ -104,7 +102,7 @@ impl Extents {
         (*west, *east) = (west.min(lon), east.max(lon));
     }
 
-    /// Returns a distance in metres that the actor was never farther apart from itself than.
+    /// Returns an upper bound for the distance between any two places of an actor, in meters.
     pub(super) fn metres(&self, actor: u32) -> f64 {
         let Some([south, north, west, east]) = self.boxes.get(&actor) else { return 0.0 };
         ((north - south + east - west) * DEGREE_METRES_MAX).min(APART_METRES_MAX)

@@ -1,4 +1,4 @@
-//! What else can be asked of a view.
+//! Queries of a view other than its paradoxes.
 
 use super::cycles::nearest_path;
 use super::site::{Set, Site};
@@ -8,47 +8,45 @@ use crate::event::CauseKind;
 use crate::ids::EventId;
 use crate::time::{Instant, Virtual};
 
-/// How a node stands.
+/// The state of a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Standing {
-    /// It stands.
+    /// It exists, and is not canceled.
     Stands,
-    /// It stood, and was taken away.
+    /// It was canceled.
     TakenAway,
-    /// It was named, and never recorded.
+    /// It was named as a cause, and never recorded.
     Unrecorded,
 }
 
-/// Something that an event happened because of, directly or not.
+/// A direct or indirect cause of an event.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ancestor {
-    /// Which event or intervention.
     pub event_id: EventId,
-    /// How it stands.
     pub standing: Standing,
-    /// How many causes lie between: 1 for a cause of the event itself.
+    /// Length of the path: 1 for a direct cause.
     pub distance: usize,
     /// Whether the event requires it through a chain of required causes.
     pub is_required: bool,
 }
 
-/// Paradoxes that take as much memory as one event.
+/// Number of paradoxes that use as much memory as one event.
 const SITES_PER_NODE: usize = 2;
 
 impl View {
-    /// Returns how an event or intervention stands, or `None` if nobody ever named it.
+    /// Returns the state of an event or intervention; `None` if it was never named.
     #[must_use]
     pub fn standing(&self, event_id: &EventId) -> Option<Standing> {
         self.ids.find(event_id.as_str().as_bytes()).map(|node| self.standing_of(node))
     }
 
-    /// Returns how many events and interventions were ever recorded or named.
+    /// Returns the number of events and interventions that were ever recorded or named.
     #[must_use]
     pub fn nodes_count(&self) -> usize {
         self.ids.count()
     }
 
-    /// Returns the memory that the view takes, in units of an event without paradoxes (about 200 bytes).
+    /// Returns the memory use of the view, in units of an event without paradoxes (about 200 bytes).
     #[must_use]
     pub fn weight(&self) -> usize {
         self.ids.count() + self.found.total() / SITES_PER_NODE
@@ -66,7 +64,7 @@ impl View {
         }
     }
 
-    /// Returns what an event happened because of, nearest first and then by id: at most so many.
+    /// Returns up to `items_max` direct and indirect causes, nearest first, then by id.
     #[must_use]
     pub fn ancestors(&self, event_id: &EventId, items_max: usize) -> Vec<Ancestor> {
         let Some(start) = self.ids.find(event_id.as_str().as_bytes()) else { return Vec::new() };
@@ -102,8 +100,7 @@ impl View {
         seen
     }
 
-    /// Returns the events and interventions that name an event as a cause and stand, by id: at most
-    /// so many.
+    /// Returns up to `items_max` live events and interventions that name an event as a cause, by id.
     #[must_use]
     pub fn effects(&self, event_id: &EventId, items_max: usize) -> Vec<(EventId, CauseKind)> {
         let Some(node) = self.ids.find(event_id.as_str().as_bytes()) else { return Vec::new() };
@@ -115,8 +112,8 @@ impl View {
         found
     }
 
-    /// Returns whether an event or intervention may have been at any moment of a stretch of time,
-    /// both ends included. What was never recorded never was.
+    /// Returns whether an event or intervention may have happened between two moments, both included. `false` if it was
+    /// never recorded.
     #[must_use]
     pub fn is_within(&self, event_id: &EventId, first: Instant<Virtual>, last: Instant<Virtual>) -> bool {
         let Some(node) = self.ids.find(event_id.as_str().as_bytes()) else { return false };
@@ -129,7 +126,7 @@ impl View {
         start.min <= last && over >= first
     }
 
-    /// Returns how an effect hangs on its cause, or `None` if the one does not name the other.
+    /// Returns how an effect depends on its cause; `None` if it does not name the cause.
     #[must_use]
     pub fn edge(&self, cause: &EventId, effect: &EventId) -> Option<CauseKind> {
         let [cause, effect] = [cause, effect].map(|id| self.ids.find(id.as_str().as_bytes()));
@@ -138,16 +135,15 @@ impl View {
         Some(if requires { CauseKind::Requires } else { CauseKind::Contributes })
     }
 
-    /// Returns how many events that stand hang on an event by what they require, directly or not:
-    /// what would be orphaned, or hang on an orphan, without it. Counts no further than
-    /// `count_max`.
+    /// Returns the number of live events that directly or indirectly require an event, up to `count_max`. Without it
+    /// they would be orphaned, or depend on an orphan.
     #[must_use]
     pub fn descendants_count(&self, event_id: &EventId, count_max: usize) -> usize {
         let node = self.ids.find(event_id.as_str().as_bytes());
         node.map_or(0, |node| self.count_descendants(node, count_max))
     }
 
-    /// Returns the events that stand and hang on an event, nearest first: at most so many.
+    /// Returns up to `items_max` live events that directly or indirectly require an event, nearest first.
     #[must_use]
     pub fn descendants(&self, event_id: &EventId, items_max: usize) -> Vec<EventId> {
         let Some(node) = self.ids.find(event_id.as_str().as_bytes()) else { return Vec::new() };
@@ -177,7 +173,7 @@ impl View {
         }
     }
 
-    /// Returns a shortest way from an event to what it led to by what that requires.
+    /// Returns a shortest path of required causes from an event to one of its effects.
     pub(super) fn path(&self, from: u32, to: u32) -> Vec<u32> {
         let back = nearest_path(to, from, usize::MAX, |node, next| {
             next.extend(self.graph.causes(node).filter_map(|(cause, requires)| requires.then_some(cause)));
@@ -188,7 +184,7 @@ impl View {
         path
     }
 
-    /// Returns whether an event waits for its cause for longer than the grace.
+    /// Returns whether an event has waited for its cause for longer than the grace period.
     pub(super) fn is_overdue(&self, site: Site) -> bool {
         let Site::Dangling { effect, .. } = site else { return false };
         let since = self.graph.rare(effect).and_then(|rare| rare.waiting_since);

@@ -1,11 +1,11 @@
-//! The numbers that sources give to their records: missing ones and repeated ones (P14).
+//! Missing and repeated sequence numbers of sources (P14).
 
 use std::collections::BTreeSet;
 
 use super::graph::Graph;
 use super::site::{Found, Site};
 
-/// Numbers by source, and the event that has each. An event that was taken away still was told.
+/// The numbers of each source, with their events. Canceled events count, because the source did send them.
 #[derive(Debug, Default)]
 pub(super) struct Sequences {
     entries: BTreeSet<Entry>,
@@ -29,22 +29,21 @@ fn between((source, number, event): Entry, (other_source, other_number, other): 
 }
 
 impl Sequences {
-    /// Takes in the number of an event, if it has one.
+    /// Adds the number of an event, if it has one.
     pub(super) fn insert(&mut self, graph: &Graph, found: &mut Found, event: u32) {
         let Some(entry) = entry(graph, event) else { return };
         self.toggle(found, entry, false);
         self.entries.insert(entry);
     }
 
-    /// Forgets the number of an event, if it has one.
+    /// Removes the number of an event, if it has one.
     pub(super) fn remove(&mut self, graph: &Graph, found: &mut Found, event: u32) {
         let Some(entry) = entry(graph, event) else { return };
         self.entries.remove(&entry);
         self.toggle(found, entry, true);
     }
 
-    /// Lets there be what is between the neighbors of a number without it, or between each of them
-    /// and it.
+    /// Updates the paradoxes around a number: either between its two neighbors, or between each of them and it.
     fn toggle(&self, found: &mut Found, entry: Entry, is_gone: bool) {
         let before = self.entries.range(..entry).next_back().copied();
         let after = self.entries.range(entry..).next().copied();
@@ -55,7 +54,7 @@ impl Sequences {
         new.into_iter().flatten().for_each(|site| found.toggle(site, true));
     }
 
-    /// Takes in the numbers of all events that were ever recorded.
+    /// Adds the numbers of all events that were ever recorded.
     pub(super) fn build(&mut self, graph: &Graph, found: &mut Found) {
         self.entries = (0..graph.count()).filter_map(|event| entry(graph, event)).collect();
         let after = self.entries.iter().skip(1);

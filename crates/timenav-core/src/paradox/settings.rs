@@ -1,43 +1,40 @@
-//! What counts as a paradox can be set. Every bound of the search is here too.
+//! Settings of paradox detection, and the limits of its searches.
 
 use crate::time::Span;
 
-/// Fastest that anybody moves, in kilometres an hour: an airliner.
+/// Default top speed in kilometers per hour: an airliner.
 pub const SPEED_KMH_DEFAULT: f64 = 900.0;
-/// The speed of light in kilometres an hour, for those who are faster than airliners.
+/// The speed of light in kilometers per hour, for actors faster than airliners.
 pub const SPEED_OF_LIGHT_KMH: f64 = 1_079_252_848.8;
-/// How far two duplicates lie apart at most, in microseconds.
+/// Default time difference up to which events can be duplicates, in microseconds.
 pub const DUPLICATE_MICROS_DEFAULT: i64 = 1_000_000;
-/// How far two duplicates lie apart at most, in metres.
+/// Default distance up to which events can be duplicates, in meters.
 pub const DUPLICATE_METRES_DEFAULT: f64 = 100.0;
-/// Most partners of one event in one group (an actor, a thing asserted, equal content) with which
-/// it is told to be in conflict when it is recorded. Who is at a thousand places at once is told
-/// to be at a hundred of them.
+/// Most conflicting partners that are reported for an event when it is recorded, within one group (an actor, an
+/// asserted thing, equal content). An actor at a thousand places at once is reported for a hundred of them.
 pub const PARTNERS_PER_EVENT_MAX: usize = 100;
-/// Most events of one cycle or one path that are told; how many there are is told in any case.
+/// Most events of a cycle or path that are listed. Its length is always reported.
 pub const PATH_EVENTS_MAX: usize = 1_000;
-/// Most edges that are looked at for a shorter cycle once one is found.
+/// Most edges visited while searching for a shorter cycle after one was found.
 pub const CYCLE_SEARCH_EDGES_MAX: usize = 1 << 22;
-/// Most events that are counted as what hangs on an orphan.
+/// Upper limit when counting the events that depend on an orphan.
 pub const IMPACT_EVENTS_MAX: usize = 10_000;
 
-/// What counts as a paradox on a timeline.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Settings {
-    /// By how much clocks may differ before one time counts as before another.
+    /// Clock difference up to which a time does not count as before another.
     pub tolerance: Span,
-    /// Fastest that anybody moves, in kilometres an hour.
+    /// Top speed in kilometers per hour.
     pub speed_kmh: f64,
-    /// How much later than something later a source may record something.
+    /// How late a source may record an event, measured from its latest event.
     pub lateness_max: Span,
-    /// How long a cause may stay unrecorded before it counts as a paradox, by host time; forever
-    /// if `None`.
+    /// Host time for which a cause may be unrecorded before this counts as a paradox. `None` for no limit.
     pub grace: Option<Span>,
-    /// How far duplicates lie apart at most, in time.
+    /// Time difference up to which events can be duplicates.
     pub duplicate_time: Span,
-    /// How far duplicates lie apart at most, in metres.
+    /// Distance up to which events can be duplicates, in meters.
     pub duplicate_metres: f64,
-    /// Whether an event may begin only after the causes it requires are over, not only begun.
+    /// Whether an event may start only after its required causes have ended, not only started.
     pub requires_complete: bool,
 }
 
@@ -56,7 +53,7 @@ impl Default for Settings {
 }
 
 impl Settings {
-    /// Returns the top speed in metres a microsecond.
+    /// Returns the top speed in meters per microsecond.
     pub(super) fn speed(&self) -> f64 {
         self.speed_kmh / 3.6e6
     }

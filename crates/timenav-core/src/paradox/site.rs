@@ -1,23 +1,23 @@
-//! Where a paradox is: the least that says which one it is, in numbers instead of names.
+//! Compact identification of paradoxes, with numbers instead of names.
 
 use foldhash::fast::FixedState;
 
 use super::kinds::{Grade, Kind};
 
-/// A map that is the same in every run.
+/// A map with a fixed hash seed, for reproducible runs.
 pub(super) type Map<K, V> = hashbrown::HashMap<K, V, FixedState>;
-/// A set that is the same in every run.
+/// A set with a fixed hash seed, for reproducible runs.
 pub(super) type Set<K> = hashbrown::HashSet<K, FixedState>;
 
-/// Stands where there is no number.
+/// Placeholder for a missing number.
 pub(super) const NONE: u32 = u32::MAX;
 
-/// One paradox among those of a view. Two are the same one if and only if they are equal.
+/// One paradox of a view. Equality is identity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) enum Site {
     /// P01.
     Early { cause: u32, effect: u32, grade: Grade },
-    /// P02: the least of the members, and a sum over all.
+    /// P02: the smallest member, and a sum over the hashes of all.
     Cycle { first: u32, digest: u64 },
     /// P03.
     Bootstrap { first: u32, digest: u64 },
@@ -37,22 +37,21 @@ pub(super) enum Site {
     Future { event: u32 },
     /// P11.
     Late { event: u32, previous: u32, micros: i64 },
-    /// P12: which of the jumps that are kept.
+    /// P12: index of the jump.
     Jump { number: u32, grade: Grade },
     /// P13.
     Broken { anchor: u32, event: u32, grade: Grade },
-    /// P14: numbers are missing between these.
+    /// P14: the numbers between these are missing.
     Gap { source: u32, after: u64, before: u64 },
-    /// P14: two events have one number.
+    /// P14: two events have the same number.
     Repeat { source: u32, pair: [u32; 2] },
-    /// P15: it ends before it begins.
+    /// P15: the event ends before it starts.
     Inverted { event: u32 },
-    /// P15: a version without one before it, or a second first one.
+    /// P15: a version without a previous one, or a second first one.
     Unlinked { event: u32 },
 }
 
 impl Site {
-    /// Returns the kind and the grade.
     pub(super) const fn kind(&self) -> (Kind, Grade) {
         match *self {
             Self::Early { grade, .. } => (Kind::EffectBeforeCause, grade),
@@ -74,28 +73,27 @@ impl Site {
     }
 }
 
-/// Returns a pair in the one order in which pairs are kept.
+/// Returns a pair in ascending order.
 pub(super) const fn pair(one: u32, other: u32) -> [u32; 2] {
     if one < other { [one, other] } else { [other, one] }
 }
 
-/// The paradoxes of a view, and how many there are of each kind and grade.
+/// The paradoxes of a view, with counts by kind and grade.
 #[derive(Debug, Default)]
 pub(super) struct Found {
     sites: Set<Site>,
     counts: Map<(Kind, Grade), u64>,
-    /// What the changes since the last [`Found::take_net`] came to: made or healed.
+    /// The net changes since [`Found::note`]: created or resolved.
     net: Map<Site, bool>,
     is_noting: bool,
 }
 
 impl Found {
-    /// Returns how many there are.
     pub(super) fn total(&self) -> usize {
         self.sites.len()
     }
 
-    /// Puts a paradox among them, or takes it away. What is so already stays so.
+    /// Adds or removes a paradox. Does nothing if that is the case already.
     pub(super) fn toggle(&mut self, site: Site, is_there: bool) {
         let is_change = if is_there { self.sites.insert(site) } else { self.sites.remove(&site) };
         if !is_change {
@@ -107,25 +105,24 @@ impl Found {
         } else {
             *count -= 1;
         }
-        // What is made and healed in one change, or the other way round, did not change.
+        // Creating and resolving it in one change, in either order, is no net change.
         if self.is_noting && self.net.remove(&site).is_none() {
             self.net.insert(site, is_there);
         }
     }
 
-    /// Puts all of these among them, or takes them away.
     pub(super) fn toggle_all(&mut self, sites: &[Site], is_there: bool) {
         for site in sites {
             self.toggle(*site, is_there);
         }
     }
 
-    /// Begins to note what changes.
+    /// Starts recording net changes.
     pub(super) fn note(&mut self) {
         self.is_noting = true;
     }
 
-    /// Returns what was made and what was healed since [`Found::note`], and notes no more.
+    /// Returns the paradoxes created and resolved since [`Found::note`], and stops recording.
     pub(super) fn take_net(&mut self) -> (Vec<Site>, Vec<Site>) {
         self.is_noting = false;
         let (mut made, mut healed) = (Vec::new(), Vec::new());
@@ -135,12 +132,11 @@ impl Found {
         (made, healed)
     }
 
-    /// Returns all of them, in no order.
+    /// Returns all paradoxes, in unspecified order.
     pub(super) fn iter(&self) -> impl Iterator<Item = Site> {
         self.sites.iter().copied()
     }
 
-    /// Returns how many there are of a kind and grade.
     pub(super) fn count(&self, kind: Kind, grade: Grade) -> u64 {
         self.counts.get(&(kind, grade)).copied().unwrap_or(0)
     }

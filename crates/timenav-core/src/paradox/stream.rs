@@ -1,4 +1,4 @@
-//! What only the order of records shows: late arrivals (P11) and jumps of the clock (P12).
+//! Paradoxes that depend on the order of records: late arrivals (P11) and clock jumps (P12).
 
 use super::kinds::Grade;
 use super::record::Stamp;
@@ -7,67 +7,67 @@ use super::uncertain::Uncertain;
 use crate::clock::{Clock, ClockMoved, apply};
 use crate::time::{Instant, Span, Virtual, Wall};
 
-/// What is remembered of the records before.
+/// The state after the previous records.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Stream {
-    /// The record before, if there was one.
+    /// The previous record.
     last: Option<Stamp>,
-    /// The clock, as far as records told of it.
+    /// The clock, as far as it is known from records.
     clock: Option<Clock>,
-    /// The newest moment of host time that was seen.
+    /// The latest host time so far.
     pub(super) newest: Option<Instant<Wall>>,
 }
 
-/// A jump of a clock.
+/// A clock jump.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Jump {
-    /// The record before it, and the one after it.
+    /// The records before and after it.
     pub(super) positions: [u64; 2],
     pub(super) what: Jumped,
-    /// Whether somebody sent the clock there.
+    /// Whether the clock was changed on purpose.
     pub(super) is_explained: bool,
 }
 
-/// Which clock jumped, and between which readings.
+/// Which clock jumped, and its readings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Jumped {
-    /// Host time went down.
+    /// Host time decreased.
     Host {
-        /// When the record before was recorded.
+        /// When the previous record was recorded.
         from: Instant<Wall>,
-        /// When this one was.
+        /// When this record was recorded.
         to: Instant<Wall>,
     },
-    /// Virtual time went elsewhere than it runs.
+    /// Virtual time differs from what the clock should show.
     Virtual {
-        /// Where the clock would have been.
+        /// What the clock should have shown.
         from: Instant<Virtual>,
-        /// Where it was.
+        /// What it showed.
         to: Instant<Virtual>,
     },
 }
 
 impl Stream {
-    /// Takes in a record. Returns the jump before it, if there is one.
+    /// Processes a record. Returns the jumps before it.
     pub(super) fn record(&mut self, stamp: Stamp, tolerance: Span) -> Vec<Jump> {
         let mut jumps = self.host(stamp.position, stamp.recorded_at);
         let expected = match (&self.clock, self.last) {
             (Some(clock), _) => Some(clock.now(stamp.recorded_at)),
-            // Nobody told how the clock runs, but it does not run backward.
+            // The rate is unknown, but clocks do not run backward.
             (None, Some(last)) => Some(last.clock_at).filter(|at| stamp.clock_at < *at),
             (None, None) => None,
         };
         if let Some(from) = expected.filter(|expected| differ(*expected, stamp.clock_at, tolerance)) {
             let what = Jumped::Virtual { from, to: stamp.clock_at };
             jumps.push(Jump { positions: self.positions(stamp.position), what, is_explained: false });
-            // What follows is measured from where the clock is found.
+            // Later readings are measured from this one.
             self.clock = None;
         }
         self.last = Some(stamp);
         jumps
     }
 
-    /// Takes in a change of the clock, which explains where it is.
+    /// Processes a clock change, which explains the new reading. Returns the jumps before it.
     pub(super) fn moved(&mut self, position: u64, moved: &ClockMoved, tolerance: Span) -> Vec<Jump> {
         let mut jumps = self.host(position, moved.host);
         let to = moved.moment.at;
@@ -97,15 +97,14 @@ fn differ(one: Instant<Virtual>, other: Instant<Virtual>, tolerance: Span) -> bo
     one.since(other).micros().abs() > tolerance.micros()
 }
 
-/// The latest beginning that each source told of, and the event.
+/// The latest start recorded by each source, with the event.
 #[derive(Debug, Default)]
 pub(super) struct Watermarks {
     by_source: Map<u32, (i64, u32)>,
 }
 
 impl Watermarks {
-    /// Takes in an event that a source records. Returns what was known of the source before, and
-    /// the late arrival if it is one.
+    /// Processes an event of a source. Returns the previous watermark, and the late arrival if it is one.
     pub(super) fn record(
         &mut self,
         (source, event): (u32, u32),
@@ -123,7 +122,7 @@ impl Watermarks {
         (before, late)
     }
 
-    /// Puts back what was known of a source.
+    /// Restores a watermark.
     pub(super) fn put_back(&mut self, source: u32, before: Option<(i64, u32)>) {
         match before {
             Some(before) => self.by_source.insert(source, before),
@@ -133,7 +132,6 @@ impl Watermarks {
 }
 
 impl Jump {
-    /// Returns whether it is explained, as a grade.
     pub(super) const fn grade(&self) -> Grade {
         if self.is_explained { Grade::Explained } else { Grade::Unexplained }
     }

@@ -1,4 +1,4 @@
-//! A paradox as it is told.
+//! The description of a paradox.
 
 use std::fmt;
 
@@ -12,36 +12,30 @@ use crate::time::{Instant, Span, Virtual};
 /// A paradox, or an observation about the data.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Paradox {
-    /// What kind.
     pub kind: Kind,
-    /// How sure.
     pub grade: Grade,
-    /// How bad.
     pub severity: Severity,
-    /// Whether it is only an observation. A cause that stays unrecorded longer than the grace is
-    /// more than that.
+    /// Whether it is only an observation. A cause that is unrecorded for longer than the grace period is a paradox.
     pub is_observation: bool,
     /// The events, interventions and firings involved, in order.
     pub events: Vec<EventId>,
-    /// What about them shows it.
+    /// The evidence.
     pub witness: Witness,
-    /// An explanation in a sentence.
+    /// An explanation in one sentence.
     pub explanation: String,
-    /// Position of the first of the records that show it.
+    /// Position of the first record that shows it.
     pub first: u64,
-    /// Position of the last of the records that show it: since then it is there.
+    /// Position of the last record that shows it. It exists since then.
     pub since: u64,
-    /// Which one it is.
     pub key: Key,
 }
 
-/// Says which paradox one is. Two lists of one timeline are compared by these; how a paradox is
-/// told, and with which of several shortest cycles, is no part of it.
+/// The identity of a paradox, for comparing two lists of one timeline. It does not depend on the explanation, nor on
+/// which of several shortest cycles is shown.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Key(pub(super) String);
 
 impl Key {
-    /// Returns the key as a text.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
@@ -54,45 +48,42 @@ impl fmt::Display for Key {
     }
 }
 
-/// One edge of a cycle, and why it is there.
+/// One edge of a cycle.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Step {
-    /// What was the reason.
     pub cause: EventId,
-    /// What it was the reason for.
     pub effect: EventId,
-    /// How strong a reason.
     pub kind: CauseKind,
-    /// How much later the effect is than the cause; negative if it is earlier.
+    /// Time from the cause to the effect; negative if the effect is earlier.
     pub gap: Span,
 }
 
 /// The timer of a firing that is a cause.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TimerTold {
-    /// Its name, if an entry tells it.
+    /// Its id, if an entry records it.
     pub timer_id: Option<TimerId>,
     /// The moment of the firing.
     pub due: Instant<Virtual>,
-    /// How the moment was taken back, if it was.
+    /// How the moment was revoked, if it was.
     pub taken: Option<Taken>,
 }
 
-/// How the moment of a firing was taken back.
+/// How the moment of a firing was revoked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Taken {
-    /// The timer was cancelled while the clock showed an earlier moment.
+    /// The timer was canceled at this earlier moment of the clock.
     Cancelled(Instant<Virtual>),
-    /// The timer was changed while the clock showed an earlier moment, and does not have this one any more.
+    /// The timer was changed at this earlier moment of the clock, and its new schedule does not include the firing's.
     Changed(Instant<Virtual>),
-    /// It comes again, in another round.
+    /// It recurs, in another round.
     ComesAgain,
-    /// History returned to an anchor that was set before.
+    /// History returned to an anchor that was set before it.
     Returned,
 }
 
 impl Taken {
-    /// Returns the word on the wire.
+    /// Returns the wire name.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -104,169 +95,136 @@ impl Taken {
     }
 }
 
-/// What shows a paradox.
+/// The evidence of a paradox.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Witness {
-    /// P01: an effect and its cause, and when they may have been.
+    /// P01: an effect and its cause, with their possible times.
     Edge {
-        /// What was the reason.
         cause: EventId,
-        /// What it was the reason for.
         effect: EventId,
-        /// When the cause may have been; when it may have been over, where effects wait for that.
+        /// The possible times of the cause, or of its end if effects must wait for that.
         cause_time: Uncertain,
-        /// When the effect may have been.
+        /// The possible times of the effect.
         effect_time: Uncertain,
-        /// By how much the effect is earlier, as the times were given.
+        /// How much earlier the effect is, by the recorded times.
         gap: Span,
-        /// The timer, where the cause is a firing.
+        /// The timer, if the cause is a firing.
         timer: Option<TimerTold>,
     },
-    /// P02, P03: one shortest cycle.
+    /// P02, P03: a shortest cycle.
     Cycle {
-        /// The first edges of it: at most [`super::PATH_EVENTS_MAX`].
+        /// Its first edges, up to [`super::PATH_EVENTS_MAX`].
         steps: Vec<Step>,
-        /// How many edges it has.
+        /// Its number of edges.
         length: usize,
-        /// How many events cause each other in circles there.
+        /// Number of events in the strongly connected component.
         component_size: usize,
     },
-    /// P04: how an event led to the intervention that took it away.
+    /// P04: how an event led to the intervention that removed it.
     Path {
-        /// The event that was taken away.
+        /// The removed event.
         event: EventId,
-        /// The intervention.
         intervention: EventId,
-        /// The way from one to the other, both included: at most [`super::PATH_EVENTS_MAX`].
+        /// The path between them, including both, up to [`super::PATH_EVENTS_MAX`] nodes.
         path: Vec<EventId>,
-        /// How many nodes it has.
+        /// The full number of nodes.
         length: usize,
     },
-    /// P05: an event, and what it requires and lost.
+    /// P05: an event, and a required cause that was removed.
     Orphan {
-        /// The event that stands.
         effect: EventId,
-        /// What it requires.
+        /// The removed cause.
         cause: EventId,
-        /// Where in the ledger that was taken away.
+        /// The ledger position of the removal.
         cancelled_at: Option<u64>,
-        /// What took it away.
+        /// The intervention that removed it.
         intervention: Option<EventId>,
-        /// How many events that stand hang on the orphan, up to [`super::IMPACT_EVENTS_MAX`].
+        /// Number of live events that depend on the orphan, up to [`super::IMPACT_EVENTS_MAX`].
         impact: usize,
-        /// The timer, where what it requires is a firing.
+        /// The timer, if the cause is a firing.
         timer: Option<TimerTold>,
     },
-    /// P06: an event, and what it names and nobody recorded.
+    /// P06: an event, and a cause that was never recorded.
     Dangling {
-        /// The event that stands.
         effect: EventId,
-        /// What it names.
         cause: EventId,
-        /// Whether it waits for longer than the grace.
+        /// Whether the cause is unrecorded for longer than the grace period.
         is_overdue: bool,
     },
     /// P07: two events of one actor.
     Apart {
-        /// Who.
         actor: String,
-        /// Where.
         pair: [EventId; 2],
-        /// How far apart they are in metres, radii taken off; `None` where only names differ.
+        /// Distance in meters, minus the radii; `None` if only names differ.
         metres: Option<f64>,
-        /// The most time there was to get there if it is definite, else the least.
+        /// The time available for traveling: the longest possible for a definite paradox, otherwise the shortest.
         gap: Span,
-        /// How fast that would have been; `None` where there was no time at all, or no distance.
+        /// The required speed; `None` if there was no time, or the distance is unknown.
         needed_kmh: Option<f64>,
-        /// The names of the places, where only names differ.
+        /// The names of the places, if only names differ.
         names: Option<[String; 2]>,
     },
     /// P08: two events that assert different values.
     Contradiction {
-        /// Which.
         pair: [EventId; 2],
-        /// About what.
         subject: String,
-        /// What is said of it.
         predicate: String,
-        /// What each says: JSON.
+        /// The asserted values, as JSON.
         values: [String; 2],
-        /// The first moment of which both tell.
+        /// The start of the overlap.
         from: Instant<Virtual>,
-        /// The first moment after that of which not both tell.
+        /// The end of the overlap, excluded.
         until: Instant<Virtual>,
     },
-    /// P09: two events that tell the same.
+    /// P09: two events with the same content.
     Duplicate {
-        /// Which. By which rule is the grade.
+        /// The grade says by which rule they are duplicates.
         pair: [EventId; 2],
     },
-    /// P10: an event, and what the clock showed when it was recorded.
+    /// P10: an event, and the clock when it was recorded.
     Future {
-        /// Which.
         event: EventId,
-        /// When it was, at the earliest.
+        /// The earliest possible time of the event.
         time: Instant<Virtual>,
         /// What the clock showed.
         clock_at: Instant<Virtual>,
     },
     /// P11: an event that its source recorded after a later one.
     Late {
-        /// The one recorded before.
+        /// The later event, recorded first.
         previous: EventId,
-        /// This one.
         event: EventId,
         /// How much earlier it happened, at least.
         lateness: Span,
     },
-    /// P12: a jump of a clock between two records.
+    /// P12: a clock jump between two records.
     Jump {
-        /// Where they are in the ledger.
+        /// Their ledger positions.
         positions: [u64; 2],
-        /// Which clock, and between which readings.
+        /// Which clock, and its readings.
         jumped: Jumped,
     },
-    /// P13: an anchor, and an event that stood when it was set.
+    /// P13: an anchor, and an earlier event that was changed.
     Anchor {
-        /// Which anchor.
         anchor_id: AnchorId,
-        /// The moment it marks.
+        /// The anchored moment.
         timestamp: Instant<Virtual>,
-        /// Which event.
         event: EventId,
-        /// Where in the ledger it was changed last.
+        /// The ledger position of the last change.
         changed_at: u64,
     },
-    /// P14: numbers that a source did not use.
+    /// P14: missing sequence numbers of a source.
     Gap {
-        /// Which source.
         source: Option<String>,
-        /// The first missing one.
+        /// The first missing number.
         first: u64,
-        /// The last missing one.
+        /// The last missing number.
         last: u64,
     },
-    /// P14: a number that a source used twice.
-    Repeat {
-        /// Which source.
-        source: Option<String>,
-        /// Which number.
-        sequence: u64,
-        /// For what.
-        pair: [EventId; 2],
-    },
-    /// P15: an event that ends before it begins.
-    Inverted {
-        /// Which.
-        event: EventId,
-        /// When it begins.
-        time: Instant<Virtual>,
-        /// When it ends.
-        end: Instant<Virtual>,
-    },
-    /// P15: an event whose versions do not follow each other.
-    Unlinked {
-        /// Which.
-        event: EventId,
-    },
+    /// P14: a repeated sequence number of a source.
+    Repeat { source: Option<String>, sequence: u64, pair: [EventId; 2] },
+    /// P15: an event that ends before it starts.
+    Inverted { event: EventId, time: Instant<Virtual>, end: Instant<Virtual> },
+    /// P15: an event whose versions do not form a valid sequence.
+    Unlinked { event: EventId },
 }

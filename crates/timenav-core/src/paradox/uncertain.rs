@@ -1,23 +1,22 @@
-//! Times that are known only so well, and what is so for every value or for some.
+//! Uncertain times, and comparisons that hold for all or for some of their possible values.
 //!
-//! Times are whole microseconds, so an event without length lasts one: `[t, t + 1)`. An event that
-//! ends before it begins is taken as one without length here; that it is inverted is told apart.
+//! Times are whole microseconds, so an event without duration lasts one: `[t, t + 1)`. An event that ends before it
+//! starts counts as one without duration here; the inversion is reported separately.
 
 use super::kinds::Grade;
 use crate::event::Precision;
 use crate::time::{Instant, Unit, Virtual, unit_of};
 
-/// The values that a time may have: both ends are possible, and all between them.
+/// The possible values of a time: from `min` to `max`, both included.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Uncertain {
-    /// The earliest.
     pub min: Instant<Virtual>,
-    /// The latest.
     pub max: Instant<Virtual>,
 }
 
 impl Uncertain {
-    /// Returns the values of a time that is known to a unit of the calendar in UTC, or exactly.
+    /// Returns the possible values of a time with a precision: the surrounding calendar unit in UTC, or the exact time
+    /// for `None`.
     #[must_use]
     pub fn new(time: Instant<Virtual>, precision: Option<Precision>) -> Self {
         let unit = match precision {
@@ -33,8 +32,7 @@ impl Uncertain {
         Self { min, max }
     }
 
-    /// Returns whether this lies more than `tolerance` microseconds before `other`: for every
-    /// value, for some, or for none.
+    /// Returns whether this is more than `tolerance_micros` before `other`, for all or for some values.
     #[must_use]
     pub fn before(self, other: Self, tolerance_micros: i64) -> Option<Grade> {
         let is_before = |this: Instant<Virtual>, other: Instant<Virtual>| {
@@ -49,23 +47,21 @@ impl Uncertain {
         self.min == self.max
     }
 
-    /// Returns the earliest and the latest value in microseconds.
+    /// Returns both bounds in microseconds.
     const fn micros(self) -> (i64, i64) {
         (self.min.micros(), self.max.micros())
     }
 }
 
-/// When an event may have begun and been over.
+/// When an event may have started and ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stretch {
-    /// When it began.
     pub start: Uncertain,
-    /// When it was over; as `start` where nothing is said.
+    /// Equal to `start` if the event has no end.
     pub end: Uncertain,
 }
 
 impl Stretch {
-    /// Returns the stretch of an event with that time, end and precision.
     #[must_use]
     pub fn new(time: Instant<Virtual>, end: Option<Instant<Virtual>>, precision: Option<Precision>) -> Self {
         let start = Uncertain::new(time, precision);
@@ -73,14 +69,13 @@ impl Stretch {
         Self { start, end: Uncertain { min: end.min.max(start.min), max: end.max.max(start.max) } }
     }
 
-    /// Returns whether it has no length and is known exactly.
+    /// Returns whether it has no duration and is known exactly.
     #[must_use]
     pub fn is_sharp(self) -> bool {
         self.start.is_exact() && self.end == self.start
     }
 
-    /// Returns the shortest and the longest possible time between the two, in microseconds; zero
-    /// where they overlap.
+    /// Returns the shortest and the longest possible time between the two, in microseconds; zero if they overlap.
     #[must_use]
     pub fn gap_micros(self, other: Self) -> (i64, i64) {
         let ((start_min, start_max), (end_min, end_max)) = (self.start.micros(), self.end.micros());
@@ -91,7 +86,7 @@ impl Stretch {
         (shortest, longest)
     }
 
-    /// Returns whether the two have a moment in common: for every value, for some, or for none.
+    /// Returns whether the two overlap, for all or for some values.
     #[must_use]
     pub fn meets(self, other: Self) -> Option<Grade> {
         let always = self.start.max.micros() < other.over_min() && other.start.max.micros() < self.over_min();
@@ -99,35 +94,36 @@ impl Stretch {
         graded(always, sometimes)
     }
 
-    /// Returns what the two have in common for all values, or where that is nothing, for the values
-    /// that make it largest: the first moment, and the first one after it.
+    /// Returns the overlap that holds for all values, or if there is none, the largest possible one: its first moment,
+    /// and the first one after it.
     #[must_use]
     pub fn intersection(self, other: Self) -> (Instant<Virtual>, Instant<Virtual>) {
         let always = (self.start.max.max(other.start.max), self.over_min().min(other.over_min()));
         let sometimes = (self.start.min.max(other.start.min), self.over_max().min(other.over_max()));
-        // A point somewhere in a day surely lies in a stretch of two days, but no one moment of it does.
+        // A point somewhere in a day certainly lies in a period of two days, but there is no moment at which both
+        // certainly are.
         let (from, to) = if always.0.micros() < always.1 { always } else { sometimes };
         (from, Instant::from_micros(to).unwrap_or(Instant::MAX))
     }
 
-    /// Returns the earliest microsecond that it may not cover any more, once it began.
+    /// Returns the earliest possible end, excluded, in microseconds; always after the start.
     fn over_min(self) -> i64 {
         self.end.min.micros().max(self.start.min.micros() + 1)
     }
 
-    /// Returns the first microsecond that it cannot cover any more.
+    /// Returns the latest possible end, excluded, in microseconds.
     pub(super) fn over_max(self) -> i64 {
         self.end.max.micros().max(self.start.max.micros() + 1)
     }
 }
 
-/// Returns whether an end lies before its beginning for every possible value.
+/// Returns whether the end is before the start for all possible values.
 #[must_use]
 pub fn is_inverted(time: Instant<Virtual>, end: Option<Instant<Virtual>>, precision: Option<Precision>) -> bool {
     end.is_some_and(|end| Uncertain::new(end, precision).max < Uncertain::new(time, precision).min)
 }
 
-/// Returns the grade of what is so for every value, or for some.
+/// Returns the grade of something that holds for all values, or for some.
 #[must_use]
 pub(super) const fn graded(always: bool, sometimes: bool) -> Option<Grade> {
     match (always, sometimes) {

@@ -1,4 +1,4 @@
-//! How to take back what one record did.
+//! Undo information of a record.
 
 use super::firings::Firing;
 use super::graph::Row;
@@ -6,27 +6,27 @@ use super::negation::Negation;
 use super::site::Site;
 use super::stream::Stream;
 
-/// How to take back one step.
+/// One step to undo.
 #[derive(Debug)]
 pub(super) enum Undo {
-    /// A row stood in place of another one, and so many pins were noted before.
+    /// A row was replaced. The event had this many pins before.
     Row { node: u32, row: Box<Row>, pins: usize },
     /// An anchor was set.
     Anchor,
-    /// The stream of records went on.
+    /// The stream state changed.
     Stream(Box<Stream>),
-    /// A jump was noted.
+    /// A jump was added.
     Jump,
-    /// A source recorded something.
+    /// A source recorded an event.
     Watermark { source: u32, before: Option<(i64, u32)>, late: Option<Site> },
-    /// A negation came or went.
+    /// A negation was added or deactivated.
     Negation { node: u32, before: Option<Negation> },
-    /// A firing came, was taken back, or occurs again.
+    /// A firing was added, revoked or restored.
     Firing { node: u32, before: Option<Firing> },
-    /// History returned to an anchor; so far as was known before.
+    /// History returned to an anchor; the value is the previous return.
     Return(Option<(u64, u64)>),
 }
 
-/// How many names there were of each kind.
+/// Number of names of each kind.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct NameCounts(pub(super) [usize; 6]);

@@ -1,4 +1,4 @@
-//! The view: what stands on one timeline, and every paradox in it.
+//! The view: the state of one timeline, and all paradoxes in it.
 
 use super::anchors::{Anchor, Anchors};
 use super::cycles::{Cycles, Sides, reaches};
@@ -19,10 +19,10 @@ use crate::event::{Cause, CauseKind, EventDraft, EventKind};
 use crate::ids::EventId;
 use crate::time::{Instant, Virtual};
 
-/// What stands on one timeline after some of its records, and every paradox in it.
+/// The state of one timeline after some of its records, and all paradoxes in it.
 ///
-/// It is made of all records at once ([`View::build`]) or record by record ([`View::apply`]), with
-/// the same result. Records come in the order of the ledger.
+/// It is built from all records at once ([`View::build`]) or record by record ([`View::apply`]), with the same result.
+/// Records come in ledger order.
 #[derive(Debug, Default)]
 pub struct View {
     pub(super) settings: Settings,
@@ -44,20 +44,19 @@ pub struct View {
     pub(super) watermarks: Watermarks,
     pub(super) jumps: Vec<Jump>,
     pub(super) found: Found,
-    /// While all records are taken in at once, pairs and cycles are looked for at the end.
+    /// While the view is built from all records, the search for pairs and cycles is deferred to the end.
     pub(super) is_building: bool,
-    /// How to take back what the last record did, if that is wanted.
+    /// Steps to undo the last records, if that is needed.
     pub(super) undo: Vec<Undo>,
 }
 
 impl View {
-    /// Returns the view of a timeline without records.
     #[must_use]
     pub fn new(settings: Settings) -> Self {
         Self { settings, ..Self::default() }
     }
 
-    /// Takes in one record.
+    /// Applies one record.
     pub(super) fn enter(&mut self, record: &Record<'_>) {
         match record {
             Record::Version(version) => self.version(version),
@@ -108,7 +107,7 @@ impl View {
         self.stamp(*stamp);
         let event = self.node(event_id);
         let row = self.row(event, version);
-        // What is recorded again, because a return took it away, has arrived before.
+        // An event recorded again after a return removed it has arrived before.
         if *came == Came::Recorded && !self.graph.is_known(event) {
             self.arrived(event, row.source, draft);
         }
@@ -127,7 +126,7 @@ impl View {
         }
     }
 
-    /// Returns what stands of an event once this version does.
+    /// Returns the state of an event after this version becomes current.
     fn row(&mut self, event: u32, version: &Version<'_>) -> Row {
         let Version { stamp, draft, came, .. } = version;
         let causes = self.causes(&draft.causes);
@@ -137,7 +136,7 @@ impl View {
             && stamp.clock_at.micros().saturating_add(self.settings.tolerance.micros())
                 < uncertain::Uncertain::new(draft.time, draft.precision).min.micros();
         let is_known = self.graph.is_known(event);
-        // An event is recorded where there is none, or none any more, and anything else is done to one that there is.
+        // An event is recorded if it does not exist, or not anymore. All other changes require that it was recorded.
         let may_be_recorded = !is_known || !self.graph.is_live(event);
         let comes_next = if *came == Came::Recorded { may_be_recorded } else { is_known };
         let follows = comes_next && self.graph.position(event) <= stamp.position;
@@ -177,7 +176,7 @@ impl View {
         node
     }
 
-    /// Returns the causes by their numbers, each once.
+    /// Returns the causes by number, without duplicates.
     fn causes(&mut self, causes: &[Cause]) -> Vec<(u32, bool)> {
         let mut numbered: Vec<(u32, bool)> = Vec::with_capacity(causes.len());
         for cause in causes {
@@ -226,7 +225,7 @@ impl View {
         }
     }
 
-    /// Lets all that takes an event away do so no more.
+    /// Deactivates all interventions that remove an event.
     fn restore(&mut self, event: u32) {
         let Some(nodes) = self.negated.get(&event).cloned() else { return };
         for node in nodes {
@@ -255,7 +254,7 @@ impl View {
         }
     }
 
-    /// Looks again at all interventions that an event led to.
+    /// Checks all interventions caused by an event again.
     fn look_for_grandfathers(&mut self, event: u32) {
         if self.negations.is_empty() {
             return;
@@ -272,7 +271,7 @@ impl View {
         }
     }
 
-    /// Lets a row stand in place of another one, and finds what that makes and heals.
+    /// Replaces the state of a node, and updates its paradoxes.
     pub(super) fn replace(&mut self, node: u32, row: Row, position: u64) {
         let pins = self.anchors.pin(&self.graph, node, position);
         if self.is_building {
@@ -337,19 +336,19 @@ impl View {
         Facts { graph: &self.graph, places: &self.places, settings: &self.settings }
     }
 
-    /// Adds all paradoxes that one node and its edges show.
+    /// Adds all paradoxes of a node and its edges.
     pub(super) fn sites_of(&self, node: u32, sites: &mut Vec<Site>) {
         self.sites_of_node(node, sites);
         self.sites_of_causes(node, sites);
         sites.extend(self.graph.effects(node).filter_map(|(effect, requires)| self.edge_site(node, requires, effect)));
     }
 
-    /// Adds all paradoxes that the causes of one node show.
+    /// Adds all paradoxes between a node and its causes.
     pub(super) fn sites_of_causes(&self, node: u32, sites: &mut Vec<Site>) {
         sites.extend(self.graph.causes(node).filter_map(|(cause, requires)| self.edge_site(cause, requires, node)));
     }
 
-    /// Adds all paradoxes that one node shows by itself.
+    /// Adds all paradoxes of a single node.
     pub(super) fn sites_of_node(&self, node: u32, sites: &mut Vec<Site>) {
         let graph = &self.graph;
         if graph.is_live(node) {
@@ -375,7 +374,7 @@ impl View {
         } else if !graph.is_live(cause) {
             requires.then_some(Site::Orphan { cause, effect })
         } else if cause == effect {
-            // That is a circle, whatever its time.
+            // This is a cycle, whatever the time.
             None
         } else {
             let grade = self.early(cause, requires, effect)?;
@@ -387,7 +386,7 @@ impl View {
         self.graph.start(effect).before(self.due(cause, requires), self.settings.tolerance.micros())
     }
 
-    /// Returns the time that an effect may not lie before.
+    /// Returns the time that an effect must not precede.
     pub(super) fn due(&self, cause: u32, requires: bool) -> uncertain::Uncertain {
         if requires && self.settings.requires_complete {
             self.graph.stretch(cause).end
@@ -396,7 +395,7 @@ impl View {
         }
     }
 
-    /// Returns the time that stands of a node.
+    /// Returns the recorded time of a node.
     pub(super) fn time(&self, node: u32) -> Instant<Virtual> {
         self.graph.times(node).0
     }

@@ -1,4 +1,4 @@
-//! From where a paradox is to how it is told.
+//! From the identification of a paradox to its description.
 
 use super::cycles::shortest_cycle;
 use super::firings::Firing;
@@ -14,7 +14,7 @@ use crate::ids::EventId;
 use crate::time::{Instant, Span, Virtual};
 
 impl View {
-    /// Returns a paradox of this view as it is told.
+    /// Returns the description of a paradox.
     pub(super) fn tell(&self, site: Site) -> Paradox {
         let (kind, grade) = site.kind();
         let (first, since) = self.positions(site);
@@ -197,9 +197,8 @@ impl View {
         pair.map(|node| self.id(node))
     }
 
-    /// Returns the id of a node.
     pub(super) fn id(&self, node: u32) -> EventId {
-        // Only ids were ever entered.
+        // Only ids are ever added.
         EventId::new(self.ids.text(node)).expect("an id that was read from one")
     }
 }
@@ -228,7 +227,7 @@ fn key(site: Site, witness: &Witness) -> Key {
                 site,
                 Site::Apart { .. } | Site::Contradiction { .. } | Site::Duplicate { .. } | Site::Repeat { .. }
             ) {
-                // Such a pair is a set: which of the two was named first does not matter.
+                // Such a pair is a set: the order does not matter.
                 events.sort_unstable();
             }
             parts.extend(events);
@@ -242,7 +241,7 @@ impl Witness {
     /// Returns the events and interventions that it names, in order.
     pub(super) fn events(&self) -> Vec<EventId> {
         match self {
-            // An event that is its own cause is the effect of the firing whose id it has.
+            // An event that is its own cause is an effect of the firing with the same id.
             Self::Edge { cause, effect, .. } | Self::Orphan { cause, effect, .. } if cause == effect => {
                 vec![effect.clone()]
             }
@@ -266,11 +265,11 @@ impl Witness {
         }
     }
 
-    /// Returns what tells this paradox from others of the same events, beside kind and grade.
+    /// Returns what distinguishes this paradox from others of the same kind, grade and events.
     fn detail(&self) -> Vec<String> {
         match self {
             Self::Apart { actor, .. } => vec![actor.clone()],
-            // How long the subject is tells where it ends.
+            // The length of the subject separates it from the predicate.
             Self::Contradiction { subject, predicate, .. } => {
                 vec![subject.len().to_string(), subject.clone(), predicate.clone()]
             }

@@ -1,4 +1,4 @@
-//! The components with more than one node or an edge to itself, kept up to date change by change.
+//! Incrementally maintained strongly connected components, of more than one node or with a self-edge.
 
 use super::super::graph::{Graph, NEVER};
 use super::super::names::Names;
@@ -7,31 +7,31 @@ use super::ranks::Settled;
 use super::search::reaches;
 use super::{ranks, tarjan};
 
-/// Events that cause each other in circles.
+/// Events that cause each other in cycles.
 #[derive(Debug, Default)]
 pub(in super::super) struct Component {
-    /// Who they are, sorted.
+    /// Sorted.
     pub(in super::super) members: Vec<u32>,
-    /// A sum over their ids.
+    /// A sum over the hashes of their ids.
     digest: u64,
-    /// How many edges lead into it from events that stand.
+    /// Number of edges into it from live events outside.
     entering: u64,
-    /// In which change it was made.
+    /// The change that created it.
     made_in: u64,
 }
 
 /// All components, and the edges that close cycles.
 #[derive(Debug, Default)]
 pub(in super::super) struct Cycles {
-    /// Edges along which the rank does not go up, cause first. Every cycle has one.
+    /// Edges (cause, effect) along which the rank does not increase. Every cycle has one.
     excess: Set<(u32, u32)>,
-    /// By the least of their members.
+    /// By their smallest member.
     components: Map<u32, Component>,
     component_of: Map<u32, u32>,
     change: u64,
 }
 
-/// Edges of one node that are taken away or added: only to causes, or to effects too.
+/// Which edges of a node are removed or added: only those to causes, or also those to effects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in super::super) enum Sides {
     Causes,
@@ -41,20 +41,20 @@ pub(in super::super) enum Sides {
 impl Component {
     fn sites(&self) -> [(Site, bool); 2] {
         let (first, digest) = (self.members.first().copied().unwrap_or(NONE), self.digest);
-        // What causes only itself is a circle, and no loop through others.
+        // An event that causes only itself is a cycle, but not a bootstrap.
         let is_bootstrap = self.entering == 0 && self.members.len() > 1;
         [(Site::Cycle { first, digest }, true), (Site::Bootstrap { first, digest }, is_bootstrap)]
     }
 }
 
 impl Cycles {
-    /// Returns the component that a node belongs to.
+    /// Returns the component of a node.
     pub(in super::super) fn of(&self, node: u32) -> Option<&Component> {
         self.component_of.get(&node).and_then(|first| self.components.get(first))
     }
 
-    /// Prepares to take away the live edges of a node, while they are still there. Returns the
-    /// members of the component that it belonged to, which are to be looked at again.
+    /// Prepares the removal of a node's live edges, while they still exist. Returns the members of its dissolved
+    /// component, which must be searched again.
     pub(in super::super) fn cut(&mut self, graph: &Graph, found: &mut Found, node: u32, sides: Sides) -> Vec<u32> {
         if !self.excess.is_empty() {
             graph.live_causes(node).for_each(|cause| _ = self.excess.remove(&(cause, node)));
@@ -98,8 +98,8 @@ impl Cycles {
         component.members
     }
 
-    /// Takes in the live edges of a node after they were written, and looks again at the members
-    /// of the component that it belonged to.
+    /// Processes a node's live edges after they were written, and searches the members of its dissolved component
+    /// again.
     pub(in super::super) fn tie(
         &mut self,
         graph: &mut Graph,
@@ -131,9 +131,9 @@ impl Cycles {
         }
     }
 
-    /// Raises the effects of edges above their causes. What cannot be raised closes a cycle.
+    /// Raises the effects of edges above their causes. An edge for which this is impossible closes a cycle.
     fn settle(&mut self, graph: &mut Graph, edges: &[(u32, u32)]) {
-        // Nothing is raised along an edge whose turn has not come.
+        // Edges that have not been processed yet must not raise other nodes.
         self.excess.extend(edges);
         for &(cause, effect) in edges {
             self.excess.remove(&(cause, effect));
@@ -143,9 +143,9 @@ impl Cycles {
         }
     }
 
-    /// Finds the cycles that a new edge closes. A way back from its effect to its cause uses an
-    /// edge along which ranks do not go up, so it never leaves the ranks between `lowest` and
-    /// `highest`, the ends of those edges, except for its own two ends.
+    /// Finds the cycles that a new edge closes. A path back from its effect to its cause uses an edge along which ranks
+    /// do not increase. Except for its two ends, it therefore stays between the ranks `lowest` and `highest`, the
+    /// extremes of those edges.
     fn take_in(
         &mut self,
         graph: &Graph,
@@ -196,7 +196,7 @@ impl Cycles {
         self.components.insert(first, component);
     }
 
-    /// Finds the components among nodes of which one lost edges.
+    /// Finds the components among nodes after one of them lost edges.
     fn look_again(&mut self, graph: &mut Graph, names: &Names, found: &mut Found, members: &[u32]) {
         if members.is_empty() {
             return;
@@ -219,7 +219,7 @@ impl Cycles {
         for circle in circles {
             self.make(graph, names, found, circle);
         }
-        // Edges that close no cycle any more count as all others.
+        // Edges that no longer close a cycle are treated like all others.
         let freed: Vec<(u32, u32)> = self
             .excess
             .iter()
@@ -232,7 +232,7 @@ impl Cycles {
         self.settle(graph, &freed);
     }
 
-    /// Finds everything in a graph as it stands. `starts` is [`Graph::starts`].
+    /// Finds everything in a complete graph. `starts` is [`Graph::starts`].
     pub(in super::super) fn build(&mut self, graph: &mut Graph, names: &Names, found: &mut Found, starts: &[i64]) {
         *self = Self::default();
         let start = |node: u32| starts[node as usize];
@@ -271,8 +271,7 @@ impl Cycles {
         self.rank_all(graph, starts, &order);
     }
 
-    /// Settles edges that go down, where that is soon done and they close no cycle. Returns whether
-    /// it was.
+    /// Raises ranks along decreasing edges if that is cheap and they close no cycle. Returns whether this succeeded.
     fn settle_few(&mut self, graph: &mut Graph, down: &[(u32, u32)]) -> bool {
         let mut nodes_max = graph.count() as usize / 8 + 64;
         if down.len() > nodes_max {
@@ -292,7 +291,7 @@ impl Cycles {
         true
     }
 
-    /// Gives ranks to all, causes first; those of one circle in the order of time.
+    /// Assigns ranks to all nodes, causes first; within a component in the order of time.
     fn rank_all(&mut self, graph: &mut Graph, starts: &[i64], order: &[u32]) {
         let key = |node: u32| (starts[node as usize], node);
         for &node in order.iter().filter(|node| starts[**node as usize] != NEVER) {

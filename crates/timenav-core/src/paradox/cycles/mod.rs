@@ -1,10 +1,10 @@
-//! Events that cause each other in a circle (P02), and circles that nothing else causes (P03).
+//! Events that cause each other in a cycle (P02), and cycles without an outside cause (P03).
 //!
-//! Every node has a rank, at first its time. Along every edge that closes no cycle the rank goes
-//! up, so an edge from a lower to a higher rank closes none unless an edge that goes down is in
-//! play: such an edge, and only such a one, needs a search. Histories are told forward in time, so
-//! almost every edge is free. An effect that is not later than its cause is *raised* above it, and
-//! what follows from it as far as it must be: the corrected time that git gives to its commits.
+//! Every node has a rank, initially its time. Ranks increase along every edge that closes no cycle. An edge from a
+//! lower to a higher rank can therefore only close a cycle together with a decreasing edge, and only then a search is
+//! needed. Histories are mostly recorded forward in time, so almost all edges need no search. An effect that is not
+//! later than its cause is *raised* above it, and its own effects as far as necessary, like the corrected commit dates
+//! of git.
 
 mod components;
 mod ranks;

@@ -1,4 +1,4 @@
-//! Ranks: numbers that go up along every edge that closes no cycle.
+//! Ranks: numbers that increase along every edge that closes no cycle.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -6,8 +6,8 @@ use std::collections::BinaryHeap;
 use super::super::graph::Graph;
 use super::super::site::{Map, Set};
 
-/// Gives a node that just came to stand the rank nearest to its time that suits its neighbors, or
-/// one above its causes if none suits its effects too.
+/// Gives a new live node the rank nearest to its time that fits between its neighbors, or one above its causes if there
+/// is no such rank.
 pub(super) fn place(graph: &mut Graph, node: u32) {
     let own = graph.start_min(node);
     let others = |other: &u32| *other != node;
@@ -19,18 +19,18 @@ pub(super) fn place(graph: &mut Graph, node: u32) {
     graph.set_rank(node, rank);
 }
 
-/// What came of an attempt to make the rank go up along an edge.
+/// The result of raising nodes along an edge.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Settled {
-    /// It goes up, and so many nodes were raised.
+    /// The rank increases along the edge. That many nodes were raised.
     Up(usize),
-    /// It cannot: the edge closes a cycle of edges along which ranks go up.
+    /// Impossible: the edge closes a cycle of edges along which ranks increase.
     Closes,
-    /// More nodes would have to be raised than may be.
+    /// More nodes would have to be raised than allowed.
     TooMany,
 }
 
-/// Makes the rank go up along a new edge. Changes nothing where it does not.
+/// Makes the rank increase along a new edge. On failure nothing changes.
 pub(super) fn settle(
     graph: &mut Graph,
     excess: &Set<(u32, u32)>,
@@ -44,8 +44,8 @@ pub(super) fn settle(
     if graph.rank(effect) >= least {
         return Settled::Up(0);
     }
-    // Nodes are taken by their old ranks, so that each has all it must lie above when its turn
-    // comes, and each is taken once.
+    // Nodes are processed by their old ranks. When a node is processed, all nodes that it must be above are done, so
+    // each is processed once.
     let mut raised: Map<u32, i64> = Map::default();
     let mut waiting = BinaryHeap::new();
     raised.insert(effect, least);

@@ -1,4 +1,4 @@
-//! Ways from one node to another.
+//! Path search between nodes.
 
 use std::collections::VecDeque;
 
@@ -6,8 +6,8 @@ use super::super::graph::Graph;
 use super::super::settings::CYCLE_SEARCH_EDGES_MAX;
 use super::super::site::{Map, Set};
 
-/// Returns whether one node leads to another. Both ends are searched in turn, so it costs little
-/// where one of them leads nowhere.
+/// Returns whether there is a path from one node to another. Searches from both ends alternately, so it is cheap if one
+/// of them has few connections.
 pub(in super::super) fn reaches(
     from: u32,
     to: u32,
@@ -23,7 +23,7 @@ pub(in super::super) fn reaches(
     let (mut ahead_open, mut behind_open) = (vec![from], vec![to]);
     let mut next = Vec::new();
     loop {
-        // A side with nothing left to visit never met the other.
+        // If one side is exhausted without meeting the other, there is no path.
         let Some(node) = ahead_open.pop() else { return false };
         forward(node, &mut next);
         for node in next.drain(..) {
@@ -47,8 +47,8 @@ pub(in super::super) fn reaches(
     }
 }
 
-/// Returns a shortest path, both ends included, and how many edges were looked at; no path if none
-/// has fewer than `nodes_max` nodes. `next` adds what a node leads to.
+/// Returns a shortest path, including both ends, and the number of edges visited. Returns no path unless there is one
+/// with fewer than `nodes_max` nodes. `next` appends the successors of a node.
 pub(in super::super) fn nearest_path(
     from: u32,
     to: u32,
@@ -86,11 +86,10 @@ pub(in super::super) fn nearest_path(
     (None, looked_at)
 }
 
-/// Returns one of the shortest cycles of a component: nodes in order, each causing the next and the
-/// last the first.
+/// Returns a shortest cycle of a component: nodes in order, each causing the next, and the last one the first.
 ///
-/// A cycle has an edge that does not go forward in time, so it is enough to close each of those.
-/// A component in which that takes too long yields a short cycle instead.
+/// Every cycle has an edge that does not go forward in time, so it is sufficient to close each of those. If this
+/// exceeds the search limit, returns a short cycle instead.
 pub(in super::super) fn shortest_cycle(graph: &Graph, members: &[u32]) -> Vec<u32> {
     let is_member = |node: &u32| members.binary_search(node).is_ok();
     let key = |node: u32| (graph.start_min(node), node);

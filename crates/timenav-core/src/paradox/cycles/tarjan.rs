@@ -1,12 +1,12 @@
-//! Strongly connected components, without recursion: real graphs are as deep as they are long.
+//! Strongly connected components, without recursion: in real graphs, paths can be as long as the graph is large.
 
 use super::super::site::NONE;
 
-/// Finds the components of the graph with that many nodes and tells each once, causes before
-/// effects. `next` is the number-th node that a node leads back to; `None` ends them.
+/// Finds the components of a graph with that many nodes, and reports each once, causes before effects. `next` returns
+/// the n-th predecessor of a node.
 ///
-/// Source: Tarjan, Depth-first search and linear graph algorithms (1972), over edges from effect
-/// to cause, with the stack of calls as an array.
+/// Source: Tarjan, Depth-first search and linear graph algorithms (1972), over edges from effect to cause, with the
+/// call stack as an array.
 pub(super) fn components(nodes_count: u32, next: impl Fn(u32, u32) -> Next, mut tell: impl FnMut(&mut [u32])) {
     let mut search = Search {
         order: vec![NONE; nodes_count as usize],
@@ -22,19 +22,18 @@ pub(super) fn components(nodes_count: u32, next: impl Fn(u32, u32) -> Next, mut 
     }
 }
 
-/// What a node leads to.
+/// A predecessor of a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Next {
-    /// This node.
     Node(u32),
-    /// Nothing by this number, but maybe by the next one.
+    /// None with this number, but there may be more.
     Skip,
-    /// Nothing more.
+    /// No more.
     End,
 }
 
 struct Search {
-    /// When each node was first seen; `NONE` if it was not, one less if its component is told.
+    /// When each node was first visited; `NONE` if it was not, `TOLD` if its component has been reported.
     order: Vec<u32>,
     low: Vec<u32>,
     open: Vec<u32>,
@@ -42,7 +41,7 @@ struct Search {
     seen: u32,
 }
 
-/// Stands for the order of nodes whose component is told.
+/// Marks nodes whose component has been reported.
 const TOLD: u32 = NONE - 1;
 
 impl Search {
