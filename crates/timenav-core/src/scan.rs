@@ -1,8 +1,7 @@
-//! Looking for tampering: what is compared with what, and how a difference is called.
+//! Tamper detection: the comparisons, and the kinds of findings.
 //!
-//! Everything here is fed by the caller, entry by entry, and remembers no more than the right edge
-//! of the tree. What a payload says, and what follows from it, is the engine's to compare; the
-//! words for it are here.
+//! The caller passes in all data, entry by entry, and only the right edge of the tree is kept. The engine compares the
+//! contents of payloads and the state derived from them; this module only defines the finding kinds for that.
 
 use std::fmt;
 
@@ -21,54 +20,52 @@ pub use hashes::{EntryBytes, EntryHashes, ReadBy};
 pub use ledger::{FilledTile, LedgerScan, Mark, compare_checkpoints};
 pub use signed::{Unsigned, open_kept, open_signed};
 
-/// Findings of one kind that are told one by one. More are counted.
+/// Findings of one kind beyond this number are only counted.
 pub const FINDINGS_PER_KIND_MAX: usize = 100;
 
-/// What kind of difference was found. `docs/security.md` says which attack shows as which.
+/// The kind of a difference. `docs/security.md` lists the attacks behind each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum FindingKind {
-    /// An entry is not the one that the tree was built over, or says that it stands elsewhere.
+    /// An entry differs from the one that the tree was built over, or states another position.
     LeafMismatch,
-    /// An entry is missing.
     SequenceGap,
-    /// The root that follows from the entries is not the one of the tree that is kept.
+    /// The root over the entries differs from that of the stored tree.
     RootMismatch,
-    /// The tree is not the one that the checkpoint beside it signs.
+    /// The stored tree differs from the one in its checkpoint.
     CheckpointMismatch,
-    /// The entries are not those of a signed checkpoint kept outside.
+    /// The entries differ from those of a signed checkpoint stored elsewhere.
     ExternalCheckpointInconsistent,
     /// There are fewer entries than were signed.
     Rollback,
-    /// Two signed checkpoints tell of two histories.
+    /// Two signed checkpoints belong to different histories.
     Fork,
-    /// A checkpoint is of another ledger.
+    /// A checkpoint belongs to another ledger.
     OriginMismatch,
-    /// The database is laid out otherwise than the service does: a trigger, a view, an index that is missing.
+    /// The database schema differs from that of the service: a trigger, a view, a missing index.
     SchemaMismatch,
-    /// A table is not what follows from the entries.
+    /// A table differs from the state derived from the entries.
     StateMismatch,
-    /// A checkpoint is no signed note, or its signature is wrong.
+    /// A checkpoint is not a signed note, or its signature is not valid.
     BadSignature,
-    /// A checkpoint is signed by another key than the one pinned, or an entry says that another one signs.
+    /// A checkpoint is signed by a key other than the pinned one, or an entry names another signing key.
     UnknownKey,
-    /// An entry is of a format version that this program does not know.
+    /// An entry has an unknown format version.
     UnknownFormat,
-    /// A payload is not the one that its entry was made for.
+    /// A payload does not match its entry.
     PayloadMismatch,
-    /// A sweep names what it may not let go.
+    /// A sweep lists an entry that it may not prune.
     SweepMismatch,
-    /// A tile of the tree holds other hashes than those of the entries that were signed.
+    /// A tile of the tree has other hashes than those of the signed entries.
     TileMismatch,
-    /// An entry was recorded before the one that stands before it.
+    /// An entry was recorded before the previous one.
     HostTimeWentDown,
     /// The virtual time in an entry is not what the clock showed.
     ClockDiscontinuity,
-    /// Whoever is named in an entry might not do what it tells of.
+    /// The actor of an entry did not have the permission for it.
     UnauthorizedEntry,
 }
 
 impl FindingKind {
-    /// Every kind.
     pub const ALL: [Self; 19] = [
         Self::LeafMismatch,
         Self::SequenceGap,
@@ -91,7 +88,7 @@ impl FindingKind {
         Self::UnauthorizedEntry,
     ];
 
-    /// Returns the word on the wire.
+    /// Returns the wire name.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -124,20 +121,19 @@ impl fmt::Display for FindingKind {
     }
 }
 
-/// One difference between what is kept and what must be there.
+/// A difference between stored and expected data.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
-    /// What kind.
     pub kind: FindingKind,
-    /// The first entry concerned; for what is about a checkpoint, its size.
+    /// The first affected entry; for findings about a checkpoint, its size.
     pub position: Option<u64>,
-    /// Size of the largest signed checkpoint known to be right that ends before it.
+    /// Size of the largest verified checkpoint that ends before it.
     pub last_good_checkpoint: Option<u64>,
-    /// What was found and what should have been there, in a sentence.
+    /// What was found and what was expected, as a sentence.
     pub evidence: String,
 }
 
-/// Findings, and how many there were beyond those that are told one by one.
+/// Findings, and the number of those that were only counted.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Findings {
     told: Vec<Finding>,
@@ -145,7 +141,6 @@ pub struct Findings {
 }
 
 impl Findings {
-    /// Adds a finding.
     pub fn add(&mut self, kind: FindingKind, position: Option<u64>, evidence: impl Into<String>) {
         if self.told.iter().filter(|finding| finding.kind == kind).count() >= FINDINGS_PER_KIND_MAX {
             self.untold += 1;
@@ -154,7 +149,6 @@ impl Findings {
         self.told.push(Finding { kind, position, last_good_checkpoint: None, evidence: evidence.into() });
     }
 
-    /// Adds all of these.
     pub fn append(&mut self, other: Self) {
         self.untold += other.untold;
         for finding in other.told {
@@ -162,7 +156,7 @@ impl Findings {
         }
     }
 
-    /// Adds what was found on another ledger, whose positions are not those of this one.
+    /// Adds the findings of another ledger, whose positions do not apply to this one.
     pub fn append_of(&mut self, ledger: &str, other: Self) {
         self.untold += other.untold;
         for Finding { kind, position, evidence, .. } in other.told {
@@ -171,31 +165,28 @@ impl Findings {
         }
     }
 
-    /// Returns whether there are none.
     #[must_use]
     pub const fn is_empty(&self) -> bool {
         self.told.is_empty()
     }
 
-    /// Returns whether there is one of that kind.
     #[must_use]
     pub fn has(&self, kind: FindingKind) -> bool {
         self.told.iter().any(|finding| finding.kind == kind)
     }
 
-    /// Returns the first one.
     #[must_use]
     pub fn first(&self) -> Option<&Finding> {
         self.told.first()
     }
 
-    /// Returns how many findings are counted only.
+    /// Returns the number of findings that were only counted.
     #[must_use]
     pub const fn untold(&self) -> u64 {
         self.untold
     }
 
-    /// Returns the findings by position, each with the last good one of these checkpoints.
+    /// Returns the findings ordered by position, each with the last of `good_checkpoints` before it.
     #[must_use]
     pub fn into_sorted(mut self, good_checkpoints: &[u64]) -> Vec<Finding> {
         for finding in &mut self.told {

@@ -1,23 +1,22 @@
-//! Parts of the earth that are neither a circle nor a box.
+//! Areas of arbitrary shape.
 
 use std::fmt;
 use std::sync::Arc;
 
 use super::{Cell, Point};
 
-/// The shape of an area: which points it has, and where on the grid they can be.
+/// The shape of an area, with the grid cells that cover it.
 ///
-/// `contains` is what decides. `cells` only saves looking elsewhere, so it names every cell that
-/// holds a point of the area and may name more, each once, in order.
+/// `contains` decides. `cells` only limits the search: it returns every cell that holds a point of the area and
+/// possibly others, sorted and without duplicates.
 pub trait Shape: Send + Sync {
-    /// Returns every cell that may hold a point of the area, in order.
+    /// Returns every cell that may hold a point of the area, sorted.
     fn cells(&self) -> Vec<Cell>;
 
-    /// Returns whether the area has the point.
     fn contains(&self, point: Point) -> bool;
 }
 
-/// A part of the earth that goes by a name, such as a country.
+/// A named area, such as a country.
 #[derive(Clone)]
 pub struct Area {
     id: Arc<str>,
@@ -25,25 +24,24 @@ pub struct Area {
 }
 
 impl Area {
-    /// Returns the area of a shape. Areas of one `id` are one area, whatever their shape.
+    /// Returns the area of a shape. Areas with the same `id` are equal, whatever their shape.
     #[must_use]
     pub fn new(id: &str, shape: Arc<dyn Shape>) -> Self {
         Self { id: id.into(), shape }
     }
 
-    /// Returns what tells the area from others, such as `country:FR`.
+    /// Returns the id, such as `country:FR`.
     #[must_use]
     pub fn id(&self) -> &str {
         &self.id
     }
 
-    /// Returns every cell that may hold a point of the area, in order.
+    /// Returns every cell that may hold a point of the area, sorted.
     #[must_use]
     pub fn cells(&self) -> Vec<Cell> {
         self.shape.cells()
     }
 
-    /// Returns whether the area has the point.
     #[must_use]
     pub fn contains(&self, point: Point) -> bool {
         self.shape.contains(point)

@@ -1,23 +1,22 @@
-//! Which cells of the grid a query has to look into.
+//! The grid cells that a query has to search.
 
 use super::grid::{column, row};
 use super::{Cell, LocationQuery, Point};
 
-/// Length of one degree of latitude where it is shortest (at the equator), in metres.
+/// Length of one degree of latitude where it is shortest (at the equator), in meters.
 const DEGREE_METRES_MIN: f64 = 110_574.0;
 
-/// More than any rounding of a difference of longitudes, in degrees.
+/// Upper bound for rounding errors of a difference of longitudes, in degrees.
 const ROUNDING_DEGREES: f64 = 1e-9;
 
-/// Returns every cell that may hold a point the query means, in order, or `None` where that is
-/// not a question of coordinates.
+/// Returns every cell that may hold a matching point, sorted. `None` if the query does not restrict coordinates.
 #[must_use]
 pub fn cells_of(query: &LocationQuery) -> Option<Vec<Cell>> {
     match query {
         LocationQuery::Anywhere | LocationQuery::Named(_) => None,
         LocationQuery::Within(bbox) => {
             let [west, south, east, north] = bbox.edges();
-            // The subtraction may round down; a cell too many costs little, a cell too few an event.
+            // The subtraction may round down. An extra cell costs little, a missing one would lose events.
             let width = if west <= east { east - west } else { 360.0 - west + east } + ROUNDING_DEGREES;
             Some(cells_between(west, width, south, north))
         }
@@ -29,13 +28,13 @@ pub fn cells_of(query: &LocationQuery) -> Option<Vec<Cell>> {
 fn cells_around(center: Point, radius_m: f64) -> Vec<Cell> {
     let reach = radius_m / DEGREE_METRES_MIN;
     let (south, north) = ((center.lat() - reach).max(-90.0), (center.lat() + reach).min(90.0));
-    // Where the circle is widest: sin(reach) / cos(lat) bounds the half width in longitude,
-    // unless the circle holds a pole.
+    // sin(reach) / cos(lat) bounds the half width in longitude at the widest point of the circle, unless it contains a
+    // pole.
     let half_width = if south <= -90.0 || north >= 90.0 {
         180.0
     } else {
         let ratio = reach.to_radians().sin() / center.lat().to_radians().cos();
-        // One percent more covers the difference between sphere and ellipsoid.
+        // An extra percent covers the difference between sphere and ellipsoid.
         if ratio >= 0.99 { 180.0 } else { ratio.asin().to_degrees() * 1.01 }
     };
     cells_between(center.lon() - half_width, (half_width * 2.0).min(360.0), south, north)

@@ -1,28 +1,27 @@
-//! A fixed grid of one degree by one degree, by which stores keep events of one place together.
+//! A fixed grid of one degree by one degree, by which stores cluster events.
 
 use super::Point;
 
 /// Cells in the grid: 180 rows from south to north of 360 columns from west to east.
 pub const CELLS: u32 = 180 * 360;
 
-/// One cell of the grid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Cell(pub(super) u32);
 
 impl Cell {
-    /// Returns the cell a point lies in. The meridian 180 belongs to the westernmost column.
+    /// Returns the cell of a point. The meridian 180 belongs to the westernmost column.
     #[must_use]
     pub fn of(point: Point) -> Self {
         Self(row(point.lat()) * 360 + column(point.lon()))
     }
 
-    /// Returns the cell of a number, or `None` from [`CELLS`] on.
+    /// Returns the cell with that number, or `None` from [`CELLS`] on.
     #[must_use]
     pub const fn numbered(number: u32) -> Option<Self> {
         if number < CELLS { Some(Self(number)) } else { None }
     }
 
-    /// Returns the point in the middle of the cell.
+    /// Returns the center of the cell.
     #[must_use]
     pub fn middle(self) -> Point {
         let (lat, lon) = (f64::from(self.0 / 360) - 89.5, f64::from(self.0 % 360) - 179.5);

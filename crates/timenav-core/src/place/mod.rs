@@ -1,4 +1,4 @@
-//! Points on the earth, and what a caller means by a location.
+//! Points on the earth, and location queries.
 
 mod grid;
 mod area;
@@ -23,12 +23,12 @@ pub struct Point {
     lon: f64,
 }
 
-/// Where an event happened: a point, and how far around it if that is known.
+/// The coordinates of an event, with a radius if known.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Geo {
-    /// The point, or the middle of the circle.
+    /// The point, or the center of the circle.
     pub point: Point,
-    /// The radius of the circle, in metres.
+    /// In meters.
     pub radius_m: Option<f64>,
 }
 
@@ -47,9 +47,9 @@ impl Point {
     /// Returns the point, or `None` unless −90 ≤ lat ≤ 90 and −180 ≤ lon ≤ 180.
     #[must_use]
     pub fn new(lat: f64, lon: f64) -> Option<Self> {
-        // A comparison with NaN is false, so NaN and infinities end here too.
+        // Comparisons with NaN are false, so NaN and infinities are rejected here too.
         let valid = (-90.0..=90.0).contains(&lat) && (-180.0..=180.0).contains(&lon);
-        // Adding zero turns −0.0 into 0.0, so that equal points are written alike.
+        // Adding zero turns −0.0 into 0.0, so that equal points have the same text.
         valid.then_some(Self { lat: lat + 0.0, lon: lon + 0.0 })
     }
 
@@ -65,9 +65,9 @@ impl Point {
         self.lon
     }
 
-    /// Returns the distance to another point along the ellipsoid, in metres.
+    /// Returns the geodesic distance to another point, in meters.
     ///
-    /// Source: Karney, Algorithms for geodesics (2013), by way of GeographicLib.
+    /// Source: Karney, Algorithms for geodesics (2013), as implemented by GeographicLib.
     #[must_use]
     pub fn distance_m(self, other: Self) -> f64 {
         static WGS84: LazyLock<Geodesic> = LazyLock::new(Geodesic::wgs84);
@@ -76,7 +76,7 @@ impl Point {
 }
 
 impl BBox {
-    /// Returns the box, or `None` if an edge is out of range or south lies north of north.
+    /// Returns the box, or `None` if an edge is out of range or south is north of north.
     #[must_use]
     pub fn new(west: f64, south: f64, east: f64, north: f64) -> Option<Self> {
         let meridians = (-180.0..=180.0).contains(&west) && (-180.0..=180.0).contains(&east);
@@ -90,12 +90,12 @@ impl BBox {
         [self.west, self.south, self.east, self.north]
     }
 
-    /// Returns whether the point lies in the box or on its edge.
+    /// Returns whether the point is in the box or on its edge.
     #[must_use]
     pub fn contains(self, point: Point) -> bool {
         self.south <= point.lat
             && point.lat <= self.north
-            // The meridian 180 has two names.
+            // The meridian 180 can also be written as −180.
             && (self.spans(point.lon) || (point.lon.abs() >= 180.0 && self.spans(-point.lon)))
     }
 

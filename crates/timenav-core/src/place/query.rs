@@ -1,41 +1,39 @@
-//! What a caller means by a location.
+//! Location queries.
 
 use super::{Area, BBox, Point};
 use crate::limits::{LOCATION_BYTES_MAX, RADIUS_METRES_DEFAULT, RADIUS_METRES_MAX};
 
-/// A location as a query understands it.
+/// A parsed location query.
 #[derive(Clone, Debug, PartialEq)]
 pub enum LocationQuery {
-    /// `*`: everywhere, and events without a place too.
+    /// `*`: everywhere, including events without a place.
     Anywhere,
     /// Coordinates or a `geo:` URI: everything within a distance of a point.
     Near {
-        /// The middle.
         center: Point,
-        /// The distance, in metres.
+        /// In meters.
         radius_m: f64,
     },
     /// `bbox:west,south,east,north`.
     Within(BBox),
-    /// A part of the earth that goes by a name. No text is read as one: names are known elsewhere.
+    /// A named area. [`parse_location`] never returns it: area names are resolved elsewhere.
     Area(Area),
-    /// Anything else: the text of the events' own location.
+    /// Anything else: matches the location text of events.
     Named(String),
 }
 
-/// Why a text is not a location.
+/// Why a text is not a location query.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum LocationError {
-    /// Nothing was given.
     #[error("a location cannot be empty; `*` means anywhere")]
     Empty,
-    /// More than [`LOCATION_BYTES_MAX`] bytes.
+    /// The text has more than [`LOCATION_BYTES_MAX`] bytes.
     #[error("a location can have at most {LOCATION_BYTES_MAX} bytes")]
     TooLong,
-    /// Coordinates out of range.
+    /// The coordinates are out of range.
     #[error("write coordinates as latitude,longitude, from -90 to 90 and -180 to 180, such as `29.95,-90.07`")]
     Coordinates,
-    /// A `geo:` URI that is not one.
+    /// Malformed `geo:` URI.
     #[error(
         "write a geo URI as `geo:latitude,longitude` with an optional `;u=meters`, such as `geo:29.95,-90.07;u=50000`"
     )]
@@ -43,22 +41,22 @@ pub enum LocationError {
     /// A `geo:` URI in another coordinate reference system.
     #[error("the coordinate reference system `{0}` is not supported; use `wgs84`")]
     ReferenceSystem(String),
-    /// A radius that is negative, not a number or more than half the way around the earth.
+    /// The radius is negative, not a number, or more than half the circumference of the earth.
     #[error("the radius must be from 0 to {RADIUS_METRES_MAX} meters")]
     Radius,
-    /// A `bbox:` that is not one.
+    /// Malformed `bbox:`.
     #[error(
         "write a box as `bbox:west,south,east,north` in degrees with south not above north, such as `bbox:-98,18,-81,31`; west greater than east crosses the antimeridian"
     )]
     Box,
 }
 
-/// Reads a location: `*`, `lat,lon`, a `geo:` URI, `bbox:west,south,east,north`, else a name.
+/// Parses a location: `*`, `lat,lon`, a `geo:` URI, `bbox:west,south,east,north`, or else a name.
 ///
 /// Source: RFC 5870 for `geo:`; RFC 7946 §5.2 for boxes across the antimeridian.
 ///
 /// # Errors
-/// The text is empty or too long, or says by its form that it is coordinates and is not.
+/// The text is empty or too long, or has the form of coordinates but is not valid.
 pub fn parse_location(text: &str) -> Result<LocationQuery, LocationError> {
     let text = text.trim();
     if text.is_empty() {
@@ -94,7 +92,7 @@ fn geo_uri(rest: &str) -> Result<LocationQuery, LocationError> {
     let (position, parameters) = rest.split_once(';').unwrap_or((rest, ""));
     let numbers: Option<Vec<f64>> = position.split(',').map(number).collect();
     match numbers.as_deref() {
-        // A third number is the altitude, which a place on a map does not have.
+        // A third number is the altitude, which is ignored.
         Some([lat, lon] | [lat, lon, _]) => {
             let center = Point::new(*lat, *lon).ok_or(LocationError::Coordinates)?;
             Ok(LocationQuery::Near { center, radius_m: radius(parameters)? })
@@ -103,7 +101,7 @@ fn geo_uri(rest: &str) -> Result<LocationQuery, LocationError> {
     }
 }
 
-/// Reads `u=` (uncertainty, here the radius) and `crs=`; other parameters are ignored (RFC 5870 §3.3).
+/// Parses `u=` (uncertainty, here the radius) and `crs=`. Other parameters are ignored (RFC 5870 §3.3).
 fn radius(parameters: &str) -> Result<f64, LocationError> {
     let mut radius_m = RADIUS_METRES_DEFAULT;
     for parameter in parameters.split(';').filter(|parameter| !parameter.is_empty()) {
@@ -125,7 +123,7 @@ fn bounding_box(rest: &str) -> Result<LocationQuery, LocationError> {
     BBox::new(*west, *south, *east, *north).map(LocationQuery::Within).ok_or(LocationError::Box)
 }
 
-/// Reads a plain decimal number. `inf`, `nan` and the like are words, not numbers.
+/// Parses a plain decimal number. `inf`, `nan` and the like are names, not numbers.
 fn number(text: &str) -> Option<f64> {
     let text = text.trim();
     let plain = |byte: u8| byte.is_ascii_digit() || matches!(byte, b'+' | b'-' | b'.' | b'e' | b'E');
@@ -133,7 +131,7 @@ fn number(text: &str) -> Option<f64> {
 }
 
 impl LocationQuery {
-    /// Returns whether an event with this point and this location text is meant.
+    /// Returns whether an event with this point and location text matches.
     #[must_use]
     pub fn matches(&self, point: Option<Point>, place: Option<&str>) -> bool {
         match self {

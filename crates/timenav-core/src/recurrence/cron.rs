@@ -12,7 +12,7 @@ use crate::time::Zone;
 const MONTHS: [&str; 12] = ["JAN", "FEB", "MAR", "APR", "MAY", "JUN", "JUL", "AUG", "SEP", "OCT", "NOV", "DEC"];
 const WEEKDAYS: [&str; 7] = ["SUN", "MON", "TUE", "WED", "THU", "FRI", "SAT"];
 
-/// Words for expressions, as in crontab(5).
+/// Named expressions of crontab(5).
 const WORDS: [(&str, &str); 7] = [
     ("@yearly", "0 0 1 1 *"),
     ("@annually", "0 0 1 1 *"),
@@ -23,18 +23,18 @@ const WORDS: [(&str, &str); 7] = [
     ("@hourly", "0 * * * *"),
 ];
 
-/// Monday to Friday, as in a rule.
+/// Monday to Friday, in the syntax of rules.
 const WORKDAYS: &str = "MO,TU,WE,TH,FR";
 
-/// What a field is called and can say.
+/// The name and the values of a field.
 struct Field {
     name: &'static str,
     min: i64,
     max: i64,
-    /// Words for its numbers, from `min` on.
+    /// Names for its numbers, from `min` on.
     words: &'static [&'static str],
     expected: &'static str,
-    /// The frequency of a rule whose interval counts in the same unit.
+    /// The frequency of a rule whose interval is counted in the same unit.
     frequency: &'static str,
 }
 
@@ -74,7 +74,7 @@ const FIELDS: [Field; 5] = [
     Field {
         name: "weekday",
         min: 0,
-        // 7 is Sunday as well.
+        // 7 is also Sunday.
         max: 7,
         words: &WEEKDAYS,
         expected: "`*`, or weekdays from 0 (Sunday) to 7 (Sunday again) or SUN to SAT, such as `MON-FRI`",
@@ -83,16 +83,16 @@ const FIELDS: [Field; 5] = [
 ];
 
 impl Rule {
-    /// Reads a cron expression: minute, hour, day of month, month and weekday, or a word such as `@daily`, as in crontab(5).
-    /// It has no beginning and no end.
+    /// Parses a cron expression: minute, hour, day of month, month and weekday, or a name such as `@daily`, as in
+    /// crontab(5). It has no start and no end.
     ///
-    /// If neither the day of the month nor the weekday begins with `*`, a day that fits one of them is enough. With `*` in
-    /// minute or hour it goes by the time that passes, and fires whenever clocks show what it says; otherwise its times are
-    /// local ones that come once a day.
+    /// If neither the day of the month nor the weekday starts with `*`, a day that matches one of them is sufficient.
+    /// With `*` in minute or hour, the rule follows elapsed time, and fires whenever local clocks match. Otherwise its
+    /// local times occur once a day.
     ///
     /// # Errors
     ///
-    /// If it is not such an expression, or never fires.
+    /// The text is not a cron expression, or never fires.
     pub fn cron(text: &str, zone: Zone) -> Result<Self, RuleError> {
         let text = text.trim();
         if text.is_empty() {
@@ -135,12 +135,12 @@ impl Rule {
     }
 }
 
-/// Returns whether a field begins with `*`, which is what cron asks.
+/// Returns whether a field starts with `*`, which is cron's criterion.
 fn is_open(field: &str) -> bool {
     field.starts_with('*')
 }
 
-/// Returns the five fields that a word means, or the text itself.
+/// Returns the five fields of a named expression, or the text itself.
 fn expression(text: &str) -> Result<&str, RuleError> {
     if !text.starts_with('@') {
         return Ok(text);
@@ -159,7 +159,7 @@ fn expression(text: &str) -> Result<&str, RuleError> {
     Err(RuleError::CronName { name: text.to_owned(), instead })
 }
 
-/// All days restrict nothing.
+/// The full range is no restriction.
 fn month_days(days: Numbers) -> Counted {
     if days == Numbers::range(1, 31) { Counted::default() } else { Counted::new(days.iter().collect()) }
 }
@@ -183,7 +183,7 @@ impl Field {
         Ok(numbers)
     }
 
-    /// Reads `*`, a number, a range, or one of them with `/` and a step.
+    /// Parses `*`, a number, a range, or `*` or a range followed by `/` and a step.
     fn item(&self, text: &str) -> Result<Numbers, RuleError> {
         let refuse = || self.sign(text).unwrap_or_else(|| self.refused(text, self.expected));
         let (range, step) = match text.split_once('/') {
@@ -229,7 +229,7 @@ impl Field {
         RuleError::Value { name: self.name, value: text.to_owned(), expected }
     }
 
-    /// Returns the error for what other programs read but cron does not.
+    /// Returns the error for syntax that other programs support and cron does not.
     fn sign(&self, text: &str) -> Option<RuleError> {
         let upper = text.to_ascii_uppercase();
         let monthly = |part: String| format!("write a rule such as `FREQ=MONTHLY;{part}`");
@@ -262,7 +262,7 @@ impl Field {
     }
 }
 
-/// Returns a number of at most four digits.
+/// Parses a number of at most four digits.
 fn number(text: &str) -> Option<i64> {
     let is_number = (1..=4).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_digit());
     if is_number { text.parse().ok() } else { None }

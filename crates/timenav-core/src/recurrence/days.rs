@@ -1,14 +1,14 @@
-//! Days of the calendar: which of them a rule means.
+//! The calendar days that a rule matches.
 
 use super::calendar::{day_number, days_in_year, weekday};
 use super::known_months::{Filter, KnownMonths};
 use super::times::Numbers;
 use crate::time::{Civil, days_in_month};
 
-/// Days after which the calendar repeats itself, weekdays and all: 400 years.
+/// Period of the calendar in days, including weekdays: 400 years.
 pub(super) const CYCLE_DAYS: i64 = 146_097;
 
-/// A weekday, and which one of the month or the year: the first is 1, the last −1, and 0 means each.
+/// A weekday, optionally the n-th one of the month or year: the first is 1, the last −1, and 0 means all.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct WeekdayOf {
     /// −53 to 53.
@@ -17,10 +17,10 @@ pub(super) struct WeekdayOf {
     pub(super) weekday: i64,
 }
 
-/// Numbers that count from the beginning, and such that count from the end.
+/// Numbers counted from the start, or from the end if negative.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Counted {
-    /// In order, without repetitions. Negative ones count from the end.
+    /// Sorted, without duplicates. Negative numbers count from the end.
     numbers: Vec<i64>,
 }
 
@@ -35,31 +35,29 @@ impl Counted {
         self.numbers.is_empty()
     }
 
-    /// Returns each number as it counts from the beginning, where there are `last` of them. It may be out of range.
+    /// Returns each number as counted from the start, given the `last` one. It may be out of range.
     fn counted_up(&self, last: i64) -> impl Iterator<Item = i64> {
         self.numbers.iter().map(move |number| if *number < 0 { last + 1 + number } else { *number })
     }
 }
 
-/// Where the ordinals of weekdays are counted.
+/// What the ordinals of weekdays refer to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Ordinals {
-    /// In the month.
     Month,
-    /// In the year.
     Year,
 }
 
-/// How the days of the month and the weekdays go together.
+/// How days of the month and weekdays are combined.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Both {
-    /// A day has to be in both.
+    /// A day must match both.
     And,
-    /// One is enough, as in cron.
+    /// One is sufficient, as in cron.
     Or,
 }
 
-/// Which days a rule means. What is empty restricts nothing.
+/// The days that a rule matches. Empty fields are no restriction.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Days {
     /// 1 to 12. Never empty.
@@ -72,29 +70,28 @@ pub(super) struct Days {
     pub(super) weeks: Counted,
     pub(super) weekdays: Vec<WeekdayOf>,
     pub(super) ordinals: Ordinals,
-    /// With which weekday weeks begin; 0 is Monday.
+    /// The first day of the week; 0 is Monday.
     pub(super) week_start: i64,
     pub(super) both: Both,
 }
 
-/// Returns the day of the month as a bit.
+/// Returns the bit of a day of the month.
 const fn bit(day: i64) -> u32 {
     if 1 <= day && day <= 31 { 1 << day } else { 0 }
 }
 
-/// Returns the days of a month with so many as bits, from 1 on.
+/// Returns the bits of all days of a month with that many days. Bit 0 is unused.
 const fn all(days: i64) -> u32 {
     ((bit(days) - 1) | bit(days)) & !1
 }
 
 impl Days {
-    /// Returns whether a day is meant.
     pub(super) fn contains(&self, day: i64, known: &mut KnownMonths) -> bool {
         let date = Civil::from_days(day);
         self.month(date.year, date.month, known) & bit(date.day) != 0
     }
 
-    /// Returns the first day that is meant and not before `from`, if it is not after `last`.
+    /// Returns the first matching day from `from` to `last`.
     pub(super) fn next(&self, from: i64, last: i64, known: &mut KnownMonths) -> Option<i64> {
         let date = Civil::from_days(from);
         let (mut year, mut month) = (date.year, date.month);
@@ -113,7 +110,7 @@ impl Days {
         }
     }
 
-    /// Returns the days of a month that are meant: the first is bit 1.
+    /// Returns the matching days of a month as bits, starting at bit 1.
     pub(super) fn month(&self, year: i64, month: i64, known: &mut KnownMonths) -> u32 {
         known.looked_at += 1;
         if !self.months.contains(month) {
@@ -131,27 +128,28 @@ impl Days {
         both & self.by_year_day(year, month) & self.by_week(year, month)
     }
 
-    /// Returns whether a day is meant whatever the month and its day of the month: where that one was moved because its month
-    /// does not have it.
+    /// Returns whether a day matches, ignoring the month and the day of the month. For days moved from a month that
+    /// does not have them.
     pub(super) fn contains_moved(&self, day: i64, known: &mut KnownMonths) -> bool {
         let Civil { year, month, day, .. } = Civil::from_days(day);
         let filters = || self.by_weekday(year, month) & self.by_year_day(year, month) & self.by_week(year, month);
         known.get(Filter::Moved, year, month, filters) & bit(day) != 0
     }
 
-    /// Returns whether a day is meant whatever the month and its day of the year.
+    /// Returns whether a day matches, ignoring the month and the day of the year.
     pub(super) fn contains_moved_in_year(&self, day: i64, known: &mut KnownMonths) -> bool {
         let Civil { year, month, day, .. } = Civil::from_days(day);
         let filters = || self.by_weekday(year, month) & self.by_week(year, month);
         known.get(Filter::MovedInYear, year, month, filters) & bit(day) != 0
     }
 
-    /// Returns the days of the month that are named, as numbers from its first day on: also those that it does not have.
+    /// Returns the days of the month that the rule lists, counted from the first day. Includes days that the month does
+    /// not have.
     pub(super) fn named_month_days(&self, year: i64, month: i64) -> impl Iterator<Item = i64> {
         self.of_month.counted_up(days_in_month(year, month))
     }
 
-    /// Returns the days of the year that are named, as numbers from its first day on, with how many the year has.
+    /// Returns the days of the year that the rule lists, counted from the first day, and the length of the year.
     pub(super) fn named_year_days(&self, year: i64) -> (impl Iterator<Item = i64>, i64) {
         let days = days_in_year(year);
         (self.of_year.counted_up(days), days)
@@ -183,8 +181,8 @@ impl Days {
         (1..=days).filter(|day| self.is_in_week(first + day - 1)).fold(0, |found, day| found | bit(day))
     }
 
-    /// Returns whether a day lies in one of the weeks. The first week of a year is the first one that has at least four of its
-    /// days, and a day may lie in a week of the year before or after its own (RFC 5545, section 3.3.10).
+    /// Returns whether a day is in one of the weeks. The first week of a year is the first one with at least four days
+    /// in it, so a day may be in a week of the previous or next year (RFC 5545, section 3.3.10).
     fn is_in_week(&self, day: i64) -> bool {
         // A week belongs to the year of its fourth day.
         let fourth = |day: i64| day - (weekday(day) - self.week_start).rem_euclid(7) + 3;
@@ -202,7 +200,7 @@ impl Days {
         let first = day_number(year, month, 1);
         let mut found = 0;
         for WeekdayOf { ordinal, weekday: wanted } in &self.weekdays {
-            // The first day of the month that is this weekday.
+            // The first such weekday of the month.
             let day = 1 + (wanted - weekday(first)).rem_euclid(7);
             if *ordinal == 0 {
                 found |= bit(day) | bit(day + 7) | bit(day + 14) | bit(day + 21) | bit(day + 28);
@@ -218,7 +216,7 @@ impl Days {
     }
 }
 
-/// Returns the n-th of a weekday in so many days, counted from the end where `ordinal` is negative.
+/// Returns the n-th such weekday within a range of days, counted from the end if `ordinal` is negative.
 fn nth_weekday(begin: i64, days: i64, ordinal: i64, wanted: i64) -> Option<i64> {
     let day = if ordinal > 0 {
         begin + (wanted - weekday(begin)).rem_euclid(7) + (ordinal - 1) * 7

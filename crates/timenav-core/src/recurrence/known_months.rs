@@ -3,7 +3,7 @@
 
 use super::calendar::{day_number, days_in_year, weekday};
 
-/// The parts of a rule that a set of days respects.
+/// The parts of a rule that are applied to a set of days.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Filter {
     /// All of them.
@@ -14,11 +14,11 @@ pub(super) enum Filter {
     MovedInYear,
 }
 
-/// A year's kind is the weekday of 1 January, and which of the previous, this and the next year is a leap year, if any. Weeks
-/// reach into the years before and after; nothing else decides which days a rule matches.
+/// A year's kind is the weekday of 1 January, and which of the previous, this and the next year is a leap year, if any.
+/// Weeks overlap the neighboring years; nothing else decides which days a rule matches.
 const KINDS: usize = 7 * 4;
 const FILTERS: usize = 3;
-/// Not a set of days: those begin with bit 1.
+/// Not a valid set of days: bit 0 is unused in those.
 const UNKNOWN: u32 = 1;
 
 /// The cached days of one rule.

@@ -1,11 +1,11 @@
-//! When something happens again and again: rules of iCalendar (RFC 5545, section 3.3.10, with RFC 7529's `SKIP`) and cron.
+//! Recurrence rules: iCalendar (RFC 5545, section 3.3.10, with `SKIP` from RFC 7529) and cron.
 //!
-//! Dates and times of day are local ones of a zone. A local time that clocks skip is read with the offset before (RFC 5545,
-//! section 3.3.5), and one that they show twice is the first one; what counts hours, minutes or seconds goes by the time that
-//! passes, so every five minutes stays every five minutes.
+//! Dates and times of day are local to a time zone. A local time that is skipped is interpreted with the offset before
+//! the gap (RFC 5545, section 3.3.5), and of a repeated one the first occurrence is used. Frequencies of hours, minutes
+//! or seconds follow elapsed time, so every five minutes remains every five minutes.
 //!
-//! The arithmetic is our own because no library covers the years -9999 to 9999 and finds the next moment far from the
-//! start of a rule without walking there.
+//! The arithmetic is our own because no library covers the years -9999 to 9999, and finds the next moment far from the
+//! start of a rule without iterating up to it.
 
 mod calendar;
 mod cron;

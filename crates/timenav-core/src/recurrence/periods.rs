@@ -1,4 +1,4 @@
-//! Moments by the calendar: in each day, week, month or year, or every so many of them.
+//! Moments by the calendar: in each day, week, month or year, or in every n-th.
 
 use super::calendar::day_number;
 use super::days::{CYCLE_DAYS, Days};
@@ -7,12 +7,11 @@ use super::phases::gcd;
 use super::times::{DAY_SECONDS, LAST_SECOND, Times};
 use crate::time::{Civil, days_in_month};
 
-/// Months after which the calendar repeats itself.
+/// Period of the calendar in months.
 const CYCLE_MONTHS: i64 = CYCLE_YEARS * 12;
-/// Years after which the calendar repeats itself.
+/// Period of the calendar in years.
 const CYCLE_YEARS: i64 = 400;
 
-/// What one period is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Period {
     Day,
@@ -21,46 +20,46 @@ pub(super) enum Period {
     Year,
 }
 
-/// What becomes of a day that a month or a year does not have (RFC 7529, section 4.1).
+/// What happens to a day that a month or a year does not have (RFC 7529, section 4.1).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Skip {
-    /// It is left out.
+    /// It is omitted.
     #[default]
     Omit,
-    /// The last day before it is taken.
+    /// It moves to the last day before.
     Backward,
-    /// The first day after it is taken.
+    /// It moves to the first day after.
     Forward,
 }
 
-/// What local clocks show at the moments of a rule: days in each period, or in every so many, with times of day.
+/// The local times of a rule: matching days in every n-th period, with times of day.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Periods {
     pub(super) period: Period,
-    /// Periods from one that is meant to the next one.
+    /// Distance between two matching periods.
     pub(super) interval: i64,
-    /// The number of one that is meant.
+    /// The number of a matching period.
     pub(super) anchor: i64,
     pub(super) days: Days,
     pub(super) skip: Skip,
     pub(super) times: Times,
-    /// Which of the moments of a period are meant: the first is 1, the last −1. Empty for all.
+    /// The positions of matching moments within a period: the first is 1, the last −1. Empty for all.
     pub(super) positions: Vec<i64>,
 }
 
 impl Periods {
-    /// Returns what local clocks show at the first moment that is not before `from`, or `None` if there is none.
+    /// Returns the first matching local time from `from` on, if any.
     pub(super) fn next(&self, from: i64, known: &mut KnownMonths) -> Option<i64> {
         if self.period == Period::Day && self.skip == Skip::Omit && self.positions.is_empty() {
             return self.next_by_day(from, known);
         }
-        // A moved day may belong to the period before or after its own.
+        // A moved day may belong to the previous or next period.
         let day = from.div_euclid(DAY_SECONDS) - 1;
         let mut period = self.number_of(day);
         period += (self.anchor - period).rem_euclid(self.interval);
         let mut best: Option<i64> = None;
         let mut days = Vec::new();
-        // Local days reach a little further than instants.
+        // The range of local days is slightly larger than that of instants.
         let last = self.number_of(LAST_SECOND / DAY_SECONDS + 2);
         for _ in 0..self.periods_in_cycle() {
             if period > last || best.is_some_and(|best| best < (self.first_day(period) - 1) * DAY_SECONDS) {
@@ -74,7 +73,7 @@ impl Periods {
         best
     }
 
-    /// Is [`Self::next`] if the periods are days. Skips months without a matching day.
+    /// Implements [`Self::next`] for periods of days. Skips months without a matching day.
     fn next_by_day(&self, from: i64, known: &mut KnownMonths) -> Option<i64> {
         let (mut day, mut time) = (from.div_euclid(DAY_SECONDS), from.rem_euclid(DAY_SECONDS));
         let end = LAST_SECOND / DAY_SECONDS + 2;
@@ -96,7 +95,7 @@ impl Periods {
         }
     }
 
-    /// Returns the number of the period that a day lies in.
+    /// Returns the number of the period that contains a day.
     pub(super) fn number_of(&self, day: i64) -> i64 {
         match self.period {
             Period::Day => day,
@@ -119,7 +118,7 @@ impl Periods {
         }
     }
 
-    /// Returns how many periods have to be looked at: the calendar repeats itself after them, and two more cover its ends.
+    /// Returns how many periods to search: after that the calendar repeats. Two more cover both ends.
     const fn periods_in_cycle(&self) -> i64 {
         let periods = match self.period {
             Period::Day => CYCLE_DAYS,
@@ -130,7 +129,7 @@ impl Periods {
         periods / gcd(self.interval, periods) + 2
     }
 
-    /// Returns the first moment of these days that is meant and not before `from`.
+    /// Returns the first matching moment of these days from `from` on.
     fn next_in(&self, days: &[i64], from: i64) -> Option<i64> {
         let at = |day: i64, time: i64| day * DAY_SECONDS + time;
         if self.positions.is_empty() {
@@ -150,7 +149,7 @@ impl Periods {
         self.positions.iter().filter_map(|position| moment(*position)).filter(|moment| *moment >= from).min()
     }
 
-    /// Adds the days of a period that are meant, in order.
+    /// Adds the matching days of a period, sorted.
     fn fill(&self, period: i64, days: &mut Vec<i64>, known: &mut KnownMonths) {
         match self.period {
             Period::Day | Period::Week => {
@@ -184,7 +183,7 @@ impl Periods {
         }
     }
 
-    /// Adds the days of a year that are named by their number in it.
+    /// Adds the days of a year that the rule lists by number.
     fn fill_year(&self, year: i64, days: &mut Vec<i64>, known: &mut KnownMonths) {
         let first = day_number(year, 1, 1);
         let (named, last) = self.days.named_year_days(year);
@@ -197,7 +196,7 @@ impl Periods {
         }
     }
 
-    /// Returns where a day goes that may not be from 1 to `last`.
+    /// Returns the new position of a day that may be outside of 1 to `last`.
     fn moved(&self, day: i64, last: i64) -> i64 {
         match self.skip {
             Skip::Omit => day,

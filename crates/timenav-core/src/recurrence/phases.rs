@@ -1,36 +1,36 @@
-//! Moments by the time that has passed: each hour, each minute, each second, and cron.
+//! Moments by elapsed time: hourly, minutely, secondly, and cron.
 
 use super::days::{CYCLE_DAYS, Days};
 use super::known_months::KnownMonths;
 use super::times::{DAY_SECONDS, Times};
 
-/// What local clocks show at the moments of a rule: days and times of day, of which every so many seconds a stretch is meant.
+/// The local times of a rule: days and times of day within recurring windows of elapsed time.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Phases {
     pub(super) days: Days,
     pub(super) times: Times,
-    /// Seconds from the beginning of one stretch to that of the next one.
+    /// Seconds between the starts of two windows.
     pub(super) step: i64,
-    /// Seconds that a stretch lasts, at most `step`.
+    /// Length of a window in seconds, at most `step`.
     pub(super) width: i64,
-    /// When one of them begins, in seconds since 1970, in UTC.
+    /// The start of a window, in seconds since 1970, UTC.
     pub(super) anchor: i64,
 }
 
-/// What earlier searches of the same rule have cached.
+/// Results cached by earlier searches for the same rule.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Known {
-    /// Whether any time of day fits, for each phase of the steps: a zone has few offsets.
+    /// Whether any time of day is in a window, per phase of the windows. There are few, because a zone has few offsets.
     phases: Vec<(i64, bool)>,
     pub(super) months: KnownMonths,
 }
 
 impl Phases {
-    /// Returns what local clocks show at the first moment that is not before `from`, where they are ahead of UTC by so many
-    /// seconds, or `before` if there is none before that.
+    /// Returns the first matching local time from `from` on, where `offset` is the local offset from UTC in seconds.
+    /// Returns `before` if there is none before that.
     pub(super) fn next(&self, from: i64, before: i64, offset: i64, known: &mut Known) -> i64 {
         let anchor = self.anchor + offset;
-        // What has not come in one cycle does not come.
+        // If there is none within one cycle, there is none at all.
         let end = before.min(from.saturating_add(self.cycle_seconds()));
         if !self.has_any(anchor, known) {
             return before;
@@ -61,13 +61,13 @@ impl Phases {
         }
     }
 
-    /// Returns after how many seconds steps and calendar fall together again.
+    /// Returns the common period of windows and calendar, in seconds.
     pub(super) const fn cycle_seconds(&self) -> i64 {
         let calendar = CYCLE_DAYS * DAY_SECONDS;
         if self.has_one_phase() { calendar } else { (self.step / gcd(self.step, calendar)).saturating_mul(calendar) }
     }
 
-    /// Returns whether every second is in a stretch.
+    /// Returns whether the windows cover all seconds.
     const fn has_one_phase(&self) -> bool {
         self.step == self.width
     }

@@ -1,4 +1,4 @@
-//! Rules of iCalendar as text: `FREQ=MONTHLY;BYMONTHDAY=31;SKIP=BACKWARD`.
+//! Parsing of iCalendar rules: `FREQ=MONTHLY;BYMONTHDAY=31;SKIP=BACKWARD`.
 
 use super::calendar::weekday;
 use super::days::{Both, Counted, Days, Ordinals, WeekdayOf};
@@ -14,8 +14,8 @@ use parts::{Frequency, Parts};
 
 mod parts;
 
-/// Limit of the search for one moment: a millisecond. A rule that matches one day in 400 years takes half of it. An interval
-/// of 172,799 seconds that has to meet midnight takes five times as much.
+/// Limit of the search for one moment: a millisecond. A rule that matches one day in 400 years takes half of it. An
+/// interval of 172,799 seconds that must coincide with midnight takes five times as much.
 const SEARCH_WORK_MAX: Work = Work(10_000);
 /// Limit of the search for the last moment of a rule with `COUNT`: some tens of milliseconds.
 const COUNT_WORK_MAX: Work = Work(1_000_000);
@@ -23,17 +23,17 @@ const COUNT_WORK_MAX: Work = Work(1_000_000);
 const SECOND_MICROS: i64 = 1_000_000;
 
 impl Rule {
-    /// Reads a rule of iCalendar, `FREQ=…` with or without `RRULE:` (RFC 5545, section 3.3.10), and `SKIP` (RFC 7529).
+    /// Parses an iCalendar rule, `FREQ=…` with or without `RRULE:` (RFC 5545, section 3.3.10), and `SKIP` (RFC 7529).
     ///
-    /// It counts from `starts` and takes from there what it does not say, on the calendar of `zone`. `starts` itself is a
-    /// moment only where it fits the rule. `FREQ=DAILY` and longer name local dates and times; `HOURLY`, `MINUTELY` and
-    /// `SECONDLY` go by the time that passes. `UNTIL` is inclusive: an instant in UTC, a local time, or a day to its end. It
-    /// may also be a timestamp as everywhere else.
+    /// It is counted from `starts`, on the calendar of `zone`, and takes from it the parts that are not given. `starts`
+    /// itself is a moment only if it matches the rule. `FREQ=DAILY` and longer are local dates and times; `HOURLY`,
+    /// `MINUTELY` and `SECONDLY` follow elapsed time. `UNTIL` is inclusive: an instant in UTC, a local time, or a
+    /// complete day. It may also be a timestamp in any accepted form.
     ///
     /// # Errors
     ///
-    /// If it is not such a rule, if its parts do not go together as the RFC says, if it never fires, or if `COUNT` is above
-    /// [`RULE_COUNT_MAX`].
+    /// The text is not such a rule, its parts must not be combined according to the RFC, it never fires, or `COUNT` is
+    /// above [`RULE_COUNT_MAX`].
     pub fn rrule(text: &str, starts: Instant<Virtual>, zone: Zone) -> Result<Self, RuleError> {
         let parts = Parts::read(text, &zone)?;
         let mut rule = Self::of_parts(&parts, starts, zone);
@@ -41,7 +41,7 @@ impl Rule {
         let Some(first) = rule.search(rule.first, &mut known) else {
             return Err(RuleError::NeverFires { text: text.trim().to_owned() });
         };
-        // The writer searches for the moment after each that falls due, so no search may be long.
+        // The writer searches for the next moment after each due one, so every search must be short.
         let before_next = known.months.looked_at;
         rule.search(first + 1, &mut known);
         if known.months.looked_at - before_next > SEARCH_WORK_MAX.0 {
@@ -62,12 +62,12 @@ impl Rule {
         Ok(rule)
     }
 
-    /// Reads a stored rule that [`Self::rrule`] has accepted, without searching for its moments again. `last_of_count` is the
+    /// Parses a stored rule that [`Self::rrule`] has accepted, without repeating its searches. `last_of_count` is the
     /// stored [`Self::last_of_count`].
     ///
     /// # Errors
     ///
-    /// If it is not such a rule.
+    /// The text is not such a rule.
     pub fn stored_rrule(
         text: &str,
         starts: Instant<Virtual>,
@@ -109,8 +109,8 @@ impl Rule {
         self.last = (last.micros() - self.fraction).div_euclid(SECOND_MICROS);
     }
 
-    /// Returns the second of the last of `count` moments, or of the last moment before the year 10000; `None` if the search
-    /// takes more than [`COUNT_WORK_MAX`].
+    /// Returns the second of the last of `count` moments, or of the last moment before the year 10000; `None` if the
+    /// search exceeds [`COUNT_WORK_MAX`].
     fn last_of(&self, first: i64, count: u32, known: &mut Known) -> Option<i64> {
         let mut last = first;
         for _ in 1..count.min(RULE_COUNT_MAX) {
@@ -124,17 +124,17 @@ impl Rule {
     }
 }
 
-/// Where a rule starts, as local clocks show it.
+/// The start of a rule, in local time.
 struct Start {
-    /// Since 1970, in UTC.
+    /// Seconds since 1970, UTC.
     second: i64,
     /// Microseconds after that second.
     fraction: i64,
-    /// How far local time is ahead of UTC, in seconds.
+    /// The local offset from UTC, in seconds.
     offset: i64,
     /// The local day, since 1970-01-01.
     day: i64,
-    /// Seconds since the local day began.
+    /// Seconds since the start of the local day.
     time: i64,
 }
 
@@ -147,7 +147,7 @@ impl Start {
         Self { second, fraction: starts.micros().rem_euclid(SECOND_MICROS), offset, day, time }
     }
 
-    /// Returns the start if it fits the pattern but clocks show it for the second time.
+    /// Returns the start if it matches the pattern but is the second occurrence of a repeated local time.
     fn second_showing(&self, pattern: &Pattern, zone: &Zone) -> Option<i64> {
         let Pattern::Dates(periods) = pattern else { return None };
         let local = self.second + self.offset;
@@ -182,7 +182,7 @@ fn periods(parts: &Parts, start: &Start) -> Periods {
     periods
 }
 
-/// Returns the days that a rule means, with what it leaves to its start.
+/// Returns the days that a rule matches, with defaults from its start.
 fn days(parts: &Parts, start: &Start) -> Days {
     let date = Civil::from_days(start.day);
     let (mut months, mut month_days, mut weekdays) = (parts.months, parts.month_days.clone(), parts.weekdays.clone());
@@ -218,8 +218,8 @@ fn phases(parts: &Parts, start: &Start) -> Phases {
         Frequency::Minutely => MINUTE_SECONDS,
         _ => 1,
     };
-    // What the rule says of shorter units: nothing, and its moments are as far after the start as whole units are; or the
-    // times in each unit, and what is left to the start is as clocks show it there.
+    // If the rule lists no shorter units, its moments are whole units after the start. Otherwise it lists times within
+    // each unit, and missing parts are those of the start's local time.
     let says_shorter = match parts.frequency {
         Frequency::Hourly => parts.minutes.is_some() || parts.seconds.is_some(),
         Frequency::Minutely => parts.seconds.is_some(),

@@ -1,4 +1,4 @@
-//! A rule: when it fires next, worked out from any moment.
+//! A rule, and the search for its next moment from any point in time.
 
 use super::periods::Periods;
 use super::phases::{Known, Phases};
@@ -6,9 +6,9 @@ use super::times::{DAY_SECONDS, FIRST_SECOND, LAST_SECOND};
 use crate::time::{Instant, Stretch, Virtual, Zone};
 
 const SECOND_MICROS: i64 = 1_000_000;
-/// More than clocks have ever been put forward at once: a day, in Manila in 1844 and in Apia in 2011.
+/// Larger than any jump of local clocks: a day, in Manila in 1844 and in Apia in 2011.
 const GAP_SECONDS_MAX: i64 = 2 * DAY_SECONDS;
-/// 2100-01-01: no zone has rules of its own for single years after it, so from here on they repeat with the calendar.
+/// 2100-01-01: after it no zone has rules for single years, so zone rules repeat with the calendar.
 const ZONES_REPEAT_SECOND: i64 = 4_102_444_800;
 
 /// When something happens again and again: by a rule of iCalendar or by a cron expression.
@@ -30,47 +30,48 @@ const ZONES_REPEAT_SECOND: i64 = 4_102_444_800;
 pub struct Rule {
     pub(super) zone: Zone,
     pub(super) pattern: Pattern,
-    /// Microseconds that every moment is after its second.
+    /// Microseconds of every moment after its second.
     pub(super) fraction: i64,
     /// No moment is before this second.
     pub(super) first: i64,
-    /// No moment is after it.
+    /// No moment is after this second.
     pub(super) last: i64,
-    /// A moment that clocks show for the second time. The pattern has the first time only, but the rule starts here.
+    /// The start, if it is the second occurrence of a repeated local time. The pattern only matches the first
+    /// occurrence.
     pub(super) second_showing: Option<i64>,
     pub(super) last_of_count: Option<Instant<Virtual>>,
 }
 
-/// What local clocks show at the moments of a rule, and how often if they show it twice.
+/// The local times of a rule, and how it treats repeated ones.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Pattern {
-    /// Once: a time that clocks show twice is the first one, one that they skip is read with the offset before.
+    /// Once: of a repeated time the first occurrence, and a skipped one with the offset before the gap.
     Dates(Periods),
-    /// The same.
+    /// Same as [`Pattern::Dates`].
     FixedTimes(Phases),
-    /// Whenever they show it.
+    /// At every occurrence.
     Passing(Phases),
 }
 
-/// How many moments there are.
+/// A number of moments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Count {
-    /// So many, or the limit.
+    /// The number, or the limit.
     pub moments: u64,
-    /// Whether these are all of them.
+    /// Whether all were counted.
     pub is_complete: bool,
 }
 
-/// The cost of searches for moments, in visited months of some tens of nanoseconds each. Most rules need one or two for a
+/// The cost of searches for moments, in visited months of some tens of nanoseconds each. Most rules need one or two per
 /// moment; a rule that matches one day in centuries needs thousands.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Work(pub u64);
 
-/// The moments of a rule, in order. It ends with the rule, or with the year 9999.
+/// The moments of a rule, in order. Ends with the rule, or with the year 9999.
 #[derive(Clone, Debug)]
 pub struct Moments<'rule> {
     rule: &'rule Rule,
-    /// The first second that may come now.
+    /// The earliest second of the next moment.
     from: i64,
     known: Known,
 }
@@ -82,7 +83,7 @@ impl Rule {
         self.after(at).next()
     }
 
-    /// Returns the first moment later than `at`, and adds what the search cost to `work`.
+    /// Returns the first moment later than `at`, and adds the cost of the search to `work`.
     #[must_use]
     pub fn next_after_at_cost(&self, at: Instant<Virtual>, work: &mut Work) -> Option<Instant<Virtual>> {
         let mut moments = self.after(at);
@@ -91,7 +92,7 @@ impl Rule {
         next
     }
 
-    /// Returns the first moment of all.
+    /// Returns the first moment of the rule.
     #[must_use]
     pub fn first(&self) -> Option<Instant<Virtual>> {
         Moments { rule: self, from: self.first, known: Known::default() }.next()
@@ -104,7 +105,7 @@ impl Rule {
         Moments { rule: self, from, known: Known::default() }
     }
 
-    /// Returns how many moments are later than `after` and not later than `through`. It counts no further than `limit`.
+    /// Returns the number of moments later than `after` and not later than `through`, up to `limit`.
     #[must_use]
     pub fn count(&self, after: Instant<Virtual>, through: Instant<Virtual>, limit: u64) -> Count {
         let mut moments = 0;
@@ -117,7 +118,6 @@ impl Rule {
         Count { moments, is_complete: true }
     }
 
-    /// Returns the zone on whose calendar and clocks the rule counts.
     #[must_use]
     pub const fn zone(&self) -> &Zone {
         &self.zone
@@ -134,12 +134,12 @@ impl Rule {
         Instant::from_micros(second * SECOND_MICROS + self.fraction)
     }
 
-    /// Returns the second of the first moment that is not before that second.
+    /// Returns the second of the first moment from that second on.
     pub(super) fn search(&self, from: i64, known: &mut Known) -> Option<i64> {
         let from = from.max(self.first);
         let mut best = self.second_showing.filter(|second| *second >= from);
         let give_up = from.max(ZONES_REPEAT_SECOND).saturating_add(self.pattern.cycle_seconds());
-        // A time that clocks skipped before `from` may be read as one after it.
+        // A time skipped before `from` may be interpreted as one after it.
         let mut stretch = self.zone.stretch(if self.pattern.is_passing() { from } else { from - GAP_SECONDS_MAX });
         loop {
             let (begin, end) = self.pattern.shown_in(&stretch);
@@ -151,7 +151,7 @@ impl Rule {
                 if found < end {
                     best = Some(best.map_or(second, |best| best.min(second)));
                 } else if matches!(self.pattern, Pattern::Dates(_)) {
-                    // Clocks show nothing of the pattern before that, whatever their offset.
+                    // The pattern matches no local time before that, whatever the offset.
                     skip_to = second - GAP_SECONDS_MAX;
                 }
             }
@@ -170,12 +170,12 @@ impl Pattern {
         matches!(self, Self::Passing(_))
     }
 
-    /// Returns what local clocks show from the first to the last second of which a stretch is to tell, the last exclusive.
+    /// Returns the range of local times to search in a stretch of constant offset, end excluded.
     fn shown_in(&self, stretch: &Stretch) -> (i64, i64) {
         let (before, after) = if self.is_passing() {
             (stretch.offset, stretch.offset)
         } else {
-            // What is shown twice was told by the stretch before, and what is skipped is told with the offset before.
+            // Repeated times belong to the stretch before, and skipped ones are interpreted with the offset before.
             (stretch.offset.max(stretch.offset_before), stretch.offset.max(stretch.offset_after))
         };
         let begin = stretch.begins.map_or(FIRST_SECOND - GAP_SECONDS_MAX, |begins| begins + before);
@@ -183,8 +183,8 @@ impl Pattern {
         (begin, end)
     }
 
-    /// Returns what local clocks show at the first moment that is not before `from`, or anything from `end` on if there is none
-    /// before that, or `None` if there is none at all.
+    /// Returns the first matching local time from `from` on. If there is none before `end`, returns any later value, or
+    /// `None` if there is none at all.
     fn next(&self, from: i64, end: i64, offset: i64, known: &mut Known) -> Option<i64> {
         match self {
             Self::Dates(periods) => periods.next(from, &mut known.months),
@@ -194,7 +194,7 @@ impl Pattern {
 
     const fn cycle_seconds(&self) -> i64 {
         match self {
-            // They look for themselves.
+            // Periods limit their search themselves.
             Self::Dates(_) => LAST_SECOND,
             Self::FixedTimes(phases) | Self::Passing(phases) => phases.cycle_seconds(),
         }

@@ -1,13 +1,13 @@
-//! How much a scan reads.
+//! Scan depth.
 
 use std::fmt;
 use std::num::NonZeroU64;
 use std::str::FromStr;
 
-/// Most entries of a sample. Each is looked up and proven by itself, so a full scan is faster.
+/// Most entries of a sample. Each needs its own lookup and proof, so that beyond this a full scan is faster.
 pub const SAMPLE_ENTRIES_MAX: u64 = 100_000;
 
-/// Longest part of a text that is quoted back, in bytes.
+/// Longest part of a text that is quoted in an error, in bytes.
 const QUOTED_BYTES_MAX: usize = 64;
 
 /// How much of a ledger a scan reads.
@@ -16,15 +16,15 @@ pub enum Depth {
     /// Everything: entries, payloads, tree, signatures, tables.
     #[default]
     Full,
-    /// The newest checkpoint, its tree as it is kept, and the checkpoint outside.
+    /// The newest checkpoint, its stored tree, and the external checkpoint.
     Quick,
-    /// As [`Depth::Quick`], and the last so many entries.
+    /// As [`Depth::Quick`], and that many of the last entries.
     Tail(NonZeroU64),
-    /// As [`Depth::Quick`], and so many entries picked at random.
+    /// As [`Depth::Quick`], and that many random entries.
     Sample(NonZeroU64),
 }
 
-/// A text that names no depth.
+/// The text is not a depth.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "there is no depth `{0}`; use full, quick, tail:<n> with n at least 1, or sample:<n> with n from 1 to \
@@ -33,7 +33,7 @@ pub enum Depth {
 pub struct DepthError(String);
 
 impl DepthError {
-    /// A text can be as long as a request.
+    /// Truncates the text, which can be as long as a request.
     fn quoting(text: &str) -> Self {
         let end = text.floor_char_boundary(QUOTED_BYTES_MAX);
         Self(if end < text.len() { format!("{}…", &text[..end]) } else { text.to_owned() })

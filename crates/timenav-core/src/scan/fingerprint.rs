@@ -1,23 +1,22 @@
-//! Fingerprints of multisets: many facts, in as much memory as one.
+//! Fingerprints of multisets, in constant memory.
 //!
-//! Each fact becomes 128 bits under a key, and the fingerprint is their sum. It does not depend on the order in which
-//! facts come, and tells a fact that comes twice from one that comes once. This is MSet-Add-Hash (Clarke, Devadas, van
-//! Dijk, Gassend, Suh: Incremental Multiset Hash Functions and Their Application to Memory Integrity Checking,
-//! ASIACRYPT 2003) with `SipHash-2-4` of 128 bits (Aumasson, Bernstein: `SipHash`: a fast short-input PRF, INDOCRYPT
-//! 2012).
+//! Each fact is hashed to 128 bits with a key, and the fingerprint is their sum. It does not depend on the order of
+//! facts, and distinguishes a repeated fact from a single one. This is MSet-Add-Hash (Clarke, Devadas, van Dijk,
+//! Gassend, Suh: Incremental Multiset Hash Functions and Their Application to Memory Integrity Checking, ASIACRYPT
+//! 2003) with `SipHash-2-4` of 128 bits (Aumasson, Bernstein: `SipHash`: a fast short-input PRF, INDOCRYPT 2012).
 
 use std::fmt;
 use std::hash::Hasher as _;
 
 use siphasher::sip128::{Hasher128 as _, SipHasher24};
 
-/// What facts are hashed under. It must be drawn at random after what is compared was written, used for one comparison
-/// and shown to nobody: whoever knows it can find other facts with the same sum.
+/// The key of fact hashes. It must be drawn at random after the compared data was written, used for a single
+/// comparison, and kept secret: with it, other facts with the same sum can be constructed.
 #[derive(Clone, Copy)]
 pub struct FactKey([u8; Self::BYTES]);
 
-/// The fingerprint of some facts. Two are equal if they are of the same facts, each as often; if they are not, they are
-/// equal with a probability of about 2^-128.
+/// The fingerprint of a multiset of facts. Fingerprints of equal multisets are equal; those of different ones are equal
+/// with a probability of about 2^-128.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Fingerprint {
     sum: u128,
@@ -25,17 +24,16 @@ pub struct Fingerprint {
 }
 
 impl FactKey {
-    /// Its length.
+    /// Length in bytes.
     pub const BYTES: usize = 16;
 
-    /// Returns the key with those bytes.
     #[must_use]
     pub const fn from_bytes(bytes: [u8; Self::BYTES]) -> Self {
         Self(bytes)
     }
 
-    /// Returns the fingerprint of one fact: what kind it is, its numbers, and its texts. Facts of one kind have as many
-    /// numbers and texts as one another.
+    /// Returns the fingerprint of one fact: its kind, numbers, and texts. All facts of one kind must have the same
+    /// number of numbers and texts.
     #[must_use]
     pub fn fact<const NUMBERS: usize>(&self, kind: u8, numbers: [i64; NUMBERS], texts: &[&[u8]]) -> Fingerprint {
         let mut hasher = SipHasher24::new_with_key(&self.0);
@@ -43,7 +41,7 @@ impl FactKey {
         for number in numbers {
             hasher.write(&number.to_le_bytes());
         }
-        // With their lengths, so that none goes over into the next one.
+        // Length prefixes separate the texts.
         for text in texts {
             hasher.write(&(text.len() as u64).to_le_bytes());
             hasher.write(text);
@@ -59,13 +57,13 @@ impl fmt::Debug for FactKey {
 }
 
 impl Fingerprint {
-    /// Adds facts, each as often as it is among them.
+    /// Adds facts, with their multiplicity.
     pub const fn add(&mut self, facts: Self) {
         self.sum = self.sum.wrapping_add(facts.sum);
         self.count += facts.count;
     }
 
-    /// Returns how many facts there are.
+    /// Returns the number of facts.
     #[must_use]
     pub const fn count(&self) -> u64 {
         self.count
@@ -101,18 +99,18 @@ mod tests {
         parts.add(of(&facts[1..]));
         assert_eq!(parts, whole);
         for other in [
-            // Contents in each other's place, then ids, then positions.
+            // Swapped contents, then ids, then positions.
             &[(1, "a", "y"), (2, "b", "x"), (3, "c", "z")][..],
             &[(1, "b", "x"), (2, "a", "y"), (3, "c", "z")],
             &[(2, "a", "x"), (1, "b", "y"), (3, "c", "z")],
-            // As much is added to one as is taken from another.
+            // The sum of the numbers is unchanged.
             &[(2, "a", "x"), (2, "b", "y"), (2, "c", "z")],
             &[(1, "b", "x"), (2, "b", "y"), (3, "b", "z")],
-            // One twice, and one twice in the place of another.
+            // A duplicate, and a duplicate in place of another fact.
             &[(1, "a", "x"), (2, "b", "y"), (3, "c", "z"), (3, "c", "z")],
             &[(1, "a", "x"), (2, "b", "y"), (2, "b", "y")],
             &[(1, "a", "x"), (2, "b", "y")],
-            // A letter that goes over into the next text.
+            // A letter moved to the other text.
             &[(1, "ax", ""), (2, "b", "y"), (3, "c", "z")],
             &[(1, "", "ax"), (2, "b", "y"), (3, "c", "z")],
         ] {
@@ -120,7 +118,7 @@ mod tests {
         }
     }
 
-    /// Where bits are added without carrying, what comes twice is gone.
+    /// If bits were added without carry, duplicates would cancel out.
     #[test]
     fn twice_is_not_never() {
         let twice = of(&[(1, "a", "x"), (1, "a", "x")]);
@@ -137,7 +135,7 @@ mod tests {
         assert_eq!(format!("{KEY:?}"), "FactKey(..)");
     }
 
-    /// The example that the authors of `SipHash` give for 128 bits, with the bytes 00, 01, 02, ...
+    /// The test vector of the authors of `SipHash` for 128 bits, with the bytes 00, 01, 02, ...
     #[test]
     fn the_function_is_siphash() {
         let key: Vec<u8> = (0..16).collect();

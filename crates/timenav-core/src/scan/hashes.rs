@@ -1,22 +1,22 @@
-//! The hashes of an entry, which follow from it alone: several threads may make those of many.
+//! The hashes of an entry. They depend only on the entry, so that several threads can compute them.
 
 use std::collections::HashSet;
 
 use crate::ledger::{Hash, KeptReads, LeafRecord, ReadsEntry, Salt, leaf_hash, payload_hash};
 
-/// What the leaf of an entry of reads begins with.
+/// The start of the leaf of an entry of reads.
 const OF_READS: &[u8] = b"{\"action\":\"reads\",";
 
-/// An entry as it is kept, whatever that is.
+/// An entry as stored, possibly damaged.
 #[derive(Clone, Copy, Debug)]
 pub struct EntryBytes<'a> {
-    /// Where it is kept.
+    /// The position it is stored at.
     pub position: u64,
     /// The bytes that are hashed into the tree.
     pub leaf: &'a [u8],
-    /// Hashed before the payload; nothing where the payload was erased.
+    /// Hashed before the payload; empty if the payload was erased.
     pub salt: &'a [u8],
-    /// What happened; nothing where it was erased.
+    /// Empty if it was erased.
     pub payload: &'a [u8],
 }
 
@@ -28,28 +28,26 @@ impl EntryBytes<'_> {
     }
 }
 
-/// The hashes of an entry as it is kept.
+/// The hashes of a stored entry.
 #[derive(Clone, Debug)]
 pub struct EntryHashes {
     pub(super) leaf: Hash,
-    /// What stands for the payload in the entry, or why nothing does; `None` where it is erased.
+    /// The payload hash, or why there is none; `None` if the payload is erased.
     pub(super) payload: Option<Result<Hash, String>>,
     readers: Option<Vec<ReadBy>>,
 }
 
-/// Who read, and what kind of thing.
+/// A reader, and the kind of read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ReadBy {
-    /// The id of the key or session that asked.
+    /// The id of the key or session.
     pub key: String,
-    /// Who asked.
     pub user: String,
-    /// What was read: `clock`, `monitor_events`.
+    /// The operation, such as `clock` or `monitor_events`.
     pub action: String,
 }
 
 impl EntryHashes {
-    /// Hashes an entry.
     #[must_use]
     pub fn of(entry: &EntryBytes<'_>) -> Self {
         let leaf = leaf_hash(entry.leaf);
@@ -67,8 +65,8 @@ impl EntryHashes {
         Self { leaf, payload: Some(salt.map(|salt| payload_hash(&salt, entry.payload))), readers: None }
     }
 
-    /// Returns who made the reads that an entry tells of, each once, in the order in which they first appear; `None`
-    /// where it tells of none, or they cannot be read.
+    /// Returns the readers of an entry of reads, without duplicates, in the order of their first read; `None` for any
+    /// other entry, or if the reads cannot be parsed.
     #[must_use]
     pub fn readers(&self) -> Option<&[ReadBy]> {
         self.readers.as_deref()
@@ -83,7 +81,7 @@ fn readers(reads: &KeptReads<'_>) -> Vec<ReadBy> {
     let (mut seen, mut last, mut readers) = (HashSet::new(), None, Vec::new());
     for read in reads.iter().flatten() {
         let by = (&*read.key, &*read.user, &*read.action);
-        // Most come one after the other.
+        // Most duplicates are adjacent.
         if last.replace(by) != Some(by) && seen.insert(by) {
             let (key, user, action) = by;
             readers.push(ReadBy { key: key.to_owned(), user: user.to_owned(), action: action.to_owned() });

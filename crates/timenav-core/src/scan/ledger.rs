@@ -1,51 +1,47 @@
-//! The entries of one ledger, one after the other, and the tree over them.
+//! Scan of a ledger's entries in order, and of the tree over them.
 
 use super::{EntryBytes, EntryHashes, Finding, FindingKind, Findings};
 use crate::ledger::{ADOPT_ACTION, Checkpoint, Frontier, Hash, LeafError, LeafRecord, TILE_HEIGHT, TILE_WIDTH, TileId};
 use crate::time::{Instant, Virtual, Wall};
 
-/// Differences between tiles and entries that are remembered until it is clear which are wrong.
+/// Differences between tiles and entries that are kept until it is clear which side is wrong.
 const DIFFERENCES_MAX: usize = 100;
 
-/// A checkpoint that is known from elsewhere and whose signature has been verified.
+/// A checkpoint from another source. Its signature has been verified.
 #[derive(Clone, Debug)]
 pub struct Mark {
-    /// Where it is known from, as in "the checkpoint …".
+    /// The source, to follow "the checkpoint …".
     pub from: &'static str,
-    /// Its size.
     pub size: u64,
-    /// Its root.
     pub root: Hash,
-    /// The root that the entries lead to at that size, once known.
+    /// The root over the entries at that size, once known.
     pub found: Option<Hash>,
 }
 
-/// A tile that the entries have filled.
+/// A tile filled by the entries.
 #[derive(Clone, Debug)]
 pub struct FilledTile {
-    /// Which.
     pub tile: TileId,
-    /// Its hashes.
     pub hashes: Vec<Hash>,
 }
 
-/// A hash in a tile that is not the one that follows from the entries.
+/// A hash in a tile that differs from that of the entries.
 struct Difference {
     level: u8,
-    /// The first entry under it.
+    /// The first entry below it.
     position: u64,
     evidence: String,
 }
 
-/// Reads a ledger from some position to its end.
+/// Scans a ledger from a position to its end.
 pub struct LedgerScan {
     timeline_id: String,
     frontier: Frontier,
-    /// Tiles on their way, by level; `None` where the scan did not start at the first entry.
+    /// Incomplete tiles, by level; `None` if the scan did not start at the first entry.
     tiles: Option<Vec<Vec<Hash>>>,
     filled: Vec<FilledTile>,
     recorded_at: Option<Instant<Wall>>,
-    /// The version of the directory that the last entry tells of.
+    /// The directory version of the last entry.
     directory: Option<u64>,
     marks: Vec<Mark>,
     differences: Vec<Difference>,
@@ -57,7 +53,7 @@ pub struct LedgerScan {
 }
 
 impl LedgerScan {
-    /// Returns a scan of a whole ledger.
+    /// Returns a scan of a complete ledger.
     #[must_use]
     pub fn new(timeline_id: &str, marks: Vec<Mark>) -> Self {
         Self {
@@ -77,7 +73,7 @@ impl LedgerScan {
         }
     }
 
-    /// Returns a scan of the entries after those of a frontier.
+    /// Returns a scan of the entries after a frontier.
     #[must_use]
     pub fn after(timeline_id: &str, frontier: Frontier, marks: Vec<Mark>) -> Self {
         Self { frontier, tiles: None, ..Self::new(timeline_id, marks) }
@@ -95,38 +91,35 @@ impl LedgerScan {
         self.frontier.root()
     }
 
-    /// Returns the host time of the last entry whose time could be read.
+    /// Returns the host time of the last entry whose time could be parsed.
     #[must_use]
     pub const fn recorded_at(&self) -> Option<Instant<Wall>> {
         self.recorded_at
     }
 
-    /// Returns the first thing that was found.
     #[must_use]
     pub fn first_finding(&self) -> Option<&Finding> {
         self.findings.first()
     }
 
-    /// Returns how many entries were read.
     #[must_use]
     pub const fn entries_count(&self) -> u64 {
         self.entries_count
     }
 
-    /// Returns how many payloads were hashed and fit.
+    /// Returns the number of payloads that match their hash.
     #[must_use]
     pub const fn payloads_count(&self) -> u64 {
         self.payloads_count
     }
 
-    /// Returns how many tiles were compared.
+    /// Returns the number of compared tiles.
     #[must_use]
     pub const fn tiles_count(&self) -> u64 {
         self.tiles_count
     }
 
-    /// Returns whether something was found, so that what follows from the entries is not to be
-    /// trusted.
+    /// Returns whether the state derived from the entries cannot be trusted, because of a finding.
     #[must_use]
     pub fn is_damaged(&self) -> bool {
         let kinds = [
@@ -138,13 +131,13 @@ impl LedgerScan {
         kinds.into_iter().any(|kind| self.findings.has(kind))
     }
 
-    /// Returns what was found in the entries alone.
+    /// Returns the findings about the entries alone.
     #[must_use]
     pub fn into_findings(self) -> Findings {
         self.findings
     }
 
-    /// Says that the entries from the next position up to `until` are not there.
+    /// Records that the entries from the next position up to `until` are missing.
     pub fn gap(&mut self, until: u64) {
         let first = self.position();
         let evidence = match until.saturating_sub(1) {
@@ -154,17 +147,17 @@ impl LedgerScan {
         self.findings.add(FindingKind::SequenceGap, Some(first), evidence);
         self.has_gap = true;
         while self.position() < until {
-            // Keeps the places of all that follow. No root is compared with this.
+            // A placeholder keeps the positions of later entries. No root is compared after a gap.
             self.push(Hash::from_bytes([0; Hash::BYTES]));
         }
     }
 
-    /// Takes the next entry, and returns what it says where it can be read.
+    /// Scans the next entry, and returns it if it can be parsed.
     pub fn entry<'a>(&mut self, entry: EntryBytes<'a>) -> Option<LeafRecord<'a>> {
         self.hashed_entry(entry, &EntryHashes::of(&entry))
     }
 
-    /// As [`LedgerScan::entry`], where the entry was hashed before, on another thread perhaps.
+    /// As [`LedgerScan::entry`], for an entry that was hashed before, possibly on another thread.
     pub fn hashed_entry<'a>(&mut self, entry: EntryBytes<'a>, hashes: &EntryHashes) -> Option<LeafRecord<'a>> {
         let position = entry.position;
         self.entries_count += 1;
@@ -193,7 +186,7 @@ impl LedgerScan {
         let Self { frontier, tiles, filled, .. } = self;
         frontier.push_visiting(leaf, |subtree, hash| {
             let Some(tiles) = tiles else { return };
-            // Of the subtrees that the leaf completes, tiles hold every eighth level.
+            // Tiles hold every eighth level of the subtrees that the leaf completes.
             if !subtree.height.is_multiple_of(TILE_HEIGHT) {
                 return;
             }
@@ -271,12 +264,12 @@ impl LedgerScan {
         self.findings.add(FindingKind::PayloadMismatch, Some(position), found);
     }
 
-    /// Returns the tiles that were filled since the last call, to be compared with those kept.
+    /// Returns the tiles filled since the last call, for comparison with the stored ones.
     pub fn take_filled(&mut self) -> Vec<FilledTile> {
         std::mem::take(&mut self.filled)
     }
 
-    /// Returns the tiles above the leaves that are not full at the end, to be compared.
+    /// Returns the tiles above the leaves that are incomplete at the end, for comparison.
     pub fn take_partial(&mut self) -> Vec<FilledTile> {
         let Some(tiles) = self.tiles.take() else { return Vec::new() };
         let size = self.frontier.size();
@@ -290,8 +283,7 @@ impl LedgerScan {
             .collect()
     }
 
-    /// Compares a tile with the bytes that are kept of it. A tile that may grow still may hold
-    /// more hashes than were filled.
+    /// Compares a tile with its stored bytes. An incomplete tile may be stored with more hashes than are filled.
     pub fn compare_tile(&mut self, filled: &FilledTile, kept: Option<&[u8]>) {
         if self.has_gap {
             return;
@@ -317,9 +309,9 @@ impl LedgerScan {
         }
     }
 
-    /// Compares the tree over the entries with the one that is kept and with what is signed.
+    /// Compares the tree over the entries with the stored tree and the signed checkpoints.
     ///
-    /// Returns the findings, and the sizes of the signed checkpoints that are right.
+    /// Returns the findings, and the sizes of the signed checkpoints that match.
     #[must_use]
     pub fn finish(mut self, kept: &Frontier, signed: Option<&Checkpoint>) -> (Findings, Vec<u64>) {
         let root = self.frontier.root();
@@ -348,7 +340,7 @@ impl LedgerScan {
         let in_leaves = differences.iter().any(|difference| difference.level == 0);
         for difference in differences {
             let kind = match (is_signed, difference.level) {
-                // The entries are those that were signed, so it is the tile that is wrong.
+                // The entries are the signed ones, so the tile is wrong.
                 (true, _) => FindingKind::TileMismatch,
                 (false, 0) => FindingKind::LeafMismatch,
                 (false, _) if in_leaves => continue,
@@ -358,7 +350,7 @@ impl LedgerScan {
         }
     }
 
-    /// Finds the first subtree of the right edge that is not the one kept.
+    /// Finds the first subtree of the right edge that differs from the stored one.
     fn compare_frontier(&mut self, kept: &Frontier, signed: Option<&Checkpoint>, differences: &[Difference]) {
         let (root, kept_root) = (self.frontier.root(), kept.root());
         if root == kept_root || self.frontier.size() != kept.size() {
@@ -389,7 +381,7 @@ impl LedgerScan {
     }
 }
 
-/// Compares the tree that is kept with the checkpoint beside it.
+/// Compares the stored tree with its checkpoint.
 pub(super) fn compare_signed(findings: &mut Findings, kept: &Frontier, signed: Option<&Checkpoint>) -> Vec<u64> {
     let Some(signed) = signed else { return Vec::new() };
     if signed.size != kept.size() {
@@ -406,8 +398,8 @@ pub(super) fn compare_signed(findings: &mut Findings, kept: &Frontier, signed: O
     vec![signed.size]
 }
 
-/// Compares the entries with a checkpoint from elsewhere. `found` is the root they lead to at its
-/// size. Returns whether nothing is wrong with it.
+/// Compares the entries with a checkpoint from another source. `found` is their root at its size. Returns whether it is
+/// consistent.
 pub(super) fn compare_mark(
     findings: &mut Findings,
     mark: &Mark,
@@ -422,7 +414,7 @@ pub(super) fn compare_mark(
         return false;
     }
     let same_size = signed.filter(|signed| signed.size == *known);
-    // An entry that differs from a checkpoint which both agree on is found where it stands.
+    // If both checkpoints agree, an entry that differs is reported elsewhere, with its position.
     let found = same_size.map(|signed| signed.root).or(found);
     let Some(found) = found.filter(|found| found != root) else { return true };
     let evidence =
@@ -439,8 +431,8 @@ pub(super) fn compare_mark(
     false
 }
 
-/// Compares checkpoints without the entries: what [`super::Depth::Quick`] does. `found` gives the
-/// root that the kept tree has at a mark's size.
+/// Compares checkpoints without the entries, for [`super::Depth::Quick`]. `found` of a mark is the root of the stored
+/// tree at its size.
 #[must_use]
 pub fn compare_checkpoints(
     kept: &Frontier,

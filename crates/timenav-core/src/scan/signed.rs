@@ -1,27 +1,25 @@
-//! Whether a checkpoint is what it claims to be, and how it is called where it is not.
+//! Verification of checkpoints, and the kind of finding if it fails.
 
 use super::FindingKind;
 use crate::ledger::{Checkpoint, CheckpointError, Note, NoteError, NoteSignature, TrustedKeys};
 
-/// Signers of a note that are named where none of them is trusted for it. Whoever sends a note decides how many
-/// there are.
+/// Most signers that are named if none of them is trusted. The sender of a note decides how many there are.
 const SIGNERS_NAMED_MAX: usize = 4;
 
-/// Why a note is no checkpoint of this ledger and key.
+/// Why a note is not a checkpoint of this ledger and key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unsigned {
-    /// How that is called.
     pub kind: FindingKind,
-    /// The size that the note claims, where it can be read.
+    /// The size that the note claims, if it can be parsed.
     pub size: Option<u64>,
-    /// What is wrong with it.
+    /// What is wrong, as a sentence.
     pub evidence: String,
 }
 
-/// Reads the newest signed checkpoint of a ledger, as [`Checkpoint::open_newest`] does.
+/// Opens the newest signed checkpoint of a ledger, as [`Checkpoint::open_newest`] does.
 ///
 /// # Errors
-/// It is of another ledger, signed by another key, damaged, or its signature is wrong.
+/// It belongs to another ledger, is signed by another key, is damaged, or its signature is not valid.
 pub fn open_signed(
     note: &str,
     keys: &TrustedKeys,
@@ -30,10 +28,10 @@ pub fn open_signed(
     Checkpoint::open_newest(note.as_bytes(), keys, ed25519).map_err(|error| unsigned(note, keys, &error))
 }
 
-/// Reads a checkpoint that was kept outside of what is looked at, as [`Checkpoint::open_kept`] does.
+/// Opens a checkpoint stored outside of the scanned data, as [`Checkpoint::open_kept`] does.
 ///
 /// # Errors
-/// As those of [`open_signed`].
+/// Those of [`open_signed`].
 pub fn open_kept(
     note: &str,
     keys: &TrustedKeys,
@@ -64,7 +62,7 @@ fn unsigned(note: &str, keys: &TrustedKeys, error: &CheckpointError) -> Unsigned
     Unsigned { kind, size: claimed.map(|claimed| claimed.size), evidence }
 }
 
-/// Says which keys have signed, or are said to have, where none of them counts.
+/// Lists the keys in the signature lines when none of them is trusted.
 fn signed_by_others(note: &Note, keys: &TrustedKeys) -> String {
     let is_retired = |line: &NoteSignature| keys.retired.iter().any(|key| key.id() == line.id());
     let named = |line: &NoteSignature| {

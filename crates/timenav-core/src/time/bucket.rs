@@ -1,20 +1,19 @@
-//! Stretches of time of one length, one after the other.
+//! Division of time into buckets of equal length.
 
 use super::civil::Civil;
 use super::{Duration, Instant};
 
-/// A length by which time is divided, in UTC: exact ones from 1970-01-01T00:00:00Z on, months from the first of January of
-/// the year 0 on.
+/// A bucket length, in UTC. Exact lengths are aligned to 1970-01-01T00:00:00Z, months to January of the year 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Bucket {
-    /// So many microseconds.
+    /// In microseconds.
     Exact(i64),
-    /// So many months.
     Months(u32),
 }
 
 impl Bucket {
-    /// Returns the stretches of a duration, or `None` where it has months and more: they would have no common length.
+    /// Returns the buckets of a duration. `None` if it has both months and an exact part, because such buckets have no
+    /// common length.
     #[must_use]
     pub const fn new(duration: Duration) -> Option<Self> {
         match (duration.months(), duration.exact().micros()) {
@@ -24,7 +23,7 @@ impl Bucket {
         }
     }
 
-    /// Returns the microsecond since 1970 with which the stretch of an instant begins. It may be before all instants.
+    /// Returns the start of the bucket of an instant, in microseconds since 1970. It may be before all instants.
     #[must_use]
     pub fn begin<S>(self, at: Instant<S>) -> i64 {
         match self {
@@ -37,8 +36,8 @@ impl Bucket {
         }
     }
 
-    /// Returns the microsecond with which the stretch ends that begins there, and the next one begins. `None` after all
-    /// times.
+    /// Returns the end of the bucket that starts at `begin`, which is the start of the next one. `None` beyond the
+    /// range.
     #[must_use]
     pub fn end(self, begin: i64) -> Option<i64> {
         match self {
@@ -51,7 +50,7 @@ impl Bucket {
     }
 }
 
-/// Returns the microsecond with which a month begins, of so many after the year 0 began.
+/// Returns the start of a month, counted from January of the year 0, in microseconds.
 fn month(number: i64) -> i64 {
     let (year, month) = (number.div_euclid(12), number.rem_euclid(12) + 1);
     let outside = if year < 0 { i64::MIN } else { i64::MAX };

@@ -1,46 +1,41 @@
-//! Calendar arithmetic and its text, without a zone.
+//! Calendar arithmetic and its text form, without time zones.
 //!
-//! jiff could do both, but its range of instants ends a day before ours does, and text is written
-//! several times in every request that changes something.
+//! jiff provides both, but its range of instants ends a day earlier, and text is formatted several times in every
+//! request that changes something.
 
 #[cfg(test)]
 mod tests;
 
-/// Microseconds in a second.
 pub(super) const SECOND_MICROS: i64 = 1_000_000;
-/// Microseconds in a millisecond.
 pub(super) const MILLISECOND_MICROS: i64 = 1_000;
-/// Microseconds in a minute.
 pub(super) const MINUTE_MICROS: i64 = 60 * SECOND_MICROS;
-/// Microseconds in an hour.
 pub(super) const HOUR_MICROS: i64 = 60 * MINUTE_MICROS;
-/// Microseconds in a day. There are no leap seconds here.
+/// Leap seconds do not exist here.
 pub(super) const DAY_MICROS: i64 = 24 * HOUR_MICROS;
 
-/// A date and a time of day, proleptic Gregorian, with year 0 for 1 BCE.
+/// A date and time of day in the proleptic Gregorian calendar; year 0 is 1 BCE.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Civil {
-    /// Any year; those outside −9999…9999 appear while a zone offset is not yet taken off.
+    /// Any year. Years outside −9999…9999 occur before a zone offset is subtracted.
     pub(crate) year: i64,
     /// 1 to 12.
     pub(crate) month: i64,
     /// 1 to [`days_in_month`].
     pub(crate) day: i64,
-    /// Microseconds since the day began.
+    /// Microseconds since the start of the day.
     pub(crate) day_micros: i64,
 }
 
 impl Civil {
-    /// Returns what a calendar and a clock show that many microseconds after they showed
-    /// 1970-01-01T00:00:00.
+    /// Returns the date and time that many microseconds after 1970-01-01T00:00:00.
     ///
-    /// The algorithm is Howard Hinnant's `civil_from_days`: it counts in eras of 400 years, which
-    /// all have 146 097 days, and in years that begin in March.
+    /// The algorithm is Howard Hinnant's `civil_from_days`: it counts in eras of 400 years, which all have 146 097
+    /// days, and in years that start in March.
     pub(super) const fn from_micros(micros: i64) -> Self {
         Self { day_micros: micros.rem_euclid(DAY_MICROS), ..Self::from_days(micros.div_euclid(DAY_MICROS)) }
     }
 
-    /// Returns the beginning of the day that is so many days after 1970-01-01.
+    /// Returns the start of the day that many days after 1970-01-01.
     pub(crate) const fn from_days(days: i64) -> Self {
         let days = days + 719_468;
         let era = days.div_euclid(146_097);
@@ -57,8 +52,8 @@ impl Civil {
         }
     }
 
-    /// Returns the microseconds since 1970-01-01T00:00:00 on the same calendar and clock, or
-    /// `None` where they do not fit. The inverse of [`Civil::from_micros`].
+    /// Returns the microseconds since 1970-01-01T00:00:00, or `None` on overflow. The inverse of
+    /// [`Civil::from_micros`].
     pub(super) const fn micros(self) -> Option<i64> {
         match self.days().checked_mul(DAY_MICROS) {
             Some(micros) => micros.checked_add(self.day_micros),
@@ -66,7 +61,7 @@ impl Civil {
         }
     }
 
-    /// Returns how many days after 1970-01-01 its day is. The inverse of [`Civil::from_days`].
+    /// Returns the number of its day since 1970-01-01. The inverse of [`Civil::from_days`].
     pub(crate) const fn days(self) -> i64 {
         let (year, month_from_march) =
             if self.month <= 2 { (self.year - 1, self.month + 9) } else { (self.year, self.month - 3) };
@@ -77,8 +72,8 @@ impl Civil {
         era * 146_097 + day_of_era - 719_468
     }
 
-    /// Returns the same day and time that many months later, earlier if negative. A day the month
-    /// does not have becomes its last one.
+    /// Returns the same day and time that many months later, earlier if negative. A day that the month does not have
+    /// becomes its last day.
     pub(super) fn months_later(self, months: i64) -> Self {
         let count = self.year * 12 + self.month - 1 + months;
         let (year, month) = (count.div_euclid(12), count.rem_euclid(12) + 1);
@@ -86,7 +81,7 @@ impl Civil {
     }
 }
 
-/// Returns how many days a month (1 to 12) has.
+/// Returns the number of days of a month (1 to 12).
 pub(crate) const fn days_in_month(year: i64, month: i64) -> i64 {
     match month {
         2 if year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) => 29,
@@ -96,10 +91,10 @@ pub(crate) const fn days_in_month(year: i64, month: i64) -> i64 {
     }
 }
 
-/// Longest text. `-009999-12-31T23:59:59.999999+00:09:21` is it.
+/// Longest text: `-009999-12-31T23:59:59.999999+00:09:21`.
 const TEXT_BYTES_MAX: usize = 38;
 
-/// A timestamp as it is written, on the stack.
+/// A formatted timestamp on the stack.
 pub(super) struct CivilText {
     bytes: [u8; TEXT_BYTES_MAX],
     length: usize,
@@ -112,8 +107,8 @@ impl Default for CivilText {
 }
 
 impl CivilText {
-    /// Writes date and time without a zone: four digits for the years 0 to 9999, a minus sign and
-    /// six for those before, and a fraction only where it is not zero.
+    /// Formats date and time without a zone: four digits for the years 0 to 9999, a minus sign and six for earlier
+    /// ones, and a fraction only if it is not zero.
     pub(super) fn new(civil: Civil) -> Self {
         let mut text = Self::default();
         if civil.year < 0 {
@@ -143,14 +138,14 @@ impl CivilText {
         text
     }
 
-    /// Ends the text in `Z`.
+    /// Appends `Z`.
     pub(super) fn with_zulu(mut self) -> Self {
         self.push(b'Z');
         self
     }
 
-    /// Ends the text in `±hh:mm`, or in `±hh:mm:ss` for the local mean times of old, which would
-    /// name another instant if they were rounded.
+    /// Appends `±hh:mm`, or `±hh:mm:ss` for historical local mean times, because rounding these would change the
+    /// instant.
     pub(super) fn with_offset(mut self, offset_seconds: i64) -> Self {
         let seconds = offset_seconds.abs();
         self.push(if offset_seconds < 0 { b'-' } else { b'+' });
@@ -164,7 +159,6 @@ impl CivilText {
         self
     }
 
-    /// Returns what was written.
     pub(super) fn as_str(&self) -> &str {
         str::from_utf8(&self.bytes[..self.length]).unwrap_or_default()
     }

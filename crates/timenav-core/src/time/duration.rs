@@ -1,4 +1,4 @@
-//! Lengths of time as callers give them: `90m`, `1d12h`, `P1M`, `P1Y2M10DT2H30M`.
+//! Durations as written by callers: `90m`, `1d12h`, `P1M`, `P1Y2M10DT2H30M`.
 
 use std::fmt;
 
@@ -10,92 +10,72 @@ mod spelled_out;
 #[cfg(test)]
 mod tests;
 
-/// Longest duration that is read, in bytes.
+/// Longest accepted duration, in bytes.
 pub const DURATION_BYTES_MAX: usize = 64;
 
-/// A length of time given by a caller: months on a calendar, then an exact [`Span`].
+/// A duration: calendar months, followed by an exact [`Span`].
 ///
-/// Neither is negative, and one of them at least is positive. A day is 86 400 seconds and a week
-/// seven days; only months and years are as long as the calendar makes them.
+/// Neither is negative, and at least one is positive. A day is 86 400 seconds and a week seven days; only months and
+/// years depend on the calendar.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Duration {
     months: u32,
     exact: Span,
 }
 
-/// What is wrong with a duration.
+/// An error in a duration.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum DurationError {
-    /// There is no text.
     #[error("the duration is empty: write one such as `90m`, `1d12h` or `P1M`")]
     Empty,
     /// The text is longer than [`DURATION_BYTES_MAX`].
     #[error("a duration can have at most {DURATION_BYTES_MAX} bytes, not {bytes}")]
-    TooLong {
-        /// How long it is.
-        bytes: usize,
-    },
-    /// The text has another shape.
+    TooLong { bytes: usize },
+    /// The text does not have the form of a duration.
     #[error(
         "not a duration: write numbers and units such as `90m`, `1.5h` or `1d12h`, or ISO 8601 such as `PT2H` or `P1M`"
     )]
     NotADuration,
-    /// The text has a sign.
     #[error("a duration must be positive: write it without a sign")]
     Signed,
-    /// The length is zero, or below a microsecond.
+    /// The duration is zero, or less than a microsecond.
     #[error("a duration must be longer than zero: the shortest is one microsecond, `1us`")]
     Zero,
-    /// A number has no unit.
     #[error("the unit of {number} is missing: write one of {units}")]
     UnitMissing {
-        /// The number.
         number: String,
-        /// The units there are at that place.
+        /// The valid units at this point.
         units: &'static str,
     },
-    /// A unit does not exist.
     #[error("the unit {unit:?} is unknown there: write one of {units}")]
     UnitUnknown {
-        /// The unit.
         unit: String,
-        /// The units there are at that place.
+        /// The valid units at this point.
         units: &'static str,
     },
-    /// The text is a duration in other words, or in letters that mean something else.
+    /// The text is a duration in words, or in letters with another meaning here.
     #[error("{text:?} is not a duration: write {corrected}")]
     OtherWords {
-        /// What was written.
         text: String,
-        /// What is right, between backticks.
+        /// The correct form, in backticks.
         corrected: String,
     },
-    /// A unit comes twice, or after a smaller one.
+    /// A unit is repeated, or comes after a smaller one.
     #[error("the unit `{unit}` appears twice or after a smaller one: write each once, largest first")]
-    UnitOrder {
-        /// The unit.
-        unit: String,
-    },
+    UnitOrder { unit: String },
     /// A number has a fraction and is not the last one (ISO 8601-1, section 5.5.2.3).
     #[error("{number} has a fraction: only the last number may have one")]
-    FractionNotLast {
-        /// The number.
-        number: String,
-    },
+    FractionNotLast { number: String },
     /// A number of months or years has a fraction.
     #[error("{number} has a fraction: months and years must be whole, as they differ in length")]
-    FractionOfMonth {
-        /// The number.
-        number: String,
-    },
-    /// The length is more than 292 000 years. All of time has 20 000.
+    FractionOfMonth { number: String },
+    /// The duration is more than 292 000 years. The whole range of time has 20 000.
     #[error("the duration is longer than all of time, which spans 20,000 years")]
     OutOfRange,
 }
 
 impl Duration {
-    /// Returns the duration of that many months and an exact length, or `None` if the length is
-    /// negative or both are zero.
+    /// Returns `None` if the exact part is negative, or both are zero.
     #[must_use]
     pub const fn new(months: u32, exact: Span) -> Option<Self> {
         if exact.micros() < 0 || (months == 0 && exact.micros() == 0) { None } else { Some(Self { months, exact }) }
@@ -122,37 +102,37 @@ impl Duration {
 
     /// Returns the instant this much later, or `None` outside −9999…9999.
     ///
-    /// Months move on the calendar of `zone`, at the same local time: a day the month does not have
-    /// becomes its last one, a time that clocks skip moves on by what they skip, and of a time they
-    /// show twice the first one is meant. Then the exact part passes.
+    /// Months are added on the calendar of `zone`, at the same local time. A day that the month does not have becomes
+    /// its last day, a skipped time moves forward by the length of the gap, and of a repeated time the first occurrence
+    /// is used. Then the exact part is added.
     #[must_use]
     pub fn later(&self, from: Instant<Virtual>, zone: &Zone) -> Option<Instant<Virtual>> {
         self.after(from, zone)
     }
 
-    /// Returns the instant this much earlier, or `None` outside −9999…9999. Months move first, as
-    /// in [`Duration::later`].
+    /// Returns the instant this much earlier, or `None` outside −9999…9999. Months are subtracted first, as in
+    /// [`Duration::later`].
     ///
-    /// Going back does not always undo going forward: March 31 and a month earlier and later again
-    /// is March 28. Without months it does.
+    /// Going back does not always undo going forward: March 31, one month earlier and one month later again, is March
+    /// 28. Without months it does.
     #[must_use]
     pub fn earlier(&self, from: Instant<Virtual>, zone: &Zone) -> Option<Instant<Virtual>> {
         self.before(from, zone)
     }
 
-    /// Does what [`Duration::later`] does, on any scale.
+    /// Implements [`Duration::later`] on any scale.
     pub(super) fn after<S>(&self, from: Instant<S>, zone: &Zone) -> Option<Instant<S>> {
         zone.months_later(from, i64::from(self.months))?.checked_add(self.exact)
     }
 
-    /// Does what [`Duration::earlier`] does, on any scale.
+    /// Implements [`Duration::earlier`] on any scale.
     pub(super) fn before<S>(&self, from: Instant<S>, zone: &Zone) -> Option<Instant<S>> {
         zone.months_later(from, -i64::from(self.months))?.checked_sub(self.exact)
     }
 }
 
-/// Writes the duration in ISO 8601 with each unit filled before the next smaller one, without
-/// weeks: `P1Y2M10DT2H30M0.5S`. [`parse_duration`] reads it back to the same duration.
+/// Formats the duration in ISO 8601, with each unit filled before the next smaller one, without weeks:
+/// `P1Y2M10DT2H30M0.5S`. [`parse_duration`] parses it to the same duration.
 impl fmt::Display for Duration {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let micros = self.exact.micros();
@@ -180,15 +160,15 @@ fn part(f: &mut fmt::Formatter<'_>, value: i64, unit: &str) -> fmt::Result {
     if value == 0 { Ok(()) } else { write!(f, "{value}{unit}") }
 }
 
-/// Reads a duration: `90m`, `1.5h`, `1d12h`, or ISO 8601: `PT2H`, `P1M`, `P1Y2M10DT2H30M`, `P2W`.
+/// Parses a duration: `90m`, `1.5h`, `1d12h`, or ISO 8601: `PT2H`, `P1M`, `P1Y2M10DT2H30M`, `P2W`.
 ///
-/// - The short form has the units `w d h m s ms us`; `m` is minutes, and `µs` is `us`. ISO 8601 has `Y M W D` and, after
-///   a `T`, `H M S`. Each unit comes once, the largest first.
-/// - The last number may have a fraction, except of months and years, with a point; in ISO 8601 a
-///   comma does too. What is finer than a microsecond is cut off.
+/// - The short form has the units `w d h m s ms us`; `m` is minutes, and `µs` is `us`. ISO 8601 has `Y M W D` and,
+///   after a `T`, `H M S`. Each unit occurs at most once, largest first.
+/// - The last number may have a fraction with a point, or in ISO 8601 a comma, except for months and years. Digits
+///   finer than a microsecond are truncated.
 ///
 /// # Errors
-/// [`DurationError`] says what is wrong and how it would be right.
+/// [`DurationError`] describes the error and the correct form.
 pub fn parse_duration(text: &str) -> Result<Duration, DurationError> {
     if text.is_empty() {
         return Err(DurationError::Empty);

@@ -1,18 +1,18 @@
-//! Points in time, typed by the clock they were read from.
+//! Points in time, typed by their clock.
 
 use std::cmp::Ordering;
 use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::marker::PhantomData;
 
-/// Says which clock an [`Instant`] was read from. Implemented by [`Wall`] and [`Virtual`] only.
+/// The clock of an [`Instant`]. Implemented only by [`Wall`] and [`Virtual`].
 pub trait TimeScale {}
 
 /// Host time: the real UTC clock of the machine that runs the service.
 #[derive(Debug)]
 pub enum Wall {}
 
-/// Virtual time: the time of a timeline's clock and of the events on it.
+/// Virtual time: the time of a timeline's clock and of its events.
 #[derive(Debug)]
 pub enum Virtual {}
 
@@ -75,16 +75,15 @@ impl<S> Instant<S> {
         self.micros.checked_sub(span.micros).and_then(Self::from_micros)
     }
 
-    /// Returns how much later this instant is than `earlier`; negative if it is not.
+    /// Returns the time from `earlier` to this instant; negative if `earlier` is later.
     #[must_use]
     pub const fn since(self, earlier: Self) -> Span {
-        // Both lie within ±3.8e17, so the difference fits.
+        // Both are within ±3.8e17, so the difference fits.
         Span { micros: self.micros - earlier.micros }
     }
 }
 
 impl Span {
-    /// No distance.
     pub const ZERO: Self = Self { micros: 0 };
 
     /// Returns the span of that many microseconds.
@@ -108,7 +107,7 @@ impl Span {
         self.micros
     }
 
-    /// Returns the span in the other direction, or `None` for the one that has none.
+    /// Returns the negated span, or `None` on overflow.
     #[must_use]
     pub const fn checked_neg(self) -> Option<Self> {
         match self.micros.checked_neg() {
@@ -118,7 +117,7 @@ impl Span {
     }
 }
 
-// Written by hand: a derive would ask the same of `S`, which is never a value.
+// Implemented manually: a derive would add the same bound to `S`, which is never a value.
 impl<S> Clone for Instant<S> {
     fn clone(&self) -> Self {
         *self

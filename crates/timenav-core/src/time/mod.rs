@@ -1,4 +1,4 @@
-//! Instants, spans, and how they are written: timestamps, durations and time ranges.
+//! Instants, spans, and their text forms: timestamps, durations and time ranges.
 
 mod bucket;
 mod civil;

@@ -1,4 +1,4 @@
-//! Stretches of a timeline between two instants.
+//! Time ranges.
 
 use std::fmt;
 
@@ -7,81 +7,56 @@ use super::{Duration, DurationError, Instant, TIMESTAMP_BYTES_MAX, TimestampErro
 #[cfg(test)]
 mod tests;
 
-/// Longest time range that is read, in bytes: two timestamps and a slash.
+/// Longest accepted time range, in bytes: two timestamps and a slash.
 pub const TIME_RANGE_BYTES_MAX: usize = 2 * TIMESTAMP_BYTES_MAX + 1;
 
-/// How an open end is written (ISO 8601-2, section 4.4).
+/// The text of an open end (ISO 8601-2, section 4.4).
 const OPEN: &str = "..";
 
-/// A stretch of time. Both of its ends belong to it, and each of them can be open.
+/// A time range. Both ends are inclusive, and each can be open.
 ///
-/// The start is never after the end; they can be the same instant.
+/// The start is never after the end; they can be equal.
 pub struct TimeRange<S> {
     start: Option<Instant<S>>,
     end: Option<Instant<S>>,
 }
 
-/// One of the two ends of a range, as errors name it.
+/// One of the two ends of a range, for errors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RangePart {
-    /// What stands before the slash.
+    /// The part before the slash.
     Start,
-    /// What stands after it.
+    /// The part after the slash.
     End,
 }
 
-/// What is wrong with a time range.
+/// An error in a time range.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum RangeError {
     /// The text is longer than [`TIME_RANGE_BYTES_MAX`].
     #[error("a time range can have at most {TIME_RANGE_BYTES_MAX} bytes, not {bytes}")]
-    TooLong {
-        /// How long it is.
-        bytes: usize,
-    },
-    /// The text does not have two parts.
+    TooLong { bytes: usize },
     #[error("a time range has two parts, `<start>/<end>`, such as `2024-07-20T00:00:00Z/2024-07-21T00:00:00Z`")]
     NotTwoParts,
-    /// A part is empty.
     #[error("the {part} of the range is empty: write `..` to leave it open")]
-    PartEmpty {
-        /// Which part.
-        part: RangePart,
-    },
-    /// A part is not the timestamp it seems to be.
+    PartEmpty { part: RangePart },
+    /// A part looks like a timestamp but is not valid.
     #[error("the {part} of the range is wrong: {error}")]
-    Timestamp {
-        /// Which part.
-        part: RangePart,
-        /// Why.
-        error: TimestampError,
-    },
-    /// A part is not the duration it seems to be.
+    Timestamp { part: RangePart, error: TimestampError },
+    /// A part looks like a duration but is not valid.
     #[error("the {part} of the range is wrong: {error}")]
-    Duration {
-        /// Which part.
-        part: RangePart,
-        /// Why.
-        error: DurationError,
-    },
-    /// A part is a duration and the other one no timestamp.
+    Duration { part: RangePart, error: DurationError },
+    /// A part is a duration and the other one is not a timestamp.
     #[error("the {part} of the range is a duration, so the other part must be a timestamp")]
-    DurationAlone {
-        /// Which part.
-        part: RangePart,
-    },
-    /// A duration leads out of −9999…9999.
+    DurationAlone { part: RangePart },
+    /// A duration leads outside of −9999…9999.
     #[error("the {part} of the range is outside the years -9999 to 9999")]
-    OutOfRange {
-        /// Which part.
-        part: RangePart,
-    },
-    /// The end comes before the start.
+    OutOfRange { part: RangePart },
     #[error("the end of the range, {end}, is before its start, {start}")]
     EndBeforeStart {
-        /// The start, in UTC.
+        /// In UTC.
         start: String,
-        /// The end, in UTC.
+        /// In UTC.
         end: String,
     },
 }
@@ -99,7 +74,7 @@ impl<S> TimeRange<S> {
     /// Returns the range with these ends, `None` for an open one.
     ///
     /// # Errors
-    /// [`RangeError::EndBeforeStart`]; two equal ends are a range of one instant.
+    /// [`RangeError::EndBeforeStart`]. Two equal ends are a range of one instant.
     pub fn new(start: Option<Instant<S>>, end: Option<Instant<S>>) -> Result<Self, RangeError> {
         match (start, end) {
             (Some(start), Some(end)) if end < start => {
@@ -109,7 +84,7 @@ impl<S> TimeRange<S> {
         }
     }
 
-    /// Returns the range without ends.
+    /// Returns the range with two open ends.
     #[must_use]
     pub const fn everything() -> Self {
         Self { start: None, end: None }
@@ -139,15 +114,14 @@ impl<S> TimeRange<S> {
         self.end.unwrap_or(Instant::MAX)
     }
 
-    /// Returns whether an instant belongs to the range. Both ends do.
+    /// Returns whether the range contains an instant. Both ends are inclusive.
     #[must_use]
     pub fn contains(&self, at: Instant<S>) -> bool {
         (self.first()..=self.last()).contains(&at)
     }
 }
 
-/// Writes `<start>/<end>` in UTC, with `..` for an open end. [`parse_time_range`] reads it back to
-/// the same range.
+/// Formats `<start>/<end>` in UTC, with `..` for an open end. [`parse_time_range`] parses it to the same range.
 impl<S> fmt::Display for TimeRange<S> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.start {
@@ -223,15 +197,15 @@ fn read_part<S>(text: &str, part: RangePart) -> Result<Part<S>, RangeError> {
     }
 }
 
-/// Returns whether a text is meant as a duration: it starts with `P`, or it is a number that ends
-/// in a unit. Timestamps end in a digit, a `Z` or a bracket.
+/// Returns whether a text looks like a duration: it starts with `P`, or is a number that ends in a unit. Timestamps end
+/// in a digit, a `Z` or a bracket.
 fn is_like_duration(text: &str) -> bool {
     let unsigned = text.trim_start_matches(['+', '-']);
     unsigned.starts_with('P')
         || (unsigned.starts_with(|first: char| first.is_ascii_digit()) && text.ends_with(['w', 'd', 'h', 'm', 's']))
 }
 
-/// Splits at the one slash that does not belong to a zone such as `[Europe/Paris]`.
+/// Splits at the only slash outside of a zone such as `[Europe/Paris]`.
 fn two_parts(text: &str) -> Option<(&str, &str)> {
     let mut is_in_brackets = false;
     let mut slashes = text.char_indices().filter(|&(_, next)| {
@@ -245,7 +219,7 @@ fn two_parts(text: &str) -> Option<(&str, &str)> {
     Some((&text[..at], &text[at + 1..]))
 }
 
-// Written by hand: a derive would ask the same of `S`, which is never a value.
+// Implemented manually: a derive would add the same bound to `S`, which is never a value.
 impl<S> Clone for TimeRange<S> {
     fn clone(&self) -> Self {
         *self

@@ -1,4 +1,4 @@
-//! Instants as text: RFC 3339 with the expanded years of ISO 8601 and the suffix of RFC 9557.
+//! Text form of instants: RFC 3339 with the expanded years of ISO 8601 and the suffix of RFC 9557.
 
 use std::fmt;
 
@@ -12,43 +12,38 @@ mod reader;
 #[cfg(test)]
 mod tests;
 
-/// Longest timestamp that is read, in bytes: room for a fraction of nine digits, the longest zone
-/// name and a calendar suffix.
+/// Longest accepted timestamp, in bytes: enough for a fraction of nine digits, the longest zone name and a calendar
+/// suffix.
 pub const TIMESTAMP_BYTES_MAX: usize = 96;
 
-/// Writes the instant in UTC: `2024-07-20T20:17:40Z`, `-002150-01-01T00:00:00.5Z`.
+/// Formats the instant in UTC: `2024-07-20T20:17:40Z`, `-002150-01-01T00:00:00.5Z`.
 ///
-/// Years 0 to 9999 have four digits (RFC 3339), those before have a minus sign and six (ISO 8601,
-/// expanded representation; year 0 is 1 BCE). A fraction appears only where it is not zero, with
-/// one to six digits. [`parse_timestamp`] reads it back to the same instant.
+/// Years 0 to 9999 have four digits (RFC 3339), earlier ones have a minus sign and six (ISO 8601, expanded
+/// representation; year 0 is 1 BCE). A fraction of one to six digits is included only if it is not zero.
+/// [`parse_timestamp`] parses it to the same instant.
 impl<S> fmt::Display for Instant<S> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(CivilText::new(Civil::from_micros(self.micros())).with_zulu().as_str())
     }
 }
 
-/// What is wrong with a timestamp.
+/// An error in a timestamp.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum TimestampError {
-    /// There is no text.
     #[error("the timestamp is empty: write one such as `2024-07-20T20:17:40Z`")]
     Empty,
     /// The text is longer than [`TIMESTAMP_BYTES_MAX`].
     #[error("a timestamp can have at most {TIMESTAMP_BYTES_MAX} bytes, not {bytes}")]
-    TooLong {
-        /// How long it is.
-        bytes: usize,
-    },
-    /// The text has another shape.
+    TooLong { bytes: usize },
+    /// The text does not have the form of a timestamp.
     #[error("not a timestamp: write a date, a time and a zone, such as `2024-07-20T20:17:40Z`")]
     NotATimestamp,
-    /// There is no time of day.
     #[error("the time of day and its zone are missing: write `{corrected}`")]
     DateAlone {
         /// The start of the day in UTC.
         corrected: String,
     },
-    /// There is neither `Z` nor an offset.
+    /// There is neither `Z` nor an offset nor a zone.
     #[error(
         "the time zone is missing: end it in `Z`, an offset such as `+02:00`, or a zone such as `[Europe/Paris]`, like \
          `{corrected}`"
@@ -57,127 +52,96 @@ pub enum TimestampError {
         /// The same time in UTC.
         corrected: String,
     },
-    /// Clocks in the zone in brackets never show that local time.
+    /// The local time is skipped in the zone in brackets.
     #[error("clocks in {zone} skip that local time: write an offset, such as `{offset}`, or another time")]
     LocalTimeSkipped {
-        /// The zone in brackets.
         zone: String,
-        /// The offset before clocks are put forward.
+        /// The offset before the gap.
         offset: String,
     },
-    /// Clocks in the zone in brackets show that local time twice.
+    /// The local time is repeated in the zone in brackets.
     #[error("clocks in {zone} show that local time twice: write the offset `{first}` or `{second}` before the zone")]
     LocalTimeTwice {
-        /// The zone in brackets.
         zone: String,
-        /// The offset the first time.
+        /// The offset of the first occurrence.
         first: String,
-        /// The offset the second time.
+        /// The offset of the second occurrence.
         second: String,
     },
-    /// A blank stands before the offset: a `+` that was read as a form field.
+    /// The offset starts with a space: a `+` that was decoded as a form field.
     #[error("the offset has a space instead of a sign: in a query string, write `+` as `%2B`")]
     OffsetSignMissing,
-    /// Something follows the timestamp.
+    /// There is text after the timestamp.
     #[error("{rest:?} does not belong after a timestamp")]
-    Trailing {
-        /// What follows.
-        rest: String,
-    },
-    /// The year has another number of digits.
+    Trailing { rest: String },
     #[error("a year must have four digits, or a sign and six: write the year -43 as `-000043`; the last year is 9999")]
     YearDigits,
-    /// The year is `-000000`.
     #[error("the year -000000 does not exist: write 1 BCE as `0000`")]
     NegativeYearZero,
-    /// A number lies outside its range.
+    /// A number is out of range.
     #[error("the {field} is {value}; it must be from {min} to {max}")]
-    FieldOutOfRange {
-        /// Which number.
-        field: &'static str,
-        /// What it is.
-        value: i64,
-        /// The smallest it can be.
-        min: i64,
-        /// The largest it can be.
-        max: i64,
-    },
-    /// The month has no such day.
+    FieldOutOfRange { field: &'static str, value: i64, min: i64, max: i64 },
     #[error("month {month} of the year {year} has {days} days, not {day}")]
     NoSuchDay {
-        /// The year.
         year: i64,
-        /// The month.
         month: i64,
-        /// The day that was named.
         day: i64,
-        /// How many days there are.
+        /// Number of days of the month.
         days: i64,
     },
-    /// The hour is 24.
     #[error("the hour 24 does not exist: write midnight as `00:00:00` of the following day")]
     HourTwentyFour,
-    /// The second is 60 where no leap second was.
+    /// The second is 60, but there was no leap second.
     #[error("there was no leap second then: second 60 exists only at 23:59:60Z on days such as 2016-12-31")]
     NotALeapSecond,
-    /// The instant lies before [`Instant::MIN`] or after [`Instant::MAX`].
+    /// The instant is before [`Instant::MIN`] or after [`Instant::MAX`].
     #[error("the time is outside -009999-01-01T00:00:00Z to 9999-12-31T23:59:59.999999Z")]
     OutOfRange,
-    /// The text in brackets is not a suffix of RFC 9557.
+    /// The text in brackets is not an RFC 9557 suffix.
     #[error(
         "[{}] is not a suffix: write one zone such as `[Europe/Paris]`, and tags after it",
         .suffix.escape_debug()
     )]
-    SuffixMalformed {
-        /// The text in brackets.
-        suffix: String,
-    },
-    /// A suffix says that it must be understood, and it is not (RFC 9557, section 3.3).
+    SuffixMalformed { suffix: String },
+    /// A suffix is marked critical and not supported (RFC 9557, section 3.3).
     #[error("[{suffix}] is marked critical but not supported: leave it out, or leave out its `!`")]
-    SuffixCritical {
-        /// The text in brackets.
-        suffix: String,
-    },
+    SuffixCritical { suffix: String },
     /// The zone in brackets is not in the IANA database.
     #[error("the time zone {zone:?} is unknown: write an IANA name such as `Europe/Paris`")]
-    ZoneUnknown {
-        /// The zone in brackets.
-        zone: String,
-    },
-    /// The offset is not the one of the zone in brackets.
+    ZoneUnknown { zone: String },
+    /// The offset differs from that of the zone in brackets.
     #[error("the offset {offset} and the zone {zone} disagree: at that time its offset is {zone_offset}")]
     ZoneDisagrees {
-        /// The offset that was written.
+        /// The written offset.
         offset: String,
-        /// The zone in brackets.
         zone: String,
         /// The offset of the zone at that instant.
         zone_offset: String,
     },
 }
 
-/// Reads a timestamp: `2024-07-20T20:17:40Z`, `-000043-03-15T12:00:00+00:50`,
+/// Parses a timestamp: `2024-07-20T20:17:40Z`, `-000043-03-15T12:00:00+00:50`,
 /// `2024-07-20T22:17:40+02:00[Europe/Paris]`.
 ///
-/// - The shapes are those of RFC 3339 and ISO 8601: seconds and minutes may be left out, dashes
-///   and colons too; the separator is `T`, `t` or a blank, and the decimal sign a point or a comma.
-/// - Digits finer than a microsecond are cut off, which is towards the past in all years.
+/// - The syntax is that of RFC 3339 and ISO 8601: seconds and minutes are optional, and so are dashes and colons. The
+///   separator is `T`, `t` or a space, and the decimal sign a point or a comma.
+/// - Digits finer than a microsecond are truncated, toward the past in all years.
 /// - A year has four digits, or a sign and six. Year 0 is 1 BCE; `-000000` does not exist.
-/// - The second 60 is read where a leap second was inserted, as the second that follows it.
-/// - A zone in brackets must agree with the offset. `Z` and `-00:00` say nothing of local time and
-///   agree with all zones (RFC 9557, section 2.2). An offset without seconds may be the zone's local mean time
-///   rounded to a minute, as in Temporal; one with seconds must match exactly.
-/// - Without an offset a zone in brackets tells: `2028-02-29T09:00[Asia/Tokyo]`. A local time that clocks there skip,
-///   or show twice, is refused.
+/// - The second 60 is accepted if a leap second was inserted there, and means the second after it.
+/// - A zone in brackets must agree with the offset. `Z` and `-00:00` do not specify local time and agree with all zones
+///   (RFC 9557, section 2.2). An offset without seconds may be the zone's local mean time rounded to a minute, as in
+///   Temporal; one with seconds must match exactly.
+/// - Without an offset, the zone in brackets determines it: `2028-02-29T09:00[Asia/Tokyo]`. A local time that is
+///   skipped or repeated there is rejected.
 /// - Other suffixes are ignored unless they are critical (`[!u-ca=hebrew]`).
 ///
 /// # Errors
-/// [`TimestampError`] says what is wrong and how it would be right.
+/// [`TimestampError`] describes the error and the correct form.
 pub fn parse_timestamp<S>(text: &str) -> Result<Instant<S>, TimestampError> {
     parse_zoned(text).map(|(instant, _)| instant)
 }
 
-/// Reads a timestamp as [`parse_timestamp`] does, and returns the named zone in its brackets too.
+/// Parses a timestamp like [`parse_timestamp`], and also returns the named zone in its brackets.
 pub(super) fn parse_zoned<S>(text: &str) -> Result<(Instant<S>, Option<Zone>), TimestampError> {
     if let Some(instant) = plain(text) {
         return Ok((instant, None));
@@ -205,8 +169,8 @@ pub(super) fn parse_zoned<S>(text: &str) -> Result<(Instant<S>, Option<Zone>), T
 }
 
 impl<S> Instant<S> {
-    /// Reads an instant in the one spelling in which it is written; `None` for every other, and for what is none.
-    /// [`parse_timestamp`] reads more of them, such as the second 60 of a leap second.
+    /// Parses an instant in its canonical text form, and returns `None` for anything else. [`parse_timestamp`] accepts
+    /// more, such as the second 60 of a leap second.
     #[must_use]
     pub fn written(text: &str) -> Option<Self> {
         let other = || parse_timestamp(text).ok().filter(|instant: &Self| instant.to_string() == text);
@@ -214,7 +178,7 @@ impl<S> Instant<S> {
     }
 }
 
-/// Reads an instant of the years 0 to 9999 as it is written, and nothing else: nearly all that is ever read is one.
+/// Fast path for the canonical form in the years 0 to 9999, which almost all timestamps have.
 fn plain<S>(text: &str) -> Option<Instant<S>> {
     let (fixed, end) = text.as_bytes().split_first_chunk::<19>()?;
     let [y0, y1, y2, y3, b'-', mo0, mo1, b'-', d0, d1, b'T', h0, h1, b':', mi0, mi1, b':', s0, s1] = *fixed else {
@@ -229,7 +193,7 @@ fn plain<S>(text: &str) -> Option<Instant<S>> {
     }
     let fraction = match end {
         b"Z" => 0,
-        // The last digit is none that could be left out.
+        // A trailing zero is not canonical.
         [b'.', digits @ .., b'Z'] if (1..=6).contains(&digits.len()) && digits.last() != Some(&b'0') => {
             (digits.len()..6).fold(decimal(digits)?, |micros, _| micros * 10)
         }
@@ -239,7 +203,7 @@ fn plain<S>(text: &str) -> Option<Instant<S>> {
     Instant::from_micros(Civil { day_micros, ..civil }.micros()?)
 }
 
-/// Reads a number of a few digits.
+/// Parses a number of a few digits.
 fn decimal(digits: &[u8]) -> Option<i64> {
     digits.iter().try_fold(0, |number, digit| digit.is_ascii_digit().then(|| number * 10 + i64::from(digit - b'0')))
 }
@@ -261,7 +225,7 @@ fn instant<S>(local: &LocalTime, offset: Offset, zone: Option<&ZoneSuffix>) -> R
     }
 }
 
-/// Returns the instant a second after one in second 59, if a leap second lay between them.
+/// Returns the instant one second after one in second 59, if there was a leap second between them.
 fn second_after_leap_second<S>(micros: i64) -> Result<Instant<S>, TimestampError> {
     let following = micros.checked_add(SECOND_MICROS).ok_or(TimestampError::OutOfRange)?;
     let second_start = following - following.rem_euclid(SECOND_MICROS);
@@ -272,7 +236,7 @@ fn second_after_leap_second<S>(micros: i64) -> Result<Instant<S>, TimestampError
     }
 }
 
-/// Returns the offset of a zone, in seconds, if it equals the written one, as it is or `rounded`.
+/// Returns the offset of a zone, in seconds, if it equals the written one, either exactly or `rounded`.
 fn agreed_offset(
     local_micros: i64,
     written: i64,
@@ -296,7 +260,7 @@ fn agreed_offset(
     })
 }
 
-/// Returns the offset of a zone at a local time, in seconds, if there is one and no other.
+/// Returns the offset of a zone at a local time, in seconds, if it is unambiguous.
 fn local_offset(local_micros: i64, zone: &ZoneSuffix) -> Result<i64, TimestampError> {
     let named = match zone {
         ZoneSuffix::Offset { seconds, .. } => return Ok(*seconds),

@@ -1,26 +1,20 @@
-//! Units of the calendar: the year, the month, the day … that an instant lies in.
+//! Calendar units that contain an instant.
 
 use super::Instant;
 use super::civil::{Civil, DAY_MICROS, HOUR_MICROS, MINUTE_MICROS, SECOND_MICROS};
 
-/// A unit of the calendar and the clock, in UTC.
+/// A unit of calendar or time of day, in UTC.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unit {
-    /// A year.
     Year,
-    /// A month.
     Month,
-    /// A day.
     Day,
-    /// An hour.
     Hour,
-    /// A minute.
     Minute,
-    /// A second.
     Second,
 }
 
-/// Returns the first and the last microsecond of the unit that an instant lies in.
+/// Returns the first and the last microsecond of the unit that contains an instant.
 #[must_use]
 pub fn unit_of<S>(at: Instant<S>, unit: Unit) -> (Instant<S>, Instant<S>) {
     let micros = at.micros();
@@ -32,7 +26,7 @@ pub fn unit_of<S>(at: Instant<S>, unit: Unit) -> (Instant<S>, Instant<S>) {
         Unit::Minute => stretch(micros, MINUTE_MICROS),
         Unit::Second => stretch(micros, SECOND_MICROS),
     };
-    // The range of instants begins and ends with a year, so both lie in it.
+    // The range of instants starts and ends with a year, so it contains both.
     (Instant::from_micros(first).unwrap_or(Instant::MIN), Instant::from_micros(next - 1).unwrap_or(Instant::MAX))
 }
 

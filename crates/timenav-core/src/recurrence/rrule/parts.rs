@@ -1,4 +1,4 @@
-//! The grammar of rules: which parts there are, what each can say, and which go together.
+//! The grammar of rules: their parts, the values, and valid combinations.
 
 use crate::limits::{RULE_BYTES_MAX, RULE_COUNT_MAX};
 use crate::recurrence::days::WeekdayOf;
@@ -7,7 +7,7 @@ use crate::recurrence::rule_error::RuleError;
 use crate::recurrence::times::Numbers;
 use crate::time::{Civil, Instant, Span, Virtual, Zone, days_in_month, parse_timestamp};
 
-/// Highest `INTERVAL`: in years, seconds or anything between, it is past all of time.
+/// Highest `INTERVAL`: in any unit from seconds to years, it exceeds the range of time.
 const INTERVAL_MAX: i64 = 1_000_000_000_000;
 const WEEKDAYS: [&str; 7] = ["MO", "TU", "WE", "TH", "FR", "SA", "SU"];
 const KNOWN: &str = "there are FREQ, INTERVAL, COUNT, UNTIL, BYMONTH, BYWEEKNO, BYYEARDAY, BYMONTHDAY, BYDAY, BYHOUR, \
@@ -15,7 +15,6 @@ const KNOWN: &str = "there are FREQ, INTERVAL, COUNT, UNTIL, BYMONTH, BYWEEKNO, 
 const START: &str = "say when it begins, and in which zone, in `starts` and `zone`";
 const DATES: &str = "a rule alone cannot name single dates: set a timer for each, or leave them out in your handler";
 
-/// How often, by its unit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Frequency {
     Secondly,
@@ -28,13 +27,13 @@ pub(super) enum Frequency {
 }
 
 impl Frequency {
-    /// Returns whether it counts time that passes rather than dates.
+    /// Returns whether it follows elapsed time rather than dates.
     pub(super) const fn is_time(self) -> bool {
         matches!(self, Self::Secondly | Self::Minutely | Self::Hourly)
     }
 }
 
-/// What a rule says. Nothing that it leaves to its start is here.
+/// The parts of a rule, without defaults from its start.
 pub(super) struct Parts {
     pub(super) frequency: Frequency,
     pub(super) interval: i64,
@@ -56,7 +55,7 @@ pub(super) struct Parts {
 }
 
 impl Parts {
-    /// Reads a rule. A local `UNTIL` is one of that zone.
+    /// Parses a rule. A local `UNTIL` is in `zone`.
     pub(super) fn read(text: &str, zone: &Zone) -> Result<Self, RuleError> {
         let text = text.trim();
         if text.len() > RULE_BYTES_MAX {
@@ -113,7 +112,7 @@ impl Parts {
         Ok(parts)
     }
 
-    /// Checks that the parts go together (RFC 5545, section 3.3.10).
+    /// Checks that the parts can be combined (RFC 5545, section 3.3.10).
     fn check(&self) -> Result<(), RuleError> {
         use Frequency::{Daily, Monthly, Weekly, Yearly};
         let refuse = |name, with, instead| Err(RuleError::NotWith { name, with, instead });
@@ -205,7 +204,7 @@ const NAMES: [&str; 16] = [
     "RSCALE",
 ];
 
-/// Names and values as they are written. No name is there twice, and all are known.
+/// Names and values as written. All names are known and unique.
 struct Values<'text>(Vec<(&'static str, &'text str)>);
 
 impl<'text> Values<'text> {
@@ -231,7 +230,7 @@ impl<'text> Values<'text> {
         self.0.iter().find(|(known, _)| *known == name).map(|(_, value)| *value)
     }
 
-    /// Returns numbers that may count from the end.
+    /// Returns numbers that may be negative, to count from the end.
     fn list(&self, name: &'static str, max: i64, expected: &'static str) -> Result<Vec<i64>, RuleError> {
         let Some(value) = self.one(name) else { return Ok(Vec::new()) };
         let number = |value: &str| {
@@ -242,7 +241,7 @@ impl<'text> Values<'text> {
         value.split(',').map(|value| number(value.trim())).collect()
     }
 
-    /// Returns numbers that do not.
+    /// Returns numbers that may not be negative.
     fn set(
         &self,
         name: &'static str,
@@ -276,7 +275,7 @@ fn wrong(name: &'static str, value: &str, expected: &'static str) -> RuleError {
     RuleError::Value { name, value: value.trim().to_owned(), expected }
 }
 
-/// Returns a number of at most twelve digits.
+/// Parses a number of at most twelve digits.
 fn unsigned(text: &str) -> Option<i64> {
     let is_number = (1..=12).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_digit());
     if is_number { text.parse().ok() } else { None }
@@ -341,7 +340,7 @@ fn weekdays(value: &str) -> Result<Vec<WeekdayOf>, RuleError> {
     Ok(weekdays)
 }
 
-/// Reads `19971224`, `19971224T090000`, `19971224T090000Z`, or a timestamp.
+/// Parses `19971224`, `19971224T090000`, `19971224T090000Z`, or a timestamp.
 fn until(value: &str, zone: &Zone) -> Result<Instant<Virtual>, RuleError> {
     const EXPECTED: &str = "the last day or moment, such as `20271224`, `20271224T090000Z` or `2027-12-24T09:00:00Z`";
     let refuse = || wrong("UNTIL", value, EXPECTED);
@@ -360,13 +359,13 @@ fn until(value: &str, zone: &Zone) -> Result<Instant<Virtual>, RuleError> {
     if is_utc {
         return if time.is_some() { Ok(local) } else { Err(refuse()) };
     }
-    // The first moment of the next day, where it is a day.
+    // A day ends before the first moment of the next one.
     let (whole, back) = if time.is_none() { (24 * 3_600_000_000, -1) } else { (0, 0) };
     let moved = local.checked_add(Span::from_micros(whole)).and_then(|local| zone.instant_of_local(local));
     Ok(moved.and_then(|at| at.checked_add(Span::from_micros(back))).unwrap_or(Instant::MAX))
 }
 
-/// Returns what clocks in UTC show at that date and time: `19971224`, `090000`.
+/// Returns the instant of a date and time in UTC: `19971224`, `090000`.
 fn local(date: &str, time: Option<&str>) -> Option<Instant<Virtual>> {
     let number = |text: &str, from: usize, to: usize| unsigned(text.get(from..to)?);
     let (year, month, day) = (number(date, 0, 4)?, number(date, 4, 6)?, number(date, 6, 8)?);

@@ -3,26 +3,26 @@
 use super::DurationError;
 use crate::time::civil::{DAY_MICROS, HOUR_MICROS, MILLISECOND_MICROS, MINUTE_MICROS, SECOND_MICROS};
 
-/// What the numbers of a duration come to. Neither is negative.
+/// The sum of a duration's parts. Neither is negative.
 #[derive(Default)]
 pub(super) struct Sum {
     pub(super) months: u32,
     pub(super) micros: i64,
-    /// The number that has a fraction, after which none may follow.
+    /// The number that has a fraction. No other number may follow it.
     fraction_number: Option<String>,
 }
 
-/// How long a unit is.
+/// The length of a unit.
 #[derive(Clone, Copy)]
 enum Length {
     Months(u32),
     Micros(i64),
 }
 
-/// The units of one place in the text, largest first.
+/// The valid units at some point of the text, largest first.
 struct Units {
     lengths: &'static [(&'static str, Length)],
-    /// The same as an error names them.
+    /// The units as shown in errors.
     shown: &'static str,
     decimal_signs: &'static [char],
 }
@@ -41,7 +41,7 @@ const SHORT: Units = Units {
         ("\u{3bc}s", Length::Micros(1)),
     ],
     shown: "`w` `d` `h` `m` `s` `ms` `us`",
-    // No comma: `1,500h` has another meaning to some.
+    // No comma, because `1,500h` is ambiguous.
     decimal_signs: &['.'],
 };
 const ISO_DATE: Units = Units {
@@ -66,7 +66,7 @@ const ISO_TIME: Units = Units {
 
 const SIGNS: [char; 2] = ['+', '-'];
 
-/// Reads a duration and adds its parts up.
+/// Parses a duration and adds up its parts.
 pub(super) fn sum(text: &str) -> Result<Sum, DurationError> {
     if text.starts_with(SIGNS) && text.trim_start_matches(SIGNS).starts_with('P') {
         return Err(DurationError::Signed);
@@ -134,7 +134,7 @@ impl Sum {
     }
 }
 
-/// Finds a unit among those that may still come, and takes it and all larger ones away from them.
+/// Finds a unit among those that may follow, and removes it and all larger ones from them.
 fn length_of(unit: &str, left: &mut &'static [(&'static str, Length)], units: &Units) -> Result<Length, DurationError> {
     if let Some(position) = left.iter().position(|(name, _)| *name == unit) {
         let (_, length) = left[position];
@@ -180,9 +180,9 @@ impl<'text> Number<'text> {
         self.whole.parse::<u32>().ok()?.checked_mul(unit)
     }
 
-    /// Returns the number times a unit, in microseconds. What is finer is cut off.
+    /// Returns the number times a unit, in microseconds, truncated.
     fn micros(&self, unit: i64) -> Option<i64> {
-        // Exact however many digits there are: (a + floor(x)) / 10 and (a + x) / 10 have one floor.
+        // Exact for any number of digits: (a + floor(x)) / 10 and (a + x) / 10 have the same floor.
         let fraction =
             self.fraction.bytes().rev().fold(0, |finer, digit| (i64::from(digit - b'0') * unit + finer) / 10);
         self.whole.parse::<i64>().ok()?.checked_mul(unit)?.checked_add(fraction)

@@ -1,4 +1,4 @@
-//! Durations in words, and in letters that are units elsewhere: what would be right.
+//! Corrections for durations in words, or with unit letters that have another meaning here.
 
 use super::{Duration, DurationError, parse_duration};
 
@@ -26,14 +26,14 @@ pub(crate) fn spelled_out(number: &str, unit: &str) -> Option<String> {
     })
 }
 
-/// Returns a better error, where it is clear what was meant.
+/// Replaces an error by a more specific one if the intended duration is clear.
 pub(super) fn explained(text: &str, error: DurationError) -> DurationError {
     if !matches!(error, DurationError::NotADuration | DurationError::UnitUnknown { .. }) || text.starts_with('P') {
         return error;
     }
     let Some(parts) = parts(text) else { return error };
     let corrected = match parts.as_slice() {
-        // `m` is minutes, so this might be either.
+        // `m` is minutes, so `M` is ambiguous.
         [(number, "M")] => Some(format!("`P{number}M` for months, or `{number}m` for minutes")),
         [(number, unit)] => spelled_out(number, unit).map(|corrected| format!("`{corrected}`")),
         parts => sum(parts).map(|sum| format!("`{sum}`")),
@@ -44,7 +44,7 @@ pub(super) fn explained(text: &str, error: DurationError) -> DurationError {
     }
 }
 
-/// Splits a text into numbers and the units that follow them.
+/// Splits a text into numbers, each with the unit after it.
 fn parts(text: &str) -> Option<Vec<(&str, &str)>> {
     let mut parts = Vec::new();
     let mut rest = text.trim();

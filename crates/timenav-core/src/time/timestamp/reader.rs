@@ -1,16 +1,16 @@
-//! The grammar of timestamps: what is written where. What it means is decided by the caller.
+//! The grammar of timestamps. The caller interprets the parts.
 
 use super::TimestampError;
 use crate::time::Zone;
 use crate::time::civil::{Civil, HOUR_MICROS, MINUTE_MICROS, SECOND_MICROS, days_in_month};
 
-/// A position in a text. It only ever passes ASCII, so it stays between characters.
+/// A position in a text. It only advances over ASCII, so it is always at a character boundary.
 pub(super) struct Reader<'text> {
     text: &'text str,
     at: usize,
 }
 
-/// A date and a time of day as they were written.
+/// A date and a time of day as written.
 pub(super) struct LocalTime {
     /// Second 59 if the second is 60.
     pub(super) civil: Civil,
@@ -18,27 +18,25 @@ pub(super) struct LocalTime {
     pub(super) is_leap_second: bool,
 }
 
-/// How far local time is ahead of UTC.
+/// The written offset from UTC.
 pub(super) enum Offset {
-    /// `Z` or `-00:00`: the time is in UTC, and local time is not known.
+    /// `Z` or `-00:00`: the time is in UTC, and the local offset is unknown.
     Unknown,
-    /// Seconds.
+    /// In seconds.
     Seconds(i64),
-    /// Seconds, written as hours and minutes: the offset may be rounded.
+    /// In seconds, but written as hours and minutes, so it may be rounded.
     Minutes(i64),
-    /// None is written: the zone in brackets has to tell.
+    /// There is none: the zone in brackets determines it.
     Missing,
 }
 
-/// A zone in brackets.
 pub(super) enum ZoneSuffix {
     /// A zone of the IANA database.
     Named(Zone),
-    /// An offset.
     Offset {
-        /// As it was written.
+        /// As written.
         text: String,
-        /// How far local time is ahead of UTC.
+        /// Offset from UTC, in seconds.
         seconds: i64,
     },
 }
@@ -57,7 +55,7 @@ impl<'text> Reader<'text> {
         Self { text, at: 0 }
     }
 
-    /// Reads date, separator and time of day.
+    /// Parses date, separator and time of day.
     pub(super) fn local_time(&mut self) -> Result<LocalTime, TimestampError> {
         let date = self.date()?;
         match self.peek() {
@@ -70,7 +68,7 @@ impl<'text> Reader<'text> {
         self.time_of_day(date)
     }
 
-    /// Reads `Z` or an offset.
+    /// Parses `Z` or an offset.
     pub(super) fn offset(&mut self) -> Result<Offset, TimestampError> {
         match self.peek() {
             Some(b'Z' | b'z') => {
@@ -85,7 +83,7 @@ impl<'text> Reader<'text> {
         }
     }
 
-    /// Reads the suffixes in brackets up to the end of the text. The zone, if any, comes first.
+    /// Parses the suffixes in brackets through the end of the text. The zone, if any, comes first.
     pub(super) fn suffixes(&mut self) -> Result<Option<ZoneSuffix>, TimestampError> {
         let mut zone = None;
         let mut is_first = true;
@@ -107,7 +105,7 @@ impl<'text> Reader<'text> {
         if self.at < self.text.len() { Err(self.trailing()) } else { Ok(zone) }
     }
 
-    /// Says that neither an offset nor a zone follows what was read so far.
+    /// Returns the error for a missing offset and zone after the parsed text.
     pub(super) fn zone_missing(&self) -> TimestampError {
         TimestampError::ZoneMissing { corrected: format!("{}Z", self.passed()) }
     }
@@ -161,7 +159,7 @@ impl<'text> Reader<'text> {
         Ok(LocalTime { civil: Civil { day_micros, ..date }, is_leap_second })
     }
 
-    /// Reads `±hh`, `±hh:mm` or `±hh:mm:ss`, with or without the colons.
+    /// Parses `±hh`, `±hh:mm` or `±hh:mm:ss`, with or without the colons.
     fn numeric_offset(&mut self) -> Result<Offset, TimestampError> {
         let is_negative = self.peek() == Some(b'-');
         self.at += 1;
@@ -183,7 +181,7 @@ impl<'text> Reader<'text> {
         })
     }
 
-    /// Reads two more digits of a time of day, if there are any.
+    /// Parses two more digits of a time of day, if there are any.
     fn next_part(&mut self, has_colons: bool) -> Result<Option<i64>, TimestampError> {
         let goes_on = match self.peek() {
             Some(b':') => has_colons,
@@ -197,7 +195,7 @@ impl<'text> Reader<'text> {
         self.number(2).map(Some)
     }
 
-    /// Reads a decimal sign and digits, if there are any, as microseconds. Finer ones are cut off.
+    /// Parses an optional fraction, as microseconds, truncated.
     fn fraction(&mut self) -> Result<i64, TimestampError> {
         if !matches!(self.peek(), Some(b'.' | b',')) {
             return Ok(0);
@@ -216,7 +214,7 @@ impl<'text> Reader<'text> {
         Ok(micros)
     }
 
-    /// Reads a number of exactly that many digits, at most six.
+    /// Parses a number of exactly that many digits, at most six.
     fn number(&mut self, digits: usize) -> Result<i64, TimestampError> {
         let mut value = 0;
         for _ in 0..digits {
@@ -250,7 +248,7 @@ impl<'text> Reader<'text> {
         self.byte(self.at)
     }
 
-    /// Counts the digits in a row, from `skipped` bytes ahead.
+    /// Returns the number of consecutive digits, starting `skipped` bytes ahead.
     fn digits_ahead(&self, skipped: usize) -> usize {
         let bytes = self.text.as_bytes().get(self.at + skipped..).unwrap_or_default();
         bytes.iter().take_while(|byte| byte.is_ascii_digit()).count()
@@ -290,7 +288,7 @@ fn zone_suffix(body: &str) -> Result<ZoneSuffix, TimestampError> {
     Ok(ZoneSuffix::Offset { text: body.to_owned(), seconds })
 }
 
-/// Returns whether the text is `key=value` of RFC 9557, section 4.1.
+/// Returns whether the text is a `key=value` tag of RFC 9557, section 4.1.
 fn is_tag(body: &str) -> bool {
     let Some((key, value)) = body.split_once('=') else {
         return false;
