@@ -1,4 +1,4 @@
-//! What is where: the country, the region and the time zone of a point, and the points of a place.
+//! The country, region and time zone of a point, and the points of a place.
 
 use timenav_core::place::{Cell, Point, Shape};
 
@@ -7,14 +7,14 @@ use crate::layout::{Target, chord_squared_of_metres, metres_of_chord_squared, ve
 use crate::tables::Tables;
 use crate::tree::nearest;
 
-/// How near to the middle of a city a point is in the city's country whatever the outlines say, in
-/// metres: where a city is, is known better than where a border is.
+/// A point this near to the center of a city is in the city's country, regardless of outlines, in meters: city
+/// positions are more accurate than borders.
 const CITY_METRES: f64 = 2_000.0;
-/// Half of the longest diagonal of a cell, in metres, and a little more.
+/// Upper bound for half the diagonal of a cell, in meters.
 const CELL_REACH_METRES: f64 = 79_000.0;
 
 impl Tables {
-    /// Returns the number of the country that a point is in.
+    /// Returns the country of a point.
     pub(crate) fn country_at(&self, point: Point) -> Option<u8> {
         let mut outlined = None;
         let mut has_candidates = false;
@@ -35,14 +35,14 @@ impl Tables {
         city.map(|(city, _)| self.region_of(city).country).or(outlined)
     }
 
-    /// Returns the city that says most about a point: the nearest one in its country if it is in one.
+    /// Returns the city that represents a point: the nearest one in its country, if it is in one.
     pub(crate) fn city_for(&self, point: Point) -> Option<u32> {
         let country = self.country_at(point)?;
         self.nearest_of_country(point, country)
     }
 
     fn nearest_of_country(&self, point: Point, country: u8) -> Option<u32> {
-        // Without this, a search for what is not there would look at every city.
+        // Otherwise the search would visit all cities.
         if !self.countries[usize::from(country)].has_cities {
             return None;
         }
@@ -50,7 +50,7 @@ impl Tables {
         nearest(self, vector(point), i64::MAX - 1, of_country).map(|(city, _)| city)
     }
 
-    /// Returns the number of the region that a point is in: that of the nearest city of its country.
+    /// Returns the region of a point: that of the nearest city of its country.
     pub(crate) fn region_at(&self, point: Point) -> Option<u16> {
         self.city_for(point).map(|city| self.city(city).region)
     }
@@ -103,8 +103,7 @@ fn cells_of_region(tables: &Tables, region: u16) -> Vec<Cell> {
     cells
 }
 
-/// Returns whether some point of a cell may be nearer to a city of the region than to any other one
-/// of the country.
+/// Returns whether some point of a cell may be nearer to a city of the region than to any other city of the country.
 fn may_have_region(tables: &Tables, cell: Cell, region: u16, country: u8) -> bool {
     let middle = vector(cell.middle());
     let of_country = |city| tables.region_of(city).country == country;
@@ -112,7 +111,8 @@ fn may_have_region(tables: &Tables, cell: Cell, region: u16, country: u8) -> boo
     if tables.city(city).region == region {
         return true;
     }
-    // From a point of the cell, either city is at most this much nearer or farther than from its middle.
+    // Seen from any point of the cell, the distance to either city differs by at most this much from that at its
+    // center.
     let reach = metres_of_chord_squared(chord) + 2.0 * CELL_REACH_METRES;
     nearest(tables, middle, chord_squared_of_metres(reach), |city| tables.city(city).region == region).is_some()
 }

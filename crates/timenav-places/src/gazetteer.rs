@@ -1,4 +1,4 @@
-//! What the rest of timenav asks the gazetteer.
+//! The public interface of the gazetteer.
 
 use std::fmt;
 use std::sync::Arc;
@@ -10,79 +10,75 @@ use crate::layout::{Meaning, Strength, Target};
 use crate::lookup::Ranked;
 use crate::tables::{CONTINENTS, TABLES, Tables};
 
-/// Most meanings of a name that are told. The rest have fewer people.
+/// Most matches of a name. Further ones have smaller populations.
 const MATCHES_MAX: usize = 32;
-/// A name is ambiguous where another meaning has at least one person for so many of the first one's.
+/// A name is ambiguous if another match has at least this fraction of the first one's population.
 const AMBIGUOUS_RATIO: u64 = 10;
 
-/// Radius of a city of one person, in metres; it grows with the root of the population.
+/// Radius of a city with one inhabitant, in meters. It grows with the square root of the population.
 const RADIUS_METRES_PER_ROOT: f64 = 12.0;
-/// Radius of the smallest and of the largest city, in metres.
+/// Radius of the smallest and of the largest city, in meters.
 const RADIUS_METRES: (f64, f64) = (5_000.0, 50_000.0);
 
-/// The gazetteer: a copy costs nothing, they all read the same tables.
+/// The gazetteer. Copies are free, because all read the same tables.
 #[derive(Clone, Copy)]
 pub struct Gazetteer(&'static Tables);
 
-/// A place that a name may mean.
+/// A place that a name may refer to.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Match {
-    /// What it is, by its number in these tables. The numbers change with the tables.
+    /// The place, by its number in the tables. Numbers change with the tables.
     pub target: Target,
-    /// Its own name.
     pub name: &'static str,
-    /// The region it is in, where it is in a known one.
+    /// Its region, if known.
     pub region: Option<&'static str>,
-    /// The country it is in, or that it is.
+    /// Its country, or its own name if it is one.
     pub country: Option<&'static str>,
     /// The code of that country (ISO 3166-1 alpha-2).
     pub country_code: Option<&'static str>,
-    /// A point of it: a city's middle, a region's largest city, a country's capital.
+    /// A representative point: a city's center, a region's largest city, a country's capital.
     pub point: Option<Point>,
-    /// People who live there.
     pub population: u64,
     /// The IANA time zone at that point.
     pub zone: Option<&'static str>,
-    /// How far it reaches around the point, in metres, if it is a city.
+    /// The radius around the point, in meters, if it is a city.
     pub radius_m: Option<f64>,
-    /// How well the name is its name.
+    /// How well the name matches.
     pub strength: Strength,
 }
 
-/// What a name means, and what else it may mean.
+/// The matches of a name.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Found {
-    /// The likeliest meaning.
+    /// The most likely match.
     pub best: Match,
-    /// The other ones, the likeliest first.
+    /// The other matches, most likely first.
     pub others: Vec<Match>,
-    /// Whether one of the others is likely too, and is no part and no whole of the best one.
+    /// Whether one of the others is also likely, and neither contains the best match nor is contained in it.
     pub is_ambiguous: bool,
 }
 
-/// The nearest city to a point.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NearestCity {
-    /// The city.
     pub city: Match,
-    /// How far its middle is from the point, in metres.
+    /// Distance from the point to its center, in meters.
     pub distance_m: f64,
 }
 
 impl Gazetteer {
-    /// Returns the gazetteer that is part of the program.
+    /// Returns the gazetteer embedded in the program.
     ///
-    /// The tables are opened by the first one; that takes about a millisecond.
+    /// The first call opens the tables, which takes about a millisecond.
     #[must_use]
     pub fn baked() -> Self {
         Self(&TABLES)
     }
 
-    /// Returns the places that a text may mean, the likeliest first.
+    /// Returns the places that a text may refer to, most likely first.
     ///
-    /// A text is a name in any script, or a name and what the place is in: `Paris, TX`, `Paris, France`,
-    /// `Springfield, Illinois, USA`. Codes of countries and regions count as such in capital
-    /// letters, and otherwise where nothing else is meant.
+    /// A text is a name in any script, optionally followed by what contains the place: `Paris, TX`, `Paris, France`,
+    /// `Springfield, Illinois, USA`. Codes of countries and regions match in capital letters, and otherwise only if
+    /// there is no other match.
     #[must_use]
     pub fn find(self, text: &str) -> Vec<Match> {
         self.0
@@ -93,7 +89,7 @@ impl Gazetteer {
             .collect()
     }
 
-    /// Returns the likeliest place that a text means, and whether it may mean another one.
+    /// Returns the most likely place, and whether the text is ambiguous.
     #[must_use]
     pub fn look_up(self, text: &str) -> Option<Found> {
         let mut matches = self.find(text).into_iter();
@@ -103,7 +99,7 @@ impl Gazetteer {
         Some(Found { best, others, is_ambiguous })
     }
 
-    /// Returns the IANA time zone of the likeliest place that a text means: at its point, if it has one.
+    /// Returns the IANA time zone of the most likely place, at its point, if it has one.
     #[must_use]
     pub fn zone_of(self, text: &str) -> Option<&'static str> {
         let best = self.0.look_up(text).into_iter().next()?;
@@ -116,13 +112,13 @@ impl Gazetteer {
         is_apart && is_as_well_named && other.population.saturating_mul(AMBIGUOUS_RATIO) >= best.population
     }
 
-    /// Returns at most `count` places whose names differ from a text by a letter or two.
+    /// Returns at most `count` places whose names differ from a text by one or two letters.
     #[must_use]
     pub fn near_spellings(self, text: &str, count: usize) -> Vec<Match> {
         self.0.near_spellings(text, count).into_iter().map(|meaning| self.describe(meaning)).collect()
     }
 
-    /// Returns the nearest city to a point, by its middle.
+    /// Returns the nearest city to a point, by its center.
     #[must_use]
     pub fn nearest(self, point: Point) -> Option<NearestCity> {
         let (number, _) = crate::tree::nearest(self.0, crate::layout::vector(point), i64::MAX - 1, |_| true)?;
@@ -131,17 +127,17 @@ impl Gazetteer {
         Some(NearestCity { city, distance_m })
     }
 
-    /// Returns the country that a point is in.
+    /// Returns the country of a point.
     ///
-    /// Outlines are those of a map 1:50 000 000, a few kilometres coarse. A point outside all of them
-    /// is in the country of the nearest city, if that is within 20 km.
+    /// Outlines are from a 1:50 000 000 map, with an accuracy of a few kilometers. A point outside all of them is in
+    /// the country of the nearest city, if that is within 20 km.
     #[must_use]
     pub fn country_at(self, point: Point) -> Option<Match> {
         let country = self.0.country_at(point)?;
         Some(self.describe(Meaning { target: Target::Country(country), strength: Strength::Primary }))
     }
 
-    /// Returns the region that a point is in: that of the nearest city of its country, if that is in a known one.
+    /// Returns the region of a point: that of the nearest city of its country, if known.
     #[must_use]
     pub fn region_at(self, point: Point) -> Option<Match> {
         let region = self.0.region_at(point)?;
@@ -149,7 +145,7 @@ impl Gazetteer {
         is_known.then(|| self.describe(Meaning { target: Target::Region(region), strength: Strength::Primary }))
     }
 
-    /// Returns all cities, towns and villages that the gazetteer has.
+    /// Returns all cities, towns and villages.
     #[must_use]
     pub fn cities(self) -> impl ExactSizeIterator<Item = Match> {
         (0..self.0.cities_count()).map(move |number| {
@@ -158,7 +154,7 @@ impl Gazetteer {
         })
     }
 
-    /// Returns all countries and territories that the gazetteer has, by their codes.
+    /// Returns all countries and territories, ordered by code.
     #[must_use]
     pub fn countries(self) -> impl ExactSizeIterator<Item = Match> {
         (0..self.0.countries.len()).map(move |number| {
@@ -167,17 +163,16 @@ impl Gazetteer {
         })
     }
 
-    /// Returns the IANA time zone at a point: that of the nearest city of the country that it is in.
+    /// Returns the IANA time zone at a point: that of the nearest city of its country.
     ///
-    /// Where zones meet within a country, that can be the other one, up to about half the way
-    /// between two cities. On the high seas, and where a country has no cities, it is the nautical
-    /// zone of the meridian, such as `Etc/GMT+3`.
+    /// Where zones meet within a country, this may be the wrong one, up to about half the distance between two cities.
+    /// On the high seas, and in countries without cities, it is the nautical zone of the meridian, such as `Etc/GMT+3`.
     #[must_use]
     pub fn zone_at(self, point: Point) -> &'static str {
         self.0.city_for(point).map_or_else(|| nautical_zone(point.lon()), |city| self.0.city_zone(city))
     }
 
-    /// Returns the points that a place means: a circle for a city, else an area.
+    /// Returns the points of a place: a circle for a city, otherwise an area.
     #[must_use]
     pub fn location(self, place: &Match) -> LocationQuery {
         if let (Some(radius_m), Some(center)) = (place.radius_m, place.point) {
@@ -187,7 +182,7 @@ impl Gazetteer {
         LocationQuery::Area(Area::new(&self.id(place.target), Arc::new(shape)))
     }
 
-    /// Returns what tells an area from others, whatever the tables: `country:FR`, `region:US.CA`, `continent:EU`.
+    /// Returns the id of an area, which does not depend on the tables: `country:FR`, `region:US.CA`, `continent:EU`.
     fn id(self, target: Target) -> String {
         match target {
             Target::City(number) => format!("city:{number}"),
@@ -243,7 +238,7 @@ impl fmt::Debug for Gazetteer {
 }
 
 impl fmt::Display for Match {
-    /// Writes the place and what it is in: `Paris, Île-de-France, France`.
+    /// Formats the place with what contains it: `Paris, Île-de-France, France`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name)?;
         let wholes = [self.region, self.country].into_iter().flatten().filter(|&whole| whole != self.name);
@@ -251,14 +246,14 @@ impl fmt::Display for Match {
     }
 }
 
-/// Returns how far a city reaches around its middle: as if 2 200 people lived on each square kilometre.
+/// Returns the radius of a city, for 2 200 inhabitants per square kilometer.
 #[expect(clippy::cast_precision_loss, reason = "a city has fewer than 2^52 people")]
 fn radius_m(population: u64) -> f64 {
     let (least, most) = RADIUS_METRES;
     (RADIUS_METRES_PER_ROOT * (population as f64).sqrt()).clamp(least, most)
 }
 
-/// Returns the zone of ships at a meridian. The sign of such a name is that of what is added to get UTC.
+/// Returns the nautical zone of a meridian. The sign in its name is that of the offset added to get UTC.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "from 0 to 24 by then")]
 fn nautical_zone(lon: f64) -> &'static str {
     const ZONES: [&str; 25] = [

@@ -1,32 +1,31 @@
-//! Which countries a cell of the grid of one degree may belong to.
+//! The candidate countries of each one-degree grid cell.
 
 use timenav_core::place::{CELLS, Cell};
 
-/// How far from a city a point outside all outlines is still in its country, in metres: outlines
-/// this coarse cut off harbors and small islands.
+/// A point outside all outlines is in the country of a city within this distance, in meters: outlines this coarse cut
+/// off harbors and small islands.
 pub const COAST_METRES: f64 = 20_000.0;
 
 /// A country that may have points in a cell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Candidate {
-    /// The number of the country.
     pub country: u8,
-    /// Whether its outline has points in the cell; if not, one of its cities is near.
+    /// Whether its outline has points in the cell. If not, one of its cities is near.
     pub has_outline: bool,
-    /// Whether all of the cell lies inside its outline.
+    /// Whether the whole cell is inside its outline.
     pub is_whole: bool,
 }
 
-/// The candidates of every cell.
+/// The candidates of all cells.
 #[derive(Debug)]
 pub struct Grid<'a> {
     bytes: &'a [u8],
-    /// Where each distinct set of candidates begins, and the end of the last one.
+    /// The start of each distinct set of candidates, and the end of the last one.
     sets: Vec<usize>,
 }
 
 impl<'a> Grid<'a> {
-    /// Opens what [`Grid::encode`] wrote.
+    /// Opens the output of [`Grid::encode`].
     #[must_use]
     pub fn new(bytes: &'a [u8]) -> Self {
         let mut at = 2 * CELLS as usize;
@@ -38,7 +37,7 @@ impl<'a> Grid<'a> {
         Self { bytes, sets }
     }
 
-    /// Writes the candidates of every cell, in the order of the cells.
+    /// Encodes the candidates of all cells, in cell order.
     #[must_use]
     pub fn encode(cells: &[Vec<Candidate>]) -> Vec<u8> {
         let mut sets: Vec<&Vec<Candidate>> = cells.iter().collect();
@@ -69,7 +68,7 @@ impl<'a> Grid<'a> {
         })
     }
 
-    /// Returns the cells in which one of some countries may have points, in order.
+    /// Returns the cells that may contain points of the wanted countries, sorted.
     #[must_use]
     pub fn cells(&self, is_wanted: impl Fn(u8) -> bool) -> Vec<Cell> {
         let is_candidate = |cell: &Cell| self.candidates(*cell).any(|candidate| is_wanted(candidate.country));

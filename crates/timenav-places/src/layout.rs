@@ -1,43 +1,40 @@
-//! How the baked tables are laid out, for what reads them here and for `examples/bake`, which
-//! writes them.
+//! The format of the embedded tables, shared by this crate and `examples/bake`, which writes them.
 //!
-//! All numbers are little-endian. Nothing is unpacked at the start that can be read in place.
+//! All numbers are little-endian. Tables are read in place where possible.
 
 use timenav_core::place::Point;
 
-/// Bytes of the record of one city.
+/// Bytes of a city record.
 pub const CITY_BYTES: usize = 3 * 3 + 6 + 3;
 
-/// Bits of the population of a city, and of the number of its region.
+/// Bits of a city's population, and of its region number.
 const POPULATION_BITS: u32 = 25;
 const REGION_BITS: u32 = 13;
 
 /// Length of a unit vector in the records.
 const UNIT: f64 = ((1_u32 << 23) - 1) as f64;
 
-/// Mean radius of the earth, in metres.
+/// Mean radius of the earth, in meters.
 const EARTH_METRES: f64 = 6_371_008.8;
 
-/// A point as a vector from the middle of the earth, `2^23 - 1` long: a step is less than a metre.
+/// A point as a vector from the center of the earth, of length `2^23 - 1`. The resolution is less than a meter.
 pub type Vector = [i32; 3];
 
 /// A city, a town or a village.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct City {
-    /// Where its middle is.
+    /// Position of its center.
     pub vector: Vector,
-    /// People who live there, up to 33 million.
+    /// Up to 33 million.
     pub population: u32,
-    /// The number of the region it is in.
     pub region: u16,
-    /// The number of its time zone.
     pub zone: u16,
-    /// Where its name begins among the names.
+    /// Offset of its name in the names.
     pub name_at: u32,
 }
 
 impl City {
-    /// Returns the record of the city.
+    /// Encodes the record.
     #[must_use]
     pub fn packed(self) -> [u8; CITY_BYTES] {
         let mut record = [0; CITY_BYTES];
@@ -51,12 +48,12 @@ impl City {
         record
     }
 
-    /// Reads a record.
+    /// Decodes a record.
     #[must_use]
     #[expect(clippy::cast_possible_truncation, reason = "the numbers are cut out by their bits")]
     pub const fn unpacked(record: &[u8; CITY_BYTES]) -> Self {
         let r = record;
-        // The sign of a part is that of its highest byte.
+        // The shift extends the sign of the highest byte.
         let vector = [
             i32::from_le_bytes([0, r[0], r[1], r[2]]) >> 8,
             i32::from_le_bytes([0, r[3], r[4], r[5]]) >> 8,
@@ -73,41 +70,35 @@ impl City {
     }
 }
 
-/// What a name can mean.
+/// A place, by its number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Target {
-    /// The city of a number.
     City(u32),
-    /// The region of a number.
     Region(u16),
-    /// The country of a number.
     Country(u8),
-    /// The continent of a number.
     Continent(u8),
 }
 
-/// How well a name is the name of what it means, best first.
+/// How well a name matches a place, best first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Strength {
     /// Its own name.
     Primary,
-    /// A name in another language, or of another time.
+    /// A name in another language or from another time.
     Alternate,
     /// An abbreviation in capital letters: a country, a region, an airport.
     Code,
 }
 
-/// A meaning of a name.
+/// A possible meaning of a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Meaning {
-    /// What it means.
     pub target: Target,
-    /// How well it is its name.
     pub strength: Strength,
 }
 
 impl Meaning {
-    /// Returns the meaning as it is in the tables.
+    /// Encodes the meaning for the tables.
     #[must_use]
     pub const fn packed(self) -> u32 {
         let (kind, number) = match self.target {
@@ -124,7 +115,7 @@ impl Meaning {
         number << 4 | kind << 2 | strength
     }
 
-    /// Reads a meaning from the tables.
+    /// Decodes a meaning from the tables.
     #[must_use]
     #[expect(clippy::cast_possible_truncation, reason = "the tables hold what `packed` made")]
     pub const fn unpacked(packed: u32) -> Self {
@@ -144,7 +135,6 @@ impl Meaning {
     }
 }
 
-/// Returns the vector of a point.
 #[must_use]
 #[expect(clippy::cast_possible_truncation, reason = "a unit vector has no part longer than the unit")]
 pub fn vector(point: Point) -> Vector {
@@ -152,7 +142,7 @@ pub fn vector(point: Point) -> Vector {
     [lat.cos() * lon.cos(), lat.cos() * lon.sin(), lat.sin()].map(|part| (part * UNIT).round() as i32)
 }
 
-/// Returns the point of a vector, to five decimals of a degree.
+/// Returns the point of a vector, rounded to five decimals of a degree.
 #[must_use]
 pub fn point(vector: Vector) -> Option<Point> {
     let [x, y, z] = vector.map(|part| f64::from(part) / UNIT);
@@ -160,14 +150,14 @@ pub fn point(vector: Vector) -> Option<Point> {
     Point::new(rounded(z.atan2(x.hypot(y))), rounded(y.atan2(x)))
 }
 
-/// Returns the square of the straight distance between two vectors.
+/// Returns the square of the straight-line distance between two vectors.
 #[must_use]
 pub fn chord_squared(a: Vector, b: Vector) -> i64 {
     let part = |axis: usize| i64::from(a[axis]) - i64::from(b[axis]);
     (0..3).map(|axis| part(axis) * part(axis)).sum()
 }
 
-/// Returns the chord, squared, of a distance over the ground in metres.
+/// Returns the squared chord of a distance over the ground in meters.
 #[must_use]
 #[expect(clippy::cast_possible_truncation, reason = "no chord is longer than two units")]
 pub fn chord_squared_of_metres(metres: f64) -> i64 {
@@ -175,15 +165,15 @@ pub fn chord_squared_of_metres(metres: f64) -> i64 {
     (2.0 * half.sin() * UNIT).powi(2) as i64
 }
 
-/// Returns the distance over the ground, on a sphere, of a chord that was squared, in metres.
+/// Returns the spherical distance over the ground of a squared chord, in meters.
 #[must_use]
 #[expect(clippy::cast_precision_loss, reason = "the loss is less than a millimetre")]
 pub fn metres_of_chord_squared(chord: i64) -> f64 {
     2.0 * ((chord as f64).sqrt() / UNIT / 2.0).min(1.0).asin() * EARTH_METRES
 }
 
-/// Returns where the middle of a stretch of the tree is: what lies before it in the stretch is not
-/// greater along the axis of its depth, what lies behind is not less.
+/// Returns the root of a subtree, given its range of records. Records before it are not greater along the axis of its
+/// depth, those after it are not less.
 #[must_use]
 pub const fn tree_middle(from: usize, until: usize) -> usize {
     from.midpoint(until)

@@ -1,9 +1,9 @@
-//! A gazetteer inside the binary: which place a name means, where it is, and what its clocks show.
+//! An embedded gazetteer: resolves names to places, coordinates and time zones.
 //!
-//! The tables are made at development time by `cargo xtask bake-places` and are part of the
-//! program, so that nothing is downloaded, opened or configured. Most of them is read in place: what
-//! nobody asks for is never loaded. `NOTICE` lists their sources and licenses. Polygons of time zones are left out
-//! because of their license (ODbL): the zone of a point is that of the nearest city of its country.
+//! The tables are generated at development time by `cargo xtask bake-places` and are part of the program, so nothing
+//! has to be downloaded, opened or configured. Most of them are read in place, so that unused parts are never loaded.
+//! `NOTICE` lists their sources and licenses. Time zone polygons are not included because of their license (ODbL): the
+//! zone of a point is that of the nearest city of its country.
 
 pub mod layout;
 pub mod outlines;

@@ -1,21 +1,21 @@
-//! From a text to what it may mean, the likeliest first.
+//! Lookup of a text, with the most likely meaning first.
 
 use crate::layout::{Meaning, Strength, Target};
 use crate::spelled::normalized;
 use crate::tables::Tables;
 
-/// By how much an alternate name counts less than a place's own: a village loses its name to a city
-/// that is so many times as large.
+/// Weight of an alternate name relative to a primary one: a village loses its name to a city that is this many times as
+/// large.
 const ALTERNATE_DIVISOR: u64 = 50;
-/// By how much an abbreviation counts less.
+/// Weight of an abbreviation.
 const CODE_DIVISOR: u64 = 1_000;
-/// By how much a region counts less than a city of as many people: São Paulo is the city,
-/// California is not one of the villages.
+/// Weight of a region relative to a city with the same population: São Paulo is the city, while California is not one
+/// of the villages.
 const REGION_DIVISOR: u64 = 20;
-/// More than any population. A country's own name, or its code in capital letters, is the country.
+/// More than any population. The name of a country, or its code in capital letters, means the country.
 const COUNTRY_SCORE: u64 = 1 << 40;
 
-/// A meaning and how likely it is.
+/// A meaning with its score.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Ranked {
     pub(crate) meaning: Meaning,
@@ -23,20 +23,20 @@ pub(crate) struct Ranked {
 }
 
 impl Tables {
-    /// Returns what a text may mean, the likeliest first, each target once.
+    /// Returns the meanings of a text, most likely first, each target once.
     pub(crate) fn look_up(&self, text: &str) -> Vec<Ranked> {
         let whole = self.named(text, &[]);
         let Some((name, qualifiers)) = text.split_once(',').filter(|_| whole.is_empty()) else { return whole };
-        // A qualifier that means nothing qualifies nothing: `Paris, Xyz` is not known.
+        // An unknown qualifier makes the text unknown: `Paris, Xyz`.
         self.qualifiers(qualifiers).map_or_else(Vec::new, |qualifiers| self.named(name, &qualifiers))
     }
 
-    /// Returns what each of the qualifiers, with commas between them, may mean, or `None` if one means nothing.
+    /// Returns the meanings of comma-separated qualifiers, or `None` if one has none.
     pub(crate) fn qualifiers(&self, text: &str) -> Option<Vec<Vec<Target>>> {
         text.split(',').map(|text| Some(self.wholes(text)).filter(|wholes| !wholes.is_empty())).collect()
     }
 
-    /// Returns what a name may mean within all of the qualifiers.
+    /// Returns the meanings of a name within all of the qualifiers.
     fn named(&self, name: &str, qualifiers: &[Vec<Target>]) -> Vec<Ranked> {
         let Some(entry) = self.names.get(normalized(name)) else { return Vec::new() };
         let is_code = is_code(name);
@@ -55,12 +55,12 @@ impl Tables {
         targets.filter(|target| !matches!(target, Target::City(_))).collect()
     }
 
-    /// Returns whether a place is a part of one meaning of each qualifier.
+    /// Returns whether a place is part of one meaning of each qualifier.
     pub(crate) fn is_within_all(&self, part: Target, qualifiers: &[Vec<Target>]) -> bool {
         qualifiers.iter().all(|wholes| wholes.iter().any(|&whole| self.is_within(part, whole)))
     }
 
-    /// Returns whether a place is a part of another one.
+    /// Returns whether a place is part of another one.
     pub(crate) fn is_within(&self, part: Target, whole: Target) -> bool {
         let region = match part {
             Target::City(city) => Some(self.city(city).region),
@@ -81,7 +81,6 @@ impl Tables {
         }
     }
 
-    /// Returns how many people live in a place.
     pub(crate) fn population(&self, target: Target) -> u64 {
         match target {
             Target::City(city) => u64::from(self.city(city).population),
@@ -106,14 +105,14 @@ impl Tables {
             Strength::Code if is_whole_country && is_code => COUNTRY_SCORE + population,
             Strength::Primary => population,
             Strength::Alternate => population.div_ceil(ALTERNATE_DIVISOR),
-            // In small letters it may be a word: `in`, `us`, `ca`.
+            // In lower case it may be an ordinary word: `in`, `us`, `ca`.
             Strength::Code if is_code => population.div_ceil(ALTERNATE_DIVISOR),
             Strength::Code => population.div_ceil(CODE_DIVISOR * CODE_DIVISOR),
         }
     }
 }
 
-/// Returns whether a text is written as a code is: two or three capital letters.
+/// Returns whether a text has the form of a code: two or three capital letters.
 fn is_code(text: &str) -> bool {
     let text = text.trim();
     matches!(text.len(), 2 | 3) && text.bytes().all(|byte| byte.is_ascii_uppercase())

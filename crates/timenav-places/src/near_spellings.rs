@@ -1,4 +1,4 @@
-//! Names that differ from a text by a letter or two.
+//! Names that differ from a text by one or two letters.
 
 use std::cell::Cell;
 use std::cmp::Reverse;
@@ -10,28 +10,26 @@ use crate::layout::{Meaning, Strength, Target};
 use crate::spelled::normalized;
 use crate::tables::Tables;
 
-/// Longest text for which near spellings are looked for, in letters: the work grows with it.
+/// Longest text for which near spellings are searched, in letters. The cost grows with it.
 const LETTERS_MAX: usize = 40;
-/// Shortest text in which two letters may be wrong. In a shorter one, everything would be near.
+/// Shortest text in which two letters may differ. In a shorter one, almost everything would match.
 const LETTERS_FOR_TWO: usize = 6;
 
-/// Letters of names that are read between two moments in which others may have the processor: a tenth of a
-/// millisecond's worth.
+/// Letters of names processed before yielding the processor: a tenth of a millisecond.
 const LETTERS_BETWEEN_YIELDS: u32 = 1_024;
 
-/// How near a spelling is, nearest first: the letters that differ, whether the first one does, the
-/// kind of name, and the people who live there.
+/// How near a spelling is, nearest first: number of differing letters, whether the first letter differs, the kind of
+/// name, and the population.
 type Nearness = (u8, bool, Strength, Reverse<u64>);
 
-/// Accepts names that become a text by at most so many letters put in, left out, replaced or swapped.
+/// Accepts names within a maximum edit distance: letters inserted, removed, replaced or swapped.
 struct Nearly<'a> {
     text: &'a [u8],
     distance_max: u8,
     letters_read: Cell<u32>,
 }
 
-/// For each beginning of the text, how far it is from what was read so far, and from what was read
-/// before the last letter.
+/// The edit distance of each prefix of the text to what was read so far, and to what was read before the last letter.
 #[derive(Clone)]
 struct Distances {
     now: [u8; LETTERS_MAX + 1],
@@ -64,7 +62,7 @@ impl Automaton for Nearly<'_> {
             let put_in = state.now[index + 1].saturating_add(1);
             let left_out = next.now[index].saturating_add(1);
             let mut distance = replaced.min(put_in).min(left_out);
-            // The text has `ab` where the name has `ba`.
+            // The text has `ab` and the name has `ba`.
             if index > 0 && state.last == Some(wanted) && self.text[index - 1] == letter {
                 distance = distance.min(state.before[index - 1].saturating_add(1));
             }
@@ -75,7 +73,7 @@ impl Automaton for Nearly<'_> {
 }
 
 impl Nearly<'_> {
-    /// A search takes milliseconds, for which nobody else should have to wait.
+    /// A search takes milliseconds, which must not delay other threads.
     fn let_others_run(&self) {
         self.letters_read.set(self.letters_read.get().wrapping_add(1));
         if self.letters_read.get().is_multiple_of(LETTERS_BETWEEN_YIELDS) {
@@ -89,7 +87,7 @@ impl Nearly<'_> {
 }
 
 impl Tables {
-    /// Returns at most `count` places whose names are spelled nearly like a text, the likeliest first.
+    /// Returns at most `count` places with similar names, most likely first.
     pub(crate) fn near_spellings(&self, text: &str, count: usize) -> Vec<Meaning> {
         let (name, qualifiers) = text.split_once(',').unwrap_or((text, ""));
         let name = normalized(name);
@@ -98,7 +96,7 @@ impl Tables {
         }
         let distance_max = if name.len() >= LETTERS_FOR_TWO { 2 } else { 1 };
         let nearly = Nearly { text: name.as_bytes(), distance_max, letters_read: Cell::new(0) };
-        // What qualifies nothing may be misspelled too.
+        // Unknown qualifiers may be misspelled too.
         let qualifiers = self.qualifiers(qualifiers).unwrap_or_default();
         let mut nearest: BTreeMap<Target, (Nearness, Meaning)> = BTreeMap::new();
         let mut found = self.names.search_with_state(&nearly).into_stream();

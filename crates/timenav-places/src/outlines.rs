@@ -1,20 +1,20 @@
-//! Outlines of countries, and which point lies in which.
+//! Country outlines, and point-in-country tests.
 //!
-//! An outline is a set of lines that neighbors share, not a set of rings: whether a point is inside
-//! depends only on how many of them lie between it and the north pole. That needs no case for
-//! holes, for islands, for the antimeridian or for the south pole, and a point on a border is in
-//! exactly one of the two countries, since both count the same line.
+//! An outline is a set of lines shared with neighbors, not a set of rings. Whether a point is inside depends only on
+//! the number of lines between it and the north pole. Holes, islands, the antimeridian and the south pole therefore
+//! need no special cases, and a point on a border is in exactly one of the two countries, because both count the same
+//! line.
 
 use timenav_core::place::Point;
 
-/// Degrees of one step of the grid on which lines are drawn, along a parallel.
+/// Grid step of the lines along a parallel, in degrees.
 pub const STEP_LON: f64 = 360.0 / 99_999.0;
-/// Degrees of one step of the grid on which lines are drawn, along a meridian.
+/// Grid step of the lines along a meridian, in degrees.
 pub const STEP_LAT: f64 = (83.599_609_375 + 89.999) / 99_999.0;
-/// The southernmost parallel of the grid, in degrees. What lies farther south counts as just north of it.
+/// The southernmost parallel of the grid, in degrees. Points further south count as just north of it.
 pub const SOUTH: f64 = -89.999;
 
-/// The outlines of all countries, by the numbers of the countries.
+/// The outlines of all countries, by country number.
 #[derive(Debug)]
 pub struct Outlines<'a> {
     bytes: &'a [u8],
@@ -22,7 +22,7 @@ pub struct Outlines<'a> {
     countries: Vec<Vec<u16>>,
 }
 
-/// Where a line begins in the bytes, and the box around it.
+/// The offset of a line in the bytes, and its bounding box.
 #[derive(Debug)]
 struct Line {
     at: usize,
@@ -35,11 +35,11 @@ struct Line {
     last_x: i32,
 }
 
-/// A place on the grid on which lines are drawn.
+/// A grid position.
 type GridPoint = (i32, i32);
 
 impl<'a> Outlines<'a> {
-    /// Reads outlines from what [`Outlines::encode`] wrote.
+    /// Opens the output of [`Outlines::encode`].
     #[must_use]
     pub fn decode(bytes: &'a [u8]) -> Self {
         let mut reader = Reader { bytes, at: 0 };
@@ -50,7 +50,7 @@ impl<'a> Outlines<'a> {
         Self { bytes, lines, countries }
     }
 
-    /// Writes lines, and for each country which lines are its outline, in order.
+    /// Encodes lines, and for each country the lines of its outline, sorted.
     #[must_use]
     pub fn encode(lines: &[Vec<GridPoint>], countries: &[Vec<u16>]) -> Vec<u8> {
         let mut bytes = Vec::new();
@@ -76,11 +76,11 @@ impl<'a> Outlines<'a> {
         bytes
     }
 
-    /// Returns whether a point lies in the outline of a country.
+    /// Returns whether a point is in the outline of a country.
     #[must_use]
     pub fn contain(&self, country: usize, point: Point) -> bool {
         let Some(lines) = self.countries.get(country) else { return false };
-        // The meridian 180 is that of −180, on which lines begin.
+        // The meridian 180 equals −180, on which lines start.
         let lon = if point.lon() >= 180.0 { -180.0 } else { point.lon() };
         let x = (lon + 180.0) / STEP_LON;
         let y = (point.lat() - SOUTH).max(0.0) / STEP_LAT;
@@ -88,7 +88,7 @@ impl<'a> Outlines<'a> {
         crossed % 2 == 1
     }
 
-    /// Returns whether the way north from a place crosses a line an odd number of times.
+    /// Returns whether the path north from a position crosses a line an odd number of times.
     fn is_crossed(&self, line: &Line, x: f64, y: f64) -> bool {
         if f64::from(line.west) > x || f64::from(line.east) <= x || f64::from(line.north) <= y {
             return false;
@@ -107,11 +107,11 @@ impl<'a> Outlines<'a> {
     }
 }
 
-/// Returns whether the way north from a place crosses a stretch of a line.
+/// Returns whether the path north from a position crosses a segment.
 fn crosses(from: GridPoint, to: GridPoint, x: f64, y: f64) -> bool {
     let (from_x, from_y) = (f64::from(from.0), f64::from(from.1));
     let (to_x, to_y) = (f64::from(to.0), f64::from(to.1));
-    // The eastern end of a stretch belongs to the next one, so that no corner counts twice.
+    // The eastern end of a segment belongs to the next one, so that no corner counts twice.
     (from_x <= x) != (to_x <= x) && from_y + (to_y - from_y) * ((x - from_x) / (to_x - from_x)) > y
 }
 
@@ -144,7 +144,7 @@ impl Line {
     }
 }
 
-/// Walks along a line.
+/// Iterates over the points of a line.
 struct Points<'a> {
     reader: Reader<'a>,
     left: u32,
@@ -161,7 +161,7 @@ impl Iterator for Points<'_> {
     }
 }
 
-/// Reads numbers of seven bits a byte, least significant first, the last without the high bit.
+/// Decodes LEB128 numbers: seven bits per byte, least significant first, the last byte without the high bit.
 struct Reader<'a> {
     bytes: &'a [u8],
     at: usize,

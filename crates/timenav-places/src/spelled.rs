@@ -1,19 +1,20 @@
-//! How names are compared: in small ASCII letters, whatever script and accents they came in.
+//! Normalization of names: lower-case ASCII, independent of script and accents.
 
-/// How much of a text is compared, in bytes. No name in the tables comes near it.
+/// How much of a text is compared, in bytes. All names in the tables are much shorter.
 const TEXT_BYTES_MAX: usize = 256;
 
-/// Returns the name as it is looked up: transliterated to ASCII, in small letters, with single
-/// spaces for whatever else is between them.
+/// Returns the form of a name that is looked up: transliterated to lower-case ASCII, with single spaces in place of
+/// everything else.
 ///
-/// `São Paulo`, `SAO PAULO` and `são-paulo` are one; so are `U.S.A.` and `usa`. The signs of
-/// apostrophes vanish (`Xi'an` is `xian`). Of a long text the first 256 bytes are compared.
+/// `São Paulo`, `SAO PAULO` and `são-paulo` are equal, and so are `U.S.A.` and `usa`. Apostrophes are dropped (`Xi'an`
+/// is `xian`). Only the first 256 bytes of a text are used.
 #[must_use]
 pub fn normalized(text: &str) -> String {
     let end = text.floor_char_boundary(TEXT_BYTES_MAX);
     let ascii = deunicode::deunicode(text.get(..end).unwrap_or_default());
     let mut name = String::with_capacity(ascii.len());
-    // Letters since the last space or dot: the dots of initials join them, one after a word ends it.
+    // Letters since the last space or dot: dots after single letters join initials, a dot after more letters ends the
+    // word.
     let mut letters = 0;
     let mut is_gap = false;
     for byte in ascii.bytes() {

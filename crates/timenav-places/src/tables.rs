@@ -1,4 +1,4 @@
-//! The baked tables, and how they are opened.
+//! The embedded tables.
 
 use std::sync::{LazyLock, OnceLock};
 
@@ -9,7 +9,7 @@ use crate::grid::Grid;
 use crate::layout::{CITY_BYTES, City, Meaning, point};
 use crate::outlines::Outlines;
 
-/// The tables, opened by whoever asks first.
+/// The tables, opened on first use.
 pub(crate) static TABLES: LazyLock<Tables> = LazyLock::new(Tables::open);
 
 const CITIES: &[u8] = include_bytes!("../data/cities.bin");
@@ -22,7 +22,7 @@ const MEANINGS: &[u8] = include_bytes!("../data/meanings.bin");
 const OUTLINES: &[u8] = include_bytes!("../data/outlines.bin");
 const CELLS: &[u8] = include_bytes!("../data/cells.bin");
 
-/// Continents by their numbers: their codes and names.
+/// Codes and names of the continents, by number.
 pub(crate) const CONTINENTS: [(&str, &str); 7] = [
     ("AF", "Africa"),
     ("AN", "Antarctica"),
@@ -33,33 +33,32 @@ pub(crate) const CONTINENTS: [(&str, &str); 7] = [
     ("SA", "South America"),
 ];
 
-/// All that is known about places.
 pub(crate) struct Tables {
     cities: &'static [[u8; CITY_BYTES]],
     pub(crate) regions: Vec<Region>,
     pub(crate) countries: Vec<Country>,
     zones: Vec<&'static str>,
-    /// From each name, normalized, to its meaning or to where its meanings begin.
+    /// From each normalized name to its meaning, or to the offset of its meanings.
     pub(crate) names: Map<&'static [u8]>,
     pub(crate) outlines: Outlines<'static>,
     pub(crate) grid: Grid<'static>,
 }
 
-/// The first level of what a country is divided into: a state, a province.
+/// The first-level division of a country: a state, a province.
 #[derive(Debug)]
 pub(crate) struct Region {
     pub(crate) country: u8,
-    /// The code of GeoNames within the country. Empty for what is in a country and in no known region.
+    /// The GeoNames code within the country. Empty for cities without a known region.
     pub(crate) code: &'static str,
     pub(crate) name: &'static str,
-    /// People in its cities.
+    /// Population of its cities.
     pub(crate) population: u64,
     pub(crate) largest_city: Option<u32>,
-    /// The cells in which it may have points, once somebody asked.
+    /// The cells that may contain its points, computed on first use.
     pub(crate) cells: OnceLock<Vec<Cell>>,
 }
 
-/// A country or a territory, as ISO 3166-1 has them, and Kosovo.
+/// A country or territory of ISO 3166-1, or Kosovo.
 #[derive(Debug)]
 pub(crate) struct Country {
     pub(crate) code: &'static str,
@@ -68,7 +67,7 @@ pub(crate) struct Country {
     pub(crate) population: u64,
     pub(crate) capital: Option<u32>,
     pub(crate) has_cities: bool,
-    /// The cells in which it may have points, once somebody asked.
+    /// The cells that may contain its points, computed on first use.
     pub(crate) cells: OnceLock<Vec<Cell>>,
 }
 
@@ -86,14 +85,12 @@ impl Tables {
         self.cities.len()
     }
 
-    /// Returns the city of a number.
     pub(crate) fn city(&self, number: u32) -> City {
         City::unpacked(self.cities.get(number as usize).unwrap_or(&[0; CITY_BYTES]))
     }
 }
 
 impl Tables {
-    /// Returns the name of a city.
     pub(crate) fn city_name(&self, number: u32) -> &'static str {
         let from = self.city(number).name_at as usize;
         let until = if (number as usize + 1) < self.cities_count() {
@@ -104,24 +101,22 @@ impl Tables {
         CITY_NAMES.get(from..until).unwrap_or_default()
     }
 
-    /// Returns the IANA name of the time zone of a city.
+    /// Returns the IANA name of a city's time zone.
     pub(crate) fn city_zone(&self, number: u32) -> &'static str {
         self.zones.get(usize::from(self.city(number).zone)).copied().unwrap_or("Etc/UTC")
     }
 
-    /// Returns where a city is.
     pub(crate) fn city_point(&self, number: u32) -> Option<Point> {
         point(self.city(number).vector)
     }
 
-    /// Returns the region that a city is in.
     pub(crate) fn region_of(&self, city: u32) -> &Region {
         &self.regions[usize::from(self.city(city).region)]
     }
 
-    /// Returns the meanings that an entry of `names` stands for.
+    /// Returns the meanings of an entry of `names`.
     pub(crate) fn meanings(entry: u64) -> impl Iterator<Item = Meaning> {
-        // An odd entry is its one meaning, an even one tells where the list of several begins.
+        // An odd entry is a single meaning, an even one is the offset of a list.
         let only = (entry & 1 == 1).then(|| Meaning::unpacked(u32::try_from(entry >> 1).unwrap_or_default()));
         let list = usize::try_from(entry >> 1).ok().filter(|_| only.is_none());
         let words = list.into_iter().flat_map(|at| {

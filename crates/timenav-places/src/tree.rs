@@ -1,22 +1,21 @@
-//! The nearest city to a point.
+//! Nearest-city search.
 //!
-//! The records of the cities lie in the order of a k-d tree over their vectors: the middle one of a
-//! stretch divides it by one axis. So the tree is the order itself, and needs no memory.
+//! The city records are sorted as a k-d tree over their vectors: the middle one of a range divides it along one axis.
+//! The tree is thus implied by the order, and needs no memory.
 
 use crate::layout::{Vector, chord_squared, tree_middle};
 use crate::tables::Tables;
 
-/// A search for the nearest city that is wanted.
 struct Search<'a, F> {
     tables: &'a Tables,
     from: Vector,
     is_wanted: F,
-    /// The square of the chord to the nearest one so far.
+    /// The squared chord to the nearest one so far.
     nearest: i64,
     found: Option<u32>,
 }
 
-/// Returns the nearest wanted city no farther than a chord, squared, and the square of the chord to it.
+/// Returns the nearest wanted city within a squared chord, and its squared chord.
 pub(crate) fn nearest(
     tables: &Tables,
     from: Vector,

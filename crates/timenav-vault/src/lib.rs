@@ -1,12 +1,12 @@
-//! The engine's doors to cryptography: on data, AES-256-GCM under the caller's key, committed to it; on passwords,
-//! Argon2id.
+//! Cryptography behind the engine's interfaces: sealing data with AES-256-GCM and key commitment, and password hashing
+//! with Argon2id.
 //!
 //! The scheme for data, frozen by `test-data/data-format-v1.json` and explained in `docs/adr`:
 //!
-//! - the text of the key gives 32 bytes: those it writes, or Argon2id of it with the record's salt
-//! - HKDF-SHA-256 of these with the same salt gives, for the record's place and kind of key, the
-//!   key of the cipher and a commitment
-//! - AES-256-GCM seals the data with a new nonce and authenticates place, format and kind
+//! - The text of the key yields 32 bytes: those it encodes, or its Argon2id hash with the record's salt.
+//! - HKDF-SHA-256 with the same salt derives the cipher key and a commitment from these, bound to the record's place
+//!   and the kind of key.
+//! - AES-256-GCM seals the data with a new nonce, and authenticates place, format and kind.
 
 use std::sync::Arc;
 
@@ -31,28 +31,27 @@ mod turns;
 pub use passwords::Argon2Passwords;
 pub use turns::Turns;
 
-/// Bytes of the keys in between.
+/// Length of intermediate keys.
 const KEY_BYTES: usize = 32;
-/// Memory of Argon2id, in KiB (OWASP's first choice for it).
+/// Memory of Argon2id, in KiB (the first choice of OWASP).
 const ARGON2_MEMORY_KIB: u32 = 19 * 1_024;
-/// Passes of Argon2id.
 const ARGON2_PASSES: u32 = 2;
-/// Lanes of Argon2id.
 const ARGON2_LANES: u32 = 1;
-/// Data that is sealed and opened where it is asked for, if its key is random: some 10 µs.
+/// Up to this length, data with a random key is sealed and opened on the calling thread, which takes about 10 µs.
 const QUICK_BYTES_MAX: usize = 64 * 1_024;
-/// What the key of the cipher and the commitment are made for.
+/// HKDF labels of the cipher key and the commitment.
 const CIPHER_KEY_LABEL: &[u8] = b"timenav data cipher key";
 const COMMITMENT_LABEL: &[u8] = b"timenav data commitment";
 
-/// Seals and opens: at once what is quick, and the rest on threads of its own, so many at a time.
+/// Seals and opens data. Fast work runs on the calling thread, and the rest on separate threads, with limited
+/// concurrency.
 pub struct AesVault {
     entropy: Arc<dyn Entropy>,
     turns: Turns,
 }
 
 impl AesVault {
-    /// Returns a vault that takes its salts and nonces from there, and its turns among those of others.
+    /// Returns a vault that uses `entropy` for salts and nonces, and shares `turns` with others.
     #[must_use]
     pub const fn new(entropy: Arc<dyn Entropy>, turns: Turns) -> Self {
         Self { entropy, turns }
@@ -91,7 +90,7 @@ impl Vault for AesVault {
     }
 }
 
-/// Returns whether the work takes less time than waking another thread for it.
+/// Returns whether the work takes less time than waking another thread.
 fn is_quick(key: &EncryptionKey, length: usize) -> bool {
     length <= QUICK_BYTES_MAX && key.kind() == KeyKind::Random
 }
@@ -106,7 +105,7 @@ fn seal(
     let kind = key.kind();
     let aad = associated_data(DATA_FORMAT, &place.timeline_id, &place.data_id, kind);
     let keys = RecordKeys::derive(key, &salt, &aad)?;
-    // With room for the tag, so that the text is never left behind in memory that was grown out of.
+    // Includes space for the tag: growing the buffer would leave a copy of the plaintext in freed memory.
     let mut bytes = Zeroizing::new(Vec::with_capacity(data.as_str().len() + AES_256_GCM.tag_len()));
     bytes.extend_from_slice(data.as_str().as_bytes());
     let sealing =
@@ -122,8 +121,8 @@ fn seal(
     })
 }
 
-/// Opens a record. Every step is taken whatever the ones before it found, so that a wrong key, a
-/// damaged record and a key of another kind take as long.
+/// Opens a record. All steps run regardless of earlier failures, so that a wrong key, a damaged record and a key of
+/// another kind take the same time.
 fn open(place: &RecordPlace, sealed: SealedData, key: &EncryptionKey) -> Result<Plaintext, VaultError> {
     let kind = key.kind();
     let is_known = sealed.format == DATA_FORMAT && KeyKind::from_number(sealed.kind) == Some(kind);
@@ -149,7 +148,7 @@ fn open(place: &RecordPlace, sealed: SealedData, key: &EncryptionKey) -> Result<
     }
 }
 
-/// What a key and a place make for one record.
+/// The keys of one record, derived from the caller's key and the record's place.
 struct RecordKeys {
     cipher: LessSafeKey,
     commitment: Zeroizing<[u8; COMMITMENT_BYTES]>,
@@ -169,7 +168,7 @@ impl RecordKeys {
     }
 }
 
-/// Returns Argon2id of a passphrase (RFC 9106).
+/// Returns the Argon2id hash of a passphrase (RFC 9106).
 fn stretched(key: &EncryptionKey, salt: &[u8; SALT_BYTES]) -> Result<Zeroizing<[u8; KEY_BYTES]>, VaultError> {
     let params = Params::new(ARGON2_MEMORY_KIB, ARGON2_PASSES, ARGON2_LANES, Some(KEY_BYTES));
     let argon2 = Argon2::new(Algorithm::Argon2id, Version::V0x13, params.map_err(|_| VaultError::Failed)?);
@@ -180,7 +179,7 @@ fn stretched(key: &EncryptionKey, salt: &[u8; SALT_BYTES]) -> Result<Zeroizing<[
     Ok(made)
 }
 
-/// Returns 32 bytes for a purpose and a place (RFC 5869 §2.3).
+/// Derives 32 bytes for a purpose and a place (RFC 5869 §2.3).
 fn expanded(root: &Prk, label: &[u8], aad: &[u8]) -> Result<Zeroizing<[u8; KEY_BYTES]>, VaultError> {
     struct Length;
     impl KeyType for Length {

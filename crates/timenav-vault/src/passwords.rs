@@ -1,7 +1,7 @@
-//! The engine's door to passwords: Argon2id (RFC 9106), kept as PHC strings.
+//! Password hashing with Argon2id (RFC 9106), stored as PHC strings.
 //!
-//! `$argon2id$v=19$m=19456,t=2,p=1$<salt>$<tag>`, salt and tag in base64 without padding. What was kept with other
-//! parameters is compared with those.
+//! `$argon2id$v=19$m=19456,t=2,p=1$<salt>$<tag>`, with salt and tag in base64 without padding. Hashes with other
+//! parameters are compared using theirs.
 
 use std::sync::Arc;
 
@@ -17,27 +17,26 @@ use zeroize::Zeroizing;
 use crate::turns::Turns;
 use crate::{ARGON2_LANES, ARGON2_MEMORY_KIB, ARGON2_PASSES};
 
-/// Bytes of a password's salt.
 const SALT_BYTES: usize = 16;
-/// Bytes of what is made of a password.
+/// Bytes of a hash.
 const TAG_BYTES: usize = 32;
-/// Most memory and passes that what is kept may ask for: whoever wrote a row must not stop the service by it.
+/// Highest parameters accepted from a stored hash, so that a manipulated row cannot stop the service.
 const MEMORY_KIB_MAX: u32 = 256 * 1_024;
 const PASSES_MAX: u32 = 16;
 const LANES_MAX: u32 = 16;
-/// What a password is compared with where none is kept, so that it takes as long. It is that of no password: its tag
-/// is no output.
+/// Compared with if there is no stored hash, so that this takes the same time. No password matches it: its tag is not
+/// an output of Argon2id.
 const NOBODYS: &str =
     "$argon2id$v=19$m=19456,t=2,p=1$AAAAAAAAAAAAAAAAAAAAAA$AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA";
 
-/// Hashes and compares in its turn, on threads of its own.
+/// Hashes and compares passwords on separate threads, with limited concurrency.
 pub struct Argon2Passwords {
     entropy: Arc<dyn Entropy>,
     turns: Turns,
 }
 
 impl Argon2Passwords {
-    /// Returns one that takes its salts from there, and its turns among those of others.
+    /// Returns a hasher that uses `entropy` for salts, and shares `turns` with others.
     #[must_use]
     pub const fn new(entropy: Arc<dyn Entropy>, turns: Turns) -> Self {
         Self { entropy, turns }
@@ -62,7 +61,7 @@ impl Passwords for Argon2Passwords {
     }
 }
 
-/// How much work is put into a hash.
+/// The cost parameters of a hash.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Work {
     memory_kib: u32,
@@ -71,7 +70,7 @@ struct Work {
 }
 
 impl Work {
-    /// What is asked for now (OWASP, RFC 9106).
+    /// The current parameters (OWASP, RFC 9106).
     const NOW: Self = Self { memory_kib: ARGON2_MEMORY_KIB, passes: ARGON2_PASSES, lanes: ARGON2_LANES };
 
     fn tag(self, password: &Password, salt: &[u8], length: usize) -> Result<Zeroizing<Vec<u8>>, VaultError> {
@@ -92,13 +91,13 @@ impl Work {
         Ok(format!("$argon2id$v=19$m={memory_kib},t={passes},p={lanes}${salt}${}", *tag))
     }
 
-    /// Returns whether it is less than another in any way.
+    /// Returns whether any parameter is lower than that of `other`.
     const fn is_less_than(self, other: Self) -> bool {
         self.memory_kib < other.memory_kib || self.passes < other.passes || self.lanes < other.lanes
     }
 }
 
-/// What is kept of a password.
+/// A stored hash.
 struct Kept {
     work: Work,
     salt: Vec<u8>,
@@ -106,7 +105,7 @@ struct Kept {
 }
 
 impl Kept {
-    /// Reads a PHC string of the one form that is written here.
+    /// Parses a PHC string in the only form that this service writes.
     fn read(text: &str) -> Option<Self> {
         let mut parts = text.strip_prefix("$argon2id$v=19$")?.split('$');
         let (work, salt, tag) = (parts.next()?, parts.next()?, parts.next()?);
@@ -122,7 +121,7 @@ impl Kept {
     }
 }
 
-/// Compares a password with what is kept. The same work is done where nothing is, or nothing that can be read.
+/// Compares a password with a stored hash. If it is missing or malformed, the same work is done.
 fn compare(password: &Password, kept: Option<&str>) -> Result<PasswordMatch, VaultError> {
     let found = kept.and_then(Kept::read);
     let is_kept = found.is_some();
@@ -152,7 +151,7 @@ mod tests {
         Password::new(Zeroizing::new(text.to_owned())).unwrap()
     }
 
-    /// Made by another program: `argon2-cffi` of Python, on the reference library in C.
+    /// Created with another implementation: `argon2-cffi` for Python, on the reference library in C.
     const BY_ANOTHER: &str =
         "$argon2id$v=19$m=19456,t=2,p=1$c29tZSBzYWx0IG9mIDE2Yg$zt1UeY5dLxyH+XV+SoTBhfIcdiitbWI8dVoiZnkcdoI";
 
@@ -175,7 +174,7 @@ mod tests {
         check("Open sesame", Some(&now), PasswordMatch::Wrong);
         check("Open sesame", Some(&before), PasswordMatch::Wrong);
         check("open sesame", None, PasswordMatch::Wrong);
-        // What is damaged, or asks for more than can be given, is nobody's.
+        // A hash that is damaged, or exceeds the parameter limits, matches no password.
         for wrong in [
             "",
             "open sesame",

@@ -1,4 +1,4 @@
-//! Whose turn it is to do what takes memory and a core.
+//! Fair scheduling of work that takes memory and a core.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
@@ -9,51 +9,51 @@ use timenav_core::limits::{KEY_DERIVATIONS_MAX, KEY_DERIVATIONS_WAITING_MAX, KEY
 use timenav_engine::VaultError;
 use tokio::sync::oneshot;
 
-/// The most that a thread can step back by (nice(2)).
+/// The lowest priority of a thread (nice(2)).
 #[cfg(target_os = "linux")]
 const NICE_MOST: i32 = 19;
 
-/// Turns at what is slow on purpose: so many at a time, of each user one, and so many that wait. Users have their turns
-/// one after the other, however much each of them asks for. Whatever shares them, shares them all.
+/// Turns for deliberately slow work. Total concurrency and queue length are limited, and each user has one turn at a
+/// time. Users are served round-robin, regardless of how much each of them requests. Clones share the same limits.
 #[derive(Clone, Default)]
 pub struct Turns(Arc<Mutex<Line>>);
 
-/// Who works, and who waits for it.
+/// Running and waiting requests.
 #[derive(Default)]
 struct Line {
     working: usize,
     waiting: usize,
     askers: HashMap<Asker, Asked>,
-    /// Those of whom something waits and nothing is worked at, the one who has waited longest first.
+    /// Users with waiting but no running work, the one that has waited longest first.
     next: VecDeque<Asker>,
-    /// How often somebody asked of whom nothing is known.
+    /// Number of requests without a user so far.
     strangers: u64,
 }
 
-/// In whose name something is asked for.
+/// On whose behalf work is requested.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 enum Asker {
     User(UserId),
-    /// Whoever logs in: one of their own for each time. How often they may is somebody else's business.
+    /// A login, where the user is not known yet. Each one counts separately; logins are rate-limited elsewhere.
     Stranger(u64),
 }
 
-/// What is asked for in one name.
+/// The requests of one asker.
 #[derive(Default)]
 struct Asked {
     works: bool,
     waiting: VecDeque<oneshot::Sender<Turn>>,
 }
 
-/// A turn that somebody has. It goes on to the next one when it is dropped.
+/// A turn. It passes to the next one when dropped.
 pub(crate) struct Turn {
     turns: Turns,
     asker: Asker,
 }
 
 impl Turns {
-    /// Does the work in its turn, on a thread of its own that gives way to all others: an answer
-    /// that takes nothing but a moment must not wait for somebody's passphrase.
+    /// Runs the work when its turn comes, on a separate thread with the lowest priority: fast requests must not wait
+    /// for a passphrase derivation.
     pub(crate) async fn work<T: Send + 'static>(
         &self,
         user: Option<&UserId>,
@@ -62,7 +62,7 @@ impl Turns {
         let turn = self.wait(user)?.await.map_err(|_| VaultError::Failed)?;
         let (answer, done) = oneshot::channel();
         let working = std::thread::Builder::new().name("sealing".to_owned()).spawn(move || {
-            // Held until the work is done, even if nobody waits for it any more.
+            // Held until the work is done, even if the caller has gone.
             let _held = turn;
             give_way();
             let _ = answer.send(work());
@@ -71,7 +71,7 @@ impl Turns {
         done.await.map_err(|_| VaultError::Failed)?
     }
 
-    /// Queues up, and returns what gives the turn.
+    /// Joins the queue, and returns the receiver of the turn.
     pub(crate) fn wait(&self, user: Option<&UserId>) -> Result<oneshot::Receiver<Turn>, VaultError> {
         let (sender, receiver) = oneshot::channel();
         let mut line = self.0.lock();
@@ -109,7 +109,7 @@ impl Line {
         Ok(())
     }
 
-    /// Frees the places of those whose request has ended.
+    /// Removes requests whose callers have gone.
     fn forget_those_who_left(&mut self) {
         for own in self.askers.values_mut() {
             own.waiting.retain(|waiting| !waiting.is_closed());
@@ -119,7 +119,7 @@ impl Line {
         self.waiting = self.askers.values().map(|own| own.waiting.len()).sum();
     }
 
-    /// Gives turns to those who are next, as many as there are.
+    /// Assigns free turns to the next askers.
     fn give(&mut self, turns: &Turns) -> Vec<(oneshot::Sender<Turn>, Turn)> {
         let mut given = Vec::new();
         while self.working < KEY_DERIVATIONS_MAX
@@ -147,8 +147,8 @@ impl Line {
     }
 }
 
-/// Hands turns over. That of somebody who has left ends at once, which gives the next ones theirs; so nothing may be
-/// locked here.
+/// Sends turns to their receivers. The turn of a caller that has gone is dropped at once, which assigns the next ones.
+/// Therefore the lock must not be held here.
 fn hand_over(turns: Vec<(oneshot::Sender<Turn>, Turn)>) {
     for (waiting, turn) in turns {
         let _ = waiting.send(turn);
@@ -165,9 +165,9 @@ impl Drop for Turn {
     }
 }
 
-/// Lets every other thread go first from now on. Only Linux can do that for one thread.
+/// Gives the current thread the lowest priority. Only Linux supports this for a single thread.
 fn give_way() {
-    // Refused or not known here, the work takes the time it takes.
+    // On failure the work runs with normal priority.
     #[cfg(target_os = "linux")]
     let _ = rustix::process::nice(NICE_MOST);
 }
@@ -187,7 +187,7 @@ mod tests {
     #[test]
     fn users_have_their_turns_one_after_the_other() {
         let turns = Turns::default();
-        // One asks for much, before all others.
+        // One user requests much, before all others.
         let mut greedy: Vec<_> =
             (0..KEY_DERIVATIONS_WAITING_PER_USER_MAX).map(|_| turns.wait(Some(&user("greedy"))).unwrap()).collect();
         let first = is_given(&mut greedy[0]).expect("nobody else is there");
@@ -201,7 +201,7 @@ mod tests {
         }
         let last = KEY_DERIVATIONS_MAX - 1;
         assert!(is_given(&mut others[last]).is_none(), "so many at a time");
-        // Those who wait come before more of the same user.
+        // Waiting users come before more work of the same user.
         drop(first);
         let next = is_given(&mut others[last]).expect("the next one's turn");
         assert!(is_given(&mut greedy[1]).is_none());
@@ -247,7 +247,7 @@ mod tests {
         waiting.drain(..per_user);
         let mut one = turns.wait(Some(&user("one"))).unwrap();
         let mut another = turns.wait(Some(&user("another"))).unwrap();
-        // Everybody else leaves while they wait, and those who stay have their turns.
+        // All other callers leave, and the remaining ones get their turns.
         waiting.clear();
         drop(held.pop());
         let _one = is_given(&mut one).expect("a turn");

@@ -135,14 +135,13 @@ impl<S> fmt::Display for TimeRange<S> {
     }
 }
 
-/// Reads a time range: `<start>/<end>`, `<start>/<duration>` or `<duration>/<end>`, with `..` for
-/// an open end.
+/// Parses a time range: `<start>/<end>`, `<start>/<duration>` or `<duration>/<end>`, with `..` for an open end.
 ///
-/// The parts are those of [`parse_timestamp`](super::parse_timestamp) and [`parse_duration`]. Months and years of a duration
-/// are counted on the calendar of the zone in the brackets of the other part, or else of UTC.
+/// The parts are those of [`parse_timestamp`](super::parse_timestamp) and [`parse_duration`]. Months and years of a
+/// duration are counted on the calendar of the zone in the brackets of the other part, or else in UTC.
 ///
 /// # Errors
-/// [`RangeError`] says which part is wrong, and why.
+/// [`RangeError`] describes the invalid part.
 pub fn parse_time_range<S>(text: &str) -> Result<TimeRange<S>, RangeError> {
     if text.len() > TIME_RANGE_BYTES_MAX {
         return Err(RangeError::TooLong { bytes: text.len() });
@@ -167,7 +166,7 @@ pub fn parse_time_range<S>(text: &str) -> Result<TimeRange<S>, RangeError> {
     }
 }
 
-/// One part of a range, as it was written.
+/// One part of a range, as written.
 enum Part<S> {
     Open,
     /// With the zone whose calendar counts.
