@@ -1,4 +1,4 @@
-//! Answers to system calls about realtime that do not go by the vDSO, and sleeps until a virtual date.
+//! Handling of realtime system calls that bypass the vDSO, and of sleeps until a virtual date.
 
 use std::io;
 
@@ -12,43 +12,43 @@ use crate::report::Hidden;
 const REALTIME: u64 = 0;
 const TAI: u64 = 11;
 const NANOS: i64 = 1_000_000_000;
-/// `ADJ_OFFSET_SS_READ`: asks, although it is not 0.
+/// `ADJ_OFFSET_SS_READ`: a read-only mode, although it is not 0.
 const ADJ_READ: u32 = 0xa001;
 
-/// Why a call is not answered as it asks.
+/// Why a call cannot be answered as requested.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fault {
     /// It fails with this error.
     Number(i32),
-    /// Only the kernel can answer: nobody may look into the program.
+    /// Only the kernel can answer it: the program's memory is not accessible.
     Hidden,
 }
 
 impl Fault {
-    /// Returns what an error of reading or writing memory means for a call.
+    /// Returns the fault for an error in accessing memory.
     pub(crate) fn of(error: &io::Error) -> Self {
         if error.raw_os_error() == Some(libc::EPERM) { Self::Hidden } else { Self::Number(libc::EFAULT) }
     }
 }
 
-/// What a call is answered.
+/// The answer to a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Answer {
-    /// This value, or negative error number.
+    /// This value, or a negative error number.
     Value(i64),
-    /// What the kernel answers: host time.
+    /// Left to the kernel, which uses host time.
     ByHost,
 }
 
-/// What became of a call.
+/// The outcome of a call.
 pub(crate) enum Answered {
-    /// It was answered, or is about a timer of another clock and went on.
+    /// It was answered, or is about a timer of another clock and continued.
     Done,
-    /// It went on, and goes by host time.
+    /// It continued, and uses host time.
     ByHost(Hidden),
 }
 
-/// Reads the words at an address of a program.
+/// Reads words at an address of a program.
 pub(crate) fn read_words<const COUNT: usize>(pid: i32, at: u64) -> Result<[i64; COUNT], Fault> {
     let mut bytes = vec![0; 8 * COUNT];
     ptrace::read(pid, at, &mut bytes).map_err(|error| Fault::of(&error))?;
@@ -62,15 +62,14 @@ struct Sleeper {
     until: Moment,
 }
 
-/// The threads that sleep until a virtual date.
 #[derive(Default)]
 pub(crate) struct Sleepers {
     all: Vec<Sleeper>,
 }
 
 impl Sleepers {
-    /// Wakes those whose date has come, forgets those that are gone, and returns when the next date comes by the boot
-    /// clock, if it does.
+    /// Wakes threads whose date has passed, removes those that are gone, and returns the boot-clock time of the next
+    /// date, if any.
     pub(crate) fn wake(&mut self, board: &Board, listener: &Listener) -> Option<i128> {
         let (slot, boot) = (board.slot(), boot_now());
         let shown = slot.at(boot);
@@ -84,12 +83,11 @@ impl Sleepers {
         self.all.iter().filter_map(|sleeper| slot.boot_when(sleeper.until)).min()
     }
 
-    /// Returns whether there is none.
     pub(crate) fn is_empty(&self) -> bool {
         self.all.is_empty()
     }
 
-    /// Lets a thread sleep, or answers at once where its date is wrong or has come.
+    /// Adds a sleeping thread, or answers at once if its date is invalid or has passed.
     pub(crate) fn add(&mut self, call: &Call, board: &Board, listener: &Listener) -> Answered {
         let [clock, _, request, ..] = call.parameters;
         let result = match read_words(call.pid, request) {
@@ -114,7 +112,7 @@ impl Sleepers {
     }
 }
 
-/// Returns what a call about time is answered; `None` if it is no such call.
+/// Returns the answer to a call about time; `None` for any other call.
 pub(crate) fn told(call: &Call, board: &Board, line: &impl Answering) -> Option<Answer> {
     let [first, second, ..] = call.parameters;
     let result = match i64::from(call.number) {
@@ -126,7 +124,7 @@ pub(crate) fn told(call: &Call, board: &Board, line: &impl Answering) -> Option<
         libc::SYS_gettimeofday => {
             let Moment { seconds, nanos } = board.now();
             let time = if first == 0 { Ok(()) } else { write(call, line, first, &pair(seconds, nanos / 1_000)) };
-            // The zone that kernels kept long ago.
+            // The obsolete kernel time zone.
             let zone = if second == 0 { Ok(()) } else { write(call, line, second, &[0; 8]) };
             time.and(zone).map(|()| 0)
         }
@@ -140,7 +138,7 @@ pub(crate) fn told(call: &Call, board: &Board, line: &impl Answering) -> Option<
         libc::SYS_clock_adjtime => Err(Fault::Number(libc::EOPNOTSUPP)),
         _ => return None,
     };
-    // A time before 1970 is a negative number, and so is an error: this call tells them apart as badly natively.
+    // Times before 1970 are negative like errors. This call is equally ambiguous natively.
     Some(match result {
         Ok(value) => Answer::Value(value),
         Err(Fault::Number(error)) => Answer::Value(-i64::from(error)),
@@ -148,16 +146,16 @@ pub(crate) fn told(call: &Call, board: &Board, line: &impl Answering) -> Option<
     })
 }
 
-/// Returns the clock that a parameter names: its lower half, since clocks are integers of 32 bits.
+/// Returns the clock in a parameter: its lower half, because clock ids are 32-bit integers.
 const fn clock_of(parameter: u64) -> u64 {
     parameter & 0xffff_ffff
 }
 
-/// Answers who asks how the clock is kept, and refuses who wants to keep it.
+/// Answers queries about clock adjustment, and rejects changes.
 fn adjust(call: &Call, board: &Board, line: &impl Answering, at: u64) -> Result<i64, Fault> {
     let mut modes = [0; 4];
     let refused = Fault::Number(libc::EPERM);
-    // Where nobody sees whether it only asks, it could set the host's clock.
+    // If the mode cannot be read, the call might set the host's clock.
     ptrace::read(call.pid, at, &mut modes).map_err(|error| match Fault::of(&error) {
         Fault::Hidden => refused,
         fault @ Fault::Number(_) => fault,
@@ -175,7 +173,7 @@ fn pair(seconds: i64, rest: i64) -> Vec<u8> {
     [seconds.to_le_bytes(), rest.to_le_bytes()].concat()
 }
 
-/// Writes an answer into the memory of the thread that waits for it, if it is still that one.
+/// Writes into the memory of the thread that waits for an answer, if it still does.
 fn write(call: &Call, line: &impl Answering, at: u64, bytes: &[u8]) -> Result<(), Fault> {
     if !line.is_waiting(call.id) {
         return Err(Fault::Number(libc::EINTR));

@@ -1,8 +1,8 @@
 //! Puts a program on the clock, between its `execve` and its first instruction.
 //!
-//! The thread is stopped where the system call returns. Calls are made in its place, by a `syscall` instruction of the
-//! kernel's own vDSO: nothing that is executed is written. In the end its registers are what they were, and one word of
-//! its stack is different: where the vDSO is.
+//! The thread is stopped where the system call returns. Calls are made on its behalf, using a `syscall` instruction of
+//! the kernel's own vDSO, so that no code is modified. At the end its registers are restored, and one word of its stack
+//! is changed: the address of the vDSO.
 
 mod handover;
 
@@ -18,18 +18,18 @@ use crate::kernel::ptrace::{self, EVENT_STOP, Registers};
 use crate::start::NOT_EXECUTED;
 use crate::vdso::{Mapped, NAMES};
 
-/// `AT_SYSINFO_EHDR`: the entry of the auxiliary vector that says where the vDSO is.
+/// `AT_SYSINFO_EHDR`: the auxiliary vector entry with the address of the vDSO.
 pub(crate) const AT_VDSO: u64 = 33;
 const PAGE: u64 = 4096;
 /// The originals, the clock page, and the image.
 const MAPPED: u64 = 2 * PAGE + CODE;
 const CODE: u64 = IMAGE_BYTES_MAX as u64;
-/// How far into the page of originals what `PR_SET_MM_MAP` reads is put, and how much may be there.
+/// Offset in the page of originals for the input of `PR_SET_MM_MAP`, and the maximum size of its vector.
 const SCRATCH: u64 = 1024;
 const AUXILIARY_WORDS_MAX: usize = 128;
-/// No program has more pointers to arguments and environment than this: 6 MiB of them.
+/// Upper bound for the pointers to arguments and environment of a program: 6 MiB of them.
 const STACK_WORDS_MAX: usize = 6 * 1024 * 1024 / 8;
-/// The selector of the code segment of 64-bit programs.
+/// The code segment selector of 64-bit programs.
 pub(crate) const WIDE_CODE: u64 = 0x33;
 
 /// Why a program is not on the clock.
@@ -50,16 +50,16 @@ pub(crate) enum Reason {
     Invisible,
     #[error("{what} failed: {}", error_text(*error))]
     Refused { what: &'static str, error: i32 },
-    /// It is on the clock all the same, for those that look for the vDSO on its stack.
+    /// It is on the clock nevertheless, unless it reads the vDSO address from elsewhere than its stack.
     #[error("changing the kernel's copy of its auxiliary vector failed: {}", error_text(*error))]
     Copy { error: i32 },
 }
 
-/// How putting a program on the clock ended early.
+/// Why putting a program on the clock ended early.
 enum Failed {
-    /// The program is gone, with this status.
+    /// The program has ended, with this status.
     Gone(i32),
-    /// It is there, as it was.
+    /// The program exists, and is unchanged.
     NotOn(Reason),
 }
 
@@ -69,10 +69,10 @@ impl From<io::Error> for Failed {
     }
 }
 
-/// What is known of this kernel, for all programs.
+/// Facts about this kernel that apply to all programs.
 pub(crate) struct Kernel {
     vdso: Mapped,
-    /// Where the functions of [`NAMES`] that the image calls are.
+    /// Offsets of the functions of [`NAMES`] that the image calls.
     originals: [u64; 5],
     instruction: u64,
     time_namespace: Option<std::path::PathBuf>,
@@ -80,7 +80,7 @@ pub(crate) struct Kernel {
 }
 
 impl Kernel {
-    /// Looks at the vDSO of this process, which is that of all.
+    /// Reads the vDSO of this process, which is the same in all processes.
     pub(crate) fn look() -> Option<Self> {
         let vdso = own_vdso()?;
         let clock_gettime = vdso.function("clock_gettime")?;
@@ -91,14 +91,14 @@ impl Kernel {
         Some(Self { vdso, originals, instruction, time_namespace, boot_shift: boot_shift("self") })
     }
 
-    /// Returns by how many nanoseconds the boot clock of a process is ahead of the one here.
+    /// Returns by how many nanoseconds a process's boot clock is ahead of ours.
     fn shift(&self, pid: i32) -> i128 {
         let theirs = std::fs::read_link(format!("/proc/{pid}/ns/time_for_children")).ok();
         if theirs == self.time_namespace { 0 } else { boot_shift(&pid.to_string()) - self.boot_shift }
     }
 }
 
-/// Returns the image for this kernel: without the names that its own vDSO does not have.
+/// Returns the image for this kernel, without the functions that its own vDSO lacks.
 pub(crate) fn image() -> Option<Vec<u8>> {
     let image = Mapped::read(IMAGE)?.image_beside(&own_vdso()?);
     (image.len() <= IMAGE_BYTES_MAX).then_some(image)
@@ -115,7 +115,7 @@ fn own_vdso() -> Option<Mapped> {
     NAMES.iter().any(|name| vdso.function(name).is_some()).then_some(vdso)
 }
 
-/// Reads the offset of a process's boot clock, in nanoseconds. Without time namespaces there is none.
+/// Reads the offset of a process's boot clock, in nanoseconds; 0 without time namespaces.
 pub(crate) fn boot_shift(process: &str) -> i128 {
     let text = std::fs::read_to_string(format!("/proc/{process}/timens_offsets")).unwrap_or_default();
     let Some(line) = text.lines().find(|line| line.starts_with("boottime")) else { return 0 };
@@ -123,10 +123,10 @@ pub(crate) fn boot_shift(process: &str) -> i128 {
     numbers.next().unwrap_or_default() * 1_000_000_000 + numbers.next().unwrap_or_default()
 }
 
-/// Puts a program on the clock of a page. Returns why it is not on it, or not whichever way it asks, and how it ended, if
-/// it did.
+/// Puts a program on the clock of a page. Returns why it is not on it, or not for all ways of asking, and its status if
+/// it ended.
 ///
-/// A program of which there is something to say goes on, or is ended if that is strict.
+/// If there is a reason, the program continues, or with `is_strict` is ended.
 pub(crate) fn put_on(
     pid: i32,
     kernel: &Kernel,
@@ -160,34 +160,33 @@ pub(crate) fn put_on(
     }
 }
 
-/// A program that has just been executed, stopped where its `execve` returns.
+/// A newly executed program, stopped where its `execve` returns.
 struct Program<'a> {
     pid: i32,
     kernel: &'a Kernel,
     handover: Handover<'a>,
     start: Registers,
     vdso: u64,
-    /// Why the kernel's copy of the auxiliary vector says where the kernel's own vDSO is.
+    /// Why the kernel's copy of the auxiliary vector still has the address of the original vDSO.
     other_copy: Option<Reason>,
-    /// Stops that have to wait until the program runs.
+    /// Stop signals to deliver once the program runs.
     stops: Vec<i32>,
 }
 
 impl<'a> Program<'a> {
-    /// Looks at a stopped program.
     fn look(pid: i32, kernel: &'a Kernel, handover: Handover<'a>) -> Result<Self, Failed> {
         let start = ptrace::registers(pid)?;
         Ok(Self { pid, kernel, handover, start, vdso: 0, other_copy: None, stops: Vec::new() })
     }
 
-    /// Puts the program on the clock of a page. Where that fails, it is as it was.
+    /// Puts the program on the clock of a page. On failure the program is unchanged.
     fn put_on(&mut self, page: BorrowedFd<'_>) -> Result<(), Failed> {
         if self.start.cs != WIDE_CODE {
             return Err(Failed::NotOn(Reason::Narrow));
         }
         let (entry, auxiliary) = self.auxiliary_vector()?;
         let mask = ptrace::signal_mask(self.pid)?;
-        // Signals wait, but for the one by which steps are told.
+        // All signals wait except the one that reports steps.
         ptrace::set_signal_mask(self.pid, !(1 << (libc::SIGTRAP - 1)))?;
         self.heed_filters(false);
         let result = self
@@ -202,7 +201,7 @@ impl<'a> Program<'a> {
         result
     }
 
-    /// Returns what there is to say of a program on the clock as a failure, if that is strict.
+    /// Turns the remaining problem of a program on the clock into a failure, if strict.
     fn strictly(&self, is_strict: bool) -> Result<(), Failed> {
         match &self.other_copy {
             Some(reason) if is_strict => Err(Failed::NotOn(reason.clone())),
@@ -210,14 +209,14 @@ impl<'a> Program<'a> {
         }
     }
 
-    /// Has the filters of the program decide about its calls, or not while they are made in its place: one that lists what
-    /// the program needs would end it. Without the right to, they always decide.
+    /// Enables or suspends the program's own filters while calls are made on its behalf: a filter that only lists what
+    /// the program needs would end it. Without the privilege to suspend them, they stay enabled.
     fn heed_filters(&self, are_heeded: bool) {
         let options = self.handover.options();
         let _ = ptrace::set_options(self.pid, if are_heeded { options } else { options.unfiltered() });
     }
 
-    /// Lets the program run, or be stopped where somebody stopped it meanwhile. A tracer lets it run itself.
+    /// Lets the program run, or stop if it was stopped in the meantime. In tracing mode the tracer resumes it.
     fn let_go(self) {
         if let Handover::Listener(..) = self.handover {
             let _ = ptrace::detach(self.pid, 0);
@@ -227,7 +226,7 @@ impl<'a> Program<'a> {
         }
     }
 
-    /// Ends the program before its first instruction, as if it could not be executed. Returns its status if it is known.
+    /// Ends the program before its first instruction, as if it could not be executed. Returns its status if known.
     fn end(mut self, code: u64) -> Option<i32> {
         if self.vdso != 0
             && let Err(Failed::Gone(status)) = self.call(libc::SYS_exit_group, [code, 0, 0, 0, 0, 0])
@@ -238,7 +237,7 @@ impl<'a> Program<'a> {
         None
     }
 
-    /// Maps the three pages, and returns where the image is.
+    /// Maps the pages, and returns the address of the image.
     fn map(&mut self, page: BorrowedFd<'_>, auxiliary: &[u64]) -> Result<u64, Failed> {
         let anonymous = (libc::MAP_PRIVATE | libc::MAP_ANONYMOUS).cast_unsigned().into();
         let writable = (libc::PROT_READ | libc::PROT_WRITE).cast_unsigned().into();
@@ -247,7 +246,7 @@ impl<'a> Program<'a> {
         let image = at + 2 * PAGE;
         let result = self.fill(at, page, auxiliary);
         if let Err(Failed::NotOn(_)) = result {
-            // Nothing points there. Where this fails too, some memory is lost.
+            // Nothing refers to the memory. If this fails too, some of it is lost.
             let _ = self.call(libc::SYS_munmap, [at, MAPPED, 0, 0, 0, 0]);
         }
         result.map(|()| image)
@@ -278,7 +277,7 @@ impl<'a> Program<'a> {
 
     /// Changes the kernel's copy of the auxiliary vector, which some programs read instead of the one on the stack.
     ///
-    /// A kernel without `CONFIG_CHECKPOINT_RESTORE` refuses, and so may filters; those programs have host time there.
+    /// A kernel without `CONFIG_CHECKPOINT_RESTORE` rejects this, and filters may. Such programs then have host time.
     fn tell_kernel(&mut self, at: u64, auxiliary: &[u64]) -> Result<(), Failed> {
         let result = match stat_fields(self.pid) {
             Ok(fields) => self.set_memory_map(at, auxiliary, &fields)?,
@@ -290,8 +289,7 @@ impl<'a> Program<'a> {
         Ok(())
     }
 
-    /// Sets what the kernel knows of the program's memory to what it is, with another auxiliary vector. Returns what the
-    /// kernel says.
+    /// Sets the program's memory map to its current values, with another auxiliary vector. Returns the kernel's result.
     fn set_memory_map(&mut self, at: u64, auxiliary: &[u64], fields: &[u64]) -> Result<i64, Failed> {
         let field = |number: usize| fields.get(number - 3).copied().unwrap_or_default();
         let mut changed = auxiliary.to_vec();
@@ -300,7 +298,7 @@ impl<'a> Program<'a> {
         }
         let (vector, map) = (at + SCRATCH, at + SCRATCH + 8 * AUXILIARY_WORDS_MAX as u64);
         let length = 8 * changed.len() as u64;
-        // A `prctl_mm_map` (linux/prctl.h). The break of a program that has not run yet is where it starts.
+        // A `prctl_mm_map` (linux/prctl.h). The program has not run yet, so its break is at the start.
         let words = [
             field(26),
             field(27),
@@ -322,7 +320,7 @@ impl<'a> Program<'a> {
         self.call(libc::SYS_prctl, [set, whole, map, 8 * words.len() as u64, 0, 0])
     }
 
-    /// Finds the auxiliary vector on the stack. Returns where it says where the vDSO is, and all of it.
+    /// Finds the auxiliary vector on the stack. Returns the address of its vDSO entry, and the complete vector.
     fn auxiliary_vector(&mut self) -> Result<(u64, Vec<u64>), Failed> {
         let mut stack = Stack { pid: self.pid, at: self.start.rsp, words: VecDeque::new(), taken: 0 };
         let arguments = stack.take()?;
@@ -359,7 +357,7 @@ impl<'a> Program<'a> {
     fn prepare(&self, number: i64, parameters: [u64; 6]) -> Result<(), Failed> {
         let [rdi, rsi, rdx, r10, r8, r9] = parameters;
         let (rip, rax) = (self.vdso + self.kernel.instruction, number.cast_unsigned());
-        // No system call is under way that the kernel could want to begin anew.
+        // No system call is in progress that the kernel could restart.
         let orig_rax = u64::MAX;
         let registers = Registers { rip, rax, orig_rax, rdi, rsi, rdx, r10, r8, r9, ..self.start };
         ptrace::set_registers(self.pid, &registers)?;
@@ -367,13 +365,13 @@ impl<'a> Program<'a> {
         Ok(())
     }
 
-    /// Makes a system call in the program's place.
+    /// Makes a system call on the program's behalf.
     fn call(&mut self, number: i64, parameters: [u64; 6]) -> Result<i64, Failed> {
         self.prepare(number, parameters)?;
         self.stepped()
     }
 
-    /// Waits until a step has ended, and returns the result of the system call.
+    /// Waits for the end of a step, and returns the result of the system call.
     fn stepped(&mut self) -> Result<i64, Failed> {
         loop {
             let Some((_, status)) = process::wait(self.pid, true) else { return Err(Failed::Gone(0)) };
@@ -383,7 +381,7 @@ impl<'a> Program<'a> {
         }
     }
 
-    /// Returns whether a stop ends a step. If not, the program takes the step again.
+    /// Returns whether a stop ends a step. If not, the step is repeated.
     fn has_stepped(&mut self, status: i32) -> Result<bool, Failed> {
         if libc::WIFCONTINUED(status) {
             return Ok(false);
@@ -410,7 +408,7 @@ fn done(what: &'static str, result: i64) -> Result<u64, Failed> {
     })
 }
 
-/// The words of a stack, from its top on, read to the end of a page at a time.
+/// The words of a stack from its top, read in chunks up to a page boundary.
 struct Stack {
     pid: i32,
     at: u64,
@@ -435,13 +433,13 @@ impl Stack {
         self.words.pop_front().ok_or(Failed::NotOn(Reason::NoVdso))
     }
 
-    /// Returns where the next word is.
+    /// Returns the address of the next word.
     fn place(&self) -> u64 {
         self.at - 8 * self.words.len() as u64
     }
 }
 
-/// Returns the fields of `/proc/PID/stat` from the third on, which are numbers but for the state.
+/// Returns the fields of `/proc/PID/stat` from the third on. All are numbers except the state.
 fn stat_fields(pid: i32) -> io::Result<Vec<u64>> {
     let text = std::fs::read_to_string(format!("/proc/{pid}/stat"))?;
     let rest = text.rfind(')').map_or("", |end| &text[end + 1..]);

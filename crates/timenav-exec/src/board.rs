@@ -1,4 +1,4 @@
-//! The clock that programs see: the page that they map, and its newest state.
+//! The clock that programs see: the shared page, and its current state.
 
 use std::io;
 use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
@@ -14,21 +14,21 @@ use crate::kernel::mapping::SharedWords;
 use crate::kernel::process::{boot_now, tai_offset};
 use crate::page::{END_SECONDS, MAGIC, Moment, PAGE_BYTES, Slot, VERSION, text_words, words};
 
-/// What the page is called in `/proc/PID/maps` of each program that has it.
+/// The name of the page in `/proc/PID/maps`.
 pub(crate) const PAGE_NAME: &str = "timenav-clock";
 
 /// The clock page of one `timenav exec`, and the code that reads it in the programs.
 ///
-/// Both are in one file without a name, which is sealed: no program can change or shorten it. Where programs load a
-/// library, the page is a file in the folder of the run.
+/// Both are in one anonymous sealed file: no program can change or truncate it. If programs load a library, the page is
+/// a file in the folder of the run instead.
 pub struct Board {
     words: SharedWords,
-    /// For programs, which can only read by it.
+    /// Read-only, for programs.
     file: OwnedFd,
     /// Wakes the supervisor after a change.
     changed: OwnedFd,
     slot: Mutex<Slot>,
-    /// How many changes the supervisor has seen, and looked after whatever waits for a date.
+    /// The number of changes that the supervisor has processed, including sleeps and timers.
     looked: Mutex<u64>,
     looking: Condvar,
 }
@@ -43,7 +43,7 @@ impl Board {
         Self::with_image(texts, first, &image)
     }
 
-    /// Creates a page in a file of at least that size. `readable` is the same file, opened for reading only.
+    /// Creates a page in a file, which must be at least as large. `readable` is the same file, opened read-only.
     pub(crate) fn in_file(
         writable: BorrowedFd<'_>,
         readable: OwnedFd,
@@ -62,7 +62,7 @@ impl Board {
 
     fn with_image(texts: (&str, &str), first: Slot, image: &[u8]) -> io::Result<Self> {
         let flags = MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING;
-        // Kernels before 6.3 do not know that a file is never to be executed as a program.
+        // Kernels before 6.3 do not support marking a file as never executable.
         let file = rustix::fs::memfd_create(PAGE_NAME, flags | MemfdFlags::NOEXEC_SEAL)
             .or_else(|_| rustix::fs::memfd_create(PAGE_NAME, flags))?;
         rustix::fs::ftruncate(&file, (PAGE_BYTES + IMAGE_BYTES_MAX) as u64)?;
@@ -73,7 +73,7 @@ impl Board {
         let path = format!("/proc/self/fd/{}", std::os::fd::AsRawFd::as_raw_fd(&file));
         let readable = rustix::fs::open(path, OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty())?;
         let board = Self::in_file(file.as_fd(), readable, texts, first)?;
-        // After it was mapped for writing, which nobody else can do from here on.
+        // Sealed after mapping it for writing, which is impossible from here on.
         let seals = SealFlags::FUTURE_WRITE | SealFlags::SHRINK | SealFlags::GROW | SealFlags::SEAL;
         rustix::fs::fcntl_add_seals(&file, seals)?;
         Ok(board)
@@ -98,17 +98,17 @@ impl Board {
         }
     }
 
-    /// Shows another state of the clock to all programs.
+    /// Publishes another state of the clock to all programs.
     pub fn change(&self, slot: Slot) {
         self.write(slot);
-        // It only counts; where nobody has looked yet, it is readable already.
+        // This only wakes the supervisor. If its counter is full, the descriptor is readable already.
         let _ = rustix::io::write(&self.changed, &1_u64.to_ne_bytes());
     }
 
     fn write(&self, slot: Slot) {
         let mut newest = self.slot.lock().unwrap_or_else(PoisonError::into_inner);
-        // Readers look at the slot that the lowest bit names, and only then whether the number is still the same. So
-        // the other one is filled, and then named.
+        // Readers use the slot selected by the lowest bit, and then check that the number is unchanged. So the other
+        // slot is written first, and then selected.
         let changes = self.word(words::CHANGES).load(Ordering::Relaxed) + 1;
         let first = words::SLOTS[usize::from(changes & 1 == 1)];
         fence(Ordering::Release);
@@ -119,20 +119,20 @@ impl Board {
         *newest = slot;
     }
 
-    /// Notes that the service has said something.
+    /// Records that the service responded.
     pub fn heard(&self) {
         self.word(words::HEARD).store(nanos(boot_now()), Ordering::Relaxed);
         self.word(words::UNCONFIRMED).store(0, Ordering::Relaxed);
     }
 
-    /// Notes that the service can no longer be heard. Programs go on with the last state.
+    /// Records that the service is unreachable. Programs continue with the last state.
     pub fn lost(&self) {
         let now = nanos(boot_now()).max(1);
         let _ = self.word(words::UNCONFIRMED).compare_exchange(0, now, Ordering::Relaxed, Ordering::Relaxed);
     }
 
-    /// Waits until the supervisor has looked again at sleeps and timers after the last change, so that whatever waits for
-    /// a date goes by it. Returns whether it has within that time.
+    /// Waits until the supervisor has adjusted sleeps and timers to the last change. Returns whether it has within that
+    /// time.
     #[must_use]
     pub fn settle(&self, patience: Duration) -> bool {
         let changes = self.changes();
@@ -141,12 +141,12 @@ impl Board {
         *waited.unwrap_or_else(PoisonError::into_inner).0 >= changes
     }
 
-    /// Returns how many changes there were.
+    /// Returns the number of changes.
     pub(crate) fn changes(&self) -> u64 {
         self.word(words::CHANGES).load(Ordering::Relaxed)
     }
 
-    /// Notes that whatever waits for a date goes by that many changes.
+    /// Records that sleeps and timers are adjusted to that many changes.
     pub(crate) fn looked_at(&self, changes: u64) {
         let mut looked = self.looked.lock().unwrap_or_else(PoisonError::into_inner);
         if *looked < changes {
@@ -155,7 +155,7 @@ impl Board {
         }
     }
 
-    /// Returns the newest state.
+    /// Returns the current state.
     #[must_use]
     pub fn slot(&self) -> Slot {
         *self.slot.lock().unwrap_or_else(PoisonError::into_inner)
@@ -179,7 +179,7 @@ impl Board {
     }
 }
 
-/// Returns nanoseconds of the boot clock, of which 64 bits last for 584 years.
+/// Returns nanoseconds of the boot clock; 64 bits are sufficient for 584 years.
 fn nanos(boot: Moment) -> u64 {
     u64::try_from(boot.nanos_in_all()).unwrap_or_default()
 }
@@ -281,7 +281,7 @@ mod tests {
         let board = Board::with_image(("main", "http://x"), slot(1), &[0; 8]).unwrap();
         assert!(rustix::io::write(board.file(), b"x").is_err());
         let path = format!("/proc/self/fd/{}", std::os::fd::AsRawFd::as_raw_fd(&board.file()));
-        // Root may open it for writing; the seal holds.
+        // Root may open it for writing, but the seal prevents changes.
         if let Ok(again) = rustix::fs::open(path, OFlags::RDWR, Mode::empty()) {
             assert!(rustix::io::write(&again, b"x").is_err());
             assert!(rustix::fs::ftruncate(&again, 0).is_err());

@@ -1,14 +1,14 @@
-//! Which system calls are reported to the supervisor, and which are refused.
+//! Which system calls are reported to the supervisor, and which are rejected.
 //!
-//! The rules are instructions of the kernel, for a listener or for a tracer. Where the kernel takes no filter, a tracer
-//! follows them itself ([`verdict`]).
+//! The rules are seccomp instructions, for a listener or for a tracer. If the kernel does not accept a filter, the
+//! tracer evaluates them itself ([`verdict`]).
 
 use crate::kernel::seccomp::Instruction;
 
 /// What happens to a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Verdict {
-    /// It goes on to the kernel.
+    /// It continues in the kernel.
     Allow,
     /// It is reported to the supervisor.
     Report,
@@ -17,31 +17,31 @@ pub(crate) enum Verdict {
 }
 
 const REPORTED: u32 = libc::SECCOMP_RET_USER_NOTIF;
-/// Where the parts of `struct seccomp_data` are.
+/// Offsets in `struct seccomp_data`.
 const NUMBER_AT: u32 = 0;
 const ARCHITECTURE_AT: u32 = 4;
 const PARAMETERS_AT: u32 = 16;
 /// `AUDIT_ARCH_X86_64` and `AUDIT_ARCH_I386`.
 pub(crate) const X86_64: u32 = 0xc000_003e;
 pub(crate) const I386: u32 = 0x4000_0003;
-/// System calls of 64-bit programs with 32-bit pointers have this bit.
+/// Flag of system calls of 64-bit programs with 32-bit pointers.
 const X32: u32 = 0x4000_0000;
-/// The clocks that are virtual: realtime, its alarm, and atomic time. The coarse one can be read and not slept on.
+/// The virtual clocks: realtime, its alarm, and TAI. The coarse one can be read but not slept on.
 const CLOCKS: [u32; 3] = [0, 8, 11];
 const COARSE: u32 = 5;
 /// `TIMER_ABSTIME`, and `TFD_TIMER_ABSTIME`.
 const ABSOLUTE: u32 = 1;
 /// `futex_wait` of Linux 6.7.
 pub(crate) const SYS_FUTEX_WAIT: libc::c_long = 455;
-/// The commands of `futex` that wait for as long as a flag says by which clock, and the one that knows realtime only.
+/// The `futex` commands with a timeout on a clock selected by a flag, and the one that only supports realtime.
 const FUTEX_WAITS: [u32; 3] = [9, 11, 13];
 const FUTEX_LOCK_PI: u32 = 6;
 const FUTEX_COMMAND: u32 = 127;
 const FUTEX_REALTIME: u32 = 256;
-/// What the image puts into the last parameter of a call that is to pass: `OURS` in `image/image.c`.
+/// Marks calls of the image in their last parameter, so that they pass: `OURS` in `image/image.c`.
 const OURS: [u32; 2] = [0x6e61_7632, 0x7469_6d65];
 
-/// `CLONE_UNTRACED`: what is started so is out of a tracer's reach.
+/// `CLONE_UNTRACED`: a child started with it escapes a tracer.
 pub(crate) const UNTRACED: u32 = 0x0080_0000;
 
 /// Returns the filter for a listener.
@@ -49,11 +49,11 @@ pub(crate) fn filter() -> Vec<Instruction> {
     around(wide_calls(Vec::new()))
 }
 
-/// Returns the filter for a tracer, who has to know of what would get out of its reach too.
+/// Returns the filter for a tracer, which must also see calls that would escape it.
 pub(crate) fn filter_for_tracer() -> Vec<Instruction> {
     let untraced = vec![load(parameter(0)), jump_if_any(UNTRACED, 0, 1), end(Verdict::Report), end(Verdict::Allow)];
     let mut more = rule(number(libc::SYS_clone), untraced);
-    // Its flags are in memory, which no filter reads.
+    // Its flags are in memory, which filters cannot read.
     more.extend(rule(number(libc::SYS_clone3), vec![end(Verdict::Report)]));
     let mut filter = around(wide_calls(more));
     for instruction in filter.iter_mut().filter(|it| u32::from(it.code) == END && it.k == REPORTED) {
@@ -67,7 +67,7 @@ pub(crate) fn nothing() -> Vec<Instruction> {
     vec![end(Verdict::Allow)]
 }
 
-/// Returns what happens to a call under a filter, as the kernel would decide.
+/// Evaluates a filter for a call, as the kernel would.
 pub(crate) fn verdict(filter: &[Instruction], architecture: u32, number: u32, parameters: &[u64; 6]) -> Verdict {
     let (mut at, mut value) = (0, 0);
     while let Some(Instruction { code, jt, jf, k }) = filter.get(at).copied() {
@@ -78,14 +78,14 @@ pub(crate) fn verdict(filter: &[Instruction], architecture: u32, number: u32, pa
             LOAD => value = loaded(k, architecture, number, parameters),
             JUMP_IF_EQUAL => at += goes(value == k),
             JUMP_IF_ANY => at += goes(value & k != 0),
-            // The only other instruction there is.
+            // The only remaining instruction.
             _ => value &= k,
         }
     }
     Verdict::Allow
 }
 
-/// Returns what an instruction loads of a call: its number, its architecture, or half of a parameter.
+/// Returns what an instruction loads from a call: its number, its architecture, or half of a parameter.
 fn loaded(at: u32, architecture: u32, number: u32, parameters: &[u64; 6]) -> u32 {
     let index = usize::try_from(at.saturating_sub(PARAMETERS_AT) / 8).unwrap_or(usize::MAX);
     let parameter = parameters.get(index).copied().unwrap_or_default();
@@ -110,12 +110,12 @@ fn around(wide: Vec<Instruction>) -> Vec<Instruction> {
     let length = u8::try_from(narrow.len()).unwrap_or(u8::MAX);
     filter.extend([jump_if_equal(X86_64, length + 1, 0), jump_if_equal(I386, 0, length)]);
     filter.extend(narrow);
-    // Another architecture ends up here too: none of its numbers is known.
+    // Other architectures also get here. None of their numbers is known.
     filter.extend(wide);
     filter
 }
 
-/// Returns what a 32-bit program may do. It has host time, but what it starts may be put on the clock.
+/// Returns the rules for 32-bit programs. These have host time, but programs that they execute can be put on the clock.
 fn narrow_calls() -> Vec<Instruction> {
     let mut calls = vec![load(NUMBER_AT)];
     for (number, verdict) in [
@@ -143,7 +143,7 @@ fn number(number: libc::c_long) -> u32 {
 
 fn wide_calls(more: Vec<Instruction>) -> Vec<Instruction> {
     let mut calls = vec![load(NUMBER_AT)];
-    // Programs make this one most often.
+    // The most frequent call comes first.
     calls.extend(rule(number(libc::SYS_futex), futex()));
     for (number, verdict) in [
         (number(libc::SYS_execve), Verdict::Report),
@@ -178,7 +178,7 @@ fn wide_calls(more: Vec<Instruction>) -> Vec<Instruction> {
     calls
 }
 
-/// Reports waits until a moment of realtime. Those without a timeout have the flag too, and are not reported.
+/// Reports waits with a realtime deadline. Waits without a timeout have the flag too, and are not reported.
 fn futex() -> Vec<Instruction> {
     let lock = [let_ours_pass(), report_pointer(3)].concat();
     let length = u8::try_from(lock.len()).unwrap_or(u8::MAX);
@@ -192,7 +192,7 @@ fn futex() -> Vec<Instruction> {
     body
 }
 
-/// Lets a call pass that the image makes in a program's place.
+/// Lets calls of the image pass.
 fn let_ours_pass() -> Vec<Instruction> {
     vec![
         load(parameter(5)),
@@ -203,7 +203,7 @@ fn let_ours_pass() -> Vec<Instruction> {
     ]
 }
 
-/// Reports a call whose parameter points somewhere, and allows it otherwise. Pointers have two halves.
+/// Reports a call if a parameter is not a null pointer, and allows it otherwise. Pointers have two halves.
 fn report_pointer(index: u32) -> Vec<Instruction> {
     vec![
         load(parameter(index)),
@@ -215,13 +215,13 @@ fn report_pointer(index: u32) -> Vec<Instruction> {
     ]
 }
 
-/// Returns the instructions for one call. They end it whichever way they go.
+/// Returns the instructions for one call. All paths in `body` must end the evaluation.
 fn rule(number: u32, body: Vec<Instruction>) -> Vec<Instruction> {
     let length = u8::try_from(body.len()).unwrap_or(u8::MAX);
     std::iter::once(jump_if_equal(number, 0, length)).chain(body).collect()
 }
 
-/// Reports a call whose first parameter is one of these clocks.
+/// Reports a call if its first parameter is one of these clocks.
 fn report_clocks(clocks: &[u32]) -> Vec<Instruction> {
     let mut body = vec![load(parameter(0))];
     for clock in clocks {
@@ -231,7 +231,7 @@ fn report_clocks(clocks: &[u32]) -> Vec<Instruction> {
     body
 }
 
-/// Returns where the lower half of a parameter is. Clocks and flags are no longer.
+/// Returns the offset of the lower half of a parameter. Clocks and flags are not longer.
 const fn parameter(index: u32) -> u32 {
     PARAMETERS_AT + index * 8
 }

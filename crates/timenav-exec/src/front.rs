@@ -1,6 +1,7 @@
-//! The process that was called: it stands for the first program, as its exit code, its stops and its signals.
+//! The front process, which was called by the user. It represents the first program, with its exit code, stops and
+//! signals.
 //!
-//! The supervisor is another process, which stays when the first program has ended and others have not.
+//! The supervisor is another process, which remains after the first program has ended if others have not.
 
 use std::os::fd::OwnedFd;
 
@@ -9,36 +10,36 @@ use rustix::process::{Resource, Rlimit, setrlimit};
 
 use crate::kernel::process::{self, Arrived, Signals};
 
-/// What the supervisor tells.
+/// Messages of the supervisor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Told {
     /// The first program was started, with this id.
     Started,
-    /// It has stopped by this signal.
+    /// The first program was stopped by this signal.
     Stopped,
-    /// Somebody has continued it.
+    /// The first program was continued.
     Continued,
-    /// It has ended, with this status.
+    /// The first program has ended, with this status.
     Ended,
     /// All programs end if the supervisor does.
     Bound,
-    /// Programs need no supervisor to start others on the clock.
+    /// Programs can start others on the clock without a supervisor.
     Loaded,
 }
 
-/// The last signal of realtime.
+/// The last realtime signal.
 const LAST_SIGNAL: i32 = 64;
-/// What is said where the supervisor has ended before the programs.
+/// Reported if the supervisor ends before the programs.
 const UNSUPERVISED: &str = "the supervisor has ended; programs keep the last clock, which nothing moves any more, \
                             and can start no other program";
 const LOADED: &str = "the supervisor has ended; programs, and those that they start, keep the last clock, which \
                       nothing moves any more";
 const BOUND: &str = "the supervisor has ended, and the programs with it: this system has nothing that would keep what \
                      they start off host time";
-/// How many parents are looked at to find out whether a signal came from the programs themselves.
+/// How many ancestors are searched to find out whether a signal came from one of the programs.
 const PARENTS_MAX: usize = 64;
 
-/// Tells the front something.
+/// Sends a message to the front.
 pub(crate) fn send(front: &OwnedFd, what: Told, value: i32) {
     let kind: i32 = match what {
         Told::Started => 1,
@@ -68,8 +69,8 @@ fn receive(from: &OwnedFd) -> Option<(Told, i32)> {
     (count == bytes.len()).then_some((told, value))
 }
 
-/// The signals that the front heeds, all of which are blocked from now on, and those that were blocked before. Nobody can
-/// block SIGKILL and SIGSTOP; those that tell a fault of the front itself end it all the same.
+/// Blocks the signals that the front handles. Returns them, and the signals that were blocked before. SIGKILL and
+/// SIGSTOP cannot be blocked, and faults of the front itself still end it.
 pub(crate) fn block_signals() -> (Signals, Signals) {
     process::reset(libc::SIGCHLD);
     let heeded: Vec<i32> = (1..=LAST_SIGNAL).filter(|it| ![libc::SIGKILL, libc::SIGSTOP].contains(it)).collect();
@@ -77,7 +78,7 @@ pub(crate) fn block_signals() -> (Signals, Signals) {
     (heeded, heeded.block())
 }
 
-/// The process that was called.
+/// The front process.
 pub struct Front {
     pub(crate) supervisor: i32,
     pub(crate) socket: OwnedFd,
@@ -85,7 +86,7 @@ pub struct Front {
 }
 
 impl Front {
-    /// Waits for the first program, and ends as it did. Passes on signals, and stops when it stops.
+    /// Waits for the first program, and ends in the same way. Forwards signals, and stops when the program stops.
     pub fn wait(self, report: &dyn Fn(&str)) -> ! {
         let mut program = None;
         let mut is_supervised = true;
@@ -112,7 +113,7 @@ impl Front {
                 if !is_supervised {
                     let status = process::wait(self.supervisor, true).map_or(0, |(_, status)| status);
                     if program.is_none() {
-                        // It never came to a program, and has said why.
+                        // The program was never started, and the reason has been reported.
                         end_as(status);
                     }
                     report(unsupervised);
@@ -122,7 +123,7 @@ impl Front {
                 while let Some(arrived) = process::arrived(&self.signals) {
                     pass_on(pid, arrived);
                 }
-                // Without a supervisor its children are ours.
+                // Without a supervisor its children become ours.
                 while !is_supervised && let Some((ended, status)) = process::wait(-1, false) {
                     if ended == pid && libc::WIFSTOPPED(status) {
                         stop(libc::WSTOPSIG(status), || false);
@@ -131,7 +132,7 @@ impl Front {
                     }
                 }
             } else if is_supervised {
-                // A signal before there is a program ends the supervisor, which is asked to.
+                // A signal before the program has started is forwarded to the supervisor, to end it.
                 while let Some(arrived) = process::arrived(&self.signals) {
                     if is_meant(arrived) {
                         process::kill(self.supervisor, arrived.signal);
@@ -142,7 +143,7 @@ impl Front {
     }
 }
 
-/// Passes on a signal that was meant for the program.
+/// Forwards a signal that was meant for the program.
 fn pass_on(program: i32, arrived: Arrived) {
     if is_meant(arrived) {
         process::kill(program, arrived.signal);
@@ -151,20 +152,20 @@ fn pass_on(program: i32, arrived: Arrived) {
 
 /// Returns whether a signal was meant for the program.
 ///
-/// What a key of the terminal sends, all processes in the foreground get; and what a program sends to its whole group, it
-/// has sent to the program too.
+/// Signals of terminal keys reach all processes in the foreground, and signals that a program sends to its group reach
+/// the program too.
 fn is_meant(Arrived { signal, is_sent, sender }: Arrived) -> bool {
     match signal {
         libc::SIGCHLD => false,
-        // A timer that was set before the program was executed is its own; and of a terminal that is hung up, the first
-        // process of a session alone is told.
+        // A timer that was set before the program was executed belongs to it. A hangup of the terminal is only sent to
+        // the first process of a session.
         libc::SIGALRM if !is_sent => true,
         libc::SIGHUP if !is_sent => rustix::process::getsid(None).is_ok_and(|it| it == rustix::process::getpid()),
         _ => is_sent && sender != std::process::id().cast_signed() && !is_one_of_ours(sender),
     }
 }
 
-/// Returns whether a process descends from this one.
+/// Returns whether a process is a descendant of this one.
 pub(crate) fn is_one_of_ours(mut pid: i32) -> bool {
     let own = std::process::id().cast_signed();
     for _ in 0..PARENTS_MAX {
@@ -182,11 +183,11 @@ fn parent(pid: i32) -> Option<i32> {
     text[text.rfind(')')? + 1..].split_whitespace().nth(1)?.parse().ok()
 }
 
-/// Stops as the program did, so that a shell has its terminal back. The supervisor continues this process when somebody
-/// continues the program.
+/// Stops like the program did, so that a shell gets its terminal back. The supervisor continues this process when the
+/// program is continued.
 ///
-/// The signal is one that does nothing where no shell is there to continue anybody. A program that goes on already is
-/// noticed while the signal is pending: whoever continues this process from then on takes the signal away.
+/// The signal has no effect if there is no shell that could continue the process. If the program has already been
+/// continued, this is noticed while the signal is pending: continuing this process from then on discards the signal.
 fn stop(signal: i32, goes_on: impl FnOnce() -> bool) {
     let signal = if signal == libc::SIGSTOP { libc::SIGTSTP } else { signal };
     if matches!(signal, libc::SIGTSTP | libc::SIGTTIN | libc::SIGTTOU) {
@@ -194,20 +195,21 @@ fn stop(signal: i32, goes_on: impl FnOnce() -> bool) {
     }
 }
 
-/// Returns whether the supervisor has told more than that the program has stopped: that it goes on, or has ended.
+/// Returns whether the supervisor has sent another message after the stop: that the program was continued, or has
+/// ended.
 fn is_told_more(socket: &OwnedFd) -> bool {
     let now = rustix::event::Timespec { tv_sec: 0, tv_nsec: 0 };
     rustix::event::poll(&mut [PollFd::new(socket, PollFlags::IN)], Some(&now)).is_ok_and(|count| count > 0)
 }
 
-/// Ends as a process did: with its exit code, or by its signal.
+/// Ends like a process did: with its exit code, or by its signal.
 fn end_as(status: i32) -> ! {
     if libc::WIFSIGNALED(status) {
         let signal = libc::WTERMSIG(status);
-        // The program has left a core file if it was to leave one.
+        // The program has already written a core file, if enabled.
         let _ = setrlimit(Resource::Core, Rlimit { current: Some(0), maximum: Some(0) });
         process::raise_unblocked(signal);
-        // The signal does not end a process, or is blocked for good: as shells tell it.
+        // The signal does not end a process, or cannot be unblocked. Shells report it in this way.
         std::process::exit(128 + signal);
     }
     std::process::exit(libc::WEXITSTATUS(status))

@@ -1,4 +1,4 @@
-//! What would be done with a command, and why: looks at the file, and starts nothing.
+//! Predicts how a command would be run, and why. Reads the file, and starts nothing.
 
 use std::ffi::OsStr;
 use std::fs::{File, Metadata};
@@ -7,67 +7,65 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::{FileExt as _, MetadataExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 
-/// How much of a file is looked at: the headers of a program, or the first line of a script.
+/// How much of a file is read: the headers of a program, or the first line of a script.
 const HEAD_BYTES: usize = 4096;
-/// What programs begin with.
+/// The magic number of programs.
 const ELF: &[u8] = b"\x7fELF";
-/// How many segments of a program are looked at.
+/// How many segments of a program are examined.
 const SEGMENTS_MAX: usize = 64;
-/// How many scripts may interpret each other (Linux allows as many).
+/// How many interpreters may be chained (the same limit as Linux).
 const INTERPRETERS_MAX: usize = 5;
 
-/// What a file is.
+/// The type of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// A 64-bit program of this processor that is linked when it starts.
+    /// A dynamically linked 64-bit program for this processor.
     Dynamic,
-    /// A 64-bit program of this processor that needs nothing else.
+    /// A statically linked 64-bit program for this processor.
     Static,
-    /// A 32-bit program.
     Narrow,
-    /// A program of another processor.
+    /// A program for another processor.
     Foreign,
-    /// No program and no script.
+    /// Neither a program nor a script.
     Unknown,
 }
 
-/// What was found.
+/// The result of an inspection.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Inspection {
-    /// The file that is executed.
+    /// The executed file.
     pub path: PathBuf,
-    /// The programs that interpret it, each the next one's.
+    /// The chain of interpreters, each running the previous one.
     pub interpreters: Vec<PathBuf>,
-    /// What the last of them is.
+    /// The type of the last of them.
     pub kind: Kind,
-    /// Whether it would run with the rights of its owner, its group, or a capability.
+    /// Whether it would run with the rights of its owner or group, or with a capability.
     pub gains_rights: bool,
     /// Whether it is written in Go.
     pub is_go: bool,
 }
 
-/// Why a library is not loaded into a program, or is of no use there.
+/// Why a program does not load a library, or ignores it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum OutOfReach {
-    /// It is linked with all that it needs.
+    /// It is statically linked.
     #[error("it is linked statically, and loads no library")]
     Static,
-    /// It asks by itself.
+    /// It makes system calls without the C library.
     #[error("it is written in Go, and asks the kernel without a C library")]
     Go,
-    /// It is a 32-bit program.
     #[error("it is a 32-bit program")]
     Narrow,
-    /// Its file gives it rights.
+    /// Its file grants rights.
     #[error("its file gives it rights, and such a program loads no library that somebody else names")]
     Rights,
-    /// The folder of the run is not there.
+    /// The folder of the run does not exist there.
     #[error("it is executed where the library cannot be seen, as in a chroot")]
     Hidden,
 }
 
 impl OutOfReach {
-    /// Returns the one with a number of the library (`enum reach` in `preload/preload.h`).
+    /// Returns the reason for a number of the library (`enum reach` in `preload/preload.h`).
     #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
     pub(crate) const fn numbered(number: i64) -> Option<Self> {
         match number {
@@ -88,8 +86,8 @@ impl Inspection {
         matches!(self.kind, Kind::Dynamic | Kind::Static)
     }
 
-    /// Returns why a library would not put it on the clock; `None` if it would. `loses_rights` says that programs do
-    /// not get the rights of their files here, as in a container.
+    /// Returns why a library would not put it on the clock; `None` if it would. With `loses_rights`, programs do not
+    /// gain the rights of their files, as in a container.
     #[must_use]
     pub const fn out_of_reach(&self, loses_rights: bool) -> Option<OutOfReach> {
         match self.kind {
@@ -102,10 +100,10 @@ impl Inspection {
     }
 }
 
-/// Looks at a command. `path` is the list of folders in which a name without a slash is looked for.
+/// Inspects a command. `path` is the list of folders in which a name without a slash is searched.
 ///
 /// # Errors
-/// There is no such file that can be executed.
+/// There is no such executable file.
 pub fn inspect(command: &OsStr, path: &OsStr) -> std::io::Result<Inspection> {
     let file = find(command, path)?;
     let mut gains_rights = false;
@@ -146,7 +144,7 @@ fn head(path: &Path) -> std::io::Result<Vec<u8>> {
     Ok(head)
 }
 
-/// Returns the program that a script names on its first line.
+/// Returns the interpreter on the first line of a script.
 fn interpreter(head: &[u8]) -> Option<PathBuf> {
     let line = head.strip_prefix(b"#!")?.split(|byte| *byte == b'\n').next()?;
     let word = line.split(|byte| matches!(byte, b' ' | b'\t')).find(|word| !word.is_empty())?;
@@ -158,7 +156,7 @@ fn kind(head: &[u8]) -> Kind {
     match (head.starts_with(ELF), class, machine) {
         (true, Some(1), 3 | 62) => Kind::Narrow,
         (true, Some(2), 62) => {
-            // PT_INTERP: the program that links it.
+            // PT_INTERP: the dynamic linker.
             if segments(head).any(|at| number(head, at, 4) == 3) { Kind::Dynamic } else { Kind::Static }
         }
         (true, ..) => Kind::Foreign,
@@ -166,19 +164,19 @@ fn kind(head: &[u8]) -> Kind {
     }
 }
 
-/// Returns the number of so many bytes at a place of a file; 0 beyond its end.
+/// Returns the number of `count` bytes at a position; 0 beyond the end.
 fn number(bytes: &[u8], at: usize, count: usize) -> usize {
     let bytes = at.checked_add(count).and_then(|end| bytes.get(at..end)).unwrap_or_default();
     bytes.iter().rev().fold(0, |all, byte| all << 8 | usize::from(*byte))
 }
 
-/// Returns where the headers of the segments of a 64-bit program are.
+/// Returns the offsets of the segment headers of a 64-bit program.
 fn segments(head: &[u8]) -> impl Iterator<Item = usize> {
     let table = number(head, 32, 8);
     (0..number(head, 56, 2).min(SEGMENTS_MAX)).map(move |index| table.saturating_add(index * 56))
 }
 
-/// Returns whether one of the notes of a program is by the linker of Go.
+/// Returns whether a program has a note by the Go linker.
 fn is_go(path: &Path, head: &[u8]) -> bool {
     let Ok(file) = File::open(path) else { return false };
     // PT_NOTE.
@@ -202,7 +200,7 @@ fn has_note_of_go(notes: &[u8]) -> bool {
     false
 }
 
-/// Returns whether a program runs with more rights than who starts it.
+/// Returns whether a program runs with more rights than its caller.
 fn gains(path: &Path) -> bool {
     let Ok(data) = std::fs::metadata(path) else { return false };
     let (is_owners, is_groups) = (data.mode() & 0o4000 != 0, data.mode() & 0o2010 == 0o2010);
@@ -279,7 +277,7 @@ mod tests {
             std::fs::set_permissions(&path, std::fs::Permissions::from_mode(mode)).unwrap();
             inspect(path.as_os_str(), OsStr::new("")).unwrap()
         };
-        // A note of Go behind the header, in the place of the interpreter.
+        // A Go note after the header, in place of the interpreter.
         let mut go = elf(2, 62, 4);
         (go[64 + 8], go[64 + 32]) = (180, 20);
         go[180..200].copy_from_slice(b"\x04\0\0\0\x04\0\0\0\x04\0\0\0Go\0\0abcd");

@@ -1,13 +1,13 @@
-//! Programs of any language on a virtual clock: a vDSO of our own, put in place at each `execve`.
+//! Runs programs in any language on a virtual clock, by replacing the vDSO at each `execve`.
 //!
-//! A run consists of two processes beside the programs. The *front* is the one that was called, and stands for the
-//! first program: its exit code, its stops, its signals. The *supervisor* answers what the programs' seccomp filter
-//! reports. For the length of one `execve` it attaches to the thread, maps the clock page and an image that reads it,
-//! and says on the new program's stack that the vDSO is there. Between two `execve` nothing is traced. Where the kernel
-//! has no listener, the supervisor traces the programs for as long as they run, and does the same at each `execve`.
-//! Where it may do neither, programs load a library ([`ways`]).
+//! A run consists of two processes in addition to the programs. The *front* is the process that was called, and
+//! represents the first program: its exit code, stops and signals. The *supervisor* answers the calls that the
+//! programs' seccomp filter reports. During an `execve` it attaches to the thread, maps the clock page and an image
+//! that reads it, and sets the vDSO address on the new program's stack. Between two `execve` nothing is traced. If the
+//! kernel has no listener, the supervisor traces the programs for as long as they run, and does the same at each
+//! `execve`. If neither is permitted, programs load a library ([`ways`]).
 //!
-//! It works on Linux, on x86-64. Elsewhere there is [`page`] alone, and a refusal.
+//! Supported on Linux on x86-64. Elsewhere only [`page`] is available, and runs are rejected.
 
 #[cfg_attr(
     not(all(target_os = "linux", target_arch = "x86_64")),
@@ -66,13 +66,13 @@ pub use linux::{Chosen, Half, Plan, Run, choose, divide};
 /// Why no program was started.
 #[derive(Debug, thiserror::Error)]
 pub enum Refused {
-    /// Another run has put this process on its clock.
+    /// This process is already on the clock of another run.
     #[error(
         "this process is on the clock of another `timenav exec`, and a program can be on one clock only; start the \
          command without a second `timenav exec`, or start both from outside"
     )]
     Nested,
-    /// The kernel does not report system calls to a listener, and no other way was to be gone.
+    /// The kernel does not report system calls to a listener, and no other way was permitted.
     #[error(
         "--via exec: this system lets no supervisor listen to system calls (seccomp listeners: {}); leave --via out to \
          have programs traced instead, or run timenav exec on Linux 5.9 or later, in a container whose profile allows \
@@ -80,7 +80,7 @@ pub enum Refused {
         error_text(*.0)
     )]
     NoListener(i32),
-    /// No process may trace another.
+    /// Processes may not trace each other.
     #[error(
         "this system does not let timenav trace the programs that it starts (ptrace: {}), which --via exec and --via \
          trace need; leave --via out to have programs load a library instead, or allow it: with --cap-add SYS_PTRACE \
@@ -89,7 +89,7 @@ pub enum Refused {
         error_text(*.0)
     )]
     NoTracing(i32),
-    /// Programs can load a library from nowhere, and no other way was to be gone.
+    /// Programs cannot load a library from any folder, and there is no other way.
     #[error(
         "programs can load the library with the clock from no folder: {} may not be written to, or nothing in it may \
          be executed ({}); name one in TMPDIR",
@@ -99,13 +99,12 @@ pub enum Refused {
     NoFolder {
         /// The folders that were tried.
         folders: Vec<String>,
-        /// What the last of them said, as a number of the kernel.
+        /// The error of the last one.
         error: i32,
     },
     /// The vDSO of the kernel cannot be read.
     #[error("the vDSO of this kernel cannot be read; if the kernel was started with vdso=0, start it without")]
     NoVdso,
-    /// Something else.
     #[error("the program cannot be started: {0}")]
     Start(std::io::Error),
 }
@@ -116,7 +115,7 @@ impl From<std::io::Error> for Refused {
     }
 }
 
-/// Returns the name of an error of the kernel, for a sentence.
+/// Returns the text of a kernel error, for messages.
 pub(crate) fn error_text(error: i32) -> String {
     let text = std::io::Error::from_raw_os_error(error).to_string();
     text.split(" (os error").next().unwrap_or_default().to_owned()

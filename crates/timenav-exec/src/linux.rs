@@ -1,4 +1,4 @@
-//! A run of `timenav exec`: the process is divided, the supervisor starts the program, and the front waits for it.
+//! A run of `timenav exec`: the process is forked, the supervisor starts the program, and the front waits for it.
 
 use std::ffi::OsString;
 use std::io;
@@ -23,31 +23,30 @@ use crate::supervisor::Supervisor;
 use crate::tracer::Tracer;
 use crate::ways::{Allowed, Obstacle, Via, Way, allowed};
 
-/// One of the two processes that a run consists of.
+/// One of the two processes of a run.
 pub enum Half {
-    /// The one that was called, which has only to wait.
+    /// The original process, which only waits.
     Front(Front),
-    /// The one that supervises.
+    /// The supervisor.
     Supervisor(Run),
 }
 
-/// What is run, and how.
+/// What to run, and how.
 pub struct Plan<'a> {
     /// The program and its arguments.
     pub command: &'a [OsString],
-    /// The clock.
     pub board: Arc<Board>,
-    /// How programs get it.
+    /// How programs get the clock.
     pub chosen: Chosen,
-    /// Why a library does not reach the program, if it does not.
+    /// Why a library does not work for the program, if it does not.
     pub out_of_reach: Option<OutOfReach>,
-    /// Waits until the clock is followed as it is to be when the program begins, for a while at most.
+    /// Waits, up to a limit, until the clock is followed as required before the program starts.
     pub until_followed: &'a dyn Fn(),
-    /// Where sentences for people go.
+    /// Receives messages for humans.
     pub report: &'a dyn Fn(&str),
 }
 
-/// The way that is gone, and what it needs.
+/// The chosen way, and its prerequisites.
 pub struct Chosen {
     allowed: Allowed,
     via: Via,
@@ -58,17 +57,16 @@ pub struct Chosen {
 }
 
 impl Chosen {
-    /// Returns the way.
     #[must_use]
     pub const fn way(&self) -> Way {
         self.way
     }
 
     /// Creates the page of a run, with the name of its timeline, the address of its service, and the first state of the
-    /// clock. What programs load is created with it.
+    /// clock. Also creates the files that programs load.
     ///
     /// # Errors
-    /// The kernel has no sealed memory, or no `/proc`; or there is no room for a file.
+    /// The kernel has no sealed memory, or no `/proc`, or there is no space for a file.
     pub fn board(&mut self, timeline: &str, service: &str, first: Slot) -> io::Result<Board> {
         if self.way != Way::Preload {
             return Board::create((timeline, service), first);
@@ -79,11 +77,11 @@ impl Chosen {
     }
 }
 
-/// Chooses how programs get the clock. Programs that it cannot reach are not started if that is strict. Call it before
-/// there are threads.
+/// Chooses how programs get the clock. With `is_strict`, programs that this does not work for are not started. Must be
+/// called before there are threads.
 ///
 /// # Errors
-/// This system does not allow what was asked for.
+/// This system does not permit the requested way.
 pub fn choose(via: Via, is_strict: bool) -> Result<Chosen, Refused> {
     let allowed = allowed()?;
     let way = allowed.choose(via).map_err(refused)?;
@@ -97,13 +95,13 @@ pub struct Run {
     mask: Signals,
 }
 
-/// Divides this process in two. Call it before there are threads.
+/// Forks this process. Must be called before there are threads.
 ///
 /// # Errors
-/// This process is on the clock of another run; or the kernel says no.
+/// This process is on the clock of another run, or the kernel rejects it.
 pub fn divide() -> Result<Half, Refused> {
     let maps = std::fs::read_to_string("/proc/self/maps").map_err(Refused::Start)?;
-    // A timenav that is linked statically has no page where others load a library, and would have one clock, say another.
+    // A statically linked timenav has no page if others load a library, so the variable is checked too.
     if is_named() || maps.lines().any(|line| line.split_whitespace().nth(5).is_some_and(is_page)) {
         return Err(Refused::Nested);
     }
@@ -124,20 +122,20 @@ pub fn divide() -> Result<Half, Refused> {
     }
 }
 
-/// Makes orphans among the programs children of this process: it can trace them, and sees when they end.
+/// Makes orphaned programs children of this process, so that it can trace them and is notified when they end.
 fn become_reaper() {
-    // Any id means yes; kernels that do not know it are older than what the rest needs.
+    // Any id enables it. Kernels without support are older than the other requirements.
     let _ = set_child_subreaper(Pid::from_raw(1));
 }
 
 impl Run {
-    /// Starts the program, and supervises it and all that it starts until the last of them has ended. `follow` is run on a
-    /// thread of its own, to keep the clock current.
+    /// Starts the program, and supervises it and all its descendants until the last one has ended. `follow` runs on a
+    /// separate thread and keeps the clock current.
     ///
     /// # Errors
-    /// The program cannot be started under a filter, or the supervisor cannot go on.
+    /// The program cannot be started under a filter, or the supervisor fails.
     pub fn supervise(self, plan: Plan<'_>, follow: impl FnOnce(Arc<Board>) + Send + 'static) -> Result<(), Refused> {
-        // The folder is there until the last program has ended.
+        // The folder exists until the last program has ended.
         let Plan { command, board, chosen, out_of_reach, until_followed, report } = plan;
         let Chosen { allowed, via, way, folder, is_strict } = chosen;
         if let Some(sentence) = allowed.sentence(way, via) {
@@ -153,7 +151,7 @@ impl Run {
             Some(reason) => report(&format!("`{name}` runs on host time: {reason}")),
             None => {}
         }
-        // Told by a descriptor, and never by an interruption.
+        // Reported by a descriptor instead of a handler.
         let children = Signals::of(&[libc::SIGCHLD, libc::SIGTTOU, libc::SIGPIPE]);
         children.block();
         let children = Signals::of(&[libc::SIGCHLD]).descriptor()?;
@@ -182,7 +180,7 @@ impl Run {
                 detach_and_follow(&board, follow)?;
                 let report = Report::begin(held.pid, front, is_strict, report);
                 until_followed();
-                // A signal that comes as soon as the program does something is for it: the front knows of it by then.
+                // Signals from then on are for the program, so the front must know about it first.
                 held.let_go()?;
                 Keeper::new(socket, &board, report).run(&children)?;
             }
@@ -192,7 +190,7 @@ impl Run {
     }
 }
 
-/// Signals of the terminal are for the programs, and output of theirs is not held open. From here on there are threads.
+/// Leaves the terminal's signals to the programs, and does not hold their output open. Starts a thread.
 fn detach_and_follow(board: &Arc<Board>, follow: impl FnOnce(Arc<Board>) + Send + 'static) -> io::Result<()> {
     let _ = rustix::process::setsid();
     release_output();
@@ -212,7 +210,7 @@ fn refused(obstacle: Obstacle) -> Refused {
     }
 }
 
-/// Lets go of stdin and stdout, so that a pipe ends when the programs have closed it. Sentences go to stderr.
+/// Closes stdin and stdout, so that a pipe ends when the programs have closed it. Messages go to stderr.
 fn release_output() {
     let nothing = rustix::fs::open("/dev/null", rustix::fs::OFlags::RDWR, rustix::fs::Mode::empty());
     if let Ok(nothing) = nothing {

@@ -1,28 +1,27 @@
-//! The clock page: what a clock shows, for everybody who maps it.
+//! The clock page: the state of a clock, for all processes that map it.
 //!
-//! The layout is written down in `docs/specs/clock-page.md`. This module knows its arithmetic and its words, and no
-//! memory: a [`Slot`] is computed from here, written by the module `kernel`, and read by the image in the programs.
+//! `docs/specs/clock-page.md` specifies the layout. This module implements its arithmetic and its words, without memory
+//! access: a [`Slot`] is computed here, written by the module `kernel`, and read by the image in the programs.
 
 use timenav_core::clock::{Clock, ClockState};
 use timenav_core::time::{Instant, Wall};
 
-/// Says what this is: `TNCLOCK` and a zero byte.
+/// Magic number: `TNCLOCK` and a zero byte.
 pub const MAGIC: u64 = u64::from_le_bytes(*b"TNCLOCK\0");
 /// The version of the layout.
 pub const VERSION: u64 = 1;
-/// How long the page is, in bytes.
 pub const PAGE_BYTES: usize = 4096;
 /// The last second of a clock: 9999-12-31T23:59:59Z.
 pub const END_SECONDS: i64 = 253_402_300_799;
-/// How much of the last second a clock shows, in nanoseconds: core counts in microseconds.
+/// The last fraction of that second, in nanoseconds. The core crate counts in microseconds.
 const END_NANOS: i64 = 999_999_000;
 /// Host speed, in millionths.
 const MILLION: u64 = 1_000_000;
 const NANOS: i64 = 1_000_000_000;
-/// Stands where it is unknown how late an origin may be.
+/// Value for an unknown uncertainty.
 const UNKNOWN: u64 = u64::MAX;
 
-/// Where the words of the page are, counted in words of eight bytes.
+/// Offsets of the page's fields, in words of eight bytes.
 pub(crate) mod words {
     pub(crate) const MAGIC: usize = 0;
     pub(crate) const VERSION: usize = 1;
@@ -38,9 +37,9 @@ pub(crate) mod words {
     pub(crate) const SERVICE_WORDS: usize = 32;
 }
 
-/// A moment by some clock: seconds and the nanoseconds since that second began.
+/// A time on some clock: seconds, and nanoseconds within the second.
 ///
-/// They are apart, because nanoseconds alone overflow 64 bits after 292 years.
+/// Nanoseconds alone would overflow 64 bits after 292 years.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Moment {
     /// Whole seconds, rounded down.
@@ -50,17 +49,17 @@ pub struct Moment {
 }
 
 impl Moment {
-    /// Returns the moment so many nanoseconds after the origin of its clock.
+    /// Returns the time that many nanoseconds after the origin of its clock.
     #[must_use]
     pub fn from_nanos(nanos: i128) -> Self {
         let seconds = nanos.div_euclid(i128::from(NANOS));
         let nanos = nanos.rem_euclid(i128::from(NANOS));
-        // A moment that is further away than 64 bits of seconds is as far as there is.
+        // Saturates if the seconds exceed 64 bits.
         let seconds = i64::try_from(seconds).unwrap_or(if seconds < 0 { i64::MIN } else { i64::MAX });
         Self { seconds, nanos: i64::try_from(nanos).unwrap_or_default() }
     }
 
-    /// Returns the moment of so many microseconds.
+    /// Returns the time that many microseconds after the origin.
     #[must_use]
     pub fn from_micros(micros: i64) -> Self {
         Self::from_nanos(i128::from(micros) * 1_000)
@@ -73,26 +72,26 @@ impl Moment {
     }
 }
 
-/// One state of a clock, as it is on the page.
+/// One state of a clock, as on the page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Slot {
     /// What the clock shows at `origin_boot`.
     pub origin_virtual: Moment,
-    /// The same moment by the boot clock of this host, which may be before the host was started.
+    /// The same moment on the boot clock of this host. It may be before the host was started.
     pub origin_boot: Moment,
     /// Millionths of host speed.
     pub rate: u64,
-    /// Whether the clock stands at `origin_virtual`.
+    /// Whether the clock is paused at `origin_virtual`.
     pub is_paused: bool,
-    /// Counts the changes of the clock.
+    /// Number of changes of the clock.
     pub generation: u64,
-    /// By how much host time `origin_boot` may be late, in nanoseconds: 0 where the service goes by the same boot clock,
-    /// `None` where that is unknown.
+    /// By how much host time `origin_boot` may be late, in nanoseconds: 0 if the service uses the same boot clock,
+    /// `None` if unknown.
     pub uncertainty: Option<u64>,
 }
 
 impl Slot {
-    /// Returns the slot of a clock, where the host time of its service is known by the boot clock here.
+    /// Returns the slot of a clock, given the difference between the service's host time and the local boot clock.
     ///
     /// `host_minus_boot` and `uncertainty` are in nanoseconds.
     #[must_use]
@@ -113,8 +112,8 @@ impl Slot {
 
     /// Returns what the clock shows when the boot clock shows `boot`.
     ///
-    /// The rule is that of core, in nanoseconds: `origin_virtual + floor((boot − origin_boot) × rate)`, held within the
-    /// years. The image in the programs computes the same.
+    /// The formula is that of the core crate, in nanoseconds: `origin_virtual + floor((boot − origin_boot) × rate)`,
+    /// limited to the last year. The image in the programs computes the same.
     #[must_use]
     pub fn at(&self, boot: Moment) -> Moment {
         if self.is_paused {
@@ -126,8 +125,8 @@ impl Slot {
         Moment::from_nanos((self.origin_virtual.nanos_in_all() + passed).min(end))
     }
 
-    /// Returns when the boot clock shows it that this clock shows `shown`, in nanoseconds; `None` if as it is now it
-    /// never will.
+    /// Returns the boot-clock time at which this clock shows `shown`, in nanoseconds; `None` if it never will in its
+    /// current state.
     #[must_use]
     pub fn boot_when(&self, shown: Moment) -> Option<i128> {
         let passed = shown.nanos_in_all() - self.origin_virtual.nanos_in_all();
@@ -139,7 +138,7 @@ impl Slot {
             return None;
         }
         let rate = i128::from(self.rate.max(1));
-        // Rounded up, so that the moment has come when it is looked at again.
+        // Rounded up, so that the moment has passed when the clock is read again.
         let host = (passed * i128::from(MILLION) + rate - 1) / rate;
         Some(self.origin_boot.nanos_in_all() + host)
     }
@@ -163,23 +162,22 @@ impl Slot {
     }
 }
 
-/// A page as it is read by somebody who has the bytes and not the memory.
+/// The contents of a page, decoded from its bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Reading {
-    /// The name of the timeline, cut where it is longer than the page has room for.
+    /// The name of the timeline, truncated if it is too long.
     pub timeline: String,
-    /// The address of the service, likewise.
+    /// The address of the service, also truncated.
     pub service: String,
-    /// The state of the clock.
     pub slot: Slot,
-    /// Whether the service is heard.
+    /// Whether the service is reachable.
     pub is_confirmed: bool,
-    /// How often the page was written. A page that is written while it is read shows another number afterwards.
+    /// How often the page was written. If it is written while being read, the number differs afterward.
     pub changes: u64,
 }
 
 impl Reading {
-    /// Reads a page; `None` for bytes that are not one of this version.
+    /// Decodes a page; `None` if the bytes are not a page of this version.
     #[must_use]
     pub fn of(page: &[u8]) -> Option<Self> {
         let word = |at: usize| {
@@ -218,7 +216,7 @@ fn boot_of(host: Instant<Wall>, host_minus_boot: i128) -> Moment {
     Moment::from_nanos(i128::from(host.micros()) * 1_000 - host_minus_boot)
 }
 
-/// Returns the bytes of a text in so many words, cut between characters where it is too long. The last byte is zero.
+/// Returns the bytes of a text in `count` words, truncated at a character boundary. The last byte is zero.
 pub(crate) fn text_words(text: &str, count: usize) -> Vec<u64> {
     let mut end = text.len().min(count * 8 - 1);
     while !text.is_char_boundary(end) {

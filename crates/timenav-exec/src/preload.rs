@@ -1,8 +1,9 @@
-//! The way without a tracer or a listener: programs load a library, which finds the clock page by their environment.
+//! Preloading: without a tracer or a listener, programs load a library that finds the clock page through the
+//! environment.
 //!
-//! A run has a folder of its own with the library, the page, and a socket at which programs tell the supervisor what it
-//! has to know. Only the user who started the run can write there; programs of other users can read. The page is a file
-//! with a name, not a sealed memfd, so that programs can start others after the supervisor was killed.
+//! A run has its own folder with the library, the page, and a socket for messages to the supervisor. Only the user who
+//! started the run can write there; programs of other users can read. The page is a named file instead of a sealed
+//! memfd, so that programs can start others after the supervisor was killed.
 
 mod keeper;
 mod told;
@@ -23,25 +24,25 @@ use crate::image::LIBRARY;
 use crate::kernel::process::{boot_now, c_string};
 use crate::page::PAGE_BYTES;
 
-/// The variables by which a program finds the library and the page.
+/// The environment variables with the library and the page.
 const LOADED: &str = "LD_PRELOAD";
 const PAGE: &str = "TIMENAV_CLOCK_PAGE";
 const LIBRARY_NAME: &str = "libtimenav.so";
 const SOCKET_NAME: &str = "supervisor";
-/// Where a folder is made if `TMPDIR` is no place for it.
+/// Locations for the folder if `TMPDIR` is not suitable.
 const PLACES: [&str; 3] = ["/tmp", "/var/tmp", "/dev/shm"];
-/// How often another name is tried where somebody has one already.
+/// How often another name is tried if it exists already.
 const NAMES_MAX: u32 = 100;
-/// How long the address of a socket may be.
+/// Longest address of a socket.
 const ADDRESS_BYTES_MAX: usize = 107;
 
-/// Returns whether a program that loads the library has started this process, which loads it only if it can.
+/// Returns whether this process was started by a program with the library. It loads the library only if it can.
 #[expect(clippy::disallowed_methods, reason = "programs find the page by their environment")]
 pub(crate) fn is_named() -> bool {
     std::env::var_os(PAGE).is_some_and(|page| Path::new(&page).exists())
 }
 
-/// Returns the folders in which that of a run may be, the first choice first.
+/// Returns the possible locations for the folder of a run, in order of preference.
 #[expect(clippy::disallowed_methods, reason = "`TMPDIR` says where files that are of no use afterwards are kept")]
 pub(crate) fn places() -> Vec<PathBuf> {
     let named = std::env::temp_dir();
@@ -49,10 +50,10 @@ pub(crate) fn places() -> Vec<PathBuf> {
     std::iter::once(named.clone()).chain(others).collect()
 }
 
-/// Returns the first folder that may be written to and from which programs may load a library.
+/// Returns the first location that is writable and permits loading libraries.
 ///
 /// # Errors
-/// There is none: what the last of them says.
+/// There is none. The error is that of the last location.
 pub(crate) fn place() -> io::Result<PathBuf> {
     first(|place| look_at(place).map(|()| place.to_owned()))
 }
@@ -69,7 +70,7 @@ fn first<T>(mut attempt: impl FnMut(&Path) -> io::Result<T>) -> io::Result<T> {
 }
 
 fn look_at(place: &Path) -> io::Result<()> {
-    // Names in the environment begin at the root, whatever folder a program is in; and lists of libraries are divided
+    // Names in the environment must be absolute, because programs change folders, and lists of libraries are separated
     // by colons and spaces.
     let has_room = place.as_os_str().len() + 64 <= ADDRESS_BYTES_MAX;
     if !place.is_absolute() || !has_room || place.as_os_str().as_bytes().iter().any(|byte| b": \t\n".contains(byte)) {
@@ -81,19 +82,19 @@ fn look_at(place: &Path) -> io::Result<()> {
     if may_execute { Ok(()) } else { Err(io::Error::from_raw_os_error(libc::EACCES)) }
 }
 
-/// The folder of a run, which is removed when the last program has ended.
+/// The folder of a run. Removed when the last program has ended.
 pub(crate) struct Folder {
     path: PathBuf,
 }
 
 impl Folder {
-    /// Makes a folder with the library.
+    /// Creates a folder with the library.
     ///
     /// # Errors
-    /// There is no place for it.
+    /// No location is suitable.
     pub(crate) fn create() -> io::Result<Self> {
         let folder = Self { path: first(|place| look_at(place).and_then(|()| new_folder(place)))? };
-        // The creation mask takes rights away that programs of other users need.
+        // The umask would remove rights that programs of other users need.
         std::fs::set_permissions(&folder.path, Permissions::from_mode(0o755))?;
         let path = folder.path.join(LIBRARY_NAME);
         new_file(&path, 0o600)?.write_all(LIBRARY)?;
@@ -101,7 +102,7 @@ impl Folder {
         Ok(folder)
     }
 
-    /// Makes the file of the clock page, with what the library is told after the page.
+    /// Creates the file of the clock page, followed by settings for the library.
     pub(crate) fn page(&self, is_strict: bool) -> io::Result<File> {
         let path = self.path.join(PAGE_NAME);
         let mut file = new_file(&path, 0o600)?;
@@ -122,13 +123,13 @@ impl Folder {
         File::open(self.path.join(PAGE_NAME))
     }
 
-    /// Returns where programs tell the supervisor something.
+    /// Returns the path of the socket for messages to the supervisor.
     pub(crate) fn socket(&self) -> PathBuf {
         self.path.join(SOCKET_NAME)
     }
 
-    /// Returns the environment of a program on the clock: that of this process, and what leads to the library and the
-    /// page.
+    /// Returns the environment of a program on the clock: that of this process, with the variables for the library and
+    /// the page.
     #[expect(clippy::disallowed_methods, reason = "programs get the environment that timenav was given")]
     pub(crate) fn environment(&self) -> io::Result<Vec<CString>> {
         let is_ours = |name: &OsStr| name == LOADED || name == PAGE;
@@ -161,7 +162,7 @@ fn new_folder(place: &Path) -> io::Result<PathBuf> {
     let mut last = io::Error::from_raw_os_error(libc::EEXIST);
     for _ in 0..NAMES_MAX {
         let path = place.join(format!("timenav-exec-{pid}-{}", boot_now().nanos_in_all()));
-        // A name that somebody else has is left alone, whatever is there.
+        // An existing name is left alone, whatever it is.
         match DirBuilder::new().mode(0o700).create(&path) {
             Ok(()) => return Ok(path),
             Err(error) => last = error,

@@ -1,4 +1,4 @@
-//! Which processes are on a clock: reads `/proc`, and changes nothing.
+//! Finds processes on a clock, by reading `/proc`. Changes nothing.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -9,28 +9,25 @@ use std::path::PathBuf;
 use crate::board::PAGE_NAME;
 use crate::page::{PAGE_BYTES, Reading};
 
-/// How many parents of a process are looked at.
+/// How many ancestors of a process are searched.
 const PARENTS_MAX: usize = 4_096;
-/// How often a page is read that is written meanwhile.
+/// How often reading a page is retried if it changes.
 const READINGS_MAX: usize = 100;
 
-/// A process, as `/proc` tells it.
+/// A process, as shown in `/proc`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Process {
-    /// Its id.
     pub pid: i32,
-    /// The id of its parent.
     pub parent: i32,
-    /// The name of its program, of which the kernel keeps 15 bytes.
+    /// The name of its program, truncated to 15 bytes by the kernel.
     pub name: String,
 }
 
 /// A process of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Member {
-    /// The process.
     pub process: Process,
-    /// Whether it has the clock page; `None` where this user may not look.
+    /// Whether it has the clock page; `None` if this user may not inspect it.
     pub is_on_clock: Option<bool>,
 }
 
@@ -39,27 +36,27 @@ pub struct Member {
 pub struct Supervised {
     /// The process that keeps the page current.
     pub supervisor: i32,
-    /// What the page says.
+    /// The contents of the page.
     pub page: Reading,
-    /// All processes that it supervises, by their ids.
+    /// All supervised processes, ordered by id.
     pub members: Vec<Member>,
 }
 
-/// What was found about a process.
+/// How a process relates to clocks.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Found {
     /// It belongs to this run.
     Run(Box<Supervised>),
-    /// It has a page that nobody keeps current: its supervisor was killed.
+    /// It has a page that is no longer updated, because its supervisor was killed.
     Abandoned,
     /// It has host time.
     Host,
 }
 
-/// Finds the run that a process belongs to: one of its programs, its supervisor, or the process that was called.
+/// Finds the run of a process: one of its programs, its supervisor, or its front.
 ///
 /// # Errors
-/// There is no such process, or this user may not look at it.
+/// There is no such process, or this user may not inspect it.
 pub fn find(pid: i32) -> io::Result<Found> {
     let all = processes()?;
     if !all.contains_key(&pid) {
@@ -77,36 +74,37 @@ pub fn find(pid: i32) -> io::Result<Found> {
     Ok(Found::Run(Box::new(Supervised { supervisor, page, members: members.collect() })))
 }
 
-/// Returns the processes that descend from this one.
+/// Returns the descendants of this process.
 pub(crate) fn descendants() -> Vec<i32> {
     let own = std::process::id().cast_signed();
     let all = processes().unwrap_or_default();
     all.keys().copied().filter(|pid| ancestors(*pid, &all).skip(1).any(|ancestor| ancestor == own)).collect()
 }
 
-/// Returns the supervisor of the run of a process, the file of its page, and the number of that file.
+/// Returns the supervisor of a process's run, the file of its page, and the inode of that file.
 fn supervisor_of(pid: i32, all: &BTreeMap<i32, Process>) -> Option<(i32, File, u64)> {
     let own = page_inode(pid).ok().flatten();
-    // The process that was called has its supervisor among its children, and is the same program. Whoever takes in orphans
-    // has supervisors among its children too, and does not belong to their runs.
+    // The front has its supervisor among its children, with the same program name. A process that adopts orphans also
+    // has supervisors among its children, but does not belong to their runs.
     let name = all.get(&pid).map(|process| &process.name);
     let is_its_half = |process: &&Process| process.parent == pid && Some(&process.name) == name;
     let children = all.values().filter(is_its_half).map(|process| process.pid);
     ancestors(pid, all).chain(children).find_map(|candidate| {
         let file = File::open(page_descriptor(candidate)?).ok()?;
         let inode = file.metadata().ok()?.ino();
-        // Where runs are beside each other, the page says which one it is.
+        // With several runs, the page identifies the right one.
         own.is_none_or(|own| own == inode).then_some((candidate, file, inode))
     })
 }
 
-/// Returns a process and its parents, up to the first of all.
+/// Returns a process and its ancestors.
 fn ancestors(pid: i32, all: &BTreeMap<i32, Process>) -> impl Iterator<Item = i32> {
     let parent = |pid: &i32| all.get(pid).map(|process| process.parent).filter(|parent| *parent > 0);
     std::iter::successors(Some(pid), parent).take(PARENTS_MAX)
 }
 
-/// Returns where a process has the file of a page open. Only supervisors have: programs map it and let it go.
+/// Returns the path of an open page descriptor of a process. Only supervisors have one: programs map the page and close
+/// it.
 fn page_descriptor(pid: i32) -> Option<PathBuf> {
     let descriptors = std::fs::read_dir(format!("/proc/{pid}/fd")).ok()?;
     descriptors
@@ -115,13 +113,13 @@ fn page_descriptor(pid: i32) -> Option<PathBuf> {
         .find(|path| std::fs::read_link(path).is_ok_and(|target| is_page(&target.to_string_lossy())))
 }
 
-/// Returns whether a file is a clock page, by what the kernel calls it: one without a name, or in the folder of a run.
+/// Returns whether a path in `/proc` is that of a clock page: an anonymous file, or a file in the folder of a run.
 pub(crate) fn is_page(path: &str) -> bool {
     let path = path.strip_suffix(" (deleted)").unwrap_or(path);
     path == format!("/memfd:{PAGE_NAME}") || path.ends_with(&format!("/{PAGE_NAME}"))
 }
 
-/// Returns the number of the page that a process has mapped (`proc_pid_maps(5)`).
+/// Returns the inode of the page that a process has mapped (`proc_pid_maps(5)`).
 fn page_inode(pid: i32) -> io::Result<Option<u64>> {
     let maps = std::fs::read_to_string(format!("/proc/{pid}/maps"))?;
     let line = maps.lines().find(|line| line.split_whitespace().nth(5).is_some_and(is_page));
@@ -148,11 +146,11 @@ fn read_page(file: &File) -> io::Result<Reading> {
 fn processes() -> io::Result<BTreeMap<i32, Process>> {
     let entries = std::fs::read_dir("/proc")?.flatten();
     let pids = entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
-    // One that has ended meanwhile is left out.
+    // Processes that have ended in the meantime are left out.
     Ok(pids.filter_map(|pid| Some((pid, process(pid)?))).collect())
 }
 
-/// Reads `pid (name) state parent …` (`proc_pid_stat(5)`).
+/// Parses `pid (name) state parent …` (`proc_pid_stat(5)`).
 fn process(pid: i32) -> Option<Process> {
     let text = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
     let (begin, end) = (text.find('(')?, text.rfind(')')?);

@@ -1,4 +1,5 @@
-//! What the supervisor tells: the front, how the first program fares; people, which programs are not on the clock.
+//! Reports of the supervisor: to the front about the first program, and to the user about programs that are not on the
+//! clock.
 
 use std::cmp::Ordering;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -10,10 +11,10 @@ use crate::front::{Told, send};
 use crate::inspect::OutOfReach;
 use crate::kernel::process;
 
-/// How many programs are named that are not on the clock; of others, only that they are.
+/// How many programs that are not on the clock are named.
 const LINES_MAX: usize = 20;
 
-/// Why a call goes by host time of a program that is on the clock.
+/// Why a call of a program on the clock uses host time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum Hidden {
     #[error(
@@ -31,26 +32,26 @@ pub(crate) enum Hidden {
     Orphan,
 }
 
-/// What a run says about its programs.
+/// The reports of a run.
 pub(crate) struct Report<'a> {
-    /// The program that was asked for; 0 when it has ended.
+    /// The first program; 0 after it has ended.
     first: i32,
     front: Option<OwnedFd>,
     front_pid: i32,
     pub(crate) is_strict: bool,
     sentences: &'a dyn Fn(&str),
     reported: usize,
-    /// What was said of programs that are not on the clock.
+    /// Reports about programs that are not on the clock.
     complaints: Vec<String>,
-    /// Whether it was said that a program has another clock by the kernel's copy of its auxiliary vector. What hinders one
-    /// hinders most.
+    /// Whether it was reported that the kernel's copy of an auxiliary vector could not be changed. The cause usually
+    /// affects all programs.
     has_named_copy: bool,
-    /// Why calls go by host time, as far as it was said.
+    /// The reasons for host time that were reported.
     hidden: Vec<Hidden>,
 }
 
 impl<'a> Report<'a> {
-    /// Tells the front that its program was started.
+    /// Notifies the front that the program was started.
     pub(crate) fn begin(
         first: i32,
         (front, front_pid): (OwnedFd, i32),
@@ -72,24 +73,24 @@ impl<'a> Report<'a> {
         }
     }
 
-    /// Tells the front that all programs end if the supervisor does.
+    /// Notifies the front that all programs end if the supervisor does.
     pub(crate) fn are_bound(&self) {
         self.tell(Told::Bound, 0);
     }
 
-    /// Tells the front that programs start others on the clock without the supervisor.
+    /// Notifies the front that programs can start others on the clock without the supervisor.
     pub(crate) fn are_loaded(&self) {
         self.tell(Told::Loaded, 0);
     }
 
-    /// Returns the socket of the front, at which it is noticed if that is gone.
+    /// Returns the socket of the front, which is closed when the front ends.
     pub(crate) fn front(&self) -> Option<BorrowedFd<'_>> {
         self.front.as_ref().map(AsFd::as_fd)
     }
 
-    /// Ends the first program after the front was killed, which stands for it: whoever does that wants it to end. Its
-    /// children go on, as natively. `PR_SET_PDEATHSIG` would not do: programs reset it, and the parent is the
-    /// supervisor, whose death must not end them.
+    /// Ends the first program after the front, which represents it, was killed. Its children continue, as natively.
+    /// `PR_SET_PDEATHSIG` is not suitable: programs reset it, and the parent is the supervisor, whose end must not end
+    /// them.
     pub(crate) fn front_is_gone(&mut self) {
         self.front = None;
         if self.first != 0 {
@@ -97,20 +98,19 @@ impl<'a> Report<'a> {
         }
     }
 
-    /// Returns whether the front has been told how the first program ended, or is gone.
+    /// Returns whether the front knows how the first program ended, or is gone.
     pub(crate) const fn is_over(&self) -> bool {
         self.front.is_none()
     }
 
-    /// Tells the front that its program has stopped, if it is that one.
+    /// Notifies the front if its program has stopped.
     pub(crate) fn stopped(&self, pid: i32, signal: i32) {
         if pid == self.first {
             self.tell(Told::Stopped, signal);
         }
     }
 
-    /// Continues the front, if it was its program that somebody continued. It is told before, so that it does not stop
-    /// if it has not yet.
+    /// Continues the front if its program was continued. It is notified first, so that it does not stop after this.
     pub(crate) fn continued(&self, pid: i32) {
         if pid == self.first {
             self.tell(Told::Continued, 0);
@@ -118,19 +118,19 @@ impl<'a> Report<'a> {
         }
     }
 
-    /// Tells the front how its program has ended, if it is that one.
+    /// Notifies the front if its program has ended.
     pub(crate) fn ended(&mut self, pid: i32, status: i32) {
         if pid == self.first {
             self.first = 0;
-            // Whoever waits for the output of the program would also wait for what the supervisor keeps open.
+            // Otherwise a reader of the program's output would also wait for the supervisor to close it.
             let _ = quiet();
             self.tell(Told::Ended, status);
             self.front = None;
         }
     }
 
-    /// Takes how a program ended while it was put on the clock. A filter of its own may have ended it, of which it tells
-    /// nothing itself.
+    /// Reports that a program ended while it was being put on the clock. Its own filter may have caused this, which is
+    /// not visible otherwise.
     pub(crate) fn ended_early(&mut self, pid: i32, status: i32) {
         if libc::WIFSIGNALED(status) && libc::WTERMSIG(status) == libc::SIGSYS {
             let name = name(pid);
@@ -148,7 +148,7 @@ impl<'a> Report<'a> {
         }
     }
 
-    /// Says that a program is not on the clock, once: a search along `PATH` executes at each place, and fails at most.
+    /// Reports once that a program is not on the clock: a search along `PATH` calls `execve` several times.
     pub(crate) fn complain(&mut self, pid: i32, reason: &Reason) {
         let name = name(pid);
         if matches!(reason, Reason::Copy { .. }) && !self.is_strict {
@@ -178,13 +178,13 @@ impl<'a> Report<'a> {
         if self.is_strict { "was not started" } else { "runs on host time" }
     }
 
-    /// Says that a program will not be on the clock, which has no name yet but its path.
+    /// Reports that a program will not be on the clock. It is known only by its path.
     pub(crate) fn complain_of_program(&mut self, path: &str, reason: OutOfReach) {
         let outcome = self.outcome();
         self.say(&format!("`{}` {outcome}: {reason}", path.escape_debug()));
     }
 
-    /// Says that a call goes by host time, such as "a wait"; of most reasons, once in a run.
+    /// Reports that a call such as "a wait" uses host time. Most reasons are reported once per run.
     pub(crate) fn complain_of_call(&mut self, what: &str, pid: i32, hidden: Hidden) {
         if hidden != Hidden::Descriptor {
             if self.hidden.contains(&hidden) {
@@ -196,7 +196,7 @@ impl<'a> Report<'a> {
         self.say(&format!("{what} of {name} goes by host time: {hidden}"));
     }
 
-    /// Says that timers go by host time of which nobody knows who has them.
+    /// Reports that timers use host time because their owner is unknown.
     pub(crate) fn complain_of_timers(&mut self) {
         if !self.hidden.contains(&Hidden::Orphan) {
             self.hidden.push(Hidden::Orphan);
@@ -204,7 +204,7 @@ impl<'a> Report<'a> {
         }
     }
 
-    /// Says that timeouts in a ring go by host time.
+    /// Reports that timeouts in a ring use host time.
     pub(crate) fn complain_of_ring(&mut self, pid: i32) {
         let name = name(pid);
         self.say(&format!(
@@ -212,7 +212,7 @@ impl<'a> Report<'a> {
         ));
     }
 
-    /// Says something, as long as there is not too much of it.
+    /// Reports something, up to a limit.
     pub(crate) fn say(&mut self, text: &str) {
         self.reported += 1;
         match self.reported.cmp(&(LINES_MAX + 1)) {
@@ -223,13 +223,13 @@ impl<'a> Report<'a> {
     }
 }
 
-/// Returns whether no process is left to be waited for.
+/// Returns whether this process has no children.
 pub(crate) fn is_alone() -> bool {
     let how = WaitIdOptions::EXITED | WaitIdOptions::STOPPED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
     waitid(WaitId::All, how).is_err_and(|error| error == rustix::io::Errno::CHILD)
 }
 
-/// Returns how a process is named in a sentence.
+/// Returns the name of a process for messages.
 pub(crate) fn name(pid: i32) -> String {
     let name = std::fs::read_to_string(format!("/proc/{pid}/comm")).unwrap_or_default();
     match name.trim_end() {
@@ -238,7 +238,7 @@ pub(crate) fn name(pid: i32) -> String {
     }
 }
 
-/// Closes what the supervisor shares with the programs.
+/// Closes the standard streams, which are shared with the programs.
 pub(crate) fn quiet() -> rustix::io::Result<()> {
     let nothing = rustix::fs::open("/dev/null", rustix::fs::OFlags::RDWR, rustix::fs::Mode::empty())?;
     rustix::stdio::dup2_stdin(&nothing)?;

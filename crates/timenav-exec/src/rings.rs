@@ -1,8 +1,8 @@
-//! Timeouts in rings of `io_uring` that go by the host's clock.
+//! Detects timeouts in `io_uring` rings, which use the host clock.
 //!
-//! What a program puts into a ring is read by the kernel alone: no filter sees it, and nobody can change it in time. Most
-//! rings never have a timeout of realtime, so none is refused. Programs that set one up are looked at a few times
-//! afterwards, and whenever the clock changes: an entry stays in the memory of the ring until another takes its place.
+//! Ring entries are only read by the kernel: filters do not see them, and they cannot be changed in time. Most rings
+//! never contain a realtime timeout, so rings are not forbidden. Programs that create one are checked a few times
+//! afterward, and whenever the clock changes: an entry remains in the ring's memory until another one overwrites it.
 
 use rustix::event::Timespec;
 
@@ -10,27 +10,27 @@ use crate::kernel::process::boot_now;
 use crate::kernel::ptrace;
 
 const MILLISECOND: i128 = 1_000_000;
-/// How long after a ring was set up a program is looked at, again and again.
+/// When a program is checked after it created a ring, in nanoseconds.
 const LOOKS: [i128; 5] =
     [50 * MILLISECOND, 500 * MILLISECOND, 5_000 * MILLISECOND, 30_000 * MILLISECOND, 120_000 * MILLISECOND];
-/// How many programs are looked at: of many with rings, the first ones.
+/// How many programs are checked. Later ones are ignored.
 const OWNERS_MAX: usize = 64;
-/// How much of the entries of one ring is looked at, in bytes.
+/// How much of a ring's entries is checked, in bytes.
 const ENTRIES_MAX: u64 = 1 << 18;
-/// Where a process has entries mapped: `IORING_OFF_SQES`, as `proc_pid_maps(5)` shows it.
+/// The mapping offset of entries: `IORING_OFF_SQES`, as shown by `proc_pid_maps(5)`.
 const ENTRIES_AT: &str = "10000000";
 const RING: &str = "anon_inode:[io_uring]";
 
-/// `struct io_uring_sqe`: its size, and where its parts are.
+/// `struct io_uring_sqe`: its size, and offsets.
 const ENTRY: usize = 64;
 const OPERATION: usize = 0;
 const FLAGS: usize = 28;
-/// `IORING_OP_TIMEOUT`, `IORING_OP_TIMEOUT_REMOVE`, which changes one too, and `IORING_OP_LINK_TIMEOUT`.
+/// `IORING_OP_TIMEOUT`, `IORING_OP_TIMEOUT_REMOVE`, which can also change one, and `IORING_OP_LINK_TIMEOUT`.
 const TIMEOUTS: [u8; 3] = [11, 12, 15];
 /// `IORING_TIMEOUT_ABS` and `IORING_TIMEOUT_REALTIME`.
 const DATE: u32 = 1 | 8;
 
-/// A thread that has set up a ring.
+/// A thread that has created a ring.
 struct Owner {
     pid: i32,
     /// When it did, in nanoseconds of the boot clock.
@@ -52,7 +52,7 @@ pub(crate) struct Rings {
 }
 
 impl Rings {
-    /// Notes that a thread sets up a ring. Once a timeout was found, nothing is noted any more.
+    /// Records that a thread creates a ring. Does nothing after a timeout was found.
     pub(crate) fn add(&mut self, pid: i32) {
         self.owners.retain(|owner| owner.pid != pid);
         if pid != 0 && !self.is_told && self.owners.len() < OWNERS_MAX {
@@ -60,8 +60,8 @@ impl Rings {
         }
     }
 
-    /// Looks at programs where it is time to, or at all of them. Returns the first thread that has a timeout of realtime in a
-    /// ring, once in a run.
+    /// Checks the programs that are due, or all of them. Returns the first thread with a realtime timeout in a ring,
+    /// once per run.
     pub(crate) fn look(&mut self, at_all: bool) -> Option<i32> {
         if self.owners.is_empty() {
             return None;
@@ -87,7 +87,7 @@ impl Rings {
         found
     }
 
-    /// Returns the shorter of the time until the next look and another length; `None` is for as long as it takes.
+    /// Returns the shorter of the time until the next check and `other`; `None` is unlimited.
     pub(crate) fn patience(&self, other: Option<Timespec>) -> Option<Timespec> {
         let Some(next) = self.owners.iter().filter_map(Owner::next_look).min() else { return other };
         let nanos = (next - boot_now().nanos_in_all()).max(0);
@@ -98,7 +98,7 @@ impl Rings {
     }
 }
 
-/// Returns whether there is a timeout of realtime in the rings of a process; `None` if there is no such process.
+/// Returns whether the rings of a process contain a realtime timeout; `None` if there is no such process.
 fn has_date(pid: i32) -> Option<bool> {
     let maps = std::fs::read_to_string(format!("/proc/{pid}/maps")).ok()?;
     Some(maps.lines().filter_map(entries).any(|(from, length)| {
@@ -107,7 +107,7 @@ fn has_date(pid: i32) -> Option<bool> {
     }))
 }
 
-/// Returns where a process has the entries of a ring, and how many bytes of them, if a line of its maps says so.
+/// Returns the address and size of ring entries, if a line of a process's maps describes them.
 fn entries(line: &str) -> Option<(u64, u64)> {
     let mut words = line.split_whitespace();
     let (range, offset, name) = (words.next()?, words.nth(1)?, words.nth(2)?);

@@ -17,40 +17,40 @@ use crate::kernel::ptrace::{self, Options};
 use crate::kernel::seccomp::{self, Listener};
 use crate::{Refused, error_text};
 
-/// What shells tell by these codes: there is no such program, or it cannot be executed.
+/// Exit codes of shells: there is no such program, or it cannot be executed.
 const NOT_FOUND: i32 = 127;
 pub(crate) const NOT_EXECUTED: i32 = 126;
 
-/// What the parent sends when the child may go on.
+/// Sent by the parent when the child may continue.
 const GO: &[u8] = &[1];
 
-/// A program that was started, and waits until its `execve` is answered.
+/// A started program, whose `execve` waits for an answer.
 pub(crate) struct Started {
     pub(crate) pid: i32,
     pub(crate) listener: Listener,
 }
 
-/// A program that was started and is traced, and is about to execute.
+/// A started and traced program, about to call `execve`.
 pub(crate) struct StartedTraced {
     pub(crate) pid: i32,
-    /// Whether it runs under a filter. Otherwise the tracer sees all calls.
+    /// Whether it has a filter. Otherwise the tracer sees all calls.
     pub(crate) is_filtered: bool,
 }
 
-/// A program that was started, and waits to be let go.
+/// A started program that waits for permission to continue.
 pub(crate) struct Held {
     pub(crate) pid: i32,
     gate: OwnedFd,
 }
 
 impl Held {
-    /// Lets the program begin. If this is dropped instead, it ends before it began.
+    /// Lets the program start. If this is dropped instead, the program ends before it starts.
     pub(crate) fn let_go(self) -> io::Result<()> {
         Ok(rustix::net::send(&self.gate, GO, SendFlags::NOSIGNAL).map(drop)?)
     }
 }
 
-/// Starts a program with these signals blocked.
+/// Starts a program with these blocked signals.
 pub(crate) fn start(command: &[OsString], mask: Signals) -> Result<Started, Refused> {
     let arguments = arguments(command)?;
     let (ours, theirs) = pair()?;
@@ -71,7 +71,7 @@ pub(crate) fn start(command: &[OsString], mask: Signals) -> Result<Started, Refu
     }
 }
 
-/// Starts a program with these signals blocked, and traces it from its first call on.
+/// Starts a program with these blocked signals, and traces it from its first call on.
 pub(crate) fn start_traced(command: &[OsString], mask: Signals) -> Result<StartedTraced, Refused> {
     let arguments = arguments(command)?;
     let (ours, theirs) = pair()?;
@@ -79,7 +79,7 @@ pub(crate) fn start_traced(command: &[OsString], mask: Signals) -> Result<Starte
         Side::Child => {
             drop(ours);
             prepare(mask);
-            // A call that the filter reports fails where nobody traces yet.
+            // Calls that the filter reports fail unless the thread is traced.
             let is_traced = may_go_on(&theirs);
             let installed = seccomp::install_for_tracer(&filter_for_tracer());
             let sent = send(&theirs, number(installed.as_ref().err()), None);
@@ -94,7 +94,7 @@ pub(crate) fn start_traced(command: &[OsString], mask: Signals) -> Result<Starte
     }
 }
 
-/// Starts a program with these signals blocked, and this environment. It begins once it is let go.
+/// Starts a program with these blocked signals and this environment. It waits for [`Held::let_go`].
 pub(crate) fn start_with(command: &[OsString], environment: &[CString], mask: Signals) -> Result<Held, Refused> {
     let arguments = arguments(command)?;
     let (ours, theirs) = pair()?;
@@ -124,8 +124,8 @@ fn attach(pid: i32, child: &OwnedFd) -> Result<StartedTraced, Refused> {
     }
     let is_filtered = i32::from_le_bytes(error) == 0;
     if !is_filtered {
-        // From here on each of its calls is seen. Nothing but the tracer keeps what it starts off host time, so it ends
-        // with the tracer.
+        // From here on the tracer sees all its calls. Only the tracer keeps its children off host time, so it ends with
+        // the tracer.
         ptrace::interrupt(pid)?;
         match process::wait(pid, true) {
             Some((_, status)) if libc::WIFSTOPPED(status) => {}
@@ -159,7 +159,7 @@ fn prepare(mask: Signals) {
     mask.block();
 }
 
-/// Returns the number of an error, and 0 for none.
+/// Returns the number of an error; 0 if there is none.
 pub(crate) fn number(error: Option<&io::Error>) -> i32 {
     error.map_or(0, |error| error.raw_os_error().unwrap_or(libc::EIO))
 }

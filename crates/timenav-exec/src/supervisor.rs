@@ -1,4 +1,4 @@
-//! The supervisor: answers what programs ask, and puts each program on the clock when it is executed.
+//! The supervisor: answers calls of programs, and puts each executed program on the clock.
 
 use std::collections::VecDeque;
 use std::collections::hash_map::{Entry, HashMap};
@@ -19,19 +19,19 @@ use crate::rings::Rings;
 use crate::timers::Timers;
 use crate::waits::{self, Routine, Sent};
 
-/// How long the supervisor waits at most before it looks whether sleepers are still there.
+/// Longest wait before checking whether sleepers still exist.
 const LOOK_SECONDS: i128 = 5;
-/// A stop where a system call begins or ends.
+/// The signal of a stop at the entry or exit of a system call.
 pub(crate) const CALL_STOP: i32 = libc::SIGTRAP | 0x80;
 
-/// How far a thread is that the supervisor is attached to.
+/// The state of an attached thread.
 #[derive(Clone, Copy, Debug)]
 enum Stage {
-    /// It was told to go on with its `execve`.
+    /// It was allowed to continue its `execve`.
     Executing,
     /// It has executed a program, and the call has not returned.
     Executed,
-    /// It waits until a moment of realtime, and is sent to where it waits by the virtual clock.
+    /// It waits until a realtime moment, and is redirected to wait on the virtual clock.
     Waiting(Sent),
 }
 
@@ -44,7 +44,7 @@ pub(crate) struct Supervisor<'a> {
     attached: HashMap<i32, Stage>,
     /// Calls to be answered.
     calls: VecDeque<Call>,
-    /// Calls of threads whose process is executing a program by another thread.
+    /// Calls of threads while another thread of their process executes a program.
     waiting: VecDeque<Call>,
     sleepers: Sleepers,
     timers: Timers,
@@ -53,7 +53,6 @@ pub(crate) struct Supervisor<'a> {
 }
 
 impl<'a> Supervisor<'a> {
-    /// Returns the supervisor of a program that waits.
     pub(crate) fn new(listener: Listener, kernel: Kernel, board: &'a Board, report: Report<'a>) -> Self {
         Self {
             board,
@@ -70,7 +69,7 @@ impl<'a> Supervisor<'a> {
         }
     }
 
-    /// Supervises until the last program has ended.
+    /// Runs until the last program has ended.
     pub(crate) fn run(mut self, children: &OwnedFd) -> io::Result<()> {
         let mut is_listening = true;
         let mut changes = self.board.changes();
@@ -120,13 +119,13 @@ impl<'a> Supervisor<'a> {
             if listened.contains(PollFlags::IN) {
                 self.calls.extend(self.listener.next()?);
             } else if listened.intersects(PollFlags::HUP | PollFlags::ERR) {
-                // Nobody is left under the filter.
+                // No process has the filter anymore.
                 is_listening = false;
             }
         }
     }
 
-    /// Returns how long to wait for something to happen; `None` for as long as it takes.
+    /// Returns how long to wait for events; `None` for no limit.
     fn patience(&self, next: Option<i128>) -> Option<Timespec> {
         if self.sleepers.is_empty() {
             return self.rings.patience(None);
@@ -173,13 +172,13 @@ impl<'a> Supervisor<'a> {
         }
     }
 
-    /// Lets a thread execute a program, and is there when it has.
+    /// Lets a thread execute a program, and attaches to it.
     fn execute(&mut self, call: Call) {
         if call.pid == 0 {
             return self.let_without(&call, &Reason::Invisible);
         }
         if self.is_executing_beside(call.pid) {
-            // The other thread ends this one if it succeeds. Attaching would wait for it, and it for us.
+            // The other thread ends this one if it succeeds. Attaching would be a deadlock.
             self.waiting.push_back(call);
             return;
         }
@@ -191,28 +190,28 @@ impl<'a> Supervisor<'a> {
                 Err(error) if error.raw_os_error() == Some(libc::EPERM) && self.listener.is_waiting(call.id) => {
                     return self.let_without(&call, &Reason::Traced);
                 }
-                // It is gone; if not, it is told so and tries again.
+                // The thread is gone. If not, it retries.
                 Err(_) => {
                     self.listener.answer(call.id, -i64::from(libc::EAGAIN));
                     return;
                 }
             }
         }
-        // Another thread may have this id by now. It is attached to for a moment, and let go.
+        // Another thread may have this id by now. It is attached to temporarily.
         if self.listener.is_waiting(call.id) {
             self.listener.let_go_on(call.id);
         }
-        // Where the call fails, this is how the thread is met again.
+        // If the call fails, this is how the thread is noticed.
         let _ = ptrace::interrupt(call.pid);
     }
 
-    /// Sends a thread that waits until a moment of realtime to the routine of the image.
+    /// Redirects a thread that waits until a realtime moment to the routine of the image.
     fn wait(&mut self, call: Call) {
         if call.pid != 0 && self.is_executing_beside(call.pid) {
             self.waiting.push_back(call);
             return;
         }
-        // What is wrong, and what waits in a program that is not on the clock, is the kernel's.
+        // Invalid calls, and waits of programs that are not on the clock, are left to the kernel.
         let sent = match self.routine.as_ref().filter(|_| call.pid != 0).map(|routine| routine.send(call)) {
             Some(Ok(Some(sent))) => sent,
             Some(Err(hidden)) => return self.wait_by_host(&call, hidden),
@@ -224,13 +223,13 @@ impl<'a> Supervisor<'a> {
         match ptrace::seize_for_a_moment(call.pid) {
             Ok(()) => {
                 self.attached.insert(call.pid, Stage::Waiting(sent));
-                // The call is not answered, but interrupted; it is looked at again where the thread stops.
+                // The call is interrupted without an answer, and handled when the thread stops.
                 let _ = ptrace::interrupt(call.pid);
             }
             Err(error) if error.raw_os_error() == Some(libc::EPERM) && self.listener.is_waiting(call.id) => {
                 self.wait_by_host(&call, Hidden::Traced);
             }
-            // It is gone; if not, it asks again.
+            // The thread is gone. If not, it retries.
             Err(_) => {
                 self.listener.answer(call.id, -i64::from(libc::EINTR));
             }
@@ -242,7 +241,7 @@ impl<'a> Supervisor<'a> {
         self.report.complain_of_call("a wait", call.pid, hidden);
     }
 
-    /// Lets a thread execute a program that cannot be put on the clock, or says no.
+    /// Lets a thread execute a program that cannot be put on the clock, or with `is_strict` rejects it.
     fn let_without(&mut self, call: &Call, reason: &Reason) {
         self.report.complain(call.pid, reason);
         if self.report.is_strict {
@@ -252,14 +251,14 @@ impl<'a> Supervisor<'a> {
         }
     }
 
-    /// Returns whether another thread of a thread's process is executing a program.
+    /// Returns whether another thread of the same process is executing a program.
     fn is_executing_beside(&self, thread: i32) -> bool {
         let beside = |other: &i32| *other != thread && Path::new(&format!("/proc/{other}/task/{thread}")).exists();
         let executing = self.attached.iter().filter(|(_, stage)| !matches!(stage, Stage::Waiting(_)));
         executing.map(|(other, _)| other).any(beside)
     }
 
-    /// Takes what the kernel tells of a process or thread.
+    /// Handles an event of a process or thread.
     fn news(&mut self, pid: i32, status: i32) {
         if libc::WIFCONTINUED(status) {
             self.report.continued(pid);
@@ -273,10 +272,10 @@ impl<'a> Supervisor<'a> {
         }
     }
 
-    /// Takes the stop of a thread that the supervisor is attached to.
+    /// Handles a stop of an attached thread.
     fn stopped(&mut self, pid: i32, signal: i32, event: i32) {
         if event == libc::PTRACE_EVENT_EXEC {
-            // A thread that executes a program takes over the id of its process.
+            // A thread that executes a program takes the id of its process.
             if let Ok(former) = ptrace::event_message(pid) {
                 self.attached.remove(&former);
             }
@@ -297,7 +296,7 @@ impl<'a> Supervisor<'a> {
                 let _ = ptrace::detach(pid, signal);
                 self.forget(pid);
             }
-            // The call has failed, or begins anew after a signal and is then reported again.
+            // The call has failed, or is restarted after a signal and then reported again.
             Some(Stage::Executing) | None => {
                 let signal = if event == EVENT_STOP || signal == CALL_STOP { 0 } else { signal };
                 let _ = ptrace::detach(pid, signal);
@@ -306,7 +305,7 @@ impl<'a> Supervisor<'a> {
         }
     }
 
-    /// Puts a program on the clock that is about to run its first instruction.
+    /// Puts a program on the clock before its first instruction.
     fn put_on(&mut self, pid: i32) {
         let handover = Handover::Listener(&self.listener, &mut self.calls);
         let (reason, ended) = put_on(pid, &self.kernel, handover, self.board.file(), self.report.is_strict);
@@ -319,7 +318,7 @@ impl<'a> Supervisor<'a> {
         }
     }
 
-    /// Forgets a thread that is no longer attached to, and takes the calls that waited for that.
+    /// Removes a detached thread, and resumes the calls that waited for it.
     fn forget(&mut self, pid: i32) {
         if self.attached.remove(&pid).is_some() {
             self.calls.append(&mut self.waiting);

@@ -1,8 +1,8 @@
 //! Timers of programs that are set to a virtual date (`timerfd_settime` with `TFD_TIMER_ABSTIME`).
 //!
-//! The supervisor takes a duplicate of the timer's descriptor, or is given one, and sets it to the length of host time
-//! that is left. When the clock changes, it sets it anew. No thread of the program is stopped for that. The duplicate
-//! keeps the timer in being, so it is let go once no process of the run has the timer any more.
+//! The supervisor duplicates the timer's descriptor, or receives it, and sets it to the remaining host time. When the
+//! clock changes, it sets the timer again, without stopping a thread of the program. The duplicate keeps the timer
+//! alive, so it is closed when no process of the run has the timer anymore.
 
 use std::io;
 use std::os::fd::{AsFd as _, OwnedFd};
@@ -21,42 +21,41 @@ use crate::processes::descendants;
 use crate::report::Hidden;
 
 const NANOS: i64 = 1_000_000_000;
-/// Longer than anybody waits, in nanoseconds: a hundred years.
+/// Practically infinite, in nanoseconds: a hundred years.
 const FAR: i128 = 100 * 366 * 86_400 * 1_000_000_000;
-/// At how many timers those that are done with are first looked for.
+/// Number of timers at which expired ones are first removed.
 const TIDY_FROM: usize = 16;
-/// How many descriptors of a process are looked at for a timer.
+/// How many descriptors of a process are searched for a timer.
 const DESCRIPTORS_MAX: usize = 65_536;
-/// How many timers are kept of processes that nobody may look into.
+/// How many timers of inaccessible processes are kept.
 const UNSEEN_MAX: usize = 256;
 
 /// A timer that is set to a virtual date.
 pub(crate) struct Timer {
     file: OwnedFd,
-    /// A process that has it; `None` if only one may have it that nobody may look into.
+    /// A process that has it; `None` if only an inaccessible process may have it.
     process: Option<OwnedFd>,
     until: Moment,
     interval: Timespec,
-    /// When it ends by the monotonic clock, so that one that the program has set otherwise since is left alone.
+    /// Bounds for its end on the monotonic clock. A timer with another end was set by the program since, and is left
+    /// alone.
     ends: (i128, i128),
 }
 
-/// The timers that are set to a virtual date.
 pub(crate) struct Timers {
     all: Vec<Timer>,
     tidy_at: usize,
 }
 
-/// Who has a timer.
+/// The owner of a timer.
 enum Had {
     By(OwnedFd),
     ByNobody,
-    /// A process that nobody may look into may have it.
+    /// An inaccessible process may have it.
     Unseen,
 }
 
 impl Timers {
-    /// Returns no timers.
     pub(crate) const fn new() -> Self {
         Self { all: Vec::new(), tidy_at: TIDY_FROM }
     }
@@ -87,7 +86,7 @@ impl Timers {
         }
         let until = Moment { seconds: words[2], nanos: words[3] };
         if until == Moment::default() {
-            // It is set to nothing.
+            // The call disarms the timer.
             line.let_go_on(call.id);
             return Answered::Done;
         }
@@ -115,7 +114,7 @@ impl Timers {
         Answered::Done
     }
 
-    /// Keeps a timer that its program has set, and sets it anew: the clock may have changed since.
+    /// Adds a timer that its program has set, and sets it again, because the clock may have changed since.
     pub(crate) fn keep(&mut self, mut timer: Timer, board: &Board) {
         if timer.is_set() && timer.arm(board).is_some() {
             self.push(timer);
@@ -130,7 +129,7 @@ impl Timers {
         }
     }
 
-    /// Sets all timers anew, after a change of the clock. Returns whether some had to be forgotten that somebody may have.
+    /// Sets all timers again after a clock change. Returns whether timers were dropped that a process may still have.
     pub(crate) fn set_again(&mut self, board: &Board) -> bool {
         let mut unseen = 0;
         self.all.retain_mut(|timer| {
@@ -145,8 +144,8 @@ impl Timers {
 }
 
 impl Timer {
-    /// Returns a timer by its descriptor and its process, if that is still there. `ends` says between which moments of the monotonic clock it
-    /// ends as it is set now.
+    /// Returns a timer with its descriptor and its process, if that still exists. `ends` are bounds for its current end
+    /// on the monotonic clock.
     pub(crate) fn new(
         (file, process): (OwnedFd, Option<OwnedFd>),
         until: Moment,
@@ -156,10 +155,10 @@ impl Timer {
         Self { file, process, until, interval, ends }
     }
 
-    /// Sets the timer to what is left until its date. Returns what it was set to before.
+    /// Sets the timer to the remaining time until its date. Returns its previous setting.
     fn arm(&mut self, board: &Board) -> Option<Itimerspec> {
         let left = board.slot().boot_when(self.until).map_or(FAR, |at| at - boot_now().nanos_in_all());
-        // Nothing would mean that it is not set.
+        // Zero would disarm the timer.
         let left = Moment::from_nanos(left.clamp(1, FAR));
         let value = Timespec { tv_sec: left.seconds, tv_nsec: left.nanos };
         let set = Itimerspec { it_interval: self.interval, it_value: value };
@@ -170,7 +169,7 @@ impl Timer {
         Some(before)
     }
 
-    /// Returns whether the timer is still as it was set here.
+    /// Returns whether the timer is still set as it was here.
     fn is_set(&self) -> bool {
         let from = monotonic_now().nanos_in_all();
         let Ok(Itimerspec { it_value: left, .. }) = timerfd_gettime(self.file.as_fd()) else { return false };
@@ -178,21 +177,21 @@ impl Timer {
         self.is_so(Moment { seconds: left.tv_sec, nanos: left.tv_nsec }, (from, to))
     }
 
-    /// Returns whether a timer of which so much was left, when it was looked at between two moments, may be this one.
+    /// Returns whether a timer may be this one, given its remaining time, read between two moments.
     fn is_so(&self, left: Moment, (from, to): (i128, i128)) -> bool {
         let left = left.nanos_in_all();
         left > 0 && from + left <= self.ends.1 && to + left >= self.ends.0
     }
 
-    /// Returns whether the process that had the timer when it was last looked for is there. It may have closed it.
+    /// Returns whether the last known owner process exists. It may have closed the timer.
     fn is_had_by_its_process(&self) -> bool {
         let Some(process) = &self.process else { return false };
         let now = Timespec { tv_sec: 0, tv_nsec: 0 };
         rustix::event::poll(&mut [PollFd::new(process, PollFlags::IN)], Some(&now)) == Ok(0)
     }
 
-    /// Returns whether a process of the run has the timer, or may have it: the one that has set it may have ended, and left
-    /// it to a child.
+    /// Returns whether a process of the run has the timer, or may have it: its creator may have ended, and left it to a
+    /// child.
     fn is_had(&mut self) -> bool {
         match self.look_for() {
             Had::By(process) => self.process = Some(process),
@@ -219,11 +218,11 @@ impl Timer {
         had
     }
 
-    /// Returns whether a process has a timer that ends when this one does, as nearly as can be seen.
+    /// Returns whether a process has a timer that ends at the same time, as accurately as can be determined.
     fn is_among_those_of(&self, pid: i32) -> io::Result<bool> {
         for entry in std::fs::read_dir(format!("/proc/{pid}/fdinfo"))?.take(DESCRIPTORS_MAX) {
             let from = monotonic_now().nanos_in_all();
-            // One that is closed meanwhile is none.
+            // A descriptor may be closed in the meantime.
             let Ok(text) = std::fs::read_to_string(entry?.path()) else { continue };
             let to = monotonic_now().nanos_in_all();
             if left_of(&text).is_some_and(|left| self.is_so(left, (from, to))) {
@@ -234,14 +233,14 @@ impl Timer {
     }
 }
 
-/// Returns how much is left of a timer, by what the kernel tells of its descriptor (`proc_pid_fdinfo(5)`).
+/// Returns the remaining time of a timer, from its descriptor information (`proc_pid_fdinfo(5)`).
 fn left_of(text: &str) -> Option<Moment> {
     let value = text.lines().find_map(|line| line.strip_prefix("it_value:"))?;
     let (seconds, nanos) = value.trim().strip_prefix('(')?.strip_suffix(')')?.split_once(',')?;
     Some(Moment { seconds: seconds.trim().parse().ok()?, nanos: nanos.trim().parse().ok()? })
 }
 
-/// Returns whether a descriptor is a timer of realtime.
+/// Returns whether a descriptor is a realtime timer.
 fn is_of_realtime(thread: i32, descriptor: u64) -> Result<bool, Hidden> {
     let descriptor = descriptor & 0xffff_ffff;
     let text = match std::fs::read_to_string(format!("/proc/{thread}/fdinfo/{descriptor}")) {
@@ -254,7 +253,7 @@ fn is_of_realtime(thread: i32, descriptor: u64) -> Result<bool, Hidden> {
     Ok(matches!(clock, Some("0" | "8")))
 }
 
-/// Returns a duplicate of a descriptor, and the process that has it.
+/// Returns a duplicate of a descriptor, and the process that owns it.
 fn duplicate(thread: i32, descriptor: u64) -> Option<(OwnedFd, OwnedFd)> {
     let status = std::fs::read_to_string(format!("/proc/{thread}/status")).ok()?;
     let process = status.lines().find_map(|line| line.strip_prefix("Tgid:"))?.trim().parse().ok()?;

@@ -1,8 +1,8 @@
-//! The supervisor where there is no listener: it traces all programs for as long as they run.
+//! The supervisor without a listener: it traces all programs for as long as they run.
 //!
-//! What a filter reports to a listener is reported to the tracer, and where the kernel takes no filter, the tracer sees
-//! every call and follows the rules of the filter itself. A thread is stopped only until it is answered: what sleeps
-//! until a date is sent to a routine of the image, so that signals reach it. Signals are passed on as they are.
+//! The filter reports to the tracer instead of a listener. If the kernel does not accept a filter, the tracer sees
+//! every call and evaluates the rules itself. A thread is stopped only until it is answered: sleeps until a date are
+//! redirected to a routine of the image, so that signals reach the thread. Signals are forwarded unchanged.
 
 use std::cell::Cell;
 use std::collections::hash_map::HashMap;
@@ -31,11 +31,11 @@ const NO_CALL: u64 = u64::MAX;
 /// `getpid` of 32-bit programs.
 const NARROW_GETPID: u64 = 20;
 
-/// Where a thread is that is not simply running.
+/// The state of a thread that is not simply running.
 enum Stage {
-    /// In a call that goes its way, of which the end will be told.
+    /// In an unmodified call, whose exit will be reported.
     Calling,
-    /// In a harmless call, at whose end it gets these registers.
+    /// In a harmless call, after which it gets these registers.
     Replaced(Box<Registers>),
     /// In an `execve`.
     Executing,
@@ -43,14 +43,14 @@ enum Stage {
     Executed,
 }
 
-/// What becomes of a call.
+/// How a call is answered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Reply {
     GoOn,
     Value(i64),
 }
 
-/// A thread that is stopped at a call, which cannot go away meanwhile but by being killed.
+/// A thread stopped at a call, which cannot disappear except by being killed.
 struct Held(Cell<Reply>);
 
 impl Answering for Held {
@@ -74,7 +74,7 @@ pub(crate) struct Tracer<'a> {
     board: &'a Board,
     kernel: Kernel,
     report: Report<'a>,
-    /// The rules, if they are followed here; `None` if the kernel follows them.
+    /// The rules, if they are evaluated here; `None` if the kernel does.
     rules: Option<Vec<Instruction>>,
     stages: HashMap<i32, Stage>,
     timers: Timers,
@@ -83,7 +83,6 @@ pub(crate) struct Tracer<'a> {
 }
 
 impl<'a> Tracer<'a> {
-    /// Returns the tracer of a program that was started.
     pub(crate) fn new(started: &StartedTraced, kernel: Kernel, board: &'a Board, report: Report<'a>) -> Self {
         let rules = (!started.is_filtered).then(filter_for_tracer);
         if rules.is_some() {
@@ -93,7 +92,7 @@ impl<'a> Tracer<'a> {
         Self { board, kernel, report, rules, stages, timers, rings, routine: Routine::look() }
     }
 
-    /// Traces until the last program has ended.
+    /// Runs until the last program has ended.
     pub(crate) fn run(mut self, children: &OwnedFd) -> io::Result<()> {
         loop {
             while process::arrived(children).is_some() {}
@@ -135,7 +134,7 @@ impl<'a> Tracer<'a> {
         }
     }
 
-    /// Takes what the kernel tells of a process or thread.
+    /// Handles an event of a process or thread.
     fn news(&mut self, pid: i32, status: i32) {
         if libc::WIFCONTINUED(status) {
             self.report.continued(pid);
@@ -147,7 +146,7 @@ impl<'a> Tracer<'a> {
         }
     }
 
-    /// Takes the stop of a thread, after which it goes on, unless somebody else has stopped it.
+    /// Handles a stop of a thread, and continues it unless it was stopped from outside.
     fn stopped(&mut self, pid: i32, signal: i32, event: i32) {
         match event {
             EVENT_STOP if matches!(signal, libc::SIGSTOP | libc::SIGTSTP | libc::SIGTTIN | libc::SIGTTOU) => {
@@ -155,7 +154,7 @@ impl<'a> Tracer<'a> {
                 let _ = ptrace::leave_stopped(pid);
             }
             libc::PTRACE_EVENT_EXEC => {
-                // A thread that executes a program takes over the id of its process.
+                // A thread that executes a program takes the id of its process.
                 if let Ok(former) = ptrace::event_message(pid) {
                     self.stages.remove(&former);
                 }
@@ -174,19 +173,19 @@ impl<'a> Tracer<'a> {
             }
             // A signal.
             0 => self.go_on(pid, signal),
-            // It has started another thread or process, or is a new one, or is continued.
+            // It has started another thread or process, or is a new one, or was continued.
             _ => self.go_on(pid, 0),
         }
     }
 
-    /// Lets a thread go on, as far as it is of interest.
+    /// Continues a thread, reporting its calls only if necessary.
     fn go_on(&self, pid: i32, signal: i32) {
         let is_seen = self.rules.is_some() || self.stages.contains_key(&pid);
-        // If it is gone, that is told by itself.
+        // If it is gone, a separate event reports that.
         let _ = if is_seen { ptrace::go_on_to_call(pid, signal) } else { ptrace::go_on(pid, signal) };
     }
 
-    /// Takes the beginning or the end of a call.
+    /// Handles the entry or exit of a call.
     fn call_stopped(&mut self, pid: i32) {
         match self.stages.remove(&pid) {
             Some(Stage::Executed) => self.put_on(pid),
@@ -199,7 +198,7 @@ impl<'a> Tracer<'a> {
         }
     }
 
-    /// Follows the rules where the kernel does not.
+    /// Evaluates the rules if the kernel does not.
     fn call_begins(&mut self, pid: i32) {
         let (Some(rules), Ok(found)) = (&self.rules, ptrace::registers(pid)) else { return };
         let architecture = if found.cs == WIDE_CODE { X86_64 } else { I386 };
@@ -212,7 +211,7 @@ impl<'a> Tracer<'a> {
         }
     }
 
-    /// Takes a call that is reported, before it is made.
+    /// Handles a reported call before it is made.
     fn take(&mut self, pid: i32, found: &Registers) {
         let call = call_of(pid, found);
         if found.cs != WIDE_CODE {
@@ -220,11 +219,11 @@ impl<'a> Tracer<'a> {
         }
         match i64::from(call.number) {
             libc::SYS_clone => {
-                // What it starts is to be seen too.
+                // Its children must be traced too.
                 let _ = ptrace::set_registers(pid, &Registers { rdi: found.rdi & !u64::from(UNTRACED), ..*found });
             }
-            // What it starts would be on host time once it executes, or could execute nothing. As before Linux 5.3, callers
-            // have `clone`.
+            // Children would be on host time after an `execve`, or could not call it. As before Linux 5.3, callers can
+            // use `clone`.
             libc::SYS_clone3 if is_untraced(&call) => {
                 self.replace(pid, found, with_value(found, -i64::from(libc::ENOSYS)));
             }
@@ -240,7 +239,7 @@ impl<'a> Tracer<'a> {
                 }
             }
             _ if waits::is_one_or_sleeps(&call) => {
-                // What is wrong, and what waits in a program that is not on the clock, is the kernel's.
+                // Invalid calls, and waits of programs that are not on the clock, are left to the kernel.
                 match self.routine.as_ref().map(|routine| routine.send(call)) {
                     Some(Ok(Some(sent))) => self.replace(pid, found, sent.registers(found)),
                     Some(Err(hidden)) => self.report.complain_of_call("a wait", pid, hidden),
@@ -255,27 +254,27 @@ impl<'a> Tracer<'a> {
         }
     }
 
-    /// Keeps a thread from making its call, and sets its registers to what they are to be afterwards.
+    /// Keeps a thread from making its call, and sets the registers that it has afterward.
     fn replace(&mut self, pid: i32, found: &Registers, after: Registers) {
         if self.rules.is_none() {
             // The kernel makes no call.
             let _ = ptrace::set_registers(pid, &after);
             return;
         }
-        // Here filters of others are still to be asked, which may not like that there is no call.
+        // Here other filters still run, and may reject an invalid call number.
         let number = if found.cs == WIDE_CODE { libc::SYS_getpid.cast_unsigned() } else { NARROW_GETPID };
         let harmless = Registers { orig_rax: number, ..*found };
         let _ = ptrace::set_registers(pid, &harmless);
         self.stages.insert(pid, Stage::Replaced(Box::new(after)));
     }
 
-    /// Lets a thread execute a program. Until that is on the clock, it is killed with this process.
+    /// Lets a thread execute a program. Until the program is on the clock, it is killed if this process ends.
     fn execute(&mut self, pid: i32) {
         let _ = ptrace::set_options(pid, Options::TREE.bound());
         self.stages.insert(pid, Stage::Executing);
     }
 
-    /// Puts a program on the clock that is about to run its first instruction.
+    /// Puts a program on the clock before its first instruction.
     fn put_on(&mut self, pid: i32) {
         let file = self.board.file();
         let (reason, ended) = put_on(pid, &self.kernel, Handover::Socket, file, self.report.is_strict);
@@ -295,12 +294,12 @@ impl<'a> Tracer<'a> {
     }
 }
 
-/// Returns whether a `clone3` starts something out of a tracer's reach.
+/// Returns whether a `clone3` starts a child that escapes the tracer.
 fn is_untraced(call: &Call) -> bool {
     let mut flags = [0; 8];
     match ptrace::read(call.pid, call.parameters[0], &mut flags) {
         Ok(()) => u64::from_le_bytes(flags) & u64::from(UNTRACED) != 0,
-        // Where nobody may look, it may.
+        // If the flags cannot be read, it may.
         Err(error) => Fault::of(&error) == Fault::Hidden,
     }
 }

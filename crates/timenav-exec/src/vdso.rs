@@ -1,6 +1,6 @@
-//! Reads the ELF files that are not files: the kernel's vDSO in memory, and the image that takes its place.
+//! Parses ELF images in memory: the kernel's vDSO, and the image that replaces it.
 
-/// The names that a program may look for, each with the name without the prefix.
+/// The functions that a program may look up, without their prefix.
 pub(crate) const NAMES: [&str; 6] = ["clock_gettime", "gettimeofday", "time", "clock_getres", "getcpu", "getrandom"];
 
 const PT_LOAD: u32 = 1;
@@ -9,10 +9,10 @@ const DT_HASH: u64 = 4;
 const DT_STRTAB: u64 = 5;
 const DT_SYMTAB: u64 = 6;
 const SYMBOL_BYTES: usize = 24;
-/// More symbols than any vDSO has.
+/// Upper bound for the symbols of a vDSO.
 const SYMBOLS_MAX: usize = 256;
 
-/// An ELF file as it is mapped, whose addresses are offsets.
+/// A mapped ELF file, whose addresses are offsets.
 #[derive(Clone, Debug)]
 pub(crate) struct Mapped {
     bytes: Vec<u8>,
@@ -25,12 +25,12 @@ pub(crate) struct Mapped {
 struct Symbol {
     name: String,
     value: u64,
-    /// Where the symbol itself is in the file.
+    /// Offset of the symbol entry in the file.
     at: usize,
 }
 
 impl Mapped {
-    /// Reads a file; `None` if it is not one that a vDSO could be.
+    /// Parses a file; `None` if it cannot be a vDSO.
     pub(crate) fn read(bytes: &[u8]) -> Option<Self> {
         if bytes.get(..6)? != b"\x7fELF\x02\x01" {
             return None;
@@ -49,20 +49,20 @@ impl Mapped {
         Some(Self { bytes: bytes.to_vec(), symbols, loaded: loaded? })
     }
 
-    /// Returns where a function begins, by its name without `__vdso_`.
+    /// Returns the offset of a function, by its name without `__vdso_`.
     pub(crate) fn function(&self, name: &str) -> Option<u64> {
         let prefixed = |symbol: &&Symbol| symbol.name.strip_prefix("__vdso_") == Some(name) && symbol.value != 0;
         self.symbols.iter().find(prefixed).map(|symbol| symbol.value)
     }
 
-    /// Returns where a symbol is, and the bytes from there on.
+    /// Returns the offset of a symbol, and the bytes from there on.
     pub(crate) fn symbol(&self, name: &str) -> Option<(u64, &[u8])> {
         let symbol = self.symbols.iter().find(|symbol| symbol.name == name && symbol.value != 0)?;
         let bytes = self.bytes.get(usize::try_from(symbol.value).ok()?..self.loaded)?;
         Some((symbol.value, bytes))
     }
 
-    /// Returns where a `syscall` instruction is.
+    /// Returns the offset of a `syscall` instruction.
     pub(crate) fn syscall_instruction(&self) -> Option<u64> {
         let first = self.symbols.iter().map(|symbol| symbol.value).filter(|value| *value != 0).min()?;
         let first = usize::try_from(first).ok()?;
@@ -75,17 +75,16 @@ impl Mapped {
         &self.bytes[..self.bytes.len().min(64)]
     }
 
-    /// Returns the bytes that are mapped, without the sections that lie behind them, and without the names that
-    /// another file does not have.
+    /// Returns the mapped bytes, without the sections after them, and without the functions that `other` lacks.
     pub(crate) fn image_beside(&self, other: &Self) -> Vec<u8> {
         let mut bytes = self.bytes[..self.loaded.min(self.bytes.len())].to_vec();
-        // Where sections are, and how many (ELF-64 object file format, figure 2).
+        // Offset and number of sections (ELF-64 object file format, figure 2).
         bytes[40..48].fill(0);
         bytes[60..64].fill(0);
         for symbol in &self.symbols {
             let name = symbol.name.strip_prefix("__vdso_").unwrap_or(&symbol.name);
             if NAMES.contains(&name) && other.function(name).is_none() {
-                // Undefined: whoever looks for it goes on looking.
+                // Marked as undefined, so that lookups skip it.
                 bytes[symbol.at + 6..symbol.at + 8].fill(0);
             }
         }
@@ -109,7 +108,7 @@ fn symbols(bytes: &[u8], dynamic: usize) -> Option<Vec<Symbol>> {
     let (table, strings) = (table?, strings?);
     let count = match hash {
         Some(hash) => small(bytes, hash + 4)? as usize,
-        // The strings follow the symbols in every vDSO there is.
+        // In all known vDSOs the strings follow the symbols.
         None => strings.checked_sub(table)? / SYMBOL_BYTES,
     };
     let symbol = |index: usize| {
@@ -117,7 +116,7 @@ fn symbols(bytes: &[u8], dynamic: usize) -> Option<Vec<Symbol>> {
         let name = bytes.get(strings + small(bytes, at)? as usize..)?;
         let name = name.split(|byte| *byte == 0).next()?;
         let name = String::from_utf8_lossy(name).into_owned();
-        // An undefined symbol is not there.
+        // An undefined symbol counts as missing.
         let value = if half(bytes, at + 6)? == 0 { 0 } else { word(bytes, at + 8)? };
         Some(Symbol { name, value, at })
     };
@@ -169,7 +168,7 @@ mod tests {
             assert!(Mapped::read(bytes).is_none());
         }
         for cut in 0..IMAGE.len().min(1_500) {
-            // Nothing is read beyond the end, wherever that is.
+            // Nothing is read beyond the end.
             let _ = Mapped::read(&IMAGE[..cut]);
         }
     }

@@ -1,9 +1,9 @@
-//! Waits until a moment of realtime, of futexes and message queues, and POSIX timers that are set to a date.
+//! Waits of futexes and message queues until a realtime moment, and POSIX timers that are set to a date.
 //!
-//! The kernel compares such a moment with the host's clock. So the thread is interrupted before it waits, and sent to a
-//! routine of the image, which waits by the clock page in its place and returns to where the call would have returned
-//! (`timenav_wait` in `image/image.c`). Nothing is written but registers, no tracer stays, and nobody keeps account of
-//! who waits: whatever ends the wait of a program ends this one.
+//! The kernel would compare such a moment with the host clock. Therefore the thread is interrupted before it waits, and
+//! redirected to a routine of the image, which waits on the clock page instead and returns to where the call would have
+//! returned (`timenav_wait` in `image/image.c`). Only registers are changed, the tracer detaches, and no state is kept:
+//! anything that would end the program's wait also ends this one.
 
 use std::path::Path;
 
@@ -20,14 +20,14 @@ use crate::vdso::Mapped;
 const NANOS: i64 = 1_000_000_000;
 /// `CLOCK_TAI`.
 const TAI: u64 = 11;
-/// Tells the routine that a timer is one of atomic time: `OF_TAI` in `image/waits.h`.
+/// Flag for the routine that a timer uses the TAI clock: `OF_TAI` in `image/waits.h`.
 const OF_TAI: u64 = 1 << 32;
-/// `ERESTARTSYS`, by which the kernel notes that a call that has not begun is to begin again.
+/// `ERESTARTSYS`: the kernel will restart a call that has not begun.
 const NOT_BEGUN: u64 = (-512_i64).cast_unsigned();
-/// By how many bytes the routine is recognized.
+/// Number of bytes by which the routine is recognized.
 const CODE_BYTES: usize = 64;
 
-/// Returns whether a reported call waits until a moment of realtime, or sets a timer to one.
+/// Returns whether a reported call waits until a realtime moment, or sets a timer to one.
 pub(crate) const fn is_one(call: &Call) -> bool {
     matches!(
         call.number as libc::c_long,
@@ -40,39 +40,39 @@ pub(crate) const fn is_one(call: &Call) -> bool {
     )
 }
 
-/// Returns whether a reported call sleeps until a date or waits, for whoever can only send a thread elsewhere.
+/// Same as [`is_one`], including sleeps until a date. For tracers, which can only redirect threads.
 pub(crate) const fn is_one_or_sleeps(call: &Call) -> bool {
     is_one(call) || call.number as libc::c_long == libc::SYS_clock_nanosleep
 }
 
-/// Where the image waits.
+/// The wait routine of the image.
 pub(crate) struct Routine {
     at: u64,
     head: Vec<u8>,
     code: Vec<u8>,
 }
 
-/// A thread that is sent to the routine.
+/// A redirection of a thread to the routine.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Sent {
     call: Call,
     to: u64,
-    /// What the routine is told beside the number of the call.
+    /// Passed to the routine together with the call number.
     hint: u64,
 }
 
 impl Routine {
-    /// Finds it in the image.
+    /// Finds the routine in the image.
     pub(crate) fn look() -> Option<Self> {
         let image = Mapped::read(&image()?)?;
         let (at, code) = image.symbol(WAIT)?;
         Some(Self { at, head: image.head().to_vec(), code: code.get(..CODE_BYTES)?.to_vec() })
     }
 
-    /// Returns where the thread of a call is to go on; `None` if the kernel is to take the call as it is.
+    /// Returns where to redirect the thread of a call; `None` to leave the call to the kernel.
     ///
     /// # Errors
-    /// What there is to wait for is hidden from the supervisor.
+    /// The deadline is not accessible.
     pub(crate) fn send(&self, call: Call) -> Result<Option<Sent>, Hidden> {
         let [_, _, third, fourth, fifth, _] = call.parameters;
         let (is_right, hint) = match i64::from(call.number) {
@@ -111,10 +111,10 @@ impl Sent {
         let _ = ptrace::set_registers(pid, &self.registers(&found));
     }
 
-    /// Returns the registers of a thread that is about to make the call and goes to the routine instead.
+    /// Returns the registers that redirect a thread from the call to the routine.
     pub(crate) fn registers(&self, found: &Registers) -> Registers {
         let number = u64::from(self.call.number.cast_unsigned());
-        // A call changes rcx and rax, and nobody expects anything of them; no call is under way any more.
+        // A call clobbers rcx and rax; no call is in progress anymore.
         Registers { rip: self.to, rcx: found.rip, rax: number | self.hint, orig_rax: u64::MAX, ..*found }
     }
 }
@@ -123,7 +123,7 @@ fn is_right(seconds: i64, nanos: i64) -> bool {
     seconds >= 0 && (0..NANOS).contains(&nanos)
 }
 
-/// Returns the words at an address; `None` where there is nothing that could be read.
+/// Returns the words at an address; `None` if it is not readable.
 fn words<const COUNT: usize>(pid: i32, at: u64) -> Result<Option<[i64; COUNT]>, Hidden> {
     match read_words(pid, at) {
         Ok(words) => Ok(Some(words)),
@@ -136,7 +136,7 @@ fn is_moment(pid: i32, at: u64) -> Result<bool, Hidden> {
     Ok(words(pid, at)?.is_some_and(|[seconds, nanos]: [i64; 2]| is_right(seconds, nanos)))
 }
 
-/// Returns the clock of a timer that is set to a date, rather than to nothing.
+/// Returns the clock of a timer that is set to a date, as opposed to disarmed.
 fn clock_of_date(call: &Call, at: u64) -> Result<Option<u64>, Hidden> {
     let Some([every, every_nanos, seconds, nanos]) = words(call.pid, at)? else { return Ok(None) };
     if !is_right(every, every_nanos) || !is_right(seconds, nanos) || (seconds, nanos) == (0, 0) {
@@ -144,27 +144,28 @@ fn clock_of_date(call: &Call, at: u64) -> Result<Option<u64>, Hidden> {
     }
     match std::fs::read_to_string(format!("/proc/{}/timers", call.pid)) {
         Ok(timers) => Ok(clock_of_timer(&timers, call.parameters[0] & 0xffff_ffff)),
-        // It is gone, or the kernel tells of no timers (`CONFIG_CHECKPOINT_RESTORE`).
+        // The timer is gone, or the kernel does not list timers (`CONFIG_CHECKPOINT_RESTORE`).
         Err(_) if Path::new("/proc/self/timers").exists() => Ok(None),
         Err(_) => Err(Hidden::Timers),
     }
 }
 
-/// Finds the clock of a timer in what the kernel tells of those of a process (`proc_pid_timers(5)`).
+/// Finds the clock of a timer in the kernel's list for a process (`proc_pid_timers(5)`).
 fn clock_of_timer(timers: &str, id: u64) -> Option<u64> {
     let number = |line: &str, name: &str| line.strip_prefix(name)?.trim().parse::<u64>().ok();
     let mut lines = timers.lines().skip_while(|line| number(line, "ID:") != Some(id)).skip(1);
     lines.by_ref().take_while(|line| !line.starts_with("ID:")).find_map(|line| number(line, "ClockID:"))
 }
 
-/// Returns where the kernel says that the vDSO of a process is.
+/// Returns the vDSO address of a process according to the kernel.
 fn told_image(pid: i32) -> Option<u64> {
     let bytes = std::fs::read(format!("/proc/{pid}/auxv")).ok()?;
     let word = |bytes: &[u8]| bytes.try_into().map_or(0, u64::from_le_bytes);
     bytes.chunks_exact(16).find(|pair| word(&pair[..8]) == AT_VDSO).map(|pair| word(&pair[8..]))
 }
 
-/// Returns where the code of the image is mapped (`proc_pid_maps(5)`), for kernels that are not told.
+/// Returns the address of the image's code in the maps (`proc_pid_maps(5)`), for kernels whose copy could not be
+/// changed.
 fn mapped_image(pid: i32) -> Option<u64> {
     let maps = std::fs::read_to_string(format!("/proc/{pid}/maps")).ok()?;
     let wanted = format!("/memfd:{PAGE_NAME}");

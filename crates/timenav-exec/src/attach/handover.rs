@@ -1,4 +1,4 @@
-//! How a program receives the clock page: a file without a name, which it can open nowhere.
+//! Transfer of the clock page to a program: an anonymous file that the program cannot open by itself.
 
 use std::collections::VecDeque;
 use std::io::{self, IoSlice};
@@ -15,29 +15,29 @@ use crate::kernel::process;
 use crate::kernel::ptrace::{self, Options};
 use crate::kernel::seccomp::{Answering as _, Call, Listener};
 
-/// How long a call of our own may take to be reported before the program counts as lost.
+/// How long a call of ours may take to be reported before the program is considered lost.
 const REPORT_SECONDS_MAX: u32 = 30;
-/// Where the parts of a message to be received are put, counted from the start of the memory of a program.
+/// Offsets of the parts of a received message in the program's memory.
 const HEADER: u64 = 64;
 const VECTOR: u64 = 128;
 const CONTROL: u64 = 192;
 const BYTE: u64 = 256;
-/// How many descriptors more a program may have while it is handed the page: one, or three that make it.
+/// How many additional descriptors a program may have during the transfer: it needs one, or three.
 const DESCRIPTORS_MORE: u64 = 64;
-/// The size of a control message with one descriptor, and with its padding (`CMSG_LEN`, `CMSG_SPACE`).
+/// The size of a control message with one descriptor, without and with padding (`CMSG_LEN`, `CMSG_SPACE`).
 const CONTROL_BYTES: u64 = 20;
 const CONTROL_ROOM: u64 = 24;
 
 /// How a program receives the clock page.
 pub(crate) enum Handover<'a> {
-    /// By the listener of its filter. Calls of others that come in between are put aside.
+    /// Through the listener of its filter. Calls of other threads that arrive in the meantime are queued.
     Listener(&'a Listener, &'a mut VecDeque<Call>),
-    /// By a socket that it has for a moment.
+    /// Through a temporary socket.
     Socket,
 }
 
 impl Handover<'_> {
-    /// Returns how the supervisor is attached meanwhile.
+    /// Returns the tracing options during the transfer.
     pub(super) const fn options(&self) -> Options {
         match self {
             Self::Listener(..) => Options::CALLS.bound(),
@@ -47,9 +47,9 @@ impl Handover<'_> {
 }
 
 impl Program<'_> {
-    /// Hands over a file, and returns its descriptor in the program, which has writable memory at `room`.
+    /// Transfers a file, and returns its descriptor in the program. `room` is the address of writable memory there.
     ///
-    /// Where no descriptor is free, the program may have more for that moment, as far as the kernel lets us.
+    /// If no descriptor is free, the program's limit is raised temporarily, as far as the kernel permits.
     pub(super) fn receive(&mut self, file: BorrowedFd<'_>, room: u64) -> Result<u64, Failed> {
         let received = self.receive_within_limit(file, room);
         match received {
@@ -77,9 +77,9 @@ impl Program<'_> {
         }
     }
 
-    /// Lets the program make a pair of sockets, takes one end of it, and sends the file there (`unix(7)`).
+    /// Makes the program create a socket pair, takes one end, and sends the file through it (`unix(7)`).
     ///
-    /// It works whatever the program sees of the file system, and whoever it runs as.
+    /// This works regardless of the program's user and view of the file system.
     fn receive_by_socket(&mut self, file: BorrowedFd<'_>, room: u64) -> Result<u64, Failed> {
         let (unix, stream) = (libc::AF_UNIX.cast_unsigned().into(), libc::SOCK_STREAM.cast_unsigned().into());
         let made = self.call(libc::SYS_socketpair, [unix, stream, 0, room, 0, 0])?;
@@ -98,7 +98,7 @@ impl Program<'_> {
     }
 
     fn receive_message(&mut self, socket: i32, room: u64) -> Result<u64, Failed> {
-        // An `msghdr` without a name, with one place for data and one for control messages.
+        // An `msghdr` without a name, with one data buffer and one control buffer.
         let header = [0, 0, room + VECTOR, 1, room + CONTROL, CONTROL_ROOM, 0];
         let bytes = |words: &[u64]| words.iter().flat_map(|word| word.to_le_bytes()).collect::<Vec<u8>>();
         ptrace::write(self.pid, room + HEADER, &bytes(&header))?;
@@ -111,20 +111,20 @@ impl Program<'_> {
         ptrace::read(self.pid, room + CONTROL, &mut control)?;
         let word = |at: usize| control[at..at + 4].try_into().map_or(-1, i32::from_le_bytes);
         if (u64::try_from(word(0)), word(8), word(12)) != (Ok(CONTROL_BYTES), libc::SOL_SOCKET, libc::SCM_RIGHTS) {
-            // As where no descriptor is free.
+            // As if no descriptor is free.
             return Err(io::Error::from_raw_os_error(libc::EMFILE).into());
         }
         done("handing over the clock page", i64::from(word(16)))
     }
 
-    /// Lets the program open the file where `/proc` shows it, for kernels before 5.6 and whoever forbids the way above.
+    /// Makes the program open the file in `/proc`, for kernels before 5.6 and if socket pairs are forbidden.
     fn receive_by_path(&mut self, file: BorrowedFd<'_>, room: u64) -> Result<u64, Failed> {
         let path = format!("/proc/{}/fd/{}\0", std::process::id(), file.as_raw_fd());
         ptrace::write(self.pid, room, path.as_bytes())?;
         let flags = (libc::O_RDONLY | libc::O_CLOEXEC).cast_unsigned().into();
         let opened = self.call(libc::SYS_open, [room, flags, 0, 0, 0, 0])?;
         let descriptor = done("handing over the clock page", opened)?;
-        // Where the program sees another `/proc`, it has opened another file.
+        // In another `/proc` this may be another file.
         let wanted = rustix::fs::fstat(file).map_err(io::Error::from)?;
         let found = std::fs::metadata(format!("/proc/{}/fd/{descriptor}", self.pid));
         if found.is_ok_and(|found| (found.dev(), found.ino()) == (wanted.st_dev, wanted.st_ino)) {
@@ -136,8 +136,8 @@ impl Program<'_> {
 }
 
 impl<'a> Program<'a> {
-    /// Makes a system call that the filter reports, and answers it with a descriptor of a file. It is the one by which the
-    /// program was executed, since no other filter of the program forbids that one.
+    /// Makes a system call that the filter reports, and answers it with a descriptor. The call is the one that executed
+    /// the program, because other filters of the program evidently permit it.
     fn receive_by_listener(&mut self, file: BorrowedFd<'_>) -> Result<u64, Failed> {
         let listener: &'a Listener = match self.handover {
             Handover::Listener(listener, _) => listener,
@@ -155,7 +155,7 @@ impl<'a> Program<'a> {
                 }
             }
             let mut polled = [PollFd::from_borrowed_fd(listener.as_fd(), PollFlags::IN)];
-            // A stop is not told here, and is looked for again after a moment.
+            // Stops are not reported here, so they are polled.
             let moment = Timespec { tv_sec: 0, tv_nsec: 1_000_000 };
             if rustix::event::poll(&mut polled, Some(&moment)) != Ok(1) {
                 waits += 1;
@@ -174,7 +174,7 @@ impl<'a> Program<'a> {
                 }
             }
             if waits > REPORT_SECONDS_MAX * 1_000 {
-                // Nothing like this is known to happen. A program that nobody can bring to a stop is not left so.
+                // This is not known to happen. A program that cannot be stopped is not left in this state.
                 process::kill(self.pid, libc::SIGKILL);
                 waits = 0;
             }
@@ -182,10 +182,10 @@ impl<'a> Program<'a> {
     }
 }
 
-/// Lets a process have more descriptors, above what it may allow itself where we are root. Returns what it had.
+/// Raises the descriptor limit of a process, as root even above its hard limit. Returns the previous limit.
 fn allow_more(pid: i32) -> Option<Rlimit> {
     let process = Pid::from_raw(pid)?;
-    // What is asked for and what is set are one call: nothing is known until it was set. The process is stopped.
+    // `prlimit` reads and sets in one call, so the current limit is read here first. The process is stopped.
     let text = std::fs::read_to_string(format!("/proc/{pid}/limits")).ok()?;
     let mut words = text.lines().find_map(|line| line.strip_prefix("Max open files"))?.split_whitespace();
     let mut number = || words.next()?.parse::<u64>().ok();
@@ -197,7 +197,7 @@ fn allow_more(pid: i32) -> Option<Rlimit> {
     allow(more, more).or_else(|| (soft < hard).then(|| allow(hard, hard)).flatten())
 }
 
-/// Sends a file to a socket of a process that is stopped.
+/// Sends a file to a socket of a stopped process.
 fn send_to(pid: i32, socket: i32, file: BorrowedFd<'_>) -> io::Result<()> {
     let process = Pid::from_raw(pid).ok_or_else(|| io::Error::from_raw_os_error(libc::ESRCH))?;
     let process = pidfd_open(process, PidfdFlags::empty())?;

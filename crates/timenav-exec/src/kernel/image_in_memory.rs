@@ -1,4 +1,4 @@
-//! The image, called as a program calls it, with a boot clock that shows what a test wants.
+//! Tests that call the image like a program does, with a simulated boot clock.
 
 use std::cell::Cell;
 use std::ffi::c_void;
@@ -16,15 +16,15 @@ thread_local! {
 }
 
 extern "C" fn fake_clock(id: i32, shown: *mut [i64; 2]) -> i64 {
-    // The image asks for the boot clock; other clocks are passed on to here as they are.
+    // The image reads the boot clock. Other clocks are passed through unchanged.
     let boot = BOOT.get();
     let told = if id == libc::CLOCK_BOOTTIME { [boot.seconds, boot.nanos] } else { [i64::from(id), 1] };
-    // SAFETY: those who call hand over a `timespec`.
+    // SAFETY: callers pass a `timespec`.
     unsafe { shown.write(told) };
     0
 }
 
-/// The image in memory, beside a page and originals.
+/// The image in memory, next to a page and originals.
 struct Loaded {
     at: *mut c_void,
     clock_gettime: u64,
@@ -53,7 +53,7 @@ impl Loaded {
     }
 
     fn set(&self, slot: &Slot) {
-        // SAFETY: the second page is ours, and nobody reads it meanwhile.
+        // SAFETY: the second page is ours, and nothing reads it concurrently.
         unsafe {
             let page = self.at.byte_add(PAGE).cast::<u64>();
             page.add(words::END).write(END_SECONDS.cast_unsigned());
@@ -91,7 +91,7 @@ impl Loaded {
 
 impl Drop for Loaded {
     fn drop(&mut self) {
-        // SAFETY: mapped above, and nothing points there any more.
+        // SAFETY: mapped above, and no longer referenced.
         unsafe { libc::munmap(self.at, MAPPED) };
     }
 }

@@ -6,7 +6,6 @@ use std::sync::atomic::AtomicU64;
 
 use crate::page::PAGE_BYTES;
 
-/// How many words a page has.
 const WORDS: usize = PAGE_BYTES / 8;
 
 /// A page of shared memory, mapped until the process ends.
@@ -19,17 +18,16 @@ impl SharedWords {
     /// Maps the first page of a file for reading and writing.
     pub(crate) fn map(file: BorrowedFd<'_>) -> io::Result<Self> {
         let (protection, flags) = (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_SHARED);
-        // SAFETY: a new mapping, at an address that the kernel chooses, that nothing else in this process knows.
+        // SAFETY: a new mapping at an address chosen by the kernel, unknown to anything else in this process.
         let at = unsafe { libc::mmap(std::ptr::null_mut(), PAGE_BYTES, protection, flags, file.as_raw_fd(), 0) };
         if at == libc::MAP_FAILED {
             return Err(io::Error::last_os_error());
         }
-        // SAFETY: the mapping is a page long, aligned to one, never unmapped, and its bytes are valid words whatever
-        // they are. All who write to it do so by atomic words.
+        // SAFETY: the mapping is one page long, page-aligned, and never unmapped, and any bytes are valid words. All
+        // writers use atomic words.
         Ok(Self { words: unsafe { &*at.cast::<[AtomicU64; WORDS]>() } })
     }
 
-    /// Returns the words.
     pub(crate) const fn words(self) -> &'static [AtomicU64] {
         self.words
     }

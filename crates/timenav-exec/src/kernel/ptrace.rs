@@ -1,4 +1,4 @@
-//! Tracing one thread, and reading and writing its memory.
+//! Tracing of a thread, and access to its memory.
 
 use std::io;
 use std::mem::MaybeUninit;
@@ -8,31 +8,31 @@ use super::told;
 /// The registers of a thread.
 pub(crate) type Registers = libc::user_regs_struct;
 
-/// The stop of a thread that was asked to stop, or that takes part in a stop of its process.
+/// The event of a thread that was interrupted, or that takes part in a stop of its process.
 pub(crate) const EVENT_STOP: i32 = 128;
 const SET_SIGNAL_MASK: Request = 0x420b;
 const GET_SIGNAL_MASK: Request = 0x420a;
 const LISTEN: Request = 0x4208;
 
-/// How the C library declares what is asked of a thread.
+/// The type of requests in the C library.
 #[cfg(not(target_env = "musl"))]
 type Request = libc::c_uint;
 #[cfg(target_env = "musl")]
 type Request = libc::c_int;
 
 fn call(request: Request, pid: i32, address: usize, data: usize) -> io::Result<()> {
-    // SAFETY: the requests of this module that come by here write nothing into this process.
+    // SAFETY: requests made through this function write nothing into this process.
     told(unsafe { libc::ptrace(request, pid, address, data) }).map(|_| ())
 }
 
-/// How a tracer is attached to a thread.
+/// Tracing options.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Options(i32);
 
 impl Options {
-    /// It sees executed programs, and the beginnings and ends of system calls.
+    /// Reports executed programs, and entries and exits of system calls.
     pub(crate) const CALLS: Self = Self(libc::PTRACE_O_TRACEEXEC | libc::PTRACE_O_TRACESYSGOOD);
-    /// It is attached to whatever the thread starts, and sees what a filter reports.
+    /// Includes all children of the thread, and reports calls selected by a filter.
     pub(crate) const TREE: Self = Self(
         Self::CALLS.0
             | libc::PTRACE_O_TRACEFORK
@@ -41,12 +41,12 @@ impl Options {
             | libc::PTRACE_O_TRACESECCOMP,
     );
 
-    /// The thread is killed with the tracer.
+    /// Kills the thread if the tracer ends.
     pub(crate) const fn bound(self) -> Self {
         Self(self.0 | libc::PTRACE_O_EXITKILL)
     }
 
-    /// No filter sees the calls of the thread. Only root may ask for it, unless it is under a filter itself.
+    /// Suspends the filters of the thread. Requires root, and that the tracer has no filter itself.
     pub(crate) const fn unfiltered(self) -> Self {
         Self(self.0 | libc::PTRACE_O_SUSPEND_SECCOMP)
     }
@@ -56,8 +56,8 @@ impl Options {
     }
 }
 
-/// Attaches to a thread without stopping it. It is told when it has executed a program, and killed with this process
-/// as long as it is attached: a program that was half put on a clock must not go on.
+/// Attaches to a thread without stopping it. Reports executed programs. While attached, the thread is killed if this
+/// process ends: a program that is only partly on the clock must not continue.
 pub(crate) fn seize(pid: i32) -> io::Result<()> {
     seize_with(pid, Options::CALLS.bound())
 }
@@ -67,13 +67,13 @@ pub(crate) fn seize_with(pid: i32, options: Options) -> io::Result<()> {
     call(libc::PTRACE_SEIZE, pid, 0, options.bits())
 }
 
-/// Changes how a tracer is attached to a stopped thread.
+/// Changes the tracing options of a stopped thread.
 pub(crate) fn set_options(pid: i32, options: Options) -> io::Result<()> {
     call(libc::PTRACE_SETOPTIONS, pid, 0, options.bits())
 }
 
-/// Attaches to a thread without stopping it, for a moment in which nothing of it is changed by halves: it goes on if this
-/// process is killed.
+/// Attaches to a thread without stopping it, for changes that are atomic. The thread continues if this process is
+/// killed.
 pub(crate) fn seize_for_a_moment(pid: i32) -> io::Result<()> {
     call(libc::PTRACE_SEIZE, pid, 0, 0)
 }
@@ -83,27 +83,27 @@ pub(crate) fn interrupt(pid: i32) -> io::Result<()> {
     call(libc::PTRACE_INTERRUPT, pid, 0, 0)
 }
 
-/// Lets a stopped thread go on to the next beginning or end of a system call, with a signal unless it is 0.
+/// Continues a stopped thread up to the next entry or exit of a system call, with a signal unless it is 0.
 pub(crate) fn go_on_to_call(pid: i32, signal: i32) -> io::Result<()> {
     call(libc::PTRACE_SYSCALL, pid, 0, usize::try_from(signal).unwrap_or_default())
 }
 
-/// Lets a stopped thread go on, with a signal unless it is 0.
+/// Continues a stopped thread, with a signal unless it is 0.
 pub(crate) fn go_on(pid: i32, signal: i32) -> io::Result<()> {
     call(libc::PTRACE_CONT, pid, 0, usize::try_from(signal).unwrap_or_default())
 }
 
-/// Leaves a thread stopped whose process was stopped by a signal, until somebody continues it.
+/// Leaves a thread stopped whose process was stopped by a signal, until it is continued.
 pub(crate) fn leave_stopped(pid: i32) -> io::Result<()> {
     call(LISTEN, pid, 0, 0)
 }
 
-/// Lets a stopped thread execute one instruction.
+/// Executes one instruction of a stopped thread.
 pub(crate) fn step(pid: i32) -> io::Result<()> {
     call(libc::PTRACE_SINGLESTEP, pid, 0, 0)
 }
 
-/// Lets a stopped thread go on without a tracer.
+/// Detaches from a stopped thread, which continues with a signal unless it is 0.
 pub(crate) fn detach(pid: i32, signal: i32) -> io::Result<()> {
     call(libc::PTRACE_DETACH, pid, 0, usize::try_from(signal).unwrap_or_default())
 }
@@ -111,9 +111,9 @@ pub(crate) fn detach(pid: i32, signal: i32) -> io::Result<()> {
 /// Returns the registers of a stopped thread.
 pub(crate) fn registers(pid: i32) -> io::Result<Registers> {
     let mut registers = MaybeUninit::<Registers>::zeroed();
-    // SAFETY: the kernel writes one `user_regs_struct` to the place it is given, which has room for one.
+    // SAFETY: the kernel writes one `user_regs_struct` into space for one.
     told(unsafe { libc::ptrace(libc::PTRACE_GETREGS, pid, 0, registers.as_mut_ptr()) })?;
-    // SAFETY: all bits of the integers it consists of are valid, and they were zeroed before.
+    // SAFETY: any bits are valid for its integers, and they were zeroed before.
     Ok(unsafe { registers.assume_init() })
 }
 
@@ -123,21 +123,21 @@ pub(crate) fn set_registers(pid: i32, registers: &Registers) -> io::Result<()> {
     told(unsafe { libc::ptrace(libc::PTRACE_SETREGS, pid, 0, std::ptr::from_ref(registers)) }).map(|_| ())
 }
 
-/// Returns which signals a stopped thread has blocked.
+/// Returns the blocked signals of a stopped thread.
 pub(crate) fn signal_mask(pid: i32) -> io::Result<u64> {
     let mut mask = 0_u64;
-    // SAFETY: the kernel writes as many bytes as it is told, which is the size of the mask.
+    // SAFETY: the kernel writes the given number of bytes, which is the size of the mask.
     told(unsafe { libc::ptrace(GET_SIGNAL_MASK, pid, size_of::<u64>(), &raw mut mask) })?;
     Ok(mask)
 }
 
-/// Sets which signals a stopped thread has blocked.
+/// Sets the blocked signals of a stopped thread.
 pub(crate) fn set_signal_mask(pid: i32, mask: u64) -> io::Result<()> {
-    // SAFETY: the kernel reads as many bytes as it is told, which is the size of the mask.
+    // SAFETY: the kernel reads the given number of bytes, which is the size of the mask.
     told(unsafe { libc::ptrace(SET_SIGNAL_MASK, pid, size_of::<u64>(), &raw const mask) }).map(|_| ())
 }
 
-/// Returns what a stop of a thread is about: for an executed program, which thread it was.
+/// Returns the message of a stop: for an executed program, the previous thread id.
 pub(crate) fn event_message(pid: i32) -> io::Result<i32> {
     let mut message: libc::c_ulong = 0;
     // SAFETY: the kernel writes one `unsigned long`.
@@ -145,21 +145,21 @@ pub(crate) fn event_message(pid: i32) -> io::Result<i32> {
     Ok(i32::try_from(message).unwrap_or_default())
 }
 
-/// Reads memory of a process. It is read whole or not at all.
+/// Reads memory of a process, completely or not at all.
 pub(crate) fn read(pid: i32, address: u64, into: &mut [u8]) -> io::Result<()> {
     let local = libc::iovec { iov_base: into.as_mut_ptr().cast(), iov_len: into.len() };
     let remote = libc::iovec { iov_base: address as *mut libc::c_void, iov_len: into.len() };
-    // SAFETY: the local vector is the slice; the remote address is looked up in the other process by the kernel, which
-    // says so where it is not there.
+    // SAFETY: the local vector is the slice. The kernel resolves the remote address in the other process, and reports
+    // an error if it is not mapped.
     let count = told(unsafe { libc::process_vm_readv(pid, &raw const local, 1, &raw const remote, 1, 0) } as i64)?;
     whole(count, into.len())
 }
 
-/// Writes memory of a process. It is written whole, or an error is returned.
+/// Writes memory of a process. Partial writes are an error.
 pub(crate) fn write(pid: i32, address: u64, bytes: &[u8]) -> io::Result<()> {
     let local = libc::iovec { iov_base: bytes.as_ptr().cast_mut().cast(), iov_len: bytes.len() };
     let remote = libc::iovec { iov_base: address as *mut libc::c_void, iov_len: bytes.len() };
-    // SAFETY: the local vector is the slice, from which the kernel only reads; the remote one as above.
+    // SAFETY: the local vector is the slice, which the kernel only reads; the remote one as above.
     let count = told(unsafe { libc::process_vm_writev(pid, &raw const local, 1, &raw const remote, 1, 0) } as i64)?;
     whole(count, bytes.len())
 }

@@ -1,4 +1,4 @@
-//! A filter for system calls, and the listener that is told of some of them.
+//! System call filters, and the listener for reported calls.
 
 use std::io;
 use std::os::fd::{AsFd, AsRawFd as _, BorrowedFd, FromRawFd as _, OwnedFd};
@@ -11,42 +11,39 @@ pub(crate) type Instruction = libc::sock_filter;
 /// A system call that waits for an answer.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Call {
-    /// By which it is answered.
+    /// Identifies the call when answering it.
     pub(crate) id: u64,
     /// The thread, or 0 if it is not visible from here.
     pub(crate) pid: i32,
-    /// The number of the call.
     pub(crate) number: i32,
-    /// Its parameters.
     pub(crate) parameters: [u64; 6],
 }
 
-/// Where a call is answered.
+/// The interface for answering calls.
 pub(crate) trait Answering {
-    /// Answers a call with a value, or with a negative error number. Returns whether somebody still waited for it.
+    /// Answers a call with a value, or a negative error number. Returns whether the thread was still waiting.
     fn answer(&self, id: u64, value: i64) -> bool;
-    /// Lets a call go on to the kernel. Returns whether somebody still waited for that.
+    /// Lets a call continue in the kernel. Returns whether the thread was still waiting.
     fn let_go_on(&self, id: u64) -> bool;
-    /// Returns whether somebody still waits for an answer, so that the thread is still the one that asked.
+    /// Returns whether the thread is still waiting, and so is still the one that made the call.
     fn is_waiting(&self, id: u64) -> bool;
 }
 
-/// Where the calls that a filter reports are answered.
+/// The listener for calls that a filter reports.
 pub(crate) struct Listener {
     fd: OwnedFd,
 }
 
 impl Listener {
-    /// Returns the listener of a filter.
     pub(crate) const fn new(fd: OwnedFd) -> Self {
         Self { fd }
     }
 
-    /// Returns the next call; `None` if it is gone, as after a signal.
+    /// Returns the next call; `None` if it is gone, for example after a signal.
     pub(crate) fn next(&self) -> io::Result<Option<Call>> {
-        // SAFETY: all bits of the integers it consists of are valid; the kernel wants zeros there.
+        // SAFETY: any bits are valid for its integers; the kernel requires zeros.
         let mut told_of: libc::seccomp_notif = unsafe { std::mem::zeroed() };
-        // SAFETY: the kernel writes one `seccomp_notif` to the place it is given.
+        // SAFETY: the kernel writes one `seccomp_notif` into space for one.
         match self.call(libc::SECCOMP_IOCTL_NOTIF_RECV, (&raw mut told_of).cast()) {
             Ok(_) => Ok(Some(Call {
                 id: told_of.id,
@@ -59,7 +56,7 @@ impl Listener {
         }
     }
 
-    /// Gives a descriptor to a thread that waits for an answer, and returns its number there.
+    /// Adds a descriptor to a waiting thread, and returns its number there.
     pub(crate) fn give(&self, id: u64, descriptor: BorrowedFd<'_>) -> io::Result<i64> {
         let source = descriptor.as_raw_fd().cast_unsigned();
         let mut given = libc::seccomp_notif_addfd { id, flags: 0, srcfd: source, newfd: 0, newfd_flags: 0 };
@@ -71,7 +68,7 @@ impl Listener {
     }
 
     fn call(&self, request: libc::Ioctl, argument: *mut libc::c_void) -> io::Result<i64> {
-        // SAFETY: those who call hand over the place that the request is about, of its type, which outlives the call.
+        // SAFETY: callers pass a pointer of the request's type, which outlives the call.
         told(i64::from(unsafe { libc::ioctl(self.fd.as_raw_fd(), request, argument) }))
     }
 }
@@ -98,18 +95,18 @@ impl AsFd for Listener {
     }
 }
 
-/// Puts this thread and all that it starts under a filter, and returns the listener.
+/// Puts this thread and all its children under a filter, and returns the listener.
 ///
-/// Where that needs a privilege that this process does not have, it gives up for good gaining any
-/// (`PR_SET_NO_NEW_PRIVS`), and tries again.
+/// If this requires a privilege that the process does not have, it permanently gives up gaining privileges
+/// (`PR_SET_NO_NEW_PRIVS`), and retries.
 pub(crate) fn install(filter: &[Instruction]) -> io::Result<OwnedFd> {
     let fd = installed(filter, libc::SECCOMP_FILTER_FLAG_NEW_LISTENER)?;
     let fd = i32::try_from(fd).map_err(|_| io::Error::from_raw_os_error(libc::EBADF))?;
-    // SAFETY: the kernel has just opened it for us alone.
+    // SAFETY: the kernel has just opened it, and only we own it.
     Ok(unsafe { OwnedFd::from_raw_fd(fd) })
 }
 
-/// Puts this thread and all that it starts under a filter that reports to a tracer. Privileges are as above.
+/// Puts this thread and all its children under a filter that reports to a tracer. Privileges are as for [`install`].
 pub(crate) fn install_for_tracer(filter: &[Instruction]) -> io::Result<()> {
     installed(filter, 0).map(|_| ())
 }
@@ -117,7 +114,7 @@ pub(crate) fn install_for_tracer(filter: &[Instruction]) -> io::Result<()> {
 fn installed(filter: &[Instruction], flags: libc::c_ulong) -> io::Result<i64> {
     match try_install(filter, flags) {
         Err(error) if error.raw_os_error() == Some(libc::EACCES) => {
-            // SAFETY: takes integers only.
+            // SAFETY: takes only integers.
             told(i64::from(unsafe { libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) }))?;
             try_install(filter, flags)
         }

@@ -1,4 +1,5 @@
-//! The supervisor of programs that have the library: it keeps their timers, and says who is not on the clock.
+//! The supervisor of programs with the library: it maintains their timers, and reports programs that are not on the
+//! clock.
 
 use std::io::{self, IoSliceMut};
 use std::mem::MaybeUninit;
@@ -20,7 +21,7 @@ use crate::kernel::process;
 use crate::report::{Report, is_alone};
 use crate::timers::{Timer, Timers};
 
-/// Keeps what the programs of one `timenav exec` cannot keep themselves.
+/// Maintains timers and reports for the programs of one `timenav exec`.
 pub(crate) struct Keeper<'a> {
     board: &'a Board,
     socket: OwnedFd,
@@ -28,7 +29,7 @@ pub(crate) struct Keeper<'a> {
     timers: Timers,
 }
 
-/// Opens the socket at which programs tell something.
+/// Opens the socket for messages of programs.
 pub(crate) fn listen(folder: &Folder) -> io::Result<OwnedFd> {
     use std::os::unix::fs::PermissionsExt as _;
 
@@ -36,25 +37,24 @@ pub(crate) fn listen(folder: &Folder) -> io::Result<OwnedFd> {
     let socket = socket_with(AddressFamily::UNIX, SocketType::DGRAM, flags, None)?;
     set_socket_passcred(&socket, true)?;
     bind(&socket, &SocketAddrUnix::new(folder.socket())?)?;
-    // Programs that have become another user may tell something too.
+    // Programs that have changed their user must be able to send messages too.
     std::fs::set_permissions(folder.socket(), std::fs::Permissions::from_mode(0o666))?;
     Ok(socket)
 }
 
 impl<'a> Keeper<'a> {
-    /// Returns the keeper of a run.
     pub(crate) fn new(socket: OwnedFd, board: &'a Board, report: Report<'a>) -> Self {
         report.are_loaded();
         Self { board, socket, report, timers: Timers::new() }
     }
 
-    /// Keeps timers and says sentences until the last program has ended.
+    /// Runs until the last program has ended.
     pub(crate) fn run(mut self, children: &OwnedFd) -> io::Result<()> {
         let mut changes = self.board.changes();
         loop {
             while process::arrived(children).is_some() {}
             while let Some((pid, status)) = process::wait(-1, false) {
-                // What it told before it ended is said before nobody says anything any more.
+                // Messages from before the end are processed before the end itself.
                 while self.take() {}
                 self.news(pid, status);
             }
@@ -87,7 +87,7 @@ impl<'a> Keeper<'a> {
         }
     }
 
-    /// Takes what the kernel tells of a process.
+    /// Handles a process event.
     fn news(&mut self, pid: i32, status: i32) {
         if libc::WIFCONTINUED(status) {
             self.report.continued(pid);
@@ -98,7 +98,7 @@ impl<'a> Keeper<'a> {
         }
     }
 
-    /// Takes a message, if there is one. Returns whether there was.
+    /// Receives a message, if there is one. Returns whether there was.
     fn take(&mut self) -> bool {
         let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1), ScmCredentials(1))];
         let mut control = RecvAncillaryBuffer::new(&mut space);
@@ -115,12 +115,12 @@ impl<'a> Keeper<'a> {
                 _ => {}
             }
         }
-        // Whoever can reach the socket can write to it. One of ours may have become another user, and may have ended.
+        // The socket accepts messages from everyone. Our programs may have changed their user, and may have ended.
         let is_ours = |it: &UCred| it.uid == rustix::process::geteuid() || is_one_of_ours(it.pid.as_raw_pid());
         let Some(sender) = sender.filter(is_ours).map(|it| it.pid) else { return true };
         match (Told::read(&bytes[..received.bytes]), file) {
             (Some(Told::Timer { until, interval, ends }), Some(file)) => {
-                // Whoever has told it may have ended, and left the timer to a child.
+                // The sender may have ended, and left the timer to a child.
                 let process = process_of(sender).ok();
                 self.timers.keep(Timer::new((file, process), until, interval, ends), self.board);
             }

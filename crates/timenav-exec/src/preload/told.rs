@@ -1,4 +1,4 @@
-//! What the library tells the supervisor (`preload/tell.c`).
+//! Messages of the library to the supervisor (`preload/tell.c`).
 
 use rustix::event::Timespec;
 
@@ -6,25 +6,24 @@ use crate::inspect::OutOfReach;
 use crate::page::Moment;
 
 const NANOS: i64 = 1_000_000_000;
-/// How long a message is at most: the path of a program, and what is before it.
+/// Largest message: the path of a program, and the header.
 pub(super) const BYTES_MAX: usize = 4096 + 16;
 
-/// A message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Told {
-    /// A timer was set to a date. Its descriptor comes with the message.
+    /// A timer was set to a date. The message includes its descriptor.
     Timer {
         until: Moment,
         interval: Timespec,
-        /// When it ends by the monotonic clock, in nanoseconds: between these two.
+        /// Bounds for its end on the monotonic clock, in nanoseconds.
         ends: (i128, i128),
     },
-    /// A program is about to be executed that will not be on the clock.
+    /// A program that will not be on the clock is about to be executed.
     Program { reason: OutOfReach, path: String },
 }
 
 impl Told {
-    /// Reads a message; `None` for bytes that are none.
+    /// Decodes a message; `None` if the bytes are not valid.
     pub(super) fn read(bytes: &[u8]) -> Option<Self> {
         let word = |at: usize| bytes.get(at * 8..at * 8 + 8)?.try_into().ok().map(i64::from_ne_bytes);
         match word(0)? {
