@@ -1,28 +1,26 @@
-//! Which ways there are to put programs on a clock, and which of them this system allows: tries it, on a process of its
-//! own that does nothing else.
+//! The ways to put programs on a clock, and which of them this system permits. Probes this in a separate process.
 
 use std::io;
 
 use crate::error_text;
 
-/// Which way was asked for.
+/// The requested way.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Via {
-    /// The first that this system allows, in the order of [`Way`].
+    /// The first one that this system permits, in the order of [`Way`].
     #[default]
     Auto,
-    /// This one.
     Only(Way),
 }
 
 /// How programs get the clock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Way {
-    /// The supervisor attaches to a program for the length of one `execve`, of which a seccomp listener tells.
+    /// The supervisor attaches to a program during `execve`, which a seccomp listener reports.
     Exec,
     /// The supervisor traces all programs for as long as they run.
     Trace,
-    /// Programs load a library that stands before the functions of the C library.
+    /// Programs load a library that overrides functions of the C library.
     Preload,
 }
 
@@ -30,7 +28,7 @@ impl Way {
     /// All ways, the best first.
     pub const ALL: [Self; 3] = [Self::Exec, Self::Trace, Self::Preload];
 
-    /// Returns its name, as `--via` has it.
+    /// Returns the value of `--via`.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -41,41 +39,41 @@ impl Way {
     }
 }
 
-/// What this system allows. Errors are numbers of the kernel.
+/// What this system permits. Errors are kernel error numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Allowed {
-    /// To trace a process.
+    /// Tracing a process.
     pub tracing: Result<(), i32>,
-    /// To listen to the system calls that a filter reports.
+    /// Listening to the system calls that a filter reports.
     pub listening: Result<(), i32>,
-    /// To have a filter at all. Without one, tracing sees every system call.
+    /// Installing a filter. Without one, tracing sees every system call.
     pub filtering: Result<(), i32>,
-    /// To have a folder from which programs may load a library.
+    /// A folder from which programs can load a library.
     pub preloading: Result<(), i32>,
 }
 
-/// What keeps a way from being gone. Errors are numbers of the kernel.
+/// Why a way is not possible. Errors are kernel error numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Obstacle {
-    /// No process may trace another.
+    /// Processes may not trace each other.
     #[error("this system does not let timenav trace the programs that it starts ({})", error_text(*.0))]
     Tracing(i32),
-    /// Nobody may listen to system calls.
+    /// Listening to system calls is not possible.
     #[error("this system has no seccomp listener ({})", error_text(*.0))]
     Listening(i32),
     /// This process has a listener already.
     #[error("somebody else listens to the system calls of this process already")]
     Listened,
-    /// There is no place for a library.
+    /// There is no location for the library.
     #[error("there is no folder from which programs could load a library ({})", error_text(*.0))]
     Folder(i32),
 }
 
-/// `EBUSY`, which a kernel answers where there is a listener already.
+/// `EBUSY`, returned by the kernel if there is a listener already.
 const BUSY: i32 = 16;
 
 impl Allowed {
-    /// Returns why a way cannot be gone; `None` if it can.
+    /// Returns why a way is not possible; `None` if it is.
     #[must_use]
     pub const fn obstacle(&self, way: Way) -> Option<Obstacle> {
         match (way, self.tracing, self.listening, self.preloading) {
@@ -88,7 +86,7 @@ impl Allowed {
         }
     }
 
-    /// Returns what to say to people whose programs get the clock by a way; nothing of the best one.
+    /// Returns what to tell the user about a way; nothing for the best one.
     #[must_use]
     pub fn sentence(&self, way: Way, via: Via) -> Option<String> {
         let why = |better: Way| match (via, self.obstacle(better)) {
@@ -111,7 +109,7 @@ impl Allowed {
         }
     }
 
-    /// Returns what else to say where tracing sees every call.
+    /// Returns what to add if tracing sees every call.
     fn slow(&self) -> String {
         match self.filtering {
             Ok(()) => String::new(),
@@ -123,7 +121,7 @@ impl Allowed {
         }
     }
 
-    /// Says of a way why it is gone or not, where this one is.
+    /// Returns why a way is used or not, given the chosen one.
     #[must_use]
     pub fn reason(&self, way: Way, chosen: Option<Way>) -> String {
         match (self.obstacle(way), chosen, way) {
@@ -136,13 +134,13 @@ impl Allowed {
         }
     }
 
-    /// Returns the way to go.
+    /// Returns the way to use.
     ///
     /// # Errors
-    /// None of those that were asked for can be gone: why the last of them cannot.
+    /// None of the requested ways is possible. The error is that of the last one.
     pub fn choose(&self, via: Via) -> Result<Way, Obstacle> {
         let asked = match via {
-            // Whoever listens may be another run: what it answers, no tracer would see.
+            // The listener may be that of another run. A tracer would not see the calls that it answers.
             Via::Auto if self.obstacle(Way::Exec) == Some(Obstacle::Listened) => return Err(Obstacle::Listened),
             Via::Auto => &Way::ALL[..],
             Via::Only(Way::Exec) => &Way::ALL[..1],
@@ -160,7 +158,7 @@ impl Allowed {
     }
 }
 
-/// Tries what this system allows. Call it before there are threads.
+/// Probes what this system permits. Must be called before there are threads.
 ///
 /// # Errors
 /// No process can be started.
@@ -178,7 +176,7 @@ pub fn allowed() -> io::Result<Allowed> {
     match process::fork()? {
         Side::Child => {
             drop(ours);
-            // It waits until the other half has tried to attach.
+            // Wait until the parent has tried to attach.
             let _ = rustix::net::recv(&theirs, &mut [0], RecvFlags::empty());
             let filtering = number(seccomp::install_for_tracer(&nothing()).err().as_ref());
             let listening = number(seccomp::install(&nothing()).err().as_ref());
@@ -198,7 +196,7 @@ pub fn allowed() -> io::Result<Allowed> {
                 0 => Ok(()),
                 error => Err(error),
             };
-            // A system may end a process for trying.
+            // The system may kill a process for trying.
             let has_told = received.is_ok_and(|(count, _)| count == bytes.len());
             let [filtering, listening] = [0, 4].map(|at| if has_told { told(at) } else { Err(libc::EPERM) });
             let tracing = if tracing == 0 { Ok(()) } else { Err(tracing) };
@@ -208,7 +206,7 @@ pub fn allowed() -> io::Result<Allowed> {
     }
 }
 
-/// Tells that there is no way on this system.
+/// Not supported on this system.
 ///
 /// # Errors
 /// Always.

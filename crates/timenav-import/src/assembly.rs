@@ -1,4 +1,4 @@
-//! From the texts of a record to the draft of its event.
+//! Builds an event draft from the texts of a record.
 
 use std::borrow::Cow;
 
@@ -23,34 +23,34 @@ use crate::mapping::{Missing, Reading, TimePart, TimeRules};
 use crate::partial_time::{self, Known, PartText, Wrong};
 use crate::unix_time::parse_unix;
 
-/// What one record says about one field.
+/// The value of a field in a record.
 pub(crate) struct Cell<'a> {
-    /// The text, without blanks around it; not empty.
+    /// The text, trimmed and not empty.
     pub(crate) text: Cow<'a, str>,
-    /// How it is read.
+    /// How to parse it.
     pub(crate) reading: &'a Reading,
-    /// Where it comes from, for errors: `column` and `lat`. A template has no name.
+    /// Its source, for errors: `column` and `lat`. A template has no name.
     pub(crate) origin: (&'static str, Option<&'a str>),
 }
 
-/// What a record says.
+/// The field values of a record.
 pub(crate) trait Cells {
-    /// Returns what it says about a field.
+    /// Returns the value of a field.
     fn cell(&self, field: Field) -> Result<Option<Cell<'_>>, RecordError>;
 
-    /// Returns the parts of a time that is mapped in parts, as far as they are there.
+    /// Returns the available parts of a time that is mapped in parts.
     fn parts(&self, field: Field) -> Result<Vec<PartText<'_>>, RecordError>;
 
-    /// Returns what has to be known to read a time, beside its text.
+    /// Returns the rules for parsing a time.
     fn rules(&self, field: Field) -> Cow<'_, TimeRules>;
 
-    /// Returns which texts and places say that nothing is known.
+    /// Returns the texts and places that mean "unknown".
     fn missing(&self) -> &Missing;
 }
 
-/// Returns the draft that the cells make, without attributes, and what is to be told of it.
+/// Returns the draft of a record, without attributes, and notes on it.
 ///
-/// Limits are not checked yet, see [`finish`].
+/// Limits are not checked, see [`finish`].
 pub(crate) fn draft(cells: &dyn Cells) -> Result<(EventDraft, Vec<RecordNote>), RecordError> {
     let time = time(cells, Field::Time)?
         .ok_or_else(|| RecordError::of(RecordError::MISSING, "time", "the record does not say when it happened"))?;
@@ -80,8 +80,8 @@ pub(crate) fn draft(cells: &dyn Cells) -> Result<(EventDraft, Vec<RecordNote>), 
     Ok((draft, notes))
 }
 
-/// Takes the texts of a draft that are too long for their fields, and returns them as attributes. A long name is the
-/// description if there is no other.
+/// Removes texts that are too long for their fields from a draft, and returns them as attributes. A long name becomes
+/// the description if there is none.
 pub(crate) fn take_long_texts(draft: &mut EventDraft, notes: &mut Vec<RecordNote>) -> Vec<(String, Value)> {
     if draft.description.is_empty()
         && let Some(name) =
@@ -107,7 +107,7 @@ pub(crate) fn take_long_texts(draft: &mut EventDraft, notes: &mut Vec<RecordNote
     long.into_iter().map(|(name, text, _)| (name.to_owned(), Value::from(text))).collect()
 }
 
-/// Checks the limits, and gives the draft the id of its content if it has none.
+/// Checks the limits, and sets the content id if the draft has no id.
 pub(crate) fn finish(mut draft: EventDraft) -> Result<EventDraft, RecordError> {
     draft.check()?;
     if draft.event_id.is_none() {
@@ -117,7 +117,7 @@ pub(crate) fn finish(mut draft: EventDraft) -> Result<EventDraft, RecordError> {
 }
 
 impl Cell<'_> {
-    /// Returns the error that the text is not what the field asks for.
+    /// Returns the error that the text is not valid for the field.
     fn invalid(&self, field: impl Into<String>, detail: impl std::fmt::Display) -> RecordError {
         let detail = match self.origin {
             (what, Some(name)) => format!("{what} `{name}`: {detail}"),
@@ -127,7 +127,7 @@ impl Cell<'_> {
     }
 }
 
-/// Reads a time, from its parts or from one place.
+/// Parses a time, from its parts or from a single text.
 fn time(cells: &dyn Cells, field: Field) -> Result<Option<Known>, RecordError> {
     let name = field.as_str();
     let parts = cells.parts(field)?;
@@ -181,7 +181,7 @@ fn instant(field: Field, cell: &Cell<'_>, rules: &TimeRules) -> Result<Known, Re
     }
 }
 
-/// Reads a number of days, of which a spreadsheet does not say in which zone they are.
+/// Parses a day number. Spreadsheets do not specify its zone.
 fn spreadsheet_date(field: &str, cell: &Cell<'_>, rules: &TimeRules) -> Result<Known, RecordError> {
     let (local, precision) = parse_excel(&cell.text).ok_or_else(|| {
         let text = &cell.text;
@@ -193,7 +193,7 @@ fn spreadsheet_date(field: &str, cell: &Cell<'_>, rules: &TimeRules) -> Result<K
     Ok(Known { at: at.ok_or_else(outside)?, precision, has_gap: false })
 }
 
-/// Reads a timestamp and durations that are added to it; one with a minus before it is taken away.
+/// Parses a timestamp followed by durations to add, or with a minus sign to subtract.
 fn sum(field: &str, cell: &Cell<'_>) -> Result<Instant<Virtual>, RecordError> {
     let mut terms = cell.text.split(" + ").map(str::trim);
     let first = terms.next().unwrap_or_default();
@@ -203,7 +203,7 @@ fn sum(field: &str, cell: &Cell<'_>) -> Result<Instant<Virtual>, RecordError> {
         let moved = match parse_duration(length) {
             Ok(duration) if is_negative => duration.earlier(instant, &Zone::utc()),
             Ok(duration) => duration.later(instant, &Zone::utc()),
-            // Elsewhere nobody means a length of nothing; here it is a cell that says 0.
+            // Elsewhere a zero duration is an error; here it is a cell with the value 0.
             Err(DurationError::Zero) => Some(instant),
             Err(error) => return Err(cell.invalid(field, format!("`{term}`: {error}"))),
         };
@@ -241,7 +241,7 @@ fn number_in_sequence(cell: &Cell<'_>) -> Result<u64, RecordError> {
     number.ok_or_else(|| cell.invalid("sequence", format!("a sequence number must be from 0 to {EVENT_SEQUENCE_MAX}")))
 }
 
-/// Reads the attributes that a record has in one place, a JSON object.
+/// Parses attributes in a single text, a JSON object.
 pub(crate) fn attributes(cell: &Cell<'_>) -> Result<Map<String, Value>, RecordError> {
     let object = serde_json::from_str(&cell.text);
     let object =
@@ -293,7 +293,7 @@ fn side_of(field: Field) -> char {
     if field == Field::Lat { 'S' } else { 'W' }
 }
 
-/// Reads a decimal number. `inf`, `nan` and the like are words, not numbers.
+/// Parses a decimal number. `inf`, `nan` and the like are words, not numbers.
 fn number(text: &str) -> Option<f64> {
     let decimal = |byte: u8| byte.is_ascii_digit() || matches!(byte, b'+' | b'-' | b'.' | b'e' | b'E');
     let text = coordinates::with_point(text)?;
@@ -301,12 +301,12 @@ fn number(text: &str) -> Option<f64> {
 }
 
 fn causes(cell: &Cell<'_>) -> Result<Vec<Cause>, RecordError> {
-    // No id begins so.
+    // No id starts like this.
     if is_json_list(cell) {
         let records: Vec<CauseRecord> = json_list(cell, "causes")?;
         return records.into_iter().enumerate().map(|(index, record)| record.into_cause(index)).collect();
     }
-    // No id has a blank, a semicolon or a comma in it.
+    // Ids contain no blanks, semicolons or commas.
     let pieces = pieces(cell, |c| c.is_whitespace() || c == ';');
     let cause = |(index, piece): (usize, &str)| {
         let event_id = EventId::new(piece).map_err(|error| cell.invalid(format!("causes/{index}"), error))?;
@@ -316,17 +316,17 @@ fn causes(cell: &Cell<'_>) -> Result<Vec<Cause>, RecordError> {
 }
 
 fn actors(cell: &Cell<'_>) -> Vec<String> {
-    // A name may begin so too; it is one if the text is no list.
+    // A name may start like this too. It is one if the text is not a list.
     if is_json_list(cell)
         && let Ok(names) = json_list(cell, "actors")
     {
         return names;
     }
-    // Names have blanks in them.
+    // Names contain blanks.
     pieces(cell, |c| c == ';').into_iter().map(str::to_owned).collect()
 }
 
-/// Reads what an event asserts: a list in JSON, or the three pieces of one assertion.
+/// Parses assertions: a JSON list, or the three parts of one assertion.
 fn asserts(cell: &Cell<'_>) -> Result<Vec<Assertion>, RecordError> {
     let pieces: Vec<&str> = match cell.reading {
         Reading::SplitAtBlanks => cell.text.split_whitespace().collect(),
@@ -341,7 +341,7 @@ fn asserts(cell: &Cell<'_>) -> Result<Vec<Assertion>, RecordError> {
             format!("an assertion needs a subject, a predicate and a value; `{}` has {}", cell.text, pieces.len());
         return Err(cell.invalid("asserts", detail));
     };
-    // Of nothing, or nothing, is asserted where a column is empty.
+    // An empty column asserts nothing.
     if subject.is_empty() || value.is_empty() {
         return Ok(Vec::new());
     }
@@ -350,7 +350,7 @@ fn asserts(cell: &Cell<'_>) -> Result<Vec<Assertion>, RecordError> {
     Ok(vec![record.into_assertion(0)?])
 }
 
-/// Returns whether a list that nobody said how to split is written in JSON.
+/// Returns whether a list without a configured separator is written in JSON.
 fn is_json_list(cell: &Cell<'_>) -> bool {
     matches!(cell.reading, Reading::Default) && cell.text.starts_with('[')
 }
@@ -361,7 +361,7 @@ fn json_list<T: DeserializeOwned>(cell: &Cell<'_>, field: &str) -> Result<Vec<T>
     Ok(list)
 }
 
-/// Returns the pieces of a list, without blanks around them and without empty ones.
+/// Returns the trimmed items of a list, without empty ones.
 fn pieces<'t>(cell: &'t Cell<'_>, is_separator: fn(char) -> bool) -> Vec<&'t str> {
     let pieces: Vec<&str> = match cell.reading {
         Reading::Default | Reading::Unix(_) | Reading::Excel | Reading::Format(_) | Reading::Sum | Reading::LonLat => {

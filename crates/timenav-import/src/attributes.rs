@@ -1,4 +1,4 @@
-//! The free part of an event, in canonical JSON (RFC 8785).
+//! Event attributes in canonical JSON (RFC 8785).
 
 use serde_json::{Map, Number, Value};
 
@@ -9,8 +9,7 @@ use crate::long_integers::{lost_integer, lost_integer_detail};
 /// Returns the object in canonical form.
 ///
 /// # Errors
-/// It is nested too deep, or holds an integer that canonical JSON, whose numbers are IEEE 754
-/// doubles, would change.
+/// It is nested too deep, or contains an integer that canonical JSON, whose numbers are IEEE 754 doubles, would change.
 pub(crate) fn canonical(object: &Map<String, Value>) -> Result<String, RecordError> {
     for (name, value) in object {
         if depth(value) >= ATTRIBUTES_DEPTH_MAX {
@@ -25,8 +24,8 @@ pub(crate) fn canonical(object: &Map<String, Value>) -> Result<String, RecordErr
     serde_json_canonicalizer::to_string(object).map_err(|error| RecordError::invalid("attributes", error.to_string()))
 }
 
-/// Refuses a JSON text with an integer that its reader has made another number already, in the field of that name or,
-/// if that is empty, in one of its members.
+/// Rejects a JSON text with an integer that parsing has already changed. Errors are reported for `field`, or if that is
+/// empty, for its member.
 pub(crate) fn check_text(json: &[u8], field: &str) -> Result<(), RecordError> {
     let Some((path, digits)) = lost_integer(json) else { return Ok(()) };
     let parts = [field, &path].into_iter().filter(|part| !part.is_empty());
@@ -34,10 +33,10 @@ pub(crate) fn check_text(json: &[u8], field: &str) -> Result<(), RecordError> {
     Err(RecordError::invalid(path, lost_integer_detail(&digits)))
 }
 
-/// Returns a value of some field in canonical form.
+/// Returns the value of a field in canonical form.
 ///
 /// # Errors
-/// It is `null`, nested too deep, or holds an integer that canonical JSON would change.
+/// It is `null`, nested too deep, or contains an integer that canonical JSON would change.
 pub(crate) fn canonical_value(value: &Value, field: &str) -> Result<String, RecordError> {
     if value.is_null() {
         return Err(RecordError::invalid(field, "a value can be any JSON except `null`"));
@@ -53,7 +52,7 @@ pub(crate) fn canonical_value(value: &Value, field: &str) -> Result<String, Reco
     serde_json_canonicalizer::to_string(value).map_err(|error| RecordError::invalid(field, error.to_string()))
 }
 
-/// Makes every integer that canonical JSON would change the text of its digits.
+/// Replaces every integer that canonical JSON would change by a string of its digits.
 pub(crate) fn make_exact(value: &mut Value) {
     match value {
         Value::Null | Value::Bool(_) | Value::String(_) => {}
@@ -64,7 +63,7 @@ pub(crate) fn make_exact(value: &mut Value) {
     }
 }
 
-/// Returns how many lists and objects are nested in the value, itself included.
+/// Returns the nesting depth of lists and objects, including the value itself.
 fn depth(value: &Value) -> usize {
     match value {
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => 0,
@@ -73,7 +72,7 @@ fn depth(value: &Value) -> usize {
     }
 }
 
-/// Returns the first integer in the value that canonical JSON writes as another.
+/// Returns the first integer that canonical JSON would change.
 fn inexact(value: &Value) -> Option<&Number> {
     match value {
         Value::Null | Value::Bool(_) | Value::String(_) => None,
@@ -83,8 +82,8 @@ fn inexact(value: &Value) -> Option<&Number> {
     }
 }
 
-/// Returns whether the digits stay. Those of a double are the fewest that tell it from others, so
-/// that beyond 2^53 even an integer that is a double can have other digits.
+/// Returns whether the digits are preserved. Doubles are written with the fewest digits that identify them, so beyond
+/// 2^53 even an integer that is a double can have other digits.
 fn is_exact(number: &Number) -> bool {
     let canonical = || serde_json_canonicalizer::to_string(number);
     number.as_i128().is_none_or(|integer| canonical().is_ok_and(|digits| digits == integer.to_string()))
@@ -129,7 +128,7 @@ mod tests {
         check(r#"{"n": 9007199254740993}"#, Err("attributes/n"));
         check(r#"{"n": -9007199254740993}"#, Err("attributes/n"));
         check(r#"{"n": 18446744073709551615}"#, Err("attributes/n"));
-        // Found by fuzzing: a double, and written as 90035949627370500, which was refused.
+        // Found by fuzzing: a double that is written as 90035949627370500, which was rejected.
         check(r#"{"n": 90035949627370496}"#, Err("attributes/n"));
         check(r#"{"n": 90035949627370500}"#, Ok(r#"{"n":90035949627370500}"#));
         check(r#"{"a": {"b": [9007199254740993]}}"#, Err("attributes/a"));

@@ -1,10 +1,10 @@
-//! What some programs put before UTF-8, and how files begin that are no text.
+//! Byte order marks, and the signatures of files that are not text.
 
 use std::io::{self, Cursor, Read};
 
 const BYTE_ORDER_MARK: [u8; 3] = [0xEF, 0xBB, 0xBF];
 
-/// How files begin that are often sent for text, and what is done about it.
+/// Signatures of files that are often sent instead of text, and what to do about it.
 const OTHERS: [(&[u8], &str); 7] = [
     (&[0x1F, 0x8B], "it is packed with gzip; end its name in `.gz`, or send it with `Content-Encoding: gzip`"),
     (&[0x28, 0xB5, 0x2F, 0xFD], "it is packed with zstd; unpack it with `zstd -d`"),
@@ -16,7 +16,7 @@ const OTHERS: [(&[u8], &str); 7] = [
 ];
 const START_BYTES: u64 = 5;
 
-/// Returns the input without a leading byte order mark, and what it is if it is no text.
+/// Returns the input without a leading byte order mark, and its type if it is not text.
 pub(crate) fn without<R: Read>(mut input: R) -> io::Result<(impl Read, Option<&'static str>)> {
     let mut start = Vec::new();
     input.by_ref().take(START_BYTES).read_to_end(&mut start)?;
@@ -27,7 +27,7 @@ pub(crate) fn without<R: Read>(mut input: R) -> io::Result<(impl Read, Option<&'
     Ok((Cursor::new(start).chain(input), other))
 }
 
-/// Returns what a file is that begins so, and what has to be done with it, if it is known to be no text.
+/// Returns the type of a file with that start, and what to do with it, if it is known not to be text.
 pub(crate) fn other_than_text(start: &[u8]) -> Option<&'static str> {
     OTHERS.into_iter().find(|(magic, _)| start.starts_with(magic)).map(|(_, what)| what)
 }

@@ -1,8 +1,8 @@
-//! iCalendar: one event a VEVENT (RFC 5545).
+//! iCalendar files: one event per VEVENT (RFC 5545).
 //!
-//! Time zones may be defined after the events that name them. Such an event waits for its zone, at most to the end of its
-//! calendar, and the events after it wait too. What repeats is recorded as its first occurrence; the rule stays among
-//! the attributes.
+//! Time zones may be defined after the events that use them. Such an event waits for its zone, at most to the end of
+//! its calendar, and so do the events after it. Recurring events are recorded as their first occurrence, with the rule
+//! in the attributes.
 
 mod content_line;
 mod local_time;
@@ -25,15 +25,15 @@ use content_line::ContentLine;
 use lines::{Line, Lines};
 use vtimezone::Zones;
 
-/// A calendar of which much is held.
+/// Described in the error if too much of a calendar has to be buffered.
 const CALENDAR_PART: &str = "a calendar that names time zones before it defines them";
 const EVENT: &str = "VEVENT";
 const ZONE: &str = "VTIMEZONE";
-/// How much memory an event takes in addition to its text, and the reason why there is none.
+/// Memory used by an event in addition to its text, and by an error.
 const PENDING_BYTES: usize = 128;
 const REASON_BYTES: usize = 256;
 
-/// Reads every calendar, and every component that stands outside of one.
+/// Reads all calendars, and components outside of calendars.
 pub(crate) fn read(input: &mut dyn Read, sink: Sink<'_>) -> Result<(), ImportError> {
     let mut lines = Lines::new(input);
     let mut calendar = Calendar::default();
@@ -54,7 +54,7 @@ pub(crate) fn read(input: &mut dyn Read, sink: Sink<'_>) -> Result<(), ImportErr
         None => return Ok(()),
         Some(Open { name, line }) => not_a_calendar(*line, format!("`BEGIN:{name}` has no matching `END`")),
     };
-    // The events that are whole are known all the same.
+    // Complete events are still valid.
     match calendar.end_all(sink) {
         ControlFlow::Continue(()) => Err(never_ended),
         ControlFlow::Break(()) => Ok(()),
@@ -69,23 +69,23 @@ fn malformed(detail: impl Into<String>) -> RecordError {
     RecordError::whole(RecordError::MALFORMED_CALENDAR, detail)
 }
 
-/// A component that was begun.
+/// An open component.
 struct Open {
-    /// Its name, in capitals.
+    /// In upper case.
     name: String,
     line: u64,
 }
 
-/// An event that was not handed over yet, or the reason why there is none.
+/// A parsed event that was not handed over yet, or an error.
 struct Pending {
     line: u64,
-    /// Its lines, unfolded.
+    /// The unfolded lines.
     text: Result<String, Box<RecordError>>,
-    /// Where each of them begins, counted from the first line.
+    /// The line numbers, relative to the first line.
     numbers: Vec<u32>,
-    /// Notes on lines that are left out.
+    /// Notes on skipped lines.
     notes: Vec<RecordNote>,
-    /// How much memory all of it takes.
+    /// Total memory used.
     bytes: usize,
 }
 
@@ -98,7 +98,7 @@ impl Pending {
         Self { text: Err(Box::new(error)), bytes: PENDING_BYTES + REASON_BYTES, ..Self::new(line) }
     }
 
-    /// Adds a line, and returns how many bytes more are held.
+    /// Adds a line, and returns the additional memory used.
     fn add(&mut self, number: u64, line: &str) -> usize {
         let Ok(text) = &mut self.text else { return 0 };
         let (bytes, offset) = (line.len() + 1, u32::try_from(number - self.line));
@@ -115,26 +115,26 @@ impl Pending {
         bytes
     }
 
-    /// Says why there is no event, unless a reason is known.
+    /// Sets the error, unless there is one already.
     fn fail(&mut self, error: RecordError) {
         if self.text.is_ok() {
             self.text = Err(Box::new(error));
         }
     }
 
-    /// Returns the name of a zone that it needs and that is not known so far.
+    /// Returns the name of a zone that the event uses and that is undefined so far.
     fn undefined_zone(&self, zones: &Zones) -> Option<String> {
         vevent::undefined_zone(self.text.as_ref().ok()?, zones)
     }
 
-    /// Returns the event and the notes on it.
+    /// Returns the event with its notes.
     fn draft(self, zones: &Zones) -> Result<(EventDraft, Vec<RecordNote>), RecordError> {
         let Self { line, text, numbers, mut notes, .. } = self;
         let text = text.map_err(|error| *error)?;
         let drafted = vevent::draft(&text, (line, &numbers), zones, &mut notes);
         match drafted.and_then(assembly::finish) {
             Ok(draft) => Ok((draft, notes)),
-            // Perhaps what is missing is in a line that cannot be read.
+            // The missing part may be in a line that could not be parsed.
             Err(error) => Err(match notes.first() {
                 Some(note) => {
                     RecordError { detail: crate::item::clipped(format!("{}; {}", error.detail, note.detail)), ..error }
@@ -145,25 +145,25 @@ impl Pending {
     }
 }
 
-/// A calendar as far as it was read.
+/// A partly read calendar.
 #[derive(Default)]
 struct Calendar {
     open: Vec<Open>,
-    /// How much memory the zones and the events take that are held.
+    /// Memory used by buffered zones and events.
     bytes: usize,
-    /// The event that is being read. What is inside it, such as an alarm, is no part of it.
+    /// The current event. Components inside it, such as alarms, are ignored.
     event: Option<(usize, Pending)>,
-    /// The time zone that is being read, with all that is inside it.
+    /// The current time zone, including inner components.
     zone: Option<(usize, String)>,
-    /// The events that were read, in the order of the file.
+    /// The parsed events, in file order.
     pending: VecDeque<Pending>,
-    /// The time zone that the first of them waits for.
+    /// The time zone that the first pending event waits for.
     waits_for: Option<String>,
     zones: Zones,
 }
 
 impl Calendar {
-    /// Returns whether nothing is open.
+    /// Returns whether no component is open.
     fn is_whole(&self) -> bool {
         self.open.is_empty()
     }
@@ -226,7 +226,7 @@ impl Calendar {
         Ok(())
     }
 
-    /// Ends the innermost component of that name, and all that was never ended inside of it.
+    /// Ends the innermost component of that name, and all unclosed components inside it.
     fn end(&mut self, line: u64, name: &str) {
         let Some(place) = self.open.iter().rposition(|open| open.name == name) else {
             let name = crate::item::clipped(name.to_owned());
@@ -248,12 +248,12 @@ impl Calendar {
         }
         if let Some((_, text)) = self.zone.take_if(|(depth, _)| *depth >= place) {
             self.zones.add(&text);
-            // The event is looked at again only if this was its zone: calendars may have any number of them.
+            // Check the event again only if this was its zone, because calendars can define many.
             self.waits_for.take_if(|name| self.zones.defines(name));
         }
     }
 
-    /// Keeps a line of the event or the time zone that is being read.
+    /// Adds a line to the current event or time zone.
     fn keep(&mut self, number: u64, text: &str) {
         let depth = self.open.len();
         if let Some((event_depth, event)) = &mut self.event
@@ -267,7 +267,7 @@ impl Calendar {
         }
     }
 
-    /// Leaves a line out that cannot be read: of the event that is being read, or one that is in none.
+    /// Skips a line that cannot be parsed, in the current event or outside of any.
     fn leave_out(&mut self, line: u64, error: RecordError) {
         if let Some((_, event)) = &mut self.event {
             self.bytes += REASON_BYTES;
@@ -281,7 +281,7 @@ impl Calendar {
     }
 
     fn pend(&mut self, mut pending: Pending) {
-        // Many small ones are large too.
+        // Many small events use much memory too.
         self.bytes += PENDING_BYTES;
         if let Ok(text) = &mut pending.text {
             text.shrink_to_fit();
@@ -290,7 +290,7 @@ impl Calendar {
         self.pending.push_back(pending);
     }
 
-    /// Hands over the events that can be read, up to the first one whose time zone may be defined later.
+    /// Hands over the parsed events, up to the first one that waits for a time zone.
     fn hand_over(&mut self, sink: Sink<'_>) -> ControlFlow<()> {
         while self.waits_for.is_none()
             && let Some(first) = self.pending.front()
@@ -304,7 +304,7 @@ impl Calendar {
         ControlFlow::Continue(())
     }
 
-    /// Hands over all events of a calendar that is whole, and forgets it.
+    /// Hands over all events of a complete calendar, and resets it.
     fn end_all(&mut self, sink: Sink<'_>) -> ControlFlow<()> {
         let calendar = std::mem::take(self);
         calendar

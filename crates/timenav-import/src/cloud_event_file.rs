@@ -1,4 +1,4 @@
-//! `CloudEvents` 1.0 in JSON: one, a batch of them, or one a line.
+//! `CloudEvents` 1.0 in JSON: a single one, a batch, or one per line.
 
 mod binary;
 #[cfg(test)]
@@ -22,7 +22,7 @@ pub use binary::cloud_event_of_parts;
 const WHAT: &str = "a CloudEvent";
 const VERSION: &str = "1.0";
 
-/// Reads the items of a batch, or what stands one after the other.
+/// Reads the items of a batch, or consecutive events.
 pub(crate) fn read(input: &mut dyn Read, sink: Sink<'_>) -> Result<(), ImportError> {
     let part = Part { what: WHAT, bytes_max: RECORD_BYTES_MAX };
     let mut number = 0;
@@ -64,7 +64,7 @@ fn draft(text: &str) -> Result<EventDraft, RecordError> {
     Ok(draft)
 }
 
-/// Checks what the specification says of names and values (§3, and §3 of its JSON format).
+/// Checks names and values according to the specification (§3, and §3 of its JSON format).
 fn check(members: &Members) -> Result<(), RecordError> {
     if members.get("data").is_some() && members.get("data_base64").is_some() {
         return Err(RecordError::invalid("data_base64", "a CloudEvent has `data` or `data_base64`, not both"));
@@ -91,16 +91,16 @@ fn check(members: &Members) -> Result<(), RecordError> {
     Ok(())
 }
 
-/// Returns the id of the event that a source knows by its id, since two sources may use the same:
-/// `<id>@<source>`, or what stands for it where that is no legal id.
+/// Returns the event id, which includes the source because ids are only unique within it: `<id>@<source>`, or a derived
+/// id if that is not valid.
 fn event_id(source: &str, id: &str) -> EventId {
     let name = format!("{id}@{source}");
     let legal = if id.contains('@') { None } else { EventId::new(&name).ok() };
-    // No attribute has a line end in it, so the pair can be told from every other.
+    // Attributes contain no line ends, so the pair is unambiguous.
     legal.unwrap_or_else(|| id_of_name(&format!("{id}\n{source}")))
 }
 
-/// Returns the event that was the reason, which is one of the same source.
+/// Returns the cause, an event of the same source.
 fn cause(members: &Members, source: &str) -> Result<Vec<Cause>, RecordError> {
     match members.get("causationid") {
         None => Ok(Vec::new()),
@@ -111,7 +111,7 @@ fn cause(members: &Members, source: &str) -> Result<Vec<Cause>, RecordError> {
     }
 }
 
-/// Takes the source's number for the event. A sequence that is no number stays an attribute.
+/// Takes the source's sequence number. A sequence that is not a number stays an attribute.
 fn sequence(members: &mut Members) -> Option<u64> {
     let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     let number = match members.get("sequence")? {

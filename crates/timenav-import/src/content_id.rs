@@ -1,4 +1,4 @@
-//! Ids for records that have none.
+//! Ids for records without an id.
 
 use sha2::{Digest, Sha256};
 use timenav_core::event::{EventDraft, EventKind, Precision};
@@ -9,21 +9,20 @@ const HASH_BYTES: usize = 16;
 
 /// Returns the id of an event's content: `sha256-` and 32 hexadecimal digits.
 ///
-/// The digits are the first 16 bytes of SHA-256 over the canonical JSON (RFC 8785) of an object
-/// with these members, each left out where the event has none (an empty `description`, no
-/// `actors`, `asserts` or `causes`): `actors`, `asserts` (each `{"predicate", "subject",
-/// "value"}`), `attributes`, `causes` (each `{"event_id", "kind"}`), `description`, `end_time`,
-/// `geo` (`{"lat", "lon", "radius_m"}`), `kind`, `location`, `name`, `precision`, `sequence`,
-/// `source`, `time`. Timestamps are in UTC as timenav writes them; lists keep
-/// their order. The draft's own `event_id` has no part in it.
+/// The digits are the first 16 bytes of SHA-256 over the canonical JSON (RFC 8785) of an object with these members,
+/// each omitted if the event has none (an empty `description`, no `actors`, `asserts` or `causes`): `actors`, `asserts`
+/// (each `{"predicate", "subject", "value"}`), `attributes`, `causes` (each `{"event_id", "kind"}`), `description`,
+/// `end_time`, `geo` (`{"lat", "lon", "radius_m"}`), `kind`, `location`, `name`, `precision`, `sequence`, `source`,
+/// `time`. Timestamps are in UTC in timenav's format; lists keep their order. The draft's own `event_id` is not
+/// included.
 ///
-/// The form is frozen. Another one would have another prefix.
+/// The format is frozen. A new one would have another prefix.
 #[must_use]
 pub fn content_id(draft: &EventDraft) -> EventId {
     hashed(&canonical(draft))
 }
 
-/// Returns the id that stands for a name which is not a legal id.
+/// Returns the id derived from a name that is not a valid id.
 pub(crate) fn id_of_name(name: &str) -> EventId {
     hashed(name.as_bytes())
 }
@@ -34,7 +33,7 @@ fn hashed(text: &[u8]) -> EventId {
     EventId::new(&format!("sha256-{digits}")).expect("letters, a dash and digits make an id")
 }
 
-/// Writes the members in the order that RFC 8785 §3.2.3 sorts them in.
+/// Writes the members in the order of RFC 8785 §3.2.3.
 pub(crate) fn canonical(draft: &EventDraft) -> Vec<u8> {
     let mut json = CanonicalText::default();
     json.open(b'{');
@@ -104,7 +103,7 @@ pub(crate) fn canonical(draft: &EventDraft) -> Vec<u8> {
     json.bytes
 }
 
-/// Canonical JSON as it is written. The caller keeps the order of the members.
+/// Writer of canonical JSON. The caller is responsible for the order of members.
 #[derive(Default)]
 struct CanonicalText {
     bytes: Vec<u8>,
@@ -145,7 +144,7 @@ impl CanonicalText {
 
     fn string(&mut self, text: &str) {
         self.separate();
-        // serde_json escapes as RFC 8785 §3.2.2.2 does.
+        // serde_json escapes like RFC 8785 §3.2.2.2.
         serde_json::to_writer(&mut self.bytes, text).expect("a vector takes what is written");
     }
 
@@ -154,7 +153,7 @@ impl CanonicalText {
         self.bytes.extend_from_slice(json.as_bytes());
     }
 
-    /// Writes a comma unless a value or a name is the first, or follows its name.
+    /// Writes a comma, unless this is the first item, or the value after a name.
     fn separate(&mut self) {
         if !matches!(self.bytes.last(), None | Some(b'{' | b'[' | b':')) {
             self.bytes.push(b',');
@@ -171,7 +170,7 @@ mod tests {
         EventRecord::from_json(json.as_bytes()).unwrap().into_draft().unwrap()
     }
 
-    /// The hashes are those of Python's `hashlib` over the texts.
+    /// The hashes were computed with Python's `hashlib`.
     #[test]
     fn ids_of_content_are_frozen() {
         let check = |json: &str, form: &str, id: &str| {

@@ -1,8 +1,8 @@
-//! Degrees as people write them: `33.675N`, `-106,475`, `33°40′30″N`, `N 33 40.5`.
+//! Parsing of coordinates: `33.675N`, `-106,475`, `33°40′30″N`, `N 33 40.5`.
 
 use std::borrow::Cow;
 
-/// Which of the two coordinates.
+/// Latitude or longitude.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Axis {
     Lat,
@@ -12,7 +12,7 @@ pub(crate) enum Axis {
 /// Most numbers in one coordinate: degrees, minutes and seconds.
 const NUMBERS_MAX: usize = 3;
 
-/// Reads a coordinate, in degrees. None if it is none, or of the other axis.
+/// Parses a coordinate in degrees. `None` if it is not valid, or for the other axis.
 pub(crate) fn degrees(text: &str, axis: Axis) -> Option<f64> {
     let (sign, numbers) = side(text.trim(), axis);
     let numbers = numbers.trim();
@@ -20,7 +20,7 @@ pub(crate) fn degrees(text: &str, axis: Axis) -> Option<f64> {
         Some(rest) => (true, rest),
         None => (false, numbers.strip_prefix('+').unwrap_or(numbers)),
     };
-    // A side and a minus would say two things.
+    // A letter and a minus sign would be ambiguous.
     if is_negative && sign.is_some() {
         return None;
     }
@@ -34,7 +34,7 @@ pub(crate) fn degrees(text: &str, axis: Axis) -> Option<f64> {
     for (place, part) in parts.iter().enumerate() {
         let number = decimal(part)?;
         let is_last = place + 1 == parts.len();
-        // Sixty minutes are a degree, and only the last number has a fraction.
+        // Minutes and seconds are below 60, and only the last number can have a fraction.
         if (place > 0 && number >= 60.0) || (!is_last && part.contains(['.', ','])) {
             return None;
         }
@@ -44,7 +44,7 @@ pub(crate) fn degrees(text: &str, axis: Axis) -> Option<f64> {
     Some(if is_negative { -value } else { sign.unwrap_or(1.0) * value })
 }
 
-/// Takes the letter of the side away, which stands before the numbers or behind them.
+/// Removes the letter before or after the numbers.
 fn side(text: &str, axis: Axis) -> (Option<f64>, &str) {
     let (positive, negative) = match axis {
         Axis::Lat => ('N', 'S'),
@@ -59,8 +59,8 @@ fn side(text: &str, axis: Axis) -> (Option<f64>, &str) {
     (None, text)
 }
 
-/// Reads a number without a sign. An exponent is read as programs write one, and a decimal comma as a point: no degrees
-/// have thousands to be parted.
+/// Parses an unsigned number, optionally with an exponent. A comma is a decimal comma, because degrees have no
+/// thousands separators.
 fn decimal(text: &str) -> Option<f64> {
     let text = &*with_point(text)?;
     let is_digit = |byte: u8| byte.is_ascii_digit();
@@ -70,7 +70,7 @@ fn decimal(text: &str) -> Option<f64> {
     is_right.then(|| text.parse().ok()).flatten().filter(|number: &f64| number.is_finite())
 }
 
-/// Returns a number with a point for its decimal comma, which stands between digits.
+/// Replaces a decimal comma between digits by a point.
 pub(crate) fn with_point(text: &str) -> Option<Cow<'_, str>> {
     let Some((whole, fraction)) = text.split_once(',') else { return Some(Cow::Borrowed(text)) };
     let is_between =
@@ -78,9 +78,9 @@ pub(crate) fn with_point(text: &str) -> Option<Cow<'_, str>> {
     (is_between && !text.contains('.') && !fraction.contains(',')).then(|| Cow::Owned(format!("{whole}.{fraction}")))
 }
 
-/// Reads a latitude and a longitude that stand together: `33.675N 106.475W`, `33.675, -106.475`, `(33.7;-106.5)`.
+/// Parses a latitude and a longitude in one text: `33.675N 106.475W`, `33.675, -106.475`, `(33.7;-106.5)`.
 ///
-/// Letters tell which is which; without them the latitude comes first, or second where `is_lon_first`.
+/// Letters determine the axis. Without them the latitude comes first, or second with `is_lon_first`.
 pub(crate) fn pair(text: &str, is_lon_first: bool) -> Option<(f64, f64)> {
     let text = text.trim().trim_start_matches(['(', '[']).trim_end_matches([')', ']']).trim();
     let (start, rest) = text.split_at_checked("POINT".len()).unwrap_or(("", text));
@@ -99,7 +99,7 @@ fn is_of_lon(text: &str) -> bool {
     text.trim().ends_with(is_side) || text.trim().starts_with(is_side)
 }
 
-/// Cuts the text at a semicolon, a slash or a comma, else behind the letter of the first side, else at its blanks.
+/// Splits the text at a semicolon, a slash or a comma, otherwise after the first letter, otherwise at blanks.
 fn halves(text: &str) -> Option<(&str, &str)> {
     for separator in [';', '/'] {
         if let Some(halves) = text.split_once(separator) {

@@ -1,4 +1,4 @@
-//! Tables: one event a row, under a header (RFC 4180, and what else people call CSV).
+//! Tables: one event per row, with a header (RFC 4180 and common variants of CSV).
 
 mod columns;
 mod lines;
@@ -17,7 +17,7 @@ use crate::{ImportError, Item, RecordError, Sink};
 use columns::Columns;
 use rows::Rows;
 
-/// Reads every row under the one that names the columns.
+/// Reads all rows after the header.
 pub(crate) fn read(mapping: &Mapping, input: &mut dyn Read, sink: Sink<'_>) -> Result<(), ImportError> {
     let mut rows = Rows::new(mapping, input)?;
     let table = mapping.table();
@@ -49,7 +49,7 @@ pub(crate) fn read(mapping: &Mapping, input: &mut dyn Read, sink: Sink<'_>) -> R
     Ok(())
 }
 
-/// Reads the row that names the columns.
+/// Reads the header row.
 fn header(rows: &mut Rows<'_>, comment: Option<&str>) -> Result<StringRecord, ImportError> {
     let mut row = StringRecord::new();
     loop {
@@ -64,13 +64,13 @@ fn header(rows: &mut Rows<'_>, comment: Option<&str>) -> Result<StringRecord, Im
     }
 }
 
-/// Returns whether the row begins like one that is no record.
+/// Returns whether the row is a comment.
 fn is_comment(row: &StringRecord, comment: Option<&str>) -> bool {
     comment.is_some_and(|start| row.get(0).is_some_and(|cell| cell.trim_start().starts_with(start)))
 }
 
-/// Checks that a row has as many fields as there are columns. Empty ones behind the last are none; missing ones are filled
-/// in as empty where the mapping says so.
+/// Checks that a row has as many fields as there are columns. Additional empty fields are ignored; missing ones are
+/// filled if the mapping allows it.
 fn fitted(row: &mut StringRecord, columns: usize, fills: bool) -> Result<(), RecordError> {
     let has_more = || row.iter().skip(columns).any(|cell| !cell.trim().is_empty());
     if row.len() == columns || (row.len() > columns && !has_more()) {

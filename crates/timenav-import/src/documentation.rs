@@ -9,7 +9,7 @@ use crate::mapping::{Table, TimePart};
 use crate::{EventRecord, Export, ExportFormat, Format, limits};
 
 const TEXT: &str = include_str!("../../../docs/import-export.md");
-/// Worked examples that the page has no room for, in the same form.
+/// Further worked examples, in the same form.
 const EXAMPLES: &str = include_str!("../../../test-data/import-examples.txt");
 
 #[track_caller]
@@ -29,7 +29,7 @@ fn every_field_and_its_names_are_told() {
     }
 }
 
-/// Returns the parts of the worked examples in fences: how a file begins, its mapping, and its events.
+/// Returns the fenced parts of the worked examples: the file, its mapping, and its events.
 fn worked_examples() -> Vec<[(&'static str, &'static str); 3]> {
     let (_, examples) = TEXT.split_once("### Worked examples").unwrap();
     let (examples, _) = examples.split_once("\n## ").unwrap();

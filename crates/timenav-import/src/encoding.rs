@@ -1,37 +1,37 @@
-//! Text that is not UTF-8: what Windows calls ANSI.
+//! Decoding of text in Windows-1252, also known as ANSI.
 
 use std::io::{self, BufRead, BufReader, Read};
 
 use crate::limits::BUFFER_BYTES;
 
-/// How the text of a file is encoded.
+/// The encoding of a file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Encoding {
     #[default]
     Utf8,
-    /// The characters of Western Europe, of which ISO 8859-1 is a part.
+    /// The characters of Western Europe, including ISO 8859-1.
     Windows1252,
 }
 
-/// The characters from 0x80 to 0x9F (<https://encoding.spec.whatwg.org/index-windows-1252.txt>). All others are those of
-/// Unicode.
+/// The characters from 0x80 to 0x9F (<https://encoding.spec.whatwg.org/index-windows-1252.txt>). All others equal those
+/// of Unicode.
 const FROM_80: [char; 32] = [
     '€', '\u{81}', '‚', 'ƒ', '„', '…', '†', '‡', 'ˆ', '‰', 'Š', '‹', 'Œ', '\u{8D}', 'Ž', '\u{8F}', '\u{90}', '‘', '’',
     '“', '”', '•', '–', '—', '˜', '™', 'š', '›', 'œ', '\u{9D}', 'ž', 'Ÿ',
 ];
 
 impl Encoding {
-    /// Returns the encoding that a mapping names.
+    /// Returns the encoding with that name.
     pub(crate) fn named(name: &str) -> Option<Self> {
         match name.to_ascii_lowercase().as_str() {
             "utf-8" | "utf8" => Some(Self::Utf8),
-            // As browsers do, what calls itself Latin-1 is read as what extends it.
+            // As in browsers, Latin-1 is treated as its superset.
             "windows-1252" | "cp1252" | "iso-8859-1" | "latin1" | "latin-1" => Some(Self::Windows1252),
             _ => None,
         }
     }
 
-    /// Returns the text of some bytes of Windows-1252.
+    /// Decodes bytes in Windows-1252.
     pub(crate) fn windows_1252(bytes: &[u8]) -> String {
         bytes.iter().map(|byte| character(*byte)).collect()
     }
@@ -41,16 +41,16 @@ fn character(byte: u8) -> char {
     byte.checked_sub(0x80).and_then(|place| FROM_80.get(usize::from(place))).copied().unwrap_or(char::from(byte))
 }
 
-/// Returns the text of Windows-1252 as UTF-8.
+/// Converts Windows-1252 to UTF-8.
 pub(crate) fn decoded<R: Read>(input: R) -> impl Read {
     Decoded { input: BufReader::with_capacity(BUFFER_BYTES, input), rest: [0; 4], rest_bytes: (0, 0) }
 }
 
 struct Decoded<R> {
     input: BufReader<R>,
-    /// A character of which a part was handed out.
+    /// A partly returned character.
     rest: [u8; 4],
-    /// Where that part begins and ends.
+    /// The start and end of its remaining bytes.
     rest_bytes: (usize, usize),
 }
 
@@ -65,7 +65,7 @@ impl<R: Read> Read for Decoded<R> {
                 written += 1;
                 continue;
             }
-            // What is there is handed out before more is waited for.
+            // Return what is available before waiting for more.
             if written > 0 && self.input.buffer().is_empty() {
                 break;
             }

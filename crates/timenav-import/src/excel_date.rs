@@ -1,20 +1,20 @@
-//! Instants as spreadsheets keep them: days since 1899-12-30, with the time of day as a fraction.
+//! Spreadsheet dates: days since 1899-12-30, with the time of day as a fraction.
 
 use timenav_core::event::Precision;
 use timenav_core::time::{Instant, Virtual};
 
-/// From the day 0 of spreadsheets to 1970.
+/// From the spreadsheet day 0 to 1970.
 const DAYS_BEFORE_1970: i64 = 25_569;
 const DAY_MILLIS: i64 = 86_400_000;
-/// The day that spreadsheets call 29 February 1900, and that never was. Numbers before it count one day less.
+/// The spreadsheet day 29 February 1900, which did not exist. Earlier numbers are one day off.
 const NO_DAY: i64 = 60;
-/// More days than there are until the year 9999.
+/// More than the days until the year 9999.
 const DAYS_MAX: i64 = 4_000_000;
-/// Digits of the fraction that tell milliseconds, with some to spare.
+/// Digits of the fraction that are sufficient for milliseconds.
 const FRACTION_DIGITS: usize = 12;
 
-/// Reads the number of a day, and how well it says when. The time of day is rounded to milliseconds: the numbers are
-/// doubles. None if it is none of 1900-01-01 to 9999-12-31, or the day that never was.
+/// Parses a day number, and returns its precision. The time of day is rounded to milliseconds, because the numbers are
+/// doubles. `None` if it is not within 1900-01-01 to 9999-12-31, or is the day that did not exist.
 pub(crate) fn parse_excel(text: &str) -> Option<(Instant<Virtual>, Option<Precision>)> {
     let (whole, fraction) = text.split_once(['.', ',']).unwrap_or((text, ""));
     let is_digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());

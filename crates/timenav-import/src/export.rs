@@ -1,7 +1,7 @@
-//! Events out, as files: what reading them is the other half of.
+//! Export of events to files, the counterpart of import.
 //!
-//! Writers are pure: an event goes in as the JSON in which it is kept and answered, text comes out. What
-//! a format can carry is read back as it was; `docs/import-export.md` says what it cannot.
+//! Writers are pure: they convert the stored JSON of events to text. Everything that a format can represent is imported
+//! unchanged; `docs/import-export.md` lists what it cannot.
 
 mod calendar;
 mod features;
@@ -18,10 +18,10 @@ use crate::suggestion;
 use stored::Stored;
 pub use table::{AttributeColumns, WrongColumns};
 
-/// A format that events are written in.
+/// An export format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ExportFormat {
-    /// One JSON object a line.
+    /// One JSON object per line.
     Ndjson,
     /// Comma-separated values with a header (RFC 4180).
     Csv,
@@ -31,7 +31,7 @@ pub enum ExportFormat {
     ICalendar,
 }
 
-/// The text names no format that is written.
+/// The text is not the name of an export format.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("`{given}` is not a format that can be exported; {hint}")]
 pub struct UnknownExportFormat {
@@ -39,7 +39,7 @@ pub struct UnknownExportFormat {
     hint: String,
 }
 
-/// The text is not an event as it is kept.
+/// The text is not a stored event.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("an event cannot be exported: {detail}")]
 pub struct ExportError {
@@ -53,10 +53,10 @@ impl ExportError {
 }
 
 impl ExportFormat {
-    /// All of them.
+    /// All formats.
     pub const ALL: [Self; 4] = [Self::Ndjson, Self::Csv, Self::GeoJson, Self::ICalendar];
 
-    /// Returns the word for it on the wire.
+    /// Returns the wire name.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -67,7 +67,7 @@ impl ExportFormat {
         }
     }
 
-    /// Returns the content type of what is written.
+    /// Returns the content type.
     #[must_use]
     pub const fn content_type(self) -> &'static str {
         match self {
@@ -78,7 +78,7 @@ impl ExportFormat {
         }
     }
 
-    /// Returns the usual extension of files, without its dot.
+    /// Returns the usual file extension, without its dot.
     #[must_use]
     pub const fn extension(self) -> &'static str {
         match self {
@@ -89,7 +89,7 @@ impl ExportFormat {
         }
     }
 
-    /// Returns the format of files with that extension, given without its dot.
+    /// Returns the format of a file extension, given without its dot.
     #[must_use]
     pub fn from_extension(extension: &str) -> Option<Self> {
         if extension.eq_ignore_ascii_case("jsonl") {
@@ -111,10 +111,10 @@ impl FromStr for ExportFormat {
     }
 }
 
-/// Writes one file, event after event: [`Export::begin`], [`Export::event`] for each, [`Export::end`].
+/// Writes one file: [`Export::begin`], [`Export::event`] for each event, [`Export::end`].
 ///
-/// Each appends to a text that the caller empties as it likes, so a file of any size is written in as
-/// much memory as one event takes.
+/// Each call appends to a buffer that the caller may empty at any time. Memory use is therefore that of one event,
+/// regardless of the size of the file.
 #[derive(Clone, Debug)]
 pub struct Export {
     format: ExportFormat,
@@ -125,19 +125,19 @@ pub struct Export {
 }
 
 impl Export {
-    /// Returns a writer of nothing yet. `stamp` is when the file is made, which calendars tell.
+    /// Returns a writer. `stamp` is the creation time of the file, which calendars include.
     #[must_use]
     pub fn new(format: ExportFormat, stamp: Instant<Wall>) -> Self {
         Self { format, stamp, columns: AttributeColumns::default(), written: 0, left_out: 0 }
     }
 
-    /// Returns the writer with more columns, where it writes a table.
+    /// Adds columns, which only tables use.
     #[must_use]
     pub fn with_columns(self, columns: AttributeColumns) -> Self {
         Self { columns, ..self }
     }
 
-    /// Writes what comes before the first event.
+    /// Writes the part before the first event.
     pub fn begin(&self, out: &mut String) {
         match self.format {
             ExportFormat::Ndjson => {}
@@ -147,10 +147,10 @@ impl Export {
         }
     }
 
-    /// Writes one event, given as the JSON in which it is kept or answered.
+    /// Writes one event, given as its stored JSON.
     ///
     /// # Errors
-    /// The text is not that of an event. Nothing is written of it.
+    /// The text is not an event. Nothing is written.
     pub fn event(&mut self, json: &str, out: &mut String) -> Result<(), ExportError> {
         let event = Stored::parse(json)?;
         let is_first = self.written == 0;
@@ -175,7 +175,7 @@ impl Export {
         outcome.map(|_| ())
     }
 
-    /// Writes what comes after the last event.
+    /// Writes the part after the last event.
     pub fn end(&self, out: &mut String) {
         match self.format {
             ExportFormat::Ndjson | ExportFormat::Csv => {}
@@ -184,13 +184,13 @@ impl Export {
         }
     }
 
-    /// Returns how many events were written.
+    /// Returns the number of events written.
     #[must_use]
     pub const fn written(&self) -> u64 {
         self.written
     }
 
-    /// Returns how many events the format has no form for.
+    /// Returns the number of events that the format cannot represent.
     #[must_use]
     pub const fn left_out(&self) -> u64 {
         self.left_out

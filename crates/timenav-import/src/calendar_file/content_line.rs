@@ -1,4 +1,4 @@
-//! The parts of a line: `NAME;PARAMETER=value:value` (RFC 5545 §3.1).
+//! Content lines: `NAME;PARAMETER=value:value` (RFC 5545 §3.1).
 
 use super::local_time::written;
 use crate::RecordError;
@@ -6,11 +6,11 @@ use crate::RecordError;
 /// One property.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct ContentLine {
-    /// The name, in capitals.
+    /// In upper case.
     pub(super) name: String,
-    /// The parameters, their names in capitals.
+    /// Parameter names are in upper case.
     pub(super) parameters: Vec<(String, String)>,
-    /// The value as it stands there.
+    /// The raw value.
     pub(super) value: String,
 }
 
@@ -30,8 +30,8 @@ impl ContentLine {
         }
         let mut value =
             rest.strip_prefix(':').ok_or_else(|| super::malformed("there must be a colon before the value"))?;
-        // `TZID=GMT+05:30:20120904T020000`: names of zones with a colon should be quoted and often are not. No time has
-        // a colon in it.
+        // `TZID=GMT+05:30:20120904T020000`: zone names with a colon should be quoted but often are not. Times contain
+        // no colon.
         if let Some((name, zone)) = parameters.last_mut()
             && name == "TZID"
             && let Some((more, time)) = value.rsplit_once(':')
@@ -43,23 +43,23 @@ impl ContentLine {
         Ok(Self { name: name.to_ascii_uppercase(), parameters, value: value.to_owned() })
     }
 
-    /// Returns the first parameter of that name.
+    /// Returns the first parameter with that name.
     pub(super) fn parameter(&self, name: &str) -> Option<&str> {
         self.parameters.iter().find(|(given, _)| given == name).map(|(_, value)| value.as_str())
     }
 
-    /// Returns the value with what is escaped in it undone.
+    /// Returns the unescaped value.
     pub(super) fn text(&self) -> String {
         unescaped(&self.value)
     }
 }
 
-/// Returns whether a property, a parameter or a component can be called so.
+/// Returns whether the text is a valid name of a property, parameter or component.
 pub(super) fn is_name(name: &str) -> bool {
     !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.'))
 }
 
-/// Reads `NAME=value,"value"` and returns it and what is after it.
+/// Parses `NAME=value,"value"`, and returns it with the rest of the text.
 fn parameter(text: &str) -> Result<((String, String), &str), RecordError> {
     let wrong = || super::malformed("a parameter must be a name, `=` and a value");
     let (name, mut rest) = text.split_once('=').ok_or_else(wrong)?;
@@ -86,7 +86,7 @@ fn parameter(text: &str) -> Result<((String, String), &str), RecordError> {
     }
 }
 
-/// Undoes what RFC 6868 writes with `^`.
+/// Decodes the `^` escapes of RFC 6868.
 fn decoded(text: &str) -> String {
     let mut decoded = String::with_capacity(text.len());
     let mut chars = text.chars().peekable();
@@ -106,7 +106,7 @@ fn decoded(text: &str) -> String {
     decoded
 }
 
-/// Undoes what is escaped in a text (§3.3.11).
+/// Unescapes a text (§3.3.11).
 fn unescaped(text: &str) -> String {
     let mut unescaped = String::with_capacity(text.len());
     let mut chars = text.chars();

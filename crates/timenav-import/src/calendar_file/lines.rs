@@ -1,21 +1,20 @@
-//! Lines, put together again where they were folded (RFC 5545 §3.1).
+//! Unfolding of lines (RFC 5545 §3.1).
 
 use std::io::{BufRead, BufReader, Read};
 
 use crate::limits::{BUFFER_BYTES, RECORD_BYTES_MAX};
 use crate::{ImportError, RecordError};
 
-/// An unfolded line.
 pub(super) struct Line {
-    /// Where it begins, counted from 1.
+    /// The number of its first line, from 1.
     pub(super) number: u64,
-    /// The line without its end.
+    /// The text without its line end.
     pub(super) text: Result<String, RecordError>,
 }
 
 pub(super) struct Lines<R> {
     input: BufReader<R>,
-    /// The number of the line that is read next.
+    /// The number of the next line.
     next: u64,
 }
 
@@ -36,7 +35,7 @@ impl<R: Read> Lines<R> {
             while self.is_folded()? {
                 let mut more = Vec::new();
                 self.physical_line(&mut more)?;
-                // What is too long is read to its end, and not kept.
+                // A line that is too long is read to its end, but not kept.
                 is_too_long |= bytes.len() + more.len() > RECORD_BYTES_MAX + 1;
                 if !is_too_long {
                     bytes.extend_from_slice(&more[1..]);
@@ -51,11 +50,11 @@ impl<R: Read> Lines<R> {
         }
     }
 
-    /// Reads to the end of a line, which is left out, and returns whether there was one.
+    /// Reads a line without its line end, and returns whether there was one.
     fn physical_line(&mut self, line: &mut Vec<u8>) -> Result<bool, ImportError> {
         let number = self.next;
         let at = |source| ImportError::Io { line: number, source };
-        // Room for the longest line and its end, `\r\n`.
+        // Fits the longest line and its end, `\r\n`.
         let bytes_max = u64::try_from(RECORD_BYTES_MAX + 2).unwrap_or(u64::MAX);
         let bytes = self.input.by_ref().take(bytes_max).read_until(b'\n', line).map_err(at)?;
         if bytes == 0 {
@@ -64,7 +63,7 @@ impl<R: Read> Lines<R> {
         if line.last() == Some(&b'\n') {
             line.pop();
         } else {
-            // Nothing is left of it at the end of the file.
+            // At the end of the file there is nothing to skip.
             self.input.skip_until(b'\n').map_err(at)?;
         }
         if line.last() == Some(&b'\r') {
@@ -74,7 +73,7 @@ impl<R: Read> Lines<R> {
         Ok(true)
     }
 
-    /// Returns whether the line that comes now belongs to the one before.
+    /// Returns whether the next line continues the previous one.
     fn is_folded(&mut self) -> Result<bool, ImportError> {
         let number = self.next;
         loop {
@@ -91,7 +90,7 @@ fn too_long() -> RecordError {
     RecordError::whole(RecordError::TOO_LARGE, format!("a line has at most {RECORD_BYTES_MAX} bytes"))
 }
 
-/// Returns the text of a line. It may have been folded within a character, so it is looked at here.
+/// Decodes a line. Only possible after unfolding, because lines may be folded within a character.
 fn text(bytes: Vec<u8>) -> Result<String, RecordError> {
     String::from_utf8(bytes).map_err(|_| super::malformed("a line is not UTF-8; save the file in that encoding"))
 }

@@ -1,4 +1,4 @@
-//! Dates, times and durations as calendars write them (RFC 5545 §3.3.4 to §3.3.6).
+//! Dates, times and durations of calendars (RFC 5545 §3.3.4 to §3.3.6).
 
 use timenav_core::time::{Instant, Virtual, parse_timestamp};
 
@@ -8,22 +8,22 @@ pub(super) const DAY_MICROS: i64 = 86_400 * SECOND_MICROS;
 /// A date, or a date with a time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Written {
-    /// What was written, as if it were in UTC.
+    /// The value as written, as if in UTC.
     pub(super) local: Instant<Virtual>,
     pub(super) form: Form,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Form {
-    /// A date alone.
+    /// A date without a time.
     Date,
     /// A time in UTC.
     Utc,
-    /// A time as a clock on the wall shows it.
+    /// A local time.
     Local,
 }
 
-/// Reads `20240720`, `20240720T201740` or `20240720T201740Z`.
+/// Parses `20240720`, `20240720T201740` or `20240720T201740Z`.
 pub(super) fn written(text: &str) -> Option<Written> {
     let text = text.trim();
     if !text.is_ascii() {
@@ -44,14 +44,14 @@ pub(super) fn written(text: &str) -> Option<Written> {
     Some(Written { local: parse_timestamp(&timestamp).ok()?, form })
 }
 
-/// A duration: days, which follow the calendar, then an exact time.
+/// A duration: calendar days, followed by an exact time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Duration {
     pub(super) days: i64,
     pub(super) micros: i64,
 }
 
-/// Reads `P1DT2H30M`, `-PT15M` or `P2W`.
+/// Parses `P1DT2H30M`, `-PT15M` or `P2W`.
 pub(super) fn duration(text: &str) -> Option<Duration> {
     let text = text.trim();
     let (sign, rest) = match text.strip_prefix('-') {
@@ -68,7 +68,7 @@ pub(super) fn duration(text: &str) -> Option<Duration> {
     Some(Duration { days: sign * days, micros: sign * seconds.checked_mul(SECOND_MICROS)? })
 }
 
-/// Adds up numbers with units, each unit at most once and in that order.
+/// Adds up numbers with units. Each unit may occur once, in this order.
 fn units(text: &str, units: &[(char, i64)]) -> Option<i64> {
     let mut rest = text;
     let mut sum = 0_i64;
@@ -83,7 +83,7 @@ fn units(text: &str, units: &[(char, i64)]) -> Option<i64> {
     rest.is_empty().then_some(sum)
 }
 
-/// Reads `+0130` or `-053045` as seconds.
+/// Parses `+0130` or `-053045` as seconds.
 pub(super) fn offset(text: &str) -> Option<i64> {
     let text = text.trim();
     let sign = match text.as_bytes().first()? {
@@ -101,7 +101,7 @@ pub(super) fn offset(text: &str) -> Option<i64> {
     (hours < 24 && minutes < 60 && seconds < 60).then_some(sign * (hours * 3_600 + minutes * 60 + seconds))
 }
 
-/// Writes an offset in seconds, as timestamps do.
+/// Formats an offset in seconds as in timestamps.
 pub(super) fn offset_text(offset: i64) -> String {
     let (sign, seconds) = (if offset < 0 { '-' } else { '+' }, offset.abs());
     let text = format!("{sign}{:02}:{:02}", seconds / 3_600, seconds / 60 % 60);

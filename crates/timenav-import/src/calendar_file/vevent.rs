@@ -1,4 +1,4 @@
-//! The event in a VEVENT.
+//! Conversion of a VEVENT to an event.
 
 use serde_json::{Map, Value, json};
 use timenav_core::event::{Cause, CauseKind, EventDraft, EventKind, Precision};
@@ -18,13 +18,13 @@ use crate::json_object::Members;
 use crate::object_of::object_of;
 use crate::{RecordError, RecordNote};
 
-/// What an actor without an address has instead of one.
+/// The address of exported actors, which have none.
 const NO_ADDRESS: &str = "invalid:nomail";
 
-/// What a VEVENT says, line by line.
+/// The properties of a VEVENT.
 #[derive(Default)]
 struct Event {
-    /// Where the line begins that is being read.
+    /// The number of the current line.
     number: u64,
     uid: Option<String>,
     recurrence: Option<ContentLine>,
@@ -42,8 +42,8 @@ struct Event {
     attributes: Vec<(String, Value)>,
 }
 
-/// Returns the event of the lines of a VEVENT, which begin `numbers` lines after `first`. A line that cannot be read is left
-/// out, with a note; without a start there is no event.
+/// Returns the event of a VEVENT. `numbers` are the line numbers relative to `first`. Lines that cannot be parsed are
+/// skipped with a note, but a start is required.
 pub(super) fn draft(
     text: &str,
     (first, numbers): (u64, &[u32]),
@@ -63,8 +63,8 @@ pub(super) fn draft(
     event.into_draft(zones, notes)
 }
 
-/// Returns the name of a time zone that the event needs and the calendar has not defined so far. Of lines that occur twice
-/// the first counts, so there are three names at most.
+/// Returns the name of a time zone that the event uses and the calendar has not defined so far. Only the first of
+/// repeated lines counts, so there are at most three names.
 pub(super) fn undefined_zone(text: &str, zones: &Zones) -> Option<String> {
     let named = ["DTSTART;", "DTEND;", "RECURRENCE-ID;"].into_iter().filter_map(|name| {
         let is_of = |line: &&str| line.get(..name.len()).is_some_and(|start| start.eq_ignore_ascii_case(name));
@@ -106,13 +106,13 @@ impl Event {
         }
     }
 
-    /// Takes who takes part. Whatever more there is to say about them stays an attribute.
+    /// Adds an actor. Further information about it becomes an attribute.
     fn add_actor(&mut self, line: &ContentLine) {
         let address = line.value.trim();
         let bare =
             address.get(..7).filter(|scheme| scheme.eq_ignore_ascii_case("mailto:")).map_or(address, |_| &address[7..]);
         let name = line.parameter("CN").map(str::trim).filter(|name| !name.is_empty()).unwrap_or(bare);
-        // One too many is refused, however many more there are.
+        // One too many leads to an error, so the others can be dropped.
         let has_room = self.actors.len() <= EVENT_ACTORS_MAX;
         if has_room && (1..=ID_BYTES_MAX).contains(&name.len()) && !self.actors.iter().any(|known| known == name) {
             self.actors.push(name.to_owned());
@@ -122,8 +122,8 @@ impl Event {
         }
     }
 
-    /// Takes what the event depends on (RFC 9253 §5), and what it is a part of. Other relations say
-    /// nothing of a reason, and stay attributes.
+    /// Adds an event that this one depends on (RFC 9253 §5) or is part of. Other relations are not causes, and become
+    /// attributes.
     fn add_cause(&mut self, line: &ContentLine) {
         let relation = line.parameter("RELTYPE").unwrap_or("PARENT").to_ascii_uppercase();
         let kind = match relation.as_str() {
@@ -173,7 +173,7 @@ impl Event {
         Ok(draft)
     }
 
-    /// Takes a text that has a field. One that is too long for it becomes an attribute.
+    /// Takes the text of a field. A text that is too long becomes an attribute.
     fn short(&mut self, name: &str, take: fn(&mut Self) -> Option<String>, bytes_max: usize) -> Option<String> {
         let text = take(self).filter(|text| !text.is_empty())?;
         if text.len() <= bytes_max {
@@ -183,7 +183,7 @@ impl Event {
         None
     }
 
-    /// Returns when it ends, if a line says so and can be read.
+    /// Returns the end, if there is one and it can be parsed.
     fn end(&mut self, begins: &When, zones: &Zones, notes: &mut Vec<RecordNote>) -> Option<Instant<Virtual>> {
         let end = self.end.take().and_then(|(number, end)| {
             let at = When::of("dtend", &end, zones, notes).and_then(|end| not_before(begins.at, end.at));
@@ -207,7 +207,7 @@ impl Event {
         left_out(notes, number, later)
     }
 
-    /// Returns the id: that of the calendar, and of the occurrence where one of several is changed.
+    /// Returns the id: the UID, followed by the occurrence for a changed occurrence of a recurring event.
     fn event_id(&mut self, zones: &Zones, notes: &mut Vec<RecordNote>) -> Result<Option<EventId>, RecordError> {
         let Some(uid) = self.uid.take().filter(|uid| !uid.is_empty()) else {
             if let Some(line) = self.recurrence.take() {
@@ -230,7 +230,7 @@ impl Event {
     }
 }
 
-/// Returns the id of that name, or the one that stands for it.
+/// Returns the name as an id if it is valid, or else a derived id.
 fn id_of(name: &str) -> EventId {
     EventId::new(name).unwrap_or_else(|_| id_of_name(name))
 }
@@ -240,7 +240,7 @@ fn not_before(start: Instant<Virtual>, end: Instant<Virtual>) -> Result<Instant<
     (end >= start).then_some(end).ok_or_else(error)
 }
 
-/// Takes a value that comes once. The first of several counts.
+/// Sets a property that may occur once. The first one counts.
 fn once<T>(field: &str, place: &mut Option<T>, value: T) -> Result<(), RecordError> {
     if place.is_some() {
         return Err(RecordError::invalid(field, format!("`{}` is given twice", field.to_ascii_uppercase())));
@@ -249,12 +249,12 @@ fn once<T>(field: &str, place: &mut Option<T>, value: T) -> Result<(), RecordErr
     Ok(())
 }
 
-/// Returns what a line says, or tells that it is left out.
+/// Returns a value, or adds a note that the line is skipped.
 fn left_out<T>(notes: &mut Vec<RecordNote>, number: u64, read: Result<T, RecordError>) -> Option<T> {
     read.map_err(|error| notes.push(RecordNote::left_out(number, &error.detail))).ok()
 }
 
-/// When an event begins or ends.
+/// The start or the end of an event.
 struct When {
     at: Instant<Virtual>,
     local: Instant<Virtual>,
@@ -270,7 +270,7 @@ impl When {
         })?;
         let zone = line.parameter("TZID").filter(|_| found.form == Form::Local);
         let at = match zone {
-            // A date is that day in UTC; a time without a zone is one in UTC.
+            // A date means the day in UTC, and a time without a zone is in UTC.
             None => found.local,
             Some(zone) => noted(zones.instant(zone, found.local), zone, found.local, notes).ok_or_else(|| {
                 let zone = crate::item::clipped(zone.to_owned());
@@ -285,12 +285,12 @@ impl When {
         self.form == Form::Local && self.zone.is_none()
     }
 
-    /// Returns the time that much later: days by the calendar, the rest exactly (RFC 5545 §3.3.6).
+    /// Returns the time plus a duration: calendar days, then an exact time (RFC 5545 §3.3.6).
     fn later(&self, duration: Duration, zones: &Zones, notes: &mut Vec<RecordNote>) -> Option<Instant<Virtual>> {
         let days = duration.days.checked_mul(DAY_MICROS)?;
         let local = Instant::from_micros(self.local.micros().checked_add(days)?)?;
         let day = match &self.zone {
-            // Without a day in between, the second of two equal local times stays the second.
+            // Without days, the second occurrence of a repeated local time remains the second.
             Some(_) if days == 0 => self.at,
             Some(zone) => noted(zones.instant(zone, local), zone, local, notes)?,
             None => local,
@@ -299,7 +299,7 @@ impl When {
     }
 }
 
-/// Returns the instant of a local time, and notes once for the event if its offset was assumed.
+/// Returns the instant of a local time, and adds one note per event if the offset was assumed.
 fn noted(
     zoned: Option<Zoned>,
     zone: &str,
@@ -315,7 +315,7 @@ fn noted(
 }
 
 fn geo(text: &str) -> Result<Geo, RecordError> {
-    // Some programs write it as if it were a text.
+    // Some programs escape it like a text.
     let text = &text.replace("\\;", ";");
     let wrong = || RecordError::invalid("geo", "write a place as degrees north, `;`, degrees east");
     let (lat, lon) = text.split_once(';').ok_or_else(wrong)?;
@@ -323,7 +323,7 @@ fn geo(text: &str) -> Result<Geo, RecordError> {
     Ok(Geo { point: point("geo", "geo", number(lat)?, number(lon)?)?, radius_m: None })
 }
 
-/// Returns a property as an attribute: its text, or an object where it has parameters.
+/// Returns a property as an attribute: its text, or an object if it has parameters.
 fn attribute(line: &ContentLine) -> (String, Value) {
     let name = line.name.to_ascii_lowercase();
     let value = match line.name.as_str() {

@@ -1,4 +1,4 @@
-//! Time zones: those that a calendar defines, and those of the IANA database.
+//! Time zones: those defined by a calendar, and those of the IANA database.
 
 use std::collections::HashMap;
 
@@ -12,14 +12,14 @@ use crate::limits::CALENDAR_ONSETS_MAX;
 #[cfg(test)]
 mod tests;
 
-/// Longest name that is looked for in the IANA database, in bytes, with what may stand before it.
+/// Longest name that is looked up in the IANA database, in bytes, including any prefix.
 const ZONE_NAME_BYTES_MAX: usize = 256;
 /// From a day in one half of the year to one in the other.
 const HALF_YEAR_MICROS: i64 = 182 * DAY_MICROS;
 /// 2024-01-01.
 const YEAR_2024_MICROS: i64 = 1_704_067_200 * SECOND_MICROS;
 
-/// The zones that a calendar defines, by the names that it gives them.
+/// The zones defined by a calendar, by name.
 #[derive(Default)]
 pub(super) struct Zones {
     defined: HashMap<String, Rules>,
@@ -29,46 +29,46 @@ pub(super) struct Zones {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Zoned {
     pub(super) at: Instant<Virtual>,
-    /// The offset that was used, in seconds, if neither the calendar nor the database gives one for that time.
+    /// The assumed offset in seconds, if neither the calendar nor the database has one for that time.
     pub(super) assumed: Option<i64>,
 }
 
-/// The offset that a definition gives a local time, in seconds.
+/// The offset of a local time according to a definition, in seconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Offset {
-    /// The time is between two changes of clocks that the definition lists.
+    /// The time is between two changes listed by the definition.
     Listed(i64),
-    /// It is before the first change or after the last one. This is the literal reading (RFC 5545 §3.6.5), by which a
-    /// definition that lists a few years would hold forever.
+    /// It is before the first or after the last change. `literal` follows RFC 5545 §3.6.5, by which a definition that
+    /// lists a few years would apply forever.
     Unlisted {
         literal: i64,
-        /// An offset that clocks in the zone show at some time of the year, and when they began to.
+        /// An offset that occurs in the zone at some time of the year, and its start.
         shown: (i64, i64),
         /// Whether the zone has no other offset.
         is_only: bool,
     },
 }
 
-/// When the clocks of a zone change.
+/// The offset changes of a zone.
 #[derive(Default)]
 struct Rules {
     observances: Vec<Observance>,
-    /// When the definition ends, in UTC (`TZUNTIL`, RFC 7808 §7.1).
+    /// The end of the definition, in UTC (`TZUNTIL`, RFC 7808 §7.1).
     until: Option<i64>,
-    /// How many changes they list.
+    /// Number of listed changes.
     onsets: usize,
-    /// Whether something in the definition is not understood.
+    /// Whether part of the definition is not supported.
     is_unclear: bool,
 }
 
-/// One of the offsets of a zone, and when it begins to hold.
+/// One of the offsets of a zone, and when it starts.
 #[derive(Default)]
 struct Observance {
     /// Whether it is daylight saving time.
     is_daylight: bool,
     from: i64,
     to: i64,
-    /// Local times, as they are shown before the change.
+    /// Local times before the change.
     onsets: Vec<i64>,
     yearly: Option<Yearly>,
 }
@@ -84,17 +84,16 @@ struct Yearly {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Day {
-    /// This one of the month.
+    /// This day of the month.
     Number(i64),
-    /// The weekday, 0 for Sunday, that comes so many times from the start of the month, or from its
-    /// end if negative.
+    /// The n-th such weekday of the month, with 0 for Sunday; counted from the end if negative.
     Weekday { count: i64, weekday: i64 },
     /// The first such weekday on or after that day of the month.
     WeekdayFrom { first: i64, weekday: i64 },
 }
 
 impl Zones {
-    /// Takes a definition. The first of several with one name counts.
+    /// Adds a definition. The first one with a name counts.
     pub(super) fn add(&mut self, text: &str) {
         let mut name = None;
         let mut rules = Rules::default();
@@ -127,10 +126,10 @@ impl Zones {
         self.defined.contains_key(name)
     }
 
-    /// Returns the instant at which clocks in the zone of that name show a local time, or none if the zone is not known.
+    /// Returns the instant of a local time in a zone; `None` if the zone is unknown.
     ///
-    /// Between the changes that the calendar lists, the calendar counts. Everywhere else the database does, if it has a
-    /// zone of that name.
+    /// Between the changes that the calendar lists, the calendar applies. Otherwise the database applies, if it has a
+    /// zone with that name.
     pub(super) fn instant(&self, name: &str, local: Instant<Virtual>) -> Option<Zoned> {
         let at = |offset: i64| Instant::from_micros(local.micros() - offset * SECOND_MICROS);
         let known = |at: Instant<Virtual>| Zoned { at, assumed: None };
@@ -138,21 +137,20 @@ impl Zones {
         match defined.and_then(|rules| rules.offset(local.micros())) {
             Some(Offset::Listed(offset)) => at(offset).map(known),
             Some(Offset::Unlisted { literal, shown, is_only }) => {
-                // A definition with other offsets than the zone of that name is one of another zone.
+                // A definition with other offsets than the zone of that name means another zone.
                 match database_zone(name) {
                     Some(zone) if shows(&zone, shown, local) => zone.instant_of_local(local).map(known),
                     None if is_only => at(literal).map(known),
                     Some(_) | None => Some(Zoned { at: at(literal)?, assumed: Some(literal) }),
                 }
             }
-            // A definition that is not understood names a zone of the database more often than not.
+            // An unsupported definition usually has the name of a database zone.
             None => database_zone(name)?.instant_of_local(local).map(known),
         }
     }
 }
 
-/// Returns the zone of the IANA database that is meant by a name of its own, perhaps with something before it, or by a
-/// name of Windows.
+/// Returns the IANA zone with that name, ignoring any prefix, or with that Windows name.
 fn database_zone(name: &str) -> Option<Zone> {
     if name.len() > ZONE_NAME_BYTES_MAX {
         return None;
@@ -162,8 +160,8 @@ fn database_zone(name: &str) -> Option<Zone> {
     found.or_else(|| Zone::named(zone_of(name)?))
 }
 
-/// Returns whether clocks in a zone show that offset in the year from `since` on, in that from `local` on, or in 2024: a
-/// definition may begin in a year that the program that wrote it knew nothing about.
+/// Returns whether the zone has that offset in the year from `since` on, from `local` on, or in 2024: a definition may
+/// start in a year for which its program had no data.
 fn shows(zone: &Zone, (offset, since): (i64, i64), local: Instant<Virtual>) -> bool {
     let has_offset = |micros: i64| {
         let local: Option<Instant<Virtual>> = Instant::from_micros(micros);
@@ -178,7 +176,7 @@ fn shows(zone: &Zone, (offset, since): (i64, i64), local: Instant<Virtual>) -> b
 impl Rules {
     fn add(&mut self, is_daylight: bool, lines: &[ContentLine]) {
         match Observance::of(is_daylight, lines) {
-            // Each event that names the zone looks through all of them.
+            // Limited, because each event in the zone searches all of them.
             Some(observance) if self.onsets + observance.onsets.len() <= CALENDAR_ONSETS_MAX => {
                 self.onsets += observance.onsets.len();
                 self.observances.push(observance);
@@ -187,8 +185,8 @@ impl Rules {
         }
     }
 
-    /// Returns how far a local time is ahead of UTC. Of a time that clocks show twice the first is meant, and one that
-    /// they skip is read with the offset before (RFC 5545 §3.3.5).
+    /// Returns the offset of a local time. Of a repeated time the first occurrence is used, and a skipped one is
+    /// interpreted with the offset before the gap (RFC 5545 §3.3.5).
     fn offset(&self, local: i64) -> Option<Offset> {
         let latest =
             self.observances.iter().filter_map(|observance| Some((observance.latest_onset(local)?, observance)));
@@ -243,7 +241,7 @@ impl Observance {
         Some(observance)
     }
 
-    /// Returns the last time before or at a local one that this offset began to hold.
+    /// Returns the last onset of this offset before or at a local time.
     fn latest_onset(&self, local: i64) -> Option<i64> {
         let listed = self.onsets.iter().copied().filter(|onset| self.has_begun(*onset, local)).max();
         let repeated = self.yearly.and_then(|yearly| {
@@ -254,7 +252,7 @@ impl Observance {
         listed.max(repeated)
     }
 
-    /// Returns whether this offset begins to hold after a local time.
+    /// Returns whether this offset has an onset after a local time.
     fn has_onset_after(&self, local: i64) -> bool {
         let is_after = |onset: i64| !self.has_begun(onset, local);
         let year = year_of(local);
@@ -262,14 +260,14 @@ impl Observance {
             || (year..=year + 1).filter_map(|year| self.onset_in(year)).any(is_after)
     }
 
-    /// Returns whether the offset of that onset holds at a local time.
+    /// Returns whether a local time is after an onset.
     fn has_begun(&self, onset: i64, local: i64) -> bool {
-        // What clocks skip comes before the change.
+        // Skipped times are before the change.
         let skipped = (self.to - self.from).max(0) * SECOND_MICROS;
         onset.saturating_add(skipped) <= local
     }
 
-    /// Returns the onset in a year, if its rule has one.
+    /// Returns the onset in a year, if the rule has one.
     fn onset_in(&self, year: i64) -> Option<i64> {
         let yearly = self.yearly?;
         let start = self.onsets.last().copied()?;
@@ -280,7 +278,7 @@ impl Observance {
 }
 
 impl Yearly {
-    /// Reads the rules that calendars have for changes of clocks.
+    /// Parses the rules that calendars use for offset changes.
     fn parse(rule: &str, start: i64) -> Option<Self> {
         let (_, start_month, start_day) = civil(start.div_euclid(DAY_MICROS));
         let mut yearly = Self { month: start_month, day: Day::Number(start_day), until: None };
@@ -291,7 +289,7 @@ impl Yearly {
                 "FREQ" => is_yearly = value.eq_ignore_ascii_case("YEARLY"),
                 "INTERVAL" if value == "1" => {}
                 "WKST" => {}
-                // Said again: the time of day is that of the start.
+                // Redundant: the same time of day as the start.
                 "BYHOUR" if value.parse() == Ok(start.rem_euclid(DAY_MICROS) / (3_600 * SECOND_MICROS)) => {}
                 "BYMINUTE" if value.parse() == Ok(start.rem_euclid(3_600 * SECOND_MICROS) / (60 * SECOND_MICROS)) => {}
                 "BYSECOND" if value.parse() == Ok(start.rem_euclid(60 * SECOND_MICROS) / SECOND_MICROS) => {}
@@ -307,7 +305,7 @@ impl Yearly {
             (None, None) => yearly.day,
             (None, Some((day, 1))) => Day::Number(day),
             (Some((Some(count), weekday)), None) => Day::Weekday { count, weekday },
-            // A week of days: the weekday that is one of them.
+            // Seven consecutive days: the weekday among them.
             (Some((None, weekday)), Some((first, 7))) => Day::WeekdayFrom { first, weekday },
             (Some(_), _) | (None, Some(_)) => return None,
         };
@@ -334,7 +332,7 @@ impl Yearly {
     }
 }
 
-/// Reads `-1SU` or `SU`.
+/// Parses `-1SU` or `SU`.
 fn weekday_of(text: &str) -> Option<(Option<i64>, i64)> {
     let at = text.len().checked_sub(2).filter(|at| text.is_char_boundary(*at))?;
     let (count, name) = text.split_at(at);
@@ -347,7 +345,7 @@ fn weekday_of(text: &str) -> Option<(Option<i64>, i64)> {
     Some((count, i64::try_from(weekday).ok()?))
 }
 
-/// Reads days of the month that follow one another, and returns the first and how many.
+/// Parses consecutive days of the month, and returns the first one and their number.
 fn month_days(text: &str) -> Option<(i64, i64)> {
     let days: Vec<i64> = text.split(',').map(|day| day.parse().ok()).collect::<Option<_>>()?;
     let (first, last) = (*days.first()?, *days.last()?);
@@ -355,7 +353,7 @@ fn month_days(text: &str) -> Option<(i64, i64)> {
     (follow && first >= 1 && last <= 31).then(|| (first, last - first + 1))
 }
 
-/// Returns the last onset in UTC. A local time is a day wide: no two changes are that near.
+/// Returns the last onset in UTC. For a local time a day is added, because changes are never that close.
 fn until(text: &str) -> Option<i64> {
     let written = written(text)?;
     let slack = if written.form == Form::Utc { 0 } else { DAY_MICROS };
@@ -368,7 +366,7 @@ fn year_of(micros: i64) -> i64 {
 
 /// Returns the days from 1970-01-01 to a date of the proleptic Gregorian calendar.
 fn days_from_civil(year: i64, month: i64, day: i64) -> i64 {
-    // Years that begin in March, so that leap days end them.
+    // Years start in March, so that leap days are at their end.
     let year = if month <= 2 { year - 1 } else { year };
     let era = year.div_euclid(400);
     let year_of_era = year.rem_euclid(400);
@@ -376,7 +374,7 @@ fn days_from_civil(year: i64, month: i64, day: i64) -> i64 {
     era * 146_097 + year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year - 719_468
 }
 
-/// Returns the date that lies so many days after 1970-01-01: year, month, day.
+/// Returns the date that many days after 1970-01-01: year, month, day.
 fn civil(days: i64) -> (i64, i64, i64) {
     let days = days + 719_468;
     let era = days.div_euclid(146_097);

@@ -1,9 +1,9 @@
-//! The names that Windows has for time zones, which Outlook and Exchange write into calendars.
+//! Windows time zone names, as written by Outlook and Exchange.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
-/// Names and zones of the IANA database, a pair a line, from Unicode CLDR (`windowsZones`, territory 001).
+/// Names and IANA zones, one pair per line, from Unicode CLDR (`windowsZones`, territory 001).
 const TABLE: &str = include_str!("../../data/windows-zones.tsv");
 
 static ZONES: LazyLock<HashMap<String, &'static str>> = LazyLock::new(|| {
@@ -11,9 +11,9 @@ static ZONES: LazyLock<HashMap<String, &'static str>> = LazyLock::new(|| {
     pairs.map(|(name, zone)| (name.to_ascii_lowercase(), zone)).collect()
 });
 
-/// Returns the zone of the IANA database that is meant by a name of Windows, such as `Tokyo Standard Time`.
+/// Returns the IANA zone of a Windows name, such as `Tokyo Standard Time`.
 pub(super) fn zone_of(name: &str) -> Option<&'static str> {
-    // Summer has a name of its own, which some programs write.
+    // Some programs write the name of daylight saving time.
     let name = name.trim().to_ascii_lowercase().replace("daylight time", "standard time");
     ZONES.get(&name).copied()
 }

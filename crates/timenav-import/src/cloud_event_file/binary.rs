@@ -1,4 +1,4 @@
-//! The binary mode: attributes in `ce-` headers, the body as data.
+//! Binary mode: attributes in `ce-` headers, data in the body.
 
 use serde_json::{Map, Value};
 
@@ -7,14 +7,13 @@ use crate::RecordError;
 use crate::limits::RECORD_BYTES_MAX;
 use crate::long_integers;
 
-/// Returns the JSON of a `CloudEvent` whose attributes came one by one and whose data came as bytes.
+/// Returns the JSON form of a `CloudEvent` with separate attributes and data.
 ///
-/// `attributes` are names without `ce-` and values as they stand in headers, percent-encoded
-/// (HTTP protocol binding 1.0 §3.1.3.2). Data of a JSON type that is JSON becomes `data`, data that
-/// is text becomes a text, and all else `data_base64`.
+/// `attributes` are names without `ce-` and raw header values, percent-encoded (HTTP protocol binding 1.0 §3.1.3.2).
+/// Valid JSON with a JSON type becomes `data`, text becomes a string in `data`, and everything else `data_base64`.
 ///
 /// # Errors
-/// An attribute has a value that cannot be decoded, stands there twice, or there is too much data.
+/// An attribute cannot be decoded or is repeated, or there is too much data.
 pub fn cloud_event_of_parts<'a>(
     attributes: impl IntoIterator<Item = (&'a str, &'a [u8])>,
     content_type: Option<&str>,
@@ -63,12 +62,12 @@ fn data_member(content_type: Option<&str>, data: &[u8]) -> (&'static str, Value)
     }
 }
 
-/// Returns the value of a JSON text, which is read once more when it has become a member.
+/// Parses a JSON text. It is parsed again as part of the event.
 fn value_of(json: &[u8]) -> Option<Value> {
     serde_json::from_str(&long_integers::quoted(str::from_utf8(json).ok()?)).ok()
 }
 
-/// Undoes what headers need: a quoted string, then one round of percent-encoding.
+/// Decodes a header value: a quoted string, then one round of percent-encoding.
 fn decoded(value: &[u8]) -> Option<String> {
     let value = value.trim_ascii();
     let unquoted = match value.strip_prefix(b"\"") {
@@ -79,7 +78,7 @@ fn decoded(value: &[u8]) -> Option<String> {
     let mut rest = unquoted.as_slice();
     while let Some((byte, after)) = rest.split_first() {
         let escaped = if *byte == b'%' { after.get(..2).and_then(hex) } else { None };
-        // A lone percent sign stays, as the specification asks for.
+        // A lone percent sign is kept, as the specification requires.
         let (decoded, after) = escaped.map_or((*byte, after), |decoded| (decoded, &after[2..]));
         bytes.push(decoded);
         rest = after;
@@ -113,7 +112,7 @@ mod tests {
         let check = |value: &[u8], expected: Option<&str>| {
             assert_eq!(decoded(value).as_deref(), expected, "{}", String::from_utf8_lossy(value));
         };
-        // The vector of the specification.
+        // The test vector of the specification.
         check(b"Euro%20%E2%82%AC%20%F0%9F%98%80", Some("Euro \u{20AC} \u{1F600}"));
         check(b"100%", Some("100%"));
         check(b"%2525", Some("%25"));

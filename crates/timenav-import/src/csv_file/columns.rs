@@ -1,4 +1,4 @@
-//! Which column of a CSV file is which field.
+//! Mapping of CSV columns to fields.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -20,48 +20,48 @@ use crate::spreadsheet::{plain, unguarded};
 use crate::suggestion;
 use crate::{ImportError, RecordError};
 
-/// What the columns are.
+/// The mapping of all columns.
 pub(super) struct Columns {
     fields: [Option<FieldColumns>; FIELDS],
-    /// Where the parts of times come from that are in several columns.
+    /// The sources of times that are split over several columns.
     times: Vec<(Field, TimeColumns)>,
-    /// Which texts and places say that nothing is known.
+    /// Texts and places that mean "unknown".
     missing_anywhere: Missing,
-    /// For each column the texts that say so.
+    /// For each column, the texts that mean "unknown".
     missing: Vec<MissingHere>,
-    /// The columns that are no field, in the order that RFC 8785 §3.2.3 sorts their names in.
+    /// The columns that are not fields, in the order of RFC 8785 §3.2.3.
     attributes: Vec<Attribute>,
 }
 
-/// Where a field comes from.
+/// The source of a field.
 struct FieldColumns {
     template: Template<usize>,
     reading: Reading,
-    /// The name of the column, if it is a single one.
+    /// The column name, if it is a single one.
     name: Option<String>,
-    /// Whether it is only named like a field whose name is a usual word.
+    /// Whether it is only matched by name, and the name is a common word.
     is_guessed: bool,
 }
 
-/// Where the parts of a time come from, and how they are read.
+/// The sources of a time's parts, and how to parse them.
 struct TimeColumns {
     parts: Vec<(PartSource<usize>, Option<String>)>,
     rules: TimeRules,
 }
 
-/// Whether a column is a field as a whole.
+/// Whether a column is used completely by a field.
 #[derive(Clone, Copy)]
 enum Taken {
     No,
     Yes,
-    /// In the rows where its text can be meant by the field.
+    /// In rows where its text is plausible for the field.
     Perhaps(Field),
 }
 
 /// A column that becomes an attribute.
 struct Attribute {
     column: usize,
-    /// The field that it is instead, where its text can be meant by that.
+    /// The field that it is instead in rows where its text is plausible for it.
     unless: Option<Field>,
     name: String,
     /// The name in JSON: `"wind":`.
@@ -69,7 +69,7 @@ struct Attribute {
 }
 
 impl Columns {
-    /// Returns what the columns are, by the mapping and by their names in the header.
+    /// Determines the columns from the mapping and the header.
     pub(super) fn new(mapping: &Mapping, header: &StringRecord) -> Result<Self, ImportError> {
         if header.len() > CSV_COLUMNS_MAX {
             return Err(ImportError::TooManyColumns { columns: header.len() });
@@ -96,7 +96,7 @@ impl Columns {
                 None => named_like(&names, field).map(|column| (Template::column(column), Reading::Default)),
             };
             fields[field.index()] = columns.map(|(template, reading)| {
-                // A template says again what its columns say; only a column as a whole is taken.
+                // Templates only reuse their columns; a column is taken only if used completely.
                 let whole = template.whole_column().copied();
                 let name = whole.map(|column| {
                     taken[column] = if is_guessed { Taken::Perhaps(field) } else { Taken::Yes };
@@ -114,7 +114,7 @@ impl Columns {
         Ok(Self { fields, times, missing_anywhere, missing, attributes: attribute_columns(&names, &taken) })
     }
 
-    /// Returns the event of a row, and what is to be told of it.
+    /// Returns the event of a row, and notes on it.
     pub(super) fn draft(&self, row: &StringRecord) -> Result<(EventDraft, Vec<RecordNote>), RecordError> {
         let (mut draft, mut notes) = assembly::draft(&Row { columns: self, row })?;
         let long = assembly::take_long_texts(&mut draft, &mut notes);
@@ -126,8 +126,8 @@ impl Columns {
             }
             Some(cell) => {
                 let given = Value::from(assembly::attributes(&cell)?);
-                // A column may say again what is in there, under the name that leads to it.
-                // No export names one by a longer way, and each of its dots is looked at in each row.
+                // A column may repeat an attribute under its path. No export uses a longer path, and each dot costs a
+                // lookup in each row.
                 let at = |name: &str| attribute_at(&given, name, &|of, key| of.get(key));
                 let is_new = |name: &str| match name.len() {
                     ..=EVENT_NAME_BYTES_MAX => at(name).is_none(),
@@ -145,7 +145,7 @@ impl Columns {
         Ok((assembly::finish(draft)?, notes))
     }
 
-    /// Returns the text of a column, or none where it says that nothing is known.
+    /// Returns the text of a column; `None` if it means "unknown".
     fn text<'a>(&self, row: &'a StringRecord, column: usize) -> Option<&'a str> {
         row.get(column).filter(|text| !self.missing.get(column).is_some_and(|missing| missing.includes(text)))
     }
@@ -154,7 +154,7 @@ impl Columns {
         let Some(columns) = &self.fields[field.index()] else { return Ok(None) };
         let exact = columns.template.whole_column().and_then(|column| self.text(row, *column)).and_then(unguarded);
         let text = if let Some(exact) = exact {
-            // What is guarded is exactly that, blanks and all.
+            // A guarded text is used exactly, including blanks.
             Some(Cow::Borrowed(exact)).filter(|text| !text.is_empty())
         } else {
             let text = columns.template.fill(|column| self.text(row, *column).map(plain));
@@ -165,7 +165,7 @@ impl Columns {
         Ok(text.map(|text| Cell { text, reading: &columns.reading, origin }))
     }
 
-    /// Returns the texts that are no field.
+    /// Returns the cells that are not fields.
     fn attribute_cells<'a>(&'a self, row: &'a StringRecord) -> impl Iterator<Item = (&'a Attribute, Cow<'a, str>)> {
         self.attributes.iter().filter_map(|attribute| {
             let text = plain(self.text(row, attribute.column).unwrap_or(""));
@@ -174,13 +174,13 @@ impl Columns {
         })
     }
 
-    /// Returns the columns that are no field in canonical JSON, each as the text that it is.
+    /// Returns the columns that are not fields in canonical JSON, as strings.
     fn attributes_of(&self, row: &StringRecord) -> Option<String> {
         let mut json = Vec::new();
         for (attribute, text) in self.attribute_cells(row) {
             json.push(if json.is_empty() { b'{' } else { b',' });
             json.extend_from_slice(&attribute.name_json);
-            // serde_json escapes as RFC 8785 §3.2.2.2 does.
+            // serde_json escapes like RFC 8785 §3.2.2.2.
             serde_json::to_writer(&mut json, &*text).ok()?;
         }
         if json.is_empty() {
@@ -191,7 +191,7 @@ impl Columns {
     }
 }
 
-/// A row, with what its columns are.
+/// A row with its columns.
 struct Row<'a> {
     columns: &'a Columns,
     row: &'a StringRecord,
@@ -246,7 +246,7 @@ fn too_long(field: Field) -> RecordError {
     RecordError::invalid(field.as_str(), detail)
 }
 
-/// Returns the column of that name. The first of several counts.
+/// Returns the first column with that name.
 fn position(names: &[&str], field: &'static str, name: &str) -> Result<usize, ImportError> {
     names.iter().position(|column| *column == name).ok_or_else(|| ImportError::ColumnUnknown {
         field,
@@ -267,7 +267,7 @@ fn columns_hint(names: &[&str]) -> String {
     }
 }
 
-/// Returns the column that is named like the field, the most telling name first.
+/// Returns the column that has a name of the field, most specific name first.
 fn named_like(names: &[&str], field: Field) -> Option<usize> {
     let position = |name: &&str| names.iter().position(|column| column.eq_ignore_ascii_case(name));
     field.columns().iter().find_map(position)
@@ -287,8 +287,7 @@ fn attribute_columns(names: &[&str], taken: &[Taken]) -> Vec<Attribute> {
     free.into_iter().map(attribute).collect()
 }
 
-/// Returns the names, each made unlike all before it: `column_3` for one without a name, `a_2`
-/// for a second `a`.
+/// Returns unique names: `column_3` for a column without a name, `a_2` for a second `a`.
 fn attribute_names(names: &[&str]) -> Vec<String> {
     let mut given = HashSet::new();
     let unlike_others = |(column, name): (usize, &&str)| {

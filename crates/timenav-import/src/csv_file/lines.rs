@@ -1,31 +1,30 @@
-//! Handing out an input line by line.
+//! Reads an input line by line.
 //!
-//! A CSV reader asks for bytes and tells nothing of lines. Handed no more than the rest of a line
-//! at a time, it never holds a byte of the line after the record that it has just read. So the
-//! lines handed out tell where a record stands, how long it is, and whether the end of the file
-//! came within it.
+//! A CSV reader requests bytes and does not report lines. If it is given at most the rest of a line at a time, it never
+//! buffers bytes after the current record. The lines given to it therefore show where a record starts, how long it is,
+//! and whether the file ended within it.
 
 use std::io::{self, BufRead, BufReader, Read};
 
 use crate::limits::{BUFFER_BYTES, RECORD_BYTES_MAX};
 
-/// An input that is read a line at a time, and no further than a record may go.
+/// An input that is read one line at a time, up to the limit of a record.
 pub(super) struct Lines<R> {
     input: BufReader<R>,
-    /// The byte handed out last; a line end if none was.
+    /// The last byte returned; initially a line end.
     last_byte: u8,
-    /// The number of the line handed out last, 0 if none was.
+    /// The number of the last line returned; initially 0.
     line: u64,
-    /// Where the record began, 0 while only blank lines were handed out for it.
+    /// The first line of the record; 0 while there were only blank lines.
     record_line: u64,
-    /// How much of the record was handed out.
+    /// Bytes of the record returned so far.
     record_bytes: usize,
     is_record_too_large: bool,
     is_record_open: bool,
 }
 
 impl<R: Read> Lines<R> {
-    /// Begins to read behind so many lines.
+    /// Starts reading after that many lines.
     pub(super) fn new(input: R, line: u64) -> Self {
         Self {
             input: BufReader::with_capacity(BUFFER_BYTES, input),
@@ -38,34 +37,33 @@ impl<R: Read> Lines<R> {
         }
     }
 
-    /// Says that the record before has been read.
+    /// Starts a new record.
     pub(super) fn begin_record(&mut self) {
         self.record_line = 0;
         self.record_bytes = 0;
     }
 
-    /// Returns the line on which the record begins, counted from 1.
+    /// Returns the first line of the record, from 1.
     pub(super) fn record_line(&self) -> u64 {
         self.record_line
     }
 
-    /// Returns the line that was handed out last.
+    /// Returns the last line returned.
     pub(super) fn line(&self) -> u64 {
         self.line
     }
 
-    /// Returns whether the record went on after [`RECORD_BYTES_MAX`].
+    /// Returns whether the record is longer than [`RECORD_BYTES_MAX`].
     pub(super) fn is_record_too_large(&self) -> bool {
         self.is_record_too_large
     }
 
-    /// Returns whether the record went on after the last line end of the file: inside quotation
-    /// marks.
+    /// Returns whether the file ended within the record, inside quotation marks.
     pub(super) fn is_record_open(&self) -> bool {
         self.is_record_open
     }
 
-    /// Hands out a line end for a last line that has none, then nothing.
+    /// Returns a line end if the last line has none, then nothing.
     fn end(&mut self, out: &mut [u8]) -> usize {
         if is_line_end(self.last_byte) || out.is_empty() {
             self.is_record_open = self.record_line != 0;
@@ -92,7 +90,7 @@ impl<R: Read> Read for Lines<R> {
         let bytes = line_bytes(available);
         let chunk = &available[..bytes];
         let text_bytes = chunk.iter().rposition(|byte| !is_line_end(*byte)).map_or(0, |last| last + 1);
-        // The second half of `\r\n` may come alone; it is no line.
+        // The second half of `\r\n` may come separately; it is not a line.
         let is_new_line = is_line_end(self.last_byte) && !(self.last_byte == b'\r' && chunk == b"\n");
         self.line += u64::from(is_new_line);
         if self.record_line == 0 && text_bytes > 0 {
@@ -112,7 +110,7 @@ impl<R: Read> Read for Lines<R> {
     }
 }
 
-/// Passes over a line, and returns its length, or none at the end of the input.
+/// Skips a line, and returns its length; `None` at the end of the input.
 pub(super) fn skip_line(input: &mut impl BufRead) -> io::Result<Option<u64>> {
     let mut bytes = 0;
     let mut is_after_return = false;
@@ -135,15 +133,15 @@ pub(super) fn skip_line(input: &mut impl BufRead) -> io::Result<Option<u64>> {
         bytes += taken as u64;
         match last {
             b'\n' => return Ok(Some(bytes)),
-            // The second half of `\r\n` may not have come yet.
+            // The second half of `\r\n` may follow.
             b'\r' => is_after_return = true,
             _ => {}
         }
     }
 }
 
-/// Reads as far as the end of the first line that is neither blank nor begins with `comment`, and returns that line.
-/// What was read is in `head`, and never more than a record may have and a buffer.
+/// Reads through the first line that is neither blank nor starts with `comment`, and returns that line. All bytes read
+/// are in `head`, at most the limit of a record plus a buffer.
 pub(super) fn first_line<'h>(input: &mut impl BufRead, comment: &str, head: &'h mut Vec<u8>) -> io::Result<&'h [u8]> {
     let mut start = 0;
     while head.len() <= RECORD_BYTES_MAX {
@@ -175,8 +173,7 @@ const fn is_line_end(byte: u8) -> bool {
     matches!(byte, b'\n' | b'\r')
 }
 
-/// Returns how many bytes there are to the end of the first line, which is included: `\n`, `\r\n`
-/// or, as old programs for the Mac write it, `\r`.
+/// Returns the length of the first line including its end: `\n`, `\r\n`, or the `\r` of old Mac programs.
 fn line_bytes(bytes: &[u8]) -> usize {
     let through_line_feed = through(bytes, b'\n');
     let line = &bytes[..through_line_feed];
@@ -185,10 +182,10 @@ fn line_bytes(bytes: &[u8]) -> usize {
     if is_pair { through_line_feed } else { through_return }
 }
 
-/// Returns how many bytes there are to the first such byte, which is included, or to the end.
+/// Returns the number of bytes through the first such byte, or all.
 fn through(bytes: &[u8], byte: u8) -> usize {
     let mut rest = bytes;
-    // A slice is searched faster than a loop here would do it, and never fails.
+    // The implementation for slices is faster than a loop, and cannot fail.
     rest.skip_until(byte).unwrap_or(bytes.len())
 }
 

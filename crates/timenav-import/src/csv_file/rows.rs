@@ -1,4 +1,4 @@
-//! The rows of a table, however it is written.
+//! The rows of a table in any layout.
 
 use std::io::{BufRead, BufReader, Cursor, Read};
 
@@ -9,31 +9,30 @@ use crate::limits::{BUFFER_BYTES, RECORD_BYTES_MAX};
 use crate::mapping::{Delimiter, FixedColumn, LinePattern, Mapping, Quote, TableColumns};
 use crate::{ImportError, RecordError};
 
-/// What may be between columns where nobody says what is.
+/// Column separators that are detected.
 const DELIMITERS: [u8; 4] = [b',', b'\t', b';', b'|'];
 
-/// What a line or a row is.
+/// The result of reading a line or row.
 pub(super) type Read1 = Result<(), RecordError>;
 
-/// The rows of a table.
 pub(super) enum Rows<'i> {
-    /// With a character between columns, and quotation marks around texts that have it in them.
+    /// With a separator character and quotation marks.
     Delimited(Box<Reader<Lines<Box<dyn Read + 'i>>>>),
-    /// A row a line.
+    /// One row per line.
     Plain(PlainRows<'i>),
 }
 
-/// Rows whose columns are at fixed places, are cut out by a pattern, or have blanks between them.
+/// Rows with fixed columns, a pattern, or blanks as separators.
 pub(super) struct PlainRows<'i> {
     input: BufReader<Box<dyn Read + 'i>>,
     columns: PlainColumns,
-    /// With what a line begins that is no row. The first column may be anywhere in a line.
+    /// The start of comment lines. The first column may be anywhere in a line.
     comment: Option<String>,
     line: u64,
     bytes: Vec<u8>,
 }
 
-/// Where the columns of a line are.
+/// The columns of a line.
 enum PlainColumns {
     Fixed(Vec<FixedColumn>),
     Pattern(LinePattern),
@@ -41,7 +40,7 @@ enum PlainColumns {
 }
 
 impl<'i> Rows<'i> {
-    /// Passes over the lines before the table, and begins to read.
+    /// Skips the lines before the table, and starts reading.
     pub(super) fn new(mapping: &Mapping, input: &'i mut dyn Read) -> Result<Self, ImportError> {
         let table = mapping.table();
         let mut input = BufReader::with_capacity(BUFFER_BYTES, input);
@@ -81,7 +80,7 @@ impl<'i> Rows<'i> {
         };
         let input: Box<dyn Read + 'i> = Box::new(Cursor::new(head).chain(input));
         let mut builder = ReaderBuilder::new();
-        // How long a row may be is looked at later: one that is a comment may have any length.
+        // The length of a row is checked later, because comments can have any length.
         builder.has_headers(false).flexible(true).buffer_capacity(BUFFER_BYTES).delimiter(delimiter);
         match table.quote {
             None => {}
@@ -96,7 +95,7 @@ impl<'i> Rows<'i> {
         Ok(Self::Delimited(Box::new(builder.from_reader(Lines::new(input, line)))))
     }
 
-    /// Returns the line on which the row begins that was read last.
+    /// Returns the first line of the last row.
     pub(super) fn line(&self) -> u64 {
         match self {
             Self::Delimited(reader) => reader.get_ref().record_line(),
@@ -104,7 +103,7 @@ impl<'i> Rows<'i> {
         }
     }
 
-    /// Reads the next row, and returns whether it is one.
+    /// Reads the next row, and returns whether it is valid.
     pub(super) fn next(&mut self, row: &mut StringRecord) -> Result<Option<Read1>, ImportError> {
         match self {
             Self::Delimited(reader) => next_delimited(reader, row),
@@ -135,7 +134,7 @@ fn next_delimited(
             malformed(format!("field {field} is not UTF-8; save the file in that encoding"))
         }
         Err(ErrorKind::Io(source)) => Err(ImportError::Io { line: lines.line(), source }),
-        // Seeking and serde have no part in this.
+        // Seeking and serde are not used.
         Err(other) => malformed(format!("{other:?}")),
     }
 }
@@ -179,7 +178,7 @@ impl PlainRows<'_> {
 }
 
 impl PlainColumns {
-    /// Fills a row with what a line has in the columns.
+    /// Fills a row with the columns of a line.
     fn cut(&self, line: &str, row: &mut StringRecord) -> Read1 {
         match self {
             Self::Fixed(columns) => columns.iter().for_each(|column| row.push_field(cut(line, column).trim())),
@@ -190,7 +189,7 @@ impl PlainColumns {
     }
 }
 
-/// Returns what a line has at the places of a column, counted in characters.
+/// Returns the part of a line in a column, counted in characters.
 fn cut<'t>(line: &'t str, column: &FixedColumn) -> &'t str {
     if line.is_ascii() {
         return line.get(column.start..column.end.min(line.len())).unwrap_or("");
@@ -199,7 +198,7 @@ fn cut<'t>(line: &'t str, column: &FixedColumn) -> &'t str {
     &line[byte(column.start)..byte(column.end)]
 }
 
-/// Returns what a first line such as `sep=;` says, which spreadsheets write and read.
+/// Returns the separator in a first line such as `sep=;`, which spreadsheets use.
 fn named_delimiter(line: &[u8]) -> Option<u8> {
     let line = line.trim_ascii();
     let line = line.strip_prefix(b"\"").and_then(|line| line.strip_suffix(b"\"")).unwrap_or(line);
@@ -209,8 +208,7 @@ fn named_delimiter(line: &[u8]) -> Option<u8> {
     }
 }
 
-/// Returns what is most often between columns in the first line. Of those that are as often the first of
-/// [`DELIMITERS`] counts.
+/// Returns the most frequent separator in the first line. Among equally frequent ones, the first of [`DELIMITERS`].
 fn likely_delimiter(line: &[u8]) -> u8 {
     let count = |delimiter: u8| {
         let mut is_quoted = false;
@@ -220,6 +218,6 @@ fn likely_delimiter(line: &[u8]) -> u8 {
         };
         line.iter().filter(is_between).count()
     };
-    // `max_by_key` takes the last of those that are equal.
+    // `max_by_key` returns the last of equal ones.
     DELIMITERS.into_iter().rev().max_by_key(|delimiter| count(*delimiter)).unwrap_or(b',')
 }

@@ -1,6 +1,6 @@
-//! Why a text is not a record.
+//! Explains why a text is not a record.
 //!
-//! Reading is fast and says little; only when it has failed is the text looked at again.
+//! The normal parser is fast and not specific. Only if it fails is the text parsed again.
 
 use serde_json::Value;
 use serde_path_to_error::Segment;
@@ -14,7 +14,7 @@ const GEO_FIELDS: [&str; 3] = ["lat", "lon", "radius_m"];
 const CAUSE_FIELDS: [&str; 2] = ["event_id", "kind"];
 const ASSERTION_FIELDS: [&str; 3] = ["subject", "predicate", "value"];
 
-/// Says what is wrong with a text that does not begin as an object does.
+/// Returns the error for a text that does not start like an object.
 pub(super) fn not_an_object(text: &[u8]) -> RecordError {
     match serde_json::from_slice::<Value>(text) {
         Ok(_) => RecordError::whole(
@@ -25,7 +25,7 @@ pub(super) fn not_an_object(text: &[u8]) -> RecordError {
     }
 }
 
-/// Says what is wrong with a text that could not be read as a record.
+/// Returns the error for a text that could not be parsed as a record.
 pub(super) fn of_failure(text: &[u8]) -> RecordError {
     let value = match serde_json::from_slice::<Value>(text) {
         Ok(value) => value,
@@ -40,7 +40,7 @@ pub(super) fn of_failure(text: &[u8]) -> RecordError {
         Err(error) => {
             let field = path(error.path());
             let detail = without_position(error.inner());
-            // The path has names of the input in it.
+            // The path contains names from the input.
             let field = Some(clipped(field)).filter(|field| !field.is_empty());
             RecordError { field, ..RecordError::whole(RecordError::INVALID, detail) }
         }
@@ -51,7 +51,7 @@ fn malformed(error: &serde_json::Error) -> RecordError {
     RecordError::whole(RecordError::MALFORMED_JSON, no_json(error))
 }
 
-/// Returns what an error says, in plain words and without the line and column that it ends in.
+/// Returns the text of an error in plain words, without the line and column at its end.
 pub(crate) fn without_position(error: &serde_json::Error) -> String {
     let mut text = error.to_string();
     let position = format!(" at line {} column {}", error.line(), error.column());
@@ -71,7 +71,7 @@ fn path(path: &serde_path_to_error::Path) -> String {
     segments.collect::<Vec<_>>().join("/")
 }
 
-/// Returns the error of the first field that no event, point or cause has.
+/// Returns the error for the first unknown field of an event, point or cause.
 fn unknown_field(event: &Value) -> Option<RecordError> {
     let in_geo = || stranger("geo/", event.get("geo")?, GEO_FIELDS);
     stranger("", event, EventRecord::FIELDS)

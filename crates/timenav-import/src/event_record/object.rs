@@ -1,7 +1,7 @@
-//! Reading JSON objects as nothing but objects, and whole numbers however they are written.
+//! Strict parsing of JSON objects, and of whole numbers in any notation.
 //!
-//! A derived `Deserialize` also reads a struct from an array, by the order of its fields, so that
-//! `[29.95, -90.07, null]` would be a point. Here only an object is one.
+//! A derived `Deserialize` also accepts an array for a struct, in the order of its fields: `[29.95, -90.07, null]`
+//! would be a point. Here only an object is accepted.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -11,7 +11,7 @@ use serde::de::{Deserialize, Deserializer, Error, MapAccess, Unexpected, Visitor
 
 use super::{CauseObject, CauseRecord};
 
-/// Reads an object, or `null` as none.
+/// Parses an object, or `null` as `None`.
 pub(super) fn optional<'de, D, T>(deserializer: D) -> Result<Option<T>, D::Error>
 where
     D: Deserializer<'de>,
@@ -38,7 +38,7 @@ impl<'de, T: Deserialize<'de>> Visitor<'de> for OptionalObject<T> {
     }
 }
 
-/// Reads a whole number, or `null` as none. For JSON `2.0` is one as `2` is (JSON Schema, Core §4.2.2).
+/// Parses a whole number, or `null` as `None`. In JSON `2.0` equals `2` (JSON Schema, Core §4.2.2).
 pub(super) fn whole_number<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u64>, D::Error> {
     deserializer.deserialize_any(WholeNumber)
 }
@@ -61,7 +61,7 @@ impl Visitor<'_> for WholeNumber {
     }
 
     fn visit_f64<E: Error>(self, number: f64) -> Result<Self::Value, E> {
-        // Zero loses its sign, and a number without a fraction is written without one.
+        // Removes the sign of zero. A whole number is formatted without a fraction.
         let read = (number + 0.0).to_string().parse();
         read.map(Some).map_err(|_| E::invalid_type(Unexpected::Float(number), &self))
     }

@@ -1,18 +1,18 @@
-//! Reading free JSON whose objects have each name once: of two values, one would be lost without a word.
+//! Rejects objects with duplicate names in free-form JSON, because one of the values would be lost silently.
 
 use std::fmt;
 
 use serde::de::{Deserialize, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Number, Value};
 
-/// Reads an object, or `null` as none.
+/// Parses an object, or `null` as `None`.
 pub(super) fn optional_object<'de, D: Deserializer<'de>>(
     deserializer: D,
 ) -> Result<Option<Map<String, Value>>, D::Error> {
     super::object::optional::<D, Object>(deserializer).map(|object| object.map(|Object(map)| map))
 }
 
-/// Reads any JSON, or `null` as none.
+/// Parses any JSON, or `null` as `None`.
 pub(super) fn optional_value<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Value>, D::Error> {
     let Unique(value) = Unique::deserialize(deserializer)?;
     Ok(Some(value).filter(|value| !value.is_null()))

@@ -1,4 +1,4 @@
-//! Calendars (RFC 5545).
+//! iCalendar export (RFC 5545).
 
 use timenav_core::time::{Instant, Wall};
 
@@ -8,14 +8,14 @@ use super::stored::{Stored, text_of};
 /// Longest line, in bytes, without its end (§3.1).
 const LINE_BYTES_MAX: usize = 75;
 
-/// Writes what comes before the first event.
+/// Writes the part before the first event.
 pub(super) fn begin(out: &mut String) {
     for line in ["BEGIN:VCALENDAR", "VERSION:2.0", "PRODID:-//timenav//timenav//EN", "CALSCALE:GREGORIAN"] {
         fold(line, out);
     }
 }
 
-/// Writes what comes after the last event. How many events have no form here is told too.
+/// Writes the part after the last event, including the number of events left out.
 pub(super) fn end(left_out: u64, out: &mut String) {
     if left_out > 0 {
         fold(&format!("X-TIMENAV-LEFT-OUT:{left_out}"), out);
@@ -23,7 +23,7 @@ pub(super) fn end(left_out: u64, out: &mut String) {
     fold("END:VCALENDAR", out);
 }
 
-/// Writes an event, and returns whether it was written: calendars have the years 0 to 9999 only.
+/// Writes an event. Returns whether it was written: calendars only support the years 0 to 9999.
 pub(super) fn event(event: &Stored<'_>, stamp: Instant<Wall>, out: &mut String) -> Result<bool, ExportError> {
     let (time, end_time) = (text_of(event.time)?, text_of(event.end_time)?);
     let Some(start) = date_time(&time) else { return Ok(false) };
@@ -32,7 +32,7 @@ pub(super) fn event(event: &Stored<'_>, stamp: Instant<Wall>, out: &mut String) 
     property("UID", &text_of(event.event_id)?, out);
     fold(&format!("DTSTAMP:{stamp}"), out);
     let is_day = text_of(event.precision)? == "day" && is_midnight(&time);
-    // An end is later than the beginning (§3.6.1); another one cannot be told.
+    // An end must be later than the start (§3.6.1); any other is omitted.
     let end = date_time(&end_time).filter(|end| *end > start);
     match (is_day, end) {
         (true, end) if end.is_none() || is_midnight(&end_time) => {
@@ -68,14 +68,14 @@ pub(super) fn event(event: &Stored<'_>, stamp: Instant<Wall>, out: &mut String) 
     match kind.as_str() {
         "scheduled" => {}
         "predicted" => fold("X-TIMENAV-KIND:predicted", out),
-        // What is said of no kind was seen.
+        // The default kind is observed.
         _ => fold("X-TIMENAV-KIND:observed", out),
     }
     fold("END:VEVENT", out);
     Ok(true)
 }
 
-/// Writes what the event depends on (RFC 9253 §5).
+/// Writes the events that this one depends on (RFC 9253 §5).
 fn related(event: &Stored<'_>, out: &mut String) -> Result<(), ExportError> {
     for reason in event.reasons()? {
         let relation = if reason.kind == "requires" { "DEPENDS-ON" } else { "X-CONTRIBUTES" };
@@ -90,8 +90,8 @@ fn property(name: &str, text: &str, out: &mut String) {
     }
 }
 
-/// Returns `20240720T201740Z` for a timestamp in UTC as timenav writes it, or none if its year has a
-/// sign. A fraction of a second is cut off.
+/// Returns `20240720T201740Z` for a timestamp in timenav's UTC format; `None` if its year has a sign. A fraction is
+/// truncated.
 fn date_time(timestamp: &str) -> Option<String> {
     let seconds = timestamp.get(..19).filter(|text| text.as_bytes()[0].is_ascii_digit())?;
     Some(format!("{}Z", seconds.replace(['-', ':'], "")))
@@ -101,7 +101,7 @@ fn is_midnight(timestamp: &str) -> bool {
     timestamp.ends_with("T00:00:00Z")
 }
 
-/// Escapes a text (§3.3.11). Control characters have no place in it; they become blanks.
+/// Escapes a text (§3.3.11). Control characters are not allowed, and become blanks.
 fn escaped(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for character in text.replace("\r\n", "\n").chars() {
@@ -116,7 +116,7 @@ fn escaped(text: &str) -> String {
     escaped
 }
 
-/// Escapes what stands between quotation marks (RFC 6868).
+/// Escapes a text in quotation marks (RFC 6868).
 fn parameter(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for character in text.replace("\r\n", "\n").chars() {
@@ -131,7 +131,7 @@ fn parameter(text: &str) -> String {
     escaped
 }
 
-/// Writes a line, in pieces that are no longer than lines may be, none of them ending within a character.
+/// Writes a line, folded to the maximum length at character boundaries.
 fn fold(line: &str, out: &mut String) {
     let mut rest = line;
     let mut room = LINE_BYTES_MAX;

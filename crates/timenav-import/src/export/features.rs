@@ -1,4 +1,4 @@
-//! `GeoJSON` (RFC 7946).
+//! `GeoJSON` export (RFC 7946).
 
 use serde_json::value::RawValue;
 
@@ -28,9 +28,9 @@ pub(super) fn feature(event: &Stored<'_>, out: &mut String) -> Result<(), Export
     out.push_str(",\"properties\":");
     let radius_m = place.as_ref().and_then(|place| place.radius_m);
     let is_said = |(name, value): &(&str, Option<&RawValue>)| match *name {
-        // Said by the feature itself.
+        // Included in the feature itself.
         "event_id" | "geo" => false,
-        // An empty property would be an attribute.
+        // An empty property would be imported as an attribute.
         "description" => value.is_some_and(|text| text.get() != "\"\""),
         _ => true,
     };

@@ -1,4 +1,4 @@
-//! An event as it is kept: JSON whose members are looked at and otherwise copied.
+//! A stored event: JSON whose members are copied mostly unparsed.
 
 use std::borrow::Cow;
 
@@ -10,7 +10,7 @@ use super::ExportError;
 
 const STATUSES: [&str; 3] = ["TENTATIVE", "CONFIRMED", "CANCELLED"];
 
-/// The members of an event, each as its text. What no importer takes, such as `position`, is left out.
+/// The raw members of an event. Members that cannot be imported, such as `position`, are omitted.
 #[derive(Deserialize)]
 pub(super) struct Stored<'e> {
     #[serde(borrow)]
@@ -45,7 +45,7 @@ pub(super) struct Stored<'e> {
     pub(super) sequence: Option<&'e RawValue>,
 }
 
-/// Where an event was, each number as its digits.
+/// The coordinates of an event, as raw numbers.
 #[derive(Deserialize)]
 pub(super) struct Place<'e> {
     #[serde(borrow)]
@@ -56,13 +56,13 @@ pub(super) struct Place<'e> {
     pub(super) radius_m: Option<&'e RawValue>,
 }
 
-/// The attributes that are looked at.
+/// The attributes that are used.
 #[derive(Deserialize)]
 struct Attributes {
     status: Option<Value>,
 }
 
-/// A reason for an event.
+/// A cause of an event.
 #[derive(Deserialize)]
 pub(super) struct Reason<'e> {
     #[serde(borrow)]
@@ -80,7 +80,7 @@ impl<'e> Stored<'e> {
         }
     }
 
-    /// Returns the members by their names, in the order in which events are answered.
+    /// Returns the members by name, in the order of API responses.
     pub(super) fn members(&self) -> [(&'static str, Option<&'e RawValue>); 15] {
         [
             ("event_id", self.event_id),
@@ -107,17 +107,15 @@ impl<'e> Stored<'e> {
         out.push('\n');
     }
 
-    /// Returns where the event was.
     pub(super) fn place(&self) -> Result<Option<Place<'e>>, ExportError> {
         self.geo.map(|geo| parsed(geo.get())).transpose()
     }
 
-    /// Returns what the event happened because of.
     pub(super) fn reasons(&self) -> Result<Vec<Reason<'e>>, ExportError> {
         self.causes.map_or_else(|| Ok(Vec::new()), |causes| parsed(causes.get()))
     }
 
-    /// Returns the attribute `status`, if it is one that events of calendars have (RFC 5545 §3.8.1.11).
+    /// Returns the attribute `status`, if it is valid for calendar events (RFC 5545 §3.8.1.11).
     pub(super) fn status(&self) -> Result<Option<&'static str>, ExportError> {
         let Some(attributes) = self.attributes else { return Ok(None) };
         let Attributes { status } = parsed(attributes.get())?;
@@ -125,18 +123,17 @@ impl<'e> Stored<'e> {
         Ok(STATUSES.into_iter().find(|known| known.eq_ignore_ascii_case(status.trim())))
     }
 
-    /// Returns who took part.
     pub(super) fn people(&self) -> Result<Vec<String>, ExportError> {
         self.actors.map_or_else(|| Ok(Vec::new()), |actors| parsed(actors.get()))
     }
 }
 
-/// Writes an object of members that are JSON already.
+/// Writes an object with raw JSON members.
 pub(super) fn write_object<'v>(members: impl Iterator<Item = (&'v str, &'v RawValue)>, out: &mut String) {
     let mut before = '{';
     for (name, value) in members {
         out.push(before);
-        // The names are ours, and need no escapes.
+        // The names are constants and need no escapes.
         out.push('"');
         out.push_str(name);
         out.push_str("\":");
@@ -149,7 +146,7 @@ pub(super) fn write_object<'v>(members: impl Iterator<Item = (&'v str, &'v RawVa
     out.push('}');
 }
 
-/// Returns the text that a member is, or the empty one.
+/// Returns the text of a member, or an empty one.
 pub(super) fn text_of(member: Option<&RawValue>) -> Result<String, ExportError> {
     member.map_or_else(|| Ok(String::new()), |member| parsed(member.get()))
 }

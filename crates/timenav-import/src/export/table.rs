@@ -1,4 +1,4 @@
-//! CSV (RFC 4180), safe to open in programs that calculate.
+//! CSV export (RFC 4180), safe to open in spreadsheets.
 
 use std::sync::Arc;
 
@@ -14,10 +14,10 @@ use crate::item::clipped;
 use crate::limits::CSV_COLUMNS_MAX;
 use crate::spreadsheet::guarded;
 
-/// What stands before the name of an attribute where columns are asked for.
+/// The prefix of attribute names in a list of columns.
 const PREFIX: &str = "attribute.";
 
-/// The columns, named as reading finds them.
+/// The columns, with the names that import expects.
 const COLUMNS: [Field; 17] = [
     Field::EventId,
     Field::Time,
@@ -38,31 +38,30 @@ const COLUMNS: [Field; 17] = [
     Field::Sequence,
 ];
 
-/// The attributes that a table has a column of its own for, behind all others. Each is named like its attribute.
+/// Attributes with additional columns, after all others. Each column has the name of its attribute.
 ///
-/// The column `attributes` still has them all, with their types: whoever reads the file takes them from there.
+/// The column `attributes` still contains all of them with their types, and is used for import.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct AttributeColumns(Arc<[String]>);
 
-/// A table cannot have these columns.
+/// The columns are not valid.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum WrongColumns {
-    /// It is none of an attribute.
+    /// It is not an attribute.
     #[error("`{0}` names no attribute; columns are a list such as `attribute.status,attribute.amount`")]
     NoAttribute(String),
-    /// A table has a column of that name.
+    /// There is already a column with that name.
     #[error("`attribute.{0}` is named like a column that is there already")]
     Taken(String),
-    /// There are too many.
     #[error("a table has at most {CSV_COLUMNS_MAX} columns")]
     TooMany,
 }
 
 impl AttributeColumns {
-    /// Reads a list such as `attribute.status,attribute.amount`.
+    /// Parses a list such as `attribute.status,attribute.amount`.
     ///
     /// # Errors
-    /// One of them is no attribute, or has the name of another column, or they are too many.
+    /// An item is not an attribute, has the name of another column, or there are too many.
     pub fn parse(list: &str) -> Result<Self, WrongColumns> {
         let mut names: Vec<String> = Vec::new();
         for wanted in list.split(',') {
@@ -82,7 +81,7 @@ impl AttributeColumns {
     }
 }
 
-/// Writes the row that names the columns.
+/// Writes the header row.
 pub(super) fn header(more: &AttributeColumns, out: &mut String) {
     out.push_str(&COLUMNS.map(Field::as_str).join(","));
     for name in &*more.0 {
@@ -101,7 +100,7 @@ pub(super) fn row(event: &Stored<'_>, more: &AttributeColumns, out: &mut String)
         }
         let number_of = |member: fn(&Place<'_>) -> Option<String>| place.as_ref().and_then(member).unwrap_or_default();
         match column {
-            // A number is no formula, and a program may calculate with it.
+            // A number is not a formula, and a spreadsheet can calculate with it.
             Field::Lat => out.push_str(&number_of(|place| Some(place.lat.get().to_owned()))),
             Field::Lon => out.push_str(&number_of(|place| Some(place.lon.get().to_owned()))),
             Field::RadiusM => out.push_str(&number_of(|place| Some(place.radius_m?.get().to_owned()))),
@@ -128,7 +127,7 @@ pub(super) fn row(event: &Stored<'_>, more: &AttributeColumns, out: &mut String)
     Ok(())
 }
 
-/// Writes the cells of the attributes that have columns: texts as they are, everything else as JSON.
+/// Writes the cells of attributes with columns: texts unchanged, everything else as JSON.
 fn attributes(event: &Stored<'_>, more: &AttributeColumns, out: &mut String) -> Result<(), ExportError> {
     if more.0.is_empty() {
         return Ok(());
