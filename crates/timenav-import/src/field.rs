@@ -1,4 +1,4 @@
-//! The fields of an event that a column of CSV or a property of GeoJSON can fill.
+//! The event fields that a CSV column or a GeoJSON property can fill.
 
 use serde_json::{Map, Value};
 use timenav_core::event::EventKind;
@@ -6,7 +6,6 @@ use timenav_core::limits::EVENT_SEQUENCE_MAX;
 
 use crate::event_record::AssertionRecord;
 
-/// A field that can be mapped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Field {
     EventId,
@@ -19,7 +18,7 @@ pub(crate) enum Field {
     Lat,
     Lon,
     RadiusM,
-    /// A latitude and a longitude in one place.
+    /// A latitude and a longitude in one value.
     Geo,
     Causes,
     Actors,
@@ -30,7 +29,6 @@ pub(crate) enum Field {
     Attributes,
 }
 
-/// How many fields there are.
 pub(crate) const FIELDS: usize = Field::ALL.len();
 
 impl Field {
@@ -55,7 +53,7 @@ impl Field {
         Self::Attributes,
     ];
 
-    /// Returns the word for it in a mapping.
+    /// Returns the name in a mapping.
     pub(crate) const fn as_str(self) -> &'static str {
         match self {
             Self::EventId => "event_id",
@@ -79,18 +77,18 @@ impl Field {
         }
     }
 
-    /// Returns the field of that word, or of its name in the JSON of an event.
+    /// Returns the field with that name, or with that path in the JSON of an event.
     pub(crate) fn from_word(word: &str) -> Option<Self> {
         let word = word.strip_prefix("geo.").filter(|rest| matches!(*rest, "lat" | "lon" | "radius_m")).unwrap_or(word);
         Self::ALL.into_iter().find(|field| field.as_str() == word)
     }
 
-    /// Returns its place in [`Field::ALL`].
+    /// Returns its index in [`Field::ALL`].
     pub(crate) const fn index(self) -> usize {
         self as usize
     }
 
-    /// Returns the columns that are it where nothing is mapped, the most telling first.
+    /// Returns the column names that are used without a mapping, most specific first.
     pub(crate) const fn columns(self) -> &'static [&'static str] {
         match self {
             Self::EventId => &["event_id", "id"],
@@ -103,7 +101,7 @@ impl Field {
             Self::Lat => &["lat", "latitude"],
             Self::Lon => &["lon", "lng", "long", "longitude"],
             Self::RadiusM => &["radius_m"],
-            // A usual name for many things; only a mapping says that it is a point.
+            // A common name for many things. Only a mapping makes it a point.
             Self::Geo => &[],
             Self::Causes => &["causes"],
             Self::Actors => &["actors"],
@@ -115,8 +113,8 @@ impl Field {
         }
     }
 
-    /// Returns the properties of a feature that are it where nothing is mapped, the most telling
-    /// first. The geometry is where the feature is.
+    /// Returns the property names that are used without a mapping, most specific first. The place of a feature is in
+    /// its geometry.
     pub(crate) const fn properties(self) -> &'static [&'static str] {
         match self {
             Self::Time => &["time", "timestamp", "datetime", "date"],
@@ -138,7 +136,7 @@ impl Field {
         }
     }
 
-    /// Returns the members of a JSON record that are it where nothing is mapped, the most telling first.
+    /// Returns the JSON member names that are used without a mapping, most specific first.
     pub(crate) const fn members(self) -> &'static [&'static str] {
         match self {
             Self::Time => &["time", "timestamp", "@timestamp", "datetime", "ts", "date"],
@@ -162,8 +160,8 @@ impl Field {
         }
     }
 
-    /// Returns whether a text can be meant by a field whose name is also a usual word. Where nothing
-    /// is mapped, another text under that name is an attribute.
+    /// Returns whether a text is plausible for a field whose name is also a common word. Without a mapping, any other
+    /// text becomes an attribute.
     pub(crate) fn can_mean(self, text: &str) -> bool {
         match self {
             Self::Kind => EventKind::ALL.iter().any(|kind| kind.as_str() == text),
@@ -187,13 +185,13 @@ impl Field {
         }
     }
 
-    /// Returns whether the name of the field is also a usual word.
+    /// Returns whether the name of the field is also a common word.
     pub(crate) const fn is_usual_word(self) -> bool {
         matches!(self, Self::Kind | Self::Asserts | Self::Sequence | Self::Attributes)
     }
 }
 
-/// Reads the number of an event in the sequence of its source.
+/// Parses a sequence number.
 pub(crate) fn sequence(text: &str) -> Option<u64> {
     let is_digits = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     is_digits.then(|| text.parse().ok()).flatten().filter(|number| *number <= EVENT_SEQUENCE_MAX)

@@ -1,37 +1,37 @@
-//! The formats that are read.
+//! Import formats.
 
 use std::str::FromStr;
 
 use crate::suggestion;
 
-/// A format of files of events.
+/// An import format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Format {
-    /// One JSON object a line.
+    /// One JSON object per line.
     Ndjson,
-    /// JSON of any shape: an array of objects, or objects one after the other.
+    /// JSON of any structure: an array of objects, or consecutive objects.
     Json,
-    /// One line of `key=value` a record.
+    /// One line of `key=value` per record.
     Logfmt,
-    /// Tables with a header: comma-separated values (RFC 4180) and their relatives.
+    /// Tables with a header: comma-separated values (RFC 4180) and similar formats.
     Csv,
-    /// A feature collection, or one feature (RFC 7946).
+    /// A feature collection, or single features (RFC 7946).
     GeoJson,
-    /// `CloudEvents` 1.0 in JSON: one, a batch, or one a line.
+    /// `CloudEvents` 1.0 in JSON: a single one, a batch, or one per line.
     CloudEvents,
     /// Calendars (RFC 5545).
     ICalendar,
-    /// The spans of Zipkin, version 2 of its JSON.
+    /// Zipkin spans, version 2 of the JSON format.
     Zipkin,
-    /// Traces as Jaeger's interface exports them.
+    /// Traces as exported by the Jaeger UI.
     Jaeger,
-    /// Traces of `OpenTelemetry` in OTLP/JSON.
+    /// `OpenTelemetry` traces in OTLP/JSON.
     Otlp,
-    /// The commits of a Git repository, as `git log -z` writes them in [`crate::GIT_LOG_FORMAT`].
+    /// Git commits, as written by `git log -z` in the format [`crate::GIT_LOG_FORMAT`].
     Git,
 }
 
-/// The text names no format.
+/// The text is not the name of an import format.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("`{given}` is not a format that can be imported; {hint}")]
 pub struct UnknownFormat {
@@ -40,7 +40,7 @@ pub struct UnknownFormat {
 }
 
 impl Format {
-    /// All of them.
+    /// All formats.
     pub const ALL: [Self; 11] = [
         Self::Ndjson,
         Self::Json,
@@ -55,7 +55,7 @@ impl Format {
         Self::Git,
     ];
 
-    /// Returns the word for it on the wire.
+    /// Returns the wire name.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -73,7 +73,7 @@ impl Format {
         }
     }
 
-    /// Returns the content type that files of it are sent as.
+    /// Returns the content type.
     #[must_use]
     pub const fn content_type(self) -> &'static str {
         match self {
@@ -88,7 +88,7 @@ impl Format {
         }
     }
 
-    /// Returns whether a mapping can say which part of a record is which field.
+    /// Returns whether the format supports a mapping.
     #[must_use]
     pub const fn takes_mapping(self) -> bool {
         match self {
@@ -97,9 +97,9 @@ impl Format {
         }
     }
 
-    /// Returns the format of files with that extension, given without its dot.
+    /// Returns the format of a file extension, given without its dot.
     ///
-    /// `json` is none: it says nothing of what is inside.
+    /// `.json` is not mapped to a format because it says nothing about the contents.
     #[must_use]
     pub fn from_extension(extension: &str) -> Option<Self> {
         match extension.to_ascii_lowercase().as_str() {
@@ -112,7 +112,7 @@ impl Format {
         }
     }
 
-    /// Returns the format of a `Content-Type`, whose parameters are passed over.
+    /// Returns the format of a `Content-Type`, ignoring its parameters.
     #[must_use]
     pub fn from_content_type(content_type: &str) -> Option<Self> {
         let (essence, _parameters) = content_type.split_once(';').unwrap_or((content_type, ""));

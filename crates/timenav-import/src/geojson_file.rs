@@ -1,4 +1,4 @@
-//! GeoJSON: one event a feature (RFC 7946), also as a text sequence or a feature a line (RFC 8142).
+//! GeoJSON: one event per feature (RFC 7946), also as a text sequence (RFC 8142) or one feature per line.
 
 mod members;
 mod feature;
@@ -19,10 +19,10 @@ use crate::meter::Meter;
 use crate::{ImportError, Sink};
 use members::{Members, Progress};
 
-/// What stands before each value of a text sequence.
+/// Precedes each value of a text sequence.
 const RECORD_SEPARATOR: u8 = 0x1E;
 
-/// Reads feature collections feature by feature, or single features; several stand one after the other.
+/// Reads feature collections one feature at a time, and single features. There may be several in a row.
 pub(crate) fn read(mapping: &Mapping, input: &mut dyn Read, sink: Sink<'_>) -> Result<(), ImportError> {
     let meter = Meter::new(FEATURE_BYTES_MAX);
     let mut reader = serde_json::Deserializer::from_reader(WithoutSeparators(meter.input(input)));
@@ -35,14 +35,14 @@ pub(crate) fn read(mapping: &Mapping, input: &mut dyn Read, sink: Sink<'_>) -> R
         match outcome {
             Ok(()) => return Ok(()),
             Err(_) if progress.is_stopped() => return Ok(()),
-            // Something stands behind a value that ended.
+            // There is another value after one that ended.
             Err(error) if error.is_syntax() && progress.take_ended() => {}
             Err(error) => return Err(import_error(error, progress.features(), meter.is_used_up())),
         }
     }
 }
 
-/// Reads blanks for what stands before each value of a text sequence (RFC 8142, section 2). In JSON it stands nowhere else.
+/// Replaces record separators (RFC 8142, section 2) by blanks. They do not occur elsewhere in JSON.
 struct WithoutSeparators<R>(R);
 
 impl<R: Read> Read for WithoutSeparators<R> {

@@ -1,7 +1,7 @@
-//! The history of a Git repository: one event a commit.
+//! Git history: one event per commit.
 //!
-//! What is read is what `git log -z` writes in the format [`GIT_LOG_FORMAT`]: the fields of a commit, each
-//! on a line of its own, and a zero byte between commits. No field of them can hold either.
+//! The input is the output of `git log -z` in the format [`GIT_LOG_FORMAT`]: one line for each field of a commit, and a
+//! zero byte between commits. Fields contain neither.
 
 #[cfg(test)]
 mod tests;
@@ -18,13 +18,13 @@ use crate::limits::{BUFFER_BYTES, RECORD_BYTES_MAX};
 use crate::unix_time::{UnixUnit, parse_unix};
 use crate::{ImportError, Item, RecordError, Sink, assembly};
 
-/// How `git log` is asked to write commits (`--format=`, with `-z`).
+/// The format for `git log -z --format=`.
 pub const GIT_LOG_FORMAT: &str = "%H%n%P%n%ct%n%at%n%an%n%ae%n%cn%n%ce%n%s";
 
-/// The fields of [`GIT_LOG_FORMAT`].
+/// Number of fields in [`GIT_LOG_FORMAT`].
 const FIELDS: usize = 9;
 
-/// Reads every commit.
+/// Reads all commits.
 pub(crate) fn read(input: &mut dyn Read, sink: Sink<'_>) -> Result<(), ImportError> {
     let mut input = BufReader::with_capacity(BUFFER_BYTES, input);
     let mut number = 0;
@@ -33,7 +33,7 @@ pub(crate) fn read(input: &mut dyn Read, sink: Sink<'_>) -> Result<(), ImportErr
         number += 1;
         let at = |source| ImportError::Io { line: number, source };
         record.clear();
-        // Room for the longest commit and the zero byte after it.
+        // Fits the longest commit and the zero byte after it.
         let bytes_max = u64::try_from(RECORD_BYTES_MAX + 1).unwrap_or(u64::MAX);
         let bytes = input.by_ref().take(bytes_max).read_until(0, &mut record).map_err(at)?;
         if bytes == 0 {
@@ -59,8 +59,8 @@ pub(crate) fn read(input: &mut dyn Read, sink: Sink<'_>) -> Result<(), ImportErr
 }
 
 fn draft(record: &[u8]) -> Result<EventDraft, RecordError> {
-    // Old commits are in encodings that nobody told Git of. What is no text in them is replaced by
-    // U+FFFD, and the attribute `is_lossy` says so.
+    // Old commits may be in encodings unknown to Git. Invalid bytes are replaced by U+FFFD, and the attribute
+    // `is_lossy` is set.
     let text = String::from_utf8_lossy(record);
     let fields: Vec<&str> = text.splitn(FIELDS, '\n').collect();
     let [hash, parents, committed_at, written_at, author, author_mail, committer, committer_mail, subject] = fields[..]
@@ -94,14 +94,14 @@ fn draft(record: &[u8]) -> Result<EventDraft, RecordError> {
     Ok(draft)
 }
 
-/// Returns the id of the commit of a hash, which is one of SHA-1 or SHA-256.
+/// Returns the id for a commit hash, which is SHA-1 or SHA-256.
 fn hash_id(field: &str, text: &str) -> Result<EventId, RecordError> {
     let is_hash = matches!(text.len(), 40 | 64) && text.bytes().all(|byte| byte.is_ascii_hexdigit());
     let event_id = is_hash.then(|| EventId::new(text).ok()).flatten();
     event_id.ok_or_else(|| RecordError::invalid(field, "the hash of a commit must have 40 or 64 hexadecimal digits"))
 }
 
-/// Returns who wrote the commit and who committed it. A name that is too long for an actor stays an attribute.
+/// Returns author and committer. A name that is too long for an actor stays an attribute.
 fn actors(author: &str, committer: &str) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
     for name in [author, committer].map(str::trim) {

@@ -1,4 +1,4 @@
-//! A first look at a file: what it is, and a mapping that would import it.
+//! Detection of a file's format, and a proposed mapping.
 
 mod access_log;
 mod declared;
@@ -26,58 +26,58 @@ use crate::{Format, Mapping, read};
 use markers::Markers;
 use roles::{Roles, Shape};
 
-/// How many events are shown that a mapping would make.
+/// Number of events in the preview.
 const PREVIEW_EVENTS: usize = 3;
 
-/// What a first look at a file found.
+/// The result of examining a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Guess {
-    /// What the file is.
+    /// The detected format.
     pub format: Format,
-    /// A mapping in JSON, as it can be saved and used. None for formats whose records name their fields.
+    /// The proposed mapping in JSON. `None` for formats that do not use one.
     pub mapping: Option<String>,
-    /// The first events that it makes, in JSON.
+    /// The first resulting events, in JSON.
     pub events: Vec<String>,
-    /// How many records of those that were looked at are events, and how many are refused.
+    /// Of the examined records, how many become events and how many are rejected.
     pub counts: (usize, usize),
-    /// What nobody can know from the file alone, and what was taken for it.
+    /// Assumptions that cannot be verified from the file alone.
     pub unsure: Vec<String>,
-    /// Whether the first record is refused.
+    /// Whether the first record is rejected.
     is_first_refused: bool,
-    /// How many events end before they begin.
+    /// How many events end before they start.
     backwards: usize,
 }
 
-/// A column of a table, or a member of records, with the texts of the first of them.
+/// A column of a table, or a member of records, with its first texts.
 #[derive(Clone, Debug, Default, PartialEq)]
 struct Column {
     name: String,
-    /// Without blanks around them; empty where there is nothing.
+    /// Trimmed; empty if missing.
     texts: Vec<String>,
-    /// Which numbers in it stand for nothing, by all that was looked at.
+    /// Numbers that mean "missing", based on all examined records.
     markers: Markers,
 }
 
-/// What is said of a file beside its columns, each a word of the mapping and its value in JSON.
+/// Mapping settings other than fields: names, and values in JSON.
 type Settings = Vec<(&'static str, Value)>;
 
 /// The start of a file.
 struct Start<'b> {
     bytes: &'b [u8],
-    /// Its text, in whatever encoding it is.
+    /// The decoded text.
     text: Cow<'b, str>,
     /// The first line that is not UTF-8.
     foreign_line: Option<usize>,
-    /// Whether the text is read as Windows-1252.
+    /// Whether the text is decoded as Windows-1252.
     is_windows: bool,
 }
 
 impl Guess {
-    /// Looks at the start of a file, which ends with a whole line unless the file does, as a file of that format if one
-    /// is given.
+    /// Examines the start of a file, in the given format if any. It must end with a complete line unless the file does
+    /// not.
     ///
     /// # Errors
-    /// Nothing in it is known to be a time, or it is not text.
+    /// No time was found, or the file is not text.
     pub fn of(start: &[u8], format: Option<Format>) -> Result<Self, String> {
         let start = Start::of(start)?;
         match format {
@@ -88,18 +88,18 @@ impl Guess {
         }
     }
 
-    /// Looks at the start of a file whose extension says that it has that format. It may be a more telling one.
+    /// Examines the start of a file whose extension has that format. A more specific format may be detected.
     ///
     /// # Errors
-    /// Nothing in it is known to be a time, or it is not text.
+    /// No time was found, or the file is not text.
     pub fn of_file(start: &[u8], extension: Option<Format>) -> Result<Self, String> {
         Self::of_any(&Start::of(start)?, extension)
     }
 
-    /// Looks at a file that may be of any format, and is of the first that makes events of it.
+    /// Examines a file of any format, and returns the first one that yields events.
     fn of_any(start: &Start<'_>, extension: Option<Format>) -> Result<Self, String> {
         let text = &*start.text;
-        // Values of a text sequence begin with what is no blank.
+        // Values of a text sequence are preceded by a record separator.
         let json = text.trim_start_matches(|c: char| c.is_whitespace() || c == '\u{1E}');
         if extension == Some(Format::Csv) || !is_json(json) {
             return match extension {
@@ -123,12 +123,12 @@ impl Guess {
         if !(lines.next().is_some_and(is_object) && lines.next().is_none_or(is_object)) {
             return Self::of_records(Format::Json, start);
         }
-        // A document on a single line, with its records inside.
+        // A single-line document with nested records.
         Self::of_records(Format::Ndjson, start)
             .or_else(|error| Self::of_records(Format::Json, start).map_err(|_| error))
     }
 
-    /// Looks at the rows of a table.
+    /// Examines the rows of a table.
     fn of_table(start: &Start<'_>) -> Result<Self, String> {
         let text = &*start.text;
         if let Some(settings) = access_log::of(text).or_else(|| syslog::of(text)) {
@@ -147,7 +147,7 @@ impl Guess {
         let shape = Shape { is_unnamed: !names_columns, ..Shape::default() };
         let roles = Roles::of(&columns, &shape)?;
         let guess = Self::proposed(Format::Csv, &settings, &roles, start, told.clone());
-        // A row below the names that is no event, such as one of units.
+        // A row after the header that is not an event, for example with units.
         if guess.is_first_refused && guess.counts.0 > 0 && names_columns {
             settings.push((table::SKIP_ROWS, Value::from(1)));
             let mut told = told;
@@ -160,7 +160,7 @@ impl Guess {
         Ok(guess)
     }
 
-    /// Looks at lines of a log.
+    /// Examines lines of a log.
     fn of_lines(lines: lines::Lines, start: &Start<'_>) -> Result<Self, String> {
         if let Some((year, members)) = lines.without_year {
             let mut told = start.told();
@@ -173,9 +173,9 @@ impl Guess {
         Ok(Self::proposed(Format::Csv, &lines.settings, &Roles::of(&lines.columns, &shape)?, start, Vec::new()))
     }
 
-    /// Looks at records in JSON, at lines of a log, or at the properties of features.
+    /// Examines JSON records, lines of a log, or the properties of features.
     fn of_records(format: Format, start: &Start<'_>) -> Result<Self, String> {
-        // What has the form of this service needs no mapping.
+        // Data in timenav's own format needs no mapping.
         let plain = matches!(format, Format::Ndjson | Format::GeoJson)
             .then(|| Self::shown(format, None, start, Vec::new()))
             .filter(|plain| plain.counts.0 > 0 && plain.counts.1 == 0 && !start.is_windows);
@@ -190,7 +190,7 @@ impl Guess {
             (Err(_), Some(plain)) => return Ok(plain.clone()),
             (Err(error), None) => return Err(error),
         };
-        // A feature says by itself when and where it was, but not when it ended.
+        // A feature has its own time and place, but no end.
         let is_more = |word: &str| roles.members().iter().any(|(member, _)| *member == word);
         match plain {
             Some(plain) if !is_more("geo") && !is_more("end_time") => Ok(plain),
@@ -198,7 +198,7 @@ impl Guess {
         }
     }
 
-    /// Tries what the columns seem to be. An end that is before the beginning more often than not is none.
+    /// Tries the detected columns. An end that is usually before the start is dropped.
     fn proposed(format: Format, settings: &Settings, roles: &Roles<'_>, start: &Start<'_>, told: Vec<String>) -> Self {
         let of = |members: Settings, told: Vec<String>| {
             let mapping = pretty(start.settings().chain(settings.clone()).chain(members));
@@ -267,7 +267,7 @@ impl<'b> Start<'b> {
         Ok(Self { bytes, text: Cow::Borrowed(text), foreign_line: None, is_windows: false })
     }
 
-    /// Looks at a text that is not UTF-8 from that byte on.
+    /// Examines a text that is not UTF-8 from that byte on.
     fn of_foreign(bytes: &'b [u8], valid: usize) -> Result<Self, String> {
         let line = bytes[..valid].split(|byte| *byte == b'\n').count();
         if bytes.iter().any(|byte| matches!(byte, 0..=8)) {
@@ -276,18 +276,18 @@ impl<'b> Start<'b> {
         let lossy = String::from_utf8_lossy(bytes);
         let wrong = lossy.matches('\u{FFFD}').count();
         let foreign = lossy.chars().filter(|character| !character.is_ascii()).count() - wrong;
-        // Text of Windows that happens to be UTF-8 is rare: most other characters decide.
+        // Windows-1252 text is rarely valid UTF-8 by accident, so the majority of non-ASCII characters decides.
         let is_windows = wrong > foreign;
         let text = if is_windows { Cow::Owned(Encoding::windows_1252(bytes)) } else { lossy };
         Ok(Self { bytes, text, foreign_line: Some(line), is_windows })
     }
 
-    /// Returns what the mapping has to say of the text.
+    /// Returns the mapping settings for the text.
     fn settings(&self) -> impl Iterator<Item = (&'static str, Value)> {
         self.is_windows.then(|| ("encoding", Value::from("windows-1252"))).into_iter()
     }
 
-    /// Returns what is told of the text.
+    /// Returns the assumptions about the text.
     fn told(&self) -> Vec<String> {
         let Some(line) = self.foreign_line else { return Vec::new() };
         vec![if self.is_windows {
@@ -298,7 +298,7 @@ impl<'b> Start<'b> {
     }
 }
 
-/// Returns an event as it is shown: with its id, unless that is made of the content.
+/// Returns an event for the preview: with its id, unless that is derived from the content.
 fn preview(draft: &EventDraft) -> String {
     let mut text = String::from_utf8_lossy(&canonical(draft)).into_owned();
     if let Some(event_id) = draft.event_id.as_ref().filter(|event_id| **event_id != content_id(draft)) {
@@ -307,7 +307,7 @@ fn preview(draft: &EventDraft) -> String {
     text
 }
 
-/// Formats whose records name their fields, and words that all files of them have.
+/// Formats that need no mapping, and words that all their files contain.
 const KNOWN: [(Format, &[&str]); 5] = [
     (Format::Otlp, &["\"resourceSpans\""]),
     (Format::Otlp, &["\"resourceLogs\""]),
@@ -316,7 +316,7 @@ const KNOWN: [(Format, &[&str]); 5] = [
     (Format::Zipkin, &["\"traceId\"", "\"localEndpoint\""]),
 ];
 
-/// Returns whether a text begins as JSON does. A time in brackets begins otherwise.
+/// Returns whether a text starts like JSON, as opposed to a time in brackets.
 fn is_json(text: &str) -> bool {
     let inner = text.strip_prefix('[').map(str::trim_start);
     text.starts_with('{') || inner.is_some_and(|inner| inner.starts_with(['{', '[', ']', '"']))
@@ -338,7 +338,7 @@ fn is_logfmt(text: &str) -> bool {
     lines.first().is_some_and(is_line) && lines.iter().filter(|line| is_line(line)).count() * 2 > lines.len()
 }
 
-/// Writes an object with a member a line, in this order.
+/// Writes an object with one member per line, in this order.
 fn pretty(members: impl Iterator<Item = (&'static str, Value)>) -> String {
     let mut text = String::from("{");
     for (number, (name, value)) in members.enumerate() {

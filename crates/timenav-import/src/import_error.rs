@@ -1,96 +1,84 @@
-//! Why a file cannot be read on.
+//! Errors that end an import.
 
 use std::io;
 
 use crate::limits::{CSV_COLUMNS_MAX, FEATURE_BYTES_MAX, RECORD_BYTES_MAX, TRACE_SPANS_MAX};
 
-/// Why a file cannot be read on, or not at all. The records before have been handed over.
+/// Why a file cannot be read further, or not at all. Earlier records have been handed over.
 #[derive(Debug, thiserror::Error)]
 pub enum ImportError {
-    /// The input itself failed.
+    /// Reading the input failed.
     #[error("the input ended early at line {line}: {source}")]
     Io {
-        /// The line that was being read.
+        /// The current line.
         line: u64,
-        /// What the input says.
         source: io::Error,
     },
-    /// A mapping was given for a format whose records name their fields.
+    /// A mapping was given for a format that does not use one.
     #[error(
         "a mapping is for CSV, GeoJSON, ndjson, json and logfmt; records of other formats name their fields themselves"
     )]
     MappingUnused,
-    /// The CSV file has no first row.
+    /// The CSV file has no header.
     #[error("the file is empty; its first row names the columns")]
     HeaderMissing,
-    /// The first row of the CSV file is not text.
+    /// The header of the CSV file is not text.
     #[error("the first row, at line {line}, cannot be read: {detail}")]
-    HeaderUnreadable {
-        /// The line of the row.
-        line: u64,
-        /// What is wrong with it.
-        detail: String,
-    },
+    HeaderUnreadable { line: u64, detail: String },
     /// The CSV file has more than [`CSV_COLUMNS_MAX`] columns.
     #[error("the first row has {columns} columns; at most {CSV_COLUMNS_MAX} are supported")]
-    TooManyColumns {
-        /// How many it has.
-        columns: usize,
-    },
+    TooManyColumns { columns: usize },
     /// The mapping names a column that the CSV file does not have.
     #[error("the mapping fills `{field}` from the column `{column}`, which the file does not have; {hint}")]
     ColumnUnknown {
-        /// The field that is mapped.
+        /// The mapped field.
         field: &'static str,
-        /// The column that is not there.
+        /// The missing column.
         column: String,
-        /// The nearest column, or all of them.
+        /// The most similar column, or all of them.
         hint: String,
     },
-    /// No column of the CSV file is the time of its events.
+    /// No column of the CSV file is the time of events.
     #[error(
         "it is not clear which column is the time of the events; name it in the mapping, as in `time=<column>` for \
          timestamps or `time=<column>|unix` for seconds since 1970 (`timenav import --guess` proposes a mapping); {hint}"
     )]
     TimeUnmapped {
-        /// The columns that there are.
+        /// The existing columns.
         hint: String,
     },
-    /// A row of CSV is longer than [`RECORD_BYTES_MAX`].
+    /// A CSV row is longer than [`RECORD_BYTES_MAX`].
     #[error(
         "the row that starts at line {line} has more than {RECORD_BYTES_MAX} bytes; is a quotation mark not closed?"
     )]
     RowTooLarge {
-        /// The line on which it begins.
+        /// The first line of the row.
         line: u64,
     },
-    /// A GeoJSON feature, or another member of the collection, is longer than
-    /// [`FEATURE_BYTES_MAX`].
+    /// A GeoJSON feature, or another member of the collection, is longer than [`FEATURE_BYTES_MAX`].
     #[error("at line {line}, after {features} features: a value has more than {FEATURE_BYTES_MAX} bytes")]
     FeatureTooLarge {
-        /// The line that was being read.
+        /// The current line.
         line: u64,
-        /// How many features were read before.
+        /// Number of features read before.
         features: u64,
     },
     /// The text is not JSON, or ends too early.
     #[error("at line {line}, column {column}, after {records} records: {detail}")]
     MalformedJson {
-        /// The line.
         line: u64,
-        /// The column, in bytes, counted from 1.
+        /// In bytes, from 1.
         column: u64,
-        /// How many records were read before.
+        /// Number of records read before.
         records: u64,
-        /// What is wrong there.
         detail: String,
     },
-    /// Something that is read as a whole is longer than its limit.
+    /// Something that is read as a whole is too long.
     #[error("{what} has more than {bytes_max} bytes; it was being read at line {line}")]
     PartTooLarge {
-        /// What is too long: `a trace document`.
+        /// Its description: `a trace document`.
         what: &'static str,
-        /// The line that was being read.
+        /// The current line.
         line: u64,
         /// The limit.
         bytes_max: usize,
@@ -98,37 +86,36 @@ pub enum ImportError {
     /// A document has more than [`TRACE_SPANS_MAX`] spans.
     #[error("a trace document has more than {TRACE_SPANS_MAX} spans; send its traces one by one")]
     TooManySpans {
-        /// The line on which it ends.
+        /// The last line of the document.
         line: u64,
     },
-    /// The text is not of the format that was named.
+    /// The text does not have the given format.
     #[error("this is not {format}: {detail}")]
     NotOfFormat {
-        /// The format.
         format: &'static str,
-        /// The line that was being read.
+        /// The current line.
         line: u64,
-        /// What would be right.
+        /// What is expected.
         detail: String,
     },
-    /// The file is no text.
+    /// The file is not text.
     #[error("the file is not UTF-8 text: {what}")]
     NotText {
-        /// What it is, and what has to be done with it.
+        /// Its type, and what to do with it.
         what: &'static str,
     },
-    /// The text is JSON and not GeoJSON.
+    /// The text is JSON, but not GeoJSON.
     #[error("this is not a GeoJSON feature collection: {detail}")]
     NotGeoJson {
-        /// The line on which that is seen.
+        /// The line where this was detected.
         line: u64,
-        /// What would be right.
+        /// What is expected.
         detail: String,
     },
 }
 
 impl ImportError {
-    /// Returns the line at which the reading ended, 0 if nothing was read.
+    /// Returns the line at which reading ended; 0 if nothing was read.
     #[must_use]
     pub const fn line(&self) -> u64 {
         match self {
@@ -150,7 +137,7 @@ impl ImportError {
         }
     }
 
-    /// Returns the stable word for it, of the same kind as [`crate::RecordError::code`].
+    /// Returns the stable error code, like [`crate::RecordError::code`].
     #[must_use]
     pub const fn code(&self) -> &'static str {
         match self {

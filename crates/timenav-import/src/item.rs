@@ -1,4 +1,4 @@
-//! What is read from one record.
+//! The result of reading one record.
 
 use std::borrow::Cow;
 
@@ -6,25 +6,25 @@ use timenav_core::event::{DraftError, EventDraft};
 
 use crate::limits::DETAIL_BYTES_MAX;
 
-/// One record of a file: the event in it, or why there is none.
+/// A record of a file: its event, or an error.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Item {
-    /// The line on which the record begins, counted from 1. For GeoJSON, whose records are not
-    /// bound to lines, the number of the feature, counted from 1.
+    /// The first line of the record, from 1. For GeoJSON, whose records are not bound to lines, the number of the
+    /// feature, from 1.
     pub line: u64,
-    /// The event. It has an id.
+    /// The event, which always has an id.
     pub event: Result<EventDraft, RecordError>,
-    /// What the record says and the event does not.
+    /// Information that the event does not contain.
     pub notes: Vec<RecordNote>,
 }
 
 impl Item {
-    /// Returns a record of which nothing more is to be told.
+    /// Returns a record without notes.
     pub(crate) const fn new(line: u64, event: Result<EventDraft, RecordError>) -> Self {
         Self { line, event, notes: Vec::new() }
     }
 
-    /// Returns a record and what is to be told of it.
+    /// Returns a record with notes.
     pub(crate) fn noted(line: u64, event: Result<(EventDraft, Vec<RecordNote>), RecordError>) -> Self {
         match event {
             Ok((draft, notes)) => Self { line, event: Ok(draft), notes },
@@ -33,12 +33,12 @@ impl Item {
     }
 }
 
-/// What became of a record that is an event, and may be taken for more.
+/// A note on a record that was not imported completely.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RecordNote {
     /// `recurrence_kept`, `time_in_part`, `line_left_out`, `offset_assumed`, `duration_negative` or `long_text_kept`.
     pub code: &'static str,
-    /// What was not done, and what was.
+    /// What was omitted, and what was done instead.
     pub detail: Cow<'static, str>,
 }
 
@@ -49,13 +49,13 @@ impl RecordNote {
             "the event repeats; only its first occurrence was recorded, with the rule in its attributes",
         ),
     };
-    /// Returns the note that a line of a record could not be read, and the rest could.
+    /// Returns the note that a line of a record could not be parsed.
     pub(crate) fn left_out(line: u64, detail: &str) -> Self {
         let detail = clipped(format!("line {line} is left out: {detail}"));
         Self { code: "line_left_out", detail: Cow::Owned(detail) }
     }
 
-    /// Returns the note that a calendar defines a time zone, and not for the time of an event.
+    /// Returns the note that a calendar defines a time zone, but not for the time of an event.
     pub(crate) fn offset_assumed(zone: &str, offset: &str, local: &str) -> Self {
         let detail = format!(
             "the VTIMEZONE `{zone}` does not say which offset {local} has; {offset}, the nearest that it lists, is assumed"
@@ -85,17 +85,16 @@ impl RecordNote {
     };
 }
 
-/// Why a record is not an event. The records after it are read all the same.
+/// Why a record is not an event. Later records are still read.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{detail}")]
 pub struct RecordError {
     /// `malformed_json`, `malformed_csv`, `malformed_logfmt`, `malformed_calendar`, `missing_parameter`,
     /// `invalid_parameter`, `unknown_parameter`, `time_out_of_range` or `record_too_large`.
     pub code: &'static str,
-    /// The field, as a path of names and numbers: `causes/3`. None if the record as a whole is
-    /// meant.
+    /// The path of the field, such as `causes/3`. `None` for errors about the record as a whole.
     pub field: Option<String>,
-    /// What would be right.
+    /// What is expected.
     pub detail: String,
 }
 
@@ -120,7 +119,7 @@ impl RecordError {
         Self { code, field: Some(clipped(field.into())), detail: clipped(detail.into()) }
     }
 
-    /// Returns the error that a field has a value that cannot be.
+    /// Returns the error that a field has an invalid value.
     pub(crate) fn invalid(field: impl Into<String>, detail: impl Into<String>) -> Self {
         Self::of(Self::INVALID, field, detail)
     }
@@ -132,7 +131,7 @@ impl From<DraftError> for RecordError {
     }
 }
 
-/// Returns the text, cut to the length that an error may have.
+/// Truncates a text to the limit for errors.
 pub(crate) fn clipped(mut text: String) -> String {
     if text.len() > DETAIL_BYTES_MAX {
         text.truncate(text.floor_char_boundary(DETAIL_BYTES_MAX - '…'.len_utf8()));

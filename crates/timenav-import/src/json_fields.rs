@@ -1,4 +1,4 @@
-//! The members of a JSON object, and which of them is which field.
+//! Mapping of JSON members to fields.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -20,21 +20,21 @@ use crate::partial_time::PartText;
 use crate::unix_time::UnixUnit;
 use crate::{AssertionRecord, CauseRecord, RecordError, RecordNote};
 
-/// How a number is a time where nothing is said: as JavaScript counts.
+/// The default for numeric times, as in JavaScript.
 static MILLIS: Reading = Reading::Unix(UnixUnit::Millis);
 static DEFAULT: Reading = Reading::Default;
 
-/// What an object is in its format.
+/// The role of an object in its format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
-    /// The properties of a feature of GeoJSON.
+    /// The properties of a GeoJSON feature.
     Feature,
-    /// A record, which has no other form.
+    /// A complete record.
     Record,
 }
 
 impl Kind {
-    /// Returns the members that are a field where nothing is mapped, the most telling first.
+    /// Returns the member names that are used without a mapping, most specific first.
     const fn names(self, field: Field) -> &'static [&'static str] {
         match self {
             Self::Feature => field.properties(),
@@ -42,7 +42,7 @@ impl Kind {
         }
     }
 
-    /// Returns what a member is called.
+    /// Returns the term for a member.
     const fn member(self) -> &'static str {
         match self {
             Self::Feature => "property",
@@ -50,7 +50,7 @@ impl Kind {
         }
     }
 
-    /// Returns the path of the attributes in an error.
+    /// Returns the path of an attribute, for errors.
     fn path(self, name: &str) -> String {
         match self {
             Self::Feature => format!("properties/{name}"),
@@ -65,7 +65,7 @@ pub(crate) struct Properties<'a> {
 }
 
 impl<'a> Properties<'a> {
-    /// Reads the properties of a feature; none has no properties.
+    /// Parses the properties of a feature. `None` has no properties.
     pub(crate) fn new(text: Option<&'a RawValue>) -> Result<Self, RecordError> {
         let Some(text) = text.map(RawValue::get) else {
             return Ok(Self { members: BTreeMap::new() });
@@ -77,7 +77,7 @@ impl<'a> Properties<'a> {
         Self::of_object(text).map_err(|detail| RecordError::invalid("properties", detail))
     }
 
-    /// Reads an object.
+    /// Parses an object.
     pub(crate) fn of_object(text: &'a str) -> Result<Self, String> {
         let members: BTreeMap<String, Option<&RawValue>> =
             serde_json::from_str(text).map_err(|error| without_position(&error))?;
@@ -85,14 +85,14 @@ impl<'a> Properties<'a> {
         Ok(Self { members: given.collect() })
     }
 
-    /// Returns the member of that name, or at the end of that path: `http.status` or `/http/status`.
+    /// Returns the member with that name or path: `http.status` or `/http/status`.
     fn find(&self, path: &str) -> Option<&'a RawValue> {
         if let Some(value) = self.members.get(path) {
             return Some(value);
         }
         let (name, rest) = split(path, 0)?;
         self.inner(&name, rest).or_else(|| {
-            // A name may have dots in it itself.
+            // Names may contain dots themselves.
             (1..).map_while(|dots| split(path, dots)).find_map(|(name, rest)| self.inner(&name, rest))
         })
     }
@@ -105,7 +105,7 @@ impl<'a> Properties<'a> {
     }
 }
 
-/// Returns what is at the end of a path inside of an object or a list, whose items are numbered from 0 (RFC 6901 §4).
+/// Returns the value at a path within an object, or a list, whose items are numbered from 0 (RFC 6901 §4).
 fn inside<'a>(value: &'a RawValue, path: &str) -> Option<&'a RawValue> {
     if value.get().starts_with('{') {
         return Properties::of_object(value.get()).ok()?.find(path);
@@ -122,11 +122,11 @@ fn inside<'a>(value: &'a RawValue, path: &str) -> Option<&'a RawValue> {
     if rest.is_empty() { Some(item) } else { inside(item, rest) }
 }
 
-/// Cuts a path behind its first name, or behind so many dots more.
+/// Splits a path after its first name, which may contain `dots` dots.
 fn split(path: &str, dots: usize) -> Option<(String, &str)> {
     if let Some(pointer) = path.strip_prefix('/') {
         let (name, _) = pointer.split_once('/').unwrap_or((pointer, ""));
-        // RFC 6901, section 4. A pointer has no dots that could mean two things.
+        // RFC 6901, section 4. In a pointer, dots are not ambiguous.
         return (dots == 0).then(|| (name.replace("~1", "/").replace("~0", "~"), &pointer[name.len()..]));
     }
     let (at, _) = path.match_indices('.').nth(dots)?;
@@ -139,16 +139,16 @@ fn parsed<'a, T: serde::Deserialize<'a>>(field: &str, text: &'a str) -> Result<T
     Ok(value)
 }
 
-/// A value that has a text.
+/// A value with a text form.
 pub(crate) enum Scalar<'a> {
     Text(String),
-    /// The digits as they are written.
+    /// The digits as written.
     Number(&'a str),
     Truth(&'a str),
 }
 
 impl<'a> Scalar<'a> {
-    /// Returns the value, or none if it is a list, an object or a string that is not Unicode.
+    /// Returns the value; `None` if it is a list, an object or a string that is not Unicode.
     pub(crate) fn of(value: &'a RawValue) -> Option<Self> {
         let text = value.get();
         match text.as_bytes().first()? {
@@ -167,7 +167,7 @@ impl<'a> Scalar<'a> {
     }
 }
 
-/// Which properties of one feature are which field.
+/// The mapping of one object's members to fields.
 pub(crate) struct Fields<'a> {
     kind: Kind,
     mapping: &'a Mapping,
@@ -175,7 +175,7 @@ pub(crate) struct Fields<'a> {
     chosen: [Chosen<'a>; FIELDS],
 }
 
-/// Where a field of one feature comes from.
+/// The source of a field.
 #[derive(Clone, Copy)]
 enum Chosen<'a> {
     Nothing,
@@ -184,7 +184,7 @@ enum Chosen<'a> {
 }
 
 impl<'a> Fields<'a> {
-    /// Chooses the properties. Only what fits a field is chosen where nothing is mapped.
+    /// Chooses the members. Without a mapping, only members with plausible values are chosen.
     pub(crate) fn new(kind: Kind, mapping: &'a Mapping, properties: &'a Properties<'a>, has_feature_id: bool) -> Self {
         let chosen = Field::ALL.map(|field| match mapping.source(field) {
             Some(Source::Nothing) => Chosen::Nothing,
@@ -208,13 +208,13 @@ impl<'a> Fields<'a> {
         Self { kind, mapping, properties, chosen }
     }
 
-    /// Returns the text of a member, unless it says that nothing is known.
+    /// Returns the text of a member, unless it means "unknown".
     fn member_text(&self, name: &str) -> Option<Cow<'a, str>> {
         let text = Scalar::of(self.properties.find(name)?)?.into_text();
         (!self.mapping.missing().includes(name, &text)).then_some(text)
     }
 
-    /// Returns what the properties say about the id of the event.
+    /// Returns the id of the event, if a member has it.
     pub(crate) fn event_id_text(&self) -> Result<Option<String>, RecordError> {
         let cell = self.text(Field::EventId, self.chosen[Field::EventId.index()])?;
         Ok(cell.map(|cell| cell.text.into_owned()))
@@ -225,7 +225,7 @@ impl<'a> Fields<'a> {
         is_chosen(Field::Lat) || is_chosen(Field::Lon) || is_chosen(Field::Geo)
     }
 
-    /// Returns how far around its point the feature lies, where a property says so.
+    /// Returns the radius around the feature's point, if a property has it.
     pub(crate) fn radius_m(&self) -> Option<f64> {
         match self.chosen[Field::RadiusM.index()] {
             Chosen::Property { value, .. } => value.get().parse().ok(),
@@ -233,7 +233,7 @@ impl<'a> Fields<'a> {
         }
     }
 
-    /// Returns the attributes that a property has in one object, if one has.
+    /// Returns the attributes in a single object, if a member has them.
     pub(crate) fn attributes(&self) -> Result<Option<Map<String, Value>>, RecordError> {
         match self.chosen[Field::Attributes.index()] {
             Chosen::Property { value, .. } if value.get().starts_with('{') => {
@@ -289,7 +289,7 @@ impl<'a> Fields<'a> {
         Ok((!cell.text.is_empty()).then_some(cell))
     }
 
-    /// Returns the members that are no field.
+    /// Returns the members that are not fields.
     pub(crate) fn left_over(&self) -> Result<Map<String, Value>, RecordError> {
         let taken = self.taken();
         let mut left = Map::new();
@@ -313,12 +313,12 @@ impl<'a> Fields<'a> {
         Ok(left)
     }
 
-    /// Returns the members that are a field, or a part of one, as a whole.
+    /// Returns the members that are used completely by fields.
     fn taken(&self) -> Vec<&str> {
         let mut taken: Vec<&str> = Vec::new();
         for chosen in &self.chosen {
             match chosen {
-                // What was no text stays, since the field does not say all of it.
+                // Bytes that are not text are kept, because the field does not contain all of them.
                 Chosen::Property { value, .. }
                     if bytes_of(value).is_some_and(|bytes| str::from_utf8(&bytes).is_err()) => {}
                 Chosen::Property { name, .. } => taken.push(name),
@@ -331,7 +331,7 @@ impl<'a> Fields<'a> {
         taken
     }
 
-    /// Adds the lists that are written as such to a draft, and returns the attributes, if there are some.
+    /// Adds lists to a draft, and returns the attributes, if any.
     pub(crate) fn complete(
         &self,
         draft: &mut EventDraft,
@@ -359,11 +359,11 @@ impl<'a> Fields<'a> {
 }
 
 impl Cells for Fields<'_> {
-    /// Returns what the members say about a field. Ids of features and lists have their own functions.
+    /// Returns the value of a field. Ids of features and lists have their own functions.
     fn cell(&self, field: Field) -> Result<Option<Cell<'_>>, RecordError> {
         match (field, self.chosen[field.index()]) {
             (Field::EventId | Field::Attributes, _) => Ok(None),
-            // Without a point beside it, it says how far around the geometry.
+            // Without a point, it is the radius around the geometry.
             (Field::RadiusM, Chosen::Property { reading: Reading::Default, .. })
                 if self.kind == Kind::Feature && !self.has_point() =>
             {
@@ -398,7 +398,7 @@ impl Cells for Fields<'_> {
     }
 }
 
-/// Takes what is at the end of a path away, and objects that are empty without it.
+/// Removes the value at a path, and objects that are empty without it.
 fn remove(object: &mut Map<String, Value>, path: &str) {
     if object.remove(path).is_some() {
         return;
@@ -423,12 +423,12 @@ fn too_long(field: Field) -> RecordError {
     RecordError::invalid(field.as_str(), detail)
 }
 
-/// Returns whether blanks at the ends of a text mean something, as in any other text.
+/// Returns whether blanks at the ends of a text are significant.
 fn is_prose(field: Field) -> bool {
     matches!(field, Field::Description | Field::Name | Field::Location | Field::Source)
 }
 
-/// Returns the bytes of a text that is written as a list of them, as journald does with what is not printable.
+/// Returns the bytes of a text written as a list, as journald does for unprintable ones.
 fn bytes_of(value: &RawValue) -> Option<Vec<u8>> {
     if is_list(value) {
         serde_json::from_str(value.get()).ok().filter(|bytes: &Vec<u8>| !bytes.is_empty())
@@ -441,7 +441,7 @@ fn is_list(value: &RawValue) -> bool {
     value.get().starts_with('[')
 }
 
-/// Returns whether a value that happens to be named like a field can be meant by it.
+/// Returns whether a value with the name of a field is plausible for it.
 fn fits(field: Field, value: &RawValue) -> bool {
     match Scalar::of(value) {
         Some(Scalar::Text(text)) if field.is_usual_word() => field.can_mean(&text),

@@ -1,4 +1,4 @@
-//! JSON and logs of any shape: one event an object, by a mapping or by the names that are usual.
+//! JSON and logs of any structure: one event per object, by a mapping or common names.
 
 mod logfmt;
 pub(crate) use logfmt::as_json as logfmt_as_json;
@@ -18,11 +18,11 @@ use crate::limits::RECORD_BYTES_MAX;
 use crate::mapping::Mapping;
 use crate::{ImportError, Item, RecordError, RecordNote, Sink, assembly, attributes, ndjson_file};
 
-/// The attribute that keeps an id that is no legal one.
+/// The attribute for an id that is not valid.
 const RECORD_ID: &str = "record_id";
 const RECORD: Part = Part { what: "a record", bytes_max: RECORD_BYTES_MAX };
 
-/// Reads the items of an array, which may be inside of an object, or the objects that stand one after the other.
+/// Reads the items of an array, possibly within an object, or consecutive objects.
 pub(crate) fn read(mapping: &Mapping, input: &mut dyn Read, sink: Sink<'_>) -> Result<(), ImportError> {
     let mut number = 0;
     json_stream::values_at(RECORD, mapping.records(), input, &mut |text, _| {
@@ -31,7 +31,7 @@ pub(crate) fn read(mapping: &Mapping, input: &mut dyn Read, sink: Sink<'_>) -> R
     })
 }
 
-/// Reads an object a line.
+/// Reads one object per line.
 pub(crate) fn read_lines(mapping: &Mapping, input: &mut dyn Read, sink: Sink<'_>) -> Result<(), ImportError> {
     ndjson_file::read_by(input, sink, &|line| draft(mapping, text_of(line)?))
 }
@@ -50,7 +50,7 @@ fn text_of(line: &[u8]) -> Result<&str, RecordError> {
 fn draft(mapping: &Mapping, text: &str) -> Result<(EventDraft, Vec<RecordNote>), RecordError> {
     let malformed = |detail: String| RecordError::whole(RecordError::MALFORMED_JSON, detail);
     if !text.trim_start().starts_with('{') {
-        // Whatever else it is, it is told as JSON first.
+        // Errors in the JSON itself are reported first.
         let value = serde_json::from_str::<serde::de::IgnoredAny>(text);
         return Err(value.map_or_else(
             |error| malformed(crate::plain_words::no_json(&error)),

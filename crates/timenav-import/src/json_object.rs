@@ -1,4 +1,4 @@
-//! Taking the members of a JSON object one by one; what is left becomes attributes.
+//! Consuming the members of a JSON object; the rest becomes attributes.
 
 use serde_json::{Map, Value};
 use timenav_core::event::EventDraft;
@@ -10,13 +10,13 @@ use crate::item::RecordError;
 use crate::limits::RECORD_BYTES_MAX;
 use crate::long_integers;
 
-/// The members of one object that were not taken yet. A member that is `null` is as good as absent.
+/// The remaining members of an object. A `null` member counts as absent.
 pub(crate) struct Members {
     map: Map<String, Value>,
 }
 
 impl Members {
-    /// Reads a record, which `what` names for errors: `a span`.
+    /// Parses a record. `what` describes it in errors: `a span`.
     pub(crate) fn parse(text: &str, what: &str) -> Result<Self, RecordError> {
         if text.len() > RECORD_BYTES_MAX {
             let detail = format!("{what} has at most {RECORD_BYTES_MAX} bytes");
@@ -35,7 +35,6 @@ impl Members {
         Self { map }
     }
 
-    /// Takes a text.
     pub(crate) fn text(&mut self, name: &str) -> Result<Option<String>, RecordError> {
         match self.map.remove(name) {
             None => Ok(None),
@@ -44,13 +43,13 @@ impl Members {
         }
     }
 
-    /// Takes a text that is not empty.
+    /// Takes a text that must not be empty.
     pub(crate) fn required_text(&mut self, name: &str, what: &str) -> Result<String, RecordError> {
         let given = self.text(name)?.filter(|text| !text.is_empty());
         given.ok_or_else(|| RecordError::of(RecordError::MISSING, name, format!("{what} needs a `{name}`")))
     }
 
-    /// Takes a whole number, 0 or more, written as a number or as its digits.
+    /// Takes a whole number of at least 0, written as a number or a string of digits.
     pub(crate) fn count(&mut self, name: &str) -> Result<Option<u64>, RecordError> {
         let Some(value) = self.map.remove(name) else { return Ok(None) };
         let count = match &value {
@@ -64,7 +63,6 @@ impl Members {
         count.map(Some).ok_or_else(invalid)
     }
 
-    /// Takes a list.
     pub(crate) fn list(&mut self, name: &str) -> Result<Vec<Value>, RecordError> {
         match self.map.remove(name) {
             None => Ok(Vec::new()),
@@ -73,7 +71,6 @@ impl Members {
         }
     }
 
-    /// Takes an object.
     pub(crate) fn object(&mut self, name: &str) -> Result<Option<Self>, RecordError> {
         match self.map.remove(name) {
             None => Ok(None),
@@ -82,17 +79,16 @@ impl Members {
         }
     }
 
-    /// Takes a member, whatever it is.
     pub(crate) fn take(&mut self, name: &str) -> Option<Value> {
         self.map.remove(name)
     }
 
-    /// Returns a member that stays.
+    /// Returns a member without taking it.
     pub(crate) fn get(&self, name: &str) -> Option<&Value> {
         self.map.get(name)
     }
 
-    /// Puts a member there, unless it is `null` or holds nothing.
+    /// Adds a member, unless it is `null` or empty.
     pub(crate) fn put(&mut self, name: &str, value: Value) {
         let is_empty = match &value {
             Value::Null => true,
@@ -105,13 +101,12 @@ impl Members {
         }
     }
 
-    /// Returns the names of the members.
     pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
         self.map.keys().map(String::as_str)
     }
 
-    /// Returns what was not taken as attributes. An integer that no double is equal to becomes the
-    /// text of its digits.
+    /// Returns the remaining members as attributes. An integer that is not representable as a double becomes a string
+    /// of its digits.
     pub(crate) fn into_attributes(self) -> Result<Option<String>, RecordError> {
         if self.map.is_empty() {
             return Ok(None);
@@ -125,14 +120,14 @@ impl Members {
     }
 }
 
-/// Makes a text the name of the event, or its description if it is too long for a name.
+/// Sets a text as the name of the event, or as its description if it is too long for a name.
 pub(crate) fn entitle(draft: &mut EventDraft, text: String) {
     if (1..=EVENT_NAME_BYTES_MAX).contains(&text.len()) {
         draft.name = Some(text);
     } else if text.len() <= DESCRIPTION_BYTES_MAX {
         draft.description = text;
     } else {
-        // Refused when the limits are checked, with the limit told.
+        // The check of limits will reject it.
         draft.name = Some(text);
     }
 }

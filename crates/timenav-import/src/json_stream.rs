@@ -1,4 +1,4 @@
-//! JSON of any length, a value at a time.
+//! Streaming of JSON values from documents of any length.
 
 use std::fmt;
 use std::io::{BufRead, BufReader, Read};
@@ -14,19 +14,18 @@ use crate::item::clipped;
 use crate::limits::BUFFER_BYTES;
 use crate::meter::Meter;
 
-/// Takes a value that was read, and the line on which it ends. `Break` ends the reading.
+/// Called with each value, and the line on which it ends. `Break` stops reading.
 pub(crate) type Each<'a> = &'a mut dyn FnMut(&str, u64) -> Result<ControlFlow<()>, ImportError>;
 
-/// What is read, for errors.
+/// The unit that is read, for errors.
 #[derive(Clone, Copy)]
 pub(crate) struct Part {
-    /// `a trace document`.
+    /// For example `a trace document`.
     pub(crate) what: &'static str,
-    /// How long it may be.
     pub(crate) bytes_max: usize,
 }
 
-/// Reads the values that stand one after the other: one document, or one a line.
+/// Reads consecutive values: a single document, or one per line.
 pub(crate) fn documents(part: Part, input: &mut dyn Read, each: Each<'_>) -> Result<(), ImportError> {
     let meter = Meter::new(part.bytes_max);
     let mut stream = serde_json::Deserializer::from_reader(meter.input(input)).into_iter::<Box<RawValue>>();
@@ -50,8 +49,7 @@ pub(crate) fn documents(part: Part, input: &mut dyn Read, each: Each<'_>) -> Res
     }
 }
 
-/// Reads the values of an array one by one, or, where there is no array, those that stand one after
-/// the other.
+/// Reads the values of an array, or consecutive values if there is no array.
 pub(crate) fn values(part: Part, input: &mut dyn Read, each: Each<'_>) -> Result<(), ImportError> {
     let mut input = BufReader::with_capacity(BUFFER_BYTES, input);
     if first_byte(&mut input, part)? != Some(b'[') {
@@ -71,7 +69,7 @@ pub(crate) fn values(part: Part, input: &mut dyn Read, each: Each<'_>) -> Result
     }
 }
 
-/// Reads the values of the array at the end of a path, or as [`values`] does where there is no path.
+/// Reads the values of the array at a path, or as [`values`] without a path.
 pub(crate) fn values_at(
     part: Part,
     path: Option<&str>,
@@ -108,7 +106,7 @@ pub(crate) fn values_at(
     }
 }
 
-/// Looks for the array in an object.
+/// Finds the array in an object.
 struct Inside<'r, 'p, 'n>(&'r mut Progress<'p>, &'n [String]);
 
 impl<'de> DeserializeSeed<'de> for Inside<'_, '_, '_> {
@@ -147,7 +145,7 @@ impl<'de> Visitor<'de> for Inside<'_, '_, '_> {
     }
 }
 
-/// Returns the first byte that is no blank, which stays to be read.
+/// Returns the first byte that is not a blank, without consuming it.
 fn first_byte(input: &mut impl BufRead, part: Part) -> Result<Option<u8>, ImportError> {
     let mut blanks = 0;
     loop {
@@ -178,9 +176,9 @@ struct Progress<'p> {
     meter: &'p Meter,
     each: Each<'p>,
     count: u64,
-    /// Why the reading was ended from within.
+    /// Why reading was stopped by the callback.
     stopped: Option<Result<(), ImportError>>,
-    /// Whether the array was there.
+    /// Whether the array exists.
     is_found: bool,
 }
 
@@ -238,16 +236,16 @@ fn import_error(part: Part, error: serde_json::Error, records: u64, is_too_large
     }
 }
 
-/// Why a walk through the values of an array ended before its end.
+/// Why iterating over an array ended early.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Stopped {
-    /// No more is wanted.
+    /// The callback stopped it.
     Enough,
-    /// It is no array.
+    /// It is not an array.
     NoArray,
 }
 
-/// Hands over the values of an array that is in memory, and known to be JSON, one by one.
+/// Iterates over the values of an array in memory that is known to be valid JSON.
 pub(crate) fn array_values<'t>(
     text: &'t str,
     each: &mut dyn FnMut(&'t str) -> Result<(), Stopped>,

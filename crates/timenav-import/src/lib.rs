@@ -1,12 +1,12 @@
-//! The bytes of files in, drafts of events out.
+//! Converts files to event drafts, and events to files.
 //!
-//! [`read`] takes a file in one of several formats, hands every record of it to a sink, one at a
-//! time, and keeps no more in memory than it needs to understand it: one record, or one trace. A record that is wrong is handed over as a
-//! [`RecordError`] and the next one is read; an [`ImportError`] means that the file cannot be read
-//! on. `docs/import-export.md` tells the same to those who send files.
+//! [`read`] takes a file in one of several formats and hands its records to a sink, one at a time. It keeps no more in
+//! memory than it needs: one record, or one trace. An invalid record is handed over as a [`RecordError`], and reading
+//! continues; an [`ImportError`] means that the file cannot be read further. `docs/import-export.md` is the user
+//! documentation.
 //!
-//! This crate knows no clock, no network, no database and no async, and nothing of the input can
-//! make it panic, wait or grow: each buffer has a limit in [`limits`].
+//! This crate has no clock, no network, no database and no async. No input can make it panic, block or use unlimited
+//! memory: each buffer has a limit in [`limits`].
 
 mod format;
 mod item;
@@ -70,16 +70,16 @@ pub use unpacking::{Packing, unpacked};
 use std::io::Read;
 use std::ops::ControlFlow;
 
-/// Takes the records of a file as they are read. `Break` ends the reading without an error.
+/// Receives the records of a file. `Break` stops reading without an error.
 pub(crate) type Sink<'a> = &'a mut dyn FnMut(Item) -> ControlFlow<()>;
 
-/// Reads a file and hands each of its records to `sink`, in the order of the file.
+/// Reads a file and hands its records to `sink`, in file order.
 ///
-/// Every draft has passed [`timenav_core::event::EventDraft::check`] and has an id: its own, or
-/// that of its content ([`content_id()`]), so that reading a file twice gives the same ids.
+/// Every draft has passed [`timenav_core::event::EventDraft::check`] and has an id: its own, or a content id
+/// ([`content_id()`]), so that reading a file twice gives the same ids.
 ///
 /// # Errors
-/// The file cannot be read on. The records before that point have been handed over.
+/// The file cannot be read further. Earlier records have been handed over.
 pub fn read(
     format: Format,
     mapping: &Mapping,

@@ -1,5 +1,5 @@
-//! Integers of which a reader of JSON makes doubles: those that do not fit in 64 bits, and those written with a fraction
-//! of zero. Whoever asks later no longer knows that digits are lost, so they are looked for in the text.
+//! Detects integers that a JSON parser converts to doubles: those that exceed 64 bits, and those written with a
+//! fraction of zero. After parsing, lost digits are not noticeable, so the text is searched.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -12,14 +12,14 @@ const DIGITS_MIN: usize = 19;
 /// The fewest digits that need more than the 53 bits of a double.
 const DIGITS_OF_DOUBLE_MIN: usize = 16;
 
-/// How deep is looked: as deep as values are parsed elsewhere. What is deeper is refused there.
+/// Maximum search depth, as in other parsing. Deeper values are rejected there.
 const DEPTH_MAX: usize = 128;
 
-/// Returns the path of the first integer in a JSON text that is read as a double and that no double is equal to, and its
-/// digits.
+/// Returns the path and the digits of the first integer in a JSON text that is parsed as a double and not representable
+/// as one.
 #[must_use]
 pub fn lost_integer(json: &[u8]) -> Option<(String, String)> {
-    // Nearly no text has one, so most are looked through once.
+    // Almost no text has one, so most are searched only once.
     ranges(json).next()?;
     let raw: &RawValue = serde_json::from_slice(json).ok()?;
     let mut path = Vec::new();
@@ -28,14 +28,14 @@ pub fn lost_integer(json: &[u8]) -> Option<(String, String)> {
     Some((path.join("/"), digits))
 }
 
-/// Returns what is to be said of such an integer, and of any other that canonical JSON would change.
+/// Returns the error text for such an integer, and for any other that canonical JSON would change.
 #[must_use]
 pub fn lost_integer_detail(digits: &str) -> String {
     let digits = crate::item::clipped(digits.to_owned());
     format!("{digits} has no exact form as a JSON number (RFC 8785); write it as a string")
 }
 
-/// Returns the text with such integers as strings of their digits.
+/// Returns the text with such integers replaced by strings of their digits.
 pub(crate) fn quoted(json: &str) -> Cow<'_, str> {
     let mut quoted = String::new();
     let mut copied = 0;
@@ -50,7 +50,7 @@ pub(crate) fn quoted(json: &str) -> Cow<'_, str> {
     quoted.into()
 }
 
-/// Finds the first one, at most so deep. The path comes with its last name first.
+/// Finds the first one, up to a depth. The path is built from its last name.
 fn find(raw: &RawValue, path: &mut Vec<String>, depth: usize) -> Option<String> {
     let text = raw.get();
     ranges(text.as_bytes()).next()?;
@@ -76,7 +76,7 @@ fn find(raw: &RawValue, path: &mut Vec<String>, depth: usize) -> Option<String> 
     }
 }
 
-/// Returns where they stand.
+/// Returns their positions.
 fn ranges(json: &[u8]) -> impl Iterator<Item = Range<usize>> {
     let mut at = 0;
     std::iter::from_fn(move || {
@@ -98,7 +98,7 @@ fn ranges(json: &[u8]) -> impl Iterator<Item = Range<usize>> {
     })
 }
 
-/// Returns where a string ends that starts there.
+/// Returns the end of a string that starts at a position.
 fn end_of_string(json: &[u8], start: usize) -> usize {
     let mut at = start + 1;
     while let Some(byte) = json.get(at) {
@@ -119,7 +119,7 @@ fn is_lost(number: &[u8]) -> bool {
     let (integer, fraction) = text.split_once('.').map_or((text, None), |(integer, rest)| (integer, Some(rest)));
     let digits = integer.strip_prefix('-').unwrap_or(integer);
     let digits_min = if fraction.is_some() { DIGITS_OF_DOUBLE_MIN } else { DIGITS_MIN };
-    // A number that begins with 0 is no JSON, which others tell.
+    // A number with a leading 0 is not JSON, which is reported elsewhere.
     if digits.len() < digits_min || digits.starts_with('0') || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
         return false;
     }
@@ -127,7 +127,7 @@ fn is_lost(number: &[u8]) -> bool {
         Some(fraction) => fraction.bytes().all(|byte| byte == b'0'),
         None => integer.parse::<i64>().is_err() && integer.parse::<u64>().is_err(),
     };
-    // A double is written here with all its digits and no exponent.
+    // A double is formatted here with all its digits and no exponent.
     is_read_as_double && integer.parse::<f64>().is_ok_and(|double| double.to_string() != integer)
 }
 

@@ -1,4 +1,4 @@
-//! The event in a feature.
+//! Conversion of a feature to an event.
 
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -15,12 +15,12 @@ use crate::json_fields::{Fields, Kind, Properties, Scalar};
 use crate::mapping::Mapping;
 use crate::{RecordError, RecordNote};
 
-/// The attribute that keeps the third coordinate of a point.
+/// The attribute for the third coordinate of a point.
 const ALTITUDE: &str = "coordinates_z";
-/// The attribute that keeps the `id` of a feature whose event has another.
+/// The attribute for the `id` of a feature whose event has another id.
 const FEATURE_ID: &str = "feature_id";
 
-/// The members of a feature that are read.
+/// The members of a feature that are used.
 #[derive(Default, Deserialize)]
 pub(super) struct Feature<'a> {
     #[serde(borrow, rename = "type")]
@@ -38,7 +38,7 @@ pub(super) struct Feature<'a> {
 /// Returns the event of a feature in a collection.
 pub(super) fn draft(mapping: &Mapping, text: &RawValue) -> Result<(EventDraft, Vec<RecordNote>), RecordError> {
     let invalid = |field: &str| RecordError::invalid(field, "a feature must be an object with `\"type\": \"Feature\"`");
-    // A struct could be read from an array too, by the order of its fields.
+    // A struct would also be accepted as an array of its fields.
     if !text.get().starts_with('{') {
         return Err(RecordError { field: None, ..invalid("") });
     }
@@ -52,7 +52,7 @@ pub(super) fn draft(mapping: &Mapping, text: &RawValue) -> Result<(EventDraft, V
 }
 
 impl Feature<'_> {
-    /// Returns the event of the feature, and what is to be told of it.
+    /// Returns the event of the feature, and notes on it.
     pub(super) fn draft(&self, mapping: &Mapping) -> Result<(EventDraft, Vec<RecordNote>), RecordError> {
         let feature_id = self.id_text()?;
         let properties = Properties::new(self.properties)?;
@@ -78,7 +78,7 @@ impl Feature<'_> {
         Ok((assembly::finish(draft)?, notes))
     }
 
-    /// Says where the feature is, by its geometry.
+    /// Sets the place from the geometry.
     fn place(
         &self,
         fields: &Fields<'_>,
@@ -87,7 +87,7 @@ impl Feature<'_> {
     ) -> Result<(), RecordError> {
         if let Some(geometry) = self.geometry {
             let place = geometry::place(geometry, self.bbox)?;
-            // What is mapped is where the feature is only if its geometry does not say so (RFC 7946 §3.2).
+            // Mapped coordinates apply only if there is no geometry (RFC 7946 §3.2).
             draft.geo = place.geo.or(draft.geo);
             if let Some(altitude) = place.altitude {
                 attributes.entry(ALTITUDE).or_insert(Value::from(altitude));
@@ -96,7 +96,7 @@ impl Feature<'_> {
         match (&mut draft.geo, fields.radius_m()) {
             (_, None) => {}
             (Some(geo), Some(radius_m)) if geo.radius_m.is_none() => geo.radius_m = Some(radius_m),
-            // There is no point that it could be around.
+            // There is no point for the radius.
             (Some(_) | None, Some(radius_m)) => {
                 attributes.entry(Field::RadiusM.as_str()).or_insert(Value::from(radius_m));
             }
@@ -119,7 +119,7 @@ impl Feature<'_> {
     }
 }
 
-/// Returns the id of that name, or one that stands for it where it is not a legal id.
+/// Returns the name as an id if it is valid, or else a derived id.
 fn event_id_of(name: &str) -> EventId {
     EventId::new(name).unwrap_or_else(|_| id_of_name(name))
 }

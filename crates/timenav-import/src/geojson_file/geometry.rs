@@ -1,4 +1,4 @@
-//! The place of a feature: a point, or a circle around all there is.
+//! The place of a feature: a point, or a circle around the geometry.
 
 use std::fmt;
 
@@ -12,17 +12,17 @@ use crate::RecordError;
 use crate::event_record::without_position;
 use crate::limits::GEOMETRY_DEPTH_MAX;
 
-/// Where a feature is.
+/// The place of a feature.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Place {
-    /// The point; or the middle of the box around the geometry, and a radius that covers the box.
-    /// None if the geometry has no positions.
+    /// The point, or the center of the geometry's bounding box with a radius that covers it. `None` if the geometry has
+    /// no positions.
     pub(super) geo: Option<Geo>,
     /// The third coordinate of a point.
     pub(super) altitude: Option<f64>,
 }
 
-/// Returns where the geometry is. `bbox` is the box of its feature, if that has one.
+/// Returns the place of a geometry. `bbox` is the bounding box of its feature, if it has one.
 pub(super) fn place(geometry: &RawValue, bbox: Option<&RawValue>) -> Result<Place, RecordError> {
     let mut extent = Extent { crosses: crosses(bbox), ..Extent::default() };
     let kind = extent.add_geometry(geometry, GEOMETRY_DEPTH_MAX)?;
@@ -77,7 +77,7 @@ struct Geometry<'a> {
     bbox: Option<&'a RawValue>,
 }
 
-/// Returns whether a box says that it crosses the antimeridian: its west is greater than its east (RFC 7946 §5.2).
+/// Returns whether a bounding box crosses the antimeridian: its west is greater than its east (RFC 7946 §5.2).
 fn crosses(bbox: Option<&RawValue>) -> bool {
     let edges = bbox.and_then(|bbox| serde_json::from_str::<Vec<f64>>(bbox.get()).ok());
     edges.is_some_and(|edges| match edges[..] {
@@ -86,27 +86,26 @@ fn crosses(bbox: Option<&RawValue>) -> bool {
     })
 }
 
-/// The box around positions.
+/// The bounding box of positions.
 ///
-/// A geometry across the antimeridian comes in parts that are cut there (RFC 7946 §3.1.9), so the
-/// parts lie at both ends of the numbers and close together. Longitudes of whole parts are
-/// therefore kept twice, from −180 to 180 and from 0 to 360; the narrower box counts. A geometry that is not cut may say by
-/// a `bbox` that it crosses.
+/// A geometry that crosses the antimeridian is cut there into parts (RFC 7946 §3.1.9), which are close together but at
+/// both ends of the number range. Longitudes of whole parts are therefore tracked twice, from −180 to 180 and from 0 to
+/// 360, and the narrower box is used. For a geometry that is not cut, a `bbox` may state that it crosses.
 #[derive(Default)]
 struct Extent {
     lat: Interval,
     lon: Interval,
     lon_eastward: Interval,
-    /// The longitudes of the part that is being read: a point, a line or a ring.
+    /// The longitudes of the current part: a point, a line or a ring.
     part_lon: Interval,
-    /// The longitudes of all positions from 0 to 360.
+    /// The longitudes of all positions, from 0 to 360.
     positions_eastward: Interval,
-    /// Whether a `bbox` says that lines cross the antimeridian. Then only `positions_eastward` counts.
+    /// Whether a `bbox` states that lines cross the antimeridian. If so, only `positions_eastward` is used.
     crosses: bool,
     altitude: Option<f64>,
 }
 
-/// The numbers from the least to the greatest, none at first.
+/// A range of numbers, initially empty.
 #[derive(Clone, Copy)]
 struct Interval {
     min: f64,
@@ -193,7 +192,7 @@ impl Extent {
         self.lon.add(part.min);
         self.lon.add(part.max);
         let (west, east) = match (part.min < 0.0, part.max > 0.0) {
-            // It lies on both sides of 0, where the numbers from 0 to 360 end.
+            // The part is on both sides of 0, where the range from 0 to 360 wraps.
             (true, true) => (0.0, 360.0),
             (true, false) => (part.min + 360.0, part.max + 360.0),
             (false, _) => (part.min, part.max),
@@ -220,10 +219,10 @@ impl Extent {
     }
 }
 
-/// Returns the distance from the middle of a box to its farthest point, in whole metres.
+/// Returns the distance from the center of a box to its farthest point, in whole meters.
 fn radius_m(middle: Point, lat: Interval, half_width: f64) -> f64 {
-    // Distance grows with the difference of longitudes, so the farthest point is on a side. Up to
-    // a quarter of the way around it is one of the corners, beyond that it may lie between them.
+    // Distance increases with the difference of longitudes, so the farthest point is on a side. Up to a quarter of the
+    // circumference it is a corner, beyond that it may be between two corners.
     if half_width > 90.0 {
         return RADIUS_METRES_MAX;
     }
@@ -234,11 +233,11 @@ fn radius_m(middle: Point, lat: Interval, half_width: f64) -> f64 {
     farthest.ceil().min(RADIUS_METRES_MAX)
 }
 
-/// Reads positions inside that many lists.
+/// Parses positions at that nesting depth.
 struct Coordinates<'e> {
     extent: &'e mut Extent,
     lists_around_positions: u8,
-    /// Whether a line goes from each position to the next.
+    /// Whether consecutive positions are connected by lines.
     is_connected: bool,
 }
 
@@ -275,7 +274,7 @@ impl<'de> Visitor<'de> for Coordinates<'_> {
             }
             return Ok(());
         }
-        // Coordinates that are empty count as no geometry (RFC 7946 §3.1).
+        // Empty coordinates count as no geometry (RFC 7946 §3.1).
         let Some(lon) = items.next_element::<f64>()? else { return Ok(()) };
         let lat = items
             .next_element::<f64>()?
@@ -286,7 +285,7 @@ impl<'de> Visitor<'de> for Coordinates<'_> {
                  180 and -90 to 90"
             )));
         }
-        // Some catalogues write `null` for an altitude that they do not know.
+        // Some catalogs write `null` for an unknown altitude.
         extent.altitude = items.next_element::<Option<f64>>()?.flatten();
         while items.next_element::<IgnoredAny>()?.is_some() {}
         extent.add(lon, lat);

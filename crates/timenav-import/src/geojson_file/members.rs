@@ -1,4 +1,4 @@
-//! The members of the outermost object, which may come in any order.
+//! The members of the outermost object, in any order.
 
 use std::fmt;
 use std::ops::ControlFlow;
@@ -13,14 +13,14 @@ use crate::mapping::Mapping;
 use crate::meter::Meter;
 use crate::{Item, RecordError, RecordNote, Sink};
 
-/// How far the reading is.
+/// The state of the parser.
 pub(super) struct Progress<'p> {
     mapping: &'p Mapping,
     meter: &'p Meter,
     sink: Sink<'p>,
     features: u64,
     is_stopped: bool,
-    /// Whether a value has been read to its end, and nothing after it.
+    /// Whether a value was parsed completely, and nothing after it.
     is_ended: bool,
 }
 
@@ -30,17 +30,17 @@ impl<'p> Progress<'p> {
         Self { mapping, meter, sink, features: 0, is_stopped: false, is_ended: false }
     }
 
-    /// Returns how many features were handed over.
+    /// Returns the number of features handed over.
     pub(super) fn features(&self) -> u64 {
         self.features
     }
 
-    /// Returns whether the sink wants no more.
+    /// Returns whether the sink has stopped.
     pub(super) fn is_stopped(&self) -> bool {
         self.is_stopped
     }
 
-    /// Returns whether a value had ended where the reading stopped, and goes on behind it.
+    /// Returns whether parsing stopped after a complete value, and resets this.
     pub(super) fn take_ended(&mut self) -> bool {
         std::mem::take(&mut self.is_ended)
     }
@@ -57,7 +57,7 @@ impl<'p> Progress<'p> {
     }
 }
 
-/// Reads the outermost object.
+/// Parses the outermost object.
 pub(super) struct Members<'r, 'p>(pub(super) &'r mut Progress<'p>);
 
 impl<'de> DeserializeSeed<'de> for Members<'_, '_> {
@@ -71,7 +71,7 @@ impl<'de> DeserializeSeed<'de> for Members<'_, '_> {
     }
 }
 
-/// What the outermost object is, as far as its members have told.
+/// What is known about the outermost object from its members so far.
 #[derive(Default)]
 struct Outermost {
     kind: Option<String>,
@@ -137,7 +137,7 @@ impl<'de> Visitor<'de> for Members<'_, '_> {
     }
 }
 
-/// Reads the array of features, handing over each.
+/// Parses the array of features, handing over each.
 struct Features<'r, 'p>(&'r mut Progress<'p>);
 
 impl<'de> DeserializeSeed<'de> for Features<'_, '_> {

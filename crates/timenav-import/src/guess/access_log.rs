@@ -1,4 +1,4 @@
-//! Lines of a web server's access log: the common format, the combined one, and what servers add before and behind them.
+//! Web server access logs: the common and the combined format, with additional columns of some servers.
 
 use csv::{ReaderBuilder, StringRecord};
 use serde_json::{Map, Value, json};
@@ -7,24 +7,24 @@ use super::Settings;
 use crate::limits::GUESS_ROWS_MAX;
 use crate::time_format::TimeFormat;
 
-/// How they write the time, in two words.
+/// The time format, in two words.
 const TIME: &str = "[%d/%b/%Y:%H:%M:%S %z]";
-/// What a line says up to the time.
+/// The columns before the time.
 const BEFORE: [&str; 3] = ["host", "identity", "user"];
-/// What a line says from the time on: the common format has the first five, the combined one all.
+/// The columns from the time on: the common format has the first five, the combined one all.
 const FROM_TIME: [&str; 7] = ["at", "zone", "request", "status", "bytes", "referrer", "agent"];
 const COMMON: usize = 5;
-/// What stands for nothing.
+/// Placeholder for a missing value.
 const NOTHING: &str = "-";
 
-/// Returns what the mapping says, if these are lines of an access log.
+/// Returns the mapping settings if these are lines of an access log.
 pub(super) fn of(text: &str) -> Option<Settings> {
     let mut lines = ReaderBuilder::new();
     lines.has_headers(false).flexible(true).delimiter(b' ').escape(Some(b'\\'));
     let lines: Vec<StringRecord> =
         lines.from_reader(text.as_bytes()).records().take(GUESS_ROWS_MAX).filter_map(Result::ok).collect();
     let first = lines.first()?;
-    // Some servers say first which of their names was asked for.
+    // Some servers put the virtual host first.
     let at = (BEFORE.len()..=BEFORE.len() + 1).find(|at| is_time(first, *at))?;
     let width = first.len();
     let is_alike = |line: &&StringRecord| line.len() == width && is_time(line, at);
@@ -53,7 +53,7 @@ pub(super) fn of(text: &str) -> Option<Settings> {
     Some(settings)
 }
 
-/// Returns whether the cell at a place and the one behind it are the time.
+/// Returns whether a cell and the next one are the time.
 fn is_time(line: &StringRecord, at: usize) -> bool {
     let (Some(at), Some(zone)) = (line.get(at), line.get(at + 1)) else { return false };
     let format = TimeFormat::parse(TIME);

@@ -1,4 +1,4 @@
-//! Logs that name their columns in a comment: the extended format of W3C, and Zeek's.
+//! Logs with column names in a comment: the W3C extended format, and Zeek logs.
 
 use csv::ReaderBuilder;
 use serde_json::Value;
@@ -7,9 +7,9 @@ use super::markers::Markers;
 use super::{Column, Settings};
 use crate::limits::GUESS_ROWS_MAX;
 
-/// How the line begins that names the columns.
+/// The start of the line with the column names.
 const NAMES: &str = "#fields";
-/// Returns the columns, and what the mapping has to say of how the log is written.
+/// Returns the columns, and the mapping settings for the log.
 pub(super) fn columns(text: &str) -> Option<(Vec<Column>, Settings)> {
     let comments = text.lines().take_while(|line| line.starts_with('#'));
     let names = comments.filter(|line| line.get(..NAMES.len()).is_some_and(|start| start.eq_ignore_ascii_case(NAMES)));

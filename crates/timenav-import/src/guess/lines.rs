@@ -1,4 +1,4 @@
-//! Lines of a log: a time, often at their start, and a text.
+//! Log lines: a time, often at the start, and a text.
 
 use std::sync::LazyLock;
 
@@ -11,7 +11,7 @@ use super::roles::LocalZone;
 use super::{Column, Settings};
 use crate::limits::GUESS_ROWS_MAX;
 
-/// How programs write times, the most telling form first. Their width may differ from line to line.
+/// Common time formats, most specific first. Their width may vary between lines.
 const TIMES: [&str; 8] = [
     r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d(?:[.,]\d{1,9})?)?(?: ?(?:Z|UTC|GMT|[+-]\d\d:?\d\d))?",
     r"\d{4}[/.]\d\d[/.]\d\d[ T]\d\d:\d\d(?::\d\d(?:[.,]\d{1,9})?)?(?: ?(?:Z|UTC|[+-]\d\d:?\d\d))?",
@@ -22,9 +22,9 @@ const TIMES: [&str; 8] = [
     r"\d{1,2}[./-]\d{1,2}[./-](?:\d{4}|\d\d),? \d{1,2}:\d\d(?::\d\d(?:[.,]\d{1,9})?)?(?: ?[AaPp][Mm])?",
     r"\d{8}[ T]\d\d:\d\d:\d\d(?:[.,]\d{1,9})?",
 ];
-/// Numbers of time since 1970, at the start of a line: elsewhere they may be anything.
+/// Unix times at the start of a line. Elsewhere such numbers may be anything.
 const COUNTS: [&str; 2] = [r"1\d{12}", r"1\d{9}(?:\.\d{1,9})?"];
-/// Times without a year: how they look, how the mapping reads them behind one, and what is before them.
+/// Times without a year: their pattern, their mapping format after a year, and a pattern before them.
 const WITHOUT_YEAR: [(&str, &str, &str); 3] = [
     // RFC 3164, section 4.1.2.
     (r"[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d(?:\.\d{1,6})?", "MMM D HH:mm:ss", ""),
@@ -32,15 +32,15 @@ const WITHOUT_YEAR: [(&str, &str, &str); 3] = [
     (r"\d\d-\d\d \d\d:\d\d:\d\d\.\d{1,6}", "MM-DD HH:mm:ss", ""),
 ];
 const LEAP_DAYS: [&str; 3] = ["Feb 29", "0229", "02-29"];
-/// What is taken for the year where lines say none: the second is the first one with a 29 February.
+/// The assumed year if lines have none: the second one is the first with a 29 February.
 const YEARS: [&str; 2] = ["1970", "1972"];
-/// What may be before the time: nothing, the priority of syslog, or anything that ends with a blank or a bracket.
+/// Patterns before the time: nothing, the priority of syslog, or anything that ends with a blank or a bracket.
 const BEFORE: [&str; 3] = ["", r"<(?<priority>\d{1,3})>", r"(?<before>.*?[\[(< ])"];
-/// What may be around the time and behind it.
+/// Pattern around and after the time.
 const BEHIND: &str = r"[\])>]?:?(?:\s+-(?:\s|$))?\s*(?<text>.*)$";
-/// What is between the columns of a table. A line in which it stands beside the time is a row.
+/// Column separators. A line with one next to the time is a table row.
 const DELIMITERS: [u8; 4] = [b',', b';', b'\t', b'|'];
-/// Names of offsets that lines have behind their times: the zone whose clocks show it, and its offset in hours.
+/// Abbreviations after times: the zone in which they are used, and its offset in hours.
 const OFFSETS: [(&str, &str, i64); 17] = [
     ("CET", "Europe/Berlin", 1),
     ("CEST", "Europe/Berlin", 2),
@@ -62,24 +62,24 @@ const OFFSETS: [(&str, &str, i64); 17] = [
 ];
 const HOUR_MICROS: i64 = 3_600_000_000;
 
-/// Lines that have a time, most of them at the same place.
+/// Lines with a time, most of them at the same position.
 pub(super) struct Lines {
     pub(super) columns: Vec<Column>,
     pub(super) settings: Settings,
-    /// What the mapping says of times without a year, with the text behind them, and which year is taken.
+    /// For times without a year: the assumed year, and the settings for the rest of the line.
     pub(super) without_year: Option<(&'static str, Settings)>,
-    /// The zone of the times, where lines name it.
+    /// The time zone, if lines name it.
     pub(super) zone: Option<LocalZone>,
 }
 
-/// A form of lines.
+/// The form of lines.
 struct Form {
-    /// The pattern of a mapping.
+    /// The pattern of the mapping.
     pattern: String,
     regex: Regex,
-    /// How the time is read behind a year, if it has none.
+    /// The time format after a year, if it has none itself.
     without_year: Option<&'static str>,
-    /// Which of [`BEFORE`] it has.
+    /// The index in [`BEFORE`].
     before: usize,
 }
 
@@ -98,8 +98,8 @@ static FORMS: LazyLock<Vec<Form>> = LazyLock::new(|| {
     forms.collect()
 });
 
-/// Returns what the lines are, if they have a time. The first line of a table names its columns instead. What programs
-/// write below a line, such as where they failed, has none.
+/// Returns the form of the lines if they have a time. The first line may be a table header instead. Continuation lines,
+/// such as stack traces, have no time.
 pub(super) fn of(text: &str) -> Option<Lines> {
     let lines: Vec<&str> = text.lines().filter(|line| !line.trim().is_empty()).take(GUESS_ROWS_MAX).collect();
     let first = lines.first()?;
@@ -108,10 +108,10 @@ pub(super) fn of(text: &str) -> Option<Lines> {
         let count = found.len();
         let has_first = form.captures(first).is_some();
         let texts = found.iter().filter(|found| found.name("text").is_some_and(|text| !text.is_empty())).count();
-        // A line above the first one, which names no columns.
+        // A line before the first one, without column names.
         let has_banner = !first.bytes().any(|byte| DELIMITERS.contains(&byte)) && texts * 2 >= lines.len();
         match form.before {
-            // What stands below a line may be longer than the line.
+            // Continuation lines may outnumber the others.
             0 | 1 => (has_first && count * 10 >= lines.len()) || (has_banner && count > 1),
             _ => has_first && count > 1 && count * 10 >= lines.len() * 9,
         }
@@ -137,7 +137,7 @@ pub(super) fn of(text: &str) -> Option<Lines> {
 }
 
 impl Form {
-    /// Returns what a line has, unless it is a row of a table.
+    /// Returns the parts of a line, unless it is a row of a table.
     fn captures<'l>(&self, line: &'l str) -> Option<Captures<'l>> {
         let found = self.regex.captures(line.as_bytes())?;
         let time = found.name("time")?;
@@ -145,12 +145,12 @@ impl Form {
         let before = line[..time.start()].trim_ascii_end().last();
         let behind = line.get(time.end());
         let is_row = [before, behind].into_iter().flatten().any(|byte| DELIMITERS.contains(byte));
-        // Digits that go on are another number.
+        // If more digits follow, it is another number.
         (!is_row && behind.is_none_or(|byte| !byte.is_ascii_alphanumeric())).then_some(found)
     }
 }
 
-/// Returns the zone in which the times are, where nearly all lines name its offset behind them, and clocks show it then.
+/// Returns the zone of the times, if almost all lines name its offset, and it applies at these times.
 fn zone_of(times: &[String], texts: &[String]) -> Option<LocalZone> {
     let mut found: Option<LocalZone> = None;
     let mut count = 0;

@@ -1,16 +1,16 @@
-//! Numbers that stand for nothing: what archives write where nothing was measured.
+//! Numbers that mean "missing", as written by archives.
 
-/// Such numbers. No other is taken for one, since it may be a value.
+/// Only these are recognized, because others may be values.
 const MARKERS: [f64; 3] = [-99.0, -999.0, -9999.0];
-/// How many times as large as all values a marker is where these may be below 0.
+/// How many times larger than all values a marker must be if these may be negative.
 const FAR: f64 = 10.0;
 
-/// What a column of numbers has in it.
+/// Statistics of a column of numbers.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Markers {
-    /// How many texts are each of the markers, and how the first of them is written.
+    /// How often each marker occurs, and how its first occurrence is written.
     found: [Option<(String, usize)>; MARKERS.len()],
-    /// How many are other numbers, how many are no numbers, and how far the others go.
+    /// The number of other numbers, the number of other texts, and the range of the numbers.
     numbers: usize,
     others: usize,
     least: f64,
@@ -18,7 +18,7 @@ pub(super) struct Markers {
 }
 
 impl Markers {
-    /// Looks at a text of the column.
+    /// Adds a text of the column.
     pub(super) fn note(&mut self, text: &str) {
         let text = text.trim();
         let number = text.parse::<f64>().ok().filter(|number| number.is_finite());
@@ -35,7 +35,7 @@ impl Markers {
         self.largest = self.largest.max(number.abs());
     }
 
-    /// Returns the texts that stand for nothing, each with how often it is there: what no value of the column is near.
+    /// Returns the texts that mean "missing" with their number of occurrences. No value of the column is near them.
     pub(super) fn found(&self) -> impl Iterator<Item = (&str, usize)> {
         let is_numeric = self.numbers > 0 && self.others * 10 <= self.numbers;
         let found = self.found.iter().zip(MARKERS).filter_map(|(found, marker)| Some((found.as_ref()?, marker)));

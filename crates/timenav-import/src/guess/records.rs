@@ -1,4 +1,4 @@
-//! The members of records in JSON.
+//! The members of JSON records.
 
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
@@ -13,12 +13,12 @@ use crate::json_file::logfmt_as_json;
 use crate::json_stream::{self, Part};
 use crate::limits::{GUESS_ROWS_MAX, RECORD_BYTES_MAX};
 
-/// How deep objects are looked into for a list of records, and for members.
+/// How deep objects are searched for a list of records, and for members.
 const DEPTH_MAX: usize = 3;
-/// Longest text of a member that is looked at, in bytes.
+/// Longest member text that is examined, in bytes.
 const TEXT_BYTES_MAX: usize = 512;
 
-/// Returns the members of the records by their paths, where the records are, and what else is known of them.
+/// Returns the members of the records by path, the settings for the list of records, and other facts.
 pub(super) fn columns(format: Format, text: &str) -> (Vec<Column>, Settings, Shape) {
     let mut settings = Settings::new();
     let mut shape = Shape { is_of_records: true, ..Shape::default() };
@@ -43,7 +43,7 @@ pub(super) fn columns(format: Format, text: &str) -> (Vec<Column>, Settings, Sha
         && records.is_empty()
         && let Some(path) = list_in_start(text)
     {
-        // The document goes on behind what was looked at.
+        // The document continues after the examined part.
         records = values(text, Some(&path));
         settings.push(("records", Value::from(path)));
     }
@@ -68,12 +68,12 @@ pub(super) fn columns(format: Format, text: &str) -> (Vec<Column>, Settings, Sha
     (members.into_iter().map(column).collect(), settings, shape)
 }
 
-/// Returns whether there is a feature in a text.
+/// Returns whether a text contains a feature.
 pub(super) fn has_features(text: &str) -> bool {
     features(text).iter().any(|feature| feature.get("type").and_then(Value::as_str) == Some("Feature"))
 }
 
-/// Returns the features of a collection, or those that stand one after the other.
+/// Returns the features of a collection, or consecutive ones.
 fn features(text: &str) -> Vec<Map<String, Value>> {
     let features = values(text, Some("features"));
     if features.is_empty() { values(&text.replace('\u{1E}', " "), None) } else { features }
@@ -90,7 +90,7 @@ fn of_lines(text: &str, read: impl Fn(&str) -> Option<Map<String, Value>>) -> Ve
     text.lines().filter_map(read).take(GUESS_ROWS_MAX).collect()
 }
 
-/// Returns the records of a document as far as it goes.
+/// Returns the records of a possibly truncated document.
 fn values(text: &str, path: Option<&str>) -> Vec<Map<String, Value>> {
     let part = Part { what: "a record", bytes_max: RECORD_BYTES_MAX };
     let mut records = Vec::new();
@@ -101,7 +101,7 @@ fn values(text: &str, path: Option<&str>) -> Vec<Map<String, Value>> {
     records
 }
 
-/// Returns the path of the longest list of objects inside of an object, the outermost one.
+/// Returns the path of the longest list of objects within an object, preferring outer ones.
 fn list_in(object: &Map<String, Value>, depth: usize) -> Option<String> {
     let length = |value: &Value| {
         let items = value.as_array().filter(|items| items.first().is_some_and(Value::is_object));
@@ -115,16 +115,16 @@ fn list_in(object: &Map<String, Value>, depth: usize) -> Option<String> {
     inner.find_map(|(name, inner)| Some(format!("{name}.{}", list_in(inner, depth - 1)?)))
 }
 
-/// Returns the path of a list that begins in what was looked at, and does not end there: the first name before `[{`.
+/// Returns the path of a list that starts in the examined part but does not end there: the first name before `[{`.
 fn list_in_start(text: &str) -> Option<String> {
     let (before, _) = text.split_once('[')?;
     let name = before.trim_end().strip_suffix(':')?.trim_end().strip_suffix('"')?;
     let (_, name) = name.rsplit_once('"')?;
-    // Only that of the outermost object is known by its name alone.
+    // Only in the outermost object is the name the complete path.
     (before.matches('{').count() == before.matches('}').count() + 1).then(|| name.to_owned())
 }
 
-/// Collects the texts of an object and of those in it, by their paths, and the coordinates of points. Other lists of two
+/// Collects the texts of an object and its inner objects by path, and the coordinates of points. Other lists of two
 /// numbers are only named.
 fn collect(
     object: &Map<String, Value>,

@@ -1,4 +1,4 @@
-//! Which column is likely to be which field.
+//! Assignment of columns to fields.
 
 mod names;
 mod places;
@@ -15,13 +15,13 @@ use names::{has_word, rest_of, words};
 
 pub(super) use times::{is_date, is_moment};
 
-/// Texts that stand for nothing in the files of many programs.
+/// Texts that many programs use for "missing".
 const NOTHING: [&str; 13] =
     ["na", "n/a", "n.a.", "null", "none", "nan", "-", "--", "?", "unknown", "missing", "nil", "(empty)"];
-/// Names that are ids as a whole.
+/// Names that as a whole mean an id.
 const IDS: [&str; 11] =
     ["eventid", "id", "_id", "uuid", "guid", "recordid", "eventuuid", "eventguid", "gbifid", "globalid", "insertid"];
-/// Words in the names of columns that name something else than the event.
+/// Words in column names that refer to something other than the event.
 const OF_OTHERS: [&str; 23] = [
     "file",
     "thread",
@@ -47,43 +47,43 @@ const OF_OTHERS: [&str; 23] = [
     "code",
     "key",
 ];
-/// A record with one of these is a line of a log, and a number in it called `id` says which kind of message it is.
+/// A record with one of these is a line of a log. A numeric `id` in it is a message type.
 const OF_LOGS: [&str; 6] = ["msg", "message", "level", "severity", "logger", "lvl"];
-/// What is told of a column that holds more than its name says.
+/// Column names of cities, and of the states or countries that qualify them.
 const CITIES: [&str; 5] = ["city", "town", "municipality", "locality", "place"];
 const STATES: [&str; 7] = ["state", "province", "county", "region", "country", "department", "st"];
 
-/// What is known of a file beside its columns.
+/// Facts about a file other than its columns.
 #[derive(Default)]
 pub(super) struct Shape {
-    /// Whether the columns are the members of records, whose names are paths.
+    /// Whether the columns are members of records, whose names are paths.
     pub(super) is_of_records: bool,
-    /// Whether nothing in the file names the columns.
+    /// Whether the file has no column names.
     pub(super) is_unnamed: bool,
-    /// How many features have a geometry, and how many there are. None if the records are no features.
+    /// The number of features with a geometry, and of all features. `None` if the records are not features.
     pub(super) geometries: Option<(usize, usize)>,
     /// Members that are lists of two numbers.
     pub(super) pairs: Vec<String>,
-    /// The zone of the times, where the file names it.
+    /// The time zone, if the file names it.
     pub(super) zone: Option<LocalZone>,
 }
 
-/// A zone that the times of a file name by one of its offsets.
+/// A time zone that the times of a file name by one of its offsets.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct LocalZone {
-    /// As they name it: `CEST`.
+    /// As written in the file: `CEST`.
     pub(super) said: String,
     pub(super) zone: &'static str,
 }
 
-/// What the columns are, as far as that can be seen.
+/// The detected roles of the columns.
 pub(super) struct Roles<'c> {
     columns: &'c [Column],
     shape: &'c Shape,
     taken: Vec<bool>,
-    /// Whether what is called an end may be the time.
+    /// Whether a column named like an end may be the time.
     is_lenient: bool,
-    /// Columns that would have been the time, if others were not.
+    /// Columns that would be the time without the chosen one.
     passed_over: Vec<usize>,
     members: Settings,
     missing: Map<String, Value>,
@@ -91,10 +91,10 @@ pub(super) struct Roles<'c> {
 }
 
 impl<'c> Roles<'c> {
-    /// Looks at the names and the texts of the columns.
+    /// Examines the names and the texts of the columns.
     ///
     /// # Errors
-    /// Nothing is known to be a time.
+    /// No time was found.
     pub(super) fn of(columns: &'c [Column], shape: &'c Shape) -> Result<Self, String> {
         let mut roles = Self {
             columns,
@@ -126,7 +126,7 @@ impl<'c> Roles<'c> {
         Ok(roles)
     }
 
-    /// Returns the words of the mapping and their values.
+    /// Returns the mapping settings.
     pub(super) fn members(&self) -> Settings {
         let mut members = self.members.clone();
         if !self.missing.is_empty() {
@@ -135,13 +135,13 @@ impl<'c> Roles<'c> {
         members
     }
 
-    /// Takes a column, and returns its name as a mapping writes it.
+    /// Takes a column, and returns its name in mapping syntax.
     fn take(&mut self, place: usize) -> String {
         self.taken[place] = true;
         named(&self.columns[place].name)
     }
 
-    /// Returns the texts of a column that stand for something.
+    /// Returns the texts of a column that are not missing.
     fn texts(&self, place: usize) -> impl Iterator<Item = &'c str> {
         let column = &self.columns[place];
         let missing: Vec<String> = self
@@ -159,7 +159,7 @@ impl<'c> Roles<'c> {
             .filter(move |text| !text.is_empty() && !missing.iter().any(|one| one == text))
     }
 
-    /// Returns whether nearly all texts of a column are such, and there is one.
+    /// Returns whether almost all texts of a column satisfy the predicate, and there is at least one.
     fn is(&self, place: usize, is: impl Fn(&str) -> bool) -> bool {
         let (mut count, mut right) = (0, 0);
         for text in self.texts(place) {
@@ -169,12 +169,12 @@ impl<'c> Roles<'c> {
         count > 0 && right * 10 >= count * 9
     }
 
-    /// Returns the places of the columns that are no field yet.
+    /// Returns the columns that have no role yet.
     fn free(&self) -> impl Iterator<Item = usize> {
         (0..self.columns.len()).filter(|place| !self.taken[*place])
     }
 
-    /// Returns the free column whose name is or has one of these words, the most telling first, and whose texts fit.
+    /// Returns the free column whose name is or contains one of these words, most specific first, and whose texts fit.
     fn find(&self, names: &[&str], fits: impl Fn(usize, &str) -> bool) -> Option<usize> {
         let whole = |place: &usize, name: &str| self.columns[*place].name.eq_ignore_ascii_case(name);
         let word = |place: &usize, name: &str| words(&self.columns[*place].name).any(|word| word == name);
@@ -185,7 +185,7 @@ impl<'c> Roles<'c> {
         by(&whole).or_else(|| by(&word))
     }
 
-    /// Remembers which texts of a column stand for nothing.
+    /// Records which texts of a column mean "missing".
     fn note_missing(&mut self, column: &Column) {
         let mut found: Vec<&str> = Vec::new();
         for text in &column.texts {
@@ -199,7 +199,7 @@ impl<'c> Roles<'c> {
         }
     }
 
-    /// Says which numbers stand for nothing in the columns that are no field: a year may be -99.
+    /// Sets the missing markers of columns that are not fields. In a time column -99 may be a year.
     fn markers(&mut self) {
         let free = self.columns.iter().zip(&self.taken).filter(|(_, is_taken)| !**is_taken);
         for (column, _) in free {
@@ -216,7 +216,7 @@ impl<'c> Roles<'c> {
         }
     }
 
-    /// Says that 0 stands for nothing in a column.
+    /// Sets 0 as missing in a column.
     fn zero_is_missing(&mut self, place: usize) {
         let texts = self.missing.entry(&self.columns[place].name).or_insert_with(|| json!([]));
         if let Value::Array(texts) = texts {
@@ -256,7 +256,7 @@ impl<'c> Roles<'c> {
 
     fn text(&mut self, field: &'static str, names: &[&str], fits: impl Fn(&str) -> bool) {
         let is_text = |text: &str| text.chars().any(char::is_alphabetic) && fits(text);
-        // `log.origin.file.name` and `threadName` name something else.
+        // `log.origin.file.name` and `threadName` refer to something else.
         let is_of_event = |name: &str| match field {
             "name" if self.shape.is_of_records && name.contains('.') => false,
             "name" => !has_word(name, &OF_OTHERS),
@@ -265,12 +265,12 @@ impl<'c> Roles<'c> {
         };
         if let Some(place) = self.find(names, |place, text| is_of_event(&self.columns[place].name) && is_text(text)) {
             let column = self.take(place);
-            // What is called so is it by itself; a mapping that says it is easier to change.
+            // A column with the name of the field is used without a mapping, but an explicit one is easier to change.
             self.members.push((field, Value::from(column)));
         }
     }
 
-    /// Leaves the fields empty for which nothing was found, and whose columns would be taken for them by their names.
+    /// Leaves fields empty that would otherwise be filled from unsuitable columns with their names.
     fn leave_out(&mut self) {
         let is_number = |text: &str| text.parse::<f64>().is_ok();
         let is_precision = |text: &str| Precision::ALL.iter().any(|precision| precision.as_str() == text);
@@ -315,12 +315,12 @@ impl<'c> Roles<'c> {
         self.unsure.extend(told);
     }
 
-    /// Returns whether all texts of a column are such.
+    /// Returns whether all texts of a column satisfy the predicate.
     fn is_all(&self, place: usize, is: impl Fn(&str) -> bool) -> bool {
         self.texts(place).all(is)
     }
 
-    /// Takes the name of a place, and the state that tells it from others of that name.
+    /// Takes the name of a place, and the state that qualifies it.
     fn location(&mut self) {
         let is_text = |text: &str| text.chars().any(char::is_alphabetic) && text.len() <= LOCATION_BYTES_MAX;
         let names =
@@ -334,7 +334,7 @@ impl<'c> Roles<'c> {
                 let name = &self.columns[*place].name;
                 STATES.iter().any(|state| rest_of(name, state).is_some_and(|other| other == rest))
             };
-            // A template with an empty column would end with a comma.
+            // With an empty column, a template would end with a comma.
             let is_filled = |other: usize| self.texts(other).count() == all;
             self.free()
                 .find(|other| *other != place && is_state(other) && is_filled(*other) && self.is(*other, is_text))
@@ -342,7 +342,7 @@ impl<'c> Roles<'c> {
         let is_plain = |name: &str| !name.contains(['{', '}']);
         let state = state.map(|state| self.columns[state].name.clone());
         let column = if let Some(state) = state.filter(|state| is_plain(state) && is_plain(&column)) {
-            // Both stay attributes: events are counted by them.
+            // Both stay attributes, for counting events by them.
             format!("{{{column}}}, {{{state}}}")
         } else {
             self.take(place)
@@ -351,7 +351,7 @@ impl<'c> Roles<'c> {
     }
 }
 
-/// Returns the name of a column as a mapping writes it: in braces where it has a bar.
+/// Returns the name of a column in mapping syntax: in braces if it contains a bar.
 fn named(name: &str) -> String {
     if name.contains('|') || name.starts_with('\'') { format!("{{{name}}}") } else { name.to_owned() }
 }

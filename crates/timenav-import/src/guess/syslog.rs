@@ -1,4 +1,4 @@
-//! Lines of syslog that say which version they are of (RFC 5424).
+//! Syslog lines with a version (RFC 5424).
 
 use serde_json::{Map, Value, json};
 
@@ -6,15 +6,15 @@ use super::Settings;
 use super::roles::is_moment;
 use crate::limits::GUESS_ROWS_MAX;
 
-/// How the lines are made (RFC 5424, section 6). Some who write them into files leave the priority out. A text may begin
-/// with a byte order mark.
+/// The format of the lines (RFC 5424, section 6). Some files omit the priority. A text may start with a byte order
+/// mark.
 const PATTERN: &str = r"^(?:<(?<priority>\d{1,3})>)?1 (?<time>\S+) (?<host>\S+) (?<app>\S+) (?<process>\S+) (?<message>\S+) (?<data>-|(?:\[(?:[^\]\\]|\\.)*\])+)(?: (?:\xEF\xBB\xBF)?(?<text>.*))?$";
-/// Where a line says that it knows nothing, beside the time and the text.
+/// Columns other than time and text that can be missing.
 const COLUMNS: [&str; 5] = ["host", "app", "process", "message", "data"];
-/// What stands for nothing.
+/// Placeholder for a missing value.
 const NOTHING: &str = "-";
 
-/// Returns what the mapping says, if these are such lines.
+/// Returns the mapping settings if these are syslog lines.
 pub(super) fn of(text: &str) -> Option<Settings> {
     let lines: Vec<&str> = text.lines().filter(|line| !line.trim().is_empty()).take(GUESS_ROWS_MAX).collect();
     let is_one = |line: &&&str| is_of_version_1(line);
@@ -33,7 +33,7 @@ pub(super) fn of(text: &str) -> Option<Settings> {
     ])
 }
 
-/// Returns whether a line begins with a priority, the version and a time.
+/// Returns whether a line starts with a priority, the version and a time.
 fn is_of_version_1(line: &str) -> bool {
     let after_priority = line.strip_prefix('<').and_then(|rest| rest.split_once('>'));
     let is_priority = |text: &str| text.len() <= 3 && text.parse::<u16>().is_ok_and(|priority| priority <= 191);

@@ -1,4 +1,4 @@
-//! The columns of a table, and how it is written.
+//! The columns and the layout of a table.
 
 use csv::{ReaderBuilder, StringRecord};
 use serde_json::Value;
@@ -10,18 +10,18 @@ use crate::limits::GUESS_ROWS_MAX;
 
 const DELIMITER: &str = "delimiter";
 const SKIP_LINES: &str = "skip_lines";
-/// The word for rows below the names that are no records.
+/// The setting for rows after the header that are not records.
 pub(super) const SKIP_ROWS: &str = "skip_rows";
-/// What may be between columns.
+/// Possible column separators.
 const DELIMITERS: [u8; 4] = [b',', b'\t', b';', b'|'];
-/// How many rows tell how many columns there are.
+/// How many rows determine the number of columns.
 const ROWS_COUNTED: usize = 100;
-/// How many lines may come before the names of the columns.
+/// How many lines may precede the header.
 const LINES_BEFORE_MAX: usize = 20;
-/// With what lines begin that are no rows.
+/// Possible starts of comment lines.
 const COMMENTS: [&str; 3] = ["#", "%", "//"];
 
-/// Returns the columns, what the mapping has to say of how the table is written, and what is told of it.
+/// Returns the columns, the mapping settings for the layout, and the assumptions to report.
 pub(super) fn columns(text: &str) -> (Vec<Column>, Settings, Vec<String>) {
     let mut settings = Settings::new();
     let mut told = Vec::new();
@@ -63,11 +63,11 @@ pub(super) fn columns(text: &str) -> (Vec<Column>, Settings, Vec<String>) {
     let mut table = sample.into_iter().skip(usize::from(is_named)).chain(table);
     let mut rows: Vec<StringRecord> = table.by_ref().take(GUESS_ROWS_MAX).collect();
     let mut markers = vec![Markers::default(); header.len()];
-    // A value that was not measured may be far behind the first rows: what it looks like is asked of all there are.
+    // Missing values may first occur far into the file, so all available rows are examined.
     for row in rows.iter().cloned().chain(table) {
         markers.iter_mut().zip(&row).for_each(|(markers, text)| markers.note(text));
     }
-    // A row of what was searched for, as archives write it: one cell in brackets.
+    // A row with the query, as written by archives: one cell in brackets.
     let is_note = |row: &StringRecord| {
         row.get(0).is_some_and(|cell| cell.trim().starts_with('['))
             && row.iter().skip(1).all(|cell| cell.trim().is_empty())
@@ -84,7 +84,7 @@ pub(super) fn columns(text: &str) -> (Vec<Column>, Settings, Vec<String>) {
         settings.push(("short_rows", Value::from("fill")));
     }
     rows.retain(|row| row.len() >= width);
-    // A row of words alone, such as units, above rows of numbers tells nothing of what its columns hold.
+    // A row of words, such as units, above rows of numbers says nothing about the columns.
     if rows.len() > 1 && !has_values(&rows[0]) && rows[1..].iter().all(has_values) {
         rows.remove(0);
     }
@@ -96,14 +96,14 @@ pub(super) fn columns(text: &str) -> (Vec<Column>, Settings, Vec<String>) {
     (header.iter().enumerate().map(column).collect(), settings, told)
 }
 
-/// Returns how many lines say what is between columns, as spreadsheets write it (`sep=;`), and what is behind them.
+/// Returns how many lines specify the separator, as written by spreadsheets (`sep=;`), and the rest.
 fn behind_named_delimiter(text: &str) -> (u64, &str) {
     let first = text.lines().next().unwrap_or_default().trim_matches('"');
     let is_named = first.len() == 5 && first.to_ascii_lowercase().starts_with("sep=");
     if is_named { (1, text.split_once('\n').map_or("", |(_, rest)| rest)) } else { (0, text) }
 }
 
-/// Says that so many lines more are skipped, and so what is between columns.
+/// Skips further lines, and sets the separator, which is specified in them.
 fn skip_more(settings: &mut Settings, lines: u64, delimiter: u8) {
     let place = settings.iter().position(|(word, _)| *word == SKIP_LINES);
     let before = place.and_then(|place| settings.remove(place).1.as_u64()).unwrap_or_default();
@@ -113,7 +113,7 @@ fn skip_more(settings: &mut Settings, lines: u64, delimiter: u8) {
     }
 }
 
-/// Returns whether the first row is a record: in one of its columns there is a time, as in the rows below it.
+/// Returns whether the first row is a record: one of its columns contains a time, as in the rows below.
 fn is_record(first: &StringRecord, rows: &[StringRecord]) -> bool {
     let is_count = |text: &str| {
         let whole = text.split('.').next().unwrap_or_default();
@@ -137,8 +137,8 @@ fn is_record(first: &StringRecord, rows: &[StringRecord]) -> bool {
     first.iter().enumerate().any(|(place, cell)| is_time(place, cell))
 }
 
-/// Returns the row that names the columns where it comes before the first of the usual width, which is one of values then:
-/// other rows leave out empty cells at their end.
+/// Returns the header row if it comes before the first row of the usual width, which is then a row of values: other
+/// rows omit empty cells at their end.
 fn longer_names(text: &str, (delimiter, width): (u8, usize), comment: Option<&str>, first: usize) -> Option<usize> {
     let (_, row) = rows(text, delimiter).nth(first)?;
     let names = |row: &StringRecord| {
@@ -149,7 +149,7 @@ fn longer_names(text: &str, (delimiter, width): (u8, usize), comment: Option<&st
     before.filter(|_| has_values(&row))
 }
 
-/// Returns whether a row has a cell that begins with a digit.
+/// Returns whether a row has a cell that starts with a digit.
 fn has_values(row: &StringRecord) -> bool {
     row.iter().any(|cell| cell.trim().starts_with(|c: char| c.is_ascii_digit()))
 }
@@ -158,7 +158,7 @@ fn begins(row: &StringRecord, comment: Option<&str>) -> bool {
     comment.is_some_and(|start| row.get(0).is_some_and(|cell| cell.trim_start().starts_with(start)))
 }
 
-/// Returns what is between columns, and how many columns most rows have.
+/// Returns the separator, and the number of columns that most rows have.
 fn shape(text: &str, comment: Option<&str>) -> (u8, usize) {
     let of = |delimiter: u8| {
         let widths: Vec<usize> = rows(text, delimiter)
@@ -175,7 +175,7 @@ fn shape(text: &str, comment: Option<&str>) -> (u8, usize) {
     shapes.max_by_key(|(weight, _, _)| *weight).map_or((b',', 1), |(_, delimiter, width)| (delimiter, width))
 }
 
-/// Returns the rows, each with the line on which it begins.
+/// Returns the rows, each with its first line.
 fn rows(text: &str, delimiter: u8) -> impl Iterator<Item = (u64, StringRecord)> {
     let reader =
         ReaderBuilder::new().has_headers(false).flexible(true).delimiter(delimiter).from_reader(text.as_bytes());

@@ -1,10 +1,10 @@
-//! Lines of `key=value`, as many programs write their logs.
+//! Lines of `key=value`, a common log format.
 
 use serde_json::{Map, Value};
 
 use crate::RecordError;
 
-/// Returns a line as a JSON object of texts. A key without a value is `true`.
+/// Converts a line to a JSON object of strings. A key without a value is `true`.
 pub(crate) fn as_json(line: &str) -> Result<String, RecordError> {
     let mut object = Map::new();
     let mut rest = line.trim();
@@ -19,7 +19,7 @@ pub(crate) fn as_json(line: &str) -> Result<String, RecordError> {
             Some(quoted) if quoted.starts_with('"') => {
                 let bytes = quoted_bytes(quoted).ok_or_else(|| malformed("a quotation mark is left open"))?;
                 let (quoted, left) = quoted.split_at(bytes);
-                // Programs in Go quote as JSON does, nearly; what is not JSON is taken as it stands.
+                // Go programs quote almost like JSON. Anything else is used unchanged.
                 let inner = || quoted[1..quoted.len() - 1].to_owned();
                 (Value::String(serde_json::from_str(quoted).unwrap_or_else(|_| inner())), left)
             }
@@ -42,7 +42,7 @@ fn malformed(detail: &str) -> RecordError {
     RecordError::whole(RecordError::MALFORMED_LOGFMT, detail)
 }
 
-/// Returns how long a text in quotation marks is, with them.
+/// Returns the length of a quoted text, including the quotation marks.
 fn quoted_bytes(text: &str) -> Option<usize> {
     let mut is_escaped = false;
     for (at, byte) in text.bytes().enumerate().skip(1) {

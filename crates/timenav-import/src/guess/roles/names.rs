@@ -1,9 +1,9 @@
-//! The words in the names of columns.
+//! The words in column names.
 
-/// Shortest word that is looked for inside of another: `decimallatitude` ends with `latitude`.
+/// Shortest word that is searched within another: `decimallatitude` ends with `latitude`.
 const INNER_CHARS_MIN: usize = 3;
 
-/// Returns the words of a name in lower case, the last first: that of `Date.Year` is `year`.
+/// Returns the words of a name in lower case, last first: for `Date.Year`, `year` is first.
 pub(super) fn words(name: &str) -> impl Iterator<Item = String> {
     let mut words: Vec<String> = Vec::new();
     let mut was_lower = false;
@@ -21,12 +21,12 @@ pub(super) fn words(name: &str) -> impl Iterator<Item = String> {
     words.into_iter().rev().filter(|word| !word.is_empty())
 }
 
-/// Returns whether a name has one of these words.
+/// Returns whether a name contains one of these words.
 pub(super) fn has_word(name: &str, those: &[&str]) -> bool {
     words(name).any(|word| those.contains(&word.as_str()))
 }
 
-/// Returns what a name has beside a word: `start` for `start_lat` and `lat`. None if it does not have the word.
+/// Returns the other words of a name: `start` for `start_lat` and `lat`. `None` if it does not contain the word.
 pub(super) fn rest_of(name: &str, word: &str) -> Option<Vec<String>> {
     let mut rest: Vec<String> = words(name).collect();
     let place = rest.iter().position(|one| one == word)?;
@@ -34,7 +34,7 @@ pub(super) fn rest_of(name: &str, word: &str) -> Option<Vec<String>> {
     Some(rest)
 }
 
-/// Returns what a name has before a word that ends it: `rec` for `reclat` and `lat`.
+/// Returns the part of a name before its last word: `rec` for `reclat` and `lat`.
 pub(super) fn start_of(name: &str, word: &str) -> Option<String> {
     let name = name.to_lowercase();
     let start = name.strip_suffix(word).filter(|_| word.chars().count() >= INNER_CHARS_MIN)?;

@@ -1,4 +1,4 @@
-//! Which columns are the place.
+//! Detection of place columns.
 
 use serde_json::{Value, json};
 
@@ -6,7 +6,7 @@ use super::Roles;
 use super::names::{has_word, rest_of, start_of, words};
 use crate::coordinates::{Axis, degrees, pair};
 
-/// Words for the coordinates, the most telling first.
+/// Words for coordinates, most specific first.
 const AXES: [(&str, &str); 9] = [
     ("lat", "lon"),
     ("lat", "lng"),
@@ -16,12 +16,12 @@ const AXES: [(&str, &str); 9] = [
     ("latitudine", "longitudine"),
     ("breite", "länge"),
     ("breitengrad", "längengrad"),
-    // These may be anything, so they are told of.
+    // These are ambiguous, so the assumption is reported.
     ("y", "x"),
 ];
-/// Words for where something went, and not where it was.
+/// Words for a destination, as opposed to the place of the event.
 const ENDS: [&str; 9] = ["end", "stop", "dropoff", "dest", "destination", "target", "arrival", "to", "last"];
-/// Columns that may have both coordinates.
+/// Columns that may contain both coordinates.
 const BOTH: [&str; 13] = [
     "coordinates",
     "coords",
@@ -56,7 +56,7 @@ impl Roles<'_> {
         }
     }
 
-    /// Takes a latitude and a longitude whose names are alike but for these words.
+    /// Takes a latitude and a longitude whose names differ only in these words.
     fn in_two(&mut self) -> bool {
         let Some((lat, lon, is_doubtful)) = self.both_axes() else { return false };
         let texts = |place: usize| self.columns[place].texts.iter();
@@ -74,7 +74,7 @@ impl Roles<'_> {
         true
     }
 
-    /// Returns the columns of a latitude and a longitude, and whether they may be something else.
+    /// Returns the columns of a latitude and a longitude, and whether they are ambiguous.
     fn both_axes(&self) -> Option<(usize, usize, bool)> {
         let fits = |place: usize, axis: Axis, max: f64| {
             self.is(place, |text| degrees(text, axis).is_some_and(|degrees| degrees.abs() <= max))
@@ -98,7 +98,7 @@ impl Roles<'_> {
                 }
             }
         }
-        // A point of GeoJSON in a member: longitude first.
+        // A GeoJSON point in a member: longitude first.
         for lat in self.free() {
             let start = self.columns[lat].name.strip_suffix(".coordinates.1");
             let lon = start.and_then(|start| {
@@ -111,12 +111,12 @@ impl Roles<'_> {
         }
         let (_, number, lat, lon) = found.into_iter().min()?;
         let is_doubtful = number + 1 == AXES.len();
-        // Degrees have fractions; the places of pixels have none.
+        // Degrees have fractions; pixel positions do not.
         let has_fractions = |place| self.is(place, |text| text.contains(['.', ',']));
         (!is_doubtful || (has_fractions(lat) && has_fractions(lon))).then_some((lat, lon, is_doubtful))
     }
 
-    /// Takes a column that has both coordinates.
+    /// Takes a column with both coordinates.
     fn in_one_text(&mut self) -> bool {
         let is_point = |text: &str| text.get(..5).is_some_and(|start| start.eq_ignore_ascii_case("POINT"));
         let is_place = |text: &str, is_lon_first: bool| {
@@ -128,7 +128,7 @@ impl Roles<'_> {
         let named_lon_first = || self.find(&BOTH, |_, text| text.contains(',') && is_place(text, true));
         let Some((place, is_lon_first)) =
             point.map(|place| (place, true)).or_else(|| named().map(|place| (place, false))).or_else(|| {
-                // Some of the first numbers are more than any latitude.
+                // Some of the first numbers exceed the range of latitudes.
                 named_lon_first().map(|place| (place, true))
             })
         else {
@@ -156,7 +156,7 @@ impl Roles<'_> {
         true
     }
 
-    /// Says that 0,0 stands for no place: it is in the sea, and often written where nothing is known.
+    /// Sets 0,0 as missing: it is in the ocean, and often written for unknown places.
     fn note_nowhere(&mut self, columns: &str, zeros: usize, geo: &mut Value) {
         geo["missing"] = Value::from(NOWHERE);
         let records = if zeros == 1 { "record" } else { "records" };
@@ -165,7 +165,7 @@ impl Roles<'_> {
         ));
     }
 
-    /// Returns a column that may have to do with a place, by its name.
+    /// Returns a column that may be related to a place, by its name.
     fn likely_place(&self) -> Option<String> {
         let axes = || AXES.into_iter().take(AXES.len() - 1).flat_map(|(lat, lon)| [lat, lon]);
         let is_axis = |name: &str| axes().any(|axis| rest_of(name, axis).is_some() || start_of(name, axis).is_some());
@@ -180,7 +180,7 @@ impl Roles<'_> {
     }
 }
 
-/// Returns whether two names are the same but for the words of the axes.
+/// Returns whether two names differ only in the words of the axes.
 fn are_alike(lat: &str, lat_word: &str, lon: &str, lon_word: &str) -> bool {
     let same = |one: Option<Vec<String>>, other: Option<Vec<String>>| one.is_some() && one == other;
     let same_start = || {

@@ -1,4 +1,4 @@
-//! Which columns are the time, and the end.
+//! Detection of time and end columns.
 
 use serde_json::{Map, Value, json};
 
@@ -13,26 +13,26 @@ use vocabulary::{BETWEEN, ENDS, NAMES, OF_EVENT, OTHERS, PARTS, UTC};
 mod readings;
 mod vocabulary;
 
-/// Which of the two times of an event is looked for.
+/// Which time of an event is searched.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Moment {
     Start,
     End,
 }
 
-/// How a column that says the whole time has to be read.
+/// How to parse a column with complete times.
 #[derive(Clone, Debug, Default)]
 struct Reading {
-    /// What a mapping says behind the bar, if it has to say something.
+    /// The mapping suffix after the bar, if one is needed.
     suffix: Option<String>,
-    /// What is told of it.
+    /// The assumptions to report.
     told: Vec<String>,
 }
 
-/// A time that was found.
+/// A detected time.
 struct Found {
     value: Value,
-    /// The columns of it.
+    /// Its columns.
     places: Vec<usize>,
     told: Vec<String>,
 }
@@ -79,7 +79,7 @@ impl Roles<'_> {
         self.members.push((field, found.value));
     }
 
-    /// Returns the end that is a time of day, on the date on which the event begins.
+    /// Returns an end that is a time of day, on the start date.
     fn end_of_day(&mut self, date: &Value) -> Option<Found> {
         let (place, format) = self.time_of_day(Moment::End)?;
         let name = self.name(place);
@@ -107,7 +107,7 @@ impl Roles<'_> {
         Some(found)
     }
 
-    /// Returns the name of a column as a mapping writes it.
+    /// Returns the name of a column in mapping syntax.
     fn name(&self, place: usize) -> String {
         named(&self.columns[place].name)
     }
@@ -121,7 +121,7 @@ impl Roles<'_> {
         }
     }
 
-    /// Takes a column that says the whole time.
+    /// Takes a column with complete times.
     fn in_one(&self, place: usize, reading: Reading) -> Found {
         let (name, mut told) = (self.name(place), reading.told);
         let value = reading.suffix.map_or_else(|| name.clone(), |suffix| format!("{name}|{suffix}"));
@@ -136,7 +136,7 @@ impl Roles<'_> {
         Found { value, places: vec![place], told }
     }
 
-    /// Returns the zone of times that say none, which is told.
+    /// Returns the zone for times without one, and reports it.
     fn zone(&self, name: &str, told: &mut Vec<String>) -> &'static str {
         if let Some(local) = &self.shape.zone {
             let (said, zone) = (&local.said, local.zone);
@@ -147,7 +147,7 @@ impl Roles<'_> {
         UTC
     }
 
-    /// Returns the column that says the whole time, and how it has to be read.
+    /// Returns the column with complete times, and how to parse it.
     fn whole_time(&mut self, moment: Moment) -> Option<(usize, Reading)> {
         let rank = |place: usize| -> Option<usize> {
             let name = &self.columns[place].name;
@@ -163,7 +163,7 @@ impl Roles<'_> {
                 .or(whole)
                 .or_else(|| Some(by_word()? + NAMES.len()))
                 .or_else(|| Some(inner()? + 2 * NAMES.len()));
-            // An end may be called nothing else.
+            // The name of an end column may consist of that word alone.
             rank.or((moment == Moment::End || self.shape.is_unnamed).then_some(3 * NAMES.len()))
         };
         let filled = |place: usize| self.texts(place).count();
@@ -175,7 +175,7 @@ impl Roles<'_> {
                 found.push((rank, place, reading));
             }
         }
-        // Whatever it is called, what is a timestamp is a time.
+        // A timestamp is a time, whatever its name.
         if found.is_empty() && moment == Moment::Start {
             let is_timestamp = |place: &usize| self.is_written_out(moment, *place) == Some(true);
             let of = |is_right: &dyn Fn(usize) -> bool| {
@@ -186,14 +186,14 @@ impl Roles<'_> {
             return Some((place, Reading::default()));
         }
         let most = found.iter().map(|(_, place, _)| filled(*place)).max()?;
-        // The one that most records have, if there are several.
+        // Among several, one that most records have.
         found.retain(|(_, place, _)| moment == Moment::End || filled(*place) * 10 >= most * 9);
         let (_, place, reading) = found.iter().min_by_key(|(rank, place, _)| (*rank, *place))?.clone();
         self.passed_over.extend(found.iter().map(|(_, place, _)| *place));
         Some((place, reading))
     }
 
-    /// Returns a column that can be nothing but times or dates, whatever it is called.
+    /// Returns a column that can only contain times or dates, whatever its name.
     fn unmistakable(&self) -> Option<(usize, Reading)> {
         let is_right = |reading: &Reading| {
             reading.suffix.as_deref().is_some_and(|suffix| {
@@ -213,7 +213,7 @@ impl Roles<'_> {
         })
     }
 
-    /// Says why nothing is known to be a time.
+    /// Returns the error that no time was found.
     fn no_time(&self) -> String {
         let names: Vec<&str> =
             self.columns.iter().map(|column| column.name.as_str()).filter(|name| !name.is_empty()).collect();
@@ -233,7 +233,7 @@ impl Roles<'_> {
         format!("{told}. `{name}` is one in {count} of {all} records: `time={name}` takes it, and refuses the others")
     }
 
-    /// Returns the time that is in columns of its parts.
+    /// Returns a time in separate columns for its parts.
     fn in_parts(&mut self, moment: Moment) -> Option<Found> {
         let (year, word) = self.part(moment, TimePart::Year, PARTS[0].1, None)?;
         let rest = rest_of(&self.columns[year].name, word).unwrap_or_default();
@@ -257,7 +257,7 @@ impl Roles<'_> {
         Some(found)
     }
 
-    /// Returns the time that is a date, perhaps with a time of day in a column of its own.
+    /// Returns a time that is a date, possibly with a time of day in another column.
     fn date_and_time(&mut self, moment: Moment) -> Option<Found> {
         let (place, reading) = self.date(moment)?;
         let name = self.name(place);
@@ -283,7 +283,7 @@ impl Roles<'_> {
         }
     }
 
-    /// Says so where a column is called as a part of a time and does not have it everywhere.
+    /// Reports a column that is named like a part of a time, but does not always contain one.
     fn doubted(&self, moment: Moment, part: TimePart, names: &[&str]) -> Option<String> {
         let place = self.find(names, |place, text| self.is_of(moment, place) && number_alone(text).is_some())?;
         let (name, part) = (&self.columns[place].name, part.as_str());

@@ -1,4 +1,4 @@
-//! How a column that holds times has to be read.
+//! How to parse time columns.
 
 use serde_json::{Map, Value};
 use timenav_core::time::{Instant, TimestampError, Virtual, parse_timestamp};
@@ -14,14 +14,15 @@ use crate::partial_time::{self, PartText};
 use crate::time_format::{TimeFormat, number_alone, seconds_alone, year_alone};
 
 impl Roles<'_> {
-    /// Returns whether timestamps or dates say the whole time, or have a time of day beside them. None if they are neither.
+    /// Returns whether timestamps or dates are complete times, or have a separate time of day. `None` if they are
+    /// neither.
     pub(super) fn is_written_out(&self, moment: Moment, place: usize) -> Option<bool> {
         let has_time = |text: &str| text.contains(':') || is_timestamp(text);
         let is_either = self.is(place, |text| is_timestamp(text) || is_local_timestamp(text));
         is_either.then(|| self.is(place, has_time) || self.time_of_day(moment).is_none_or(|(other, _)| other == place))
     }
 
-    /// Returns how a column is read if it is a whole time. A date alone is none if there is a time of day beside it.
+    /// Returns how to parse a column with complete times. A date with a separate time of day is not one.
     pub(super) fn reading_of(&self, moment: Moment, place: usize) -> Option<Reading> {
         if let Some(is_whole) = self.is_written_out(moment, place) {
             return is_whole.then(Reading::default);
@@ -58,7 +59,7 @@ impl Roles<'_> {
         is_whole.then_some(reading)
     }
 
-    /// Returns the text with which all texts of a column begin before a date, such as `EOW: `, as a pattern and as it is.
+    /// Returns the common text before the dates of a column, such as `EOW: `, as a pattern, and its length.
     pub(super) fn same_start(&self, place: usize) -> (String, usize) {
         let Some(first) = self.texts(place).next() else { return (String::new(), 0) };
         let end = first.find(": ").map_or(0, |end| end + 2);
@@ -70,14 +71,14 @@ impl Roles<'_> {
         (format!("'{start}'"), end)
     }
 
-    /// Returns whether what a column says is more than a date.
+    /// Returns whether a column contains more than a date.
     pub(super) fn has_clock(&self, place: usize, reading: &Reading) -> bool {
         let (_, prefix) = self.same_start(place);
         let suffix = reading.suffix.as_deref().unwrap_or_default();
         suffix.contains("HH") || self.is(place, |text| text.get(prefix..).is_some_and(|text| text.contains(':')))
     }
 
-    /// Returns the first of these patterns by which a column can be read behind so many bytes.
+    /// Returns the first pattern that parses a column after a prefix of that length.
     pub(super) fn pattern(&self, place: usize, prefix: usize, patterns: &[&str]) -> Option<String> {
         let reads = |pattern: &&&str| {
             TimeFormat::parse(pattern).is_some_and(|format| {
@@ -92,7 +93,7 @@ impl Roles<'_> {
         patterns.iter().find(reads).map(|pattern| (**pattern).to_owned())
     }
 
-    /// Returns how dates are read that need a pattern: of three numbers, or of others.
+    /// Returns how to parse dates that need a pattern, of three numbers or in another form.
     pub(super) fn short_date(&self, place: usize) -> Option<Reading> {
         let name = &self.columns[place].name;
         let (_, prefix) = self.same_start(place);
@@ -131,7 +132,7 @@ impl Roles<'_> {
                 {
                     return Some(Reading { suffix: Some(format), told });
                 }
-                // With points between them, the day is first everywhere.
+                // With points as separators, the day is always first.
                 if days == months && between != '.' {
                     let name = &self.columns[place].name;
                     let nothing = "nothing tells whether the day or the month is first in";
@@ -144,8 +145,8 @@ impl Roles<'_> {
         None
     }
 
-    /// Returns the pattern of dates that begin with a year of two digits: that number stays the same, and the last one
-    /// does not.
+    /// Returns the pattern of dates that start with a two-digit year: the first number is constant, and the last one is
+    /// not.
     pub(super) fn year_first(
         &self,
         place: usize,
@@ -170,7 +171,7 @@ impl Roles<'_> {
         None
     }
 
-    /// Returns whether nothing in a column says where its times are meant.
+    /// Returns whether a column has no information about its time zone.
     pub(super) fn needs_zone(&self, place: usize, value: &str) -> bool {
         let has_clock = |text: &str| text.contains(':');
         match value.split_once('|') {
@@ -185,8 +186,8 @@ impl Roles<'_> {
         }
     }
 
-    /// Returns the free column of a part, and the word by which it is known. One whose name has the same other words as
-    /// that of the year comes first.
+    /// Returns the free column of a part, and the word that identifies it. A column whose name shares its other words
+    /// with that of the year is preferred.
     pub(super) fn part(
         &self,
         moment: Moment,
@@ -208,13 +209,13 @@ impl Roles<'_> {
                 let is_right = self.is_of(moment, place) && self.is(place, fits);
                 is_right.then(|| (rest.is_some_and(|rest| rest != other), other.len(), place, name))
             });
-        // Of those that are alike the first one counts, by the order of the words.
+        // Of equally good ones the first, in the order of the words.
         let found =
             found.enumerate().min_by_key(|(number, (is_unlike, more, ..))| (*is_unlike, (*more).min(1), *number));
         found.map(|(_, (.., place, name))| (place, name))
     }
 
-    /// Takes the column of years, and says how they are counted.
+    /// Takes the column of years, and sets how they are counted.
     pub(super) fn years(&self, place: usize, parts: &mut Map<String, Value>, told: &mut Vec<String>) {
         let numbers: Vec<i64> = self.texts(place).filter_map(|text| Some(year_alone(text)?.number)).collect();
         let mut name = self.name(place);
@@ -238,7 +239,7 @@ impl Roles<'_> {
         parts.insert("year".to_owned(), Value::from(name));
     }
 
-    /// Returns the column of dates, and its pattern if it needs one.
+    /// Returns the column of dates, and its pattern if needed.
     pub(super) fn date(&self, moment: Moment) -> Option<(usize, Reading)> {
         let is_end_alone = |place: usize| moment == Moment::End && words(&self.columns[place].name).count() == 1;
         let find = |fits: &dyn Fn(&str) -> bool| {
@@ -258,7 +259,7 @@ impl Roles<'_> {
         Some((place, self.short_date(place)?))
     }
 
-    /// Returns the column of times of day, and its pattern if it needs one.
+    /// Returns the column of times of day, and its pattern if needed.
     pub(super) fn time_of_day(&self, moment: Moment) -> Option<(usize, Option<&'static str>)> {
         let is_zero = |text: &str| text.parse() == Ok(0.0);
         let is_right = |text: &str| is_part(TimePart::TimeOfDay, text) || is_zero(text) || is_solid_clock(text);
@@ -278,7 +279,7 @@ impl Roles<'_> {
         }
     }
 
-    /// Says that a time of day of 0 among others of digits is not known.
+    /// Sets a time of day of 0 as missing, if others consist of digits.
     pub(super) fn doubt_zeros(&mut self, place: usize, told: &mut Vec<String>) {
         let zeros = self.texts(place).filter(|text| *text == "0" || *text == "0.0").count();
         let name = self.columns[place].name.clone();
@@ -289,14 +290,14 @@ impl Roles<'_> {
     }
 }
 
-/// Returns whether a text is a date as most tables write it.
+/// Returns whether a text is a date in a common form.
 pub(in crate::guess) fn is_date(text: &str) -> bool {
     let parts: Vec<&str> = text.split(BETWEEN).collect();
     let is_numbers = parts.iter().all(|part| (1..=4).contains(&part.len()) && number_of_digits(part) == part.len());
     parts.len() == 3 && is_numbers && parts.iter().filter(|part| part.len() == 4).count() == 1
 }
 
-/// Returns whether a text is a time of day without anything between its parts, such as `945` or `112945.0`.
+/// Returns whether a text is a time of day without separators, such as `945` or `112945.0`.
 pub(super) fn is_solid_clock(text: &str) -> bool {
     let pattern = match number_of_digits(text.split('.').next().unwrap_or_default()) {
         3 | 4 => "hhmm",
@@ -315,12 +316,12 @@ pub(super) fn is_timestamp(text: &str) -> bool {
     parse_timestamp::<Virtual>(text).is_ok()
 }
 
-/// Returns whether a text is a timestamp, perhaps but for its zone.
+/// Returns whether a text is a timestamp, possibly without a zone.
 pub(in crate::guess) fn is_moment(text: &str) -> bool {
     is_timestamp(text) || (text.contains(':') && is_local_timestamp(text))
 }
 
-/// Returns whether a text is a timestamp but for its zone, or a date that is the same everywhere.
+/// Returns whether a text is a timestamp without a zone, or an unambiguous date.
 pub(super) fn is_local_timestamp(text: &str) -> bool {
     let parsed: Result<Instant<Virtual>, _> = parse_timestamp(text);
     match parsed {

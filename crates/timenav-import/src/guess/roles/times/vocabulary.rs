@@ -1,8 +1,8 @@
-//! The words and the patterns by which times are found.
+//! The words and patterns for detecting times.
 
 use crate::mapping::TimePart;
 
-/// How dates with a time are written that are no timestamps.
+/// Formats of dates with times that are not timestamps.
 pub(super) const FORMATS: [&str; 39] = [
     "YYYY-MM-DD HH:mm:ss Z",
     "YYYY-MM-DD HH:mm Z",
@@ -44,13 +44,12 @@ pub(super) const FORMATS: [&str; 39] = [
     "%a %b %d %H:%M:%S %z %Y",
     "%a, %d %b %Y %H:%M:%S %z",
 ];
-/// How dates are written of which only the numbers tell whether the day or the month is first: what is between the
-/// numbers, how the year is written, and what follows.
+/// Parts of date formats in which only the numbers show whether day or month is first: the separators and the year.
 pub(super) const BETWEEN: [char; 3] = ['/', '.', '-'];
 pub(super) const YEARS: [&str; 2] = ["YYYY", "YY"];
 pub(super) const CLOCKS: [&str; 9] =
     ["", " HH:mm", " HH:mm:ss", " h:mm A", " h:mm:ss A", ", HH:mm", ", HH:mm:ss", ", h:mm A", ", h:mm:ss A"];
-/// How dates are written that need a pattern, and leave no doubt.
+/// Formats of dates that need a pattern, and are unambiguous.
 pub(super) const SHORT_DATES: [&str; 19] = [
     "D MMM YYYY",
     "D-MMM-YYYY",
@@ -72,7 +71,7 @@ pub(super) const SHORT_DATES: [&str; 19] = [
     "D/MMM/YYYY h:mm A",
     "D/MMM/YYYY HH:mm",
 ];
-/// What the names of times have in them, the most telling first.
+/// Words in the names of times, most specific first.
 pub(super) const NAMES: [&str; 29] = [
     "time",
     "timestamp",
@@ -104,7 +103,7 @@ pub(super) const NAMES: [&str; 29] = [
     "day",
     "tag",
 ];
-/// What the names of ends have in them.
+/// Words in the names of ends.
 pub(super) const ENDS: [&str; 23] = [
     "end",
     "ended",
@@ -130,9 +129,9 @@ pub(super) const ENDS: [&str; 23] = [
     "died",
     "dod",
 ];
-/// What the names of times have in them that are those of the event itself.
+/// Words in the names of times that refer to the event itself.
 pub(super) const OF_EVENT: [&str; 5] = ["event", "incident", "occurrence", "occurred", "happened"];
-/// What the names of times have in them that are neither the time nor the end of an event.
+/// Words in the names of times that are neither the time nor the end of an event.
 pub(super) const OTHERS: [&str; 21] = [
     "updated",
     "update",
@@ -156,9 +155,9 @@ pub(super) const OTHERS: [&str; 21] = [
     "imported",
     "ingested",
 ];
-/// Days as spreadsheets count them, from 1954 to 2119. Other numbers of five digits are rarely times.
+/// Spreadsheet days from 1954 to 2119. Other five-digit numbers are rarely times.
 pub(super) const SPREADSHEET_DAYS: std::ops::Range<f64> = 20_000.0..80_000.0;
-/// The parts of a time, and the names that they have.
+/// The parts of a time, and their names.
 pub(super) const PARTS: [(TimePart, &[&str]); 6] = [
     (TimePart::Year, &["year", "yr", "yyyy", "jahr"]),
     (TimePart::Month, &["month", "mon", "mo", "mm"]),
@@ -169,6 +168,6 @@ pub(super) const PARTS: [(TimePart, &[&str]); 6] = [
 ];
 pub(super) const DATES: [&str; 6] = ["date", "day", "datum", "fecha", "date_long", "when"];
 pub(super) const TIMES_OF_DAY: [&str; 8] = ["time", "clock", "utc", "hour", "hhmmss", "uhrzeit", "zeit", "hora"];
-/// What the names of times of day have in them beside a date.
+/// Words in the names of times of day that accompany a date.
 pub(super) const STARTS: [&str; 5] = ["start", "begin", "from", "beginn", "von"];
 pub(super) const UTC: &str = "UTC";
