@@ -38,156 +38,99 @@ pub(crate) use table::{Delimiter, FixedColumn, Quote, Table, TableColumns};
 pub(crate) use template::Template;
 pub(crate) use time_parts::{PartSource, TimePart, TimeRules, TimeSource, YearNumbering};
 
-/// Which column of a table, or which member of a JSON object, fills which field of an event, and how the file is
-/// written.
+/// Which column or JSON member fills which event field, and how the file is encoded.
 ///
-/// The default maps nothing: every field is filled from the columns that are named like it.
+/// By default, each field is read from the column of the same name.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Mapping {
     sources: BTreeMap<Field, Source>,
     times: BTreeMap<Field, TimeSource>,
     missing: Missing,
     table: Table,
-    /// Where in a JSON document the list of records is.
+    /// Path of the record list in a JSON document.
     records: Option<String>,
     encoding: Encoding,
 }
 
-/// Where a field comes from.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Source {
-    /// From nowhere, not even from a column that is named like it.
+    /// The field stays empty even if a column has its name.
     Nothing,
-    /// From columns.
     Columns {
-        /// Which, and what is between them.
         template: Template<String>,
-        /// How their text is read.
         reading: Reading,
     },
 }
 
-/// How a text is read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Reading {
-    /// As the field is read by default.
+    /// The field's own default.
     Default,
-    /// As a number of time since 1970.
     Unix(UnixUnit),
-    /// As a number of days, as spreadsheets count them.
+    /// Day count of spreadsheets.
     Excel,
-    /// As a time that is written by a pattern.
     Format(TimeFormat),
-    /// As a timestamp and durations, with ` + ` between them.
+    /// A timestamp and durations, joined by ` + `.
     Sum,
-    /// As a longitude and a latitude, in that order.
+    /// Longitude first, then latitude.
     LonLat,
-    /// As a list of pieces with blanks between them.
     SplitAtBlanks,
-    /// As a list of pieces with this text between them.
+    /// A list with this separator.
     SplitAt(String),
 }
 
-/// What is wrong with a mapping.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum MappingError {
-    /// More than [`MAPPING_BYTES_MAX`].
+    /// Longer than [`MAPPING_BYTES_MAX`].
     #[error("a mapping can have at most {MAPPING_BYTES_MAX} bytes")]
     TooLong,
-    /// It begins like a JSON object and is none.
+    /// Starts with `{` but is not a JSON object.
     #[error("the mapping must be a JSON object, such as `{{\"time\": \"column\"}}`: {detail}")]
-    NotAnObject {
-        /// What is wrong.
-        detail: String,
-    },
+    NotAnObject { detail: String },
     /// A part without `=`.
     #[error("`{part}` is not `field=column`; values with commas need the JSON form, such as `{{\"name\": \"a, b\"}}`")]
-    NotAPair {
-        /// The part.
-        part: String,
-    },
-    /// No such field.
+    NotAPair { part: String },
     #[error("`{field}` is not a field that can be mapped; {hint}")]
     FieldUnknown {
-        /// The field.
         field: String,
-        /// The nearest one, or all of them.
+        /// The nearest field name, or all of them.
         hint: String,
     },
-    /// A field stands there twice, perhaps once as `lat` and once as `geo.lat`.
+    /// A field is mapped twice, perhaps once as `lat` and once as `geo.lat`.
     #[error("`{field}` is mapped twice; map it once")]
-    FieldTwice {
-        /// The field.
-        field: &'static str,
-    },
-    /// What follows `|` is not known, or not for this field.
+    FieldTwice { field: &'static str },
+    /// The suffix after `|` is unknown, or not allowed for this field.
     #[error("`|{suffix}` does not apply to `{field}`; {rule}")]
-    SuffixUnknown {
-        /// The field.
-        field: &'static str,
-        /// What was said.
-        suffix: String,
-        /// What can be said.
-        rule: &'static str,
-    },
-    /// A brace without the other.
+    SuffixUnknown { field: &'static str, suffix: String, rule: &'static str },
+    /// An unmatched brace.
     #[error(
         "the template of `{field}` has a single brace; write `{{column}}` for a column, and `{{{{` or `}}}}` for a brace"
     )]
-    BraceUnpaired {
-        /// The field.
-        field: &'static str,
-    },
+    BraceUnpaired { field: &'static str },
     /// A template with more than [`TEMPLATE_COLUMNS_MAX`] columns.
     #[error("the template of `{field}` has more than {TEMPLATE_COLUMNS_MAX} columns")]
-    ColumnsTooMany {
-        /// The field.
-        field: &'static str,
-    },
-    /// A value that is no text.
+    ColumnsTooMany { field: &'static str },
     #[error("the value of `{field}` is the name of a column, or a template: a text in quotation marks")]
-    NotAText {
-        /// The field.
-        field: String,
-    },
-    /// A setting that cannot be.
+    NotAText { field: String },
     #[error("`{option}` cannot be `{given}`: {rule}")]
-    OptionWrong {
-        /// The setting.
-        option: String,
-        /// What was said.
-        given: String,
-        /// What can be said.
-        rule: String,
-    },
-    /// Parts of a time that make none.
+    OptionWrong { option: String, given: String, rule: String },
+    /// Time parts that do not combine into a time.
     #[error("`{option}`: {rule}")]
-    PartsWrong {
-        /// The part.
-        option: String,
-        /// What would be right.
-        rule: String,
-    },
-    /// A time that comes from a column, and from parts.
+    PartsWrong { option: String, rule: String },
+    /// A time is mapped both whole and in parts.
     #[error("`{field}` is mapped as a whole and in parts; map it one way")]
-    TimeTwice {
-        /// The field.
-        field: &'static str,
-    },
-    /// Braces, or a place before `|`, without a column.
+    TimeTwice { field: &'static str },
+    /// Empty braces, or nothing before `|`.
     #[error("the value of `{field}` has no column; write `{{column}}` or `column`")]
-    ColumnMissing {
-        /// The field.
-        field: &'static str,
-    },
+    ColumnMissing { field: &'static str },
 }
 
 impl Mapping {
-    /// Reads a mapping: `time=when|unix,description={name} ({status})`, or the same as a JSON
-    /// object. An empty value keeps a field empty.
+    /// Parses `time=when|unix,description={name} ({status})`, or the equivalent JSON object. An empty value keeps a
+    /// field empty.
     ///
     /// # Errors
-    /// The text is too long, has another form, or names what is not known.
+    /// The text is too long, malformed, or names something unknown.
     pub fn parse(text: &str) -> Result<Self, MappingError> {
         if text.len() > MAPPING_BYTES_MAX {
             return Err(MappingError::TooLong);
@@ -267,38 +210,31 @@ impl Mapping {
         }
     }
 
-    /// Returns whether nothing is mapped.
     #[must_use]
     pub fn is_automatic(&self) -> bool {
         *self == Self::default()
     }
 
-    /// Returns where the field comes from, if that is said.
     pub(crate) fn source(&self, field: Field) -> Option<&Source> {
         self.sources.get(&field)
     }
 
-    /// Returns what is said of the parts of a time.
     pub(crate) fn time(&self, field: Field) -> Option<&TimeSource> {
         self.times.get(&field)
     }
 
-    /// Returns which texts say that nothing is known.
     pub(crate) fn missing(&self) -> &Missing {
         &self.missing
     }
 
-    /// Returns how a table is written.
     pub(crate) fn table(&self) -> &Table {
         &self.table
     }
 
-    /// Returns where in a JSON document the list of records is.
     pub(crate) fn records(&self) -> Option<&str> {
         self.records.as_deref()
     }
 
-    /// Returns how the text of the file is encoded.
     pub(crate) fn encoding(&self) -> Encoding {
         self.encoding
     }
@@ -314,7 +250,7 @@ fn field_unknown(word: &str) -> MappingError {
     MappingError::FieldUnknown { field: clipped(word.to_owned()), hint }
 }
 
-/// Cuts a value into what it names and what is behind `|`.
+/// Splits a value at its suffix.
 fn cut(value: &str) -> (&str, Option<&str>) {
     match template::suffix_start(value) {
         Some(bar) => (value[..bar].trim_end(), Some(&value[bar + 1..])),

@@ -1,17 +1,16 @@
-//! Bounding what belongs together in a stream.
+//! Bounds the memory of the streaming JSON reader.
 //!
-//! The JSON reader keeps a record, a name or a depth of brackets in memory until it ends. The
-//! meter ends the input when one of them goes on for too long.
+//! The reader buffers a record, a name or nested brackets until they end. The meter ends the input with an error if one
+//! of them is too long.
 
 use std::cell::Cell;
 use std::io::{self, BufReader, Read};
 
 use crate::limits::BUFFER_BYTES;
 
-/// Room for the comma and the blanks between two records.
+/// Allowance for the comma and blanks between two records.
 const BLANKS_BYTES_MAX: usize = 4 * 1024;
 
-/// Counts the bytes of what is being read.
 pub(crate) struct Meter {
     bytes_max: usize,
     bytes_left: Cell<usize>,
@@ -19,40 +18,37 @@ pub(crate) struct Meter {
     line_ends: Cell<u64>,
 }
 
-/// An input that ends with an error when the meter is used up.
+/// An input that fails when the meter's budget is used up.
 pub(crate) struct Metered<'m, R> {
     input: BufReader<R>,
     meter: &'m Meter,
 }
 
 impl Meter {
-    /// Returns a meter for records of at most so many bytes.
     pub(crate) fn new(bytes_max: usize) -> Self {
         let bytes_left = Cell::new(bytes_max + BLANKS_BYTES_MAX);
         Self { bytes_max, bytes_left, is_used_up: Cell::new(false), line_ends: Cell::new(0) }
     }
 
-    /// Returns the input under this meter.
     pub(crate) fn input<R: Read>(&self, input: R) -> Metered<'_, R> {
         Metered { input: BufReader::with_capacity(BUFFER_BYTES, input), meter: self }
     }
 
-    /// Says that the next record begins.
+    /// Restores the budget for the next record.
     pub(crate) fn begin(&self) {
         self.bytes_left.set(self.bytes_max + BLANKS_BYTES_MAX);
     }
 
-    /// Returns the line that is being read, counted from 1.
+    /// The current line, counted from 1.
     pub(crate) fn line(&self) -> u64 {
         self.line_ends.get() + 1
     }
 
-    /// Says that what was read is too long.
+    /// Marks the input as too long.
     pub(crate) fn use_up(&self) {
         self.is_used_up.set(true);
     }
 
-    /// Returns whether something was too long.
     pub(crate) fn is_used_up(&self) -> bool {
         self.is_used_up.get()
     }

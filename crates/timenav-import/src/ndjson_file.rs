@@ -11,15 +11,15 @@ use crate::assembly;
 use crate::limits::{BUFFER_BYTES, RECORD_BYTES_MAX};
 use crate::{EventRecord, ImportError, Item, RecordError, RecordNote, Sink};
 
-/// Returns the event of a line, and what is to be told of it.
+/// Converts a line to an event and notes.
 pub(crate) type Draft<'d> = &'d dyn Fn(&[u8]) -> Result<(EventDraft, Vec<RecordNote>), RecordError>;
 
-/// Reads every line as an event in the form of this service.
+/// Reads each line as an event in this service's own format.
 pub(crate) fn read(input: &mut dyn Read, sink: Sink<'_>) -> Result<(), ImportError> {
     read_by(input, sink, &|line| Ok((draft(line)?, Vec::new())))
 }
 
-/// Reads every line. One that is too long is passed over without being kept.
+/// Reads each line. Overlong lines are skipped without being buffered.
 pub(crate) fn read_by(input: &mut dyn Read, sink: Sink<'_>, draft: Draft<'_>) -> Result<(), ImportError> {
     let mut input = BufReader::with_capacity(BUFFER_BYTES, input);
     let mut line_number = 0;
@@ -28,7 +28,7 @@ pub(crate) fn read_by(input: &mut dyn Read, sink: Sink<'_>, draft: Draft<'_>) ->
         line_number += 1;
         let at = |source| ImportError::Io { line: line_number, source };
         line.clear();
-        // Room for the longest line and its end, `\r\n`.
+        // The longest line and its `\r\n`.
         let bytes_max = u64::try_from(RECORD_BYTES_MAX + 2).unwrap_or(u64::MAX);
         let bytes = input.by_ref().take(bytes_max).read_until(b'\n', &mut line).map_err(at)?;
         if bytes == 0 {

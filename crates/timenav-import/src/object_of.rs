@@ -1,10 +1,10 @@
-//! Objects of pairs whose names may come again.
+//! JSON objects from pairs with repeated names.
 
 use std::collections::HashSet;
 
 use serde_json::{Map, Value};
 
-/// Returns an object of pairs. A name that comes again gets a list of its values.
+/// The values of a repeated name become a list.
 pub(crate) fn object_of(pairs: impl IntoIterator<Item = (String, Value)>) -> Map<String, Value> {
     let mut lists = HashSet::new();
     let mut object = Map::new();

@@ -1,6 +1,6 @@
-//! Names by which people call fields that are called otherwise here.
+//! Common synonyms of field names.
 
-/// Names by which people call what has another name here, and those names, the likeliest first.
+/// Each synonym with the field names it may mean, likeliest first.
 const MEANT: [(&str, &[&str]); 60] = [
     ("when", &["destination_time", "timestamp", "time", "time_range"]),
     ("time", &["destination_time", "timestamp", "time_range"]),
@@ -64,7 +64,7 @@ const MEANT: [(&str, &[&str]); 60] = [
     ("page_size", &["limit"]),
 ];
 
-/// Returns which of the known names was meant by another one that people use for it.
+/// The first known name that `name` is a synonym of.
 #[must_use]
 pub fn meant_by<'a>(name: &str, known: &[&'a str]) -> Option<&'a str> {
     let (_, meant) = MEANT.iter().find(|(other, _)| other.eq_ignore_ascii_case(name))?;

@@ -1,4 +1,4 @@
-//! From the parts of a time that a record has to an instant, and how well it is known.
+//! From the parts of a time to an instant and its precision.
 
 #[cfg(test)]
 mod tests;
@@ -13,7 +13,7 @@ use timenav_core::time::{Instant, TimestampError, Virtual, parse_timestamp};
 use crate::mapping::{TimePart, TimeRules, YearNumbering};
 use crate::time_format::{Era, Partial, TimeFormat, Year, number_alone, seconds_alone, whole, year_alone};
 
-/// How dates are written that nobody needs to be told of.
+/// Date patterns tried by default.
 static DATES: LazyLock<Vec<TimeFormat>> = LazyLock::new(|| {
     formats(&[
         "YYYY-MM-DD",
@@ -30,39 +30,37 @@ static DATES: LazyLock<Vec<TimeFormat>> = LazyLock::new(|| {
         "YYYY",
     ])
 });
-/// How times of day are written that nobody needs to be told of.
+/// Time-of-day patterns tried by default.
 static TIMES_OF_DAY: LazyLock<Vec<TimeFormat>> =
     LazyLock::new(|| formats(&["HH:mm:ss", "HH:mm", "HH:mm:ssZ", "HH:mmZ", "h:mm:ss A", "h:mm A", "hhmmss", "hhmm"]));
-/// How a date is written that stands where a timestamp could.
+/// Date patterns accepted in place of a timestamp.
 static DATES_ALONE: LazyLock<Vec<TimeFormat>> = LazyLock::new(|| formats(&["YYYY-MM-DD", "YYYY/MM/DD"]));
 
 fn formats(patterns: &[&str]) -> Vec<TimeFormat> {
     patterns.iter().filter_map(|pattern| TimeFormat::parse(pattern)).collect()
 }
 
-/// The text of a part, and what is wrong if it cannot be read.
+/// The text of one part.
 pub(crate) struct PartText<'a> {
     pub(crate) part: TimePart,
     pub(crate) text: Cow<'a, str>,
     pub(crate) format: Option<&'a TimeFormat>,
-    /// The column, if it is a single one.
+    /// The column, if the part comes from a single one.
     pub(crate) name: Option<&'a str>,
 }
 
-/// When something happened, as far as that is known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Known {
     pub(crate) at: Instant<Virtual>,
-    /// None if it is known exactly.
+    /// None if exact.
     pub(crate) precision: Option<Precision>,
-    /// Whether a finer part is there, and a coarser one before it is not.
+    /// Whether a finer part is present and a coarser one missing.
     pub(crate) has_gap: bool,
 }
 
-/// Why parts make no time.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Wrong {
-    /// Whether it is a time, and one that cannot be kept.
+    /// The time is valid but outside the supported range.
     pub(crate) is_out_of_range: bool,
     pub(crate) detail: String,
 }
@@ -73,10 +71,10 @@ impl From<String> for Wrong {
     }
 }
 
-/// Puts the parts of a time together.
+/// Combines the parts of a time.
 ///
 /// # Errors
-/// What is wrong, and where.
+/// Says which part is wrong and why.
 pub(crate) fn of_parts(texts: &[PartText<'_>], rules: &TimeRules) -> Result<Known, Wrong> {
     let mut partial = Partial::default();
     for text in texts {
@@ -88,7 +86,6 @@ pub(crate) fn of_parts(texts: &[PartText<'_>], rules: &TimeRules) -> Result<Know
     known(&partial, rules)
 }
 
-/// Reads a text by a pattern.
 pub(crate) fn of_format(text: &str, format: &TimeFormat, rules: &TimeRules) -> Result<Known, Wrong> {
     let partial = format.read(text).ok_or_else(|| unlike(text, format))?;
     known(&partial, rules)
@@ -114,7 +111,7 @@ fn take(part: &PartText<'_>, partial: &mut Partial) -> Result<(), String> {
                 })?),
             };
         }
-        // Neither is ever 0: who writes that does not know it.
+        // 0 stands for an unknown month or day.
         TimePart::Month => partial.month = number("month; months are 1 to 12, or English names")?.filter(|n| *n != 0),
         TimePart::Day => partial.day = number("day; days are 1 to 31")?.filter(|n| *n != 0),
         TimePart::Hour => partial.hour = number("hour; hours are 0 to 23")?,
@@ -142,7 +139,7 @@ fn take(part: &PartText<'_>, partial: &mut Partial) -> Result<(), String> {
     Ok(())
 }
 
-/// Reads a text by the pattern of its part, else by those that are usual.
+/// Tries the part's own pattern, or else the usual ones.
 fn written(part: &PartText<'_>, usual: &[TimeFormat], what: &str, hint: &str) -> Result<Partial, String> {
     let text = part.text.trim();
     if let Some(format) = part.format {
@@ -150,7 +147,7 @@ fn written(part: &PartText<'_>, usual: &[TimeFormat], what: &str, hint: &str) ->
     }
     let digits = text.bytes().take_while(u8::is_ascii_digit).count();
     let is_alike = |format: &&TimeFormat| {
-        // Zeros before a number of digits are put back only where the mapping says what they are.
+        // Lost leading zeros are restored only where the mapping gives the pattern.
         let pattern = format.as_str();
         let is_solid = pattern.bytes().all(|byte| byte.is_ascii_lowercase()) || pattern == "YYYYMMDD";
         !is_solid || digits == pattern.len()
@@ -159,7 +156,7 @@ fn written(part: &PartText<'_>, usual: &[TimeFormat], what: &str, hint: &str) ->
     read.next().ok_or_else(|| format!("`{text}` is no {what} that is the same everywhere; {hint}"))
 }
 
-/// Returns the instant at which what is known begins.
+/// The earliest instant that fits the known parts.
 fn known(partial: &Partial, rules: &TimeRules) -> Result<Known, Wrong> {
     let year = partial.year.ok_or_else(|| "the year is missing".to_owned())?;
     let year = astronomical(year, rules.numbering)?;
@@ -198,7 +195,7 @@ fn known(partial: &Partial, rules: &TimeRules) -> Result<Known, Wrong> {
     Ok(Known { at: at.ok_or_else(outside)?, precision, has_gap })
 }
 
-/// Returns the year as timestamps count it, where 0 is 1 BCE.
+/// The year as in timestamps, where 0 is 1 BCE.
 fn astronomical(year: Year, numbering: YearNumbering) -> Result<i64, String> {
     match (year, numbering) {
         (Year { number, era: Some(Era::Before) }, _) if number > 0 => Ok(1 - number),
@@ -214,15 +211,15 @@ fn astronomical(year: Year, numbering: YearNumbering) -> Result<i64, String> {
     }
 }
 
-/// Returns the microseconds of a fraction of a second. Finer digits are cut off.
+/// Microseconds of a fraction of a second, truncated.
 fn micros(fraction: Option<&str>) -> i64 {
     let digits = fraction.unwrap_or_default().bytes().chain(std::iter::repeat(b'0')).take(6);
     digits.fold(0, |micros, digit| micros * 10 + i64::from(digit - b'0'))
 }
 
-/// Reads a text that is a timestamp but for its zone, or a date alone.
+/// Reads a timestamp without a zone, or a date alone.
 ///
-/// None if it is neither; then what a reader of timestamps says of it is told.
+/// None if it is neither; the caller then reports the timestamp parser's error.
 pub(crate) fn of_usual(text: &str, rules: &TimeRules) -> Option<Known> {
     let partial = DATES_ALONE.iter().find_map(|format| format.read(text));
     if let Some(partial) = partial {

@@ -1,13 +1,12 @@
-//! What a reader of JSON says, in the words of this project.
+//! Rewords JSON parser errors for users.
 //!
-//! Serde tells what went wrong in sentences of its own, which name types of a program. Whoever sends a request knows
-//! lists, objects and texts.
+//! Serde's messages name Rust types. Users know lists, objects and texts.
 
 const TOO_LARGE: &str = "is too large for a double, which ends at 1.8e308: write it as a string";
 const HALF_A_PAIR: &str =
     "has one half of a surrogate pair: write both halves, such as `\\ud83d\\ude00`, or the character itself";
 
-/// Returns the message of a deserializer's error as it is told. What it does not know stays as it is: it is of ours.
+/// Rewords a deserializer error. Unrecognised messages are the project's own and stay unchanged.
 #[must_use]
 pub fn in_plain_words(message: &str) -> String {
     let typed = message.strip_prefix("invalid type: ").or_else(|| message.strip_prefix("invalid value: "));
@@ -33,7 +32,7 @@ pub fn in_plain_words(message: &str) -> String {
     message.to_owned()
 }
 
-/// Says what is wrong with a text that is no JSON.
+/// Describes a JSON syntax error.
 #[must_use]
 pub fn no_json(error: &serde_json::Error) -> String {
     let place = if error.line() > 1 {
@@ -71,12 +70,12 @@ pub fn no_json(error: &serde_json::Error) -> String {
     }
 }
 
-/// Returns whether a string has an escape such as `\ud83d` without its other half (RFC 8259 §7).
+/// Whether a string has a lone surrogate such as `\ud83d` (RFC 8259 §7).
 fn is_half_a_pair(message: &str) -> bool {
     message.starts_with("lone leading surrogate") || message.starts_with("unexpected end of hex escape")
 }
 
-/// What is given is never repeated: it may be a secret.
+/// The given value is never repeated: it may be a secret.
 fn mistyped(given: &str, expected: &str) -> String {
     let (expected, is_text) = kind(expected);
     let is_whole = expected.starts_with("a whole number");
@@ -102,7 +101,7 @@ fn mistyped(given: &str, expected: &str) -> String {
     }
 }
 
-/// Returns what is expected, and whether that is a text.
+/// The expected type, and whether it is text.
 fn kind(expected: &str) -> (&str, bool) {
     match expected {
         "a string" | "a borrowed string" | "a character" => ("a string in quotation marks", false),

@@ -1,30 +1,27 @@
-//! Texts in cells that programs for tables would take for formulas.
+//! Protection against formula injection in exported cells.
 //!
-//! Such a program calculates what begins with `=`, `+`, `-`, `@`, a tab or a carriage return, and what
-//! it calculates may come from a stranger. An apostrophe before it makes it a text. Reading a cell
-//! takes the apostrophe back, so that what was written is read. Texts with blanks at an end are
-//! guarded too, because cells are read without them.
+//! Spreadsheet programs evaluate cells that begin with `=`, `+`, `-`, `@`, a tab or a carriage return, and the text may
+//! come from a stranger. A leading apostrophe makes the cell text; the importer removes it again. Texts with blanks at
+//! an end are guarded too, because cells are trimmed on reading.
 
 use std::borrow::Cow;
 
-/// Returns whether a text needs an apostrophe before it. One that has some already does so when it
-/// would without them, so that writing and reading again gives the same.
+/// Whether a text needs an apostrophe. Apostrophes already there are ignored, so that every text survives a round trip.
 fn needs_guard(text: &str) -> bool {
     let inner = text.trim_start_matches('\'');
     inner.starts_with(['=', '+', '-', '@', '\t', '\r']) || inner.trim().len() != inner.len()
 }
 
-/// Returns the text as it is written in a cell.
 pub(crate) fn guarded(text: &str) -> Cow<'_, str> {
     if needs_guard(text) { Cow::Owned(format!("'{text}")) } else { Cow::Borrowed(text) }
 }
 
-/// Returns the text of a cell that has an apostrophe before it for that reason.
+/// The text of a guarded cell; none if the cell is not guarded.
 pub(crate) fn unguarded(cell: &str) -> Option<&str> {
     cell.strip_prefix('\'').filter(|text| needs_guard(text))
 }
 
-/// Returns the text of any cell.
+/// The text of any cell.
 pub(crate) fn plain(cell: &str) -> Cow<'_, str> {
     Cow::Borrowed(unguarded(cell).unwrap_or(cell))
 }

@@ -1,13 +1,13 @@
-//! What was meant by a word that is not known.
+//! Suggestions for unknown words.
 
 use crate::limits::SUGGESTION_BYTES_MAX;
 
-/// How alike two words are at least, from 0 to 1, for one to be suggested for the other.
+/// Minimum similarity for a suggestion, from 0 to 1.
 const LIKENESS_MIN: f64 = 0.5;
 
-/// Returns the candidate most like `word`, if one is.
+/// The most similar candidate, if one is similar enough.
 pub(crate) fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    // The comparison takes time with the product of the lengths.
+    // The comparison is quadratic in the length.
     if word.len() > SUGGESTION_BYTES_MAX {
         return None;
     }
@@ -24,7 +24,7 @@ pub(crate) fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a s
         .map(|(candidate, _)| candidate)
 }
 
-/// Returns the nearest candidate as a question, else all of them: `the fields are …`.
+/// The nearest candidate as a question, or else the full list: `the fields are …`.
 pub(crate) fn hint<const COUNT: usize>(what: &str, word: &str, candidates: [&'static str; COUNT]) -> String {
     let meant = crate::other_names::meant_by(word, &candidates);
     match meant.or_else(|| nearest(word, candidates)) {

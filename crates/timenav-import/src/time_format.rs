@@ -1,4 +1,4 @@
-//! Patterns of dates and times that a mapping gives: `YYYYMMDD`, `hhmmss`, `%d/%b/%Y:%H:%M:%S %z`.
+//! Date and time patterns in mappings: `YYYYMMDD`, `hhmmss`, `%d/%b/%Y:%H:%M:%S %z`.
 
 mod reading;
 #[cfg(test)]
@@ -6,44 +6,41 @@ mod tests;
 
 pub(crate) use reading::{number_alone, seconds_alone, whole, year_alone};
 
-/// How a date, a time of day or both are written.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct TimeFormat {
     tokens: Vec<Token>,
-    /// As it was given.
+    /// The pattern as given.
     text: String,
 }
 
-/// A part of a pattern.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Token {
-    /// Exactly this text.
     Text(String),
-    /// Blanks, at least one.
+    /// One or more blanks.
     Blanks,
-    /// A year of three digits or more, or with a sign or an era.
+    /// Three or more digits, or with a sign or an era.
     Year,
-    /// Two digits of a year from 1969 to 2068, as POSIX reads them.
+    /// Two digits, 1969 to 2068 as in POSIX.
     ShortYear,
     Month,
     /// `Jul` or `July`.
     MonthName,
     Day,
-    /// Letters that say nothing more, such as `Wed`.
+    /// Letters that are ignored, such as `Wed`.
     Weekday,
     Hour,
     /// `AM` or `PM`.
     HalfOfDay,
     Minute,
-    /// With a fraction, where there is one.
+    /// With an optional fraction.
     Second,
-    /// Digits behind the point.
+    /// Digits after the decimal point.
     Fraction,
     /// `Z`, `+02:00` or `-0700`.
     Offset,
 }
 
-/// The date and the time of day that a record has, as far as it has them.
+/// The known parts of a date and time.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Partial {
     pub(crate) year: Option<Year>,
@@ -52,22 +49,19 @@ pub(crate) struct Partial {
     pub(crate) hour: Option<i64>,
     pub(crate) minute: Option<i64>,
     pub(crate) second: Option<i64>,
-    /// Digits behind the point of the seconds, where they are not all zeros.
+    /// Digits of the fraction of a second, unless all are zeros.
     pub(crate) fraction: Option<String>,
-    /// How far the clock is ahead of UTC, in minutes, if that is written.
+    /// Minutes ahead of UTC, if given.
     pub(crate) offset_minutes: Option<i64>,
 }
 
-/// A year as it is written.
+/// A year as written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Year {
-    /// With its sign.
     pub(crate) number: i64,
-    /// Whether an era such as `BCE` is written beside it.
     pub(crate) era: Option<Era>,
 }
 
-/// Which years are counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Era {
     /// `BC` or `BCE`.
@@ -77,24 +71,23 @@ pub(crate) enum Era {
 }
 
 impl TimeFormat {
-    /// Reads a pattern: with `%` as that of `strptime`, else of letters. None if it is neither.
+    /// Parses a pattern: `strptime` if it has `%`, or else letters. None if it is neither.
     pub(crate) fn parse(text: &str) -> Option<Self> {
         let tokens = if text.contains('%') { of_percents(text)? } else { of_letters(text)? };
         let tells = |token: &Token| !matches!(token, Token::Text(_) | Token::Blanks | Token::Weekday);
         tokens.iter().any(tells).then(|| Self { tokens, text: text.to_owned() })
     }
 
-    /// Returns the pattern as it was given.
     pub(crate) fn as_str(&self) -> &str {
         &self.text
     }
 
-    /// Returns whether it is a year of two digits alone.
+    /// Whether the pattern is only a two-digit year.
     pub(crate) fn is_short_year(&self) -> bool {
         self.tokens == [Token::ShortYear]
     }
 
-    /// Returns how the pattern has to be written for a text that says only two digits of its year.
+    /// The pattern with a two-digit year, if that reads the text.
     pub(crate) fn with_short_year(&self, text: &str) -> Option<String> {
         let short = self.text.replace("%Y", "%y").replace("YYYY", "YY").replace("yyyy", "yy");
         let is_other = short != self.text;
@@ -102,7 +95,6 @@ impl TimeFormat {
     }
 }
 
-/// Reads the letters of `strptime`.
 fn of_percents(text: &str) -> Option<Vec<Token>> {
     let mut tokens = Vec::new();
     let mut characters = text.chars();
@@ -135,8 +127,7 @@ fn of_percents(text: &str) -> Option<Vec<Token>> {
     Some(tokens)
 }
 
-/// Reads runs of letters, in upper or lower case. `M` is a month, but a minute beside an hour or a
-/// second.
+/// Parses runs of letters in either case. `M` is a month, but a minute next to an hour or second.
 fn of_letters(text: &str) -> Option<Vec<Token>> {
     let mut tokens = Vec::new();
     let mut rest = text;
@@ -177,7 +168,6 @@ fn of_letters(text: &str) -> Option<Vec<Token>> {
     Some(tokens)
 }
 
-/// Returns whether an `M` stands beside an hour or a second.
 fn is_minute(before: &[Token], after: &str) -> bool {
     let last = before.iter().rev().find(|token| !matches!(token, Token::Text(_) | Token::Blanks));
     let next = after.chars().find(char::is_ascii_alphabetic);

@@ -1,8 +1,7 @@
-//! Traces: one event a span.
+//! Traces: one event per span.
 //!
-//! A document is read as a whole and walked through twice: which event a span hangs on is known
-//! only when the other spans of its trace are. Times stay as they are written; a child that begins
-//! before its parent is recorded so.
+//! A document is walked twice, because a span's causes are known only once the other spans of its trace are. Times stay
+//! as written, even if a child begins before its parent.
 
 mod halves;
 mod jaeger;
@@ -27,19 +26,18 @@ use zipkin::Zipkin;
 
 const DOCUMENT: Part = Part { what: "a trace document", bytes_max: TRACE_DOCUMENT_BYTES_MAX };
 
-/// Takes the spans of a document one by one, each with what stands around it.
+/// Callback for each span and its surroundings.
 type EachSpan<'e, 't, C> = &'e mut dyn FnMut(&C, &'t str) -> Result<(), Stopped>;
 
-/// Why a document could not be walked through.
 enum Unwalked {
-    /// No more is wanted.
+    /// The callback wants no more spans.
     Enough,
-    /// It is not of the format.
+    /// The document is not in the format.
     Shape(String),
 }
 
 impl Unwalked {
-    /// Returns what the end of a walk through an array means: `what` is no array, or enough was seen.
+    /// Converts a stop: `what` is not an array, or the callback wants no more.
     fn of(stopped: Stopped, what: &str) -> Self {
         match stopped {
             Stopped::Enough => Self::Enough,
@@ -48,36 +46,33 @@ impl Unwalked {
     }
 }
 
-/// The event of a span, and the notes on it.
 type Drafted = (EventDraft, Vec<RecordNote>);
 
-/// A way of writing traces.
+/// A trace format.
 trait Dialect {
-    /// What a span does not say itself.
+    /// Context of a span that is stored outside it.
     type Surroundings;
     const FORMAT: Format;
 
-    /// Hands over every span of a document.
     fn walk<'t>(document: &'t str, each: EachSpan<'_, 't, Self::Surroundings>) -> Result<(), Unwalked>;
 
-    /// Returns what others need to know of a span, as far as it can be read.
+    /// What other spans need to know of this one, as far as it is readable.
     fn glance(around: &Self::Surroundings, span: &str) -> Option<Glance>;
 
-    /// Returns the event of a span.
     fn draft(around: &Self::Surroundings, halves: &Halves, span: &str) -> Result<Drafted, RecordError>;
 }
 
-/// Reads documents of Zipkin that stand one after the other.
+/// Reads concatenated Zipkin documents.
 pub(crate) fn read_zipkin(input: &mut dyn Read, sink: Sink<'_>) -> Result<(), ImportError> {
     read::<Zipkin>(input, sink)
 }
 
-/// Reads documents of Jaeger that stand one after the other.
+/// Reads concatenated Jaeger documents.
 pub(crate) fn read_jaeger(input: &mut dyn Read, sink: Sink<'_>) -> Result<(), ImportError> {
     read::<Jaeger>(input, sink)
 }
 
-/// Reads documents of OTLP/JSON that stand one after the other.
+/// Reads concatenated OTLP/JSON documents.
 pub(crate) fn read_otlp(input: &mut dyn Read, sink: Sink<'_>) -> Result<(), ImportError> {
     read::<Otlp>(input, sink)
 }
@@ -101,7 +96,7 @@ fn read<D: Dialect>(input: &mut dyn Read, sink: Sink<'_>) -> Result<(), ImportEr
     })
 }
 
-/// Walks through a document once, before a span of it is handed over.
+/// First walk, before any span is handed over.
 fn survey<D: Dialect>(document: &str, line: u64) -> Result<Halves, ImportError> {
     let mut halves = Halves::default();
     let mut spans = 0;

@@ -1,22 +1,17 @@
-//! Instants as numbers of seconds, or parts of them, since 1970.
+//! Instants as numbers since 1970.
 
 use timenav_core::time::{Instant, Virtual};
 
-/// What a number of time counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum UnixUnit {
-    /// Seconds.
     Seconds,
-    /// Milliseconds.
     Millis,
-    /// Microseconds.
     Micros,
-    /// Nanoseconds.
     Nanos,
 }
 
 impl UnixUnit {
-    /// Returns the exponent of ten that makes microseconds of the unit.
+    /// Power of ten from the unit to microseconds.
     const fn micros_exponent(self) -> i32 {
         match self {
             Self::Seconds => 6,
@@ -26,7 +21,6 @@ impl UnixUnit {
         }
     }
 
-    /// Returns what it counts, in words.
     pub(crate) const fn as_str(self) -> &'static str {
         match self {
             Self::Seconds => "seconds",
@@ -37,10 +31,10 @@ impl UnixUnit {
     }
 }
 
-/// Reads a decimal number as an instant: `1517966773`, `-0.25`, `1.517966773e9`.
+/// Parses a decimal number as an instant: `1517966773`, `-0.25`, `1.517966773e9`.
 ///
-/// Digits beyond microseconds are cut off towards the past. None if the text is no number, has
-/// more digits than a time needs, or lies out of range.
+/// Truncates to microseconds, towards the past. None if the text is not a number, has too many digits, or is out of
+/// range.
 pub(crate) fn parse_unix(text: &str, unit: UnixUnit) -> Option<Instant<Virtual>> {
     let (mantissa, exponent) = match text.split_once(['e', 'E']) {
         Some((mantissa, exponent)) => (mantissa, exponent.parse::<i16>().ok()?),
@@ -64,7 +58,7 @@ pub(crate) fn parse_unix(text: &str, unit: UnixUnit) -> Option<Instant<Virtual>>
     Instant::from_micros(i64::try_from(shifted(number, exponent)?).ok()?)
 }
 
-/// Returns `number` × 10^`exponent`, rounded down.
+/// `number` × 10^`exponent`, rounded down.
 fn shifted(number: i128, exponent: i32) -> Option<i128> {
     match 10_i128.checked_pow(exponent.unsigned_abs()) {
         Some(power) if exponent >= 0 => number.checked_mul(power),

@@ -11,7 +11,6 @@ use flate2::read::MultiGzDecoder;
 
 use crate::limits::{UNPACKED_BYTES_FREE, UNPACKED_RATIO_MAX};
 
-/// A way of packing files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Packing {
     /// RFC 1952.
@@ -19,10 +18,9 @@ pub enum Packing {
 }
 
 impl Packing {
-    /// All of them.
     pub const ALL: [Self; 1] = [Self::Gzip];
 
-    /// Returns the word for it in `Content-Encoding`.
+    /// The name in `Content-Encoding`.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -30,7 +28,7 @@ impl Packing {
         }
     }
 
-    /// Returns how files are packed with that extension, given without its dot.
+    /// The packing for a file extension without its dot.
     #[must_use]
     pub fn from_extension(extension: &str) -> Option<Self> {
         match extension.to_ascii_lowercase().as_str() {
@@ -40,9 +38,10 @@ impl Packing {
     }
 }
 
-/// Returns what is packed in the input, member after member.
+/// Decompresses all members of the input.
 ///
-/// Memory use is constant. The reader fails if the output is more than [`UNPACKED_RATIO_MAX`] times as large as the input.
+/// Memory use is constant. The reader fails if the output is more than [`UNPACKED_RATIO_MAX`] times as large as the
+/// input.
 pub fn unpacked<'i>(packing: Packing, input: impl Read + 'i) -> impl Read + 'i {
     let packed_bytes = Rc::new(Cell::new(0));
     let counted = Counted { input, bytes: Rc::clone(&packed_bytes) };

@@ -1,4 +1,4 @@
-//! Columns that a regular expression cuts out of a line.
+//! Columns cut out of a line by a regular expression.
 
 use csv::StringRecord;
 use regex::bytes::{Regex, RegexBuilder};
@@ -6,13 +6,12 @@ use regex::bytes::{Regex, RegexBuilder};
 use crate::RecordError;
 use crate::limits::{CSV_COLUMNS_MAX, PATTERN_COMPILED_BYTES_MAX, PATTERN_LINE_BYTES_MAX};
 
-/// A regular expression whose named groups are the columns of a line. Classes such as `\d`, `\s` and `\w`, and whatever
-/// makes no difference between capitals and small letters, are of ASCII. A line takes time in proportion to its length,
-/// whatever the expression is.
+/// A regular expression whose named groups are columns. Character classes and case folding are ASCII only. Matching
+/// takes time linear in the line length.
 #[derive(Clone, Debug)]
 pub(crate) struct LinePattern {
     regex: Regex,
-    /// The groups that have a name, by their number.
+    /// Numbers of the named groups.
     groups: Vec<usize>,
 }
 
@@ -25,15 +24,15 @@ impl PartialEq for LinePattern {
 impl Eq for LinePattern {}
 
 impl LinePattern {
-    /// Reads a regular expression.
+    /// Compiles a regular expression.
     ///
     /// # Errors
-    /// It is none, or too large a one, or none of its groups has a name. Returns what would be right.
+    /// It is invalid, too large, or has no named group. The error describes what is allowed.
     pub(super) fn new(text: &str) -> Result<Self, String> {
         let built = RegexBuilder::new(text).unicode(false).size_limit(PATTERN_COMPILED_BYTES_MAX).build();
         let regex = built.map_err(|error| match error {
             regex::Error::CompiledTooBig(max) => format!("compiled, a pattern has at most {max} bytes"),
-            // Of several lines, which show where: the last one says what.
+            // The last line of the message states the error; the others show its position.
             other => {
                 let told = other.to_string();
                 let what = told.lines().last().unwrap_or_default().trim_start_matches("error: ");
@@ -49,15 +48,15 @@ impl LinePattern {
         }
     }
 
-    /// Returns the names of the columns, in the order of their groups.
+    /// Column names in group order.
     pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
         self.regex.capture_names().flatten()
     }
 
-    /// Fills a row with what the groups have of a line. One that takes no part has nothing.
+    /// Fills a row with the groups of a line. A group that does not take part is empty.
     ///
     /// # Errors
-    /// The line is none of these.
+    /// The line does not match.
     pub(crate) fn cut(&self, line: &str, row: &mut StringRecord) -> Result<(), RecordError> {
         let wrong = |detail: String| Err(RecordError::whole(RecordError::MALFORMED_CSV, detail));
         if line.len() > PATTERN_LINE_BYTES_MAX {

@@ -1,4 +1,4 @@
-//! Texts that say that nothing is known.
+//! Texts that mean "no value".
 
 use std::collections::BTreeMap;
 
@@ -8,24 +8,24 @@ use super::MappingError;
 use crate::coordinates::pair;
 use crate::item::clipped;
 
-/// Which texts say that nothing is known: those of every column, and those of some.
+/// Texts that mean "no value", for all columns and for single ones.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Missing {
     everywhere: Vec<String>,
     columns: BTreeMap<String, Vec<String>>,
-    /// Places that say so, each a latitude and a longitude.
+    /// Placeholder positions, each latitude and longitude.
     places: Vec<String>,
 }
 
-/// The texts that say so in one column.
+/// The missing-value texts of one column.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct MissingHere(Vec<String>);
 
-/// What stands for every column in the object form.
+/// Key for all columns in the object form.
 const EVERYWHERE: &str = "*";
 
 impl Missing {
-    /// Takes a text, a list of texts, or an object with either for each column.
+    /// Accepts a text, a list of texts, or an object with either per column.
     pub(super) fn add(&mut self, column: Option<&str>, value: &Value) -> Result<(), MappingError> {
         let wrong = || MappingError::OptionWrong {
             option: "missing".to_owned(),
@@ -34,7 +34,6 @@ impl Missing {
                 .to_owned(),
         };
         let texts: Vec<String> = match value {
-            // The short form has no lists.
             Value::String(texts) => texts.split('|').map(|text| text.trim().to_owned()).collect(),
             Value::Array(texts) => texts.iter().map(text_of).collect::<Option<Vec<_>>>().ok_or_else(wrong)?,
             Value::Number(number) => vec![number.to_string()],
@@ -53,12 +52,12 @@ impl Missing {
             None => &mut self.everywhere,
             Some(column) => self.columns.entry(column.to_owned()).or_default(),
         };
-        // Blanks are missing in any case.
+        // Blank cells are always missing.
         known.extend(texts.into_iter().filter(|text| !text.is_empty()));
         Ok(())
     }
 
-    /// Takes a place, or a list of places.
+    /// Accepts one position or a list.
     pub(super) fn add_place(&mut self, value: &Value) -> Result<(), MappingError> {
         let wrong = || MappingError::OptionWrong {
             option: "geo.missing".to_owned(),
@@ -74,23 +73,20 @@ impl Missing {
         Ok(())
     }
 
-    /// Returns whether a place says that none is known.
     pub(crate) fn includes_place(&self, lat: f64, lon: f64) -> bool {
         self.places.iter().any(|place| pair(place, false) == Some((lat, lon)))
     }
 
-    /// Returns the columns that are named.
     pub(crate) fn names(&self) -> impl Iterator<Item = &String> {
         self.columns.keys()
     }
 
-    /// Returns the texts that say so in a column. What is said of a column comes beside what is said of all.
+    /// The texts for a column: its own and those for all columns.
     pub(crate) fn here(&self, column: &str) -> MissingHere {
         let own = self.columns.get(column).into_iter().flatten();
         MissingHere(self.everywhere.iter().chain(own).cloned().collect())
     }
 
-    /// Returns whether a text in a column says that nothing is known.
     pub(crate) fn includes(&self, column: &str, text: &str) -> bool {
         let own = self.columns.get(column).into_iter().flatten();
         self.everywhere.iter().chain(own).any(|missing| says(missing, text.trim()))
@@ -106,18 +102,16 @@ fn text_of(value: &Value) -> Option<String> {
 }
 
 impl MissingHere {
-    /// Returns whether the text says that nothing is known.
     pub(crate) fn includes(&self, text: &str) -> bool {
         !self.0.is_empty() && self.0.iter().any(|missing| says(missing, text.trim()))
     }
 }
 
-/// Returns whether a text is one that says so. A number says so however it is written: `0` is `0.0` too.
+/// Numbers are compared by value: `0` equals `0.0`.
 fn says(missing: &str, text: &str) -> bool {
     missing == text || same_number(missing, text)
 }
 
-/// Returns whether two texts are the same decimal number.
 fn same_number(one: &str, other: &str) -> bool {
     let is_decimal = |text: &str| {
         text.bytes().all(|byte| byte.is_ascii_digit() || matches!(byte, b'.' | b'-' | b'+'))

@@ -1,4 +1,4 @@
-//! How a table is written, where that does not tell itself.
+//! Table settings that cannot be detected from the file.
 
 use serde_json::Value;
 
@@ -7,69 +7,65 @@ use super::line_pattern::LinePattern;
 use crate::item::clipped;
 use crate::limits::{CSV_COLUMNS_MAX, RECORD_BYTES_MAX};
 
-/// How a table is written.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Table {
-    /// What is between columns; told by the first row if it is not said.
+    /// Detected from the first row by default.
     pub(crate) delimiter: Option<Delimiter>,
-    /// What is around a text with delimiters in it; a quotation mark if it is not said.
+    /// A double quote by default.
     pub(crate) quote: Option<Quote>,
-    /// What stands before a quotation mark that is part of the text; another quotation mark if it is not said.
+    /// What escapes a quote inside a quoted text; by default, a second quote.
     pub(crate) escape: Option<u8>,
-    /// How rows begin that are none.
+    /// Prefix of comment rows.
     pub(crate) comment: Option<String>,
-    /// How many lines come before the row that names the columns.
+    /// Lines to skip before the header row.
     pub(crate) skip_lines: u32,
-    /// How many rows come between the names of the columns and the first record.
+    /// Rows to skip between the header and the first record.
     pub(crate) skip_rows: u32,
-    /// The columns, where the file does not name them.
+    /// Column names, if the file has no header.
     pub(crate) columns: Option<TableColumns>,
-    /// Whether the cells that a row lacks at its end are empty ones.
+    /// Whether cells missing at the end of a row are read as empty.
     pub(crate) fills_short_rows: bool,
 }
 
-/// What is between columns.
+/// Column separator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Delimiter {
     Byte(u8),
-    /// Any number of blanks and tabs.
+    /// Any run of blanks and tabs.
     Blanks,
 }
 
-/// What is around a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Quote {
     None,
     Byte(u8),
 }
 
-/// Columns that the mapping names.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum TableColumns {
-    /// In the order of the file.
+    /// In file order.
     Named(Vec<String>),
-    /// By where in the line they are.
+    /// Fixed-width columns.
     Fixed(Vec<FixedColumn>),
-    /// By what the lines look like.
+    /// Groups of a regular expression.
     Pattern(LinePattern),
 }
 
-/// A column of fixed width.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct FixedColumn {
     pub(crate) name: String,
-    /// The place of its first character in the line, counted from 0.
+    /// Position of the first character, counted from 0.
     pub(crate) start: usize,
-    /// The place behind its last character.
+    /// Position after the last character.
     pub(crate) end: usize,
 }
 
 impl Table {
-    /// The words by which a mapping says it.
+    /// Option names in a mapping.
     pub(crate) const WORDS: [&'static str; 9] =
         ["delimiter", "quote", "escape", "comment", "skip_lines", "skip_rows", "columns", "pattern", "short_rows"];
 
-    /// Takes what a mapping says, and returns whether it is about the table.
+    /// Stores an option. Returns false if it is not a table option.
     pub(super) fn add(&mut self, word: &str, value: &Value) -> Result<bool, MappingError> {
         let wrong = |rule: &str| MappingError::OptionWrong {
             option: word.to_owned(),
@@ -140,7 +136,7 @@ fn delimiter(text: &str) -> Option<Delimiter> {
     }
 }
 
-/// Reads the names of columns: a list, a text with `|` between them, or an object that says where each is.
+/// Reads column names: a list, a `|`-separated text, or an object of name to position.
 fn columns(value: &Value) -> Result<TableColumns, &'static str> {
     const RULE: &str = "columns are a list of names, or an object of names and places, such as `{\"date\": \"1-8\"}`";
     let columns = match value {
@@ -167,7 +163,7 @@ fn columns(value: &Value) -> Result<TableColumns, &'static str> {
     }
 }
 
-/// Reads where a column is: `1-8`, both ends included, or `9-` for the rest of the line.
+/// Parses a column range: `1-8` (inclusive), or `9-` for the rest of the line.
 fn fixed(name: &str, place: &str) -> Option<FixedColumn> {
     let (first, last) = place.split_once('-').unwrap_or((place, place));
     let first: usize = first.trim().parse().ok()?;

@@ -1,4 +1,4 @@
-//! Texts made of columns: `{name} ({status})`.
+//! Text templates with columns: `{name} ({status})`.
 
 use std::borrow::Cow;
 
@@ -6,33 +6,30 @@ use super::MappingError;
 use crate::field::Field;
 use crate::limits::{TEMPLATE_COLUMNS_MAX, TEMPLATE_TEXT_BYTES_MAX};
 
-/// A text with columns in it. A column is a name, or its place once that is known.
+/// A template. `C` is a column's name, or its index once known.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Template<C> {
-    /// What is written one after the other. At least one part is a column, unless it is the same in every record.
+    /// Contains at least one column, unless the text is the same for every record.
     parts: Vec<Part<C>>,
 }
 
-/// A part of a template.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Part<C> {
-    /// This text.
     Text(String),
-    /// What the column holds.
     Column(C),
 }
 
-/// A template made more than [`TEMPLATE_TEXT_BYTES_MAX`] bytes.
+/// The filled template is longer than [`TEMPLATE_TEXT_BYTES_MAX`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct TextTooLong;
 
 impl Template<String> {
-    /// Returns the template that is the same text in every record.
+    /// A constant text.
     pub(super) fn text(text: &str) -> Self {
         Self { parts: vec![Part::Text(text.to_owned())] }
     }
 
-    /// Reads a template, or the plain name of a column.
+    /// Parses a template or a plain column name.
     pub(super) fn parse(field: Field, text: &str) -> Result<Self, MappingError> {
         let parts = if text.contains(['{', '}']) { parts(field, text)? } else { vec![Part::Column(text.to_owned())] };
         let names = |part: &&Part<String>| matches!(part, Part::Column(name) if !name.is_empty());
@@ -78,7 +75,7 @@ fn parts(field: Field, text: &str) -> Result<Vec<Part<String>>, MappingError> {
     Ok(parts)
 }
 
-/// Returns where the suffix of a value begins: at the first `|` outside of braces.
+/// The position of the first `|` outside braces.
 pub(super) fn suffix_start(value: &str) -> Option<usize> {
     let mut in_braces = false;
     value.find(|c| {
@@ -92,12 +89,11 @@ pub(super) fn suffix_start(value: &str) -> Option<usize> {
 }
 
 impl<C> Template<C> {
-    /// Returns the template of a single column.
     pub(crate) fn column(column: C) -> Self {
         Self { parts: vec![Part::Column(column)] }
     }
 
-    /// Returns the column, if there is nothing else in the template.
+    /// The column, if it is the whole template.
     pub(crate) fn whole_column(&self) -> Option<&C> {
         match self.parts.as_slice() {
             [Part::Column(column)] => Some(column),
@@ -105,7 +101,6 @@ impl<C> Template<C> {
         }
     }
 
-    /// Returns the template with every column made another.
     pub(crate) fn try_map<D, E>(&self, mut column: impl FnMut(&C) -> Result<D, E>) -> Result<Template<D>, E> {
         let parts = self.parts.iter().map(|part| match part {
             Part::Text(text) => Ok(Part::Text(text.clone())),
@@ -114,7 +109,7 @@ impl<C> Template<C> {
         Ok(Template { parts: parts.collect::<Result<_, _>>()? })
     }
 
-    /// Returns the text, without blanks around it, or none if every column is empty.
+    /// The text, trimmed, or none if every column is empty.
     pub(crate) fn fill<'a>(
         &self,
         mut cell: impl FnMut(&C) -> Option<Cow<'a, str>>,
@@ -122,7 +117,7 @@ impl<C> Template<C> {
         if let Some(column) = self.whole_column() {
             return Ok(cell(column).map(trimmed).filter(|text| !text.is_empty()));
         }
-        // A text without columns is there in every record.
+        // A template without columns always yields its text.
         let mut filled = !self.parts.iter().any(|part| matches!(part, Part::Column(_)));
         let mut text = String::new();
         for part in &self.parts {

@@ -1,4 +1,4 @@
-//! Times that are in several columns, and what has to be known to read them.
+//! Times split over several columns, and the settings for reading them.
 
 use timenav_core::time::Zone;
 
@@ -7,7 +7,7 @@ use crate::field::Field;
 use crate::item::clipped;
 use crate::time_format::TimeFormat;
 
-/// A part of a time that has a column of its own.
+/// A part of a time in its own column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum TimePart {
     Year,
@@ -26,7 +26,7 @@ impl TimePart {
     pub(crate) const ALL: [Self; 8] =
         [Self::Year, Self::Month, Self::Day, Self::Hour, Self::Minute, Self::Second, Self::Date, Self::TimeOfDay];
 
-    /// Returns the word for it behind `time.`.
+    /// The name after `time.`.
     pub(crate) const fn as_str(self) -> &'static str {
         match self {
             Self::Year => "year",
@@ -40,7 +40,7 @@ impl TimePart {
         }
     }
 
-    /// Returns the part that says the same and more.
+    /// The larger part that includes this one.
     const fn whole(self) -> Option<Self> {
         match self {
             Self::Year | Self::Month | Self::Day => Some(Self::Date),
@@ -50,34 +50,32 @@ impl TimePart {
     }
 }
 
-/// How years before 1 CE are counted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum YearNumbering {
-    /// -2150 is 2150 BCE, and there is no year 0.
+    /// -2150 is 2150 BCE; there is no year 0.
     #[default]
     Historical,
-    /// -2149 is 2150 BCE, and 0 is 1 BCE, as in timestamps.
+    /// -2149 is 2150 BCE and 0 is 1 BCE, as in timestamps.
     Astronomical,
 }
 
-/// What has to be known to read a time, beside its text.
+/// Settings for reading a time.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct TimeRules {
-    /// Where clocks show what is written, if it has no offset of its own.
+    /// Zone of times without an offset.
     pub(crate) zone: Option<Zone>,
     pub(crate) numbering: YearNumbering,
 }
 
-/// Where a part of a time comes from.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct PartSource<C> {
     pub(crate) part: TimePart,
     pub(crate) template: Template<C>,
-    /// How a date, a time of day or a year is written, if that is said.
+    /// Pattern of a date, time of day or year.
     pub(crate) format: Option<TimeFormat>,
 }
 
-/// What a mapping says of a time but for a column that is the whole.
+/// The mapping of a time given in parts.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct TimeSource {
     pub(crate) parts: Vec<PartSource<String>>,
@@ -85,7 +83,7 @@ pub(crate) struct TimeSource {
 }
 
 impl TimeSource {
-    /// Takes what is said of `time.<word>`.
+    /// Stores the setting `time.<word>`.
     pub(super) fn add(&mut self, field: Field, word: &str, value: &str) -> Result<(), MappingError> {
         let name = field.as_str();
         let wrong = |rule: &str| MappingError::OptionWrong {
@@ -136,7 +134,7 @@ impl TimeSource {
         Ok(())
     }
 
-    /// Checks that the parts make one time.
+    /// Checks that the parts combine into one time.
     pub(super) fn check(&self, field: Field) -> Result<(), MappingError> {
         let has = |part: TimePart| self.parts.iter().any(|source| source.part == part);
         let wrong = |part: TimePart, rule: String| MappingError::PartsWrong {

@@ -16,14 +16,14 @@ const MONTHS: [&str; 12] = [
     "november",
     "december",
 ];
-/// Most digits of a fraction that are read; finer ones are cut off later.
+/// Longest fraction accepted; it is truncated later.
 const FRACTION_DIGITS_MAX: usize = 12;
 
 impl TimeFormat {
-    /// Reads a text that is written so. None if it is not.
+    /// Reads a text by the pattern. None if it does not match.
     ///
-    /// Digits that stand close together have the width that their letters say; the zeros that a
-    /// program for tables took from the start of a time of day are put back.
+    /// Adjacent digits have the width of their letters. Leading zeros that a spreadsheet removed from a time of day are
+    /// restored.
     pub(crate) fn read(&self, text: &str) -> Option<Partial> {
         let text = text.trim();
         let padded = self.padded(text);
@@ -38,8 +38,7 @@ impl TimeFormat {
         reader.end()
     }
 
-    /// Returns the text with zeros before it, where it is a time of day of nothing but digits and
-    /// has too few.
+    /// The text with leading zeros restored, if the pattern is a time of day made of digits only.
     fn padded(&self, text: &str) -> Option<String> {
         let is_clock = self.tokens.iter().all(|token| matches!(token, Token::Hour | Token::Minute | Token::Second));
         let digits = text.bytes().take_while(u8::is_ascii_digit).count();
@@ -50,7 +49,6 @@ impl TimeFormat {
 }
 
 impl Token {
-    /// Returns whether it begins with a digit.
     const fn is_digits(&self) -> bool {
         matches!(
             self,
@@ -70,7 +68,7 @@ struct Reader<'t> {
     rest: &'t str,
     partial: Partial,
     is_pm: Option<bool>,
-    /// Whether the pattern says itself where the fraction of a second is.
+    /// Whether the pattern has its own fraction token.
     has_fraction: bool,
 }
 
@@ -79,7 +77,7 @@ impl<'t> Reader<'t> {
         Self { rest, partial: Partial::default(), is_pm: None, has_fraction: false }
     }
 
-    /// Reads what a token says. `is_close` tells that other digits stand beside it.
+    /// Reads one token. `is_close` means that other digits are adjacent.
     fn take(&mut self, token: &Token, is_close: bool) -> Option<()> {
         match token {
             Token::Text(text) => {
@@ -97,7 +95,7 @@ impl<'t> Reader<'t> {
                 let number = if short < 69 { 2_000 + short } else { 1_900 + short };
                 self.partial.year = Some(Year { number, era: None });
             }
-            // Neither a month nor a day is 0, so 0 says that it is not known.
+            // 0 stands for an unknown month or day.
             Token::Month => self.partial.month = Some(self.small(is_close)?).filter(|month| *month != 0),
             Token::Day => self.partial.day = Some(self.small(is_close)?).filter(|day| *day != 0),
             Token::MonthName => {
@@ -144,7 +142,6 @@ impl<'t> Reader<'t> {
         Some(self.partial)
     }
 
-    /// Reads a whole number of so many digits.
     fn number(&mut self, digits_min: usize, digits_max: usize) -> Option<i64> {
         let digits = self.rest.bytes().take(digits_max).take_while(u8::is_ascii_digit).count();
         let (number, after) = self.rest.split_at(digits);
@@ -152,7 +149,7 @@ impl<'t> Reader<'t> {
         (digits >= digits_min).then(|| number.parse().ok()).flatten()
     }
 
-    /// Reads a number of two digits, or of one where no more digits follow.
+    /// Reads two digits, or one if no more follow.
     fn small(&mut self, is_close: bool) -> Option<i64> {
         self.rest = self.rest.trim_start_matches(' ');
         self.number(if is_close { 2 } else { 1 }, 2)
@@ -187,7 +184,7 @@ impl<'t> Reader<'t> {
         Some(Year { number: sign * number, era })
     }
 
-    /// Reads a year beside other parts. Nobody knows the century of two digits, unless a sign or an era tells.
+    /// Reads a year next to other parts. Two digits need a sign or an era, because the century is unknown.
     fn full_year(&mut self, is_close: bool) -> Option<Year> {
         let digits = self.rest.bytes().take_while(u8::is_ascii_digit).count();
         let year = self.year(is_close)?;
@@ -201,7 +198,7 @@ impl<'t> Reader<'t> {
         word
     }
 
-    /// Reads how far a clock is ahead of UTC, in minutes.
+    /// Reads the minutes ahead of UTC.
     fn offset(&mut self) -> Option<i64> {
         for zulu in ["UTC", "GMT", "Z", "z"] {
             if let Some(after) = self.rest.strip_prefix(zulu) {
@@ -222,7 +219,6 @@ impl<'t> Reader<'t> {
     }
 }
 
-/// Returns the era that a word names.
 pub(super) fn era_of(word: &str) -> Option<Era> {
     match word.to_ascii_uppercase().as_str() {
         "BC" | "BCE" => Some(Era::Before),
@@ -231,15 +227,15 @@ pub(super) fn era_of(word: &str) -> Option<Era> {
     }
 }
 
-/// Returns the month, counted from 1, of an English name or its first letters, at least three.
+/// The month, from 1, of an English name or a prefix of at least three letters.
 pub(super) fn month_of_name(word: &str) -> Option<i64> {
     let word = word.to_ascii_lowercase();
-    // `Sept` is as usual as `Sep`.
+    // Four-letter `Sept` is common too.
     let names = |name: &&'static str| word.len() >= 3 && name.starts_with(&word);
     MONTHS.iter().position(names).and_then(|place| i64::try_from(place + 1).ok())
 }
 
-/// Reads a year alone: `-2150`, `2150 BCE`, `AD 79`, or as some programs write columns of numbers, `1945.0`.
+/// Reads a year alone: `-2150`, `2150 BCE`, `AD 79`, or `1945.0` as spreadsheets write it.
 pub(crate) fn year_alone(text: &str) -> Option<Year> {
     let text = text.trim();
     let letters = text.bytes().take_while(u8::is_ascii_alphabetic).count();
@@ -254,14 +250,14 @@ pub(crate) fn year_alone(text: &str) -> Option<Year> {
     reader.rest.trim().is_empty().then_some(year)
 }
 
-/// Reads a month, a day, an hour or a minute alone; a month may be a name.
+/// Reads a month, day, hour or minute alone; a month may be a name.
 pub(crate) fn number_alone(text: &str) -> Option<i64> {
     let text = whole(text.trim());
     let digits = (1..=6).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_digit());
     if digits { text.parse().ok() } else { month_of_name(text.trim_end_matches('.')) }
 }
 
-/// Reads seconds alone, with their fraction: `45`, `45.3`.
+/// Reads seconds with an optional fraction: `45`, `45.3`.
 pub(crate) fn seconds_alone(text: &str) -> Option<(i64, Option<String>)> {
     let text = text.trim();
     let (number, fraction) = text.split_once(['.', ',']).unwrap_or((text, ""));
@@ -273,7 +269,7 @@ pub(crate) fn seconds_alone(text: &str) -> Option<(i64, Option<String>)> {
     Some((number.parse().ok()?, says_more.then(|| fraction.to_owned())))
 }
 
-/// Returns a number without a fraction of zeros.
+/// Strips a fraction of zeros.
 pub(crate) fn whole(text: &str) -> &str {
     match text.split_once('.') {
         Some((number, zeros)) if !number.is_empty() && zeros.bytes().all(|byte| byte == b'0') => number,

@@ -1,52 +1,49 @@
-//! Two events that share the id of one span.
+//! Spans whose id is shared by two events.
 //!
-//! A server may go on with the span that its client began (Zipkin calls it shared). What the client
-//! saw is `<trace>:<span>`, what the server saw is `<trace>:<span>:server`, and the server's half
-//! happened because of the client's, or of its parent where the document lacks the client's. A message can have several receivers: the first to begin has
-//! that id, the others `<trace>:<span>:server:<microseconds since 1970>`.
+//! A server may continue its client's span (Zipkin calls it shared). The client's event is `<trace>:<span>`, the
+//! server's is `<trace>:<span>:server`. The server's event is caused by the client's, or by the span's parent if the
+//! client's is not in the document. If a message has several receivers, the first to begin has that id, the others
+//! `<trace>:<span>:server:<microseconds since 1970>`.
 
 use std::collections::{HashMap, HashSet};
 
-/// What is written after the ids of the first server's half.
+/// Id suffix of the first server event.
 pub(super) const SERVER_HALF: &str = ":server";
 
-/// What other spans need to know of one.
+/// What other spans need to know of a span.
 pub(super) struct Glance {
     pub(super) trace: String,
     pub(super) span: String,
     pub(super) role: Role,
-    /// The service that saw it, empty if it is not known.
+    /// Empty if unknown.
     pub(super) service: String,
-    /// When it began, in microseconds since 1970, if that is known.
+    /// Microseconds since 1970, if known.
     pub(super) start: Option<u64>,
 }
 
-/// Which side of a call saw a span.
+/// The side of a call that reported a span.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Role {
-    /// The caller.
     Client,
-    /// The called.
     Server,
-    /// The called, which says that it took the id of the caller's span.
+    /// A server that declares that it took over the client's span id.
     SharingServer,
-    /// Neither, or it is not known.
+    /// Neither, or unknown.
     Other,
 }
 
-/// All that is known of the spans with one id.
+/// The spans that share one id.
 #[derive(Default)]
 struct Same {
     has_client: bool,
     has_other: bool,
     servers: HashSet<String>,
     sharing_servers: HashSet<String>,
-    /// When the first of each began.
+    /// Earliest start of each kind.
     servers_start: Option<u64>,
     sharing_servers_start: Option<u64>,
 }
 
-/// The spans of a document by their ids.
 #[derive(Default)]
 pub(super) struct Halves {
     by_id: HashMap<(String, String), Same>,
@@ -69,8 +66,7 @@ impl Halves {
         }
     }
 
-    /// Returns what is written after the ids of a span that is the server's half of what a client
-    /// began, and nothing for any other.
+    /// The id suffix of a server event whose span a client began; none for any other.
     pub(super) fn suffix(&self, trace: &str, span: &str, role: Role, start: u64) -> Option<String> {
         let same = self.same(trace, span);
         let is_half = match role {
@@ -88,12 +84,12 @@ impl Halves {
         })
     }
 
-    /// Returns whether the half that a client saw of a span is in the document.
+    /// Whether the document has an event `<trace>:<span>` without a suffix.
     pub(super) fn has_client_half(&self, trace: &str, span: &str) -> bool {
         self.same(trace, span).is_some_and(|same| same.has_client || same.has_other || !same.servers.is_empty())
     }
 
-    /// Returns whether a child in that service hangs on the server's half of its parent.
+    /// Whether a child in `service` is caused by its parent's server event.
     pub(super) fn hangs_on_server_half(&self, trace: &str, parent: &str, service: &str) -> bool {
         let Some(same) = self.same(trace, parent) else { return false };
         let is_half = |servers: &HashSet<String>| servers.contains(service);
@@ -105,12 +101,11 @@ impl Halves {
     }
 
     fn same(&self, trace: &str, span: &str) -> Option<&Same> {
-        // A lookup by a pair of references would need a key type of its own.
+        // A borrowed pair would need its own key type.
         self.by_id.get(&(trace.to_owned(), span.to_owned()))
     }
 }
 
-/// Returns the earlier of two times that may not be known.
 fn earlier(one: Option<u64>, other: Option<u64>) -> Option<u64> {
     [one, other].into_iter().flatten().min()
 }

@@ -1,4 +1,4 @@
-//! Jaeger: the JSON that its interface exports and its query service answers.
+//! Jaeger's JSON, as exported by its UI and returned by its query service.
 
 use std::collections::HashMap;
 
@@ -28,13 +28,13 @@ struct Document<'t> {
     processes: Option<&'t RawValue>,
 }
 
-/// What the spans of a trace are made by, by the keys that the spans use.
+/// The processes of a trace, by key.
 #[derive(Default)]
 pub(super) struct Processes {
     by_key: HashMap<String, Result<Process, RecordError>>,
 }
 
-/// What makes spans. It is copied to each of them.
+/// Copied to each of its spans.
 #[derive(Clone)]
 struct Process {
     service: String,
@@ -48,7 +48,7 @@ impl Process {
     }
 }
 
-/// What is read of a span on the first walk.
+/// The members read on the first walk.
 #[derive(Deserialize)]
 struct Outline {
     #[serde(rename = "traceID")]
@@ -106,7 +106,7 @@ impl Dialect for Jaeger {
         let duration = duration(&mut members, &mut notes)?;
         let (start, end) = start_and_end(("startTime", "duration"), start, duration)?;
         let mut parents = references(members.list("references")?)?;
-        // Older versions write it instead of a reference, or in addition to one.
+        // Older versions write this instead of a reference, or in addition to one.
         let parent = parent_id(&mut members, "parentSpanID", &id)?;
         parents.extend(parent.map(|parent| (trace.clone(), parent, CauseKind::Requires)));
         let name = members.text("operationName")?.unwrap_or_default();
@@ -115,7 +115,7 @@ impl Dialect for Jaeger {
         members.put("tags", Value::Object(tag_object(tags)));
         let key = members.text("processID")?;
         let process = match members.object("process")? {
-            // Older versions write the process into the span.
+            // Older versions embed the process in the span.
             Some(own) => Some(Process::of(own)?),
             None => key.and_then(|key| around.by_key.get(&key)).cloned().transpose()?,
         };
@@ -127,9 +127,9 @@ impl Dialect for Jaeger {
     }
 }
 
-/// Reads an object whose members stay as they are.
+/// Parses an object, leaving its members raw.
 fn parsed(text: &str) -> Result<Document<'_>, Unwalked> {
-    // A struct could be read from an array too, by the order of its fields.
+    // Serde would also read a struct from an array, by field order.
     let read = text.starts_with('{').then(|| serde_json::from_str(text).ok()).flatten();
     read.ok_or_else(|| Unwalked::Shape("a document and each trace in it must be objects".to_owned()))
 }
@@ -153,7 +153,7 @@ fn trace<'t>(trace: &Document<'t>, each: EachSpan<'_, 't, Processes>) -> Result<
     array_values(spans.get(), &mut |span| each(&processes, span)).map_err(|stopped| Unwalked::of(stopped, "spans"))
 }
 
-/// Reads what a span refers to: what it is a child of was required, what it follows contributed.
+/// Reads references: `CHILD_OF` parents are required causes, `FOLLOWS_FROM` contributing ones.
 fn references(items: Vec<Value>) -> Result<Vec<(String, String, CauseKind)>, RecordError> {
     let reference = |(index, item): (usize, Value)| {
         let field = |name: &str| format!("references/{index}/{name}");
@@ -189,7 +189,7 @@ fn role(tags: &[Value]) -> Role {
     }
 }
 
-/// Returns tags as an object. What is no tag stays as it is, under a name of its own.
+/// Tags as an object. Malformed tags stay unchanged under a name of their own.
 fn tag_object(tags: Vec<Value>) -> Map<String, Value> {
     object_of(tags.into_iter().map(|mut tag| {
         let key = tag.get("key").and_then(Value::as_str).map(str::to_owned);

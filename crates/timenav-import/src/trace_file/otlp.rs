@@ -1,4 +1,4 @@
-//! OTLP/JSON: what OpenTelemetry's exporters send, and its collector writes, one document a line: spans and logs.
+//! OTLP/JSON spans and logs, as sent by OpenTelemetry exporters or written by its collector, one document per line.
 
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -14,13 +14,13 @@ use crate::json_stream::{Stopped, array_values};
 use crate::object_of::object_of;
 use crate::{Format, RecordError};
 
-/// The attribute of a resource that names the service.
+/// Resource attribute with the service name.
 const SERVICE_NAME: &str = "service.name";
-/// The attributes that keep times that are no whole microseconds.
+/// Attributes for times finer than a microsecond.
 const TIMES: [&str; 2] = ["startTimeUnixNano", "endTimeUnixNano"];
-/// When a record of a log was written, and when it was received.
+/// When a log record was written and when it was received.
 const LOG_TIMES: [&str; 2] = ["timeUnixNano", "observedTimeUnixNano"];
-/// The kinds of spans by their numbers.
+/// Span kinds by number.
 const KINDS: [&str; 6] = ["UNSPECIFIED", "INTERNAL", "SERVER", "CLIENT", "PRODUCER", "CONSUMER"];
 
 pub(super) struct Otlp;
@@ -32,7 +32,7 @@ struct Document<'t> {
     resource_spans: Option<&'t RawValue>,
     #[serde(borrow)]
     resource_logs: Option<&'t RawValue>,
-    /// Jaeger's query service puts what it answers in here.
+    /// Jaeger's query service wraps its responses in this.
     #[serde(borrow)]
     result: Option<&'t RawValue>,
 }
@@ -44,7 +44,7 @@ struct ResourceSpans<'t> {
     resource: Option<&'t RawValue>,
     #[serde(borrow)]
     scope_spans: Option<&'t RawValue>,
-    /// What `scopeSpans` was called before.
+    /// Older name of `scopeSpans`.
     #[serde(borrow)]
     instrumentation_library_spans: Option<&'t RawValue>,
 }
@@ -75,11 +75,10 @@ struct ScopeLogs<'t> {
     log_records: Option<&'t RawValue>,
 }
 
-/// What made the spans, or the records of a log. It is copied to each of them.
+/// Source of spans or log records. Copied to each of them.
 pub(super) struct Origin {
     resource: Result<Map<String, Value>, RecordError>,
     scope: Result<Map<String, Value>, RecordError>,
-    /// Whether what it made are records of a log.
     is_log: bool,
 }
 
@@ -105,7 +104,7 @@ impl Dialect for Otlp {
         }
     }
 
-    // No two spans of OpenTelemetry share an id.
+    // OpenTelemetry spans never share an id.
     fn glance(_: &Origin, _: &str) -> Option<Glance> {
         None
     }
@@ -138,14 +137,14 @@ impl Dialect for Otlp {
     }
 }
 
-/// Reads an object whose members stay as they are.
+/// Parses an object, leaving its members raw.
 fn parsed<'t, T: Deserialize<'t>>(text: &'t str) -> Result<T, Unwalked> {
-    // A struct could be read from an array too, by the order of its fields.
+    // Serde would also read a struct from an array, by field order.
     let read = text.starts_with('{').then(|| serde_json::from_str(text).ok()).flatten();
     read.ok_or_else(|| Unwalked::Shape("a document and the items of its arrays must be objects".to_owned()))
 }
 
-/// Walks through an array whose items are walked through in turn.
+/// Walks an array whose items are walked in turn.
 fn nested<'t>(
     text: &'t str,
     what: &str,
@@ -188,11 +187,11 @@ fn resource_logs<'t>(text: &'t str, each: EachSpan<'_, 't, Origin>) -> Result<()
     })
 }
 
-/// Returns the event of a record of a log. The span within which it was written is one of its causes.
+/// The event of a log record. Its enclosing span is a cause.
 fn log_record(around: &Origin, text: &str) -> Result<EventDraft, RecordError> {
     let mut members = Members::parse(text, "a log record")?;
     let [time_field, observed_field] = LOG_TIMES;
-    // Who wrote it may not have known the time; who received it did.
+    // Use the receiver's time if the writer gave none.
     let written = members.count(time_field)?.filter(|nanos| *nanos > 0);
     let observed = members.count(observed_field)?.filter(|nanos| *nanos > 0);
     let nanos = written.or(observed).ok_or_else(|| {
@@ -232,7 +231,7 @@ fn log_record(around: &Origin, text: &str) -> Result<EventDraft, RecordError> {
     Ok(draft)
 }
 
-/// Reads a resource or a scope: its attributes, and a scope's name and version.
+/// Reads a resource or scope: its attributes, and a scope's name and version.
 fn described(text: Option<&RawValue>, what: &str) -> Result<Map<String, Value>, RecordError> {
     let Some(text) = text.map(RawValue::get) else { return Ok(Map::new()) };
     let mut object = origin(what, text)?;
@@ -245,10 +244,10 @@ fn described(text: Option<&RawValue>, what: &str) -> Result<Map<String, Value>, 
     Ok(described)
 }
 
-/// Takes the times of a span. What is finer than a microsecond is cut off, and kept in an attribute.
+/// Takes a span's times. They are truncated to microseconds; the exact value is kept in an attribute.
 fn times(members: &mut Members) -> Result<(Time, Option<Time>), RecordError> {
     let [start_field, end_field] = TIMES;
-    // What is not known is written as 0.
+    // 0 means unknown.
     let start = members.count(start_field)?.filter(|nanos| *nanos > 0);
     let end = members.count(end_field)?.filter(|nanos| *nanos > 0);
     for (name, nanos) in [(start_field, start), (end_field, end)] {
@@ -261,7 +260,7 @@ fn times(members: &mut Members) -> Result<(Time, Option<Time>), RecordError> {
     Ok((start, end))
 }
 
-/// Returns what the links of a span lead to, and leaves them there with plain attributes.
+/// The targets of a span's links. The links stay, with simplified attributes.
 fn linked(members: &mut Members) -> Result<Vec<(String, String, CauseKind)>, RecordError> {
     let mut causes = Vec::new();
     let mut links = members.list("links")?;
@@ -282,7 +281,7 @@ fn linked(members: &mut Members) -> Result<Vec<(String, String, CauseKind)>, Rec
     Ok(causes)
 }
 
-/// Makes the attributes of a span and of the events in it plain, and its kind a word.
+/// Simplifies the attributes of a span and its events, and names its kind.
 fn plain_attributes(members: &mut Members) -> Result<(), RecordError> {
     let attributes = key_values(members.list("attributes")?);
     members.put("attributes", Value::Object(attributes));
@@ -296,7 +295,7 @@ fn plain_attributes(members: &mut Members) -> Result<(), RecordError> {
     Ok(())
 }
 
-/// Makes the attributes of a link or an event plain.
+/// Simplifies the attributes of a link or event.
 fn make_plain(value: &mut Value) {
     if let Some(Value::Array(pairs)) = value.get_mut("attributes").map(Value::take) {
         value["attributes"] = Value::Object(key_values(pairs));
@@ -311,7 +310,7 @@ fn key_values(pairs: Vec<Value>) -> Map<String, Value> {
     }))
 }
 
-/// Returns the value in one of OTLP's boxes. What is in none of them stays as it is.
+/// Unwraps an OTLP value. Unknown wrappers stay unchanged.
 fn plain(boxed: Value) -> Value {
     let mut object = match boxed {
         Value::Object(object) if object.len() == 1 => object.into_iter(),
@@ -320,7 +319,7 @@ fn plain(boxed: Value) -> Value {
     let Some((name, value)) = object.next() else { return Value::Null };
     match (name.as_str(), value) {
         ("intValue", Value::String(digits)) => {
-            // 64 bits are written as text; a number is nicer where one is equal to it.
+            // OTLP writes 64-bit integers as text; those that a double holds exactly become numbers.
             let number = digits.parse::<i64>().ok().filter(|number| number.unsigned_abs() < 1 << 53);
             number.map_or(Value::String(digits), Value::from)
         }

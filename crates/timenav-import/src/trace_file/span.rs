@@ -1,4 +1,4 @@
-//! What the spans of all dialects have in common.
+//! What the spans of all formats share.
 
 use serde_json::Value;
 use timenav_core::event::{Cause, CauseKind, EventDraft};
@@ -12,18 +12,16 @@ use crate::json_object::{self, Members};
 use crate::limits::TRACE_ORIGIN_BYTES_MAX;
 use crate::{RecordError, RecordNote};
 
-/// Most hexadecimal digits in the id of a trace; the ids of spans have half as many.
+/// Longest trace id, in hexadecimal digits; span ids have half.
 const TRACE_DIGITS_MAX: usize = 32;
 pub(super) const SPAN_DIGITS_MAX: usize = 16;
-/// How many microseconds a span took, in Zipkin and Jaeger.
+/// Microseconds, in Zipkin and Jaeger.
 const DURATION: &str = "duration";
-/// Ids with fewer digits have lost the zeros before them.
+/// Shorter ids have lost their leading zeros.
 const DIGITS_MIN: usize = 16;
 
-/// When a span began or ended.
 pub(super) type Time = Instant<Virtual>;
 
-/// A span, whatever it was written in.
 pub(super) struct Span {
     pub(super) trace: String,
     pub(super) id: String,
@@ -32,14 +30,14 @@ pub(super) struct Span {
     pub(super) name: String,
     pub(super) start: Time,
     pub(super) end: Option<Time>,
-    /// The spans that it is part of or follows, each as trace and span.
+    /// Each as trace, span and kind of cause.
     pub(super) parents: Vec<(String, String, CauseKind)>,
-    /// What is left of it.
+    /// The remaining members.
     pub(super) attributes: Members,
     pub(super) notes: Vec<RecordNote>,
 }
 
-/// Reads what made a span, which is copied to all that it made: `a resource`.
+/// Reads the source of spans, which is copied to each of them. `what` names it: `a resource`.
 pub(super) fn origin(what: &str, text: &str) -> Result<Members, RecordError> {
     if text.len() <= TRACE_ORIGIN_BYTES_MAX {
         return Members::parse(text, what).map_err(|error| RecordError { field: Some(what.to_owned()), ..error });
@@ -48,34 +46,31 @@ pub(super) fn origin(what: &str, text: &str) -> Result<Members, RecordError> {
     Err(RecordError::of(RecordError::TOO_LARGE, what, detail))
 }
 
-/// Returns the id of a trace as all dialects write it.
 pub(super) fn trace_id(field: &str, text: &str) -> Result<String, RecordError> {
     hex_id(field, text, TRACE_DIGITS_MAX)
 }
 
-/// Returns the id of a span as all dialects write it.
 pub(super) fn span_id(field: &str, text: &str) -> Result<String, RecordError> {
     hex_id(field, text, SPAN_DIGITS_MAX)
 }
 
-/// Returns the id of the span that a field refers to. None if it is empty or only zeros, the invalid id of W3C Trace
-/// Context, which many exporters write for a root.
+/// The span id in a reference. None if empty or all zeros, the invalid id of W3C Trace Context, which many exporters
+/// write for a root.
 pub(super) fn other_span_id(field: &str, text: &str) -> Result<Option<String>, RecordError> {
     if is_no_id(text) { Ok(None) } else { span_id(field, text).map(Some) }
 }
 
-/// Returns whether a text stands for no id.
 pub(super) fn is_no_id(text: &str) -> bool {
     text.bytes().all(|byte| byte == b'0')
 }
 
-/// Returns the id of the parent that a member names. A span that names itself has none.
+/// The parent id in a member. None if the span names itself.
 pub(super) fn parent_id(members: &mut Members, field: &str, own: &str) -> Result<Option<String>, RecordError> {
     let Some(text) = members.text(field)? else { return Ok(None) };
     Ok(other_span_id(field, &text)?.filter(|parent| parent != own))
 }
 
-/// Takes the duration of a span. One below 0 is none, and stays among the members, with a note.
+/// Takes a span's duration. A negative one is left among the members, with a note.
 pub(super) fn duration(members: &mut Members, notes: &mut Vec<RecordNote>) -> Result<Option<u64>, RecordError> {
     let is_negative = match members.get(DURATION) {
         Some(Value::Number(number)) => number.as_f64().is_some_and(|number| number < 0.0),
@@ -89,7 +84,7 @@ pub(super) fn duration(members: &mut Members, notes: &mut Vec<RecordNote>) -> Re
     members.count(DURATION)
 }
 
-/// Returns the digits in lower case, with the zeros that some programs leave out before them.
+/// The digits in lower case, with leading zeros restored.
 fn hex_id(field: &str, text: &str, digits_max: usize) -> Result<String, RecordError> {
     let is_right = (1..=digits_max).contains(&text.len())
         && text.bytes().all(|byte| byte.is_ascii_hexdigit())
@@ -101,7 +96,6 @@ fn hex_id(field: &str, text: &str, digits_max: usize) -> Result<String, RecordEr
     Err(RecordError::invalid(field, detail))
 }
 
-/// Returns the instant of a count of microseconds since 1970.
 pub(super) fn instant(field: &str, micros: u64) -> Result<Time, RecordError> {
     let instant = i64::try_from(micros).ok().and_then(Instant::from_micros);
     instant.ok_or_else(|| {
@@ -110,7 +104,7 @@ pub(super) fn instant(field: &str, micros: u64) -> Result<Time, RecordError> {
     })
 }
 
-/// Returns the start of a span, and its end if it has a duration.
+/// Start, and end if there is a duration.
 pub(super) fn start_and_end(
     fields: (&str, &str),
     start: Option<u64>,
@@ -126,14 +120,13 @@ pub(super) fn start_and_end(
 }
 
 impl Span {
-    /// Returns the event of the span.
     pub(super) fn into_draft(mut self, halves: &Halves) -> Result<Drafted, RecordError> {
-        // Nothing is its own cause.
+        // A span is never its own cause.
         self.parents.retain(|(trace, span, _)| *trace != self.trace || *span != self.id);
         let start = u64::try_from(self.start.micros()).unwrap_or(0);
         let suffix = halves.suffix(&self.trace, &self.id, self.role, start);
         let mut causes: Vec<Cause> = Vec::new();
-        // The client's half has the parent, unless nobody reported that half.
+        // The parent is attached to the client's event, unless nobody reported that one.
         let hangs_on_client =
             suffix.is_some() && (halves.has_client_half(&self.trace, &self.id) || self.parents.is_empty());
         if hangs_on_client {
@@ -146,7 +139,7 @@ impl Span {
             }
             let on_half = halves.hangs_on_server_half(trace, span, &self.service);
             let event_id = event_id(trace, span, if on_half { SERVER_HALF } else { "" })?;
-            // One too many is refused, however many more there are.
+            // One cause too many is enough to be refused later.
             if causes.len() <= EVENT_CAUSES_MAX && causes.iter().all(|known| known.event_id != event_id) {
                 causes.push(Cause { event_id, kind: *kind });
             }
@@ -167,7 +160,7 @@ impl Span {
     }
 }
 
-/// Returns the id of the event of a span, or of a half of it.
+/// The event id of a span or of one half of it.
 pub(super) fn event_id(trace: &str, span: &str, suffix: &str) -> Result<EventId, RecordError> {
     EventId::new(&format!("{trace}:{span}{suffix}")).map_err(|error| RecordError::invalid("id", error.to_string()))
 }

@@ -13,7 +13,7 @@ use crate::{Format, RecordError};
 
 pub(super) struct Zipkin;
 
-/// What is read of a span on the first walk.
+/// The members read on the first walk.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Outline {
@@ -37,7 +37,7 @@ impl Dialect for Zipkin {
 
     fn walk<'t>(document: &'t str, each: EachSpan<'_, 't, ()>) -> Result<(), Unwalked> {
         let walked = array_values(document, &mut |item| {
-            // The service answers a search with a list of traces, each a list of spans.
+            // A search returns a list of traces, each a list of spans.
             if item.starts_with('[') { array_values(item, &mut |span| each(&(), span)) } else { each(&(), item) }
         });
         walked.map_err(|stopped| match Unwalked::of(stopped, "") {
@@ -65,7 +65,7 @@ impl Dialect for Zipkin {
         let trace = trace_id("traceId", &members.required_text("traceId", "a span")?)?;
         let id = span_id("id", &members.required_text("id", "a span")?)?;
         let parent = parent_id(&mut members, "parentId", &id)?;
-        // Zipkin writes what is not known as 0.
+        // Zipkin writes 0 for unknown.
         let start = members.count("timestamp")?.filter(|micros| *micros > 0);
         let mut notes = Vec::new();
         let duration = duration(&mut members, &mut notes)?.filter(|micros| *micros > 0);
