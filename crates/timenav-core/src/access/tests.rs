@@ -80,10 +80,10 @@ fn limited_access_leaves_no_clock_that_runs_away_and_changes_no_rate() {
     };
     for (running, rate, before, allowed) in [
         (true, normal, normal, true),
-        // By itself it would be too far from host time one day.
+        // Running at such a rate, the clock would eventually be too far from host time.
         (true, twice, twice, false),
         (true, twice, normal, false),
-        // One that stands keeps its rate, and gets no other.
+        // A stopped clock may keep its rate, but not change it.
         (false, twice, twice, true),
         (false, twice, normal, false),
         (false, normal, twice, false),

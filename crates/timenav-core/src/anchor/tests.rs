@@ -41,8 +41,7 @@ fn a_description_may_be_as_long_as_the_limit_and_no_longer() {
 }
 
 proptest! {
-    /// However a clock goes, and whatever is done to it afterwards: back at the anchor it shows what was marked, and goes
-    /// as it went then.
+    /// At an anchor, a clock shows and runs as it did when the anchor was made.
     #[test]
     fn a_clock_comes_back_to_what_was_marked(
         at in -1_000_000_i64..1_000_000, rate in 1_u64..5_000_000, waits in 0_i64..10_000, is_paused: bool,

@@ -109,7 +109,7 @@ fn time_is_spent_on_a_clock_that_stands_and_once_since_a_moment() {
     assert_eq!(decided(&running, &spend("1h", None)), Err(ClockRefusal::Running));
     let noon = ClockCommand::Travel { to: at("2000-01-01T12:00:00Z"), location: None };
     let mut clock = step(&step(&running, &ClockCommand::Pause, host(1)), &noon, host(2));
-    // It adds up, and since one moment the longest counts.
+    // Spends add up; of those since one moment, the longest counts.
     for (command, shown) in [
         (spend("20m", None), "2000-01-01T12:20:00Z"),
         (spend("20m", None), "2000-01-01T12:40:00Z"),
@@ -140,7 +140,7 @@ fn a_clock_goes_to_the_next_moment_and_never_back() {
         (Some(later), Some(soon), Ok(Some(soon))),
         (None, Some(soon), Ok(Some(soon))),
         (None, None, Err(ClockRefusal::NothingDue)),
-        // It is there, or past it.
+        // Already reached or passed.
         (Some(soon), Some(now), Ok(None)),
         (None, Some(now), Ok(None)),
         (Some(soon), Some(earlier), Ok(None)),
@@ -192,11 +192,11 @@ fn rates_have_limits_and_keep_six_digits() {
     }
 }
 
-/// Ten lines that say what a clock is: an accumulator that adds passed host time, scaled.
+/// A minimal model of a clock: adds scaled host time.
 struct Model {
     host: i128,
     micros: i128,
-    /// Millionths of a microsecond that the rate has left over since the last change.
+    /// Remainder since the last rate change, in millionths of a microsecond.
     rest: i128,
     rate: i128,
     running: bool,

@@ -62,7 +62,7 @@ fn restrict(name: &str, level: RestrictionLevel) -> UserCommand {
     UserCommand::Restrict { user_id: user_id(name), level }
 }
 
-/// A directory that decides, and one that is told: both are to be the same.
+/// A directory that decides and one that replays; both must agree.
 #[derive(Default)]
 struct Both {
     decides: Directory,
@@ -79,7 +79,7 @@ impl Both {
     }
 
     fn happen(&mut self, happened: &[Happened]) {
-        // All that is decided at once is decided on what was before.
+        // Changes decided together see the same earlier state.
         let changes: Vec<_> = happened.iter().flat_map(|one| self.decides.changes::<_, ()>(one)).collect();
         for change in &changes {
             self.decides.apply(change);
@@ -124,7 +124,7 @@ impl Both {
     }
 }
 
-/// Returns what the ledger tells of what happened.
+/// What the ledger records of an event.
 fn told(happened: &Happened) -> Happened<PasswordTold> {
     match happened.clone() {
         Happened::UserMade(user) => Happened::UserMade(user),
@@ -196,7 +196,7 @@ fn who_is_removed_has_keys_passwords_and_sessions_no_more() {
 fn what_keys_are_refused() {
     let mut both = Both::of(&[create("ada", true)]);
     assert_eq!(both.key(&KeyCommand::Create(key_of("bob", 1, None)), 1), Err(DirectoryRefusal::NoUser(user_id("bob"))));
-    // A key that expires at this instant would not work at all.
+    // A key that expires now is refused.
     let expired = KeyCommand::Create(key_of("ada", 1, Some(host(7))));
     assert_eq!(both.key(&expired, 7), Err(DirectoryRefusal::KeyExpired));
     assert_eq!(both.key(&expired, 6), Ok(()));
@@ -205,7 +205,7 @@ fn what_keys_are_refused() {
     }
     let one_more = KeyCommand::Create(key_of("ada", 255, None));
     assert_eq!(both.key(&one_more, 6), Err(DirectoryRefusal::TooManyKeys));
-    // The one that has expired does not count.
+    // The expired key does not count.
     assert_eq!(both.key(&one_more, 7), Ok(()));
     let unknown = KeyId::new("key_none").unwrap();
     assert_eq!(both.key(&KeyCommand::Stop(unknown.clone()), 7), Err(DirectoryRefusal::NoKey(unknown)));
@@ -288,7 +288,6 @@ fn a_session_that_has_run_out_by_a_doubted_clock_stays_and_lets_nobody_in() {
     assert_eq!((ended(30), ended(1_000)), (vec![], vec![session_id(1)]));
 }
 
-/// One of the things that may be asked.
 #[derive(Clone, Debug)]
 enum Asked {
     User(UserCommand),
@@ -341,7 +340,7 @@ impl Both {
         }
     }
 
-    /// Returns what is there, in an order.
+    /// The rows, sorted.
     fn rows<P: PasswordRow>(directory: &Directory<P>) -> String {
         let mut keys: Vec<_> = directory.keys.values().map(|key| format!("{key:?}")).collect();
         let mut sessions: Vec<_> = directory.sessions.values().map(|session| format!("{session:?}")).collect();
@@ -375,7 +374,7 @@ proptest! {
                 prop_assert!(live.count() <= KEYS_PER_USER_MAX);
                 prop_assert!(both.live_sessions(user_id.as_str(), at) <= SESSIONS_PER_USER_MAX);
             }
-            // Nobody but a user is let in.
+            // Only existing users have live keys and sessions.
             prop_assert!(keys.values().all(|key| users.contains_key(&key.user_id) || !key.is_live(host(at))));
             prop_assert!(sessions.values().all(|session| users.contains_key(&session.user_id)));
             prop_assert!(passwords.keys().all(|user_id| users.contains_key(user_id)));

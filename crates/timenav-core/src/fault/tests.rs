@@ -23,7 +23,7 @@ fn paused(at: i64, shows: i64, generation: u64) -> Clock {
     Clock { state, location: None, generation }
 }
 
-/// Returns by how much a clock is wrong, in microseconds.
+/// Clock error in microseconds.
 fn error(clock: &FaultyClock, truth: &Clock, at: i64) -> i64 {
     clock.shown().now(host(at)).since(truth.now(host(at))).micros()
 }
@@ -36,10 +36,10 @@ fn an_offset_and_a_drift_make_the_error_that_they_say() {
     let truth = running(0, 0, 1.0, 0);
     let clock = FaultyClock::new(fault, truth.clone(), host(10 * SECOND));
     assert_eq!(error(&clock, &truth, 10 * SECOND), -2 * SECOND);
-    // 200 µs for each second.
+    // 200 µs per second.
     assert_eq!(error(&clock, &truth, 1_010 * SECOND), -2 * SECOND + 200_000);
     assert_eq!(clock.next_turn(), None, "one line, however long");
-    // An hour of virtual time passes in each second, and has its share.
+    // Drift applies to virtual time: here one hour per second.
     let truth = running(0, 0, 3_600.0, 0);
     let clock = FaultyClock::new(fault, truth.clone(), host(0));
     assert_eq!(error(&clock, &truth, 10 * SECOND), -2 * SECOND + 36_000 * 200);
@@ -50,7 +50,7 @@ fn an_error_stays_through_jumps_and_pauses_and_grows_while_time_passes() {
     let fault = Fault { offset: Span::from_micros(SECOND), drift_ppm: -100, ..Fault::default() };
     let first = running(0, 0, 1.0, 0);
     let mut clock = FaultyClock::new(fault, first, host(0));
-    // A travel after 100 seconds: 10 ms were lost.
+    // A travel after 100 seconds, when 10 ms were lost.
     let travelled = running(100 * SECOND, -9_000 * SECOND, 1.0, 1);
     clock.change(&travelled, host(100 * SECOND + 300));
     assert_eq!(error(&clock, &travelled, 100 * SECOND), 990_000);
@@ -61,7 +61,7 @@ fn an_error_stays_through_jumps_and_pauses_and_grows_while_time_passes() {
     let resumed = running(500 * SECOND, -8_900 * SECOND, 1.0, 3);
     clock.change(&resumed, host(500 * SECOND));
     assert_eq!(error(&clock, &resumed, 600 * SECOND), 970_000);
-    // The same again changes nothing.
+    // Repeating a change has no effect.
     clock.change(&resumed, host(601 * SECOND));
     assert_eq!(error(&clock, &resumed, 600 * SECOND), 970_000);
 }
@@ -87,7 +87,7 @@ fn a_jitter_strays_within_its_bounds_and_never_steps() {
     let (ahead, behind) =
         (errors.iter().filter(|error| **error > 2_500), errors.iter().filter(|error| **error < -2_500));
     assert!(ahead.count() > 30 && behind.count() > 30, "it strays to both sides: {errors:?}");
-    // Late looks make no difference, and neither does a clock elsewhere.
+    // Late turns and other clocks make no difference.
     let mut late = FaultyClock::new(fault, truth.clone(), host(0));
     assert!(late.turn(host(299 * SECOND)));
     assert!(!late.turn(host(299 * SECOND)));
@@ -96,7 +96,7 @@ fn a_jitter_strays_within_its_bounds_and_never_steps() {
     let mut forked = FaultyClock::new(fault, elsewhere.clone(), host(0));
     forked.turn(host(299 * SECOND));
     assert_eq!(error(&forked, &elsewhere, 299 * SECOND), errors[299]);
-    // Another seed strays otherwise.
+    // A different seed gives a different walk.
     let mut other = FaultyClock::new(Fault { seed: 8, ..fault }, truth.clone(), host(0));
     other.turn(host(299 * SECOND));
     assert_ne!(error(&other, &truth, 299 * SECOND), errors[299]);
@@ -116,7 +116,7 @@ fn a_jitter_goes_on_after_a_pause_where_it_was() {
     assert_eq!(clock.next_turn(), Some(host(100 * SECOND + 500_000)));
     clock.turn(host(107_500_000));
     let apart = error(&clock, &resumed, 107_500_000) - error(&straight, &running(0, 0, 1.0, 0), 10 * SECOND);
-    // What was cut off within the second of the pause is less than a microsecond each time.
+    // Rounding within the second of a pause loses less than a microsecond each time.
     assert!(apart.abs() <= 2, "{apart}");
 }
 
@@ -141,14 +141,14 @@ fn the_most_that_can_be_wrong_still_goes_on() {
             last = shown;
         }
     }
-    // At the ends of the calendar it stands.
+    // The clock stops at the ends of the calendar.
     let end = Instant::<Virtual>::MAX.micros();
     let ahead = Fault { offset: Span::from_micros(SECOND), ..Fault::default() };
     assert_eq!(FaultyClock::new(ahead, paused(0, end, 0), host(0)).shown().now(host(0)), Instant::MAX);
     assert!(Fault::default().is_none() && !ahead.is_none());
 }
 
-/// What each second's error is. A slew that another version makes otherwise would not repeat what somebody has seen.
+/// Pins the error of each second: a different slew would not reproduce earlier runs.
 #[test]
 fn an_offset_is_slewed_as_it_always_was() {
     let offset = Span::from_micros(1_200);
@@ -188,7 +188,7 @@ fn a_slew_stands_with_the_clock_and_goes_on_after_it() {
 }
 
 proptest::proptest! {
-    /// It goes to its end and no further, at its own speed and no faster, wherever the clock is moved meanwhile.
+    /// A slew reaches exactly its end, never faster than its rate, wherever the clock is moved meanwhile.
     #[test]
     fn a_slew_is_bounded_and_comes_to_its_end(
         offset in -5_000_000_i64..5_000_000,

@@ -45,7 +45,7 @@ fn confirm(followers: &mut Followers, number: u32, generation: u64) -> bool {
     followers.confirm((&timeline(), &user("ada")), &id(number), confirmed).is_some()
 }
 
-/// Returns how those stand who are waited for, by name.
+/// The state of each awaited follower, by name.
 fn states(followers: &Followers, awaited: &Awaited, generation: u64) -> Vec<(String, &'static str)> {
     let standing = followers.standing(&timeline(), awaited, generation);
     assert_eq!(is_confirmed(&standing), standing.iter().all(|one| one.state.as_str() == "confirmed"));
@@ -172,7 +172,7 @@ fn there_are_only_so_many() {
     assert_eq!(followers.of(&timeline(), host(1)).len(), FOLLOWERS_AWAY_MAX);
 }
 
-/// An advance of generation 4 that came to an instant at ten seconds.
+/// An advance of generation 4 that arrived ten seconds in.
 fn advance(step: u64) -> Advance {
     Advance {
         advance_id: AdvanceId::new("advance_1").unwrap(),
@@ -190,7 +190,7 @@ fn advance(step: u64) -> Advance {
     }
 }
 
-/// Returns who is waited for at an instant of generation 4, and until when.
+/// The awaited followers at an instant of generation 4, and the deadline.
 fn waited_for(followers: &mut Followers, number: u64, seconds: i64) -> Option<(Vec<String>, i64)> {
     let (timeline, advance) = (timeline(), advance(number));
     let not_eve = |user_id: &UserId| *user_id != user("eve");
@@ -237,7 +237,7 @@ fn who_took_too_long_is_not_waited_for_until_it_goes_on() {
     assert!(waited_for(&mut followers, 3, 10).is_some());
 }
 
-/// Those at other services are waited for as those here are, and one that is heard of no more went away.
+/// Remote followers are awaited like local ones, and removed once they are no longer reported.
 #[test]
 fn who_follows_at_another_service_is_one_of_them() {
     let mut followers = Followers::default();
@@ -255,7 +255,7 @@ fn who_follows_at_another_service_is_one_of_them() {
     assert_eq!(states(&followers, &awaited, 4), [told("db", "behind"), told("web", "behind")]);
     assert!(!confirm(&mut followers, 2, 4), "its stream is not open here");
 
-    // Being late is known here alone, and what was heard first is not taken back by what was read before it.
+    // Lateness is known only locally, and stale reports do not undo newer ones.
     assert!(waited_for(&mut followers, 1, 14).is_some());
     assert_eq!(waited_for(&mut followers, 1, 15), None);
     assert!(!followers.hear_of_others(&timeline(), other(None), host(15)));
@@ -272,7 +272,7 @@ fn who_follows_at_another_service_is_one_of_them() {
     assert_eq!(states(&followers, &awaited, 4)[0], told("db", "confirmed"), "what was confirmed stays so");
     assert_eq!(states(&followers, &awaited, 5)[0], told("db", "away"));
     assert_eq!(followers.followed_elsewhere().count(), 0);
-    // It comes back to this service.
+    // The follower returns to this service.
     followers.begin(follower(4, "db", 21)).unwrap();
     assert_eq!(states(&followers, &awaited, 5)[0], told("db", "behind"));
 }

@@ -94,7 +94,7 @@ fn a_verb_without_what_it_needs_is_a_note_that_says_so() {
         "move forward by 2h",
         "move back 2h",
         "push forward 1d",
-        // A part of an order is never carried out.
+        // An order is never carried out in part.
         "delay by two hours 30 minutes",
         "delay by an hour and 30 minutes",
         "delay by 2 hours and a half",

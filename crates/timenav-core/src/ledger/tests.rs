@@ -1,4 +1,4 @@
-//! The published vectors, and what the tests of the modules share.
+//! The published vectors, and helpers for the module tests.
 
 use aws_lc_rs::signature::{self, Ed25519KeyPair, UnparsedPublicKey};
 use serde_json::Value;
@@ -22,7 +22,7 @@ pub(super) fn ed25519_public(seed: &[u8; 32]) -> [u8; 32] {
     pair.public_key().as_ref().try_into().unwrap()
 }
 
-/// Reads a file below the workspace, or below the folder of shared data beside it.
+/// Reads a file below the workspace, or below the shared data directory next to it.
 pub(super) fn read_json(path: &str) -> Option<Value> {
     let path = format!("{}/../../{path}", env!("CARGO_MANIFEST_DIR"));
     match std::fs::read(&path) {
@@ -186,7 +186,7 @@ fn a_hash_has_one_spelling() {
     assert_eq!(Hash::from_hex(&hash.to_hex().to_uppercase()), None);
     assert_eq!(Hash::from_hex(&hash.to_hex()[1..]), None);
     assert_eq!(Hash::from_base64(hash.to_base64().trim_end_matches('=')), None);
-    // Found by fuzzing: 32 bytes in padded pieces.
+    // Found by fuzzing: 32 bytes in separately padded pieces.
     assert_eq!(Hash::from_base64("FFU=QFU=Qpj8FFU=QpDUFFU=Qpj8QFU=Qpj8FFU=QpDUFFU=QF3D"), None);
     assert_eq!(Hash::from_slice(&hash.as_bytes()[1..]), None);
     assert_eq!(format!("{hash:?}"), hash.to_hex());

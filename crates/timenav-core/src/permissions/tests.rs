@@ -19,13 +19,13 @@ fn at(micros: i64) -> Instant<Wall> {
     Instant::from_micros(micros).unwrap()
 }
 
-/// A command that gives ends and no lists.
+/// A command that sets only ends.
 fn ends<const N: usize>(ends: [(Role, &str, End); N]) -> PermissionsCommand {
     let ends = ends.into_iter().map(|(role, name, end)| ((role, user(name)), end)).collect();
     PermissionsCommand { ends, ..PermissionsCommand::default() }
 }
 
-/// The instant at which everything here is decided.
+/// The instant of all decisions.
 const NOW: i64 = 100;
 
 #[test]
@@ -55,7 +55,7 @@ fn a_permission_lasts_until_its_end_and_not_at_it() {
     assert_eq!(set.role_end(&user("ada"), at(199)), Some(at(200)));
     assert_eq!((set.role_end(&user("ada"), at(200)), set.role_end(&user("bob"), at(NOW))), (None, None));
 
-    // Where a higher role ends, a lower one goes on.
+    // When a higher role ends, a lower one remains.
     let both = PermissionsCommand {
         read: Some(users(&["ada", "bob"])),
         ..ends([(Role::Write, "bob", End::In(Span::from_micros(50)))])
@@ -71,12 +71,12 @@ fn who_stays_in_a_list_keeps_the_end_until_another_is_given() {
         decide(permissions, &command, at(NOW)).map(|set| set.0)
     };
     let first = decide(&given(), ends([(Role::Read, "ada", End::At(at(200)))])).unwrap();
-    // Whoever knows of no ends reads the lists, adds somebody, and sends them back.
+    // A client unaware of ends reads the lists, adds a user, and sends them back.
     let more = PermissionsCommand { read: Some(users(&["ada", "dot"])), ..Default::default() };
     let second = decide(&first, more.clone()).unwrap();
     assert_eq!(second.ends.read, BTreeMap::from([(user("ada"), at(200))]));
     assert_eq!(decide(&second, ends([(Role::Read, "ada", End::Never)])).unwrap().ends, Ends::default());
-    // Whoever is taken out and put in again begins anew.
+    // Removing and re-adding a user clears the end.
     let out = decide(&second, PermissionsCommand { read: Some(users(&["dot"])), ..Default::default() }).unwrap();
     assert_eq!(decide(&out, more).unwrap().ends, Ends::default());
 }
@@ -109,12 +109,12 @@ fn an_administrator_remains_who_does_not_expire() {
         PermissionsCommand { admin: Some(users(&["cyd", "dot"])), ..ends([(Role::Admin, "cyd", End::At(at(200)))]) };
     let set = decide(&given(), &two, at(NOW)).unwrap().0;
     assert_eq!(set.role(&user("cyd"), at(200)), None);
-    // Whoever is left may not go, nor end.
+    // The last administrator can neither be removed nor expire.
     let alone = PermissionsCommand { admin: Some(users(&["cyd"])), ..Default::default() };
     assert_eq!(decide(&set, &alone, at(NOW)), Err(PermissionsRefusal::EveryAdminExpires));
 }
 
-/// Any few of four users.
+/// A random subset of four users.
 fn some() -> impl Strategy<Value = BTreeSet<UserId>> {
     prop::collection::btree_set(prop::sample::select(vec!["ada", "bob", "cyd", "dot"]), 0..=4)
         .prop_map(|names| names.into_iter().map(|name| UserId::new(name).unwrap()).collect())
@@ -156,7 +156,7 @@ proptest! {
             for role in Role::ALL {
                 prop_assert!(permissions.ends.of(role).keys().all(|user| permissions.list(role).contains(user)));
             }
-            // Sent back as they are, they stay as they are, whenever.
+            // Sending the permissions back unchanged has no effect at any time.
             let ends = Role::ALL.into_iter().flat_map(|role| {
                 permissions.ends.of(role).iter().map(move |(user, end)| ((role, user.clone()), End::At(*end)))
             });

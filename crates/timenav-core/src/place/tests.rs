@@ -72,7 +72,7 @@ fn a_box_includes_its_edges_and_both_names_of_the_antimeridian() {
     assert!(!east.contains(point(60.0, -179.9)));
 }
 
-/// Everything north of the equator, and nothing else.
+/// The northern hemisphere.
 struct North;
 
 impl Shape for North {

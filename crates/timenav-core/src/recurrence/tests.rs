@@ -1,4 +1,4 @@
-//! Rules and cron expressions: what the standard says, what others work out, and what must hold of all of them.
+//! Recurrence rules and cron expressions: the standard's examples, other implementations' results, and properties.
 
 mod brute;
 mod cron;
@@ -31,17 +31,17 @@ fn cron(text: &str, name: &str) -> Rule {
     Rule::cron(text, zone(name)).unwrap_or_else(|error| panic!("{text}: {error}"))
 }
 
-/// Returns what clocks in the zone of a rule show at its moments later than that.
+/// Local times of the next moments of a rule.
 fn shown(rule: &Rule, after: Instant<Virtual>, count: usize) -> Vec<String> {
     rule.after(after).take(count).map(|moment| rule.zone().local_time(moment)).collect()
 }
 
-/// Checks the first moments after an instant, each as clocks show it.
+/// Checks the first moments after an instant, in local time.
 fn check(rule: &Rule, after: &str, expected: &[&str]) {
     assert_eq!(shown(rule, at(after), expected.len()), expected, "{rule:?}");
 }
 
-/// Checks that a rule ends after these moments.
+/// Checks that a rule has exactly these moments.
 fn check_all(rule: &Rule, expected: &[&str]) {
     assert_eq!(shown(rule, Instant::MIN, expected.len() + 1), expected, "{rule:?}");
 }

@@ -75,7 +75,7 @@ fn an_entry_with_another_actor_is_found_where_it_stands() {
         assert!(good.is_empty());
         let first =
             findings.into_sorted(&[]).into_iter().find(|found| found.kind == FindingKind::LeafMismatch).unwrap();
-        // In the tiles the place is exact, at the right edge it is that of a subtree.
+        // Inside full tiles the position is exact; at the right edge it is that of a subtree.
         assert!(first.position.unwrap() <= at as u64, "{count} {at}: {first:?}");
         if at < usize::try_from(count / 256 * 256).unwrap() {
             assert_eq!(first.position, Some(at as u64));
@@ -159,7 +159,7 @@ fn a_retired_key_counts_for_what_was_kept_and_not_for_what_is_newest() {
     let (old, new, other) = (key(1), key(2), key(3));
     let checkpoint =
         Checkpoint { origin: "t/main".to_owned(), size: 3, root: crate::ledger::empty_root(), extensions: Vec::new() };
-    // The one byte of a key signs everything.
+    // A fake signature scheme: the key's first byte.
     let sign = |by: &VerifierKey| checkpoint.sign(by, |_| [by.public_key()[0]; 64]).unwrap();
     let verify = |key: &[u8; 32], _: &[u8], signature: &[u8; 64]| key[0] == signature[0];
     let both = sign(&old).countersign(&new, |_| [2; 64]).unwrap().to_string();
@@ -172,7 +172,7 @@ fn a_retired_key_counts_for_what_was_kept_and_not_for_what_is_newest() {
     assert_eq!((newest(&by_new), kept(&by_new)), (good.clone(), good.clone()));
     assert_eq!((newest(&both), kept(&both)), (good.clone(), good.clone()));
     assert_eq!((newest(&by_old), kept(&by_old)), (Err(FindingKind::UnknownKey), good));
-    // A wrong signature of any key that is known refuses the note, whoever else has signed it.
+    // A wrong signature by a known key rejects the note, whoever else signed it.
     assert_eq!((newest(&forged), kept(&forged)), (Err(FindingKind::BadSignature), Err(FindingKind::BadSignature)));
     let told = open_signed(&by_old, &keys, verify).unwrap_err().evidence;
     let (old, new) = (old.id(), new.id());
@@ -222,7 +222,7 @@ fn times_have_one_spelling_in_entries() {
         let (findings, _) = scan(&entries, &entries);
         findings.into_sorted(&[]).iter().filter(|found| found.kind == FindingKind::LeafMismatch).count()
     };
-    // The last leap second is 60 for those who write it, and the first of the next minute here.
+    // A leap second may be written as second 60; it is read as the first second of the next minute.
     let right = "2017-01-01T00:00:00Z";
     assert_eq!(with_times(right, right), 0);
     assert_eq!(with_times(right, "-002150-01-01T00:00:00.25Z"), 0);
@@ -313,7 +313,7 @@ fn who_read_is_told_once_in_the_order_of_first_appearance() {
     let mut scan = LedgerScan::new(TIMELINE, Vec::new());
     assert!(scan.hashed_entry(bytes, &hashes).is_some());
     assert_eq!((scan.payloads_count(), scan.first_finding()), (1, None));
-    // Nobody is told of reads that cannot be read, nor by an entry that tells of none.
+    // Unreadable payloads and entries without reads notify nobody.
     assert!(EntryHashes::of(&EntryBytes { payload: b"[", ..bytes }).readers().is_none());
     let of_others = kept(1);
     let Kept { leaf, salt, payload } = &of_others[0];

@@ -1,4 +1,4 @@
-//! The rules of timers, by random walks over a model that decides as the service does.
+//! Properties P1 to P8 of timers, by random walks over a model that decides like the service.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -58,7 +58,7 @@ fn a_firing_is_named_by_timeline_timer_moment_and_round() {
     assert_eq!(ids.len(), 4);
     assert!(!ids.contains(one.firing_id(&main).as_str()));
     assert_eq!(one.firing_id(&main), one.firing_id(&main));
-    // Whoever has seen a firing has this id: it never changes.
+    // Firing ids are visible to clients and must never change.
     assert_eq!(one.firing_id(&main).as_str(), "firing_3y1pzdbqsvscfs6b1zq0ksz7tk");
 }
 
@@ -90,7 +90,7 @@ fn a_clock_knows_when_it_comes_to_a_moment() {
     assert_eq!((paused.host_when(at(10)), paused.host_when(at(11))), (Some(host(5)), None));
 }
 
-/// One timeline, driven by the decisions of this module.
+/// A timeline driven by this module's decisions.
 struct Model {
     timeline: TimelineId,
     queue: QueueId,
@@ -102,12 +102,12 @@ struct Model {
     outcomes: BTreeMap<Fallen, u32>,
     leases: Leases,
     position: u64,
-    /// Moments that fell due, in the order in which they did.
+    /// Due moments in order.
     log: Vec<Fallen>,
     cancelled: BTreeSet<u64>,
-    /// Where the clock was before it went back.
+    /// The latest time before the clock went back.
     latest: i64,
-    /// What was done to timers, in order.
+    /// Operations on timers, in order.
     journal: Vec<again::Entry>,
 }
 
@@ -158,7 +158,7 @@ impl Model {
         let fallen = fall_due(&mut timers, at(upto), Coming::OneByOne, usize::MAX).fallen;
         let advance = self.state.advance.as_ref().map(|advance| advance.position);
         for one in &fallen {
-            // P2: a firing is made once.
+            // P2: each firing is made once.
             assert!(self.firings.insert(*one, (FiringState::Pending, made, advance)).is_none(), "twice: {one:?}");
         }
         self.journal.push(again::Entry::Fired(fallen.clone()));
@@ -219,27 +219,28 @@ impl Model {
         open
     }
 
-    /// Takes the advance on. Returns whether it moved.
+    /// Moves the advance forward. Returns whether it moved.
     fn step(&mut self) -> bool {
         let Some(advance) = self.state.advance.clone() else { return false };
         let open = self.open();
         if self.leases.begin_step(&self.timeline, &open, host(self.host)).is_err() {
             return false;
         }
-        // P4: nothing that somebody has or listens to is left behind.
+        // P4: the clock does not pass a firing that is leased or offered.
         assert!(open.iter().all(|(id, _)| self.leases.lease(id).is_none()));
         self.go_on(&advance);
         self.leases.end_step(&self.timeline);
         true
     }
 
-    /// Acknowledges, and takes the advance on with that where its instant waits for nothing else. Returns whether it moved.
+    /// Acknowledges a firing, and moves the advance in the same step if its instant waits for nothing else. Returns
+    /// whether it moved.
     fn settle_and_step(&mut self, one: Fallen) -> bool {
         let (firing_ids, advance) = ([one.firing_id(&self.timeline)], self.state.advance.clone());
         self.leases.begin_settling(&self.timeline, &firing_ids);
         let open = advance.as_ref().map_or(0, |advance| advance.open);
         let begun = self.leases.begin_step_with_outcomes(&self.timeline, open, host(self.host));
-        // What is on its way is handed to nobody, nor is anything else where the clock may go on.
+        // A firing being settled is not offered, and nothing is offered while the clock may move on.
         let offered = self.claim(100);
         assert!(!offered.contains(&one) && (!begun || offered.is_empty()));
         for other in &offered {
@@ -266,7 +267,7 @@ impl Model {
             }
             Move::To(next) => {
                 let instant = next.micros().max(self.now);
-                // P4: the clock never goes back, nor beyond the destination.
+                // P4: the clock never goes back or past the destination.
                 assert!(instant >= self.now && at(instant) <= advance.to);
                 let (is_new, position, held) = (instant > self.now, self.position + 1, host(self.host));
                 self.now = instant;
@@ -289,7 +290,7 @@ impl Model {
         let claimed = self.leases.claim((&self.timeline, &self.queue), (&offers, mark), (max, ttl), by);
         let claimed: Vec<Fallen> =
             claimed.expect("a fresh mark").into_iter().map(|(number, _)| pending[number]).collect();
-        // P5: what is offered has come, and stays so where the clock goes back.
+        // P5: offered firings are due, and stay so if the clock goes back.
         let latest = at(self.now.max(self.latest));
         assert!(claimed.iter().all(|one| one.due <= latest), "{claimed:?} at {}", self.now);
         claimed
@@ -326,14 +327,14 @@ impl Model {
     }
 
     fn check(&self) {
-        // P1: armed timers are later than the clock, but for those that join an instant before it is left.
+        // P1: armed timers are later than the clock, except those added at an instant before it is left.
         if self.state.advance.is_none() {
             assert!(self.timers.values().all(|timer| timer.next.is_none_or(|next| next > at(self.now))));
         }
         assert_eq!(self.state.next, self.earliest());
         let pending = self.firings.values().filter(|firing| firing.0 == FiringState::Pending).count();
         assert_eq!(self.state.pending, pending as u64);
-        // P3: one outcome at most.
+        // P3: at most one outcome.
         assert!(self.outcomes.values().all(|count| *count == 1));
     }
 
@@ -355,7 +356,7 @@ impl Model {
         }
         assert_eq!(self.state.advance, None);
         assert_eq!(self.state.pending, 0);
-        // P3: one outcome exactly.
+        // P3: exactly one outcome.
         assert_eq!(self.outcomes.len(), self.firings.len());
     }
 }
@@ -451,7 +452,7 @@ proptest! {
         walk(&acts, true);
     }
 
-    /// P8: two advances one after the other pass what one passes.
+    /// P8: two consecutive advances pass the same moments as one.
     #[test]
     fn an_advance_can_be_made_in_two(dues in prop::collection::vec(1..100_i64, 1..30), split in 1..99_i64) {
         let passed = |stops: &[i64]| {
@@ -474,7 +475,7 @@ proptest! {
         prop_assert_eq!(two, sorted);
     }
 
-    /// P6: whatever crashes, the same moments come to an outcome.
+    /// P6: crashes do not change which moments get an outcome.
     #[test]
     fn a_crash_changes_no_moment(dues in prop::collection::vec(1..50_i64, 1..20), crashes in 0..6_usize) {
         let run = |crashes: usize| {
@@ -588,7 +589,7 @@ fn a_firing_is_theirs_who_claimed_it_last() {
     let under = |lease_id: &str| Under::Leases(vec![lease(lease_id)]);
     let by = |name: &str| Under::Holder(name.to_owned());
     assert_eq!(claim(&mut leases, "lease_a", "ada", 0), 1);
-    // Its lease ends, and nobody has it: whoever had it may still say that it is done.
+    // After the lease expires, its former holder may still report completion.
     let late = 31_000_000;
     assert!(leases.of_others(&timeline, &named, (&under("lease_x"), host(late))).is_empty());
     assert_eq!(leases.expired(host(late)).len(), 1);
@@ -607,7 +608,7 @@ fn a_firing_is_theirs_who_claimed_it_last() {
         let extended = leases.extend(&firing_id, ttl, (&who, host(late)));
         assert_eq!(extended.is_some(), is_theirs, "{who:?}");
     }
-    // Who has it is nothing that another timeline would say.
+    // The holder is not disclosed to another timeline.
     assert!(leases.of_others(&other, &named, (&by("ada"), host(late))).is_empty());
 }
 
@@ -639,7 +640,7 @@ fn moments_that_come_together_fire_as_their_timer_says() {
         let told = fell.skipped.first().map(|one| (one.from.micros() / HOUR, one.to.micros() / HOUR));
         assert_eq!(told, skipped, "{misfire:?}");
         assert_eq!(timers[0].next, Some(at(4 * HOUR)), "{misfire:?}");
-        // One that comes alone is no misfire, and an advance comes to each alone.
+        // A single moment is no misfire, and an advance reaches each one separately.
         let mut timers = [every_hour(misfire)];
         let alone = fall_due(&mut timers, at(HOUR), Coming::Together { now: at(HOUR), is_full: false }, 10);
         assert_eq!((alone.fallen.len(), alone.skipped.len()), (1, 0), "{misfire:?}");
@@ -648,7 +649,7 @@ fn moments_that_come_together_fire_as_their_timer_says() {
     }
 }
 
-/// What else waits decides how far one call goes, and not what becomes of a timer.
+/// Other pending timers limit how far one call goes, but not a timer's outcome.
 #[test]
 fn moments_come_together_however_little_falls_due_at_once() {
     let together = Coming::Together { now: at(3 * HOUR), is_full: false };
@@ -666,7 +667,7 @@ fn moments_come_together_however_little_falls_due_at_once() {
 fn the_last_of_many_moments_is_found_by_arithmetic() {
     let source = RuleSource::Cron { expression: "*/5 * * * *".to_owned(), zone: "Europe/Paris".to_owned() };
     let repeating = Repeating::read(source, Misfire::Once, false).unwrap();
-    // Two hundred years of them.
+    // Two hundred years of moments.
     let mut work = Work::default();
     let last = repeating.last_between(at(0), at(200 * 365 * 24 * HOUR + 7), &mut work);
     assert_eq!(last, Some(at(200 * 365 * 24 * HOUR)));
@@ -676,7 +677,7 @@ fn the_last_of_many_moments_is_found_by_arithmetic() {
 
 #[test]
 fn fall_due_with_rare_rules_stops_after_its_work_and_goes_on() {
-    // A Monday that is 29 February comes every 28 or 40 years.
+    // 29 February is a Monday every 28 or 40 years.
     let rule = "FREQ=DAILY;BYMONTH=2;BYMONTHDAY=29;BYDAY=MO".to_owned();
     let now = at(100 * 365 * 24 * HOUR);
     for (misfire, is_full) in
@@ -713,7 +714,7 @@ fn so_many_firings_are_foreseen_and_no_more() {
     assert_eq!(foreseen.by_timer, [(1, 5), (2, 1)]);
     let shown: Vec<(i64, u64)> = foreseen.firings.iter().map(|one| (one.due.micros() / HOUR, one.position)).collect();
     assert_eq!(shown, [(1, 1), (1, 2), (2, 1)]);
-    // The limit itself is counted, one more is not.
+    // The count stops at the limit.
     let foreseen = foresee(vec![every_hour(Misfire::All)], at(5 * HOUR), (0, 5));
     assert_eq!((foreseen.count, foreseen.is_complete), (5, true));
     let foreseen = foresee(vec![every_hour(Misfire::All)], at(5 * HOUR), (0, 4));
@@ -737,13 +738,13 @@ fn a_lease_holds_an_advance_without_a_firing() {
     let held_by = leases.begin_step(&timeline, &[], host(29));
     assert_eq!(held_by, Err("the lease `one` of ada: looks".to_owned()));
     assert_eq!(leases.next_end(host(0)), Some(host(30)));
-    // Only its owner goes on, and nobody once it has ended.
+    // Only the holder can renew a lease, and nobody after it has ended.
     assert_eq!(taken(&mut leases, hold("one", "bob", 60), true, 29), Some(Err(NotHeld::NotTheirs)));
     assert_eq!(taken(&mut leases, hold("one", "ada", 60), true, 29), Some(Ok(())));
     assert_eq!(taken(&mut leases, hold("one", "ada", 90), true, 60), Some(Err(NotHeld::NotTheirs)));
-    // Another timeline goes its way.
+    // Other timelines are independent.
     assert_eq!(leases.begin_step(&TimelineId::new("other").unwrap(), &[], host(29)), Ok(()));
-    // Whoever asks while the clock is on its way waits until every step has ended.
+    // Claims during a move wait until every step has ended.
     assert_eq!(leases.begin_step(&timeline, &[], host(60)), Ok(()));
     assert_eq!(leases.begin_step(&timeline, &[], host(60)), Ok(()));
     leases.end_step(&timeline);
@@ -767,7 +768,7 @@ fn a_lease_holds_an_advance_without_a_firing() {
     assert_eq!(taken(&mut leases, hold("more", "ada", 120), false, 90), Some(Ok(())));
 }
 
-/// A step goes with outcomes only if these are all that the instant waits for, and nothing else holds it.
+/// A step joins the outcomes only if they are all its instant waits for and nothing else holds it.
 #[test]
 fn a_step_goes_with_the_last_outcomes() {
     let (timeline, queue, other) = (TimelineId::main(), QueueId::unnamed(), TimelineId::new("other").unwrap());

@@ -12,7 +12,7 @@ fn leap(kind: LeapKind, smear: i64) -> Fault {
     Fault { leap: Some(Leap { kind, second, smear }), ..Fault::default() }
 }
 
-/// What a clock shows is computed here from what it would show without the leap second.
+/// Computed from the time shown without the leap second.
 fn expected(kind: LeapKind, smear: i64, plain: i64) -> i64 {
     let (boundary, step) = match kind {
         LeapKind::Insert => (LAST + SECOND, -SECOND),
@@ -67,7 +67,7 @@ fn a_jump_over_a_leap_second_and_back_has_it_too() {
 }
 
 proptest! {
-    /// Late looks, other rates, pauses and jumps make no difference.
+    /// Late turns, rates, pauses and jumps make no difference.
     #[test]
     fn what_is_shown_follows_from_what_would_be(
         is_insert: bool,
@@ -85,8 +85,7 @@ proptest! {
                 clock.turn(host(at));
                 let plain = truth.now(host(at)).micros();
                 let shown = clock.shown().now(host(at)).micros();
-                // Within a piece of a smear the clock goes in a straight line; at great speed that is far from the
-                // rule.
+                // Within a piece of a smear the clock is linear; at high rates this deviates far from the formula.
                 let most = if smear == 0 { 20 } else { 1_000_000 };
                 prop_assert!((shown - expected(kind, smear, plain)).abs() <= most, "{} {}", shown, plain);
             }

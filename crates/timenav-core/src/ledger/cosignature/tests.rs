@@ -5,7 +5,7 @@ use super::super::tests::{ed25519_public, ed25519_sign, ed25519_verify};
 use super::super::{Checkpoint, VerifierKey};
 use super::*;
 
-// Made by another program (Python, `cryptography`): the key of that seed, and its cosignature.
+// Key and cosignature made with Python's `cryptography` from that seed.
 const SEED: [u8; 32] = [7; 32];
 const KEY: &str = "witness.example/w1+aa4a09d1+BOpKbGPinFIKvvVQexMuxfmVR3auvr57kkIe6mkURtIs";
 const TIME: u64 = 1_679_315_147;
@@ -48,14 +48,14 @@ fn the_cosignature_of_another_program_is_the_same() {
     let note = note().with_signature(cosigned(TIME)).unwrap();
     let (time, line) = key().cosigned_at(&note, ed25519_verify).unwrap();
     assert_eq!((time, line.to_string().as_str()), (TIME, LINE));
-    // Whoever knows the log's key alone passes over it.
+    // A verifier that knows only the log's key ignores the cosignature.
     let log = VerifierKey::new("log.example/system", ed25519_public(&LOG_SEED)).unwrap();
     assert_eq!(note.verify(&[log], ed25519_verify), Ok(()));
 }
 
 #[test]
 fn the_lines_of_the_standard_are_read() {
-    // The examples of C2SP tlog-witness and tlog-cosignature, whose keys are not published.
+    // Examples of C2SP tlog-witness and tlog-cosignature, whose keys are not published.
     let answer = "— witness.example/w1 CMp+6LWBU0anHGH5aNDTJkH/gj79sG+T6+iP2ThYN5krrDJbR1HDnucjL39QsZTSvVjyQLrdk3DXDqI5G2HgLatVs0pWh6Up69HVOw==\n\
         — witness.example/w1 I7rEps0pvK2UqkS2gSpVUDhrhVtQV9lgF6pRrWAvjJHjyWpW7VcE3SiOlVlbQNt64vWhO+DlkL0+UfzuOBMh9ChdMkP1vi/lCAsmlw==\n";
     let lines = cosignatures_in(answer.as_bytes()).unwrap();
@@ -86,7 +86,7 @@ fn a_cosignature_over_anything_else_is_refused() {
     let check = |line: &NoteSignature| key().check(note().text(), line, ed25519_verify);
     let good = cosigned(TIME);
     assert_eq!(check(&good), Ok(TIME));
-    // Each byte counts, those of the time too.
+    // Every byte is signed, including the time.
     for at in 0..good.signature().len() {
         let mut bytes = good.signature().to_vec();
         bytes[at] ^= 1;
@@ -97,7 +97,7 @@ fn a_cosignature_over_anything_else_is_refused() {
         bytes.resize(length, 0);
         assert!(check(&NoteSignature::new(key().name().into(), key().id(), bytes)).is_err(), "{length} bytes");
     }
-    // What the same key signs otherwise: another text, or the text without the line that keeps them apart.
+    // Other signatures by the same key: over another text, or without the domain-separation line.
     let other = key().cosign("log.example/system\n21\n", TIME, ed25519_sign(&SEED)).unwrap();
     assert_eq!(check(&other), wrong);
     let plain = [TIME.to_be_bytes().as_slice(), &ed25519_sign(&SEED)(note().text().as_bytes())].concat();
@@ -129,7 +129,7 @@ fn of_several_the_latest_counts_and_each_must_be_right() {
     let wrong = NoteSignature::new(key().name().into(), key().id(), vec![1; 72]);
     let wrong = of_lines(&[&other, &wrong]);
     assert!(matches!(key().cosigned_at(&wrong, ed25519_verify), Err(CosignatureError::Wrong(_))));
-    // A newer one takes the place of the one before.
+    // A newer cosignature replaces the older one.
     let replaced = both.with_signature(other.clone()).unwrap();
     assert_eq!(replaced, of_lines(&[&other]));
 }

@@ -9,7 +9,7 @@ use crate::horizon::Horizon;
 use crate::ids::{KeyId, SessionId, TimelineId, UserId};
 use crate::time::Instant;
 
-/// Hashes the directory as the page says, from nothing.
+/// Hashes the directory from scratch, as specified.
 fn from_scratch<'a>(rows: impl IntoIterator<Item = DirectoryRow<'a>>) -> Hash {
     let mut buckets = vec![BTreeMap::new(); DIRECTORY_BUCKETS];
     for row in rows {
@@ -91,7 +91,7 @@ fn whatever_is_in_a_row_changes_its_digest() {
         let value: serde_json::Value = serde_json::from_slice(&bytes).unwrap();
         assert_eq!(bytes, serde_json_canonicalizer::to_vec(&value).unwrap());
     }
-    // The order of scopes says nothing.
+    // The order of scopes does not matter.
     let both = [Scope::TimelineRead, Scope::Operator, Scope::TimelineRead];
     let sorted = key(&user_id, "", Some(&both[..2]), horizon, None).digest();
     assert_eq!(key(&user_id, "", Some(&both[1..]), horizon, None).digest(), sorted);
@@ -150,7 +150,7 @@ fn many_rows_have_the_root_made_from_nothing() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(40))]
 
-    /// Of few names, so that rows are replaced and removed as often as they are put in.
+    /// Few names, so that rows are often replaced and removed.
     #[test]
     fn what_follows_from_changes_is_what_follows_from_nothing(
         steps in prop::collection::vec((0..12_u8, prop::option::of(any::<u8>()), any::<bool>()), 0..60),
@@ -169,7 +169,7 @@ proptest! {
             } else {
                 prop_assert_eq!(tree.remove(row(slot, 0).name()), kept.remove(&slot).is_some());
             }
-            // What is hashed meanwhile, and what is not, makes no difference in the end.
+            // Hashing in between does not change the result.
             if asks {
                 tree.root();
             }

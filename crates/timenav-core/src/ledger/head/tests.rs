@@ -84,7 +84,7 @@ fn it_is_handed_around_with_its_signature() {
     }
 }
 
-/// Names of ledgers, among them those that look like a line of the other text.
+/// Ledger names, including some that look like a line of the other text.
 fn any_origin() -> impl Strategy<Value = String> {
     prop_oneof![
         Just("timenav-head/v1".to_owned()),
@@ -95,8 +95,8 @@ fn any_origin() -> impl Strategy<Value = String> {
 }
 
 proptest! {
-    /// Neither text is ever the other, so a signature over one is none over the other, whatever it is
-    /// wrapped in. Only a ledger whose name is a number could be confused, and names have a slash.
+    /// The two texts never coincide, so a signature over one is never valid for the other, however it is wrapped. Only
+    /// a numeric ledger name could be ambiguous, and names contain a slash.
     #[test]
     fn no_reader_of_checkpoints_takes_it_for_one(origin in any_origin(), size in any::<u64>()) {
         let head = HeadStatement { size, ..statement(&origin) };
@@ -107,7 +107,7 @@ proptest! {
         prop_assert_eq!(HeadStatement::parse(&head.checkpoint().to_text()), Err(HeadError::Lines));
         prop_assert!(SignerKey::parse(&text).is_err() && VerifierKey::parse(&text).is_err());
 
-        // Put into a note as it is, with its true signature, it is a note, and no checkpoint.
+        // Wrapped in a note with its true signature, it is a valid note but not a checkpoint.
         for name in ["timenav-head/v1", &origin] {
             let key = key(name);
             let note = Note::sign(text.clone(), &key, ed25519_sign(&SEED)).unwrap().to_string();

@@ -26,7 +26,7 @@ fn the_payload_is_canonical_and_the_subject_that_of_another_program() {
     );
     assert_eq!(String::from_utf8(heads().encode()).unwrap(), payload);
     assert_eq!(CommittedHeads::decode(payload.as_bytes()), Ok(heads()));
-    // Computed in Python from the page of the format.
+    // Computed in Python from the specification.
     let told = "3:ccc975bc1af44945d069c0b7b57931b48baf5f2bde70502740aabb2f89a2d6de";
     assert_eq!(heads().subject(SERVICE), told);
     assert_ne!(heads().subject("other.example"), told);
@@ -63,7 +63,7 @@ fn heads_are_some_and_not_too_many_and_one_of_each_timeline() {
     assert!(CommittedHeads::decode(one_more.replace(']', &last).as_bytes()).is_err());
 }
 
-/// An entry `heads` in a ledger of seven, and the proof of one of its heads.
+/// A `heads` entry in a ledger of seven, with the proof of one head.
 fn proven(index: usize) -> (HeadProof, Checkpoint, Checkpoint) {
     let heads = heads();
     let payload_hash = sha256(&[&heads.encode()]);
@@ -142,7 +142,7 @@ fn only_an_entry_of_the_service_on_system_commits() {
         let leaf = String::from_utf8(proof.leaf).unwrap();
         assert!(leaf.contains(old), "{leaf}");
         proof.leaf = leaf.replace(old, new).into_bytes();
-        // In the tree it is, all the same.
+        // The leaf is in the tree nevertheless.
         let mut hashes: Vec<Hash> = (0..7_u8).map(|number| leaf_hash(&[number])).collect();
         hashes[4] = leaf_hash(&proof.leaf);
         (proof.system_hashes, system.root) = (inclusion_hashes(&hashes, 4).unwrap(), tree_root(&hashes));

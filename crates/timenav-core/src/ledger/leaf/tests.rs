@@ -35,7 +35,7 @@ fn example_with(old: &str, new: &str) -> Vec<u8> {
     entry.replace(old, new).into_bytes()
 }
 
-/// Texts with many of the characters that escapes are for.
+/// Texts rich in characters that need escaping.
 fn any_text() -> impl Strategy<Value = String> {
     prop_oneof![any::<String>(), "[\\x00-\\x22\\\\/\\x7f-\\xa0\u{2028}\u{1f728}]{0,24}"]
 }

@@ -5,7 +5,7 @@ use sha2::Sha256;
 use super::super::tests::{hashes, items, read_json, text};
 use super::*;
 
-/// MTH of RFC 6962 §2.1, word for word.
+/// MTH of RFC 6962 §2.1, verbatim.
 fn root_by_definition(entries: &[Vec<u8>]) -> Hash {
     match entries {
         [] => sha256(&[]),

@@ -62,7 +62,7 @@ fn two_keys_of_one_name_sign_one_note() {
     assert_eq!(both.signers(&known, ed25519_verify), Ok(vec![&old, &new]));
     assert_eq!(both.signers(&known[..1], ed25519_verify), Ok(vec![&new]));
     assert_eq!(one.signers(&known, ed25519_verify), Ok(vec![&old]));
-    // What another seed signed is wrong, although the first signature is right.
+    // A wrong second signature invalidates the note although the first is right.
     let wrong = one.clone().countersign(&new, ed25519_sign(&seeds[0])).unwrap();
     assert!(matches!(wrong.signers(&known, ed25519_verify), Err(NoteError::BadSignature { .. })));
     let mut full = one;

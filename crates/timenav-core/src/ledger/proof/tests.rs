@@ -15,7 +15,7 @@ fn leaf_hashes(size: u64) -> Vec<Hash> {
     (0..size).map(|i| leaf_hash(format!("entry-{i}").as_bytes())).collect()
 }
 
-/// A tree that proofs of every smaller size can be made from.
+/// A tree large enough for proofs of every smaller size.
 static LEAVES: LazyLock<Vec<Hash>> = LazyLock::new(|| leaf_hashes(2_000));
 static TILES: LazyLock<Tiles> = LazyLock::new(|| Tiles::of(&LEAVES));
 
@@ -23,7 +23,7 @@ fn root(leaves: &[Hash], size: u64) -> Hash {
     tree_root(&leaves[..usize::try_from(size).unwrap()])
 }
 
-/// Keeps what the store keeps: the hashes at the heights of tiles, and nothing between.
+/// Stores only tile-height hashes, as the real store does.
 #[derive(Default)]
 struct Tiles {
     hashes: HashMap<TileId, Vec<Hash>>,
@@ -66,7 +66,7 @@ impl Tiles {
     }
 }
 
-/// PATH of RFC 6962 §2.1.1, word for word.
+/// PATH of RFC 6962 §2.1.1, verbatim.
 fn path_by_definition(index: usize, leaves: &[Hash]) -> Vec<Hash> {
     if leaves.len() == 1 {
         return Vec::new();
@@ -82,7 +82,7 @@ fn path_by_definition(index: usize, leaves: &[Hash]) -> Vec<Hash> {
     path
 }
 
-/// SUBPROOF of RFC 6962 §2.1.2, word for word.
+/// SUBPROOF of RFC 6962 §2.1.2, verbatim.
 fn subproof_by_definition(old: usize, leaves: &[Hash], known: bool) -> Vec<Hash> {
     if old == leaves.len() {
         return if known { Vec::new() } else { vec![tree_root(leaves)] };
@@ -98,7 +98,7 @@ fn subproof_by_definition(old: usize, leaves: &[Hash], known: bool) -> Vec<Hash>
     proof
 }
 
-/// Every proof that is `proof` with one bit flipped, or one hash taken away or put in.
+/// `proof` with each single bit flipped, and with one hash removed or inserted.
 fn damaged(proof: &[Hash]) -> Vec<Vec<Hash>> {
     let mut all = Vec::new();
     for at in 0..proof.len() {
@@ -137,14 +137,14 @@ fn check_inclusion(index: u64, size: u64, leaves: &[Hash], proof: &[Hash]) {
     refused(index, size, &empty_root(), proof, &root);
     refused(index, size, &leaf, proof, &empty_root());
     for other in [size - 1, size + 1] {
-        // The shape of the path may be the same in both trees; then only the root tells.
+        // If the path has the same shape in both trees, only the root differs.
         if inclusion_shape(index, other) != inclusion_shape(index, size) {
             refused(index, other, &leaf, proof, &root);
         }
     }
 }
 
-/// The sides on which the siblings of a path stand, from the leaf upward.
+/// The side of each sibling on a path, from the leaf upwards.
 fn inclusion_shape(index: u64, size: u64) -> Option<Vec<bool>> {
     let nodes = inclusion_nodes(index, size).ok()?;
     Some(nodes.iter().map(|node| node.parts[0].index << node.parts[0].height > index).collect())

@@ -59,7 +59,7 @@ fn an_erased_read_leaves_the_others_as_they_were() {
     let twice = once.without(|_, read| read.user == "bob");
     let text = std::str::from_utf8(&twice).unwrap();
     assert!(!text.contains("bob") && text.contains("ada"), "{text}");
-    // Neither the salt that all are derived from nor one of an erased read is left.
+    // Neither the master salt nor the salt of an erased read remains.
     for salt in [SALT, SALT.derive(1), SALT.derive(4)] {
         assert!(!text.contains(&data_encoding::HEXLOWER.encode(salt.as_bytes())), "{text}");
     }
@@ -83,7 +83,7 @@ fn an_entry_ends_where_its_limits_are() {
     let kept = KeptReads::parse(SALT.as_bytes(), &payload).unwrap();
     assert_eq!(kept.root(), root);
 
-    // Erased or not, what was written is read back.
+    // Reads round-trip, erased or not.
     let (payload, root) = written(READS_MAX);
     let opened = KeptReads::parse(SALT.as_bytes(), &payload).unwrap().without(|number, _| number == 0);
     assert_eq!(KeptReads::parse(&[], &opened).unwrap().root(), root);
@@ -134,7 +134,7 @@ fn long_parameters_are_cut_between_characters() {
         assert_eq!(hash, sha256(&[text.as_bytes()]));
         let read = Read { parameters: ReadParameters::of(&text), ..read(0) };
         assert_eq!(Read::decode(&read.encode()), Ok(read.clone()));
-        // Cut shorter or longer than it must be, there would be two spellings.
+        // Any other cut would make a second spelling of the same read.
         let ReadParameters::Cut { begin, .. } = &read.parameters else { unreachable!() };
         let begin = begin.chars().skip(4).collect::<String>();
         let parameters = ReadParameters::Cut { begin: begin.into(), bytes, sha256: hash };

@@ -45,13 +45,13 @@ fn a_shorter_policy_counts_for_what_comes_after_it() {
     {
         assert_eq!(decided(&long_then_short, position, 99), expected, "{position}");
     }
-    // A longer one counts for what came before it as well, from then on, even if it is shortened again.
+    // A longer policy also covers earlier records, and still does after it is shortened again.
     let back_and_forth = policies(&[(10, Some(5)), (20, Some(100)), (30, Some(5))]);
     assert_eq!(decided(&back_and_forth, 11, 20), Some((10, 5)));
     assert_eq!(decided(&back_and_forth, 11, 21), Some((20, 100)));
     assert_eq!(decided(&back_and_forth, 11, 99), Some((20, 100)));
     assert_eq!(decided(&back_and_forth, 31, 99), Some((30, 5)));
-    // For ever is the longest.
+    // Forever is the longest.
     assert_eq!(decided(&policies(&[(10, Some(5)), (20, None), (30, Some(5))]), 11, 99), None);
     assert_eq!(back_and_forth.at(20), Some(&reads(Some(100))));
     assert_eq!(back_and_forth.at(21), None);
@@ -103,7 +103,7 @@ proptest! {
         prop_assert_eq!(Retention::decode(&policy.encode()), Ok(policy));
     }
 
-    /// Whatever is set later, nothing that was recorded before is kept for less than was promised.
+    /// No later policy shortens the retention promised to earlier records.
     #[test]
     fn a_later_policy_never_takes_away(list in prop::collection::vec(prop::option::of(0..9_u32), 1..8), position in 0..9_u64) {
         let numbered: Vec<(u64, Option<u32>)> = (0..).zip(list).collect();

@@ -42,7 +42,7 @@ fn what_is_out_of_order_or_too_much_is_refused() {
     let last = runs.last().unwrap();
     assert_eq!(runs.push(last), Err(RunsError::Order));
     assert_eq!(runs.push(last + 2), Err(RunsError::Full));
-    // A neighbor of the last run begins none.
+    // A position adjacent to the last run extends it.
     assert_eq!(runs.push(last + 1), Ok(()));
     assert_eq!((runs.as_slice().len(), runs.count()), (POSITION_RUNS_MAX, POSITION_RUNS_MAX as u64 + 1));
 }

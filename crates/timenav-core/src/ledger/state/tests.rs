@@ -120,7 +120,7 @@ fn whatever_is_of_others_or_may_be_let_go_changes_the_hash() {
     check(TimelineFacts { held: Held { is_handed_over: true, ..Held::NOTHING }, ..facts });
 }
 
-/// The hash is by another program.
+/// The hash was computed by an independent program.
 #[test]
 fn ends_have_these_bytes_and_this_hash() {
     let (clock, counts) = (clock(), TimelineCounts::default());
@@ -151,7 +151,7 @@ fn ends_have_these_bytes_and_this_hash() {
     assert_eq!(facts.hash().to_hex(), "1e1ecc336a2b231fb0a75451db88065451f48aad3fe08f8ed23da9d47e03737a");
 }
 
-/// The hash is by another program.
+/// The hash was computed by an independent program.
 #[test]
 fn what_is_of_others_or_may_be_let_go_has_these_bytes_and_this_hash() {
     let (clock, counts, permissions) = (clock(), TimelineCounts::default(), Permissions::default());

@@ -16,7 +16,7 @@ fn policy(days: u32) -> Retention {
     Retention { reads_seconds: Some(days * DAY), refusals_seconds: None }
 }
 
-/// A ledger with an entry a day. The first sets a policy of `days`.
+/// A ledger with one entry per day. The first sets a policy of `days`.
 struct Ledger {
     actions: Vec<&'static str>,
     policies: RetentionPolicies,
@@ -38,7 +38,7 @@ impl Ledger {
         })
     }
 
-    /// Sweeps reads on a day, with nothing configured.
+    /// Sweeps on a day, with nothing configured.
     fn swept(&self, on: i64) -> Option<Sweep<'static>> {
         let size = self.actions.len() as u64;
         let mut draft = SweepDraft::new(LetGoClass::Reads, &self.policies, size, day(on), Span::ZERO);
@@ -46,7 +46,7 @@ impl Ledger {
         draft.finish("ada").map(Sweep::into_owned)
     }
 
-    /// Reads the ledger with one sweep behind it, recorded on a day. The payloads at these positions are missing.
+    /// Audits the ledger with one sweep recorded on a day and these payloads missing.
     fn audited(&self, sweep: &Sweep<'_>, on: i64, missing: &[u64]) -> (Vec<PayloadFate>, Vec<SweepFaultKind>) {
         let mut audit = SweepAudit::default();
         audit.policy(0, *self.policies.at(0).unwrap());
@@ -69,7 +69,7 @@ fn runs(positions: &[u64]) -> PositionRuns {
 #[test]
 fn a_sweep_names_what_is_due_and_nothing_else() {
     let ledger = ledger(3, &["read", "travel", "reads", "unauthorized_access_attempt", "reads", "reads", "read"]);
-    // On the ninth day, three days back: what was recorded before the sixth.
+    // Three days' retention on the ninth day: records before the sixth go.
     let sweep = ledger.swept(9).unwrap();
     assert_eq!((sweep.positions.as_slice(), sweep.cutoff, sweep.policy), (&[(1, 1), (3, 3), (5, 5)][..], day(6), 0));
     let hashes: Vec<Hash> = [1_u64, 3, 5].map(|position| leaf_hash(&position.to_be_bytes())).into();
@@ -92,7 +92,7 @@ fn a_sweep_names_what_is_due_and_nothing_else() {
         ]
     );
     assert_eq!(faults, []);
-    // Cut off, some is still there. Another host clock that was ahead afterwards changes nothing.
+    // An interrupted sweep leaves some payloads. A host clock that is ahead afterwards changes nothing.
     let (fates, faults) = ledger.audited(&sweep, 10, &[3]);
     assert_eq!((fates[1], fates[3], faults), (PayloadFate::Kept, let_go, vec![]));
     assert_eq!(ledger.swept(4), None);
@@ -120,7 +120,7 @@ fn a_sweep_that_may_not_is_found() {
     };
     assert_eq!(over(&[1, 3]), good);
     for (sweep, expected, fate_of_1) in [
-        // A change is not a read, whoever says so.
+        // A change is never treated as a read.
         (over(&[1, 2]), SweepFaultKind::Class { position: 2 }, PayloadFate::LetGo { sweep: 5 }),
         (over(&[1, 4]), SweepFaultKind::TooYoung { position: 4 }, PayloadFate::LetGo { sweep: 5 }),
         (Sweep { cutoff: day(5), ..over(&[1, 4]) }, SweepFaultKind::Cutoff, PayloadFate::Unexplained),
@@ -142,7 +142,7 @@ fn a_sweep_that_may_not_is_found() {
 
 #[test]
 fn tracks_are_not_swept_with_a_policy_that_came_after_them() {
-    // Kept for ten days; an operator acts, sets a policy of one day, and sweeps under it.
+    // Recorded under a ten-day policy; an operator then sets one day and sweeps.
     let mut ledger = ledger(10, &["read", "set_retention", "read", "travel", "travel"]);
     ledger.policies.set(2, policy(1));
     let sweep = ledger.swept(6).unwrap();
@@ -205,7 +205,7 @@ fn a_sweep_has_one_spelling() {
 }
 
 proptest! {
-    /// Whatever the ledger, a sweep that is drafted is sound, and lets go no more than it names.
+    /// Every drafted sweep is sound and removes only what it names.
     #[test]
     fn what_is_drafted_passes(
         actions in prop::collection::vec(prop::sample::select(&["read", "reads", "travel", "set_retention"][..]), 0..40),
@@ -236,7 +236,7 @@ proptest! {
     }
 }
 
-/// Reads the ledger once, with one sweep behind it that was recorded on a day. The payloads at these positions are missing.
+/// Audits the ledger in a single pass, with one sweep recorded on a day and these payloads missing.
 fn read_once(ledger: &Ledger, sweep: &Sweep<'_>, on: i64, missing: &[u64]) -> (Result<u64, SweepFaultKind>, Vec<u64>) {
     let mut left = MissingPayloads::default();
     for entry in ledger.entries() {
@@ -257,7 +257,7 @@ fn what_is_missing_is_compared_with_a_sweep_that_comes_later() {
     let sweep = ledger.swept(20).unwrap();
     assert_eq!(sweep.positions, runs(&[1, 3, 4]));
     assert_eq!(read_once(&ledger, &sweep, 20, &[1, 3, 4]), (Ok(3), vec![]));
-    // What it does not name, and a part of what it names.
+    // One position it does not name, and one that it does.
     assert_eq!(read_once(&ledger, &sweep, 20, &[2, 3]), (Ok(1), vec![2]));
     let forged = |change: fn(&mut Sweep<'static>)| {
         let mut forged = ledger.swept(20).unwrap();
@@ -266,7 +266,7 @@ fn what_is_missing_is_compared_with_a_sweep_that_comes_later() {
     };
     let other_hash = forged(|sweep| sweep.leaf_hashes = sha256(&[b"other"]));
     assert_eq!(read_once(&ledger, &other_hash, 20, &[1, 3, 4]).0, Err(SweepFaultKind::LeafHashes));
-    // Of what is still there no hash is known.
+    // Hashes of remaining payloads are unknown.
     assert_eq!(read_once(&ledger, &other_hash, 20, &[1, 3]), (Ok(2), vec![]));
     let a_change = forged(|sweep| sweep.positions = runs(&[1, 2]));
     let (found, left) = read_once(&ledger, &a_change, 20, &[1, 2]);
@@ -307,14 +307,14 @@ fn a_sweep_by_a_policy_that_is_not_known_explains_what_no_known_one_keeps() {
         let sweep = ledger.swept(20).unwrap();
         Sweep { positions: runs(positions), policy: 6, cutoff: day(3), ..sweep }
     };
-    // What else it names is not here.
+    // The other named position is absent here.
     assert_eq!(explained(&named(&[1, 9]), 13, true), (Ok(1), vec![2, 3, 4]));
     assert_eq!(explained(&named(&[1, 2]), 13, true), (Err(SweepFaultKind::Class { position: 2 }), vec![1, 2, 3, 4]));
     assert_eq!(explained(&named(&[1, 3]), 13, true).0, Err(SweepFaultKind::TooYoung { position: 3 }));
-    // The known policy keeps them for ten days, and where there is none they are kept forever.
+    // The known policy keeps them for ten days; without a policy they are kept forever.
     assert_eq!(explained(&named(&[1]), 12, true).0, Err(SweepFaultKind::KeptLonger { position: 1 }));
     assert_eq!(explained(&named(&[1]), 13, false).0, Err(SweepFaultKind::KeptLonger { position: 1 }));
-    // A policy that is known is compared as it is, and so are the hashes where all that is named is here.
+    // A known policy is compared directly, and so are the hashes if every named entry is present.
     let relying = |policy: u64| Sweep { policy, ..ledger.swept(13).unwrap() };
     assert_eq!(explained(&Sweep { policy: 0, ..named(&[1]) }, 13, true).0, Err(SweepFaultKind::LeafHashes));
     assert_eq!(explained(&relying(0), 13, true), (Ok(1), vec![2, 3, 4]));
@@ -335,7 +335,7 @@ fn a_reading_that_begins_in_the_middle_sees_what_comes_after() {
     assert_eq!(faults.into_iter().map(|fault| fault.kind).collect::<Vec<_>>(), [SweepFaultKind::LeafHashes]);
 }
 
-/// Sweeps of a long ledger, in which every other entry is a read: what each names first, its position, and itself.
+/// Sweeps of a long ledger in which every other entry is a read: first named position, own position, sweep.
 fn many(sweeps: u64, named: u64) -> Vec<(u64, u64, Sweep<'static>)> {
     let size = 2 * sweeps * named + 1;
     let one = |number: u64| {
@@ -375,7 +375,7 @@ fn what_is_remembered_of_sweeps_does_not_grow_with_the_ledger() {
             let action = if position % 2 == 0 { "record_event" } else { "read" };
             let leaf_hash = leaf_hash(&position.to_be_bytes());
             let recorded_at = Instant::from_micros(position.cast_signed()).unwrap();
-            // One that no sweep may let go is missing too.
+            // An entry that no sweep may remove is missing too.
             let is_missing = position % 2 == 1 || position == 4;
             fates.push(audit.entry(&SweptEntry { position, action, recorded_at, leaf_hash }, is_missing));
             if is_streamed {

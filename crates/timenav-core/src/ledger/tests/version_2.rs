@@ -126,7 +126,6 @@ fn optional<'v, T>(value: &'v Value, read: impl FnOnce(&'v Value) -> T) -> Optio
     (!value.is_null()).then(|| read(value))
 }
 
-/// Calls `with` with the row that a vector tells of.
 fn with_row<T>(vector: &Value, with: impl FnOnce(&DirectoryRow<'_>) -> T) -> T {
     let row: Value = serde_json::from_str(text(&vector["row"])).unwrap();
     let user_id = UserId::new(text(&row["user_id"])).unwrap();
@@ -287,7 +286,7 @@ fn head_statements_are_signed_as_published() {
     assert_eq!(note.to_string(), text(&vectors["checkpoint"]["note"]));
 }
 
-/// Checks that a record is read, and written the same.
+/// Checks that a record round-trips.
 fn check_record<'v, T>(
     vector: &'v Value,
     decode: impl Fn(&'v [u8]) -> Result<T, Malformed>,

@@ -62,7 +62,7 @@ fn the_example_of_the_standard_is_read() {
     assert_eq!((request.old_size, request.hashes.len()), (20_852_014, 4));
     assert_eq!(request.origin(), "example.com/behind-the-sofa");
     assert_eq!(request.to_text(), EXAMPLE);
-    // Its keys are not published: as of a log with another key, it is not signed.
+    // The keys are not published, so under any other key the request counts as unsigned.
     let refused = decide(&request, Witnessed { size: 20_852_014, root: empty_root() });
     assert_eq!(refused, Err(WitnessRefusal::Unsigned(NoteError::NoKnownKey)));
 }
@@ -80,7 +80,7 @@ fn a_log_that_grows_is_cosigned() {
 fn what_was_cosigned_is_never_taken_back() {
     let recorded = witnessed(20);
     for old in [0, 1, 19] {
-        // Replays, and a log that starts again.
+        // Replays, and a restarted log.
         assert_eq!(decide(&request(old, 20), recorded), Err(WitnessRefusal::Conflict { old, recorded: 20 }));
         assert_eq!(decide(&request(0, old), recorded), Err(WitnessRefusal::Conflict { old: 0, recorded: 20 }));
     }
@@ -149,7 +149,7 @@ fn only_keys_of_the_log_count() {
     let tampered = AddCheckpoint { note: good.note.replace("\n20\n", "\n21\n"), ..good.clone() };
     let refused = decide_by(&[key()], &tampered);
     assert!(matches!(refused, Err(WitnessRefusal::Unsigned(NoteError::BadSignature { .. }))), "{refused:?}");
-    // Somebody else's signature beside that of the log does not matter.
+    // A stranger's signature next to the log's does not matter.
     let stranger = SignerKey::new([3; 32], &VerifierKey::new("x", ed25519_public(&[3; 32])).unwrap());
     let stranger_key = VerifierKey::new("x", ed25519_public(&[3; 32])).unwrap();
     let both = Note::parse(good.note.as_bytes()).unwrap();

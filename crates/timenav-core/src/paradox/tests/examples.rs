@@ -1,4 +1,4 @@
-//! The worked examples by which the kinds were defined, one after the other.
+//! The worked examples that define the kinds.
 
 use super::story::{DraftExt, Story, at, event, id, lines};
 use crate::event::{CauseKind, EventDraft, EventKind, Precision};
@@ -236,7 +236,7 @@ fn e13_a_million_events_in_a_circle() {
     assert_eq!(kinds, ["P02", "P03", "P01"]);
     check(&made[0]);
 
-    // All at once finds the same.
+    // A full search finds the same.
     view.find_again();
     let list = view.list(|heading| heading.kind == Kind::CausalCycle);
     assert_eq!(list.len(), 1);

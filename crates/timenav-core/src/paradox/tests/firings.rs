@@ -1,4 +1,4 @@
-//! Firings of timers as causes.
+//! Timer firings as causes.
 
 use std::collections::BTreeSet;
 
@@ -51,7 +51,7 @@ fn a_firing_is_a_cause_like_an_event() {
         "`before` (2026-01-31T08:00:00Z) lies before `firing_1`, a firing of the timer `renew`, which fired at \
          2026-01-31T09:00:00Z, by 1 h as recorded."
     );
-    // Cancelled once it has fired, it stays so.
+    // Cancelling a fired timer does not undo the firing.
     story.cancel_timer(timer, DUE);
     story.check(&["P01 definite firing_1,before"]);
     story.cancel_timer(timer, "2026-01-01T00:00:00Z");
@@ -87,7 +87,7 @@ fn the_event_that_a_timer_records_is_an_effect_of_its_firing() {
     story.fire("firing_2", (timer, DUE, 1));
     story.record("firing_2", event(DUE));
     story.check(&["P05 definite firing_1"]);
-    // At the anchor the first one stood, and the second one was not there.
+    // At the anchor the first timer was armed, and the second did not exist.
     story.timers(|position| TimerRecord::Returned { position, anchor_id });
     story.check(&["P05 definite firing_2"]);
     story.cancel("firing_2");
@@ -117,7 +117,7 @@ fn another_schedule_takes_back_what_is_later_than_the_clock() {
     }
 }
 
-/// What happens in a made-up history of two timers.
+/// Steps of a random history of two timers.
 #[derive(Clone, Copy, Debug)]
 enum Op {
     Fire(u8, u8),
@@ -147,7 +147,7 @@ fn hour(hour: u8) -> Instant<Virtual> {
     at(&format!("2026-01-01T{hour:02}:00:00Z"))
 }
 
-/// What is so by the definition alone: which firings occur, kept whole for each anchor.
+/// The reference model: which firings occur, stored in full for each anchor.
 #[derive(Default)]
 struct Plain {
     fired: Vec<Fallen>,
@@ -172,7 +172,7 @@ impl Plain {
         own.chain(named.map(|(number, effect)| (format!("f{number}"), effect.clone()))).collect()
     }
 
-    /// Takes in what happens, and returns what the view is told of it.
+    /// Applies a step and returns the record for the view.
     fn take(&mut self, op: Op, position: u64) -> Option<Told> {
         let stamp = Stamp { position, recorded_at: Instant::EPOCH, clock_at: hour(0) };
         let version = |text: &str, draft| Told::Version { id: id(text), stamp, draft, came: Came::Recorded };
@@ -232,7 +232,7 @@ impl Plain {
     }
 }
 
-/// Returns causes and effects of the orphans of a view, and how often all keys occur.
+/// Cause and effect of each orphan, and how often every key occurs.
 fn orphans(view: &View) -> BTreeSet<(String, String)> {
     let orphan = |witness: &Witness| match witness {
         Witness::Orphan { cause, effect, .. } => Some((cause.to_string(), effect.to_string())),
@@ -247,7 +247,7 @@ proptest! {
         let (mut plain, mut told, mut view) = (Plain::default(), Vec::new(), View::new(Settings::default()));
         let mut known = BTreeSet::new();
         for op in ops {
-            // Returns of several records do not follow each other: what is between them is told apart by positions.
+            // Successive returns are separated by positions.
             let position = 2 * told.len() as u64;
             let Some(one) = plain.take(op, position) else { continue };
             let foreseen = view.what_if(&[one.record()]);

@@ -1,4 +1,4 @@
-//! Made-up histories: few ids, few moments, few places, so that much collides.
+//! Random histories with few ids, times and places, so that conflicts are frequent.
 
 use proptest::prelude::*;
 
@@ -9,7 +9,6 @@ use crate::paradox::{Came, Stamp};
 use crate::place::{Geo, Point};
 use crate::time::{Instant, Virtual, Wall};
 
-/// What is done to one of few events.
 #[derive(Clone, Debug)]
 pub(super) enum Op {
     Record(u8, EventDraft),
@@ -108,8 +107,8 @@ fn op() -> impl Strategy<Value = Op> {
     ]
 }
 
-/// A history of that many steps. An event is recorded once, and corrected after that; what was
-/// recorded is put back as it was, or otherwise.
+/// A history of that many steps. An event is recorded once and then corrected; a correction may restore an earlier
+/// version.
 pub(super) fn history(steps_max: usize) -> impl Strategy<Value = Vec<Told>> {
     prop::collection::vec(op(), 1..steps_max).prop_map(|ops| told(&ops))
 }

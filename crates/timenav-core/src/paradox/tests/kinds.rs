@@ -63,7 +63,7 @@ fn the_same_told_twice() {
     story.record("a", seen("2020-01-01T00:00:00Z", 1.0));
     story.record("b", seen("2020-01-01T00:00:00Z", 1.0));
     story.check_kind(Kind::Duplicate, &["P09 exact a,b"]);
-    // Eleven meters to the north, half a second later.
+    // Eleven meters north, half a second later.
     story.record("c", seen("2020-01-01T00:00:00.5Z", 1.0001));
     story.check_kind(Kind::Duplicate, &["P09 exact a,b", "P09 probable a,c", "P09 probable b,c"]);
     // Across the antimeridian, a few meters away.
@@ -139,7 +139,7 @@ fn interventions_are_part_of_the_history() {
     story.correct("a", event("2020-01-05T00:00:00Z").because_of(&["b"]));
     let kinds: Vec<&str> = story.last.made.iter().map(|paradox| paradox.kind.code()).collect();
     assert_eq!(kinds, ["P02", "P03", "P01"]);
-    // What only changes an event takes nothing away.
+    // An intervention that only changes an event removes nothing.
     assert_eq!(story.of(Kind::Grandfather), []);
 }
 
@@ -215,7 +215,7 @@ fn who_is_everywhere_is_told_to_be_at_some_places() {
         let made = view.apply(&Record::Version(Version { event_id: &event_id, stamp, draft: &draft, came })).made;
         assert_eq!(made.len() as u64, number.min(100));
     }
-    // Whatever is told of it goes with the event.
+    // All records about an event are removed with it.
     for number in 0..300 {
         let event_id = id(&format!("e{number}"));
         let stamp = Stamp { position: 300 + number, recorded_at: crate::time::Instant::EPOCH, clock_at: says(0).time };

@@ -1,5 +1,4 @@
-//! The definitions once more, as slowly and plainly as they can be written: every pair, every
-//! path, no index. What a view finds is compared with this.
+//! The definitions implemented naively, over every pair and path without an index, as a reference for the view.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,7 +7,7 @@ use crate::event::{CauseKind, EventDraft, EventKind};
 use crate::paradox::{Came, Grade, Settings, Stretch, Uncertain, is_inverted};
 use crate::time::{Instant, Virtual};
 
-/// One paradox: code, grade, ids (sorted where they are a pair) and what else tells it apart.
+/// One paradox: code, grade, ids (sorted if they are a pair) and other distinguishing parts.
 pub(super) type Found = (&'static str, &'static str, Vec<String>);
 
 struct Event {
@@ -18,7 +17,7 @@ struct Event {
     is_unlinked: bool,
 }
 
-/// What stands after some records, plainly.
+/// State after some records.
 #[derive(Default)]
 pub(super) struct Oracle {
     events: BTreeMap<String, Event>,
@@ -72,7 +71,7 @@ impl Oracle {
         }
     }
 
-    /// Every node that was recorded: its draft, and whether it stands.
+    /// Every recorded node: its draft, and whether it is live.
     fn nodes(&self) -> BTreeMap<&str, (&EventDraft, bool)> {
         let events = self.events.iter().map(|(id, event)| (id.as_str(), (&event.draft, event.is_live)));
         let interventions = self.interventions.iter().map(|(id, (draft, ..))| (id.as_str(), (draft, true)));
@@ -89,7 +88,7 @@ impl Oracle {
         self.events.iter().filter(|(_, event)| event.is_live).map(|(id, event)| (id.as_str(), event)).collect()
     }
 
-    /// Returns whether there is a way of at least one edge.
+    /// Whether a path of at least one edge exists.
     fn leads(edges: &[(&str, &str)], from: &str, to: &str) -> bool {
         let mut seen = BTreeSet::new();
         let mut open = vec![from];
@@ -211,7 +210,7 @@ impl Oracle {
     }
 
     fn duplicate(&self, one: &EventDraft, other: &EventDraft) -> Option<&'static str> {
-        // An event that does not say of which kind it is was observed.
+        // The default kind is an observation.
         let bare = |draft: &EventDraft| {
             let kind = Some(draft.kind.unwrap_or_default());
             EventDraft { source: None, sequence: None, kind, ..draft.clone() }
@@ -264,7 +263,7 @@ impl Oracle {
     fn late(&self, found: &mut BTreeSet<Found>) {
         for (at, (id, draft)) in self.arrivals.iter().enumerate() {
             let before = self.arrivals[..at].iter().filter(|(_, other)| other.source == draft.source);
-            // The first of the latest ones.
+            // The first among the latest.
             let latest = before.rev().max_by_key(|(_, other)| start(other).min);
             if let Some((previous, other)) = latest {
                 let lateness = start(other).min.since(start(draft).max).micros();

@@ -1,4 +1,4 @@
-//! What holds for every history.
+//! Properties of every history.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -25,7 +25,7 @@ fn keys(view: &View) -> BTreeSet<Key> {
     keys
 }
 
-/// A paradox as the oracle tells it.
+/// A paradox in the oracle's form.
 fn plain(view: &View, paradox: &Paradox) -> Option<Found> {
     let (code, grade) = (paradox.kind.code(), paradox.grade.as_str());
     let mut ids: Vec<String> = paradox.events.iter().map(|event| event.as_str().to_owned()).collect();
@@ -59,7 +59,6 @@ fn plain(view: &View, paradox: &Paradox) -> Option<Found> {
     Some((code, grade, ids))
 }
 
-/// Compares a view with the definitions.
 fn check_with_oracle(view: &View, told: &[Told], settings: Settings) {
     let all = view.list(|_| true).all();
     let mut found: BTreeSet<Found> = all.iter().filter_map(|paradox| plain(view, paradox)).collect();
@@ -88,7 +87,7 @@ fn check_with_oracle(view: &View, told: &[Told], settings: Settings) {
     assert_eq!(actors(&neighbors), actors(&pairs));
 }
 
-/// The last draft of each event.
+/// The latest draft of each event.
 fn standing(told: &[Told]) -> BTreeMap<String, EventDraft> {
     let version = |told: &Told| match told {
         Told::Version { id, draft, .. } => Some((id.as_str().to_owned(), draft.clone())),
@@ -97,7 +96,7 @@ fn standing(told: &[Told]) -> BTreeMap<String, EventDraft> {
     told.iter().filter_map(version).collect()
 }
 
-/// Looks at every witness by itself.
+/// Checks each witness on its own.
 fn check_witnesses(view: &View) {
     for paradox in view.list(|_| true).all() {
         assert!(paradox.first <= paradox.since, "{paradox:?}");
@@ -132,7 +131,7 @@ fn check_witnesses(view: &View) {
     }
 }
 
-/// The length of the shortest cycle in the component of a paradox, by trying every node.
+/// The shortest cycle in the component of a paradox, by exhaustive search.
 fn girth(view: &View, paradox: &Paradox) -> usize {
     let first = view.ids.find(paradox.events[0].as_str().as_bytes()).unwrap();
     let members: BTreeSet<u32> = view.cycles.of(first).unwrap().members.iter().copied().collect();
@@ -156,7 +155,7 @@ fn settings() -> impl Strategy<Value = Settings> {
     prop_oneof![3 => Just(Settings::default()), 1 => Just(tolerant)]
 }
 
-/// Events recorded once each, with these ids in some order.
+/// Events recorded once each, in the given order.
 fn arrivals(drafts: &[EventDraft], order: &[usize]) -> Vec<Told> {
     let version = |(position, number): (usize, &usize)| Told::Version {
         id: id(&format!("e{number}")),
@@ -168,7 +167,7 @@ fn arrivals(drafts: &[EventDraft], order: &[usize]) -> Vec<Told> {
 }
 
 proptest! {
-    /// Record by record and all at once are the same, and both are what the definitions say.
+    /// Incremental and full evaluation agree with each other and with the oracle.
     #[test]
     fn step_by_step_is_all_at_once(told in history(24), settings in settings()) {
         let mut view = View::new(settings);
@@ -192,7 +191,7 @@ proptest! {
         prop_assert_eq!(&keys(&view), &before);
     }
 
-    /// Circles grow, merge, fall apart and go, and ranks hold through all of it.
+    /// Ranks stay valid as cycles grow, merge, split and disappear.
     #[test]
     fn circles_come_and_go(steps in prop::collection::vec(
         (0..16_u8, prop::collection::btree_set(0..16_u8, 0..3), 0..10_i64, prop::bool::weighted(0.2)),
@@ -219,7 +218,7 @@ proptest! {
         check_witnesses(&view);
     }
 
-    /// A view that was built goes on as one that was fed.
+    /// A view built at once continues like one fed incrementally.
     #[test]
     fn what_was_built_goes_on(told in history(24), at in 0..24_usize) {
         let at = at.min(told.len());
@@ -230,7 +229,7 @@ proptest! {
         prop_assert_eq!(keys(&view), keys(&View::build(Settings::default(), records(&told))));
     }
 
-    /// Records that come as one change make and heal what they do one by one.
+    /// A batch of records makes and heals the same paradoxes as its single records.
     #[test]
     fn many_records_are_one_change(told in history(16), at in 0..16_usize) {
         let at = at.min(told.len());
@@ -244,7 +243,7 @@ proptest! {
         prop_assert_eq!(keys(&view), keys(&View::build(Settings::default(), records(&told))));
     }
 
-    /// In which order events arrive shows in late arrivals only.
+    /// Arrival order only affects late arrivals.
     #[test]
     fn arrival_order_shows_in_late_arrivals_only(
         drafts in prop::collection::vec(draft(3), 8),
@@ -259,14 +258,14 @@ proptest! {
             }
             check_with_oracle(&view, &told, Settings::default());
             let all = view.list(|heading| heading.kind != Kind::OutOfOrderRecording).all();
-            // Of events at the same moment, the one that arrived first is the neighbor.
+            // Among simultaneous events, the first to arrive is the neighbor.
             let is_stable = |paradox: &&Paradox| !matches!(paradox.witness, Witness::Apart { .. } | Witness::Repeat { .. });
             all.iter().filter(is_stable).map(|paradox| paradox.key.clone()).collect::<BTreeSet<Key>>()
         };
         prop_assert_eq!(without_late(&in_order), without_late(&order));
     }
 
-    /// An event that has nothing to do with others heals nothing.
+    /// An unrelated event heals nothing.
     #[test]
     fn a_harmless_event_heals_nothing(told in history(24), time in super::histories::time()) {
         let mut view = View::build(Settings::default(), records(&told));
@@ -279,7 +278,7 @@ proptest! {
         prop_assert!(delta.made.iter().all(late_or_future), "{:?}", delta.made);
     }
 
-    /// All the same, some days later or some degrees farther east.
+    /// Shifting all events by days or degrees of longitude changes nothing.
     #[test]
     fn what_counts_is_relative(
         drafts in prop::collection::vec(draft(3), 8),
@@ -308,7 +307,7 @@ proptest! {
 
 #[test]
 fn units_of_days_are_shifted_by_days() {
-    // The property above needs units that are as long everywhere.
+    // The property above requires units of constant length.
     let day = Some(Precision::Day);
     let one = crate::paradox::Uncertain::new(at("2026-03-01T12:00:00Z"), day);
     let other = crate::paradox::Uncertain::new(at("2024-02-29T12:00:00Z"), day);

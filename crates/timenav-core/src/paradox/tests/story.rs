@@ -1,4 +1,4 @@
-//! Histories as tests tell them: short to write, and records to feed.
+//! A short notation for histories, and the records they make.
 
 use crate::clock::{Clock, ClockCommand, ClockMoved, decide};
 use crate::event::{Assertion, Cause, CauseKind, EventDraft, Precision};
@@ -9,7 +9,7 @@ use crate::paradox::{
 use crate::place::{Geo, Point};
 use crate::time::{Instant, Virtual, Wall, Zone, parse_timestamp};
 
-/// A record that owns what it says.
+/// An owned record.
 #[derive(Clone, Debug)]
 #[expect(clippy::large_enum_variant, reason = "most records of a history are versions")]
 pub(super) enum Told {
@@ -50,12 +50,12 @@ impl Told {
     }
 }
 
-/// A history, told record by record to a view, and kept.
+/// A history fed to a view record by record, and kept.
 pub(super) struct Story {
     pub(super) told: Vec<Told>,
     pub(super) view: View,
     settings: Settings,
-    /// What the clock shows; a record a second, by the host.
+    /// What the clock shows; the host records one record per second.
     pub(super) now: Instant<Virtual>,
     pub(super) last: Delta,
 }
@@ -68,7 +68,6 @@ pub(super) fn id(text: &str) -> EventId {
     EventId::new(text).unwrap()
 }
 
-/// An event at a time, in words.
 pub(super) fn event(time: &str) -> EventDraft {
     EventDraft::at(at(time), "")
 }
@@ -143,7 +142,7 @@ impl Story {
     pub(super) fn tell(&mut self, told: Told) {
         self.last = self.view.apply(&told.record());
         self.told.push(told);
-        // What is told here and at once is the same.
+        // Incremental and full evaluation agree.
         let records = self.told.iter().map(Told::record);
         let keys = |view: &View| view.list(|_| true).all().into_iter().map(|paradox| paradox.key).collect::<Vec<_>>();
         assert_eq!(keys(&self.view), keys(&View::build(self.settings, records)));
@@ -171,7 +170,7 @@ impl Story {
         self.tell(Told::Intervention { id: id(intervention), stamp, time: at(time), on: id(on), negates, causes });
     }
 
-    /// An intervention that takes an event away, as the service records it.
+    /// An intervention that removes an event, as the service records it.
     pub(super) fn prevent(&mut self, intervention: &str, time: &str, on: &str, because_of: &[&str]) {
         self.intervene(intervention, time, on, true, because_of);
         let stamp = self.stamp();
@@ -201,7 +200,7 @@ impl Story {
         self.view.list(|heading| heading.kind == kind).all()
     }
 
-    /// The paradoxes there are, as `P01 definite a,b`; observations only where they are asked for.
+    /// Compares the paradoxes, as `P01 definite a,b`. Observations are excluded.
     #[track_caller]
     pub(super) fn check(&self, expected: &[&str]) {
         assert_eq!(lines(&self.view.list(|heading| !heading.is_observation).all()), expected);

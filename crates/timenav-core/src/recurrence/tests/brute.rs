@@ -1,4 +1,4 @@
-//! What must hold of every rule, and the same moments day by day on jiff's calendar.
+//! Properties of every rule, and a day-by-day reference on jiff's calendar.
 
 use std::fmt::Write as _;
 
@@ -29,7 +29,7 @@ const WEEKDAYS: [(&str, Weekday); 7] = [
     ("SU", Weekday::Sunday),
 ];
 
-/// A rule by its parts, so that it can be tried day by day.
+/// A rule in parts, for the day-by-day reference.
 #[derive(Clone, Debug)]
 struct Simple {
     frequency: &'static str,
@@ -68,9 +68,9 @@ fn simple() -> impl Strategy<Value = Simple> {
         })
 }
 
-/// Returns what clocks show at the instant that is meant by a local time: something later where they leap over it.
+/// The local time of an instant; later if clocks skip it.
 ///
-/// A rule starts at an instant, so a start that no clock ever showed cannot be its time of day.
+/// A rule starts at an instant, so its time of day cannot be a skipped local time.
 fn shown(local: DateTime, zone: &str) -> DateTime {
     local.to_zoned(TimeZone::get(zone).unwrap()).unwrap().datetime()
 }
@@ -98,7 +98,7 @@ impl Simple {
         Some(at.as_second())
     }
 
-    /// Returns the moments of so many days from the start on, in order.
+    /// The sorted moments of this many days from the start.
     fn moments(&self, days: i64) -> Vec<i64> {
         let start = self.starts.date();
         let mut found: Vec<i64> = (-40..days)
@@ -114,7 +114,7 @@ impl Simple {
         found
     }
 
-    /// Returns the day that is meant where this one is named: itself, or none. Where months are too short, see `moved`.
+    /// The day itself, or none if it is not included. For short months see `moved`.
     fn meant_for(&self, day: Date) -> Option<Date> {
         let moved = self.skip != "OMIT" && matches!(self.frequency, "YEARLY" | "MONTHLY");
         let is_weekday = self.fits_weekday(day);
@@ -122,7 +122,7 @@ impl Simple {
         (is_weekday && by_month_day).then_some(day)
     }
 
-    /// Returns whether a day of the month that `day` lies in is named by its number, which the month may not have.
+    /// Whether a day number is included in the month of `day`, even if that month is too short for it.
     fn is_named(&self, day: Date, number: i8) -> bool {
         let start = self.starts.date();
         let says_no_day = self.month_days.is_empty() && self.weekdays.is_empty();
@@ -154,12 +154,12 @@ impl Simple {
         in_period && in_month && by_day
     }
 
-    /// Returns whether a day is named, or is the one to which a day is moved that its month, or the one before, does not have.
+    /// Whether a day is included, or is the replacement for a day missing from its month or the month before.
     fn is_named_or_moved_to(&self, day: Date) -> bool {
         if self.is_named(day, day.day()) {
             return true;
         }
-        // Where nothing names a day of the month, none is moved.
+        // Without day-of-month rules, no day is moved.
         if self.month_days.is_empty() && !self.weekdays.is_empty() {
             return false;
         }
@@ -187,7 +187,6 @@ fn seconds_of(rule: &Rule, from: i64, through: i64) -> Vec<i64> {
         .collect()
 }
 
-/// Texts of rules and expressions of every kind.
 fn any_rule() -> impl Strategy<Value = Rule> {
     let texts = vec![
         "FREQ=YEARLY;BYWEEKNO=1,53,-1;BYDAY=MO,SU;WKST=SU",
@@ -249,7 +248,7 @@ proptest! {
         let at = Instant::from_micros(at).unwrap();
         let Some(next) = rule.next_after(at) else { return Ok(()) };
         prop_assert!(next > at);
-        // Wherever between the two you ask, and right before: the same one.
+        // From any point in between, up to just before it, the next moment is the same.
         #[expect(clippy::cast_possible_truncation, clippy::cast_precision_loss, reason = "any place between them will do")]
         let between = at.micros() + ((next.micros() - 1 - at.micros()) as f64 * part) as i64;
         let between = between.clamp(at.micros(), next.micros() - 1);

@@ -1,4 +1,4 @@
-//! Cron expressions: fields, words, and days of the month or weekdays.
+//! Cron expressions: fields, names, and day-of-month against weekday.
 
 use super::{Rule, RuleError, check, cron, zone};
 
@@ -26,13 +26,13 @@ fn fields_are_those_of_crontab() {
             "2028-01-01T00:10:00+00:00",
         ],
     );
-    // Both days are set: one is enough.
+    // With both day fields set, either is enough.
     check(
         &cron("0 0 13 * FRI", "UTC"),
         tuesday,
         &["2026-09-04T00:00:00+00:00", "2026-09-11T00:00:00+00:00", "2026-09-13T00:00:00+00:00"],
     );
-    // One begins with `*`: both have to fit.
+    // If one starts with `*`, both must match.
     check(&cron("0 0 */2 * FRI", "UTC"), tuesday, &["2026-09-11T00:00:00+00:00", "2026-09-25T00:00:00+00:00"]);
     check(&cron("0 0 * * 0", "UTC"), tuesday, &["2026-09-06T00:00:00+00:00"]);
     assert_eq!(cron("0 0 * * 7", "UTC"), cron("0 0 * * SUN", "UTC"));

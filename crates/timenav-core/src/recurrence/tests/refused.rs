@@ -1,4 +1,4 @@
-//! Rules that are no rules: each error says what would be right.
+//! Invalid rules; each error suggests a fix.
 
 use super::{Rule, RuleError, at, zone};
 
@@ -66,14 +66,14 @@ fn what_never_fires_is_refused_and_not_searched_for_ever() {
     check("FREQ=MONTHLY;BYDAY=MO;BYSETPOS=6");
     check("FREQ=DAILY;INTERVAL=7;BYDAY=MO");
     check("FREQ=DAILY;BYMONTH=2;BYMONTHDAY=30");
-    // It starts at the full hour in Paris, and every second minute is even.
+    // The start is on the full hour in Paris, so every second minute is even.
     check("FREQ=MINUTELY;INTERVAL=2;BYMINUTE=1,3,5");
     check("FREQ=SECONDLY;INTERVAL=60;BYSECOND=30");
-    // A Saturday, and every 168th hour is one again.
+    // The start is a Saturday, and so is every 168th hour.
     check("FREQ=HOURLY;INTERVAL=168;BYDAY=MO");
     check("FREQ=HOURLY;INTERVAL=24;BYMONTH=2;BYMONTHDAY=30");
     check("FREQ=SECONDLY;BYMONTH=2;BYMONTHDAY=30");
-    // Past all of time.
+    // After the end of the calendar.
     let late = Rule::rrule("FREQ=YEARLY;BYMONTH=6", at("9999-07-01T00:00:00Z"), zone("UTC"));
     assert!(matches!(late, Err(RuleError::NeverFires { .. })), "{late:?}");
 }

@@ -1,9 +1,9 @@
-//! The examples of RFC 5545, section 3.8.5.3, with the moments it lists, and RFC 7529's.
+//! The examples of RFC 5545 §3.8.5.3 and RFC 7529, with the moments they list.
 
 use super::{Instant, Rule, at, shown, zone};
 
-/// Checks a rule that starts at 09:00 in New York on 2 September 1997, unless it says another day. Moments are
-/// `year month-day…`, at 09:00 unless they have a time. `...` says that there are more.
+/// Checks a rule that starts at 09:00 in New York on 2 September 1997, unless stated otherwise. Moments are `year
+/// month-day…`, at 09:00 unless a time is given. `...` means that more follow.
 fn check(rule: &str, expected: &str) {
     check_from("1997-09-02T13:00:00Z", rule, expected);
 }
@@ -16,7 +16,7 @@ fn check_from(starts: &str, rule: &str, expected: &str) {
         match word.len() {
             4 => year = word,
             _ if word.contains(':') => {
-                // A day with times has no moment at 09:00 unless it says so.
+                // A day with listed times has no implicit moment at 09:00.
                 listed.pop_if(|moment: &mut (bool, String)| moment.0);
                 listed.push((false, format!("{year}-{day}T{word}:00")));
             }
@@ -161,7 +161,7 @@ fn years() {
 
 #[test]
 fn hours_and_minutes() {
-    // The RFC writes UNTIL=19970902T170000Z and lists what comes until 17:00 in New York.
+    // The RFC writes UNTIL=19970902T170000Z but lists moments until 17:00 in New York.
     check("FREQ=HOURLY;INTERVAL=3;UNTIL=19970902T170000", "1997 09-02 09:00 12:00 15:00");
     check("FREQ=MINUTELY;INTERVAL=15;COUNT=6", "1997 09-02 09:00 09:15 09:30 09:45 10:00 10:15");
     check("FREQ=MINUTELY;INTERVAL=90;COUNT=4", "1997 09-02 09:00 10:30 12:00 13:30");
@@ -193,7 +193,7 @@ fn what_a_month_does_not_have_is_moved_as_rfc_7529_says() {
         "FREQ=YEARLY;BYYEARDAY=366;SKIP=BACKWARD;COUNT=3",
         "2016 12-31 2017 12-31 2018 12-31",
     );
-    // Two that fall on one day are one moment.
+    // Moments that coincide are merged.
     check_from(
         "2014-01-29T14:00:00Z",
         "FREQ=MONTHLY;BYMONTHDAY=29,30,31;SKIP=BACKWARD;COUNT=6",

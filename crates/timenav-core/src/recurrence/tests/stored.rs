@@ -27,7 +27,7 @@ fn stored_rule_equals_accepted_rule() {
 fn stored_rule_does_not_count_its_moments() {
     let last = at("2030-01-01T00:00:00Z");
     let rule = Rule::stored_rrule(RARE, at("-009999-01-01T00:00:00Z"), zone("UTC"), Some(last)).unwrap();
-    // A walk would end in another year.
+    // Counting forward would end in another year.
     assert_eq!(rule.last_of_count(), Some(last));
     assert_eq!(rule.next_after(at("2026-01-05T00:00:00Z")), Some(at("2027-01-03T00:00:00Z")));
     assert_eq!(rule.next_after(at("2027-01-03T00:00:00Z")), None);

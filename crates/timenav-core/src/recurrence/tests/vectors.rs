@@ -1,4 +1,4 @@
-//! What other implementations work out: `test-data/recurrence-v1.json`, made by `test-data/recurrence.py`.
+//! Results of other implementations: `test-data/recurrence-v1.json`, made by `test-data/recurrence.py`.
 
 use std::sync::LazyLock;
 
@@ -28,7 +28,7 @@ fn numbers(value: &Value) -> Vec<i64> {
     value.as_array().expect("a list").iter().map(number).collect()
 }
 
-/// Returns seconds that are written as the first one and runs of equal differences.
+/// Decodes seconds stored as a first value and runs of equal differences.
 fn unpacked(value: &Value) -> Vec<i64> {
     let mut at = number(&value[0]);
     let mut all = vec![at];
@@ -41,7 +41,7 @@ fn unpacked(value: &Value) -> Vec<i64> {
     all
 }
 
-/// Checks that the moments from the first to the last one are these.
+/// Checks all moments from the first to the last expected one.
 fn check(rule: &Rule, expected: &[i64], about: &Value) {
     let found: Vec<i64> =
         rule.after(second(expected[0] - 1)).map(|moment| moment.micros() / 1_000_000).take(expected.len()).collect();
@@ -90,7 +90,7 @@ fn cron_is_that_of_croniter() {
     for vector in list("crons") {
         let rule = match Rule::cron(text(&vector["cron"]), zone("UTC")) {
             Ok(rule) => rule,
-            // croniter reads steps that are larger than their field; cronie and this do not.
+            // croniter accepts steps larger than their field; cronie and this parser do not.
             Err(RuleError::CronStep { .. }) => {
                 rejected += 1;
                 continue;

@@ -1,4 +1,4 @@
-//! Changes of the clocks, both ends of time, and what counts how.
+//! Clock changes, the ends of the calendar, and counts.
 
 use super::{Instant, Rule, at, check, check_all, cron, rrule, zone};
 use crate::recurrence::Count;
@@ -16,7 +16,7 @@ fn a_time_that_clocks_skip_is_read_with_the_offset_before() {
         "2026-03-28T00:00:00Z",
         &["2026-03-28T02:30:00+01:00", "2026-03-29T03:30:00+02:00", "2026-03-30T02:30:00+02:00"],
     );
-    // What falls on another one is one moment, and all come in order.
+    // Coinciding moments are merged, and all are in order.
     check(
         &cron("0,30 2,3 * * *", "Europe/Paris"),
         "2026-03-29T00:00:00Z",
@@ -24,7 +24,7 @@ fn a_time_that_clocks_skip_is_read_with_the_offset_before() {
     );
     check(&cron("45 2 * * *", "Europe/Paris"), "2026-03-29T01:30:00Z", &["2026-03-29T03:45:00+02:00"]);
     check(&cron("10,45 2,3 * * *", "Europe/Paris"), "2026-03-29T01:10:00Z", &["2026-03-29T03:45:00+02:00"]);
-    // A rule starts at an instant, and at its time of day: what clocks show there, where somebody meant 02:30.
+    // The rule starts at an instant; its time of day is the local time shown then, not the 02:30 that was meant.
     check(
         &rrule("FREQ=DAILY", "2026-03-29T01:30:00Z", "Europe/Paris"),
         "2026-03-28T00:00:00Z",
@@ -72,7 +72,7 @@ fn five_minutes_stay_five_minutes() {
         "2026-03-29T00:40:00Z",
         &["2026-03-29T03:00:00+02:00", "2026-03-29T03:20:00+02:00"],
     );
-    // The second showing is near, and what comes next without it is a year away.
+    // The repeated hour is near; without it the next moment is a year away.
     check(
         &cron("*/40 2 25 10 *", "Europe/Paris"),
         "2026-10-25T00:50:00Z",
@@ -94,7 +94,7 @@ fn five_minutes_stay_five_minutes() {
             "2026-10-26T02:00:00+01:00",
         ],
     );
-    // Clocks on Lord Howe Island go back by half an hour.
+    // Lord Howe Island changes its clocks by half an hour.
     check(
         &rrule("FREQ=HOURLY", "2026-04-04T13:00:00Z", "Australia/Lord_Howe"),
         "2026-04-04T13:30:00Z",
@@ -182,7 +182,7 @@ fn count_ends_a_rule_from_wherever_it_is_asked() {
     let rule = rrule("FREQ=MINUTELY;COUNT=10000", "2026-01-01T00:00:00Z", "UTC");
     assert_eq!(rule.next_after(at("2026-01-07T22:38:00Z")), Some(at("2026-01-07T22:39:00Z")));
     assert_eq!(rule.next_after(at("2026-01-07T22:39:00Z")), None);
-    // The rule itself ends before the count is full.
+    // The calendar ends before the count is reached.
     let few = Rule::rrule("FREQ=YEARLY;COUNT=9", at("9998-01-01T00:00:00Z"), zone("UTC")).unwrap();
     assert_eq!(few.after(Instant::MIN).count(), 2);
 }

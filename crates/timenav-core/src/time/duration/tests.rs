@@ -1,4 +1,4 @@
-//! Durations that are read, those that are refused and why, and where they lead.
+//! Valid and refused durations, and their effect on instants.
 
 use proptest::prelude::*;
 
@@ -16,7 +16,7 @@ fn duration(text: &str) -> Duration {
     parse_duration(text).unwrap_or_else(|error| panic!("{text}: {error}"))
 }
 
-/// Checks that a text is read as that many months and microseconds, and how it is written.
+/// Checks the parsed months and microseconds, and the canonical text.
 fn check(text: &str, months: u32, micros: i64, written: &str) {
     let expected = Duration::new(months, Span::from_micros(micros)).unwrap();
     assert_eq!(parse_duration(text), Ok(expected), "{text}");
@@ -86,7 +86,7 @@ fn what_is_finer_than_a_microsecond_is_cut_off() {
     check("1.9999999s", 0, 1_999_999, "PT1.999999S");
     check("0.00000000027777778h", 0, 1, "PT0.000001S");
     check_error("0.00000000027777777h", &DurationError::Zero);
-    // A third of an hour has no end; its last microsecond is not rounded up.
+    // A third of an hour is not finite; its last microsecond is not rounded up.
     check("0.3333333333333333333333333333333333333333h", 0, 1_199_999_999, "PT19M59.999999S");
     check_error("0.0000009s", &DurationError::Zero);
 }
@@ -140,7 +140,7 @@ fn units_are_named_and_in_order() {
         ("1y6mo", "`P1Y6M`"),
     ] {
         check_error(text, &other(text, corrected));
-        // What is told as right is.
+        // The suggested correction is valid.
         parse_duration(corrected.split('`').nth(1).unwrap()).unwrap();
     }
     check_error("2 fortnights", &DurationError::NotADuration);
@@ -254,10 +254,10 @@ fn later_and_earlier_move_months_first() {
     check("UTC", "2024-02-29T00:00:00Z", "P1Y", Some("2025-02-28T00:00:00Z"), Some("2023-02-28T00:00:00Z"));
     check("UTC", "-000004-02-29T00:00:00Z", "P4Y", Some("0000-02-29T00:00:00Z"), Some("-000008-02-29T00:00:00Z"));
     check("UTC", "-000104-02-29T00:00:00Z", "P4Y", Some("-000100-02-28T00:00:00Z"), Some("-000108-02-29T00:00:00Z"));
-    // A day is 24 hours, whatever the clocks do; a month keeps the time of day.
+    // A day is 24 hours regardless of clock changes; a month keeps the time of day.
     check("Europe/Paris", "2024-03-30T12:00:00Z", "1d", Some("2024-03-31T12:00:00Z"), Some("2024-03-29T12:00:00Z"));
     check("Europe/Paris", "2024-03-15T12:00:00Z", "P1M", Some("2024-04-15T11:00:00Z"), Some("2024-02-15T12:00:00Z"));
-    // The second 02:30 of that night: no month moves, so it stays the second.
+    // The second 02:30 of that night stays the second, as no month moves.
     check("Europe/Paris", "2024-10-27T01:30:00Z", "1s", Some("2024-10-27T01:30:01Z"), Some("2024-10-27T01:29:59Z"));
 }
 

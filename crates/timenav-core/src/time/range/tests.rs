@@ -1,4 +1,4 @@
-//! Time ranges that are read, those that are refused and why, and what belongs to them.
+//! Valid and refused time ranges, and which instants they contain.
 
 use proptest::prelude::*;
 
@@ -13,7 +13,7 @@ fn parse(text: &str) -> Result<TimeRange<Virtual>, RangeError> {
     parse_time_range(text)
 }
 
-/// Checks that a text is read, and how the range is written.
+/// Checks the canonical text of a range.
 fn check(text: &str, expected: &str) {
     assert_eq!(parse(text).map(|range| range.to_string()).as_deref(), Ok(expected), "{text}");
     assert_eq!(parse(expected), parse(text), "{expected}");
@@ -32,7 +32,7 @@ fn ranges_of_two_times() {
     check("2024-07-20T00:00:00Z/2024-07-21T00:00:00Z", "2024-07-20T00:00:00Z/2024-07-21T00:00:00Z");
     check("2024-07-20T02:00:00+02:00/2024-07-20T00:00:00Z", "2024-07-20T00:00:00Z/2024-07-20T00:00:00Z");
     check("-000043-03-15T12:00:00Z/0000-01-01T00:00:00Z", "-000043-03-15T12:00:00Z/0000-01-01T00:00:00Z");
-    // The slash of a zone separates nothing.
+    // The slash in a zone name is not a separator.
     check(
         "2024-07-20T02:00:00+02:00[Europe/Paris]/2024-07-20T19:00:00-05:00[America/Chicago]",
         "2024-07-20T00:00:00Z/2024-07-21T00:00:00Z",

@@ -1,4 +1,4 @@
-//! Timestamps that are read, those that are refused and why, and how instants are written.
+//! Valid and refused timestamps, and how instants are written.
 
 use super::{TIMESTAMP_BYTES_MAX, TimestampError, parse_timestamp};
 use crate::time::{Instant, Virtual};
@@ -12,7 +12,7 @@ fn parse(text: &str) -> Result<Instant<Virtual>, TimestampError> {
     parse_timestamp(text)
 }
 
-/// Checks that a text is read, and which instant it is, as it is written.
+/// Checks the canonical text of a timestamp.
 fn check(text: &str, expected: &str) {
     assert_eq!(parse(text).map(|at| at.to_string()).as_deref(), Ok(expected), "{text}");
 }
@@ -99,7 +99,7 @@ fn the_range_ends_at_the_last_microsecond() {
     check("9999-12-31T23:59:59.9999999Z", max);
     check("-009999-01-01T01:00:00+01:00", min);
     check("9999-12-31T22:59:59.999999-01:00", max);
-    // The local year is outside, the instant is not.
+    // The local year is out of range, the instant is not.
     check("-010000-12-31T23:00:00-01:00", min);
     check("+010000-01-01T00:59:59.999999+01:00", max);
     for text in [
@@ -289,10 +289,10 @@ fn a_zone_in_brackets_agrees_with_the_offset() {
     check("2024-07-20T20:17:40+00:00[UTC]", moon);
     check("2024-07-20T22:17:40+02:00[+02:00]", moon);
     check("2024-07-20T20:17:40Z[-08:00]", moon);
-    // The hour that comes twice: the offset tells which one.
+    // In the repeated hour the offset decides.
     check("2024-10-27T02:30:00+02:00[Europe/Paris]", "2024-10-27T00:30:00Z");
     check("2024-10-27T02:30:00+01:00[Europe/Paris]", "2024-10-27T01:30:00Z");
-    // Local mean time, exact, and rounded to a minute as Temporal writes it.
+    // Local mean time, exact or rounded to a minute as Temporal writes it.
     check("1850-01-01T00:09:21+00:09:21[Europe/Paris]", "1850-01-01T00:00:00Z");
     check("1850-01-01T00:09:21+00:09[Europe/Paris]", "1850-01-01T00:00:00Z");
     check("-000043-03-15T12:49:56+00:50[Europe/Rome]", "-000043-03-15T12:00:00Z");
@@ -308,7 +308,7 @@ fn a_zone_in_brackets_agrees_with_the_offset() {
     check_error("1850-01-01T00:09:21+00:10[Europe/Paris]", &disagrees("+00:10", "Europe/Paris", "+00:09:21"));
     check_error("1850-01-01T00:09:21+00:09:20[Europe/Paris]", &disagrees("+00:09:20", "Europe/Paris", "+00:09:21"));
     check_error("2024-07-20T22:17:40+02:00[+01:00]", &disagrees("+02:00", "+01:00", "+01:00"));
-    // Written with seconds, it is not rounded (RFC 9557, section 3.4: inconsistent).
+    // An offset with seconds is not rounded (RFC 9557 §3.4: inconsistent).
     check("1970-06-01T00:00:00-00:45[Africa/Monrovia]", "1970-06-01T00:44:30Z");
     check_error("1970-06-01T00:00:00-00:45:00[Africa/Monrovia]", &disagrees("-00:45", "Africa/Monrovia", "-00:44:30"));
     check_error("1890-01-01T00:00:00+00:09:00[Europe/Paris]", &disagrees("+00:09", "Europe/Paris", "+00:09:21"));
@@ -354,7 +354,7 @@ fn the_length_is_limited() {
     let bytes = TIMESTAMP_BYTES_MAX + 1;
     check_error(&text(bytes), &TimestampError::TooLong { bytes });
     check_message(&text(bytes), "a timestamp can have at most 96 bytes, not 97");
-    // The longest zone name, a fraction and a suffix have room.
+    // The longest zone name fits together with a fraction and a suffix.
     check(
         "-002150-01-01T00:00:00.123456789-04:23:08[!America/Argentina/ComodRivadavia][u-ca=gregory]",
         "-002150-01-01T04:23:08.123456Z",

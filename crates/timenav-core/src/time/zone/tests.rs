@@ -1,4 +1,4 @@
-//! Zones by name, what their clocks show, and how months move on their calendars.
+//! Zones by name, local times, and month arithmetic.
 
 use proptest::prelude::*;
 
@@ -69,20 +69,20 @@ fn months_keep_the_local_time() {
         let moved = zone(name).months_later(at(from), months);
         assert_eq!(moved, expected.map(at), "{from} + {months} in {name}");
     };
-    // Over a change of the clocks.
+    // Across a clock change.
     check("Europe/Paris", "2024-03-15T11:00:00Z", 1, Some("2024-04-15T10:00:00Z"));
     check("Europe/Paris", "2024-04-15T10:00:00Z", -1, Some("2024-03-15T11:00:00Z"));
     check("UTC", "2024-03-15T11:00:00Z", 1, Some("2024-04-15T11:00:00Z"));
-    // The day is a local one: in Tokyo it is February 1 already.
+    // The day is local: in Tokyo it is already February 1.
     check("Asia/Tokyo", "2024-01-31T20:00:00Z", 1, Some("2024-02-29T20:00:00Z"));
     check("Asia/Tokyo", "2024-01-30T20:00:00Z", 1, Some("2024-02-28T20:00:00Z"));
     // 02:30 does not exist on 2024-03-31; 03:30 does.
     check("Europe/Paris", "2024-02-29T01:30:00Z", 0, Some("2024-02-29T01:30:00Z"));
     check("Europe/Paris", "2024-01-31T01:30:00Z", 2, Some("2024-03-31T01:30:00Z"));
-    // 02:30 comes twice on 2024-10-27; the first one is in summer time.
+    // 02:30 occurs twice on 2024-10-27; the first is in summer time.
     check("Europe/Paris", "2024-09-27T00:30:00Z", 1, Some("2024-10-27T00:30:00Z"));
     check("Europe/Paris", "2024-11-27T01:30:00Z", -1, Some("2024-10-27T00:30:00Z"));
-    // The second 02:30 stays the second one where no month moves.
+    // The second 02:30 stays the second as no month moves.
     check("Europe/Paris", "2024-10-27T01:30:00Z", 0, Some("2024-10-27T01:30:00Z"));
 }
 
@@ -102,7 +102,7 @@ fn months_reach_both_ends() {
     check("UTC", min, 19_999 * 12, None);
     check("UTC", max, i64::from(u32::MAX), None);
     check("UTC", min, -i64::from(u32::MAX), None);
-    // The local year is 10000, the instant is in range; and the other way round.
+    // The local year is 10000 but the instant is in range, and vice versa.
     check("Asia/Tokyo", "9999-11-30T20:00:00Z", 1, Some("9999-12-31T20:00:00Z"));
     check("Asia/Tokyo", "9999-12-31T20:00:00Z", -1, Some("9999-11-30T20:00:00Z"));
     check("Asia/Tokyo", "-009999-02-01T00:00:00Z", -1, Some(min));

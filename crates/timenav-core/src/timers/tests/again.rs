@@ -1,10 +1,10 @@
-//! Clocks that go back, histories that return, and forks: by random walks over the model.
+//! Rewound clocks, restored histories and forks, by random walks over the model.
 
 use super::*;
 
 const SECOND: i64 = 1_000_000;
 
-/// What was done to timers, and how what it changed was.
+/// An operation on timers, with the state it replaced.
 #[derive(Clone, Debug)]
 pub(super) enum Entry {
     Set(u64),
@@ -14,7 +14,7 @@ pub(super) enum Entry {
     Restored { timers: Vec<(u64, Option<Stood<Schedule>>)>, superseded: Vec<Fallen>, fired: Vec<Fallen> },
 }
 
-/// The model at an earlier moment, with as many entries.
+/// An earlier state of the model and its journal size.
 struct Anchor {
     size: usize,
     now: i64,
@@ -64,7 +64,7 @@ impl Model {
         })
     }
 
-    /// Puts timers and firings in their place. A firing is made once.
+    /// Restores timers and firings. A firing is made once.
     fn restore(&mut self, timers: Vec<(u64, Option<(Timer, bool)>)>, superseded: &[Fallen], fired: &[Fallen]) {
         let made = self.entry();
         let was: Vec<_> = timers.iter().map(|(position, _)| (*position, self.stood(*position))).collect();
@@ -122,7 +122,7 @@ impl Model {
         assert_eq!(expected, self.state);
     }
 
-    /// Takes entries back to a size, from the newest on.
+    /// Undoes entries back to a size, newest first.
     fn undo(&self, size: usize) -> Undo<Schedule> {
         let mut undo = Undo::default();
         for entry in self.journal[size..].iter().rev() {
@@ -133,7 +133,7 @@ impl Model {
                     for one in fallen {
                         undo.made(*one);
                     }
-                    // In the order in which they fell due, so that the first one counts.
+                    // In due order, so that the first one counts.
                     fallen.iter().rev().for_each(|one| undo.passed(one.position, one.due, Some(one.round)));
                 }
                 Entry::Settled(one) => undo.settled(*one),
@@ -153,7 +153,7 @@ impl Model {
         undo
     }
 
-    /// Returns the timers of an earlier size, each with whether it was cancelled, and what was in flight.
+    /// The timers at an earlier size, each with whether it was cancelled, and the firings in flight.
     fn then(&self, undo: &Undo<Schedule>) -> (BTreeMap<u64, (Timer, bool)>, BTreeSet<Fallen>) {
         let mut then: BTreeMap<u64, (Timer, bool)> = self
             .timers
@@ -181,7 +181,7 @@ impl Model {
         })
     }
 
-    /// Returns another timeline with the same timers, and firings that are in flight.
+    /// A timeline with the same timers and in-flight firings.
     fn twin(&self, timeline: TimelineId, timers: &BTreeMap<u64, Timer>, in_flight: &BTreeSet<Fallen>) -> Self {
         let mut twin = Self { timeline, now: self.now, host: self.host, ..Self::new() };
         (twin.timers, twin.position) = (timers.clone(), self.position);
@@ -219,12 +219,12 @@ impl Model {
         self.now = anchor.now;
         let superseded: Vec<Fallen> = self.pending().into_iter().collect();
         self.restore(changed, &superseded, &fired);
-        // As they stood there, and nothing of before has its name.
+        // The anchor's state is restored, and no earlier id is reused.
         assert_eq!(self.armed(), anchor.armed);
         assert_eq!(moments(&self.pending()), anchor.pending);
     }
 
-    /// P7: a fork, drained, comes to the moments that the original would have come to, with other ids.
+    /// P7: a drained fork reaches the same moments as the original would have, with other ids.
     fn check_fork(&self, anchor: &Anchor) {
         let (then, in_flight) = self.then(&self.undo(anchor.size));
         let timers: BTreeMap<u64, Timer> = then.into_iter().map(|(position, (timer, _))| (position, timer)).collect();
@@ -318,7 +318,7 @@ fn take(model: &mut Model, turn: &Turn, anchors: &mut Vec<Anchor>, hands: &mut V
 proptest! {
     #![proptest_config(ProptestConfig { cases: 2_000, ..ProptestConfig::default() })]
 
-    /// P1 to P3 and P7, whatever comes again.
+    /// P1 to P3 and P7 hold across rewinds.
     #[test]
     fn walks_that_go_back_keep_the_rules(turns in turns()) {
         let mut model = Model::new();
@@ -345,7 +345,7 @@ fn a_timer_goes_back_to_the_earliest_of_its_moments_that_fell_due() {
     model.rewind(0, true);
     assert_eq!(model.armed(), BTreeMap::from([(1, at(10 * SECOND)), (2, at(6 * SECOND))]));
     assert_eq!(model.timers[&2].round, 1);
-    // Further back before any of it fires again: to what fell due in the round before.
+    // A further rewind before anything fires again restores the moments of the round before.
     model.rewind(3 * SECOND, true);
     assert_eq!(model.armed(), BTreeMap::from([(1, at(10 * SECOND)), (2, at(3 * SECOND))]));
     assert_eq!((model.timers[&1].round, model.timers[&2].round), (1, 2));
@@ -361,7 +361,7 @@ fn what_is_not_done_is_superseded_where_it_comes_again() {
     let claimed = model.claim(2);
     assert_eq!(claimed.len(), 2);
     model.rewind(4 * SECOND, true);
-    // The one that does not come again waits for its outcome.
+    // A firing that does not recur still waits for its outcome.
     assert_eq!(model.pending(), BTreeSet::from([claimed[0]]));
     assert_eq!(model.firings[&claimed[1]].0, FiringState::Superseded);
     model.settle(claimed[1], FiringState::Acknowledged);

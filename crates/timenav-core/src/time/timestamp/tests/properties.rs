@@ -1,4 +1,4 @@
-//! What holds for all instants and all texts.
+//! Properties of all instants and texts.
 
 use proptest::prelude::*;
 
@@ -17,7 +17,7 @@ proptest! {
         let at = Instant::<Virtual>::from_micros(micros).unwrap();
         let text = at.to_string();
         prop_assert_eq!(Instant::written(&text), Some(at));
-        // Another zone is read in the long way.
+        // Another offset takes the slow path.
         let long = text.replace('Z', "+00:00");
         prop_assert_eq!(parse(&long), Ok(at));
         prop_assert_eq!(Instant::<Virtual>::written(&long), None);
@@ -27,7 +27,7 @@ proptest! {
     fn only_one_spelling_is_written(
         text in r"[0-9]{4}-[01][0-9]-[0-3][0-9]T[0-2][0-9]:[0-6][0-9]:[0-6][0-9](\.[0-9]{0,8})?Z",
     ) {
-        // The long way: by its zone, which is taken off again.
+        // The slow path, by an explicit offset.
         let long = parse(&text.replace('Z', "+00:00")).ok();
         prop_assert_eq!(parse(&text).ok(), long, "{}", text);
         prop_assert_eq!(Instant::written(&text), long.filter(|at| at.to_string() == text), "{}", text);
