@@ -1,11 +1,11 @@
-//! What the tests of the formats share: a file in, lines of text out.
+//! Helpers of the format tests: a file in, lines of text out.
 
 use std::ops::ControlFlow;
 
 use crate::content_id::{canonical, content_id};
 use crate::{Format, ImportError, Item, Mapping, read};
 
-/// Reads a file to its end.
+/// Reads the whole file.
 pub(crate) fn items(format: Format, map: &str, file: &[u8]) -> (Vec<Item>, Result<(), ImportError>) {
     let mapping = Mapping::parse(map).unwrap();
     let mut items = Vec::new();
@@ -16,7 +16,7 @@ pub(crate) fn items(format: Format, map: &str, file: &[u8]) -> (Vec<Item>, Resul
     (items, outcome)
 }
 
-/// Writes an item as `line id content`, or as `line code field`.
+/// Formats an item as `line id content` or `line code field`.
 pub(crate) fn shown(item: &Item) -> String {
     let line = item.line;
     match &item.event {
@@ -30,7 +30,7 @@ pub(crate) fn shown(item: &Item) -> String {
     }
 }
 
-/// Checks what a whole file gives. An id made of the content is shown as `-`.
+/// Checks all items of a file. A content-derived id is shown as `-`.
 #[track_caller]
 pub(crate) fn check(format: Format, map: &str, file: &str, expected: &[&str]) {
     let (items, outcome) = items(format, map, file.as_bytes());
@@ -38,7 +38,7 @@ pub(crate) fn check(format: Format, map: &str, file: &str, expected: &[&str]) {
     assert_eq!(items.iter().map(shown).collect::<Vec<_>>(), expected);
 }
 
-/// Checks the first detail that a file is refused with, of a record or as a whole.
+/// Checks the first error of a file, of a record or as a whole.
 #[track_caller]
 pub(crate) fn check_detail(format: Format, map: &str, file: &str, expected: &str) {
     let (items, outcome) = items(format, map, file.as_bytes());

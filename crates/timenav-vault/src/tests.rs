@@ -72,10 +72,10 @@ fn nothing_else_opens_a_record() {
         for wrong in wrong {
             is_closed(&here, sealed.clone(), &key(wrong));
         }
-        // Another record, another timeline.
+        // Another record or timeline.
         is_closed(&place("main", "data_b"), sealed.clone(), &right);
         is_closed(&place("other", "data_a"), sealed.clone(), &right);
-        // Each part damaged, cut, or gone.
+        // Each part damaged, truncated or removed.
         let parts: [Part; 4] = [
             |sealed| &mut sealed.salt,
             |sealed| &mut sealed.nonce,
@@ -98,7 +98,7 @@ fn nothing_else_opens_a_record() {
     }
 }
 
-/// AES-GCM opens one ciphertext under two keys for whoever prepares it so; a commitment does not.
+/// An AES-GCM ciphertext can be crafted to open under two keys; the commitment prevents this.
 #[test]
 fn a_record_is_committed_to_its_key() {
     let here = place("main", "data_a");
@@ -106,7 +106,7 @@ fn a_record_is_committed_to_its_key() {
         |text_of_key: &str| seal(&here, &text("{}"), &key(text_of_key), [1; SALT_BYTES], [2; NONCE_BYTES]).unwrap();
     let (one, other) = (made(RANDOM), made(OTHER_RANDOM));
     assert_ne!(one.commitment, other.commitment);
-    // The cipher would open this one; the commitment says that it was not made with this key.
+    // The cipher would accept it; the commitment shows that another key was used.
     is_closed(&here, SealedData { commitment: other.commitment, ..one.clone() }, &key(RANDOM));
     is_closed(&here, SealedData { commitment: one.commitment, ..other }, &key(RANDOM));
 }
@@ -137,7 +137,7 @@ async fn so_many_wait_and_no_more() {
         let refused = vault.seal(&user("ada"), place("main", "data_a"), text(data), key(with)).await;
         assert_eq!(refused.err(), Some(VaultError::Busy), "{with}");
     }
-    // What takes a moment waits for nobody.
+    // Short work does not wait for a slot.
     let quick = vault
         .seal(&user("ada"), place("main", "data_a"), text(&long[..QUICK_BYTES_MAX - 16]), key(RANDOM))
         .await

@@ -1,6 +1,6 @@
 use super::*;
 
-/// What the kernel would do: runs a filter on a call.
+/// Runs a filter on a call, as the kernel would.
 fn run(architecture: u32, number: u32, parameters: &[u64]) -> u32 {
     let filter = filter();
     let (mut at, mut value) = (0, 0);
@@ -71,7 +71,7 @@ fn what_is_about_virtual_time_is_reported_and_nothing_else() {
     }
 }
 
-/// A pointer may have zeros in either half; one that is null is no timeout.
+/// Either half of a pointer may be zero; a null pointer means no timeout.
 #[test]
 fn waits_until_a_moment_of_realtime_are_reported() {
     let ours = u64::from(OURS[0]) | u64::from(OURS[1]) << 32;
@@ -107,11 +107,11 @@ fn waits_until_a_moment_of_realtime_are_reported() {
     }
 }
 
-/// Where the kernel takes no filter, a tracer decides by itself, and by the same rules.
+/// Without kernel filters the tracer decides itself, by the same rules.
 #[test]
 fn a_tracer_decides_as_the_kernel_does() {
     let (listener, tracer) = (filter(), filter_for_tracer());
-    // `clone3` is the tracer's business alone.
+    // `clone3` concerns only the tracer.
     for number in (0..500).filter(|number| *number != 435) {
         for parameters in [[0; 6], [0, 1, 8, 8, 8, 8], [1, 393, 3, 1 << 32, 0, 0], [5, 134, 0, 8, 0, 0]] {
             for architecture in [X86_64, I386, 0xc000_00b7] {

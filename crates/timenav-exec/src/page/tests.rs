@@ -19,7 +19,7 @@ fn clock_of(told: &Value) -> Clock {
     Clock { state, location: None, generation: 0 }
 }
 
-/// Whatever the boot clock of a host shows: a page shows what a service computes.
+/// A page shows the time that a service computes, whatever the host's boot clock shows.
 #[test]
 fn the_vectors_of_all_clients_hold() {
     let text = include_str!("../../../../clients/vectors/clock.json");
@@ -64,7 +64,7 @@ proptest! {
         let boot = Moment::from_nanos(i128::from(since + passes) * 1_000 - 77);
         let expected = clock.now(Instant::from_micros(since + passes).unwrap());
         prop_assert_eq!(slot.at(boot).nanos_in_all().div_euclid(1_000), i128::from(expected.micros()));
-        // The moment at which something is to happen is the first one at which it is shown.
+        // The boot time of an instant is the first at which the instant is shown.
         let shown = slot.at(boot);
         if let Some(when) = slot.boot_when(shown) {
             prop_assert!(when <= boot.nanos_in_all());

@@ -2,14 +2,14 @@ use crate::limits::{CALENDAR_BYTES_MAX, CALENDAR_DEPTH_MAX, RECORD_BYTES_MAX};
 use crate::tests::{check, check_detail, items, shown};
 use crate::{Format, ImportError};
 
-/// Returns a calendar of events, each a few lines.
+/// A calendar of events, each a few lines.
 fn calendar(events: &[&str]) -> String {
     let event = |lines: &&str| format!("BEGIN:VEVENT\n{lines}\nEND:VEVENT\n");
     let events: Vec<String> = events.iter().map(event).collect();
     format!("BEGIN:VCALENDAR\nVERSION:2.0\n{}END:VCALENDAR\n", events.concat())
 }
 
-/// Checks the content of a single event, which begins in line 3.
+/// Checks a single event, which begins in line 3.
 #[track_caller]
 fn check_event(lines: &str, expected: &str) {
     check(Format::ICalendar, "", &calendar(&[lines]), &[&format!("3 {expected}")]);
@@ -57,7 +57,7 @@ fn what_repeats_is_noted() {
     for other in ["EXDATE:20240721T100000Z", "RECURRENCE-ID:20240720T090000Z", "SUMMARY:RRULE"] {
         assert_eq!(noted(&format!("{once}\n{other}")), None, "{other}");
     }
-    // What is refused is told as that.
+    // A refused event has no note.
     assert_eq!(noted("UID:1\nRRULE:FREQ=DAILY"), None);
 }
 
@@ -75,7 +75,7 @@ fn times_are_read_as_they_are_meant() {
             r#""time":"2024-07-20T08:00:00Z"}"#,
         )
     });
-    // A day is 23 hours long when clocks go forward; 24 hours are 24 hours.
+    // A day has 23 hours when clocks go forward, but PT24H is always 24 hours.
     for (duration, end) in [("P1D", "2024-03-31T10:00:00Z"), ("PT24H", "2024-03-31T11:00:00Z")] {
         let expected = format!(
             r#"- {{"attributes":{{"time_zone":"Europe/Vienna"}},"end_time":"{end}","kind":"scheduled","time":"2024-03-30T11:00:00Z"}}"#
@@ -94,7 +94,7 @@ fn a_zone_may_be_defined_after_the_event() {
     check(Format::ICalendar, "", &file, &[&format!("2 {expected}")]);
     let file = format!("BEGIN:VCALENDAR\r\n{zone}{event}END:VCALENDAR\r\n");
     check(Format::ICalendar, "", &file, &[&format!("10 {expected}")]);
-    // Another calendar knows nothing of it.
+    // A zone is not shared with another calendar.
     let other = format!("BEGIN:VCALENDAR\r\n{event}END:VCALENDAR\r\n");
     check(
         Format::ICalendar,
@@ -102,7 +102,7 @@ fn a_zone_may_be_defined_after_the_event() {
         &format!("{file}{other}"),
         &[&format!("10 {expected}"), "16 invalid_parameter dtstart"],
     );
-    // Nor does an event that stands alone.
+    // Nor with an event outside a calendar.
     check(
         Format::ICalendar,
         "",
@@ -203,7 +203,7 @@ fn an_event_has_most_actors_and_causes() {
 
 #[test]
 fn what_is_not_nested_right_is_told() {
-    // An event without its end is ended by its calendar.
+    // The end of the calendar also ends an open event.
     let open = "BEGIN:VCALENDAR\nBEGIN:VEVENT\nDTSTART:20240720\nEND:VCALENDAR\n";
     check(Format::ICalendar, "", open, &["2 malformed_calendar -"]);
     check_detail(Format::ICalendar, "", open, "`BEGIN:VEVENT` in line 2 has no matching `END`");
@@ -225,7 +225,7 @@ fn what_is_not_nested_right_is_told() {
         let error = outcome.unwrap_err();
         (error.line(), items.len(), error.to_string())
     };
-    // What is whole in a calendar that breaks off is taken.
+    // Complete events of a truncated calendar are imported.
     assert_eq!(ends("BEGIN:VCALENDAR\nBEGIN:VEVENT\nDTSTART:20240720\nEND:VEVENT\nBEGIN:VEVENT\n"), {
         (1, 1, "this is not icalendar: `BEGIN:VCALENDAR` has no matching `END`".to_owned())
     });
@@ -251,7 +251,7 @@ fn lines_events_and_calendars_have_longest_lengths() {
     }
     let event = calendar(&[&"A:b\n".repeat(RECORD_BYTES_MAX / 4 + 1)]);
     check(Format::ICalendar, "", &event, &["3 record_too_large -"]);
-    // What waits for its time zone is held.
+    // Events that wait for their time zone are buffered.
     let later = "BEGIN:VEVENT\nUID:later\nDTSTART;TZID=Later:20240720T100000\nEND:VEVENT\n";
     let is_too_large = |lines: &str| {
         let file = format!("BEGIN:VCALENDAR\n{later}{lines}END:VCALENDAR\n");
@@ -264,9 +264,9 @@ fn lines_events_and_calendars_have_longest_lengths() {
     let long = format!("BEGIN:VEVENT\nDTSTART:20240720\nSUMMARY:{}\nEND:VEVENT\n", "x".repeat(1_000_000));
     assert!(is_too_large(&long.repeat(CALENDAR_BYTES_MAX / 1_000_000 + 1)));
     assert!(!is_too_large(&long.repeat(CALENDAR_BYTES_MAX / 1_000_000 - 1)));
-    // So are many reasons to refuse.
+    // Error lists are bounded too.
     assert!(is_too_large(&"x\n".repeat(CALENDAR_BYTES_MAX / 200)));
-    // What is no part of an event is not.
+    // Other components are not buffered.
     let other = format!("BEGIN:VJOURNAL\nA:{}\nEND:VJOURNAL\n", "x".repeat(1_000_000));
     assert!(!is_too_large(&other.repeat(CALENDAR_BYTES_MAX / 1_000_000 + 1)));
 }
@@ -288,7 +288,7 @@ fn long_calendar_is_read_event_by_event() {
         .unwrap();
         assert!(ids.into_iter().eq((0..count).map(|uid| uid.to_string())));
     }
-    // The order is that of the file, also if the zone comes later.
+    // Events keep the order of the file even if a zone is defined later.
     let mixed =
         [event("DTSTART:20240720", 1), event("DTSTART;TZID=Moon:20240720T100000", 2), event("DTSTART:20240721", 3)];
     let file = format!("BEGIN:VCALENDAR\n{}{zone}{}END:VCALENDAR\n", mixed.concat(), event("DTSTART:20240720", 4));
@@ -301,7 +301,7 @@ fn long_calendar_is_read_event_by_event() {
 
 #[test]
 fn event_that_waits_is_read_again_only_for_its_own_zone() {
-    // A million bytes to look through for each of these zones would take minutes.
+    // Searching a million bytes for each zone would take minutes.
     let long = "ATTENDEE:mailto:a@example.org\n".repeat(30_000);
     let event = format!("BEGIN:VEVENT\nUID:w\nDTSTART;TZID=Later:20240720T100000\n{long}END:VEVENT\n");
     let others = "BEGIN:VTIMEZONE\nEND:VTIMEZONE\n".repeat(100_000);

@@ -31,7 +31,7 @@ fn one_a_batch_and_one_a_line_are_read() {
     assert_eq!(items.len(), 1_000);
 }
 
-/// Checks an event with more members than it must have.
+/// Checks an event with extra members.
 #[track_caller]
 fn check_with(members: &str, expected: &str) {
     let file = EVENT.replace("\"specversion\"", &format!("{members}, \"specversion\""));
@@ -126,7 +126,7 @@ fn an_event_has_a_longest_length() {
         let file = format!("{open}{}{close}", of(RECORD_BYTES_MAX));
         let (items, outcome) = items(Format::CloudEvents, "", file.as_bytes());
         outcome.unwrap();
-        // More than attributes may hold.
+        // Larger than attributes may be.
         assert_eq!(shown(&items[0]), "1 invalid_parameter attributes");
         let file = format!("{open}{}{close}", of(RECORD_BYTES_MAX + 1));
         let (items, outcome) = crate::tests::items(Format::CloudEvents, "", file.as_bytes());

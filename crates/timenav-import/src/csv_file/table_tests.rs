@@ -1,10 +1,10 @@
-//! Tables in the shapes in which archives publish them.
+//! Tables as archives publish them.
 
 use crate::Format;
 use crate::tests::{check, check_detail, items, shown};
 
-/// The catalogue of earthquakes of NOAA's NCEI: tabs, parts of times in columns, years before the common era, and a
-/// row that says what was searched for.
+/// NOAA NCEI's earthquake catalogue: tab-separated, time parts in columns, years before the common era, and a row of
+/// search parameters.
 const EARTHQUAKES: &str = "\"Search Parameters\"\t\"Year\"\t\"Mo\"\t\"Dy\"\t\"Hr\"\t\"Mn\"\t\"Sec\"\t\"Tsu\"\t\"Vol\"\t\"Location Name\"\t\"Latitude\"\t\"Longitude\"\t\"Focal Depth (km)\"\t\"Mag\"\n\
 \"[]\"\t\t\t\t\t\t\t\t\t\t\t\t\t\n\
 \"\"\t-2150\t\t\t\t\t\t\t\t\"JORDAN:  BAB-A-DARAA,AL-KARAK\"\t31.1\t35.5\t\t7.3\n\
@@ -101,7 +101,7 @@ fn nuclear_tests_with_a_column_for_each_part_of_the_date() {
     );
 }
 
-/// What both ways of writing the same tests give.
+/// The event from both notations of the same test.
 const TRINITY: &str = concat!(
     r#"{"attributes":{"yield":"21"},"geo":{"lat":33.675,"lon":-106.475},"name":"TRINITY","precision":"second","#,
     r#""time":"1945-07-16T11:29:45Z"}"#
@@ -230,7 +230,7 @@ fn what_is_between_columns_is_seen_or_said() {
     assert_eq!(read.len(), 2);
 }
 
-/// The columns are named in any order, and the first of them need not begin a line.
+/// Columns may be named in any order, and the first need not begin a line.
 #[test]
 fn a_comment_begins_its_line_wherever_columns_are() {
     let file = "# of 1 Jan 1972 and later\n10  # 1 Jan 1972\n  # 1 Jul 1972 is next\n#\n11  # 1 Jul 1972\n";

@@ -34,7 +34,7 @@ fn columns_are_known_by_their_names() {
         .replacen('1', "2", 1)
         .as_str()],
     );
-    // The most telling name is taken; the other is an attribute.
+    // The most specific name is used; the other becomes an attribute.
     check(
         "",
         "timestamp,time,id,event_id\nx,$T,i,e\n",
@@ -79,7 +79,7 @@ fn a_mapping_says_where_fields_come_from() {
             r#"{"event_id":"b","kind":"requires"}],"time":"$T"}"#,
         )],
     );
-    // A column may be several fields.
+    // A column may fill several fields.
     check("name=who,actors=who", "time,who\n$T,x\n", &[r#"2 - {"actors":["x"],"name":"x","time":"$T"}"#]);
     check(
         "geo.lat=y,geo.lon=x",
@@ -289,7 +289,7 @@ fn a_row_has_a_longest_length() {
     let row = |bytes: usize| format!("{T},{}", "x".repeat(bytes - T.len() - 1));
     let file = format!("time,a\n{T},1\n{}\n{}\n{T},2\n", row(RECORD_BYTES_MAX), row(RECORD_BYTES_MAX + 1));
     let (items, outcome) = items(Format::Csv, "", file.as_bytes());
-    // A row that long can be read, but breaks the limit of attributes.
+    // The row is readable but exceeds the attribute limit.
     let lines: Vec<_> = items.iter().map(crate::tests::shown).collect();
     assert_eq!(lines[1..], ["3 invalid_parameter attributes"]);
     let error = outcome.unwrap_err();

@@ -11,7 +11,7 @@ use crate::{Format, Mapping, read};
 
 const STAMP: Instant<Wall> = Instant::from_micros(1_721_506_660_000_000).unwrap();
 
-/// Returns an event as the engine keeps it.
+/// An event as the engine stores it.
 fn stored(draft: &EventDraft) -> String {
     let mut event = serde_json::Map::new();
     let mut put = |name: &str, value: serde_json::Value| {
@@ -227,7 +227,7 @@ fn what_is_no_event_leaves_no_trace() {
         for json in ["", "[]", "{}", "{\"event_id\":\"a\"}", "{\"event_id\":1,\"time\":2,\"geo\":[]}"] {
             let mut export = Export::new(format, STAMP);
             let mut text = "before".to_owned();
-            // NDJSON copies what it does not look at.
+            // NDJSON copies members without inspecting them.
             if format != ExportFormat::Ndjson || json.len() < 20 {
                 assert!(export.event(json, &mut text).is_err(), "{format:?} {json}");
                 assert_eq!((text.as_str(), export.written()), ("before", 0), "{format:?} {json}");
@@ -246,7 +246,7 @@ fn formats_are_named() {
     assert_eq!(error, "`icalender` is not a format that can be exported; did you mean `icalendar`?");
 }
 
-/// Texts with everything in them that formats treat specially.
+/// Texts with every character that a format treats specially.
 fn text(bytes_max: usize) -> impl Strategy<Value = Option<String>> {
     let text = prop_oneof!["[a-z ,;\"'=+@\\[\\]{}\t\r\n-]{1,12}", "\\PC{1,8}", "[ \t]{1,3}"];
     prop::option::of(text).prop_map(move |text| text.filter(|text| text.len() <= bytes_max))

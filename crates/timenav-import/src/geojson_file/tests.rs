@@ -6,7 +6,7 @@ use crate::{Format, Item};
 
 const T: &str = "\"time\":\"2024-07-20T20:17:40Z\"";
 
-/// Checks what the features of a collection give. `$T` is a time.
+/// Checks the events of a collection. `$T` is a time.
 #[track_caller]
 fn check(map: &str, features: &str, expected: &[&str]) {
     let file = format!("{{\"type\":\"FeatureCollection\",\"features\":[{features}]}}").replace("$T", T);
@@ -15,14 +15,14 @@ fn check(map: &str, features: &str, expected: &[&str]) {
     crate::tests::check(Format::GeoJson, map, &file, &expected);
 }
 
-/// Checks what a feature with these properties and no geometry gives.
+/// Checks the event of a feature with these properties and no geometry.
 #[track_caller]
 fn check_properties(map: &str, properties: &str, expected: &str) {
     let feature = format!("{{\"type\":\"Feature\",\"geometry\":null,\"properties\":{properties}}}");
     check(map, &feature, &[&format!("1 {expected}")]);
 }
 
-/// Checks where a feature with this geometry is: `geo` and the attributes, or the error.
+/// Checks the location of a feature: `geo` and attributes, or the error.
 #[track_caller]
 fn check_geometry(geometry: &str, expected: &str) {
     let feature = format!("{{\"type\":\"Feature\",\"geometry\":{geometry},\"properties\":{{{T}}}}}");
@@ -197,8 +197,7 @@ fn what_is_no_feature_is_refused_alone() {
     check("", &feature, &["1 invalid_parameter geometry/coordinates"]);
 }
 
-/// Found by fuzzing: 127 lists were read as a property, and inside of attributes no reader took
-/// them any more.
+/// Found by fuzzing: 127 nested lists were accepted as a property, but no reader accepts them within attributes.
 #[test]
 fn properties_that_no_attributes_can_hold_are_refused() {
     let list = format!("{}{}", "[".repeat(127), "]".repeat(127));
@@ -218,12 +217,12 @@ fn places_cover_their_geometries() {
     check_geometry(r#"{"type":"Point","coordinates":[]}"#, "");
     check_geometry(r#"{"type":"MultiPolygon","coordinates":[[[]]]}"#, "");
     check_geometry(r#"{"type":"MultiPoint","coordinates":[[2,1,3]]}"#, r#""geo":{"lat":1,"lon":2},"#);
-    // A degree of latitude at the equator, half of it: 55 287.2 m.
+    // Half a degree of latitude at the equator: 55 287.2 m.
     check_geometry(
         r#"{"type":"LineString","coordinates":[[2,-0.5],[2,0.5]]}"#,
         r#""geo":{"lat":0,"lon":2,"radius_m":55288},"#,
     );
-    // Two parts on both sides of the antimeridian: half of two degrees at the equator, 111 319.5 m.
+    // Two parts on either side of the antimeridian: half of two degrees at the equator, 111 319.5 m.
     let across = r#""geo":{"lat":0,"lon":180,"radius_m":111320},"#;
     check_geometry(r#"{"type":"MultiLineString","coordinates":[[[179,0],[180,0]],[[-180,0],[-179,0]]]}"#, across);
     check_geometry(
@@ -231,14 +230,14 @@ fn places_cover_their_geometries() {
         across,
     );
     check_geometry(r#"{"type":"MultiPoint","coordinates":[[179,0],[-179,0]]}"#, across);
-    // A geometry that is not cut says so by its box.
+    // An uncut geometry needs a box to show that it crosses.
     let ring = "[[[177,0],[-177,0],[-177,0],[177,0],[177,0]]]";
     let around = r#""geo":{"lat":0,"lon":180,"radius_m":333959},"#;
     check_geometry(&format!(r#"{{"type":"Polygon","bbox":[177,0,-177,0],"coordinates":{ring}}}"#), around);
     check_geometry(&format!(r#"{{"type":"Polygon","bbox":[177,0,-1,-177,0,1],"coordinates":{ring}}}"#), around);
     let all = r#""geo":{"lat":0,"lon":0,"radius_m":20037508},"#;
     check_geometry(&format!(r#"{{"type":"Polygon","bbox":[-177,0,177,0],"coordinates":{ring}}}"#), all);
-    // A line is never across it without one, however long.
+    // Without a box a line never crosses, however long.
     check_geometry(
         r#"{"type":"LineString","coordinates":[[-180,0],[180,0]]}"#,
         r#""geo":{"lat":0,"lon":0,"radius_m":20037508},"#,
@@ -374,7 +373,7 @@ fn properties_have_a_longest_length() {
         let long = format!("\"{}\"", "x".repeat(bytes - properties.len()));
         format!("{{\"type\":\"Feature\",\"properties\":{}}}", properties.replace("\"\"", &long))
     };
-    // Properties that long can be read, but break the limit of attributes.
+    // The properties are readable but exceed the attribute limit.
     check("", &feature(RECORD_BYTES_MAX), &["1 invalid_parameter attributes"]);
     check("", &feature(RECORD_BYTES_MAX + 1), &["1 record_too_large properties"]);
 }

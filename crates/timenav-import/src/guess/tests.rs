@@ -1,13 +1,13 @@
 use super::*;
 
-/// Looks at a file, and returns the mapping without its line ends, and what it is not sure of.
+/// Guesses a file's mapping. Returns it on one line, with the count of refused records and what is unsure.
 #[track_caller]
 fn guess(file: &str, format: Format) -> (String, usize, Vec<String>) {
     let guess = Guess::of(file.as_bytes(), None).unwrap();
     assert_eq!(guess.format, format);
     let mapping = guess.mapping.unwrap_or_default();
     let flat: Vec<&str> = mapping.lines().map(str::trim).collect();
-    // What is proposed can be used at once.
+    // The proposed mapping is valid.
     Mapping::parse(&mapping).unwrap();
     (flat.join(" "), guess.counts.1, guess.unsure)
 }
@@ -96,23 +96,23 @@ fn numbers_that_stand_for_nothing_are_named() {
     check(&["10", "-99", "25.5", "-99.0", ""], r#"{"wind":["-99"]}"#);
     check(&["10", "-999.0", "-99"], r#"{"wind":["-99","-999.0"]}"#);
     check(&["-3.5", "-999", "12"], r#"{"wind":["-999"]}"#);
-    // A value, as likely as not.
+    // Possibly a real value.
     check(&["-3.5", "-99", "12"], "");
     check(&["120", "-999", "-300"], "");
     check(&["-99", "-99"], "");
     check(&["calm", "-99", "12"], "");
-    // Behind the rows by which columns are told apart.
+    // Beyond the rows sampled for detection.
     let rows = "2024-07-20,10\n".repeat(GUESS_ROWS_MAX) + "2024-07-20,-99\n";
     let (mapping, ..) = guess(&format!("date,wind\n{rows}"), Format::Csv);
     assert!(mapping.contains(r#""missing": {"wind":["-99"]}"#), "{mapping}");
-    // A year is a year.
+    // A year is never a missing value.
     let (mapping, ..) = guess("year,what\n-99,a\n115,b\n", Format::Csv);
     assert!(!mapping.contains("missing"), "{mapping}");
 }
 
 #[test]
 fn the_first_row_names_the_columns_where_others_are_shorter() {
-    // As Debian writes when its releases came, and when they end.
+    // Debian's list of release and end-of-life dates.
     let file = "version,series,created,release,eol\n1.1,buzz,1993-08-16,1996-06-17\n1.2,rex,1996-06-17,1996-12-12\n\
         13,trixie,2023-06-10,2025-08-09,2028-08-09\n";
     let (mapping, refused, unsure) = guess(file, Format::Csv);
@@ -145,7 +145,7 @@ fn logs_and_documents() {
         r#"{ "time": "ts", "description": "msg" }"#,
         0,
     );
-    // What needs none.
+    // Formats that need no mapping.
     check("{\"time\":\"2024-07-20T20:17:40Z\"}\n", Format::Ndjson, "", 0);
     check("BEGIN:VCALENDAR\nBEGIN:VEVENT\nDTSTART:20240720\nEND:VEVENT\nEND:VCALENDAR\n", Format::ICalendar, "", 0);
     let feature = r#"{"type":"FeatureCollection","features":[{"type":"Feature","properties":{"time":1}}]}"#;
@@ -185,7 +185,7 @@ proptest::proptest! {
     }
 }
 
-/// Checks the time that is proposed for a column of dates, the moment of its first event, and how often something is unsure.
+/// Checks the proposed time of a date column, the first event's time, and how often something is unsure.
 #[track_caller]
 fn check_time(column: &str, texts: [&str; 2], expected: &str, first: &str, unsure: usize) {
     let file = format!("{column};n\n{};a\n{};b\n", texts[0], texts[1]);
@@ -241,11 +241,11 @@ fn what_can_be_nothing_but_a_time_is_one_whatever_it_is_called() {
     check_time("Aufnahme", ["13.02.2024", "29.02.2024"], dated, "2024-02-13T00:00:00Z", 0);
     let named = r#""sent|D MMM YYYY HH:mm:ss Z""#;
     check_time("sent", ["29 Feb 2024 10:00:00 GMT", "1 Mar 2024 10:00:00 GMT"], named, "2024-02-29T10:00:00Z", 0);
-    // Years of two digits may be anything.
+    // Two-digit years are ambiguous.
     let file = "part,n\n13.02.24,a\n29.02.24,b\n";
     let error = Guess::of(file.as_bytes(), None).unwrap_err();
     assert_eq!(error, "nothing here is known to be a time; there are `part`, `n`");
-    // What is called so, or is in parts, comes first.
+    // A column named as a time, or time parts, takes precedence.
     let (mapping, ..) = guess("seen,year,month\n13.02.2024 14:05,1998,7\n29.02.2024 14:05,1999,8\n", Format::Csv);
     assert!(mapping.contains(r#""time": {"month":"month","year":"year"}"#), "{mapping}");
 }
@@ -279,7 +279,7 @@ fn syslog_that_says_its_version() {
             r#"{"actors":["host"],"attributes":{"app":"app"},"time":"2003-10-11T22:14:16Z"}"#,
         ]
     );
-    // A priority is a number up to 191.
+    // A syslog priority is at most 191.
     for other in ["<192>1 2003-10-11T22:14:15Z h a - - -\n", "<34>2 2003-10-11T22:14:15Z h a - - -\n"] {
         assert!(Guess::of(other.as_bytes(), None).is_err(), "{other}");
     }
@@ -302,7 +302,7 @@ fn access_logs_of_web_servers() {
         r#"{"bytes":["-"],"identity":["-"],"user":["-"]}"#,
         r#"{"actors":["127.0.0.1"],"attributes":{"at":"[29/Feb/2024:13:55:36","bytes":"2326","status":"200","zone":"+0100]"},"name":"GET /a HTTP/1.0","precision":"second","time":"2024-02-29T12:55:36Z"}"#,
     );
-    // With the name of the server before it, something behind it, and quotation marks in what was asked for.
+    // With a server name first, trailing fields, and escaped quotes in the request.
     check(
         "a.example:443 ::1 - ada [01/Mar/2024:00:00:00 +0000] \"GET /\\\"x\\\" HTTP/2\" 200 5 \"-\" \"curl/8\" 0.1\n",
         r#""server","host","identity","user","at","zone","request","status","bytes","referrer","agent","column 12""#,
@@ -327,7 +327,7 @@ fn a_date_has_the_time_of_day_beside_it() {
         r#"{"date":"acq_date","time_of_day":"acq_time|hhmm","zone":"UTC"}"#,
         &["`acq_time` says no zone; UTC is taken, write another into `zone`"],
     );
-    // Milliseconds are none.
+    // A duration in milliseconds is not a time of day.
     check("date,response_time\n2024-01-02,1275\n2024-01-03,990\n", r#""date""#, &[]);
 }
 
@@ -351,7 +351,7 @@ fn a_row_of_units_is_passed_over() {
         r#"{ "skip_rows": 1, "time": {"column":"ISO_TIME","zone":"UTC"}, "geo": {"lat":"LAT","lon":"LON"} }"#
     );
     assert_eq!((refused, unsure.len()), (0, 2), "{unsure:?}");
-    // An event without numbers stays one.
+    // A first record without numbers is not skipped as a units row.
     let file = "time,n,name\nJuly 1969,,first\nJuly 1970,1,second\nJuly 1971,2,third\n";
     let found = Guess::of(file.as_bytes(), Some(Format::Csv));
     assert!(found.is_err() || !found.unwrap().mapping.unwrap().contains("skip_rows"));
@@ -376,7 +376,7 @@ fn features_and_documents_of_other_shapes() {
     }
     let error = Guess::of(one.replace("acq", "x").replace("2024-01-02", "soon").as_bytes(), None).unwrap_err();
     assert!(error.starts_with("nothing here is known to be a time; there are `latitude`, `x_date`"), "{error}");
-    // A document on one line is no line of a log, though a line of a log may have a list in it.
+    // A one-line document is not a log line, though a log line may contain a list.
     let trail = r#"{"Records":[{"eventTime":"2024-01-02T03:04:05Z","eventID":"e-1","eventName":"Start"}]}"#;
     let found = r#"{ "records": "Records", "time": "eventTime", "event_id": "eventID", "name": "eventName" }"#;
     assert_eq!(guess(trail, Format::Json), (found.to_owned(), 0, vec![]));
@@ -429,21 +429,21 @@ fn log_lines_are_cut_by_a_pattern() {
         r#"{"attributes":{"time":"Oct 11 22:14:15"},"description":"mymachine su[1]: failed","precision":"second","time":"1970-10-11T22:14:15Z"}"#,
         2,
     );
-    // What stands before the time stays an attribute.
+    // Text before the time stays an attribute.
     check(
         "INFO  [2024-01-02 03:04:05] one\nWARN  [2024-01-02 03:04:06] two\n",
         r#""time": {"column":"time","zone":"UTC"}, "description": "text""#,
         r#"{"attributes":{"before":"INFO"},"description":"one","time":"2024-01-02T03:04:05Z"}"#,
         1,
     );
-    // With a day that few years have.
+    // 29 February exists only in leap years.
     let (mapping, refused, _) = guess("Feb 28 10:15:00 host a: one\nFeb 29 10:15:01 host a: two\n", Format::Csv);
     assert!(mapping.contains(r#""time": "1972 {time}|YYYY MMM D HH:mm:ss""#), "{mapping}");
     assert_eq!(refused, 0);
-    // What is below a line is no event.
+    // Continuation lines are not events.
     let trace = "2024-01-02 03:04:05,123 ERROR one\n  at a.B\n2024-01-02 03:04:06,456 ERROR two\n  at c.D\n";
     assert_eq!(Guess::of(trace.as_bytes(), None).unwrap().counts, (2, 2));
-    // A table with a single column is none of a log.
+    // A one-column table is not a log.
     assert_eq!(guess("time\n2024-01-02T03:04:05Z\n2024-01-02T03:04:06Z\n", Format::Csv).1, 0);
 }
 
@@ -454,7 +454,7 @@ fn column_named_like_a_field_is_left_out_if_it_cannot_be_one() {
         assert!(mapping.ends_with(&format!(", {left_out} }}")), "{mapping} {unsure:?}");
         assert_eq!(refused, 0, "{unsure:?}");
     };
-    // An id that comes again would refuse its second record.
+    // A repeated id would refuse the second record.
     check("date,id\n2024-05-01,7\n2024-05-02,7\n", r#""event_id": """#);
     check("date,end_time\n2024-05-01,late\n2024-05-02,early\n", r#""end_time": """#);
     check("date,precision\n2024-05-01,0.1\n2024-05-02,0.2\n", r#""precision": """#);
@@ -473,7 +473,7 @@ fn end_that_is_before_the_beginning_is_not_proposed() {
     let (mapping, refused, unsure) = guess(file, Format::Csv);
     assert_eq!((mapping.as_str(), refused), (r#"{ "time": "start" }"#, 0));
     assert!(unsure[0].starts_with("no end is proposed after all: 2 of 2 events"), "{unsure:?}");
-    // Appointments of one day.
+    // Appointments within one day.
     let file = "date,start,end\n2024-05-02,09:00,10:30\n2024-05-03,11:00,11:15\n";
     let events = Guess::of(file.as_bytes(), None).unwrap().events;
     assert!(events[0].contains(r#""end_time":"2024-05-02T10:30:00Z""#), "{events:?}");

@@ -12,13 +12,13 @@ fn logs_of_usual_programs_need_little_of_a_mapping() {
     let bunyan = r#"{"name":"app","level":30,"msg":"hello","time":"2024-07-20T20:17:40.000Z","v":0}"#;
     let event = format!(r#"{{"actors":["app"],"attributes":{{"level":30,"v":0}},"description":"hello","time":"{T}"}}"#);
     check(Format::Ndjson, r#"{"actors": "name", "name": ""}"#, bunyan, &[&format!("1 - {event}")]);
-    // zap, for Go, counts seconds with a fraction; others count nanoseconds.
+    // zap (Go) writes fractional seconds; others write nanoseconds.
     let zap = r#"{"level":"info","ts":1721506660.5,"msg":"hello"}"#;
     let event = r#"{"attributes":{"level":"info"},"description":"hello","time":"2024-07-20T20:17:40.5Z"}"#;
     check(Format::Ndjson, "time=ts|unix", zap, &[&format!("1 - {event}")]);
     let nanos = r#"{"level":"info","ts":1721506660500000000,"msg":"hello"}"#;
     check(Format::Json, "time=ts|unix_ns", nanos, &[&format!("1 - {event}")]);
-    // The Elastic Common Schema, with names that have dots in them, and with objects.
+    // The Elastic Common Schema, with dotted names and with objects.
     let elastic = format!(r#"{{"@timestamp":"{T}","log.level":"info","message":"hello","http":{{"status":200}}}}"#);
     let event = format!(
         r#"{{"attributes":{{"http":{{"status":200}},"log.level":"info"}},"description":"hello","time":"{T}"}}"#
@@ -44,7 +44,7 @@ fn members_are_found_by_their_paths() {
     let map = "time=when.at,sequence=when.seq,event_id=http.request.id,actors=user.names,name={/a~1b/c} {/when/seq}";
     check(Format::Json, map, &record, &[&format!("1 {event}")]);
     check(Format::Ndjson, map, &record, &[&format!("1 {event}")]);
-    // What is not there is absent, as an empty cell of a table is.
+    // A missing member counts as absent, like an empty cell.
     check(
         Format::Json,
         "time=when.at,name=when.no.where",
@@ -127,7 +127,7 @@ fn a_text_may_be_a_list_of_its_bytes() {
     };
     let time = r#""time":"2024-01-02T03:04:05.123456Z""#;
     check("[27,91,109,195,182]", &format!("1 - {{\"description\":\"\\u001b[mö\",{time}}}"));
-    // What is no text stays.
+    // Bytes that are not UTF-8 stay as an attribute.
     let lossy = "\"attributes\":{\"MESSAGE\":[104,255]},\"description\":\"h\u{FFFD}\"";
     check("[104,255]", &format!("1 - {{{lossy},{time}}}"));
     check("[104,256]", "1 invalid_parameter description");

@@ -11,7 +11,7 @@ fn refused(text: &str, expected: &str) {
     assert_eq!(Mapping::parse(text).unwrap_err().to_string(), expected, "{text}");
 }
 
-/// Fills the template of `name` from columns that hold their own names, but `none` nothing.
+/// Fills the template of `name`. Each column holds its own name, and `none` is empty.
 #[track_caller]
 fn fills(template: &str, expected: Option<&str>) {
     let mapping = Mapping::parse(&format!("name={template}")).unwrap();

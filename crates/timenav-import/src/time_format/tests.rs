@@ -2,7 +2,7 @@ use proptest::prelude::*;
 
 use super::*;
 
-/// Shows what was read, from the year to the offset, with `-` for what is not there.
+/// The parsed parts from year to offset, `-` for missing ones.
 fn shown(partial: &Partial) -> String {
     let number = |number: Option<i64>| number.map_or_else(|| "-".to_owned(), |number| number.to_string());
     let year = partial.year.map(|year| match year.era {

@@ -4,12 +4,12 @@ use crate::tests::{check, check_detail, items, shown};
 
 const T: &str = "00000000000000aa";
 
-/// Returns a span of Zipkin that begins a second after 1970.
+/// A Zipkin span that starts one second after the epoch.
 fn zipkin(id: &str, members: &str) -> String {
     format!(r#"{{"traceId":"{T}","id":"{id}","timestamp":1000000{members}}}"#)
 }
 
-/// Checks the ids of the events, each with its causes.
+/// Checks event ids and their causes.
 #[track_caller]
 fn check_causes(format: Format, file: &str, expected: &[(&str, &[&str])]) {
     let (items, outcome) = items(format, "", file.as_bytes());
@@ -76,9 +76,9 @@ fn both_halves_of_a_shared_span_are_events() {
             ],
         );
     }
-    // What the client saw is elsewhere: the server's half hangs on the parent.
+    // Without the client's event, the parent causes the server's.
     check_causes(Format::Zipkin, &format!("[{shared},{beside}]"), &[(half, &[one]), ("T:0000000000000004", &[half])]);
-    // A message has several receivers, and what one of them did hangs on the first.
+    // With several receivers, children attach to the first.
     let later = shared.replace("1000000", "1000007");
     check_causes(
         Format::Zipkin,
@@ -90,7 +90,7 @@ fn both_halves_of_a_shared_span_are_events() {
             (two, &[one]),
         ],
     );
-    // There is one half only.
+    // Only one half exists.
     check_causes(Format::Zipkin, &format!("[{unmarked},{below}]"), &[(two, &[one]), ("T:0000000000000003", &[two])]);
 }
 
@@ -138,7 +138,7 @@ fn parent_id_of_zeros_or_of_the_span_itself_is_a_root() {
         );
         check_causes(Format::Otlp, &file, &[(one, &[])]);
     }
-    // A record of a log that was written outside of any span.
+    // A log record outside any span.
     let file = r#"{"resourceLogs":[{"scopeLogs":[{"logRecords":[{"timeUnixNano":"1000","traceId":"00000000000000000000000000000000","spanId":"0000000000000000"}]}]}]}"#;
     check(Format::Otlp, "", file, &[r#"1 - {"time":"1970-01-01T00:00:00.000001Z"}"#]);
 }

@@ -43,7 +43,7 @@ fn what_is_damaged_is_told() {
         assert!(io::copy(&mut unpacked(packing, &b"time\n"[..]), &mut io::sink()).is_err());
     }
     let mut wrong = packed(Packing::Gzip, b"text");
-    // The checksum is before the length, which has four bytes (RFC 1952, section 2.3.1).
+    // The checksum precedes the four-byte length (RFC 1952 §2.3.1).
     let checksum = wrong.len() - 5;
     wrong[checksum] ^= 1;
     assert!(io::copy(&mut unpacked(Packing::Gzip, wrong.as_slice()), &mut io::sink()).is_err());
@@ -70,7 +70,7 @@ fn a_bomb_is_no_more_than_its_fuse() {
         let error = io::copy(&mut unpacked(packing, bomb.as_slice()), &mut sink).unwrap_err();
         assert_eq!(error.kind(), io::ErrorKind::FileTooLarge);
         assert!(sink.0 <= UNPACKED_BYTES_FREE + bomb.len() as u64 * UNPACKED_RATIO_MAX);
-        // As much as everybody may have.
+        // The size allowed at any ratio.
         let small = packed(packing, &vec![0; usize::try_from(UNPACKED_BYTES_FREE).unwrap()]);
         assert!(io::copy(&mut unpacked(packing, small.as_slice()), &mut io::sink()).is_ok());
     }

@@ -1,4 +1,4 @@
-//! Offsets of zones that calendars define, inside and outside of what they list.
+//! Offsets of calendar-defined zones, inside and outside the listed period.
 
 use proptest::prelude::*;
 use timenav_core::time::parse_timestamp;
@@ -24,7 +24,7 @@ fn check(zone: &str, local: &str, expected: Option<&str>) {
     assert_eq!(instant.map(|zoned| zoned.at.to_string()).as_deref(), expected, "{zone} {local}");
 }
 
-/// Checks the instant of a local time in the only zone that a calendar defines, and the offset that is assumed.
+/// Checks the instant of a local time in the calendar's only zone, and the assumed offset.
 #[track_caller]
 fn check_defined(zone: &str, parts: &[&str], local: &str, expected: &str, assumed: Option<i64>) {
     let mut zones = Zones::default();
@@ -39,7 +39,7 @@ fn part(name: &str, start: &str, from: &str, to: &str, more: &str) -> String {
 
 #[test]
 fn unlisted_time_of_known_zone_uses_the_database() {
-    // RFC 5545 §4, second example: the meeting is before the first change.
+    // Second example of RFC 5545 §4: the meeting is before the first change.
     let standard = part("STANDARD", "19981025T020000", "-0400", "-0500", "");
     let daylight = part("DAYLIGHT", "19990404T020000", "-0500", "-0400", "");
     let new_york = [standard.as_str(), &daylight];
@@ -49,7 +49,7 @@ fn unlisted_time_of_known_zone_uses_the_database() {
         check_defined(zone, &new_york, "1998-12-12T08:30:00Z", "1998-12-12T13:30:00Z", None);
         check_defined(zone, &new_york, "1999-12-12T08:30:00Z", "1999-12-12T13:30:00Z", None);
     }
-    // The clocks of New York changed on 1999-10-31; the calendar does not say so.
+    // New York changed its clocks on 1999-10-31; the calendar omits that.
     check_defined("Elsewhere", &new_york, "1999-12-12T08:30:00Z", "1999-12-12T12:30:00Z", Some(-4 * 3_600));
     check_defined("Elsewhere", &new_york, "1998-03-12T08:30:00Z", "1998-03-12T12:30:00Z", Some(-4 * 3_600));
     check_defined("Elsewhere", &new_york, "1998-12-12T08:30:00Z", "1998-12-12T13:30:00Z", None);
@@ -91,7 +91,7 @@ fn definition_ends_at_tzuntil() {
 
 #[test]
 fn listed_time_follows_the_calendar() {
-    // Another zone under the name of one that has no daylight saving time.
+    // A different zone under the name of one without daylight saving time.
     let standard = part("STANDARD", "20001029T030000", "+0100", "+0000", "RRULE:FREQ=YEARLY;BYDAY=-1SU;BYMONTH=10\n");
     let daylight = part("DAYLIGHT", "20000326T020000", "+0000", "+0100", "RRULE:FREQ=YEARLY;BYDAY=-1SU;BYMONTH=3\n");
     check_defined("GMT", &[&standard, &daylight], "2026-07-23T10:20:00Z", "2026-07-23T09:20:00Z", None);
@@ -109,10 +109,10 @@ fn clocks_change_as_the_calendar_says() {
     check("Wien", "2024-07-20T12:00:00Z", Some("2024-07-20T10:00:00Z"));
     check("Wien", "2024-01-20T12:00:00Z", Some("2024-01-20T11:00:00Z"));
     check("Wien", "2024-03-31T01:59:59Z", Some("2024-03-31T00:59:59Z"));
-    // Skipped: read with the offset before.
+    // Skipped time: read with the earlier offset.
     check("Wien", "2024-03-31T02:30:00Z", Some("2024-03-31T01:30:00Z"));
     check("Wien", "2024-03-31T03:00:00Z", Some("2024-03-31T01:00:00Z"));
-    // Shown twice: the first is meant.
+    // Repeated time: the first is meant.
     check("Wien", "2024-10-27T02:30:00Z", Some("2024-10-27T00:30:00Z"));
     check("Wien", "2024-10-27T03:00:00Z", Some("2024-10-27T02:00:00Z"));
     check("Wien", "1960-07-01T12:00:00Z", Some("1960-07-01T11:00:00Z"));
@@ -121,7 +121,7 @@ fn clocks_change_as_the_calendar_says() {
     check("Once", "2023-05-05T08:00:00Z", Some("2023-05-04T22:00:00Z"));
     check("Until", "1988-07-01T12:00:00Z", Some("1988-07-01T16:00:00Z"));
     check("Until", "1988-12-01T12:00:00Z", Some("1988-12-01T17:00:00Z"));
-    // The last change that is told of was to summer time.
+    // The last listed change was to summer time.
     check("Until", "2030-12-01T12:00:00Z", Some("2030-12-01T16:00:00Z"));
 }
 
@@ -130,9 +130,9 @@ fn names_of_the_database_are_known() {
     check("America/New_York", "2024-07-20T12:00:00Z", Some("2024-07-20T16:00:00Z"));
     check("/Europe/Stockholm", "2024-07-20T12:00:00Z", Some("2024-07-20T10:00:00Z"));
     check("/mozilla.org/20070129_1/America/New_York", "2024-07-20T12:00:00Z", Some("2024-07-20T16:00:00Z"));
-    // A definition that says nothing.
+    // An empty definition.
     check("Europe/Berlin", "2024-07-20T12:00:00Z", Some("2024-07-20T10:00:00Z"));
-    // Names of Windows, as Outlook writes them.
+    // Windows zone names, as Outlook writes them.
     check("W. Europe Standard Time", "2024-07-20T12:00:00Z", Some("2024-07-20T10:00:00Z"));
     check("Eastern Standard Time", "2024-01-20T12:00:00Z", Some("2024-01-20T17:00:00Z"));
     check("Middle Earth", "2024-07-20T12:00:00Z", None);
