@@ -14,12 +14,13 @@ use serde_json::Value;
 pub mod generate;
 mod patch;
 
-/// The document in OpenAPI 3.1, which tools read today. It has no operation for QUERY.
+/// The document in OpenAPI 3.1, the version that tools support today. It cannot describe QUERY.
 const OPENAPI: &str = include_str!("../../../docs/api/openapi.json");
-/// What OpenAPI 3.2 adds to it, as a JSON merge patch (RFC 7396): QUERY, and the messages of streams.
+/// The additions of OpenAPI 3.2 as a JSON merge patch (RFC 7396): QUERY and stream messages.
 const OPENAPI_3_2_PATCH: &str = include_str!("../../../docs/api/openapi-3.2.patch.json");
 
-/// A document as it is sent. All responses share these bytes: strangers may request it on many connections at once.
+/// A document as it is served. All responses share these bytes, because unauthenticated clients may request it on many
+/// connections at once.
 pub(crate) struct Served {
     pub(crate) plain: Bytes,
     /// The same, compressed with gzip.
@@ -52,7 +53,7 @@ pub fn openapi_json() -> &'static str {
     OPENAPI
 }
 
-/// Returns the names of the parameters that an operation requires. `path` is that of its route.
+/// Returns the names of the required parameters of an operation. `path` is the path of its route.
 pub(crate) fn required_parameters(method: &Method, path: &str) -> BTreeSet<String> {
     let method = if method == Method::HEAD { "get".to_owned() } else { method.as_str().to_lowercase() };
     let path = path.strip_prefix("/api").unwrap_or(path).replace("{*", "{");
@@ -89,7 +90,7 @@ fn parsed(text: &str) -> Value {
     serde_json::from_str(text).expect("the document is JSON, as a test checks")
 }
 
-/// Returns a document as text: the alternate form of a JSON value is JSON, indented.
+/// Serializes a document as indented JSON: the alternate form of a JSON value.
 fn text(document: &Value) -> String {
     format!("{document:#}\n")
 }

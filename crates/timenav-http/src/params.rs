@@ -1,4 +1,4 @@
-//! Parameters: from the query string, from a JSON body, or from both, with the same meaning.
+//! Parameters from the query string, a JSON body or both, with the same meaning.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -30,15 +30,14 @@ mod reader;
 #[cfg(test)]
 mod tests;
 
-/// Longest name for which another one is suggested, in bytes: finding the nearest costs length
-/// times length.
+/// Maximum length of an unknown name for which a suggestion is computed, in bytes: the search is quadratic in the
+/// length.
 const SUGGESTION_BYTES_MAX: usize = 64;
 
-/// Lists and objects inside one another in a JSON body. Readers of JSON stop somewhere; this is
-/// where, wherever it is nested.
+/// Maximum nesting depth of a JSON body. JSON readers have their own limits; this one is checked first, for every body.
 pub(crate) const JSON_DEPTH_MAX: usize = 100;
 
-/// Marks a request that was sent as QUERY and is routed as GET.
+/// Marks a QUERY request that is routed as GET.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SentAsQuery;
 
@@ -52,7 +51,7 @@ impl<T: DeserializeOwned> Argument for Params<T> {
     }
 }
 
-/// A JSON body that is more than named parameters, with the query string beside it.
+/// A JSON body that is not an object of named parameters, used together with the query string.
 pub(crate) struct JsonBody(pub(crate) Bytes);
 
 impl Argument for JsonBody {
@@ -61,7 +60,7 @@ impl Argument for JsonBody {
     }
 }
 
-/// Returns the body of a request, once it is certain that it is JSON as far as one can see before it is read.
+/// Returns the body of a request after checking its media type, depth and names.
 fn body(parts: &Parts, of_query: bool) -> Result<Bytes, Failure> {
     let WholeBody(body) = parts.extensions.get::<WholeBody>().cloned().unwrap_or_default();
     check_media_type(&parts.headers, &body, of_query)?;
@@ -70,7 +69,7 @@ fn body(parts: &Parts, of_query: bool) -> Result<Bytes, Failure> {
     Ok(body)
 }
 
-/// Parameters in the query string of a request whose body is a file.
+/// Query string parameters of a request whose body is a file.
 pub(crate) struct QueryParams<T>(pub(crate) T);
 
 impl<T: DeserializeOwned> Argument for QueryParams<T> {
@@ -79,7 +78,7 @@ impl<T: DeserializeOwned> Argument for QueryParams<T> {
     }
 }
 
-/// Reads parameters, or says everything that is wrong with them.
+/// Reads parameters, or returns all of their faults.
 fn read_or_explain<T: DeserializeOwned>(parts: &Parts, body: &[u8]) -> Result<T, Failure> {
     let query = parts.uri.query().unwrap_or("");
     read(query, body).map_err(|first| {
@@ -94,7 +93,7 @@ fn required(parts: &Parts) -> BTreeSet<String> {
     openapi::required_parameters(&parts.method, path)
 }
 
-/// The name in a path. Bytes that are not UTF-8 name nothing.
+/// A path parameter. Bytes that are not UTF-8 match no resource.
 pub(crate) struct InPath(pub(crate) String);
 
 impl Argument for InPath {
@@ -103,7 +102,7 @@ impl Argument for InPath {
     }
 }
 
-/// Two names in a path. Bytes that are not UTF-8 name nothing.
+/// Two path parameters. Bytes that are not UTF-8 match no resource.
 pub(crate) struct InTwoPaths(pub(crate) String, pub(crate) String);
 
 impl Argument for InTwoPaths {
@@ -112,13 +111,13 @@ impl Argument for InTwoPaths {
     }
 }
 
-/// Reads what the router found in the path, for which nothing has to be waited.
+/// Reads the path parameters of the route, which are available without waiting.
 fn in_path<T: DeserializeOwned + Send>(parts: &mut Parts) -> Result<T, Failure> {
     let named = Path::<T>::from_request_parts(parts, &()).now_or_never();
     named.and_then(Result::ok).map(|Path(named)| named).ok_or(Failure::NoRoute)
 }
 
-/// A body is JSON and says so; RFC 10008 §2 asks for 400 where a QUERY does not say what it is.
+/// Requires that a body is JSON and declared as such. RFC 10008 §2 requires 400 for a QUERY without a media type.
 fn check_media_type(headers: &HeaderMap, body: &[u8], of_query: bool) -> Result<(), Failure> {
     let is_plain = |encoding: &HeaderValue| encoding.as_bytes().trim_ascii().eq_ignore_ascii_case(b"identity");
     if !body.is_empty() && !headers.get_all(header::CONTENT_ENCODING).iter().all(is_plain) {
@@ -136,7 +135,7 @@ fn check_media_type(headers: &HeaderMap, body: &[u8], of_query: bool) -> Result<
     Err(Failure::MediaType { expected: "application/json", of_query })
 }
 
-/// Refuses a body that is nested too deep, before anything reads it level by level.
+/// Rejects a body that is nested too deeply, before a recursive reader sees it.
 fn check_depth(json: &[u8]) -> Result<(), Failure> {
     let (mut depth, mut in_text, mut escaped) = (0_usize, false, false);
     for byte in json {
@@ -156,19 +155,19 @@ fn check_depth(json: &[u8]) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Returns whether a media type is JSON, which is UTF-8 (RFC 8259 §8.1), whatever else is said of it.
+/// Returns whether a media type is JSON with no charset other than UTF-8 (RFC 8259 §8.1).
 fn is_json(content_type: &str) -> bool {
     let essence = content_type.split(';').next().unwrap_or("").trim();
     essence.eq_ignore_ascii_case("application/json") && is_utf_8(content_type)
 }
 
-/// Returns whether a media type names UTF-8 or less, or no charset at all (RFC 9110 §8.3.2).
+/// Returns whether a media type has the charset UTF-8, a subset of it, or none (RFC 9110 §8.3.2).
 pub(crate) fn is_utf_8(content_type: &str) -> bool {
     let parameters = content_type.split(';').skip(1).filter_map(|parameter| parameter.split_once('='));
     let mut charsets = parameters.filter(|(name, _)| name.trim().eq_ignore_ascii_case("charset"));
     charsets.all(|(_, charset)| {
         let charset = charset.trim().trim_matches('"');
-        // Of all that is US-ASCII, UTF-8 says the same.
+        // US-ASCII is a subset of UTF-8.
         ["utf-8", "utf8", "us-ascii"].iter().any(|known| charset.eq_ignore_ascii_case(known))
     })
 }
@@ -183,12 +182,12 @@ pub(crate) fn read<T: DeserializeOwned>(query: &str, body: &[u8]) -> Result<T, F
     reader::read(&merged).map_err(|error| fault(&error))
 }
 
-/// Returns parameters as JSON text, the one form in which they are read.
+/// Serializes parameters as JSON text, the single form in which they are read.
 fn as_json(given: &Map<String, Value>) -> Result<Box<RawValue>, Failure> {
     serde_json::value::to_raw_value(given).map_err(|error| malformed(&error))
 }
 
-/// Returns what stands in a query string and a body, each name once.
+/// Merges the query string and the body. Each name occurs once.
 fn merged(of_query: Map<String, Value>, body: &[u8]) -> Result<Map<String, Value>, Failure> {
     let given: Map<String, Value> = if body.is_empty() {
         Map::new()
@@ -221,7 +220,7 @@ pub(crate) fn from_json<T: DeserializeOwned>(body: &[u8]) -> Result<T, Failure> 
     Ok(value)
 }
 
-/// Returns a body as JSON text that is an object. Errors of syntax come before those of fields.
+/// Returns a body as raw JSON that is an object. Syntax errors are reported before field errors.
 fn object(body: &[u8]) -> Result<&RawValue, Failure> {
     let json: &RawValue = serde_json::from_slice(body).map_err(|error| malformed(&error))?;
     if json.get().starts_with('{') {
@@ -230,7 +229,7 @@ fn object(body: &[u8]) -> Result<&RawValue, Failure> {
     Err(Failure::invalid("", "the body must be a JSON object, such as {\"timeline_id\": \"main\"}"))
 }
 
-/// Refuses integers that a reader of JSON makes other numbers.
+/// Rejects integers that a JSON reader would round.
 fn check_integers(body: &[u8]) -> Result<(), Failure> {
     lost_integer(body).map_or(Ok(()), |(path, digits)| Err(Failure::invalid(path, lost_integer_detail(&digits))))
 }
@@ -260,11 +259,11 @@ fn query_map(query: &str) -> Result<Map<String, Value>, Failure> {
     Ok(map)
 }
 
-/// What is wrong with a name or a value that cannot be decoded.
+/// The detail for a name or value that cannot be decoded.
 const NO_TEXT: &str = "is not UTF-8 once the percent signs of the query string are decoded";
 
-/// Reads a name or a value of a query string (`application/x-www-form-urlencoded`). Browsers put U+FFFD in the place of what is no
-/// text; an id or a place with something else in it is another one, so it is refused here.
+/// Decodes a name or value of a query string (`application/x-www-form-urlencoded`). Browsers replace invalid bytes with
+/// U+FFFD. That would change an id or a location, so such input is rejected here.
 fn decoded(raw: &str) -> Option<String> {
     percent_decode_str(&raw.replace('+', " ")).decode_utf8().ok().map(Cow::into_owned)
 }
@@ -274,7 +273,7 @@ pub(crate) fn conflict(name: &str) -> Failure {
     Failure::Parameter(ParameterFault { kind: FaultKind::Conflicting, path: name.to_owned(), detail })
 }
 
-/// Returns whether a value of a body is what a text of a query string says.
+/// Returns whether a value in the body equals a text in the query string.
 fn is_same(given: &Value, text: &Value) -> bool {
     let Value::String(text) = text else { return false };
     match given {
@@ -285,10 +284,9 @@ fn is_same(given: &Value, text: &Value) -> bool {
     }
 }
 
-/// Returns what a deserializer's error says of a parameter.
+/// Maps a deserializer error to a parameter fault.
 ///
-/// Serde tells apart what went wrong by the words of its messages only; the tests hold every
-/// form that is read here.
+/// Serde distinguishes errors only by the text of their messages; tests cover every form that is parsed here.
 fn fault(ReadError { path, message }: &ReadError) -> Failure {
     let child = |name: &str| if path.is_empty() { name.to_owned() } else { format!("{path}/{name}") };
     let (kind, path, detail) = if let Some(name) = quoted(message, "missing field ") {
@@ -305,7 +303,7 @@ fn fault(ReadError { path, message }: &ReadError) -> Failure {
     Failure::Parameter(ParameterFault { kind, path, detail })
 }
 
-/// The path of an error about a field's name may or may not end in that name already.
+/// Appends a field name unless the path already ends in it: error paths are inconsistent about that.
 fn own(path: &str, name: &str) -> String {
     match path {
         "" => name.to_owned(),
@@ -327,7 +325,7 @@ fn unknown(name: &str, message: &str) -> String {
     if let Some(meant) = meant_by(name, &known) {
         return format!("there is no parameter `{name}`; did you mean `{meant}`?");
     }
-    // One that is too long is like none of them.
+    // A name that is too long resembles none of them.
     let likeness = |near: &str| if name.len() > SUGGESTION_BYTES_MAX { 0.0 } else { strsim::jaro_winkler(name, near) };
     let nearest = known.iter().max_by(|a, b| likeness(a).total_cmp(&likeness(b)));
     match nearest {
@@ -339,7 +337,7 @@ fn unknown(name: &str, message: &str) -> String {
     }
 }
 
-/// Zones stand in a timestamp, or are the location of a clock.
+/// Suggests where to give a time zone: in a timestamp, or as the location of a clock.
 fn of_zone(name: &str, known: &[&str]) -> String {
     let location = if known.contains(&"destination_time") && known.contains(&"location") {
         ", or as the `location`, which determines months and `local_time`"

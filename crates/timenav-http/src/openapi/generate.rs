@@ -21,12 +21,11 @@ const DESCRIPTION: &str = "One clock and one history that a whole system can sha
     served under `/api/v1`. Read operations take their parameters from the query string, from a JSON body, or from a \
     QUERY request (RFC 10008) with a JSON body, with the same result.";
 
-/// A version of OpenAPI.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Version {
-    /// What tools read today. It has no word for QUERY.
+    /// The version that tools support today. It cannot describe QUERY.
     V3_1,
-    /// What can say everything: it adds QUERY, and the messages of streams.
+    /// The complete version, with QUERY and stream messages.
     V3_2,
 }
 
@@ -36,7 +35,7 @@ pub fn openapi() -> String {
     text(&document(Version::V3_1))
 }
 
-/// Returns what OpenAPI 3.2 adds to it, as JSON text: a merge patch.
+/// Returns the additions of OpenAPI 3.2 as a JSON merge patch.
 #[must_use]
 pub fn openapi_3_2_patch() -> String {
     let patch = patch::between(&document(Version::V3_1), &document(Version::V3_2));
@@ -67,7 +66,7 @@ fn document(version: Version) -> Value {
             "description": DESCRIPTION,
             "license": { "name": "MIT OR Apache-2.0", "identifier": "MIT OR Apache-2.0" },
         },
-        // Whoever serves the document serves what it tells of.
+        // The service that serves the document is the service that it describes.
         "servers": [{ "url": "/", "description": "The service that serves this document" }],
         "security": [{ "api_key": [] }, { "session": [] }],
         "paths": paths,
@@ -90,7 +89,7 @@ fn document(version: Version) -> Value {
     document
 }
 
-/// Returns a route as it is called by a method: its own, or QUERY in place of GET.
+/// Returns the operation of a route for one method: its own, or QUERY in place of GET.
 fn operation(route: &Route, method: &Method, version: Version, schemas: &mut Map<String, Value>) -> Value {
     let by_query = *method == answers::query();
     let mut operation = json!({
@@ -106,13 +105,13 @@ fn operation(route: &Route, method: &Method, version: Version, schemas: &mut Map
             collect_request(params, schemas);
             let schema = value(&params.schema);
             if !route.forms.is_empty() {
-                // They exclude each other, and tools that look for overlaps do not see it.
+                // The forms are mutually exclusive, but tools that check for overlaps cannot see that.
                 schemas[&params.name]["anyOf"] = route.forms.iter().map(|one| form(one, &schema)).collect();
             }
             if *method == Method::GET {
                 add_parameters(&mut operation, query_parameters(&schema));
             } else {
-                // A QUERY says what its body is, even if it is empty.
+                // A QUERY declares its body, even if it is empty.
                 let required = by_query || is_anything_required(&schema) || is_any_form_needed(&route.forms);
                 operation["requestBody"] = json_body(&params.name, required);
             }
@@ -133,7 +132,7 @@ fn operation(route: &Route, method: &Method, version: Version, schemas: &mut Map
             operation["requestBody"] = json!({ "required": true, "content": content });
         }
     }
-    // Importing a file twice adds nothing, with a key or without.
+    // Importing a file is idempotent with or without a key.
     if route.is_kept || ([Method::POST, Method::PATCH].contains(method) && !matches!(route.takes, Takes::File(..))) {
         add_parameters(&mut operation, vec![idempotency_key(route.anew)]);
     }
@@ -147,7 +146,7 @@ fn operation(route: &Route, method: &Method, version: Version, schemas: &mut Map
     operation
 }
 
-/// Returns whether an operation has a parameter `timeline_id`, wherever it stands.
+/// Returns whether an operation has a `timeline_id` parameter in its path, query or body.
 fn names_timeline(operation: &Value, takes: &Takes) -> bool {
     let is_named = |parameter: &Value| parameter["name"] == "timeline_id";
     let in_body = |body: &WireType| value(&body.schema)["properties"]["timeline_id"].is_object();
@@ -163,12 +162,12 @@ fn timeline_header() -> Value {
     })
 }
 
-/// Says which fields go with each other. Only a body can be told so.
+/// Describes which fields may be combined. This can only be expressed for a body.
 fn form(form: &Form, schema: &Value) -> Value {
     let given = form.given.iter().map(|name| {
         let kind = &schema["properties"][name]["type"];
         if kind.is_null() {
-            // One of several shapes, of which null is the one that says nothing.
+            // A union type: only null is excluded.
             return (*name, json!({ "not": { "type": "null" } }));
         }
         let mut kind = json!({ "type": kind });
@@ -185,8 +184,8 @@ fn form(form: &Form, schema: &Value) -> Value {
     json!({ "type": "object", "required": form.given, "properties": properties })
 }
 
-/// Says of the variants of an enum that they refuse unknown fields, as every request does. The derived schema says so of
-/// structs alone.
+/// Closes the variants of an enum to unknown fields, as requests reject them. The derived schema does that for structs
+/// only.
 fn close(schema: &mut Value) {
     for variant in
         schema.get_mut("oneOf").and_then(Value::as_array_mut).into_iter().flatten().filter_map(Value::as_object_mut)
@@ -260,7 +259,7 @@ fn query_parameters(schema: &Value) -> Vec<Value> {
     properties.into_iter().flatten().map(parameter).collect()
 }
 
-/// A query string gives each parameter once, as a text: what may be a list as well is one there.
+/// In a query string each parameter is given once as text, so the list alternative of a type is removed.
 fn without_list(schema: &mut Value) {
     let is_text_too = schema["type"].as_array().is_some_and(|kinds| kinds.contains(&json!("string")));
     if is_text_too && let Some(object) = schema.as_object_mut() {
@@ -269,7 +268,7 @@ fn without_list(schema: &mut Value) {
     }
 }
 
-/// Takes a kind of value out of those that a schema allows, if others are left.
+/// Removes one type from the types that a schema allows, if others remain.
 fn without_kind(kind: &str, schema: &mut Value) {
     let Some(kinds) = schema["type"].as_array_mut() else { return };
     kinds.retain(|allowed| allowed != kind);
@@ -278,7 +277,7 @@ fn without_kind(kind: &str, schema: &mut Value) {
     }
 }
 
-/// A query string cannot say null.
+/// Removes null, which a query string cannot express.
 fn without_null(schema: &mut Value) {
     if schema["type"].is_array() {
         without_kind("null", schema);
@@ -293,7 +292,7 @@ fn is_anything_required(schema: &Value) -> bool {
     schema["required"].as_array().is_some_and(|required| !required.is_empty())
 }
 
-/// Tells whether each form has something that is given.
+/// Returns whether every form has a required field.
 fn is_any_form_needed(forms: &[Form]) -> bool {
     !forms.is_empty() && forms.iter().all(|form| !form.given.is_empty())
 }
@@ -314,7 +313,7 @@ fn collect(wire: &WireType, schemas: &mut Map<String, Value>) {
     schemas.extend(wire.parts.iter().map(|(name, schema)| (name.clone(), value(schema))));
 }
 
-/// Collects what a request is made of.
+/// Collects the schemas of a request.
 fn collect_request(wire: &WireType, schemas: &mut Map<String, Value>) {
     collect(wire, schemas);
     let names = wire.parts.iter().map(|(name, _)| name).chain([&wire.name]);

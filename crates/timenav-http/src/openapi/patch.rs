@@ -21,8 +21,8 @@ pub(super) fn apply(target: &mut Value, patch: Value) {
     }
 }
 
-/// Returns the patch that makes one document of the other, or nothing if they are equal. A member that is to be `null`
-/// cannot be said by a patch.
+/// Returns the patch from one document to the other, or `None` if they are equal. A merge patch cannot set a member to
+/// `null`.
 #[cfg(feature = "schema")]
 pub(super) fn between(from: &Value, to: &Value) -> Option<Value> {
     let (Value::Object(before), Value::Object(after)) = (from, to) else {

@@ -1,22 +1,22 @@
-//! `attribute.KEY=VALUE`: parameters whose names have a part that the caller chooses. They are read as one, `attribute`,
-//! which is an object of keys and lists of values.
+//! `attribute.KEY=VALUE`: parameters whose names contain a key chosen by the caller. They are combined into one
+//! parameter, `attribute`: an object of keys and lists of values.
 
 use serde_json::{Map, Value};
 
 use super::conflict;
 use crate::problem::Failure;
 
-/// The parameter that they become.
+/// The combined parameter.
 const ATTRIBUTE: &str = "attribute";
 
-/// Returns the key that is in the name of a parameter: `attribute.KEY`, or `attribute[KEY]` as OpenAPI spells an object in
-/// a query string.
+/// Returns the attribute key in a parameter name: `attribute.KEY`, or `attribute[KEY]` as OpenAPI writes an object in a
+/// query string.
 pub(super) fn key(name: &str) -> Option<&str> {
     let rest = name.strip_prefix(ATTRIBUTE)?;
     rest.strip_prefix('.').or_else(|| rest.strip_prefix('[')?.strip_suffix(']'))
 }
 
-/// Adds a value that an attribute is to have.
+/// Adds a required value of an attribute.
 pub(super) fn add(parameters: &mut Map<String, Value>, key: &str, value: Value) -> Result<(), Failure> {
     let attributes = parameters.entry(ATTRIBUTE).or_insert_with(|| Value::Object(Map::new()));
     let Value::Object(attributes) = attributes else { return Err(conflict(ATTRIBUTE)) };
@@ -30,7 +30,7 @@ pub(super) fn add(parameters: &mut Map<String, Value>, key: &str, value: Value) 
     Ok(())
 }
 
-/// Returns whether a body has such names. Nearly none has, so that most are not read for it.
+/// Returns whether a body has such names. It is parsed only if the bytes contain one, which is rare.
 pub(super) fn are_in(body: &[u8]) -> bool {
     let name = b"\"attribute.";
     let may_be = body.windows(name.len()).any(|bytes| bytes == name);
@@ -39,7 +39,7 @@ pub(super) fn are_in(body: &[u8]) -> bool {
             .is_ok_and(|given| given.keys().any(|name| key(name).is_some()))
 }
 
-/// Returns parameters in which such names are one.
+/// Combines attribute parameters into one.
 pub(super) fn gathered(given: Map<String, Value>) -> Result<Map<String, Value>, Failure> {
     let (with_keys, others): (Vec<_>, Vec<_>) = given.into_iter().partition(|(name, _)| key(name).is_some());
     let mut gathered: Map<String, Value> = others.into_iter().collect();
@@ -49,7 +49,7 @@ pub(super) fn gathered(given: Map<String, Value>) -> Result<Map<String, Value>, 
     Ok(gathered)
 }
 
-/// Adds those of a query string to those of a body. Returns whether there were some in both.
+/// Merges attributes of the query string into those of the body. Returns whether both had some.
 pub(super) fn merge(given: &mut Value, name: &str, of_query: &Value) -> Result<bool, Failure> {
     let (ATTRIBUTE, Value::Object(given), Value::Object(of_query)) = (name, given, of_query) else { return Ok(false) };
     for (key, values) in of_query {
@@ -62,7 +62,7 @@ pub(super) fn merge(given: &mut Value, name: &str, of_query: &Value) -> Result<b
     Ok(true)
 }
 
-/// Returns values as the texts that a query string has for them.
+/// Returns values as query string texts.
 fn texts(value: &Value) -> Vec<String> {
     let text = |one: Value| one.as_str().map_or_else(|| one.to_string(), str::to_owned);
     list(value.clone()).into_iter().map(text).collect()

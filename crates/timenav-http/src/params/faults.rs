@@ -1,4 +1,4 @@
-//! Everything that is wrong with the parameters of a request, in one answer.
+//! Collects all faults in the parameters of a request into one response.
 
 use std::collections::BTreeSet;
 
@@ -9,15 +9,17 @@ use super::reader::ReadError;
 use super::{as_json, fault, merged, query_map};
 use crate::problem::{Failure, FaultKind, ParameterFault};
 
-/// Most faults that are told in one answer.
+/// Maximum number of faults in one response.
 const FAULTS_MAX: usize = 20;
-/// Longest request of which more than the first fault is looked for, in bytes: each costs another reading.
+/// Maximum request size for which more than the first fault is searched, in bytes: each further fault costs another
+/// parse.
 const LOOKED_THROUGH_BYTES_MAX: usize = 64 * 1024;
 
-/// Returns why a type cannot be read from JSON text. Not generic, so that this file is compiled once for all types.
+/// Returns why JSON text does not deserialize into a type. Not generic, so that this module is compiled once for all
+/// types.
 type Refusal<'a> = dyn Fn(&RawValue) -> Option<ReadError> + 'a;
 
-/// Returns a failure together with whatever else is wrong with the parameters.
+/// Returns `first` together with all other faults in the parameters.
 pub(super) fn all(
     query: &str,
     body: &[u8],
@@ -33,25 +35,25 @@ pub(super) fn all(
         return Failure::Parameter(first);
     };
     let mut faults = wrong(&given, refusal);
-    // What was sent under another name is not told as missing as well.
+    // A parameter that was sent under a misspelled name is not reported as missing too.
     let meant: Vec<String> =
         faults.iter().filter(|fault| fault.kind == FaultKind::Unknown).filter_map(suggested).collect();
     let is_told = |name: &String| given.contains_key(name) || meant.contains(name);
     faults.extend(required().into_iter().filter(|name| !is_told(name)).map(|name| missing(&name)));
-    // What was found first is told first: clients branch on its code.
+    // The fault that was found first stays first: clients branch on its code.
     faults.retain(|fault| fault.path != first.path);
     faults.insert(0, first);
     faults.truncate(FAULTS_MAX);
     if faults.len() == 1 { Failure::Parameter(faults.remove(0)) } else { Failure::Parameters(faults) }
 }
 
-/// Returns what is wrong with what is there: each parameter that is refused is left out, and the others read again.
+/// Returns the faults in the given parameters: each rejected parameter is removed and the rest parsed again.
 fn wrong(given: &Map<String, Value>, refusal: &Refusal<'_>) -> Vec<ParameterFault> {
     let (mut left, mut faults) = (given.clone(), Vec::new());
     while faults.len() < FAULTS_MAX {
         let Some(error) = as_json(&left).ok().and_then(|json| refusal(&json)) else { break };
         let Failure::Parameter(found) = fault(&error) else { break };
-        // A name in a path has its tildes and slashes written otherwise (RFC 6901 §3).
+        // JSON pointers escape tildes and slashes (RFC 6901 §3).
         let name = found.path.split('/').next().unwrap_or_default().replace("~1", "/").replace("~0", "~");
         if left.remove(&name).is_none() {
             break;
@@ -61,7 +63,7 @@ fn wrong(given: &Map<String, Value>, refusal: &Refusal<'_>) -> Vec<ParameterFaul
     faults
 }
 
-/// Returns the name that is suggested in the place of an unknown one.
+/// Returns the suggested name in an unknown-parameter fault.
 fn suggested(fault: &ParameterFault) -> Option<String> {
     fault.detail.split_once("did you mean `")?.1.split('`').next().map(str::to_owned)
 }

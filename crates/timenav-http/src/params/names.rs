@@ -1,5 +1,5 @@
-//! Every name in a JSON body stands once in its object, in those too that nobody looks into: of two values, readers
-//! would choose one or the other (RFC 8259 §4).
+//! Rejects duplicate names in JSON objects at every level, even in values that are stored unparsed: readers would
+//! disagree about which value to use (RFC 8259 §4).
 
 use std::cell::RefCell;
 use std::collections::HashSet;
@@ -11,7 +11,7 @@ use super::fault;
 use super::reader::{Name, ReadError, Segment};
 use crate::problem::Failure;
 
-/// Rejects a body in which an object has a name twice. Errors of syntax are left to the reader.
+/// Rejects a body with a duplicate name in an object. Syntax errors are left to the reader.
 pub(super) fn check(json: &[u8]) -> Result<(), Failure> {
     if json.is_empty() {
         return Ok(());
@@ -26,7 +26,7 @@ pub(super) fn check(json: &[u8]) -> Result<(), Failure> {
     Err(fault(&ReadError::at(&path.into_inner(), error.into())))
 }
 
-/// Any JSON whose objects have each name once. Nothing of it is kept but the path to a name that is there twice.
+/// Any JSON with unique names per object. Only the path to a duplicate name is kept.
 #[derive(Clone, Copy)]
 struct Unique<'de, 'p> {
     path: &'p RefCell<Vec<Segment<'de>>>,
@@ -108,7 +108,7 @@ mod tests {
         let ok = |json: &str| assert!(check(json.as_bytes()).is_ok(), "{json}");
         ok("");
         ok("{\"a\":{\"a\":1},\"b\":[{\"a\":1},{\"a\":2.5},null,true,-1,\"a\"]}");
-        // Not JSON: others tell.
+        // Invalid JSON is accepted here: the reader reports it.
         ok("{\"a\":1,\"a\":");
         let refused = |json: &str, at: &str| match check(json.as_bytes()) {
             Err(Failure::Parameter(fault)) => {

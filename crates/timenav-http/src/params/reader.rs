@@ -1,7 +1,7 @@
-//! Reads JSON text into a type of parameters and knows where it fails.
+//! A JSON deserializer that records the path of an error.
 //!
-//! One deserializer for all types: each type of parameters is compiled once, and the path to a fault costs nothing until
-//! there is one.
+//! All parameter types use this one deserializer, so each type is compiled once. The path is only built when an error
+//! occurs.
 
 use std::borrow::Cow;
 use std::cell::RefCell;
@@ -15,16 +15,15 @@ use serde::de::{
 use serde_json::Number;
 use serde_json::value::RawValue;
 
-/// Why a value cannot be read, and where.
 #[derive(Debug)]
 pub(super) struct ReadError {
-    /// A JSON pointer without the first slash. It may or may not end in the name that an unknown or duplicate field has.
+    /// A JSON pointer without the leading slash. It may or may not end in the name of an unknown or duplicate field.
     pub(super) path: String,
-    /// In the words of Serde.
+    /// The message of Serde.
     pub(super) message: String,
 }
 
-/// Reads a value from JSON text.
+/// Deserializes JSON text.
 pub(super) fn read<T: DeserializeOwned>(json: &RawValue) -> Result<T, ReadError> {
     let path = RefCell::new(Vec::new());
     T::deserialize(Reader { json, path: &path }).map_err(|message| ReadError::at(&path.into_inner(), message))
@@ -37,7 +36,6 @@ impl ReadError {
     }
 }
 
-/// One step of a path.
 #[derive(Debug)]
 pub(super) enum Segment<'de> {
     Name(Cow<'de, str>),
@@ -53,7 +51,6 @@ impl fmt::Display for Segment<'_> {
     }
 }
 
-/// What is wrong with a value.
 #[derive(Debug)]
 pub(super) struct Message(String);
 
@@ -78,7 +75,7 @@ impl From<serde_json::Error> for Message {
     }
 }
 
-/// A value that is read. JSON text is looked at one level at a time.
+/// A deserializer of one JSON value. JSON text is parsed one level at a time.
 #[derive(Clone, Copy)]
 struct Reader<'de, 'p> {
     json: &'de RawValue,
@@ -94,7 +91,7 @@ impl<'de> Reader<'de, '_> {
         self.text().bytes().next().unwrap_or(b' ')
     }
 
-    /// Reads a value inside this one. The path to it stays only if that fails.
+    /// Deserializes a nested value. If that fails, its path is kept.
     fn inside<S: DeserializeSeed<'de>>(self, json: &'de RawValue, seed: S) -> Result<S::Value, Message> {
         seed.deserialize(Reader { json, path: self.path })
     }
@@ -111,7 +108,7 @@ impl<'de> Reader<'de, '_> {
         Err(Message::invalid_type(given, expected))
     }
 
-    /// Reads what is neither a list nor an object.
+    /// Reads a value that is neither a list nor an object.
     fn scalar<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Message> {
         match self.first() {
             b'"' => visitor.visit_string(serde_json::from_str(self.text())?),
@@ -140,7 +137,7 @@ macro_rules! scalars {
 impl<'de> Deserializer<'de> for Reader<'de, '_> {
     type Error = Message;
 
-    /// Reads a value of any kind. What is inside a list or an object of this sort has no path of its own.
+    /// Reads a value of unknown type. Errors inside it have no path of their own.
     fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Message> {
         Ok(serde_json::Deserializer::from_str(self.text()).deserialize_any(visitor)?)
     }
@@ -163,7 +160,7 @@ impl<'de> Deserializer<'de> for Reader<'de, '_> {
         self.deserialize_unit(visitor)
     }
 
-    /// Reads a wrapper around a value. The text of a [`RawValue`] is one.
+    /// Reads a newtype, such as a [`RawValue`].
     fn deserialize_newtype_struct<V: Visitor<'de>>(self, name: &'static str, visitor: V) -> Result<V::Value, Message> {
         Ok(serde_json::Deserializer::from_str(self.text()).deserialize_newtype_struct(name, visitor)?)
     }
@@ -206,7 +203,8 @@ impl<'de> Deserializer<'de> for Reader<'de, '_> {
         self.deserialize_map(visitor)
     }
 
-    /// Reads a word, or an object whose only name is one. Anything else is a word that there is not.
+    /// Reads a unit variant from a string, or another variant from an object with one member. Every other value is an
+    /// unknown variant.
     fn deserialize_enum<V: Visitor<'de>>(
         self,
         _: &'static str,
@@ -229,7 +227,6 @@ impl<'de> Deserializer<'de> for Reader<'de, '_> {
     }
 }
 
-/// The items of a list.
 struct Items<'de, 'p> {
     reader: Reader<'de, 'p>,
     left: std::vec::IntoIter<&'de RawValue>,
@@ -253,18 +250,17 @@ impl<'de> SeqAccess<'de> for Items<'de, '_> {
     }
 }
 
-/// Adds a step to a path. Returns how long the path was before.
+/// Appends a segment to a path and returns the previous length.
 fn push<'de>(path: &RefCell<Vec<Segment<'de>>>, segment: Segment<'de>) -> usize {
     let mut path = path.borrow_mut();
     path.push(segment);
     path.len() - 1
 }
 
-/// The members of an object.
 struct Entries<'de, 'p> {
     reader: Reader<'de, 'p>,
     fields: std::vec::IntoIter<(Cow<'de, str>, &'de RawValue)>,
-    /// The value of the name that was read last, and how long the path to the object is.
+    /// The value of the name read last, and the path length of the object.
     value: Option<(&'de RawValue, usize)>,
 }
 
@@ -287,7 +283,7 @@ impl<'de> MapAccess<'de> for Entries<'de, '_> {
     }
 }
 
-/// A word of an enum, and what it may hold.
+/// The variant of an enum with its content.
 struct Word<'de, 'p> {
     reader: Reader<'de, 'p>,
     text: Cow<'de, str>,
@@ -304,7 +300,7 @@ impl<'de, 'p> EnumAccess<'de> for Word<'de, 'p> {
     }
 }
 
-/// What a word of an enum holds.
+/// The content of an enum variant.
 struct Content<'de, 'p> {
     reader: Reader<'de, 'p>,
     content: Option<&'de RawValue>,
@@ -340,7 +336,7 @@ impl<'de> VariantAccess<'de> for Content<'de, '_> {
     }
 }
 
-/// The members of an object, in their order, those that repeat a name too.
+/// The members of an object in order, including those with duplicate names.
 pub(super) struct Fields<'de>(pub(super) Vec<(Cow<'de, str>, &'de RawValue)>);
 
 impl<'de> Deserialize<'de> for Fields<'de> {
@@ -365,7 +361,7 @@ impl<'de> Deserialize<'de> for Fields<'de> {
     }
 }
 
-/// A name, borrowed unless it is written with escapes.
+/// A name, borrowed unless it contains escapes.
 pub(super) struct Name<'a>(pub(super) Cow<'a, str>);
 
 impl<'de> Deserialize<'de> for Name<'de> {

@@ -1,4 +1,4 @@
-//! What the document says of answers: statuses, bodies, header fields.
+//! The responses in the document: statuses, bodies and headers.
 
 use http::Method;
 use serde_json::{Map, Value, json};
@@ -7,7 +7,6 @@ use timenav_import::ExportFormat;
 use super::{Version, collect, reference};
 use crate::route::{Gives, Messages, Route};
 
-/// Every error, by its status.
 const PROBLEMS: [(&str, &str); 12] = [
     ("400", "The request is invalid; `errors` names the field"),
     ("401", "The caller is not authenticated"),
@@ -23,7 +22,7 @@ const PROBLEMS: [(&str, &str); 12] = [
     ("503", "The ledger cannot be written, so nothing was changed"),
 ];
 
-/// Returns all answers of an operation that is called by a method.
+/// Returns all responses of an operation for one method.
 pub(super) fn answers(route: &Route, method: &Method, version: Version, schemas: &mut Map<String, Value>) -> Value {
     let mut answers = Map::new();
     let (content, description) = content(&route.gives, version, schemas);
@@ -46,7 +45,7 @@ pub(super) fn answers(route: &Route, method: &Method, version: Version, schemas:
     Value::Object(answers)
 }
 
-/// Returns the answers that operations refer to: every error.
+/// Returns the shared error responses.
 pub(super) fn problems() -> Value {
     let problem = |(status, description): (&str, &str)| {
         let content = json!({
@@ -59,7 +58,7 @@ pub(super) fn problems() -> Value {
     PROBLEMS.into_iter().map(problem).collect()
 }
 
-/// Returns the body of an answer when all is well, and what it is in words.
+/// Returns the content and the description of a successful response.
 fn content(gives: &Gives, version: Version, schemas: &mut Map<String, Value>) -> (Value, &'static str) {
     match gives {
         Gives::Json(body) => {
@@ -111,7 +110,7 @@ fn content(gives: &Gives, version: Version, schemas: &mut Map<String, Value>) ->
     }
 }
 
-/// Returns what a file is: text, or the JSON that readers of its media type take it for.
+/// Returns the schema of an exported file: text, or the JSON type of its media type.
 fn file(format: ExportFormat) -> Value {
     match format {
         ExportFormat::Ndjson | ExportFormat::Csv | ExportFormat::ICalendar => json!({ "type": "string" }),
@@ -126,7 +125,7 @@ fn file(format: ExportFormat) -> Value {
     }
 }
 
-/// Returns one message of a stream.
+/// Returns the schema of one stream message.
 fn message(body: &str, messages: &Messages) -> Value {
     let required: &[&str] = if messages.may_be_silent { &["id"] } else { &["event", "id", "data"] };
     json!({
@@ -188,7 +187,7 @@ fn request_id() -> (String, Value) {
     ("X-Request-Id".to_owned(), header)
 }
 
-/// Returns the method of a lookup whose parameters are in its body (RFC 10008).
+/// Returns the QUERY method: a lookup with parameters in its body (RFC 10008).
 pub(super) fn query() -> Method {
     Method::from_bytes(b"QUERY").expect("a name of letters")
 }

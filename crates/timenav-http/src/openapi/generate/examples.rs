@@ -1,12 +1,12 @@
-//! An example of every request and every answer, made of what its schema says: of the examples of fields where they have
-//! one, and else of the kind of value that they are.
+//! Examples for every request and response, derived from the schemas: the example of a field if it has one, or else a
+//! value of its type.
 
 use serde_json::{Map, Value, json};
 
-/// Schemas inside one another that an example goes down.
+/// Maximum depth of nested schemas in an example.
 const DEPTH_MAX: usize = 8;
 
-/// Adds an example to the body of every request and every answer that is JSON.
+/// Adds an example to every JSON request and response body.
 pub(super) fn add(document: &mut Value) {
     let schemas = document["components"]["schemas"].clone();
     add_below(document, &schemas);
@@ -29,7 +29,7 @@ fn add_below(value: &mut Value, schemas: &Value) {
     }
 }
 
-/// Returns an example of what a schema allows. `name` is that of the field it is of.
+/// Returns an example of a schema. `name` is the name of the field.
 pub(super) fn example(schema: &Value, schemas: &Value, name: &str, depth: usize) -> Value {
     if let Some(reference) = schema["$ref"].as_str() {
         let referred = &schemas[reference.rsplit('/').next().unwrap_or_default()];
@@ -64,13 +64,14 @@ pub(super) fn example(schema: &Value, schemas: &Value, name: &str, depth: usize)
     }
 }
 
-/// Returns the first kind of value that a schema allows.
+/// Returns the first type that a schema allows.
 fn kind(schema: &Value) -> &str {
     let kinds = &schema["type"];
     kinds.as_str().or_else(|| kinds.as_array()?.iter().find_map(Value::as_str)).unwrap_or_default()
 }
 
-/// Every field that has to be there, and those that may be and have an example, in the first form that the object has.
+/// Builds an object from the required fields and the optional ones with an example, in the first form that the schema
+/// lists.
 fn object(schema: &Value, schemas: &Value, depth: usize) -> Value {
     let form = &schema["anyOf"][0];
     let names = |schema: &Value| -> Vec<String> {
@@ -89,7 +90,7 @@ fn object(schema: &Value, schemas: &Value, depth: usize) -> Value {
     Value::Object(made)
 }
 
-/// Returns a text as it stands in a field of that name.
+/// Returns an example text for a field with the given name.
 fn text(schema: &Value, name: &str) -> String {
     let id = |kind: &str| format!("{kind}_01m7vsgh52ewg8wycc4r8s9czz");
     let by_format = match schema["format"].as_str().unwrap_or_default() {

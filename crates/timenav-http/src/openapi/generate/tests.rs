@@ -80,7 +80,7 @@ fn formats(value: &Value, found: &mut BTreeSet<String>) {
     match value {
         Value::Object(object) => {
             found.extend(object.get("format").and_then(Value::as_str).map(str::to_owned));
-            // A field of an example may be called so too.
+            // A field of an example may have that name too.
             let said = object.iter().filter(|(name, _)| *name != "example");
             said.for_each(|(_, value)| formats(value, found));
         }
@@ -91,7 +91,7 @@ fn formats(value: &Value, found: &mut BTreeSet<String>) {
 
 #[test]
 fn every_format_is_documented() {
-    // Those of the registry of OpenAPI need no words.
+    // Formats of the OpenAPI registry need no description.
     let registered = ["binary", "double", "int32", "int64", "password"];
     let mut found = BTreeSet::new();
     formats(&document(Version::V3_2), &mut found);
@@ -127,7 +127,7 @@ fn one_of_two_parameters_is_said_of_a_body() {
     assert_eq!(schemas["EraseRequest"]["anyOf"], json!([alone("data_id", "event_id"), alone("event_id", "data_id")]));
 }
 
-/// Returns the places below a schema of a request where a text may be anything at all.
+/// Collects the places in a request schema that accept arbitrary text.
 fn free_texts(schema: &Value, schemas: &Value, place: &str, found: &mut BTreeSet<String>) {
     if let Some(reference) = schema["$ref"].as_str() {
         let name = reference.rsplit('/').next().unwrap_or_default();
@@ -136,7 +136,7 @@ fn free_texts(schema: &Value, schemas: &Value, place: &str, found: &mut BTreeSet
     let is_text =
         schema["type"] == "string" || schema["type"].as_array().is_some_and(|kinds| kinds.contains(&json!("string")));
     let is_ruled = ["pattern", "format", "enum", "maxLength", "anyOf"].iter().any(|rule| schema.get(rule).is_some());
-    // An assertion is of any JSON, so of any text.
+    // The value of an assertion is arbitrary JSON, including arbitrary text.
     if is_text && !is_ruled && !place.ends_with("AssertionRecord.value") {
         found.insert(place.to_owned());
     }
@@ -151,7 +151,7 @@ fn free_texts_of_items(schema: &Value, schemas: &Value, place: &str, found: &mut
     if let Some(items) = schema.get("items") {
         free_texts(items, schemas, &format!("{place}[]"), found);
     }
-    // What stands beside fields is which of them go together, and what they are is said there.
+    // A `oneOf` next to `properties` only says which fields go together; the fields are described in `properties`.
     let variants = schema["oneOf"].as_array().filter(|_| schema.get("properties").is_none());
     for variant in variants.into_iter().flatten() {
         free_texts(variant, schemas, place, found);
@@ -188,7 +188,7 @@ fn parameters_that_do_not_go_with_others_say_so() {
             { "type": "object", "required": ["fork_of"], "properties": fork },
         ])
     );
-    // Witnesses vouch for one entry. Growth is proved in JSON.
+    // Witnesses vouch for single entries. Proofs of growth are JSON.
     let absent = json!({ "type": "null" });
     let off = json!({ "enum": [false, null] });
     let format = json!({ "enum": ["json", null] });
@@ -200,11 +200,11 @@ fn parameters_that_do_not_go_with_others_say_so() {
 fn statuses_are_those_that_come() {
     let document = document(Version::V3_1);
     let may_come = |path: &str, status: &str| document["paths"][path]["post"]["responses"].get(status).is_some();
-    // The clock and an event have tags that may differ. A timeline has none.
+    // The clock and events have entity tags. Timelines have none.
     for (path, has_tag) in [("/v1/travel", true), ("/v1/correct-event", true), ("/v1/events", false)] {
         assert_eq!(may_come(path, "412"), has_tag, "{path}");
     }
-    // A timer that is there just so was set before. An event is not recorded twice.
+    // An identical timer may have been set before. An event is never recorded twice.
     for (path, is_there) in [("/v1/timers", true), ("/v1/events", false)] {
         assert_eq!((may_come(path, "200"), may_come(path, "201")), (is_there, true), "{path}");
     }
@@ -254,7 +254,7 @@ fn nothing_in_the_document_is_in_the_way_of_tools() {
     }
 }
 
-/// Finds a default of null, which is what a field that is left out has anyhow.
+/// Fails on a default of null: an omitted field is null anyway.
 fn no_null_defaults(value: &Value, place: &str) {
     match value {
         Value::Object(object) => {
@@ -295,7 +295,7 @@ fn every_request_and_every_answer_has_an_example_that_fits() {
     assert!(count > 100, "{count}");
 }
 
-/// Compares a value with a schema, as far as the schemas here say something: kinds, words, lengths, bounds, fields.
+/// Validates a value against the schema keywords used here: types, enums, lengths, bounds and fields.
 #[track_caller]
 fn fits(value: &Value, schema: &Value, schemas: &Value, place: &str) {
     if let Some(reference) = schema["$ref"].as_str() {

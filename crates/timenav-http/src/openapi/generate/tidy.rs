@@ -1,10 +1,10 @@
-//! What tools that read the document need, and nothing that they do not.
+//! Adjusts the document for tools that read it.
 
 use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
 
-/// Leaves out the schemas that nothing refers to: those of parameters that stand one by one in a query string.
+/// Removes unreferenced schemas, such as those of parameters that appear individually in a query string.
 pub(super) fn leave_out_unused(document: &mut Value) {
     let mut used = BTreeSet::new();
     let schemas = &document["components"]["schemas"];
@@ -20,7 +20,7 @@ pub(super) fn leave_out_unused(document: &mut Value) {
     }
 }
 
-/// Returns the names of the schemas that are referred to below a value.
+/// Returns the names of the schemas referenced below a value.
 fn named(value: &Value) -> Vec<String> {
     match value {
         Value::Object(object) => {
@@ -33,7 +33,7 @@ fn named(value: &Value) -> Vec<String> {
     }
 }
 
-/// Says of lists of anything that they are: some tools know no list without it.
+/// Adds an empty `items` to lists without one: some tools require the keyword.
 pub(super) fn say_what_lists_hold(value: &mut Value) {
     match value {
         Value::Object(object) => {
