@@ -1,4 +1,4 @@
-//! Who may do what on a timeline.
+//! Permissions of a timeline.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -185,7 +185,7 @@ async fn set_access_control(
     Ok((etag(&tag), Changed::ok(body, replayed)).into_response())
 }
 
-/// Says what was set, and who is listed and has no access by it.
+/// Returns the status sentence, with listed users who do not exist or whose permission has expired.
 fn sentence(timeline_id: &TimelineId, unknown: &[String], expired: &[String]) -> String {
     let mut told = vec![format!("The permissions of `{timeline_id}` were set.")];
     if !unknown.is_empty() {
@@ -210,12 +210,12 @@ async fn access_control(
     let status = format!("The permissions of `{timeline_id}`.");
     let permissions = PermissionsBody::from(&permissions);
     let body = Json(AccessControlBody { status, timeline_id: timeline_id.to_string(), permissions });
-    // The tag is of the timeline's permissions, not of the result of a query.
+    // The tag identifies the permissions of the timeline, not the result of a query.
     let headers = if sent_as_query.is_none() { etag(&tag) } else { HeaderMap::new() };
     Ok((headers, body).into_response())
 }
 
-/// Returns when permissions are to expire, as it is given in both ways.
+/// Returns when permissions expire, from both parameter forms.
 fn ends(at: PermissionEnds, within: PermissionSpans) -> Result<BTreeMap<(Role, UserId), End>, Failure> {
     let mut ends = BTreeMap::new();
     for (role, given) in Role::ALL.into_iter().zip([at.read, at.write, at.admin]) {

@@ -1,4 +1,4 @@
-//! The access log: who did what on a timeline, and when.
+//! The access log of a timeline.
 
 use crate::schema::ToSchema;
 use axum::Json;
@@ -175,7 +175,7 @@ async fn access_logs(
     }))
 }
 
-/// Says how many entries there are, and how many more there were.
+/// Returns the status sentence: the number of entries, and how many have been pruned.
 fn with_gone(count: usize, gone: u64) -> String {
     let entries = if count == 1 { "entry" } else { "entries" };
     let (more, say) =

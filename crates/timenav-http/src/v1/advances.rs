@@ -1,4 +1,4 @@
-//! What came of clock changes that passed timers.
+//! Receipts of clock changes that passed timers.
 
 use crate::schema::ToSchema;
 use axum::Json;
@@ -152,16 +152,16 @@ async fn advance(
     Ok(Json(ReceiptBody { status, timeline_id: timeline_id.to_string(), settled }))
 }
 
-/// Waits until an advance does not go on any more, but no longer than somebody wants to wait, or the service runs.
+/// Waits until an advance is settled, but no longer than `wait` and only while the service runs.
 pub(crate) async fn wait_for(app: &App, (timeline, advance_id): (&TimelineId, &AdvanceId), wait: Option<Span>) {
     let wait = wait.or_else(|| Span::from_secs(SETTLE_WAIT_SECONDS_DEFAULT)).unwrap_or(Span::ZERO);
     let settled = Box::pin(app.engine.until_settled(timeline, advance_id));
     let closing = Box::pin(app.options.closing.cancelled());
-    // Who waited long enough is told how far it has come.
+    // After a timeout the caller gets the progress so far.
     let _ = timeout(host(wait), select(settled, closing)).await;
 }
 
-/// Says what came of an advance, after a sentence about the clock.
+/// Returns the status sentence of an advance, after a sentence about the clock.
 pub(crate) fn receipt_sentence(receipt: &Receipt, of_clock: &str) -> String {
     let counts = receipt.counts;
     let fired = if counts.fired == 1 { "1 timer fired".to_owned() } else { format!("{} timers fired", counts.fired) };
@@ -175,7 +175,7 @@ pub(crate) fn receipt_sentence(receipt: &Receipt, of_clock: &str) -> String {
         }
     };
     let (acknowledged, failed, open) = (counts.acknowledged, counts.failed, counts.unheard());
-    // Before it is settled, somebody may be at work on them.
+    // Until the advance is settled, handlers may still be working on these firings.
     let word = if receipt.state == AdvanceState::Settled { "unheard" } else { "open" };
     let said =
         format!("{of_clock}{what} On the way {fired}: {acknowledged} acknowledged, {failed} failed, {open} {word}.");

@@ -1,4 +1,4 @@
-//! Counts of events, in groups.
+//! Event counts in groups.
 
 use crate::schema::ToSchema;
 use axum::Json;
@@ -21,11 +21,11 @@ use crate::route::Route;
 use crate::state::App;
 use crate::wire::{self, Location, MomentText, Text};
 
-/// Stretches of time where the caller names no `bucket`.
+/// Default number of time intervals.
 const STRETCHES: usize = 24;
-/// How large a cell is where the caller names no `resolution`, in degrees.
+/// Default cell size, in degrees.
 const RESOLUTION_DEFAULT: f64 = 10.0;
-/// The smallest and the largest cell, in degrees.
+/// Allowed cell sizes, in degrees.
 const RESOLUTION: std::ops::RangeInclusive<f64> = 0.001..=90.0;
 
 pub(crate) fn routes() -> Vec<Route> {
@@ -91,7 +91,7 @@ pub(crate) struct AggregateRequest {
     timeline_id: Option<Text<TimelineId>>,
 }
 
-/// How time is divided.
+/// How time is divided: into a number of intervals, or into intervals of a given length.
 #[derive(Clone, Copy, Debug)]
 enum Stretch {
     Count(usize),
@@ -109,7 +109,7 @@ fn bucket_schema() -> utoipa::openapi::Schema {
     bucket.examples([serde_json::json!("PT6H")]).description(Some(description)).build().into()
 }
 
-/// Reads a length or a count, which a query string gives as a text.
+/// Reads a duration or a count, which is text in a query string.
 fn bucket<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Stretch>, D::Error> {
     #[derive(Deserialize)]
     #[serde(untagged)]
@@ -217,7 +217,8 @@ async fn aggregate_events(
     Ok(Json(AggregatedBody::of(counted, request.by)))
 }
 
-/// Reads what makes a group. What says more of another kind of group is refused: whoever writes it expects something of it.
+/// Reads the grouping. Options of another kind of group are rejected, because the caller expects them to have an
+/// effect.
 fn group_by(by: &str, bucket: Option<Stretch>, resolution: Option<f64>) -> Result<GroupBy, Failure> {
     let wrong = |field: &str, of: &str| Failure::invalid(field, format!("it goes with `by={of}`, not with `by={by}`"));
     if bucket.is_some() && by != "time" {
@@ -242,7 +243,7 @@ fn group_by(by: &str, bucket: Option<Stretch>, resolution: Option<f64>) -> Resul
     })
 }
 
-/// Longest key of an attribute, in bytes.
+/// Maximum length of an attribute key, in bytes.
 const KEY_BYTES_MAX: usize = timenav_core::limits::EVENT_NAME_BYTES_MAX;
 
 #[expect(clippy::cast_possible_truncation, reason = "it is within a range of small numbers")]

@@ -1,4 +1,4 @@
-//! Anchors: marked moments, and the way back to them.
+//! Anchors: named moments on a timeline to return to.
 
 use crate::schema::ToSchema;
 use axum::Json;

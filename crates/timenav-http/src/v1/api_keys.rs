@@ -1,4 +1,4 @@
-//! API keys: made, listed, stopped. A key is shown once, when it is made.
+//! API keys: create, list, revoke. A key is shown once, when it is created.
 
 use crate::schema::ToSchema;
 use axum::Json;

@@ -1,4 +1,4 @@
-//! Bundles: a timeline in one file, written as it is sent.
+//! Bundles: a timeline as one streamed file.
 
 use axum::body::Body;
 use axum::extract::State;
@@ -44,8 +44,8 @@ async fn bundle(
     Ok((headers, written(export)).into_response())
 }
 
-/// Writes the file part by part, as fast as it is read, and nothing ahead of who reads it. Where a part fails the body
-/// ends without its end, and the file without its last line.
+/// Streams the file part by part, as fast as the client reads. If a part fails, the body is aborted and the file lacks
+/// its last line.
 fn written(export: BundleExport) -> Body {
     let parts = stream::try_unfold(export, |mut export| async move {
         let part = export.next_part().await.map_err(|refusal| {

@@ -1,4 +1,4 @@
-//! Whether an event stands in a timeline, and what is around it.
+//! Whether an event occurs on a timeline, and its context.
 
 use crate::schema::ToSchema;
 use axum::Json;
@@ -186,7 +186,7 @@ impl CheckBody {
     }
 }
 
-/// Says that an event does not stand, and by whom that is so.
+/// Returns a sentence that the event does not occur, and which timeline canceled it.
 fn cancelled(event_id: &EventId, history: &EventHistory) -> String {
     let ended = history.known.versions.iter().filter_map(|version| Some((version.layer, version.until?)));
     let last = ended.max();

@@ -1,4 +1,4 @@
-//! The clock: travel, pause, resume, fast-forward, rewind, rate; reading and watching it.
+//! The clock: travel, pause, resume, fast-forward, rewind, rate, read and watch.
 
 mod done;
 mod stream;
@@ -31,10 +31,10 @@ pub(crate) use done::once_done;
 pub(crate) use view::{ClockBody, Operation};
 
 const TAG: &str = "clock";
-/// Says that a handler of a firing asks. Clients send it by themselves.
+/// Marks a request of a firing handler. The client libraries send it automatically.
 pub(crate) const INSIDE: &str = "Timenav-Firing";
 pub(crate) const INSIDE_SAYS: &str = "Inside a handler: the id of the firing it handles";
-/// What `If-Match` is on a change of a clock.
+/// Description of `If-Match` on a clock change.
 pub(crate) const GENERATION: &str = "Only if the clock still has this generation, in quotation marks: `\"7\"`";
 
 pub(crate) fn routes() -> Vec<Route> {
@@ -242,14 +242,15 @@ pub(crate) fn clock_change(command: ClockCommand, headers: &HeaderMap) -> Result
     Ok(ClockChange { expected: if_match(headers)?, is_inside: is_inside(headers)?, ..ClockChange::from(command) })
 }
 
-/// Reads whether a handler of a firing asks. Only the form of the id is checked: which firing it is makes no difference.
+/// Returns whether a request comes from a firing handler. Only the form of the id is checked: the firing itself makes
+/// no difference.
 pub(crate) fn is_inside(headers: &HeaderMap) -> Result<bool, Failure> {
     let Some(value) = headers.get(INSIDE) else { return Ok(false) };
     let id = FiringId::new(value.to_str().unwrap_or(""));
     id.map(|_| true).map_err(|error| Failure::invalid(INSIDE, error.to_string()))
 }
 
-/// Tells what would fire if a clock were moved, or come again, and moves nothing.
+/// Returns which timers a clock change would fire or re-arm, without making it.
 pub(crate) async fn foresee(
     app: &App,
     caller: &Caller,

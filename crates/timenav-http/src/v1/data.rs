@@ -1,4 +1,4 @@
-//! Data sealed under its owner's key: sealing it, opening it, and erasing what was kept.
+//! Data encrypted with its owner's key: seal, open, erase.
 
 use crate::schema::ToSchema;
 use axum::Json;
@@ -24,7 +24,7 @@ use crate::wire::Text;
 
 const TAG: &str = "data";
 
-/// What has no place in an address: those are kept in logs along the way.
+/// Parameters that are rejected in URLs, because URLs are logged along the way.
 const SECRETS: [&str; 2] = ["encryption_key", "data"];
 
 pub(crate) fn routes() -> Vec<Route> {
@@ -207,7 +207,7 @@ async fn erase_data(
     Ok(Changed::ok(body, erased.replayed))
 }
 
-/// Refuses what is secret in a query string.
+/// Rejects secrets in a query string.
 fn refuse_in_address(uri: &Uri) -> Result<(), Failure> {
     let mut named = form_urlencoded::parse(uri.query().unwrap_or("").as_bytes()).map(|(name, _)| name);
     match named.find_map(|name| SECRETS.into_iter().find(|secret| *secret == name)) {
@@ -216,14 +216,14 @@ fn refuse_in_address(uri: &Uri) -> Result<(), Failure> {
     }
 }
 
-/// Reads a key. What is none is not repeated in the answer, as it may nearly be one.
+/// Reads a key. An invalid value is not repeated in the response: it may be a key with a typo.
 fn key<'de, D: Deserializer<'de>>(deserializer: D) -> Result<EncryptionKey, D::Error> {
     let text = String::deserialize(deserializer).map(Zeroizing::new);
     let text = text.map_err(|_| de::Error::custom("a key must be a string"))?;
     EncryptionKey::new(text).map_err(de::Error::custom)
 }
 
-/// Reads an object as the text in which it was sent.
+/// Reads an object as the exact text that was sent.
 fn object<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Plaintext, D::Error> {
     let wrong = || de::Error::custom("data must be a JSON object");
     let raw = Box::<RawValue>::deserialize(deserializer).map_err(|_| wrong())?;
@@ -231,7 +231,7 @@ fn object<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Plaintext, D::Er
     if text.starts_with('{') { Ok(Plaintext::new(text)) } else { Err(wrong()) }
 }
 
-/// Returns opened data as JSON. Only what was JSON was sealed, and nothing else opens.
+/// Returns decrypted data as JSON. Only JSON is ever sealed.
 fn raw(data: &Plaintext) -> Result<Box<RawValue>, Failure> {
     let raw = RawValue::from_string(data.as_str().to_owned());
     raw.map_err(|_| timenav_engine::Refusal::Damaged("sealed data is no JSON".to_owned()).into())

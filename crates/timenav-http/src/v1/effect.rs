@@ -1,4 +1,4 @@
-//! What is done to an event, as requests and answers tell it.
+//! Effects of interventions in requests and responses.
 
 use crate::schema::ToSchema;
 use serde::{Deserialize, Serialize};

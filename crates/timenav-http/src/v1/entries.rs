@@ -1,4 +1,4 @@
-//! The entries of a ledger with what they say, so that a stranger can check that too.
+//! Ledger entries with their contents, for independent verification.
 
 use crate::schema::ToSchema;
 use axum::Json;
@@ -140,7 +140,7 @@ impl From<LedgerEntry> for LedgerEntryBody {
     }
 }
 
-/// Returns bytes as text. What is no text was never written: it has another hash then, which tells.
+/// Returns bytes as text. Invalid UTF-8 was never written; its hash would not match.
 fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }

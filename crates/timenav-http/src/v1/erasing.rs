@@ -1,4 +1,4 @@
-//! Erasing events by their ids, by a query or by their age, and erasing single reads.
+//! Erases events by id, query or age, and single reads.
 
 use std::collections::BTreeSet;
 
@@ -295,12 +295,12 @@ fn counted(count: u64, noun: &str) -> String {
     if count == 1 { format!("1 {noun}") } else { format!("{count} {noun}s") }
 }
 
-/// Reads a position that a query string can only give as text.
+/// Reads a position, which is text in a query string.
 fn position<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u64, D::Error> {
     wire::number(deserializer)?.ok_or_else(|| de::Error::custom("a position must be a number, 0 or more"))
 }
 
-/// Reads numbers of reads: a list, or one text with commas between them.
+/// Reads numbers of reads: a list, or comma-separated text.
 fn numbers<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<BTreeSet<u32>>, D::Error> {
     #[derive(Deserialize)]
     #[serde(untagged)]
@@ -311,7 +311,7 @@ fn numbers<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<BTreeSet
     let wrong = || de::Error::custom(format!("give a list of 1 to {READS_MAX} read numbers, counted from 0"));
     let whole = |number: &serde_json::Number| {
         let number = number.as_u64().or_else(|| {
-            // For JSON `2.0` is a whole number as `2` is (JSON Schema, Core §4.2.2).
+            // In JSON `2.0` is the integer `2` (JSON Schema, Core §4.2.2).
             let decimal = number.as_f64().filter(|decimal| decimal.fract() == 0.0)?;
             (decimal + 0.0).to_string().parse().ok()
         });
@@ -327,14 +327,14 @@ fn numbers<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<BTreeSet
     numbers.map(|numbers| Some(numbers.into_iter().collect())).ok_or_else(wrong)
 }
 
-/// Describes the events that are erased in the OpenAPI document.
+/// The OpenAPI schema of the event ids to erase.
 #[cfg(feature = "schema")]
 fn event_ids_schema() -> utoipa::openapi::Schema {
     let description = "The events: at most 1,000, fewer if there are forks. As a list, or separated by commas.";
     wire::words_schema("event-id", description)
 }
 
-/// Describes the reads that are erased in the OpenAPI document.
+/// The OpenAPI schema of the reads to erase.
 #[cfg(feature = "schema")]
 fn reads_schema() -> utoipa::openapi::Schema {
     let number = ObjectBuilder::new().schema_type(Type::Integer).minimum(Some(0)).maximum(Some(u32::MAX));

@@ -1,4 +1,4 @@
-//! One event: its versions, corrections of it, and interventions on it.
+//! A single event: versions, corrections, interventions.
 
 use crate::schema::ToSchema;
 use axum::Json;
@@ -250,7 +250,7 @@ async fn event(
     InPath(event_id): InPath,
     Params(request): Params<EventRequest>,
 ) -> Result<Response, Failure> {
-    // What cannot be an id names nothing.
+    // An invalid id names no event.
     let event_id = EventId::new(&event_id).map_err(|_| Refusal::NotFound { what: "event", id: event_id })?;
     let as_of = request.as_of.map(|moment| moment.as_of);
     let history = app.engine.event(&caller, timeline(request.timeline_id), &event_id, as_of.as_ref()).await?;
@@ -320,7 +320,7 @@ async fn manipulate_event(
     Ok(Changed::ok(ManipulatedBody::of(&done, &consequences, Some(ledger), missing), replayed))
 }
 
-/// What changes an event, to whoever named nothing of it.
+/// The effects of an intervention, for the error if the request names none.
 const VERBS: &str = "an effect, starting with `cancel`, `restore`, `delay`, `advance`, `move`, `relocate`, `describe` \
     or `rename`";
 
@@ -328,7 +328,7 @@ fn read_cause(cause: timenav_import::CauseRecord, index: usize) -> Result<Cause,
     cause.into_cause(index).map_err(|error| Failure::invalid(error.field.unwrap_or_default(), error.detail))
 }
 
-/// What is told of an intervention beside what was done.
+/// Members added to the effect of an intervention.
 #[derive(Serialize)]
 struct Told<'a> {
     position: u64,
@@ -415,7 +415,7 @@ impl ManipulatedBody {
     }
 }
 
-/// Returns an event with its position, and with the timeline whose ledger that is of where it is inherited.
+/// Returns an event with its position and, if it is inherited, the timeline whose ledger the position belongs to.
 fn placed(version: &EventVersion, history: &EventHistory) -> Option<Box<RawValue>> {
     let of = history.layers.get(version.layer).filter(|of| **of != history.timeline_id);
     raw_with(&version.content, &VersionPlace { position: version.position, timeline_id: of.map(TimelineId::as_str) })

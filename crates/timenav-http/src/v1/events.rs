@@ -1,4 +1,4 @@
-//! Events: recording them, and finding them by place and time.
+//! Events: record them and find them by place and time.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -55,17 +55,17 @@ pub(crate) fn routes() -> Vec<Route> {
     ]
 }
 
-/// One event, or several: says in the OpenAPI document what is read by hand, for better errors.
+/// One event or several. The schema for the OpenAPI document; the body is parsed by hand for better errors.
 pub(crate) enum EventsRequest {}
 
 #[cfg(feature = "schema")]
 impl EventsRequest {
-    /// The name of what one event is that stands alone.
+    /// The schema name of a single event.
     const ONE: &str = "EventToRecord";
 
     fn one() -> RefOr<Schema> {
         let mut one = EventRecord::schema();
-        // One event may name its timeline beside its fields.
+        // A single event may name its timeline among its fields.
         if let (RefOr::T(Schema::Object(one)), RefOr::T(Schema::Object(target))) = (&mut one, RecordTarget::schema()) {
             one.properties.extend(target.properties);
         }
@@ -96,7 +96,7 @@ impl PartialSchema for EventsRequest {
     }
 }
 
-/// An event that is recorded already: says in the OpenAPI document that it has an id.
+/// A recorded event: its OpenAPI schema has an id.
 #[cfg(feature = "schema")]
 pub(crate) enum CorrectedRecord {}
 
@@ -337,8 +337,7 @@ async fn monitor_events(
     Ok((headers, json(page, resolved)?).into_response())
 }
 
-/// Returns the page as JSON. Events are kept in the shape in which they are answered, so they are
-/// copied, not read and written again.
+/// Serializes a page. Events are stored in their response format, so they are copied instead of parsed and serialized.
 fn json(page: EventPage, location_resolved: ResolvedBody) -> Result<Response, Failure> {
     let body = EventsBody {
         status: filter::status(page.events.len(), page.searched_to.is_some()),
@@ -369,7 +368,7 @@ fn json(page: EventPage, location_resolved: ResolvedBody) -> Result<Response, Fa
     Ok(([(header::CONTENT_TYPE, "application/json")], text).into_response())
 }
 
-/// Returns a `Link` to the next page (RFC 8288) for requests that were all in the query string.
+/// Returns a `Link` to the next page (RFC 8288) if all parameters are in the query string.
 fn next_link(uri: &Uri, cursor: &str) -> Option<HeaderValue> {
     let query = uri.query().filter(|query| query.contains("location=") && query.contains("time_range="))?;
     let others = query.split('&').filter(|pair| !pair.starts_with("cursor="));
@@ -377,13 +376,13 @@ fn next_link(uri: &Uri, cursor: &str) -> Option<HeaderValue> {
     HeaderValue::from_str(&format!("<{}?{}&cursor={cursor}>; rel=\"next\"", uri.path(), pairs.join("&"))).ok()
 }
 
-/// Reads one event, or several; one event may name its timeline beside its fields.
+/// Parses one event or several. A single event may name its timeline among its fields.
 fn drafts(body: &[u8]) -> Result<(Option<TimelineId>, Vec<EventDraft>), Failure> {
     let body = body.trim_ascii();
     if body.first() == Some(&b'[') {
         let items: Vec<&RawValue> = serde_json::from_slice(body).map_err(|error| malformed(&error))?;
         if items.len() > EVENTS_PER_REQUEST_MAX {
-            // Refused before any of them is read; the engine says the same of none at all.
+            // Rejected before any event is parsed. The engine returns the same error for an empty list.
             let count = items.len();
             let detail =
                 format!("a request can record 1 to {EVENTS_PER_REQUEST_MAX} events, not {count}; import larger files");
@@ -396,9 +395,9 @@ fn drafts(body: &[u8]) -> Result<(Option<TimelineId>, Vec<EventDraft>), Failure>
     Ok((named, vec![draft(&rest, "")?]))
 }
 
-/// Takes the name of a timeline out of the fields of an event, if it stands beside them.
+/// Removes the timeline id from the fields of an event, if it is there.
 fn take_timeline(body: &[u8]) -> Result<(Option<TimelineId>, Cow<'_, [u8]>), Failure> {
-    // Whatever is wrong with the object is told when the rest is read.
+    // Other faults of the object are reported when the rest is parsed.
     let mut fields: BTreeMap<String, &RawValue> = serde_json::from_slice(body).unwrap_or_default();
     let Some(named) = fields.remove("timeline_id") else { return Ok((None, body.into())) };
     let target: RecordTarget = from_json(format!("{{\"timeline_id\":{named}}}").as_bytes())?;
@@ -406,7 +405,7 @@ fn take_timeline(body: &[u8]) -> Result<(Option<TimelineId>, Cow<'_, [u8]>), Fai
     Ok((timeline(target.timeline_id), rest.into()))
 }
 
-/// Returns the timeline that the query string or the body names, or both alike.
+/// Returns the timeline of the query string or the body; both must agree.
 fn same(of_query: Option<TimelineId>, of_body: Option<TimelineId>) -> Result<Option<TimelineId>, Failure> {
     match (of_query, of_body) {
         (Some(a), Some(b)) if a != b => Err(conflict("timeline_id")),

@@ -1,4 +1,4 @@
-//! Export: the events of a place and time as a file, written as it is sent.
+//! Exports the events of a place and time as a streamed file.
 
 use std::cmp::Reverse;
 
@@ -117,7 +117,7 @@ async fn export_events(
     Ok((headers, written(export, format, columns)).into_response())
 }
 
-/// Returns the format that was named, else the one that is accepted with the most weight.
+/// Returns the named format, or else the accepted one with the highest weight.
 fn format(named: Option<&str>, headers: &HeaderMap) -> Result<ExportFormat, Failure> {
     if let Some(named) = named {
         let parsed = named.parse();
@@ -136,7 +136,7 @@ fn format(named: Option<&str>, headers: &HeaderMap) -> Result<ExportFormat, Fail
     Ok(best.map_or(ExportFormat::Ndjson, |(_, _, format)| format))
 }
 
-/// Returns the attributes that get columns of their own.
+/// Returns the attributes with their own columns.
 fn columns(list: Option<&str>, format: ExportFormat) -> Result<AttributeColumns, Failure> {
     let Some(list) = list else { return Ok(AttributeColumns::default()) };
     if format != ExportFormat::Csv {
@@ -146,20 +146,20 @@ fn columns(list: Option<&str>, format: ExportFormat) -> Result<AttributeColumns,
     AttributeColumns::parse(list).map_err(|wrong| Failure::invalid("columns", wrong.to_string()))
 }
 
-/// What is left to be written.
+/// The parts still to be written.
 enum Left {
     All,
     Events,
     Nothing,
 }
 
-/// Writes the file part by part, as fast as it is read, and nothing ahead of who reads it. Where a part fails the body
-/// ends without its end, which clients see: what was sent is no whole file.
+/// Streams the file part by part, as fast as the client reads. If a part fails, the body is aborted, so clients can
+/// tell that the file is incomplete.
 fn written(export: EventExport, format: ExportFormat, columns: AttributeColumns) -> Body {
     let writer = Export::new(format, export.now()).with_columns(columns);
     let parts = stream::try_unfold((export, writer, Left::All), |(mut export, mut writer, mut left)| async move {
         let mut text = String::new();
-        // A part without a text would look like the end.
+        // An empty chunk would end the body.
         while text.is_empty() {
             match left {
                 Left::Nothing => return Ok(None),
@@ -184,7 +184,7 @@ fn written(export: EventExport, format: ExportFormat, columns: AttributeColumns)
     Body::from_stream(parts)
 }
 
-/// Returns what is written of some events, and the writer of those after them.
+/// Returns the text of some events, and the writer for the next ones.
 fn part(mut writer: Export, events: &[StoredEvent]) -> Result<(Export, String), ExportError> {
     let mut text = String::new();
     for event in events {

@@ -1,4 +1,4 @@
-//! Clocks that are shown wrong on purpose: of one follower, while all others are shown them right.
+//! Injected clock faults: one follower sees a wrong clock, all others the correct one.
 
 use crate::schema::ToSchema;
 use axum::extract::State;
@@ -128,7 +128,7 @@ async fn set_fault(
     Ok(Changed::ok(body, step.replayed))
 }
 
-/// Reads a member that has to be there, and may be null.
+/// Reads a required member that may be null.
 fn given<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<FaultBody>, D::Error> {
     Option::deserialize(deserializer)
 }

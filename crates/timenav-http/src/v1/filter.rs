@@ -1,4 +1,4 @@
-//! Which events are meant, as callers say it: the same parameters wherever events are found, written, watched or counted.
+//! The event filter: the same parameters for finding, exporting, watching and counting events.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -13,11 +13,11 @@ use utoipa::openapi::{RefOr, Schema};
 
 use crate::problem::Failure;
 
-/// Keys of attributes, each with values that an event has.
+/// Attribute keys, each with the values that match.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Attributes(BTreeMap<String, Vec<String>>);
 
-/// A value as a text, a number or a truth value: what a query string can say of any of them is a text.
+/// A string, number or boolean. A query string represents each of them as text.
 #[derive(serde::Deserialize)]
 #[serde(untagged)]
 enum One {
@@ -33,7 +33,7 @@ enum OneOrMany {
     Many(Vec<One>),
 }
 
-/// An object, which a query string has as its JSON.
+/// An object. In a query string it is JSON text.
 #[derive(serde::Deserialize)]
 #[serde(untagged)]
 enum Given {
@@ -68,7 +68,7 @@ impl<'de> Deserialize<'de> for Attributes {
     }
 }
 
-/// Describes attributes in the OpenAPI document.
+/// The OpenAPI schema of attributes.
 #[cfg(feature = "schema")]
 pub(crate) fn attributes_schema() -> Schema {
     let text = ObjectBuilder::new().schema_type(Type::String);
@@ -101,7 +101,7 @@ impl EventOrder {
     }
 }
 
-/// Reads which events are meant.
+/// Reads the event filter.
 pub(crate) fn filter(
     text: Option<String>,
     (actor, source): (Option<String>, Option<String>),
@@ -112,7 +112,7 @@ pub(crate) fn filter(
     filter.map(Arc::new).map_err(|error| Failure::invalid(&error.field, error.detail))
 }
 
-/// Returns in a sentence how many events are on a page, which may end because enough was looked through.
+/// Returns the status sentence with the number of events on a page. A page may end early at the search limit.
 pub(crate) fn status(count: usize, is_cut: bool) -> String {
     let found = match count {
         0 => "No events".to_owned(),

@@ -1,4 +1,4 @@
-//! Firings: claimed from queues, acknowledged, failed; and what came of an advance.
+//! Firings: claim, acknowledge, fail, extend, redeliver and observe.
 
 use crate::schema::ToSchema;
 use axum::Json;
@@ -305,7 +305,7 @@ async fn claim(
         match timeout(host(wait), select(Box::pin(claiming), end)).await {
             Ok(Either::Left((claimed, _))) => claimed?,
             Ok(Either::Right((Either::Right(_), _))) => {
-                // Refused by now, which is logged.
+                // The caller has lost access: this claim is rejected and logged.
                 app.engine.claim(&caller, Some(timeline_id.clone()), &Claim { waits: false, ..claim.clone() }).await?
             }
             Ok(Either::Right((Either::Left(_), _))) | Err(_) => Vec::new(),

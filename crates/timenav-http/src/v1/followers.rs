@@ -1,4 +1,4 @@
-//! Who follows a clock under a name, and which change each has confirmed.
+//! Followers of a clock and the changes that they have confirmed.
 
 use crate::schema::ToSchema;
 use axum::Json;
@@ -21,9 +21,9 @@ use crate::route::Route;
 use crate::state::App;
 use crate::wire::{self, HostTime, Text, Words};
 
-/// Followers whose names are in the sentence of an answer. All are in its list.
+/// Followers named in the status sentence. The list has all of them.
 const NAMED_IN_SENTENCE_MAX: usize = 5;
-/// The fields of a request's head by which a follower says where it runs.
+/// Request headers in which a follower reports its host and process.
 pub(crate) const HOST: &str = "Timenav-Host";
 pub(crate) const PROCESS: &str = "Timenav-Process";
 
@@ -199,15 +199,14 @@ pub(crate) struct AwaitedFollowerBody {
     took: Option<String>,
 }
 
-/// How long the answer to a clock change waits, and for which followers.
+/// How long the response to a clock change waits, and for which followers.
 pub(crate) struct Patience {
     wait: Option<Span>,
-    /// For which followers.
     pub(crate) which: Option<WhichFollowers>,
 }
 
 impl Patience {
-    /// Reads what a request says, before anything is changed.
+    /// Reads the wait parameters before anything is changed.
     pub(crate) fn of(wait: Option<Text<HostTime>>, followers: Option<Words>) -> Result<Self, Failure> {
         let range = (0, SETTLE_WAIT_SECONDS_MAX);
         let wait = wait.map(|Text(wait)| wire::host_time("wait", wait, range)).transpose()?;
@@ -217,13 +216,13 @@ impl Patience {
         Ok(Self { wait, which: names.map(WhichFollowers::named).transpose()? })
     }
 
-    /// Returns how long, where so many seconds are usual.
+    /// Returns the wait, by default `seconds_default`.
     pub(crate) fn span(&self, seconds_default: i64) -> Span {
         self.wait.or_else(|| Span::from_secs(seconds_default)).unwrap_or(Span::ZERO)
     }
 }
 
-/// Describes which followers are waited for in the OpenAPI document.
+/// The OpenAPI schema of the followers to wait for.
 #[cfg(feature = "schema")]
 pub(crate) fn followers_schema() -> utoipa::openapi::Schema {
     let description = "Which followers of the clock have to confirm the change before the answer is sent: `all` of users \
@@ -232,7 +231,7 @@ pub(crate) fn followers_schema() -> utoipa::openapi::Schema {
     wire::words_schema("follower-name", description)
 }
 
-/// Says who has confirmed a change.
+/// Returns a sentence about who has confirmed a change.
 pub(crate) fn sentence(standing: &[Standing]) -> String {
     let missing: Vec<&Standing> = standing.iter().filter(|one| one.state != AwaitedState::Confirmed).collect();
     if missing.is_empty() {
@@ -325,7 +324,7 @@ impl FollowerBody {
 }
 
 impl AwaitedBody {
-    /// `changed` is what the change came to, and when, by the host, if the clock has not changed since.
+    /// `changed` is the newest change and its host time, if the clock has not changed since.
     pub(crate) fn of(
         wait: &WaitFor,
         standing: &[Standing],
@@ -358,7 +357,7 @@ impl AwaitedFollowerBody {
     }
 }
 
-/// Returns where a follower says that it runs.
+/// Returns the host and process that a follower reports.
 pub(crate) fn place(headers: &HeaderMap) -> Result<FollowerPlace, Failure> {
     let text = |name: &'static str, right: &str| {
         let mut given = headers.get_all(name).iter();
@@ -372,14 +371,14 @@ pub(crate) fn place(headers: &HeaderMap) -> Result<FollowerPlace, Failure> {
     let host = text(HOST, &right)?.map(|host| FollowerHost::new(host).ok_or_else(|| Failure::invalid(HOST, &right)));
     let right = format!("send the id of a process once: a number from 1 to {FOLLOWER_PROCESS_MAX}");
     let process = text(PROCESS, &right)?.map(|number| {
-        // A sign is none of its digits.
+        // `parse` would accept a sign.
         let number = number.bytes().all(|byte| byte.is_ascii_digit()).then(|| number.parse().ok()).flatten();
         number.and_then(FollowerProcess::new).ok_or_else(|| Failure::invalid(PROCESS, &right))
     });
     Ok(FollowerPlace { host: host.transpose()?, process: process.transpose()? })
 }
 
-/// Writes a length of host time as a duration.
+/// Formats a span of host time as a duration.
 fn length(span: Span) -> String {
     let duration = Duration::new(0, span).filter(|_| span > Span::ZERO);
     duration.map_or_else(|| "PT0S".to_owned(), |duration| duration.to_string())

@@ -1,4 +1,4 @@
-//! What a clock change would do: what would fire on its way, and what would come again behind it.
+//! Previews a clock change: the timers that would fire during it and re-arm after it.
 
 use crate::schema::ToSchema;
 use serde::Serialize;
@@ -119,7 +119,7 @@ pub(crate) struct WouldChangeBody {
     event_ids: Vec<String>,
 }
 
-/// What would come again; absent where nothing would, because the clock alone would move.
+/// Timers that would re-arm; absent if only the clock would move.
 pub(super) struct WouldComeAgain {
     pub(super) rearm: Option<WouldRearmBody>,
     pub(super) disarm: Option<WouldDisarmBody>,
@@ -173,7 +173,7 @@ impl WouldChangeBody {
     }
 }
 
-/// Says what a clock change would do.
+/// Returns a sentence about the effects of a clock change.
 pub(super) fn sentence(foresight: &Foresight) -> String {
     let to = foresight.to;
     let more = if foresight.is_complete { "" } else { "more than " };

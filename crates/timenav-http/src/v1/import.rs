@@ -1,8 +1,7 @@
-//! Import: a file of any size, read as it arrives, in bounded memory.
+//! Imports a file of any size as it arrives, in bounded memory.
 //!
-//! A thread reads records from the body and hands them over in batches; batches are recorded in
-//! order, a few of them at the same time. Whoever reads too fast waits for whoever records. Nothing is read and no
-//! thread runs before it is clear that the caller may, and that it is their turn.
+//! A thread parses records from the body and passes them on in batches. Batches are recorded in order, a few
+//! concurrently, with backpressure on the parser. Parsing starts only after the caller is authorized and has a slot.
 
 mod pace;
 mod reading;
@@ -42,17 +41,17 @@ use reading::Handed;
 use source::{Source, cloud_event_body};
 use tally::{ImportedBody, Tally};
 
-/// Imports that are read at the same time.
+/// Concurrent imports.
 pub(crate) const IMPORTS_RUNNING_MAX: usize = 32;
-/// Imports of one user that are read at the same time. Further ones wait for their turn.
+/// Concurrent imports per user. Further ones wait for a slot.
 pub(crate) const IMPORTS_PER_USER_MAX: usize = 8;
-/// How long an import waits for its turn, in seconds, and then as long for that of all.
+/// How long an import waits for a slot of its user, and then for a global one, in seconds.
 pub(crate) const IMPORT_TURN_SECONDS_MAX: u64 = 60;
-/// After how many seconds one is to be tried again that did not get its turn.
+/// `Retry-After` of an import that got no slot, in seconds.
 const RETRY_SECONDS: u32 = 10;
-/// Batches that may be on their way into the ledger at the same time.
+/// Concurrent batches per import.
 const BATCHES_RECORDING_MAX: usize = 4;
-/// Refused records that are listed; the others are only counted.
+/// Rejected records that are listed; further ones are only counted.
 pub(crate) const REFUSALS_LISTED_MAX: usize = 100;
 
 pub(crate) fn routes() -> Vec<Route> {
@@ -101,7 +100,7 @@ async fn import_events(
     let may = async {
         expect_timeline(&app, &headers, (&caller, &timeline_id), Action::RecordEvent).await?;
         let source = Source::new(request.format.as_deref(), request.map.as_deref(), &headers)?;
-        // A batch without records asks whether the caller may.
+        // An empty batch checks the caller's permission.
         let first = match &mut rehearsal {
             None => app.engine.import_events(&caller, &timeline_id, Vec::new()).await?,
             Some(rehearsal) => app.engine.rehearse_import(&caller, &timeline_id, Vec::new(), rehearsal).await?,
@@ -138,7 +137,7 @@ async fn import_events(
         };
         match select(feeding, Box::pin(recording)).await {
             Either::Left(((), recording)) => recording.await,
-            // The thread has ended, or does so at once: nothing is handed to it any more.
+            // The thread has ended or is about to: it gets no more input.
             Either::Right((ended, _)) => ended,
         }
     };
@@ -151,7 +150,7 @@ async fn import_events(
     Ok(Json(tally.into_body(&timeline_id)))
 }
 
-/// Where records go.
+/// The destination of records.
 struct Target<'a> {
     app: &'a App,
     caller: &'a Caller,
@@ -159,7 +158,7 @@ struct Target<'a> {
 }
 
 impl Target<'_> {
-    /// Waits until the quota of the user has so many requests left as these records count for.
+    /// Waits until the user's request quota covers these records.
     async fn wait_for_quota(&self, records: usize) -> Result<(), Failure> {
         while let Err(left) = self.app.rates.records(&self.caller.user_id, records) {
             let closing = self.app.options.closing.cancelled();
@@ -171,7 +170,7 @@ impl Target<'_> {
     }
 }
 
-/// Records batches in order, and counts.
+/// Records batches in order and counts the results.
 async fn record<'a>(
     to: &'a Target<'a>,
     tally: &mut Tally,
@@ -186,7 +185,7 @@ async fn record<'a>(
         };
         to.wait_for_quota(batch.len()).await?;
         let (drafts, numbers) = tally.split(batch);
-        // A batch in which nothing can be recorded asks too whether the caller may still.
+        // A batch without valid records still checks the caller's permission.
         under_way.lines.push_back(numbers);
         under_way.batches.push_back(to.app.engine.import_events(to.caller, to.timeline, drafts).boxed());
         under_way.finish(tally, BATCHES_RECORDING_MAX).await?;
@@ -194,10 +193,10 @@ async fn record<'a>(
     under_way.finish(tally, 0).await
 }
 
-/// Batches on their way into the ledger, in their order.
+/// Batches being recorded, in order.
 struct UnderWay<'a> {
     batches: FuturesOrdered<BoxFuture<'a, Result<ImportBatch, Refusal>>>,
-    /// The lines of each one's records.
+    /// The line numbers of each batch.
     lines: VecDeque<Vec<u64>>,
 }
 
@@ -206,7 +205,7 @@ impl UnderWay<'_> {
         Self { batches: FuturesOrdered::new(), lines: VecDeque::new() }
     }
 
-    /// Waits until no more than `most` are left, and counts the others. Ends at the first one that fails.
+    /// Waits until at most `most` batches are in progress. Stops at the first failure.
     async fn finish(&mut self, tally: &mut Tally, most: usize) -> Result<(), Failure> {
         while self.batches.len() > most {
             let Some(batch) = self.batches.next().await else { break };
@@ -216,16 +215,16 @@ impl UnderWay<'_> {
         Ok(())
     }
 
-    /// Counts what still gets recorded after an import has failed: what was on its way goes on by itself.
+    /// Counts the batches that are still recorded after an import has failed.
     async fn settle(&mut self, tally: &mut Tally) {
         while !self.batches.is_empty() {
-            // Why it failed has been found out before.
+            // The first failure has been reported already.
             let _ = self.finish(tally, 0).await;
         }
     }
 }
 
-/// Finds out batch by batch what recording them would do, and counts.
+/// Computes batch by batch what recording would do, and counts the results.
 async fn rehearse(
     to: &Target<'_>,
     tally: &mut Tally,
@@ -246,7 +245,7 @@ async fn rehearse(
     Ok(())
 }
 
-/// Returns why a file cannot be read to its end.
+/// Returns why a file cannot be read completely.
 fn unreadable(error: &ImportError) -> Failure {
     let of_map = |kind| Failure::Parameter(ParameterFault { kind, path: "map".to_owned(), detail: error.to_string() });
     match error {

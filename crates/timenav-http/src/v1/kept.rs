@@ -1,35 +1,35 @@
-//! JSON that the engine keeps as a text, and that is answered as it is.
+//! Stored JSON that is returned without parsing.
 //!
-//! Events are kept in the shape in which they are answered (ADR 0005), so they are copied, not read and written again.
-//! What is not part of an event, such as where it stands, is put beside its members here.
+//! Events are stored in their response format (ADR 0005), so they are copied. Members that are not part of an event,
+//! such as its position, are added here.
 
 use serde::Serialize;
 use serde_json::value::RawValue;
 
-/// Where a version of an event stands.
+/// The position of an event version.
 #[derive(Serialize)]
 pub(crate) struct VersionPlace<'a> {
-    /// Position of the entry that made it.
+    /// Position of the entry that created it.
     pub(crate) position: u64,
-    /// The timeline whose ledger that is of, where it is inherited.
+    /// The timeline whose ledger that is, if the event is inherited.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) timeline_id: Option<&'a str>,
 }
 
-/// Returns JSON as it is kept. There is none for what is not JSON.
+/// Returns stored JSON, or `None` if it is invalid.
 pub(crate) fn raw(json: &str) -> Option<Box<RawValue>> {
     RawValue::from_string(json.to_owned()).ok()
 }
 
-/// Returns an object as it is kept, with more members.
+/// Returns a stored object with more members.
 pub(crate) fn raw_with(object: &str, more: &impl Serialize) -> Option<Box<RawValue>> {
     let mut text = String::with_capacity(object.len() + 64);
     write_with(object, more, &mut text)?;
     RawValue::from_string(text).ok()
 }
 
-/// Writes an object as it is kept, with more members: those of another object, which has other names. Nothing is
-/// written where one of them is no object.
+/// Writes a stored object with the members of another object; the names must differ. If either is not an object,
+/// nothing is written.
 pub(crate) fn write_with(object: &str, more: &impl Serialize, text: &mut String) -> Option<()> {
     let more = serde_json::to_string(more).ok()?;
     let (members, more) = (members(object)?, members(&more)?);
@@ -38,7 +38,7 @@ pub(crate) fn write_with(object: &str, more: &impl Serialize, text: &mut String)
     Some(())
 }
 
-/// Returns what stands between the braces of an object.
+/// Returns the text between the braces of an object.
 fn members(object: &str) -> Option<&str> {
     Some(object.trim().strip_prefix('{')?.strip_suffix('}')?.trim())
 }

@@ -1,4 +1,4 @@
-//! Leases that hold the advances of a timeline without a firing.
+//! Holds: leases that pause the advances of a timeline, without a firing.
 
 use crate::schema::ToSchema;
 use axum::Json;

@@ -1,4 +1,4 @@
-//! Every limit, by name.
+//! All limits by name.
 
 use crate::schema::ToSchema;
 use axum::Json;

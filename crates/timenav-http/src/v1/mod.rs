@@ -1,4 +1,4 @@
-//! The operations, one file for each resource.
+//! The operations, one module per resource.
 
 pub(crate) mod access_control;
 pub(crate) mod access_logs;

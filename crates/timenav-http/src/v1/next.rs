@@ -1,4 +1,4 @@
-//! `POST /v1/advance-to-next`: the next moment at which a timer fires, settled.
+//! `POST /v1/advance-to-next`: advances to the next moment at which a timer fires, and settles it.
 
 use crate::schema::ToSchema;
 use axum::extract::State;

@@ -1,4 +1,4 @@
-//! Paradoxes: what cannot be so in the history that a timeline tells.
+//! Paradoxes: contradictions in the history of a timeline.
 
 use std::collections::BTreeMap;
 
@@ -20,7 +20,7 @@ use crate::route::Route;
 use crate::state::App;
 use crate::wire::{self, MomentText, Text, Words, items_max};
 
-/// Faster than light by a little, in kilometres an hour.
+/// Slightly above the speed of light, in kilometers per hour.
 const SPEED_KMH_MAX: f64 = 1_100_000_000.0;
 
 pub(crate) fn routes() -> Vec<Route> {
@@ -152,7 +152,7 @@ async fn monitor_paradox(
     Ok(Json(app.engine.monitor_paradox(&caller, request).await?.into()))
 }
 
-/// Returns what counts as a paradox, where the caller says anything of it.
+/// Returns the paradox settings, if the caller gives any.
 pub(crate) fn settings(speed_kmh: Option<f64>, tolerance: Option<Duration>) -> Result<Option<Settings>, Failure> {
     if speed_kmh.is_none() && tolerance.is_none() {
         return Ok(None);
@@ -166,7 +166,7 @@ pub(crate) fn settings(speed_kmh: Option<f64>, tolerance: Option<Duration>) -> R
         settings.speed_kmh = speed_kmh;
     }
     if let Some(tolerance) = tolerance {
-        // Months and years are as long as they were after 1970.
+        // Months and years have the length they had after 1970.
         let end = tolerance.later(Instant::EPOCH, &Zone::utc());
         let end = end.ok_or_else(|| Failure::out_of_range("tolerance", "that is longer than all of time"))?;
         settings.tolerance = end.since(Instant::EPOCH);
@@ -174,7 +174,7 @@ pub(crate) fn settings(speed_kmh: Option<f64>, tolerance: Option<Duration>) -> R
     Ok(Some(settings))
 }
 
-/// Describes the kinds that are asked for in the OpenAPI document.
+/// The OpenAPI schema of the paradox kinds.
 #[cfg(feature = "schema")]
 pub(crate) fn kinds_schema() -> utoipa::openapi::Schema {
     let description = "Only paradoxes of these kinds, by code (`P01`) or name (`effect_before_cause`), as a list or \
@@ -182,7 +182,7 @@ pub(crate) fn kinds_schema() -> utoipa::openapi::Schema {
     wire::words_schema("paradox-kind", description)
 }
 
-/// Describes what else is asked for in the OpenAPI document.
+/// The OpenAPI schema of `include`.
 #[cfg(feature = "schema")]
 pub(crate) fn include_schema() -> utoipa::openapi::Schema {
     wire::words_schema("included", "What else to include: `observations` about the data.")
@@ -262,7 +262,7 @@ fn step(step: &Step) -> Value {
     })
 }
 
-/// Adds the timer, where the cause is one of its firings.
+/// Adds the timer if the cause is one of its firings.
 fn with_timer(mut told: Value, timer: Option<&TimerTold>) -> Value {
     if let Some(TimerTold { timer_id, due, taken }) = timer {
         let timer_id = timer_id.as_ref().map(TimerId::as_str);
@@ -271,7 +271,7 @@ fn with_timer(mut told: Value, timer: Option<&TimerTold>) -> Value {
     told
 }
 
-/// Returns a witness as JSON. Lengths of time are in microseconds.
+/// Serializes a witness. Spans are in microseconds.
 fn witness(witness: &Witness) -> Value {
     match witness {
         Witness::Edge { cause, effect, cause_time, effect_time, gap, timer } => {

@@ -1,4 +1,4 @@
-//! What many operations take: a timeline, or nothing.
+//! Parameters shared by many operations.
 
 use crate::schema::ToSchema;
 use serde::Deserialize;
@@ -18,7 +18,7 @@ pub(crate) fn timeline(named: Option<Text<TimelineId>>) -> Option<TimelineId> {
     named.map(|named| named.0)
 }
 
-/// Reads a timeline's name from a path. What cannot be a name names nothing.
+/// Reads a timeline id from a path. An invalid id names no timeline.
 pub(crate) fn named(timeline_id: &str) -> Result<TimelineId, Failure> {
     let refusal = |_| Refusal::NotFound { what: "timeline", id: timeline_id.to_owned() }.into();
     TimelineId::new(timeline_id).map_err(refusal)

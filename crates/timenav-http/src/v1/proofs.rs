@@ -1,6 +1,6 @@
-//! Checkpoints and proofs: what a stranger needs to check a timeline's ledger.
+//! Checkpoints and proofs for independent verification of a timeline's ledger.
 //!
-//! `docs/specs/ledger.md` says how.
+//! `docs/specs/ledger.md` describes the verification.
 
 use std::collections::BTreeMap;
 
@@ -24,9 +24,9 @@ use crate::state::App;
 use crate::wire;
 
 const TAG: &str = "proofs";
-/// How JSON is called among the forms of a proof.
+/// The name of the JSON proof format.
 pub(crate) const AS_JSON: &str = "json";
-/// How a file that can be checked offline is called.
+/// The name of the proof format that can be verified offline.
 pub(crate) const AS_FILE: &str = "tlog-proof";
 
 pub(crate) fn routes() -> Vec<Route> {
@@ -98,7 +98,7 @@ pub(crate) struct ProofRequest {
     witnessed: Option<bool>,
 }
 
-/// How the proof of an entry is written.
+/// The format of an inclusion proof.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum ProofFormat {
     Json,
@@ -280,7 +280,7 @@ async fn proof(
     }
 }
 
-/// Shows that an entry is in a tree that witnesses vouch for.
+/// Proves that an entry is included in a tree that witnesses have cosigned.
 async fn witnessed(
     app: &App,
     caller: &Caller,
@@ -313,14 +313,14 @@ fn format(name: &str) -> Result<ProofFormat, Failure> {
     }
 }
 
-/// Returns what a client accepts that names no format: text only where it is named and JSON is not.
+/// Returns the accepted format: text only if it is listed by name and JSON is not.
 fn accepted(headers: &HeaderMap) -> ProofFormat {
     let accept = Accept::of(headers);
     let is_json = accept.weight_by_name(JSON) > 0 || !accept.asks_for("text/plain", JSON);
     if is_json { ProofFormat::Json } else { ProofFormat::TlogProof }
 }
 
-/// Puts the entry into the proof, so that one file is all that a verifier needs beside the key.
+/// Puts the entry into the proof, so that a verifier needs only this file and the key.
 fn tlog_proof(proof: InclusionProof) -> TlogProof {
     let InclusionProof { position, leaf, hashes, checkpoint, .. } = proof;
     TlogProof { extra: leaf, index: position, hashes, checkpoint: checkpoint.note }
@@ -330,7 +330,7 @@ fn plain(text: String) -> Response {
     ([(header::CONTENT_TYPE, "text/plain; charset=utf-8")], text).into_response()
 }
 
-/// Returns whether a client speaks of JSON: as what it accepts, or as what it sends.
+/// Returns whether a client uses JSON, in `Accept` or in `Content-Type`.
 fn speaks_json(headers: &HeaderMap) -> bool {
     let sent = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok());
     Accept::of(headers).asks_for(JSON, "text/plain")

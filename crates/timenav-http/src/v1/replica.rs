@@ -1,4 +1,4 @@
-//! How the service is among others on one database, as `limits` tells it.
+//! The state of this replica on a shared database, as part of `limits`.
 
 use crate::schema::ToSchema;
 use serde::Serialize;

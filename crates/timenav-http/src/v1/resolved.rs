@@ -1,4 +1,4 @@
-//! How a location was understood, as answers tell it.
+//! Resolved locations in responses.
 
 use crate::schema::ToSchema;
 use serde::Serialize;
@@ -44,13 +44,12 @@ pub(crate) struct ResolvedBody {
 }
 
 impl ResolvedBody {
-    /// Tells how the location of a page was understood; places with a similar spelling, where
-    /// nothing is on it.
+    /// Returns how the location of a page was resolved, with similar place names if the page is empty.
     pub(crate) fn of(page: &EventPage) -> Self {
         Self::of_understood(&page.understood, page.near_spellings.clone())
     }
 
-    /// Tells how a location was understood.
+    /// Returns how a location was resolved.
     pub(crate) fn of_understood(understood: &Understood, near_spellings: Vec<String>) -> Self {
         let understood = match understood {
             Understood::Form(query) => Self::of_query(query),
@@ -74,7 +73,7 @@ impl ResolvedBody {
         Self { near_spellings, ..understood }
     }
 
-    /// Returns what is to be said of the place that a clock was taken to, where it may not be the one that was meant.
+    /// Returns a warning if the location of a clock may not be the intended one.
     pub(crate) fn caution(&self) -> Option<String> {
         let text = self.text.as_deref().unwrap_or_default();
         match (&self.place, self.is_ambiguous) {

@@ -1,4 +1,4 @@
-//! How far users' time travel is restricted. Operators only.
+//! Restrictions on users' time travel. Operators only.
 
 use crate::schema::ToSchema;
 use axum::Json;

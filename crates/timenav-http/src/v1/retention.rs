@@ -1,4 +1,4 @@
-//! How long reads and refusals are kept, and what is let go.
+//! Retention of reads and rejected requests, and pruning.
 
 use crate::schema::ToSchema;
 use axum::extract::State;
@@ -260,7 +260,7 @@ fn waits(HostClockDoubt { last, now, offset }: HostClockDoubt) -> String {
     )
 }
 
-/// Says how long what is kept.
+/// Returns a sentence about the retention periods.
 fn kept(retention: Retention) -> String {
     let how_long =
         |seconds: Option<u32>| seconds.map_or("forever".to_owned(), |seconds| format!("for {}", text(seconds)));
@@ -268,7 +268,7 @@ fn kept(retention: Retention) -> String {
     format!("contents of reads are kept {reads}, and contents of refusals {refusals}")
 }
 
-/// Writes a number of seconds as ISO 8601 does, in days where they are whole.
+/// Formats seconds as an ISO 8601 duration, in days if possible.
 pub(super) fn text(seconds: u32) -> String {
     if seconds.is_multiple_of(DAY_SECONDS) { format!("P{}D", seconds / DAY_SECONDS) } else { format!("PT{seconds}S") }
 }
@@ -286,7 +286,7 @@ impl From<LetGone> for SweepBody {
     }
 }
 
-/// Reads for how long something is kept: a duration, or null forever.
+/// Reads a retention period: a duration, or null for forever.
 fn period<'de, D: Deserializer<'de>>(deserializer: D) -> Result<KeptFor, D::Error> {
     let Some(Text(duration)) = Option::<Text<Duration>>::deserialize(deserializer)? else { return Ok(KeptFor::Ever) };
     if duration.months() > 0 {

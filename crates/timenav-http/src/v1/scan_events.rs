@@ -1,4 +1,4 @@
-//! Events with what hangs on them.
+//! Events with their effects, interventions and paradoxes.
 
 use crate::schema::ToSchema;
 use axum::Json;
@@ -122,7 +122,7 @@ pub(crate) struct ScannedEventBody {
     paradoxes: Vec<String>,
 }
 
-/// The same, to be put behind the fields of an event.
+/// The same as members added to an event.
 #[derive(Serialize)]
 struct MarksBody {
     position: u64,

@@ -1,4 +1,4 @@
-//! Logging in and out, the sessions of a user, and passwords.
+//! Login, logout, sessions and passwords.
 
 mod password;
 
@@ -163,7 +163,7 @@ async fn session(
     MaybeAuthenticated(caller): MaybeAuthenticated,
     Params(NoParameters {}): Params<NoParameters>,
 ) -> Result<Json<SessionBody>, Failure> {
-    // Nothing of it becomes an entry, so nothing else finds out what another service has changed.
+    // This request creates no entry, so nothing else would fetch changes made by other replicas.
     app.engine.hear_of(&TimelineId::system()).await?;
     let caller = caller.filter(|caller| app.engine.is_live(caller));
     Ok(Json(SessionBody::of(&app, caller.as_ref())))
@@ -202,7 +202,7 @@ async fn log_in(
     Ok(response)
 }
 
-/// Tells what is left of quotas.
+/// Adds the rate limit headers.
 fn write(left: &[Left], response: &mut Response) {
     for one in left {
         one.write(response.headers_mut());

@@ -1,4 +1,4 @@
-//! `POST /v1/spend`: what somebody's work cost, on a clock that stands while they work.
+//! `POST /v1/spend`: advances a paused clock by the cost of completed work.
 
 use std::future::pending;
 

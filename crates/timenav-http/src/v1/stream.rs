@@ -1,6 +1,6 @@
-//! What happens on a timeline as server-sent events, resumable.
+//! Timeline events as server-sent events, resumable.
 //!
-//! Source: WHATWG HTML, server-sent events. The id of a message is a position in the ledger.
+//! Source: WHATWG HTML, server-sent events. The message id is a ledger position.
 
 use crate::schema::ToSchema;
 use axum::extract::State;
@@ -180,7 +180,7 @@ fn message(app: &App, timeline_id: &TimelineId, told: Told) -> Option<Event> {
     };
     let message = event_at(&told);
     let name = match told.what {
-        // A message without data sets the id that a client comes back with, and nothing else.
+        // A message without data only sets the id with which the client resumes.
         News::Mark => return Some(message),
         News::Reset => "reset",
         News::Clock(clock) => {
@@ -199,7 +199,7 @@ fn message(app: &App, timeline_id: &TimelineId, told: Told) -> Option<Event> {
             body.intervention = content.and_then(|content| raw_with(&content, &place));
             Topic::Interventions.as_str()
         }
-        // Told to those who observe firings.
+        // Part of the firings stream.
         News::Firing(_) | News::Gap => return None,
         News::Due { from, to } => {
             body.due = Some(DueBody { from: from.to_string(), to: to.to_string(), time_range: format!("{from}/{to}") });

@@ -1,4 +1,4 @@
-//! What every stream of messages has: a limit, a sign of life, and a place to go on from.
+//! Common parts of streams: limits, heartbeats and resumption.
 
 use std::convert::Infallible;
 use std::future::pending;
@@ -22,27 +22,26 @@ use crate::problem::Failure;
 use crate::shares::Share;
 use crate::state::App;
 
-/// Streams that somebody listens to at the same time.
+/// Concurrent streams.
 pub(crate) const STREAMS_MAX: usize = 4_000;
-/// As above, one user.
+/// The same per user.
 pub(crate) const STREAMS_PER_USER_MAX: usize = 200;
-/// After how many seconds one is to be tried again for which there was no room.
+/// `Retry-After` if there is no free stream, in seconds.
 const RETRY_SECONDS: u32 = 5;
 
-/// A comment is sent after so long without a change, so that nobody takes silence for an end.
+/// Interval of heartbeat comments, so that clients can distinguish an idle stream from a dead one.
 pub(crate) const HEARTBEAT: Duration = Duration::from_secs(15);
 
-/// What [`id_at`] writes and [`Place`] reads, as a pattern. All numbers of so many digits can be read.
+/// The pattern of ids that [`id_at`] writes and [`Place`] parses. Every number of this length fits its type.
 pub(crate) const PLACE_PATTERN: &str = "^[0-9]{1,19}([.][0-9]{1,9})?(@-?[0-9]{1,18})?(~[0-9a-f]{16})?$";
 
-/// Takes a place for one more stream of a user, which is free again once it is dropped.
+/// Reserves a stream of a user; it is released when dropped.
 pub(crate) fn place(app: &App, caller: &Caller) -> Result<Share<UserId>, Failure> {
     let place = app.streams.take(&caller.user_id, 1);
     place.map_err(|spent| Failure::Full { what: "streams", spent, retry_after_seconds: RETRY_SECONDS })
 }
 
-/// Reads the id of the last message that a client has seen, where it comes back. An empty id means
-/// none (HTML, section 9.2.4).
+/// Returns the last message id of a client that reconnects. An empty id means none (HTML, section 9.2.4).
 pub(crate) fn last_event_id<T: FromStr>(headers: &HeaderMap) -> Result<Option<T>, Failure> {
     let Some(value) = headers.get("last-event-id") else { return Ok(None) };
     if value.is_empty() {
@@ -53,7 +52,7 @@ pub(crate) fn last_event_id<T: FromStr>(headers: &HeaderMap) -> Result<Option<T>
     id.ok_or_else(wrong).map(Some)
 }
 
-/// How far a client has come, as the id of a message tells it.
+/// The position of a client, as encoded in message ids.
 pub(super) struct Place(pub(super) Seen);
 
 impl FromStr for Place {
@@ -68,7 +67,7 @@ impl FromStr for Place {
             None => (text, None),
             Some((text, passed)) => (text, Some(passed.parse()?)),
         };
-        // What no clock can show is told by no message, and counts for nothing.
+        // A time outside the range of clocks is never sent, so it is ignored.
         let passed = passed.and_then(Instant::from_micros);
         let (position, part) = match text.split_once('.') {
             None => (text, None),
@@ -78,7 +77,7 @@ impl FromStr for Place {
     }
 }
 
-/// Returns a message whose id is a place in the ledger, and that says nothing yet.
+/// Returns a message with an id and no data.
 pub(super) fn event_at(told: &Told) -> Event {
     Event::default().id(id_at(told))
 }
@@ -91,7 +90,7 @@ fn id_at(told: &Told) -> String {
     format!("{position}{part}{passed}{entry}")
 }
 
-/// Tells what a ledger tells, as the messages that are made of it, until the client, the permission or the service ends.
+/// Streams the messages of a timeline until the client, the permission or the service ends.
 pub(super) fn told(
     app: App,
     caller: Caller,
@@ -105,11 +104,11 @@ pub(super) fn told(
     let watched = watched.waiting_by(Arc::new(|span| {
         let span = Duration::from_micros(u64::try_from(span.micros()).unwrap_or(0));
         Box::pin(async move {
-            // Nothing comes of it before the time is over.
+            // The future never completes before the timeout.
             let _ = timeout(span, pending::<()>()).await;
         })
     }));
-    // The next entry is read when the last message is on its way: a slow client holds nothing back.
+    // The next entry is read after the last message is sent, so a slow client delays nobody else.
     let messages = stream::unfold((app, watched, place), move |(app, mut watched, place)| async move {
         let told = watched.next().await?;
         let message = message(&app, watched.timeline_id(), told)?;

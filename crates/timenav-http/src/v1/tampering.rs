@@ -1,4 +1,4 @@
-//! Looking for tampering.
+//! Tampering scans.
 
 mod stream;
 
@@ -133,7 +133,7 @@ async fn detect_tampering(
     Ok(response)
 }
 
-/// Runs a scan as long as what its caller showed is good.
+/// Runs a scan while the caller's credential is valid.
 async fn run(
     engine: &Engine,
     asked: AskedScan,

@@ -1,7 +1,6 @@
-//! The tiled log (C2SP tlog-tiles): the tree and its entries, in pieces that never change.
+//! The tiled log (C2SP tlog-tiles): the tree and its entries in immutable pieces.
 //!
-//! Below `/timeline/{timeline_id}`, together with `/checkpoint`, this is what mirrors and monitors
-//! of transparency logs read.
+//! Mirrors and monitors of transparency logs read it below `/timeline/{timeline_id}`, together with `/checkpoint`.
 
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};

@@ -1,4 +1,4 @@
-//! Timelines: made, listed, read.
+//! Timelines: create, list, read, end.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -275,7 +275,7 @@ async fn create_timeline(
     Ok(Changed::created(TimelineMadeBody { status, timeline_id, expires_at, ledger: ledger.into() }, replayed))
 }
 
-/// Returns for how long a timeline is to stand, or a permission to last.
+/// Returns the lifetime of a timeline or permission.
 pub(super) fn expires_in(field: &str, duration: Duration) -> Result<Span, Failure> {
     let span = Some(duration.exact()).filter(|span| {
         let (min, max) = (EXPIRES_IN_SECONDS_MIN * 1_000_000, EXPIRES_IN_DAYS_MAX * 86_400_000_000);

@@ -1,4 +1,4 @@
-//! Two timelines of one family, compared.
+//! Compares two timelines of one family.
 
 use crate::schema::ToSchema;
 use axum::Json;
@@ -248,7 +248,7 @@ impl DifferenceBody {
     }
 }
 
-/// Returns an event with the place of its version, in the shape in which it is found.
+/// Returns an event with the position of its version, in the format of search results.
 fn event(version: &EventVersion, side: &DiffSide) -> Option<Box<RawValue>> {
     let of = side.layers.get(version.layer).filter(|_| version.layer + 1 < side.layers.len());
     raw_with(&version.content, &VersionPlace { position: version.position, timeline_id: of.map(TimelineId::as_str) })

@@ -1,4 +1,4 @@
-//! Timers: what shall happen at a moment of a timeline's clock.
+//! Timers on a timeline's clock.
 
 use crate::schema::ToSchema;
 use axum::Json;
@@ -346,7 +346,7 @@ async fn cancel_timer(
     Ok(Changed::ok(TimerSetBody::of(step, said), replayed))
 }
 
-/// Says whether a timer was cancelled, and which of its firings come nevertheless.
+/// Returns a sentence about whether a timer was canceled, and how many of its firings are still delivered.
 fn cancelled_sentence(changed: bool, pending: usize) -> String {
     let cancelled = if changed { "The timer was cancelled." } else { "The timer no longer fires; nothing changed." };
     match pending {

@@ -1,4 +1,4 @@
-//! When the answer to a change of a clock is sent: once timers on its way are done, and followers have confirmed it.
+//! Delays the response to a clock change until its timers are settled and followers have confirmed it.
 
 use futures_util::future::select;
 use timenav_core::followers::AwaitedState;
@@ -14,8 +14,8 @@ use crate::state::App;
 use crate::v1::firings::host;
 use crate::v1::followers::{AwaitedBody, Patience, sentence};
 
-/// Returns the answer to a change of a clock, once timers on its way are done and followers have confirmed it, or nobody
-/// waits for them any longer.
+/// Returns the response to a clock change once its timers are settled and followers have confirmed it, or the wait is
+/// over.
 pub(crate) async fn once_done(
     app: &App,
     step: &ClockStep,
@@ -26,7 +26,7 @@ pub(crate) async fn once_done(
     let timeline_id = &step.view.timeline_id;
     let seconds = if step.advance_id.is_some() { SETTLE_WAIT_SECONDS_DEFAULT } else { FOLLOWER_WAIT_SECONDS_DEFAULT };
     let span = patience.span(seconds);
-    // Whoever comes from here on is told the clock as it is.
+    // Followers that connect from here on get the current clock, so they are not waited for.
     let wait = match patience.which {
         Some(which) => Some(app.engine.wait_for(timeline_id, step.view.clock.generation, which).await),
         None => None,
@@ -40,7 +40,7 @@ pub(crate) async fn once_done(
         }
     };
     let closing = app.options.closing.cancelled();
-    // Who waited long enough is told how far it has come.
+    // After a timeout the caller gets the progress so far.
     let _ = timeout(host(span), select(Box::pin(waiting), Box::pin(closing))).await;
     let mut is_on_its_way = false;
     let changed = match &step.advance_id {
@@ -56,7 +56,7 @@ pub(crate) async fn once_done(
     let wait = newest(app, step, wait);
     let (mut standing, only_here) = (app.engine.standing_of(&wait), app.engine.misses_followers());
     if is_on_its_way {
-        // What they have confirmed is that it began.
+        // They have confirmed only its beginning.
         for one in standing.iter_mut().filter(|one| one.state == AwaitedState::Confirmed) {
             one.state = AwaitedState::Behind;
         }
@@ -67,7 +67,7 @@ pub(crate) async fn once_done(
     Ok(changed.map(|body| body.confirmed(&said, awaited)))
 }
 
-/// Returns what is waited for after an advance: the change at its end, as far as it has come.
+/// Returns the change to wait for after an advance: the newest one, at its end.
 fn newest(app: &App, step: &ClockStep, wait: WaitFor) -> WaitFor {
     let view = step.advance_id.as_ref().and_then(|_| app.engine.clock_after(&step.view.timeline_id));
     view.map_or(wait.clone(), |view| wait.until(view.clock.generation))

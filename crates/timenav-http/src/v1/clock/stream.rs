@@ -1,6 +1,6 @@
-//! The clock as server-sent events: one message for each change, resumable.
+//! The clock as server-sent events: one message per change, resumable.
 //!
-//! Source: WHATWG HTML, server-sent events. The id of a message is the clock's generation.
+//! Source: WHATWG HTML, server-sent events. The message id is the clock's generation.
 
 use std::convert::Infallible;
 
@@ -53,9 +53,9 @@ pub(super) async fn watch(
     let name = if reset { "reset" } else { "clock" };
     let told = stream.told;
     let first = stream::iter(stream.missed).map(move |clock| (name, clock));
-    // A listener that falls behind loses the stream, not a message: it comes back with its last id.
+    // A listener that falls behind is disconnected instead of losing messages: it reconnects with its last id.
     let later = stream::unfold(stream.changes, async |mut changes| Some((changes.next().await?, changes)))
-        // The newest change may have been told as missed while it was on its way.
+        // The newest change may already have been sent as a missed one.
         .filter(move |ClockNews { clock, is_of_fault }| {
             let is_new = clock.generation > told || (clock.generation == told && !clock.is_running());
             std::future::ready(is_new || *is_of_fault)
@@ -74,11 +74,11 @@ pub(super) async fn watch(
         .filter_map(|message| std::future::ready(message.map(Ok::<_, Infallible>)))
         .take_until(end);
     let stream = Sse::new(messages).keep_alive(KeepAlive::new().interval(HEARTBEAT));
-    // In place of `no-cache`, with which the framework would let a cache keep what was said.
+    // Replaces the framework's `no-cache`, which allows caches to store the response.
     Ok(([(header::CACHE_CONTROL, "no-store")], stream))
 }
 
-/// Returns one message, or `None` once the caller may not watch any more.
+/// Returns one message, or `None` once the caller may no longer watch.
 fn message(
     app: &App,
     caller: &Caller,

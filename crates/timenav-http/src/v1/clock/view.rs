@@ -1,4 +1,4 @@
-//! A clock as it is answered.
+//! The clock in responses.
 
 use crate::schema::ToSchema;
 use serde::Serialize;
@@ -148,7 +148,7 @@ impl AdvanceBody {
     }
 }
 
-/// What was done to the clock, for the words and fields of the answer.
+/// The clock operation, which determines the wording and fields of the response.
 #[derive(Clone, Copy)]
 pub(crate) enum Operation<'a> {
     Read,
@@ -165,7 +165,7 @@ impl ClockBody {
         Self::of(view, Operation::Read, true)
     }
 
-    /// Returns the clock as it stands, and what would become of timers if it were moved.
+    /// Returns the current clock and the effects that a change would have on timers.
     pub(crate) fn foreseen(foresight: &Foresight) -> Self {
         let WouldComeAgain { rearm, disarm, supersede, change } = WouldComeAgain::of(foresight);
         Self {
@@ -179,7 +179,7 @@ impl ClockBody {
         }
     }
 
-    /// Returns the clock as a part of a larger answer.
+    /// Returns the clock as part of a larger response.
     pub(crate) fn part(view: &ClockView) -> Self {
         Self { status: None, ..Self::read(view) }
     }
@@ -192,11 +192,11 @@ impl ClockBody {
         Changed::ok(body, step.replayed)
     }
 
-    /// Returns the answer to a change that passes timers: the clock as it stands once the answer does not wait any longer.
+    /// Returns the response to a change that passes timers: the clock at the end of the wait.
     pub(crate) fn settled(self, view: &ClockView, operation: Operation<'_>, receipt: &Receipt) -> Self {
         let Self { timeline_created, ledger, status: before, .. } = self;
         let body = Self::of(view, operation, true);
-        // Somebody who waited for this advance may have moved the clock again by now.
+        // Another caller that waited for this advance may have moved the clock again since.
         let new_time = body.new_time.is_some().then(|| receipt.reached.to_string());
         let said = receipt_sentence(receipt, body.status.as_deref().unwrap_or_default());
         let created = timeline_created.and(before).map(|before| format!("{before} "));
@@ -204,25 +204,25 @@ impl ClockBody {
         Self { status, new_time, timeline_created, ledger, settled: Some(SettledBody::of(receipt)), ..body }
     }
 
-    /// Adds who has confirmed a change.
+    /// Adds the followers that have confirmed the change.
     pub(crate) fn confirmed(self, said: &str, awaited: AwaitedBody) -> Self {
         let status = self.status.map_or_else(|| said.to_owned(), |status| format!("{status} {said}"));
         Self { status: Some(status), followers: Some(awaited), ..self }
     }
 
-    /// Adds where the clock began by the boot clock of the service's kernel.
+    /// Adds the origin of the clock in terms of the boot clock of the service's kernel.
     pub(crate) fn by_boot(self, view: &ClockView) -> Self {
         let Some(OriginBoot { boot_id, nanos }) = &view.origin_boot else { return self };
         Self { origin_boot: Some(seconds(*nanos)), boot_id: Some(boot_id.clone()), ..self }
     }
 
-    /// Names the follower whose stream the message is in.
+    /// Names the follower that receives the message.
     pub(crate) fn told_to(self, follower: Option<&FollowedBy>) -> Self {
         let fault = follower.and_then(FollowedBy::fault).as_ref().map(FaultBody::of);
         Self { follower_id: follower.map(|follower| follower.follower_id().to_string()), fault, ..self }
     }
 
-    /// Tells to which place a travel went.
+    /// Adds the location that a travel resolved to.
     pub(crate) fn travelled(changed: Changed<Self>, place: Option<(Understood, Vec<String>)>) -> Changed<Self> {
         let Some((understood, near)) = place else { return changed };
         let resolved = ResolvedBody::of_understood(&understood, near);
@@ -282,7 +282,7 @@ impl ClockBody {
     }
 }
 
-/// Writes nanoseconds as seconds with nine decimal places.
+/// Formats nanoseconds as seconds with nine decimal places.
 fn seconds(nanos: i128) -> String {
     let sign = if nanos < 0 { "-" } else { "" };
     let nanos = nanos.unsigned_abs();

@@ -1,4 +1,4 @@
-//! Firings, page by page.
+//! Lists firings page by page.
 
 use crate::schema::ToSchema;
 use axum::Json;

@@ -1,6 +1,6 @@
-//! Firings as server-sent events, for those who only observe them; resumable.
+//! Firings as server-sent events for observers; resumable.
 //!
-//! Source: WHATWG HTML, server-sent events. The id of a message is a position in the ledger.
+//! Source: WHATWG HTML, server-sent events. The message id is a ledger position.
 
 use crate::schema::ToSchema;
 use axum::extract::State;
@@ -117,12 +117,12 @@ pub(super) async fn watch(
 fn message(_app: &App, timeline_id: &TimelineId, told: Told) -> Option<Event> {
     let message = event_at(&told);
     let (name, firing) = match told.what {
-        // A message without data sets the id that a client comes back with, and nothing else.
+        // A message without data only sets the id with which the client resumes.
         News::Mark => return Some(message),
         News::Reset => ("reset", None),
         News::Gap => ("gap", None),
         News::Firing(firing) => ("firing", Some(FiringNewsBody::of(*firing))),
-        // Told to those who watch topics.
+        // Part of the topic stream.
         News::Clock(_)
         | News::Due { .. }
         | News::Event { .. }

@@ -1,21 +1,21 @@
-//! How slowly a file may come. Only the time counts in which more of it is waited for, not that in which it has to wait.
+//! The minimum upload rate. Only time spent waiting for the client counts, not backpressure.
 
 use std::fmt;
 use std::time::Duration;
 
-/// How long nothing may arrive, in seconds.
+/// Maximum time without data, in seconds.
 pub(crate) const IMPORT_IDLE_SECONDS_MAX: u64 = 30;
-/// Bytes that arrive at least in a minute of waiting, on the average of the whole file. The first minute is free.
+/// Minimum average rate, in bytes per minute of waiting. The first minute is free.
 pub(crate) const IMPORT_BYTES_PER_MINUTE_MIN: u64 = 60 * 1024;
 
-/// How a file has come so far.
+/// Progress of an upload.
 #[derive(Debug, Default)]
 pub(super) struct Pace {
     waited: Duration,
     bytes: u64,
 }
 
-/// Why no more of a file is waited for.
+/// Why an upload is too slow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum TooSlow {
     Idle,
@@ -32,7 +32,7 @@ impl fmt::Display for TooSlow {
 }
 
 impl Pace {
-    /// Returns how long to wait for what comes next, and what it means if nothing does.
+    /// Returns how long to wait for the next chunk, and the error if it does not arrive.
     pub(super) fn patience(&self) -> (Duration, TooSlow) {
         let idle = Duration::from_secs(IMPORT_IDLE_SECONDS_MAX);
         let earned = Duration::from_millis(self.bytes.saturating_mul(60_000) / IMPORT_BYTES_PER_MINUTE_MIN);
@@ -40,7 +40,7 @@ impl Pace {
         if left < idle { (left, TooSlow::Slow) } else { (idle, TooSlow::Idle) }
     }
 
-    /// Takes note of what came, and of how long it was waited for.
+    /// Records a chunk and how long it took to arrive.
     pub(super) fn arrived(&mut self, bytes: usize, waited: Duration) {
         self.waited += waited;
         self.bytes += bytes as u64;
@@ -84,7 +84,7 @@ mod tests {
             assert_eq!(pace.patience(), (IDLE, TooSlow::Idle));
             pace.arrived(a_second, SECOND);
         }
-        // What was sent fast earns a rest, which is not longer than that of an idle one.
+        // Fast data earns waiting time, limited by the idle timeout.
         pace.arrived(1_000_000_000, Duration::ZERO);
         assert_eq!(pace.patience(), (IDLE, TooSlow::Idle));
     }

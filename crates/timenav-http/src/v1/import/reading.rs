@@ -1,7 +1,7 @@
-//! From the bytes of a body, as they arrive, to batches of records.
+//! Turns the chunks of a body into batches of records.
 //!
-//! Readers of files wait for their input, so each import has a thread. It only ever waits for what this side hands
-//! over, which has all the timers: where nothing arrives any more, the thread ends at once.
+//! Parsers block on input, so each import has a thread. It only waits for this side, which has all the timeouts: if no
+//! more data arrives, the thread ends at once.
 
 use std::io::{self, Read};
 use std::ops::ControlFlow;
@@ -18,38 +18,38 @@ use tokio::time::timeout;
 use super::pace::Pace;
 use super::source::Source;
 
-/// Records handed over at a time.
+/// Records per batch.
 const BATCH_RECORDS_MAX: usize = 500;
-/// Batches read ahead of those that are on their way into the ledger.
+/// Parsed batches that may wait to be recorded.
 const BATCHES_AHEAD_MAX: usize = 2;
-/// Pieces of a body that are handed over and not read yet.
+/// Chunks of a body that may wait to be parsed.
 const FRAMES_AHEAD_MAX: usize = 2;
 
-/// What the thread hands over.
+/// Output of the thread.
 pub(super) enum Handed {
     Batch(Vec<Item>),
     End(Result<(), ImportError>),
 }
 
-/// What the thread is handed. That nothing more comes is no end of the file: then whoever asked is gone.
+/// Input of the thread. A closed channel does not mean the end of the file: the client has disconnected.
 enum Frame {
     Bytes(Bytes),
     Failed(io::Error),
     End,
 }
 
-/// The way to the thread that reads.
+/// The input side of the parser thread.
 pub(crate) struct Reading {
     frames: mpsc::Sender<Frame>,
 }
 
-/// Returns both ends of a body that is read as it comes.
+/// Returns both ends of a streamed body.
 fn as_it_comes() -> (Reading, Input) {
     let (frames, received) = mpsc::channel(FRAMES_AHEAD_MAX);
     (Reading { frames }, Input { frames: received, rest: Bytes::new(), has_ended: false })
 }
 
-/// Starts the thread that reads records. It keeps `place` as long as it runs.
+/// Starts the parser thread. It holds `place` while it runs.
 pub(super) fn start<P: Send + 'static>(source: Source, place: P) -> io::Result<(Reading, mpsc::Receiver<Handed>)> {
     let (reading, input) = as_it_comes();
     let (sender, handed) = mpsc::channel(BATCHES_AHEAD_MAX);
@@ -68,7 +68,7 @@ fn read(source: &Source, mut input: Input, sender: &mpsc::Sender<Handed>) {
             return ControlFlow::Continue(());
         }
         let full = std::mem::replace(&mut batch, Vec::with_capacity(BATCH_RECORDS_MAX));
-        // Nobody receives any more when the ledger has refused a batch.
+        // The receiver is dropped once the ledger has rejected a batch.
         if sender.blocking_send(Handed::Batch(full)).is_ok() {
             ControlFlow::Continue(())
         } else {
@@ -85,7 +85,7 @@ fn read(source: &Source, mut input: Input, sender: &mpsc::Sender<Handed>) {
     let _ = sender.blocking_send(Handed::End(end));
 }
 
-/// The bytes as the thread reads them.
+/// The blocking reader of the thread.
 pub(crate) struct Input {
     frames: mpsc::Receiver<Frame>,
     rest: Bytes,
@@ -109,7 +109,7 @@ impl Read for Input {
 }
 
 impl Reading {
-    /// Hands over a body as it arrives, until it ends, comes too slowly, or nobody reads it any more.
+    /// Passes on a body as it arrives, until it ends, is too slow, or the thread has stopped reading.
     pub(crate) async fn feed(self, body: &mut BodyDataStream, now: impl Fn() -> Instant<Wall>) {
         let mut pace = Pace::default();
         loop {
@@ -147,7 +147,7 @@ mod tests {
 
     const LINE: &[u8] = b"{\"time\":\"2000-01-01T00:00:00Z\"}\n";
 
-    /// Reads a body to its end, and returns how many records were handed over, and how it ended.
+    /// Reads a body to its end. Returns the number of records and the result.
     async fn read_all(body: Body) -> (usize, Option<Result<(), ImportError>>) {
         let source = Source::new(Some("ndjson"), None, &HeaderMap::new()).unwrap();
         let (reading, mut handed) = start(source, ()).unwrap();

@@ -1,4 +1,4 @@
-//! What is sent, as the request says it.
+//! The format of an import, from its parameters and headers.
 
 use axum::body::Body;
 use http::{HeaderMap, header};
@@ -9,11 +9,10 @@ use crate::body::Rooms;
 use crate::params::is_utf_8;
 use crate::problem::{Failure, FaultKind, ParameterFault};
 
-/// What the headers of a `CloudEvent` in binary mode begin with.
+/// The header prefix of a `CloudEvent` in binary mode.
 const CLOUD_EVENT_PREFIX: &str = "ce-";
 const CLOUD_EVENT_VERSION: &str = "ce-specversion";
 
-/// How to read what is sent.
 pub(super) struct Source {
     pub(super) format: Format,
     pub(super) mapping: Mapping,
@@ -23,11 +22,11 @@ pub(super) struct Source {
 }
 
 impl Source {
-    /// Understands the request.
+    /// Determines the format of a request.
     pub(super) fn new(named: Option<&str>, map: Option<&str>, headers: &HeaderMap) -> Result<Self, Failure> {
         let packing = packing(headers)?;
         let mapping = mapping(map)?;
-        // A body that is events says so itself; then other headers say nothing.
+        // If the content type is itself an event format, `ce-` headers are ignored.
         let tells_events = content_type(headers).and_then(Format::from_content_type).is_some();
         let is_binary_cloud_event = headers.contains_key(CLOUD_EVENT_VERSION)
             && named.is_none_or(|named| named == Format::CloudEvents.as_str())
@@ -50,7 +49,7 @@ fn content_type(headers: &HeaderMap) -> Option<&str> {
     headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok())
 }
 
-/// Returns how the body is packed, if it is.
+/// Returns the compression of the body, if any.
 fn packing(headers: &HeaderMap) -> Result<Option<Packing>, Failure> {
     let mut given = headers.get_all(header::CONTENT_ENCODING).iter();
     let one = match (given.next(), given.next()) {
@@ -70,7 +69,7 @@ fn packing(headers: &HeaderMap) -> Result<Option<Packing>, Failure> {
     }
 }
 
-/// Returns the body that an event in binary mode has in structured mode.
+/// Converts an event in binary mode to the body of structured mode.
 pub(super) async fn cloud_event_body(
     rooms: &Rooms,
     user_id: &UserId,

@@ -1,4 +1,4 @@
-//! What became of the records of a file, and how that is answered.
+//! Counts imported records for the response.
 
 use std::borrow::Cow;
 
@@ -96,12 +96,11 @@ pub(crate) struct NoteBody {
     detail: Cow<'static, str>,
 }
 
-/// Counts what becomes of records.
 pub(super) struct Tally {
-    /// Whether nothing is recorded.
+    /// Whether this is a dry run.
     pub(super) is_dry: bool,
     taken: u64,
-    /// Where in the ledger the new events begin, and end.
+    /// Start and end of the new events in the ledger.
     span: Option<(u64, u64)>,
     unchanged: u64,
     repeated: u64,
@@ -110,7 +109,7 @@ pub(super) struct Tally {
     reasons: Vec<ReasonBody>,
     noted: u64,
     notes: Vec<NoteBody>,
-    /// After the first batch, which makes the timeline if there is none.
+    /// The ledger position after the first batch, which creates a missing timeline.
     first: LedgerPosition,
     ledger: LedgerPosition,
 }
@@ -134,7 +133,7 @@ impl Tally {
         }
     }
 
-    /// Takes the refused records out of a batch and returns the others, with their lines.
+    /// Removes the rejected records of a batch and returns the others with their line numbers.
     pub(super) fn split(&mut self, batch: Vec<Item>) -> (Vec<EventDraft>, Vec<u64>) {
         let mut drafts = Vec::with_capacity(batch.len());
         let mut lines = Vec::with_capacity(batch.len());
@@ -156,13 +155,13 @@ impl Tally {
 
     pub(super) fn add(&mut self, batch: ImportBatch, lines: &[u64]) {
         if batch.taken > 0 && !self.is_dry {
-            // The entries of one batch follow each other, and the last one is where the ledger is said to be.
+            // The entries of a batch are consecutive, and the returned ledger position is that of the last one.
             let end = batch.ledger.position + 1;
             let first = self.span.map_or(end - batch.taken, |(first, _)| first);
             self.span = Some((first, end));
         }
         self.taken += batch.taken;
-        // Events that this import recorded come after the position at which it began.
+        // Events after the start position were recorded by this import.
         let repeated = batch.unchanged_at.iter().filter(|at| **at > self.first.position).count() as u64;
         self.repeated += repeated;
         self.unchanged += batch.unchanged.saturating_sub(repeated);
@@ -205,13 +204,13 @@ impl Tally {
         }
     }
 
-    /// Returns the name by which the import can be undone.
+    /// Returns the id with which the import can be undone.
     fn import_id(&self) -> Option<String> {
         let (first, end) = self.span?;
         Some(ImportId::new(first, end, self.taken)?.to_string())
     }
 
-    /// Says what became of the records before the import broke off: what is recorded stays.
+    /// Returns the failure with a summary of the records that were imported before it.
     pub(super) fn broken_off(&self, because: Failure) -> Failure {
         if (self.taken, self.unchanged, self.repeated, self.refused) == (0, 0, 0, 0)
             && !matches!(because, Failure::MalformedFile { .. })

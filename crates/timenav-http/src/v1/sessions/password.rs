@@ -1,4 +1,4 @@
-//! Passwords: how they are read, from whom, and how one is set.
+//! Passwords: reading and setting them.
 
 use crate::schema::ToSchema;
 use axum::Json;
@@ -18,7 +18,7 @@ use crate::state::App;
 use crate::wire::Text;
 use crate::{same_origin, session_cookie};
 
-/// What has no place in an address: those are kept in logs along the way.
+/// Parameters that are rejected in URLs, because URLs are logged along the way.
 const SECRETS: [&str; 2] = ["password", "current_password"];
 
 /// A password to set.
@@ -47,12 +47,12 @@ pub(crate) struct PasswordSetBody {
     user_id: String,
 }
 
-/// From where a password comes.
+/// The origin of a request with a password.
 pub(crate) struct Asking {
     pub(crate) network: Option<Network>,
-    /// Whether it may travel as it does.
+    /// Whether the connection is secure enough for a password.
     may_travel: bool,
-    /// Whether no page of another site sends it.
+    /// Whether the request comes from no page of another site.
     is_own_page: bool,
     in_address: Option<&'static str>,
 }
@@ -76,7 +76,7 @@ impl Argument for Asking {
 }
 
 impl Asking {
-    /// Lets somebody log in, as far as that can be told before the password is looked at.
+    /// Checks whether a login is allowed, before the password is verified.
     pub(crate) fn admit(&self) -> Result<(), Failure> {
         if !self.is_own_page {
             return Err(Failure::CrossSite);
@@ -96,7 +96,7 @@ pub(crate) async fn set_password(
 ) -> Result<Json<PasswordSetBody>, Failure> {
     let PasswordRequest { user_id, password, current_password: current } = request;
     if current.is_some() {
-        // It is guessed here as well as when logging in.
+        // The current password could be guessed here as well as at login.
         app.rates.log_in(&caller.user_id, asking.network).map_err(Failure::TooMany)?;
     }
     let request = timenav_engine::PasswordRequest { user_id: user_id.map(|text| text.0), password, current };
@@ -105,7 +105,7 @@ pub(crate) async fn set_password(
     Ok(Json(PasswordSetBody { status, user_id: user_id.to_string() }))
 }
 
-/// Reads a password. What is none is not repeated in the answer, as it may nearly be one.
+/// Reads a password. An invalid value is not repeated in the response: it may be a password with a typo.
 pub(crate) fn password<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Password, D::Error> {
     let text = String::deserialize(deserializer).map(Zeroizing::new);
     let text = text.map_err(|_| de::Error::custom("a password must be a string"))?;

@@ -1,7 +1,6 @@
-//! A scan as server-sent events: how far it has come, and what it found.
+//! A scan as server-sent events: progress and result.
 //!
-//! Source: WHATWG HTML, server-sent events. The events cannot be resumed: a scan that nobody
-//! listens to is over.
+//! Source: WHATWG HTML, server-sent events. The stream cannot be resumed: the scan stops when the client disconnects.
 
 use std::convert::Infallible;
 use std::time::Duration;
@@ -21,7 +20,7 @@ use super::TamperingBody;
 use crate::finish::{RequestId, log_once};
 use crate::problem::Failure;
 
-/// A comment is sent after so long without news, so that nobody takes silence for an end.
+/// Interval of heartbeat comments, so that clients can distinguish an idle stream from a dead one.
 const HEARTBEAT: Duration = Duration::from_secs(15);
 
 /// How far a scan has come.
@@ -40,10 +39,10 @@ pub(crate) struct ProgressBody {
     bytes: u64,
 }
 
-/// Runs a scan as long as somebody listens.
+/// Runs a scan while the client is connected.
 pub(super) fn answer(engine: Engine, asked: AskedScan, id: RequestId) -> Response {
     let timeline_id = asked.timeline().to_string();
-    // Only the newest state is kept: a listener that is slow misses steps and holds up nobody.
+    // Only the latest progress is kept: a slow client misses steps and delays nobody.
     let (tell, told) = watch::channel(Progress::default());
     let scan = tokio::spawn(async move {
         let mut tell = |progress| {
@@ -51,7 +50,7 @@ pub(super) fn answer(engine: Engine, asked: AskedScan, id: RequestId) -> Respons
         };
         super::run(&engine, asked, &mut tell).await
     });
-    // Dropped with the stream, when the client goes.
+    // Dropped with the stream when the client disconnects.
     let scan = AbortOnDropHandle::new(scan);
     let progress = WatchStream::new(told).map(move |progress| progress_event(&timeline_id, progress));
     let end = stream::once(async move {
@@ -63,7 +62,7 @@ pub(super) fn answer(engine: Engine, asked: AskedScan, id: RequestId) -> Respons
     });
     let stream =
         Sse::new(progress.chain(end).map(Ok::<_, Infallible>)).keep_alive(KeepAlive::new().interval(HEARTBEAT));
-    // In place of `no-cache`, with which the framework would let a cache keep what was said.
+    // Replaces the framework's `no-cache`, which allows caches to store the response.
     ([(header::CACHE_CONTROL, "no-store")], stream).into_response()
 }
 
@@ -82,6 +81,6 @@ fn problem_event(failure: &Failure, id: &RequestId) -> Event {
 
 fn event(name: &'static str, data: &impl Serialize) -> Event {
     let event = Event::default().event(name);
-    // What is made of texts, numbers and lists is always JSON.
+    // The data consists of strings, numbers and lists, so serialization cannot fail.
     event.json_data(data).unwrap_or_else(|_| Event::default().event("error"))
 }

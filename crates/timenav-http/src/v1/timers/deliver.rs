@@ -1,4 +1,4 @@
-//! Where firings of a timer go, as requests and answers tell it.
+//! The delivery of a timer's firings, in requests and responses.
 
 use std::sync::Arc;
 
@@ -22,7 +22,7 @@ use crate::problem::Failure;
 use crate::v1::events::draft;
 use crate::wire::Text;
 
-/// What the event of a firing has of it: its id, and its moment. An end would be the same for each of them.
+/// Fields of an event that its firing determines: id and time. A fixed end would be the same for every firing.
 const OF_FIRING: [(&str, &str); 3] = [
     ("event_id", "the id of the firing is the id of the event"),
     ("time", "the moment of the firing is the time of the event"),
@@ -55,7 +55,7 @@ pub(crate) struct DeliverRequest {
 
 fn secret<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Zeroizing<String>>, D::Error> {
     let text = Option::<String>::deserialize(deserializer).map(|text| text.map(Zeroizing::new));
-    // What is none is not repeated, as it may nearly be one.
+    // An invalid value is not repeated: it may be a secret with a typo.
     text.map_err(|_| de::Error::custom("a secret must be a string"))
 }
 
@@ -71,7 +71,7 @@ pub(crate) enum DeliverTo {
     Webhook,
 }
 
-/// The event that a firing records: says in the OpenAPI document what is read by hand.
+/// The event that a firing records. The schema for the OpenAPI document; the event is parsed by hand.
 #[cfg(feature = "schema")]
 pub(crate) enum TimerEvent {}
 
@@ -123,10 +123,10 @@ fn any_object() -> ObjectBuilder {
 }
 
 impl DeliverRequest {
-    /// Returns where firings go.
+    /// Returns the delivery.
     ///
     /// # Errors
-    /// A field that does not go with `to`, or what is wrong with the event.
+    /// A field that does not apply to `to`, or a fault of the event.
     pub(crate) fn read(self) -> Result<Delivery, Failure> {
         let Self { to, queue, event, url, secret } = self;
         let is_there = |field: &str| match field {
@@ -153,7 +153,7 @@ impl DeliverRequest {
 }
 
 impl DeliverTo {
-    /// Returns the fields that do not go with it, and why.
+    /// Returns the fields that do not apply, and why.
     const fn foreign(self) -> &'static [(&'static str, &'static str)] {
         const NO_EVENT: &str = "only `\"to\": \"timeline\"` records an event";
         const NO_QUEUE: &str = "only with `\"to\": \"queue\"` firings wait in a queue";
@@ -175,7 +175,7 @@ fn event_of(event: Value) -> Result<Arc<timenav_core::event::EventDraft>, Failur
             return Err(Failure::invalid(format!("deliver/event/{field}"), format!("{why}; leave it out")));
         }
     }
-    // It is read as any other event, which has a time. The firing has another one.
+    // The parser requires a time. The firing replaces it.
     fields.insert("time".to_owned(), Value::String("1970-01-01T00:00:00Z".to_owned()));
     Ok(Arc::new(draft(Value::Object(fields).to_string().as_bytes(), "deliver/event")?))
 }

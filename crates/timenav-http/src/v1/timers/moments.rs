@@ -1,4 +1,4 @@
-//! `GET /v1/timer-moments`: when a timer would fire, before it is set.
+//! `GET /v1/timer-moments`: previews the firing times of a rule before a timer is set.
 
 use crate::schema::ToSchema;
 use axum::Json;
@@ -74,7 +74,7 @@ async fn timer_moments(
     let timeline_id = caller.timeline(timeline(timeline_id));
     let now = || app.engine.clock_after(&timeline_id).map_or(Instant::EPOCH, |view| view.current_time);
     let zone = zone.unwrap_or_else(|| "UTC".to_owned());
-    // Each part of a rule of iCalendar has a value. No cron expression has any.
+    // Every part of an iCalendar rule has a value; no part of a cron expression has one.
     let source = match (rule.contains('='), starts) {
         (true, starts) => RuleSource::Every { rule, starts: starts.map_or_else(now, |starts| starts.0), zone },
         (false, None) => RuleSource::Cron { expression: rule, zone },

@@ -1,4 +1,4 @@
-//! When a timer fires, as it is asked for and answered.
+//! The schedule of a timer, in requests and responses.
 
 use crate::schema::ToSchema;
 use serde::{Deserialize, Serialize};
@@ -80,7 +80,7 @@ pub(crate) struct CronBody {
     zone: String,
 }
 
-/// When a timer is to fire, as it was asked for.
+/// The schedule in a request.
 pub(super) struct When {
     pub(super) at: Option<Text<Instant<Virtual>>>,
     pub(super) every: Option<EveryRequest>,
@@ -89,7 +89,7 @@ pub(super) struct When {
 }
 
 impl When {
-    /// Returns the schedule; `None` where nothing is said of it.
+    /// Returns the schedule, or `None` if the request has none.
     pub(super) fn schedule(
         self,
         app: &App,
@@ -127,7 +127,7 @@ impl When {
         Ok(Some(Schedule::Repeating(Box::new(repeating))))
     }
 
-    /// Returns what is to be changed of a timer's schedule; `None` where nothing is said of it.
+    /// Returns the schedule change, or `None` if the request has none.
     pub(super) fn change(self, app: &App, timeline_id: &TimelineId) -> Result<Option<ScheduleChange>, Failure> {
         let misfire = self.misfire;
         let schedule = self.schedule(app, timeline_id, false)?.map(ScheduleChange::To);
@@ -135,7 +135,7 @@ impl When {
     }
 }
 
-/// When a timer fires, as it is answered.
+/// The schedule in a response.
 pub(super) struct ScheduleTold {
     pub(super) at: Option<String>,
     pub(super) every: Option<EveryBody>,
