@@ -1,14 +1,14 @@
-//! What a client would like to be answered with (RFC 9110 §12.5).
+//! Content negotiation (RFC 9110 §12.5).
 //!
-//! Nobody is refused for what they accept: a service may always answer with what it has, and ours is JSON. So each
-//! question here is whether something else is asked for instead.
+//! A request is never rejected because of its `Accept` header: a service may always respond with what it has, and the
+//! default here is JSON. Callers of this module therefore ask whether a specific alternative was requested.
 
 use http::{HeaderMap, header};
 
-/// What is answered with wherever nothing else is asked for.
+/// The default media type of responses.
 pub(crate) const JSON: &str = "application/json";
 
-/// How much something is wanted, in thousandths; not at all at 0.
+/// A quality value in thousandths; 0 means not acceptable.
 pub(crate) type Weight = u16;
 
 const WEIGHT_MAX: Weight = 1_000;
@@ -16,14 +16,14 @@ const WEIGHT_MAX: Weight = 1_000;
 /// The media ranges of a request.
 #[derive(Debug)]
 pub(crate) struct Accept {
-    /// `None` where the request says nothing, and anything will do.
+    /// `None` if the request has no `Accept` header: every media type is acceptable.
     ranges: Option<Vec<Item>>,
 }
 
-/// One item of a list with weights: a media range, or a coding.
+/// One item of a weighted list: a media range or a content coding.
 #[derive(Debug, PartialEq, Eq)]
 struct Item {
-    /// In lower case, without parameters.
+    /// Lower-case, without parameters.
     name: String,
     has_parameters: bool,
     weight: Weight,
@@ -34,7 +34,7 @@ impl Accept {
         Self { ranges: headers.contains_key(header::ACCEPT).then(|| items(headers, &header::ACCEPT)) }
     }
 
-    /// Returns how much a media type is wanted: the range that fits it best says so, whatever stands before it.
+    /// Returns the weight of a media type. The most specific range wins, regardless of order.
     pub(crate) fn weight(&self, media_type: &str) -> Weight {
         let Some(ranges) = &self.ranges else { return WEIGHT_MAX };
         let (kind, _) = media_type.split_once('/').unwrap_or((media_type, ""));
@@ -44,29 +44,29 @@ impl Accept {
         fitting.map_or(0, |range| range.weight)
     }
 
-    /// Returns how much a media type is wanted that stands there by its name.
+    /// Returns the weight of a media type that is listed by its exact name, or 0.
     pub(crate) fn weight_by_name(&self, media_type: &str) -> Weight {
         self.ranges.as_deref().and_then(|ranges| best(ranges, media_type)).map_or(0, |range| range.weight)
     }
 
-    /// Returns whether a media type is asked for by its name, and not less than what is answered otherwise.
+    /// Returns whether a media type is listed by its exact name with at least the weight of `otherwise`.
     pub(crate) fn asks_for(&self, media_type: &str, otherwise: &str) -> bool {
         let weight = self.weight_by_name(media_type);
         weight > 0 && weight >= self.weight(otherwise)
     }
 
-    /// Returns where a media type stands, for a choice between some that are wanted alike.
+    /// Returns the index of a media type in the list, to break ties between equal weights.
     pub(crate) fn place(&self, media_type: &str) -> Option<usize> {
         self.ranges.iter().flatten().position(|range| range.name == media_type)
     }
 }
 
-/// Returns whether the client names a content coding that it takes (RFC 9110 §12.5.3).
+/// Returns whether the client accepts a content coding by name (RFC 9110 §12.5.3).
 pub(crate) fn takes_coding(headers: &HeaderMap, coding: &str) -> bool {
     best(&items(headers, &header::ACCEPT_ENCODING), coding).is_some_and(|item| item.weight > 0)
 }
 
-/// Returns whether the client gives a content coding at least the weight of plain content.
+/// Returns whether the client weights a content coding at least as high as the uncompressed response.
 pub(crate) fn prefers_coding(headers: &HeaderMap, coding: &str) -> bool {
     let items = items(headers, &header::ACCEPT_ENCODING);
     let plain = best(&items, "identity").map_or(0, |item| item.weight);
@@ -78,15 +78,15 @@ pub(crate) fn essence(media_type: &str) -> &str {
     media_type.split(';').next().unwrap_or_default().trim()
 }
 
-/// Returns the item of a name. Parameters of a media type narrow a range, and nothing here has any that a client could
-/// choose between: so the one without them is meant for all, and one with them is better than none.
+/// Returns the item with the given name. Media type parameters narrow a range, and no response here has parameters to
+/// choose between. An item without parameters is therefore preferred to one with them.
 fn best<'a>(items: &'a [Item], name: &str) -> Option<&'a Item> {
     let mut named = items.iter().filter(|item| item.name == name);
     let first = named.clone().next();
     named.find(|item| !item.has_parameters).or(first)
 }
 
-/// Reads a list with weights. An item whose weight is none says nothing.
+/// Parses a weighted list. Items with an invalid weight are ignored.
 fn items(headers: &HeaderMap, name: &header::HeaderName) -> Vec<Item> {
     let texts = headers.get_all(name).iter().filter_map(|value| value.to_str().ok());
     texts.flat_map(|text| parts(text, ',')).filter_map(item).collect()
@@ -105,7 +105,7 @@ fn item(text: &str) -> Option<Item> {
     Some(Item { name, has_parameters, weight })
 }
 
-/// Reads a weight (RFC 9110 §12.4.2): from 0 to 1, with three digits after the point at most.
+/// Parses a weight (RFC 9110 §12.4.2): 0 to 1 with up to three decimal places.
 fn read_weight(text: &str) -> Option<Weight> {
     let (whole, part) = text.split_once('.').unwrap_or((text, ""));
     let is_part = part.len() <= 3 && part.bytes().all(|byte| byte.is_ascii_digit());
@@ -117,7 +117,7 @@ fn read_weight(text: &str) -> Option<Weight> {
     }
 }
 
-/// Splits a text where a character stands outside of quotation marks (RFC 9110 §5.6.4).
+/// Splits a text at a separator outside quoted strings (RFC 9110 §5.6.4).
 fn parts(text: &str, separator: char) -> impl Iterator<Item = &str> {
     let (mut is_quoted, mut is_escaped) = (false, false);
     let parts = text.split(move |c: char| {
@@ -150,7 +150,7 @@ mod tests {
 
     #[test]
     fn the_narrowest_range_says_how_much_something_is_wanted() {
-        // The example of RFC 9110 §12.5.1, but for the range with a parameter, which nothing here has.
+        // The example of RFC 9110 §12.5.1, except for the range with a parameter, which this service never serves.
         let example = &["text/*;q=0.3, text/plain;q=0.7, text/plain;format=flowed;q=0.9", "*/*;q=0.5"];
         for (media_type, expected) in [("text/plain", 700), ("text/html", 300), ("image/jpeg", 500)] {
             assert_eq!(accept(example).weight(media_type), expected, "{media_type}");

@@ -1,4 +1,4 @@
-//! What every answer is made of.
+//! Types shared by all responses.
 
 use std::pin::Pin;
 use std::task::{Context, Poll};
@@ -37,8 +37,8 @@ impl From<LedgerPosition> for LedgerBody {
     }
 }
 
-/// Returns what a write says that may have created its timeline: first of all that it did, and then what it says anyhow.
-/// The second is the member `timeline_created`.
+/// Returns the status sentence and the `timeline_created` member of a write. If the write created its timeline, the
+/// sentence says so first.
 pub(crate) fn created_first(ledger: LedgerPosition, timeline_id: &str, status: String) -> (String, Option<bool>) {
     if !ledger.timeline_created {
         return (status, None);
@@ -46,7 +46,7 @@ pub(crate) fn created_first(ledger: LedgerPosition, timeline_id: &str, status: S
     (format!("There was no timeline `{timeline_id}`, so it was created, with you as its admin. {status}"), Some(true))
 }
 
-/// The answer to a change: a status, a body, and whether it repeats an earlier answer.
+/// The response to a change: status, body, and whether it replays an earlier response.
 pub(crate) struct Changed<T> {
     status: StatusCode,
     replayed: bool,
@@ -64,7 +64,6 @@ impl<T> Changed<T> {
 }
 
 impl<T> Changed<T> {
-    /// Returns the answer with another body made of its own.
     pub(crate) fn map<U>(self, change: impl FnOnce(T) -> U) -> Changed<U> {
         Changed { status: self.status, replayed: self.replayed, body: change(self.body) }
     }
@@ -81,10 +80,11 @@ impl<T: Serialize> IntoResponse for Changed<T> {
     }
 }
 
-/// Longest answer that counts as given once its head is there, in bytes: it is on its way at once.
+/// Responses up to this size, in bytes, count as sent once their head is ready.
 const SHORT_BYTES_MAX: u64 = 64 * 1024;
 
-/// Keeps a place until the whole answer has been taken. That of a stream, which has a limit of its own, is free at once.
+/// Holds `place` until the whole response body has been read. Streams have their own limit, so theirs is released at
+/// once.
 pub(crate) fn hold<P: Unpin + Send + 'static>(response: Response, place: P) -> Response {
     let is_stream = response.headers().get(header::CONTENT_TYPE).is_some_and(|kind| kind == "text/event-stream");
     let is_short = response.body().size_hint().upper().is_some_and(|bytes| bytes <= SHORT_BYTES_MAX);
@@ -94,7 +94,7 @@ pub(crate) fn hold<P: Unpin + Send + 'static>(response: Response, place: P) -> R
     response.map(|body| Body::new(Held { body, _place: place }))
 }
 
-/// A body and what is held until it is sent.
+/// A body with a guard that is released when the body has been sent.
 struct Held<P> {
     body: Body,
     _place: P,

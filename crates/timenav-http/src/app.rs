@@ -1,4 +1,4 @@
-//! Everything put together.
+//! Assembles the routers.
 
 use std::sync::Arc;
 
@@ -17,8 +17,8 @@ use crate::v1::import::{IMPORTS_PER_USER_MAX, IMPORTS_RUNNING_MAX};
 use crate::v1::streaming::{STREAMS_MAX, STREAMS_PER_USER_MAX};
 use crate::{auth, console, finish, host, service};
 
-/// Returns the whole service, ready to be served, and what serves `/metrics`, `/healthz` and `/readyz` by themselves. If
-/// `metrics_apart`, the service itself has no `/metrics`.
+/// Returns the router of the service and a router with only `/metrics`, `/healthz` and `/readyz`. With `metrics_apart`,
+/// the service router has no `/metrics`.
 pub fn routers(engine: Engine, options: HttpOptions, metrics_apart: bool) -> (Router, Router) {
     let operations = operations();
     let app = App::new(Reach {
@@ -51,15 +51,15 @@ pub fn routers(engine: Engine, options: HttpOptions, metrics_apart: bool) -> (Ro
     (finished(router, &app), finished(metrics, &app))
 }
 
-/// Adds what every response has.
+/// Adds the layers that apply to every response.
 fn finished(router: Router<App>, app: &App) -> Router {
     let router = router
         .fallback(finish::no_route)
         .method_not_allowed_fallback(finish::no_method)
         .layer(from_fn(finish::note_route))
         .with_state(app.clone());
-    // These wrap the router instead of its routes: the router sets `Allow` outside its layers, and
-    // must see GET where QUERY was sent.
+    // These wrap the router instead of its routes: the router sets `Allow` outside its layers, and must see GET if
+    // QUERY was sent.
     let outermost = tower::ServiceBuilder::new()
         .layer(from_fn_with_state(app.clone(), finish::finish))
         .layer(from_fn(host::one_host))

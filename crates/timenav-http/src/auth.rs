@@ -1,4 +1,4 @@
-//! Who asks. Nothing behind this layer runs for somebody who could not be identified.
+//! Authentication. Inner layers and handlers never run for an unauthenticated request, except on open routes.
 
 use std::net::SocketAddr;
 use std::pin::pin;
@@ -26,24 +26,24 @@ use crate::state::App;
 use crate::traces::{IsTraced, TracedTimeline};
 use crate::{answer, same_origin, session_cookie, timeline_header};
 
-/// The path of the one operation whose body is read as it comes.
+/// The only operation whose body is streamed instead of buffered.
 pub(crate) const IMPORT_PATH: &str = "/import-events";
 
-/// How long a timer runs at most for the end of what a caller showed.
+/// Upper bound for one wait for a credential to expire.
 const LOOK_AGAIN: Duration = Duration::from_hours(24);
 
-/// The user who asks.
+/// The authenticated caller.
 pub(crate) struct Authenticated(pub(crate) Caller);
 
 impl Argument for Authenticated {
     fn extract(incoming: &mut Incoming) -> Result<Self, Failure> {
-        // Absent only if a route was registered outside of the layer below, which then rejects every request.
+        // Absent only if a route was registered outside the layer below; such a request is rejected.
         let caller = incoming.parts.extensions.get::<Caller>().cloned();
         caller.map(Self).ok_or(Failure::Unidentified(AuthFailure::Missing))
     }
 }
 
-/// Where the connection comes from.
+/// The network that the connection comes from.
 pub(crate) struct Peer(pub(crate) Option<Network>);
 
 impl Argument for Peer {
@@ -52,7 +52,7 @@ impl Argument for Peer {
     }
 }
 
-/// Who asks, where nobody has to show anything.
+/// The caller of an open route, if the request has valid credentials.
 pub(crate) struct MaybeAuthenticated(pub(crate) Option<Caller>);
 
 impl Argument for MaybeAuthenticated {
@@ -61,13 +61,13 @@ impl Argument for MaybeAuthenticated {
     }
 }
 
-/// Why nobody is let in.
+/// Why a request is not authenticated.
 enum Stranger {
-    /// The caller is not authenticated.
+    /// Credentials are missing or invalid.
     Unidentified(AuthFailure),
-    /// A page of another site asked with a cookie, which may be that of a session.
+    /// A page of another site sent the request with a cookie, which may be a session cookie.
     CrossSite(Option<Caller>),
-    /// Who asks cannot be found out.
+    /// The engine could not look up the credentials.
     Unknown(Refusal),
 }
 
@@ -81,16 +81,16 @@ impl Stranger {
     }
 }
 
-/// How the body of a request is read.
+/// How a request body is read.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Reading {
-    /// Whole, up to so many bytes, before anything is decided.
+    /// Buffered up to this many bytes before the caller is identified.
     Whole(usize),
-    /// As it comes, by the handler.
+    /// Streamed by the handler.
     AsItComes,
 }
 
-/// Identifies the caller, or logs the attempt and refuses.
+/// Identifies the caller, or logs and rejects the attempt.
 pub(crate) async fn identify(State(app): State<App>, request: Request, next: Next) -> Response {
     let (parts, body) = request.into_parts();
     let reading = if parts.uri.path().ends_with(IMPORT_PATH) {
@@ -106,7 +106,7 @@ pub(crate) async fn identify(State(app): State<App>, request: Request, next: Nex
     }
 }
 
-/// Identifies whoever shows something, and lets others pass too.
+/// Identifies the caller if the request has credentials. Requests without any, or of an ended session, pass through.
 pub(crate) async fn identify_if_shown(State(app): State<App>, request: Request, next: Next) -> Response {
     let (mut parts, body) = request.into_parts();
     let has_ended = match who(&app, &parts).await {
@@ -129,7 +129,7 @@ pub(crate) async fn identify_if_shown(State(app): State<App>, request: Request, 
     response
 }
 
-/// Lets a caller on who is known, as far as there is room: what is counted is counted before a body is read.
+/// Admits an authenticated caller within their quota and limits. Quotas are charged before the body is read.
 async fn admit(
     app: &App,
     caller: Caller,
@@ -166,7 +166,7 @@ async fn admit(
         return failure.into_response();
     }
     if is_use {
-        // Where it ended while the body came, the engine has logged that.
+        // If the session ended while the body arrived, the engine has logged that.
         if let Err(refusal) = app.engine.renew_session(&caller).await {
             return refused(app, refusal.into());
         }
@@ -176,8 +176,8 @@ async fn admit(
     let traced = parts.extensions.get::<IsTraced>().map(|_| aimed_at(&parts).unwrap_or(caller.timeline_id.clone()));
     parts.extensions.insert(caller.clone());
     let mut response = next.run(Request::from_parts(parts, body)).await;
-    // What took long to find is not told to whoever may not ask for it any more. What was changed was decided by
-    // the engine when it was changed, and is told. What is open to anybody tells nothing that would have to be kept.
+    // A lookup can take long: if the credential has ended meanwhile, its result must not be revealed. A change was
+    // authorized when it was committed, so its response is sent. Open routes return nothing that needs protection.
     if is_use
         && looks
         && response.status().is_success()
@@ -197,32 +197,32 @@ async fn admit(
     answer::hold(response, place)
 }
 
-/// Counts the attempt of somebody who is nobody known, looks at what it was aimed at, logs it, and refuses it.
+/// Charges a failed attempt, reads which timeline it was aimed at, logs it and rejects it.
 async fn turn_away(app: &App, stranger: Stranger, mut parts: Parts, body: Body, reading: Reading) -> Response {
     if let Stranger::Unknown(refusal) = stranger {
         return Failure::from(refusal).into_response();
     }
     let network = network(&parts);
     if let Some(Err(left)) = network.map(|network| app.rates.failed_attempt(network)) {
-        // Past the limit nothing is read of it, and none has an entry of its own.
+        // Above the limit the body is not read and the attempt has no entry of its own.
         let operation = operation(&parts);
         app.refusals.count(network, &operation, stranger.code());
         return Failure::TooMany(left).into_response();
     }
     let is_short = body.size_hint().lower() <= STRANGER_BODY_BYTES_MAX as u64;
     if reading != Reading::AsItComes && is_short {
-        // An attempt is logged whatever its body is.
+        // The attempt is logged even if the body cannot be read.
         if let Ok(held) = app.rooms.read_of_stranger(network, body).await {
             parts.extensions.insert(held.body);
         }
     } else {
-        // What a stranger would import is of no interest; what it was aimed at is in the query.
+        // The target timeline of an import is in the query, so its body is discarded.
         drain(body).await;
     }
     refuse(app, stranger, &parts).await
 }
 
-/// Returns who asks, by what the request shows: a key, or else the cookie of a session.
+/// Authenticates a request by its API key, or else by its session cookie.
 async fn who(app: &App, parts: &Parts) -> Result<Caller, Stranger> {
     let unidentified = |failure| Err(Stranger::Unidentified(failure));
     match credentials(&parts.headers) {
@@ -248,7 +248,7 @@ async fn who(app: &App, parts: &Parts) -> Result<Caller, Stranger> {
     }
 }
 
-/// Returns the answer of a failure. Whose session has ended gives its cookie back.
+/// Returns the response for a failure. If the session has ended, the response clears its cookie.
 fn refused(app: &App, failure: Failure) -> Response {
     let mut response = failure.into_response();
     if has_ended(&response) {
@@ -262,7 +262,7 @@ fn has_ended(response: &Response) -> bool {
     unwritten.is_some_and(|unwritten| matches!(unwritten.0, Failure::Unidentified(AuthFailure::Session)))
 }
 
-/// Logs an attempt that was counted, and refuses it.
+/// Logs and rejects an attempt that has been charged already.
 async fn refuse(app: &App, stranger: Stranger, parts: &Parts) -> Response {
     let operation = operation(parts);
     let aimed = aimed_at(parts);
@@ -289,7 +289,7 @@ async fn refuse(app: &App, stranger: Stranger, parts: &Parts) -> Response {
     refused(app, failure)
 }
 
-/// Returns what is attempted, as an entry about a refusal names it.
+/// Returns the operation as it is named in entries about rejected requests.
 fn operation(parts: &Parts) -> String {
     parts.extensions.get::<MatchedPath>().map_or("", MatchedPath::as_str).to_owned()
 }
@@ -300,19 +300,18 @@ fn take_back_cookie(app: &App, response: &mut Response) {
     }
 }
 
-/// Waits until what a caller showed is no longer good, whatever ends it: the session, or the key.
+/// Waits until the credential of the caller, a session or an API key, is no longer valid for any reason.
 pub(crate) async fn credential_end(engine: Engine, caller: Caller) {
     let mut changes = engine.identity_changes();
     while engine.is_live(&caller) {
-        // Whatever else ends it is an entry of `system`.
+        // Every other end of a credential is an entry of `system`.
         if let Ok(false) = timeout(left(&engine, engine.ends_at(&caller)), changes.changed()).await {
             return;
         }
     }
 }
 
-/// Waits until a caller may not do something on a timeline any more, whatever ends it: what they showed, their role there,
-/// or the timeline.
+/// Waits until a caller loses access to a timeline: the credential ends, the role is lost or the timeline ends.
 pub(crate) async fn access_end(
     engine: Engine,
     caller: Caller,
@@ -328,7 +327,7 @@ pub(crate) async fn access_end(
     }
 }
 
-/// Returns how long it is until an end. What does not end by itself, or in a time that a timer does not hold, is looked at
+/// Returns the time until `end`. Without an end, or if it is further away than a timer can represent, the caller checks
 /// again after a day.
 fn left(engine: &Engine, end: Option<Instant<Wall>>) -> Duration {
     end.map_or(LOOK_AGAIN, |end| {
@@ -336,7 +335,7 @@ fn left(engine: &Engine, end: Option<Instant<Wall>>) -> Duration {
     })
 }
 
-/// Does what takes long, as long as what its caller showed is good. What was recorded until then stays recorded.
+/// Runs a long operation for as long as the caller's credential is valid. Entries recorded before it ends stay.
 pub(crate) async fn while_live<T, E: From<Refusal>>(
     engine: &Engine,
     caller: &Caller,
@@ -349,12 +348,12 @@ pub(crate) async fn while_live<T, E: From<Refusal>>(
     }
 }
 
-/// Returns where the connection comes from. Headers that say something else are not believed.
+/// Returns the network of the peer. Forwarding headers are not trusted.
 pub(crate) fn network(parts: &Parts) -> Option<Network> {
     parts.extensions.get::<ConnectInfo<SocketAddr>>().map(|info| Network::of(info.0.ip()))
 }
 
-/// Returns the key that the request shows (RFC 6750 §2.1).
+/// Returns the bearer token of a request (RFC 6750 §2.1).
 fn credentials(headers: &HeaderMap) -> Result<&str, AuthFailure> {
     let mut shown = headers.get_all(header::AUTHORIZATION).iter();
     let first = shown.next().ok_or(AuthFailure::Missing)?;
@@ -365,16 +364,16 @@ fn credentials(headers: &HeaderMap) -> Result<&str, AuthFailure> {
     match text.split_once(' ') {
         Some((scheme, key)) if scheme.eq_ignore_ascii_case("bearer") => Ok(key.trim()),
         None if text.eq_ignore_ascii_case("bearer") => Err(AuthFailure::Malformed),
-        // Another scheme is no credential that is known here.
+        // Any other authentication scheme is unsupported.
         Some(_) | None => Err(AuthFailure::OtherScheme),
     }
 }
 
-/// Headers and parameters in which other services look for a key.
+/// Headers and parameters in which other services expect a key.
 const OTHER_HEADERS: [&str; 4] = ["x-api-key", "api-key", "x-auth-token", "x-access-token"];
 const OTHER_PARAMETERS: [&str; 4] = ["api_key", "apikey", "access_token", "token"];
 
-/// Returns whether somebody shows a key, or what may be one, where none is looked for.
+/// Returns whether a request carries a key, or what may be one, in a place that is not read.
 fn shows_key_elsewhere(parts: &Parts) -> bool {
     let query = parts.uri.query().unwrap_or("");
     let named = |name: &str| OTHER_PARAMETERS.iter().any(|other| name.eq_ignore_ascii_case(other));
@@ -382,7 +381,7 @@ fn shows_key_elsewhere(parts: &Parts) -> bool {
         || form_urlencoded::parse(query.as_bytes()).any(|(name, _)| named(&name))
 }
 
-/// Returns the timeline that a request names, if it names one: in its path, query or body.
+/// Returns the timeline that a request names in its path, query or body.
 fn aimed_at(parts: &Parts) -> Option<TimelineId> {
     let in_path = parts.uri.path().split_once("/timeline/").and_then(|(_, rest)| rest.split('/').next());
     let query = parts.uri.query().unwrap_or("");

@@ -1,4 +1,4 @@
-//! Bodies that are read whole: how large, how long, and how much of memory all of them take together.
+//! Buffered request bodies: limits on their size, duration and total memory.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -16,76 +16,76 @@ use crate::shares::{Share, Shares, Spent};
 
 /// Some programs write it before JSON, and a parser may ignore it (RFC 8259, section 8.1).
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
-/// Longest body of a request that only looks, in bytes.
+/// Maximum body of a lookup, in bytes.
 pub(crate) const LOOKUP_BODY_BYTES_MAX: usize = 64 * 1024;
-/// Longest body of a request that changes something, in bytes. Imports have no limit.
+/// Maximum body of a change, in bytes. Imports have no limit.
 pub(crate) const CHANGE_BODY_BYTES_MAX: usize = 4 * 1024 * 1024;
-/// Longest body of somebody who is nobody known that is looked at, in bytes: for the timeline that it names.
+/// Maximum body of an unauthenticated request that is parsed for its timeline, in bytes.
 pub(crate) const STRANGER_BODY_BYTES_MAX: usize = 64 * 1024;
 
-/// Bytes of all bodies that are in memory at the same time; what is read from them may take as many again.
+/// Total size of all bodies in memory, in bytes. Values parsed from them may take as much again.
 pub(crate) const BUFFERED_BODY_BYTES_MAX: usize = 256 << 20;
-/// As above, of one user.
+/// The same per user.
 pub(crate) const BUFFERED_BODY_BYTES_PER_USER_MAX: usize = 64 << 20;
-/// Bytes of all bodies of strangers that are in memory at the same time.
+/// Total size of the bodies of unauthenticated requests in memory, in bytes.
 pub(crate) const BUFFERED_STRANGER_BYTES_MAX: usize = 16 << 20;
-/// As above, from one network.
+/// The same per network.
 pub(crate) const BUFFERED_STRANGER_BYTES_PER_NETWORK_MAX: usize = 1 << 20;
 
-/// How long a body may take to arrive, its turn included.
+/// How long a body may take to arrive, including the wait for memory.
 pub(crate) const BODY_WAIT: Duration = Duration::from_secs(30);
-/// How long a body waits until there is room for it.
+/// How long a body waits for memory.
 const ROOM_WAIT: Duration = Duration::from_secs(5);
-/// How long the body of a stranger may take to arrive.
+/// How long the body of an unauthenticated request may take to arrive.
 const STRANGER_BODY_WAIT: Duration = Duration::from_secs(5);
-/// How long a body is read and thrown away that nobody wants.
+/// How long an unneeded body is read and discarded.
 const DRAIN_WAIT: Duration = Duration::from_secs(1);
-/// Bytes of a body that are read and thrown away after it is refused: a client that still sends does not read its
-/// answer.
+/// Bytes of a rejected body that are read and discarded: a client that is still sending does not read its response.
 pub(crate) const DRAINED_BYTES_MAX: u64 = 4 << 20;
 
-/// In what room is counted, in bytes.
+/// Granularity of memory accounting, in bytes.
 const UNIT_BYTES: usize = 1 << 10;
-/// Room that is made at first for a body that does not say how long it is, in bytes.
+/// Memory reserved initially for a body of unknown length, in bytes.
 const FIRST_BYTES: usize = 64 * 1024;
 
-/// What becomes of the marks of JSON in memory when it is read into values, in bytes: an object of one field is nearly
-/// as large as one of eleven.
+/// Memory that parsed JSON values take per syntax character, in bytes. An object with one field is nearly as large as
+/// one with eleven.
 const OBJECT_BYTES: usize = 640;
 const FIELD_BYTES: usize = 112;
 const LIST_BYTES: usize = 64;
 const ITEM_BYTES: usize = 40;
 
-/// The body of the request, read whole before it is looked at.
+/// The buffered body of a request.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct WholeBody(pub(crate) Bytes);
 
-/// Whose body it is.
+/// The owner of a body.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Sender {
     User(UserId),
     Stranger(Option<Network>),
 }
 
-/// The room for bodies.
 /// Limit of the responses in memory that clients have not read yet, in bytes, of all users.
 pub(crate) const BUFFERED_RESPONSE_BYTES_MAX: usize = 256 << 20;
-/// The same, of one user.
+/// The same per user.
 pub(crate) const BUFFERED_RESPONSE_BYTES_PER_USER_MAX: usize = 32 << 20;
-/// Shorter responses are not counted: requests at once are limited.
+/// Shorter responses are not counted: concurrent requests are limited.
 const RESPONSE_COUNTED_BYTES_MIN: u64 = 64 << 10;
 
+/// Memory budgets for bodies and responses.
 pub(crate) struct Rooms {
     users: Arc<Shares<Sender>>,
-    /// Apart from that of the bytes: a body that has its room and waits for this waits only for those who do not wait.
+    /// Separate from the budget for body bytes. A body that waits here already holds its bytes, so it only waits for
+    /// requests that do not wait themselves.
     values: Arc<Shares<Sender>>,
     strangers: Arc<Shares<Sender>>,
     responses: Arc<Shares<Sender>>,
-    /// Responses that wait for room are in memory too.
+    /// Responses that wait for memory occupy memory too.
     waiting_responses: Arc<Shares<Sender>>,
 }
 
-/// The bytes of a response, counted until the last one is sent.
+/// Response bytes, accounted for until the last one is sent.
 struct CountedBytes {
     bytes: Bytes,
     _share: Share<Sender>,
@@ -97,7 +97,7 @@ impl AsRef<[u8]> for CountedBytes {
     }
 }
 
-/// A body in memory, and the room that it takes until the request is answered.
+/// A body in memory, and its memory budget until the request is answered.
 pub(crate) struct Held {
     pub(crate) body: WholeBody,
     _room: Vec<Share<Sender>>,
@@ -115,10 +115,10 @@ impl Rooms {
         }
     }
 
-    /// Counts a whole response until its last byte is sent. A long one waits for room.
+    /// Accounts for a whole response until its last byte is sent. A long response waits for memory.
     ///
     /// # Errors
-    /// The client does not read fast enough: there was no room for [`ROOM_WAIT`], or as many bytes wait already.
+    /// The client reads too slowly: no memory became free within [`ROOM_WAIT`], or as many bytes are waiting already.
     pub(crate) async fn hold_response(&self, user_id: UserId, response: Response) -> Result<Response, Failure> {
         let exact = response.body().size_hint().exact();
         let Some(bytes) = exact.filter(|bytes| *bytes >= RESPONSE_COUNTED_BYTES_MIN) else { return Ok(response) };
@@ -138,7 +138,7 @@ impl Rooms {
         Ok(Response::from_parts(parts, body))
     }
 
-    /// Reads the body of a user.
+    /// Reads the body of an authenticated user.
     pub(crate) async fn read(&self, user_id: &UserId, body: Body, bytes_max: usize) -> Result<Held, Failure> {
         let sender = Sender::User(user_id.clone());
         let mut room = Room { shares: &self.users, sender, wait: ROOM_WAIT, taken: Vec::new(), bytes: 0 };
@@ -155,7 +155,7 @@ impl Rooms {
         Ok(Held { body: WholeBody(read.into()), _room: taken })
     }
 
-    /// Reads the body of whoever is nobody known, if it is short.
+    /// Reads the body of an unauthenticated request, if it is short.
     pub(crate) async fn read_of_stranger(&self, network: Option<Network>, body: Body) -> Result<Held, Failure> {
         let (sender, wait) = (Sender::Stranger(network), Duration::ZERO);
         let mut room = Room { shares: &self.strangers, sender, wait, taken: Vec::new(), bytes: 0 };
@@ -165,7 +165,7 @@ impl Rooms {
     }
 }
 
-/// The room that one body takes.
+/// The memory budget of one body.
 struct Room<'a> {
     shares: &'a Arc<Shares<Sender>>,
     sender: Sender,
@@ -175,7 +175,7 @@ struct Room<'a> {
 }
 
 impl Room<'_> {
-    /// Makes room for so many bytes in all.
+    /// Grows the budget to `bytes` in total.
     async fn grow(&mut self, bytes: usize) -> Result<(), Failure> {
         let more = bytes.saturating_sub(self.bytes);
         if more == 0 {
@@ -200,7 +200,7 @@ fn full(spent: Spent) -> Failure {
     Failure::Full { what: "request bodies in memory", spent, retry_after_seconds: 1 }
 }
 
-/// Reads a body into room of which there is enough before it is taken.
+/// Reads a body. Memory is reserved before each part is read.
 async fn read(room: &mut Room<'_>, body: Body, bytes_max: usize) -> Result<Vec<u8>, Failure> {
     if body.is_end_stream() {
         return Ok(Vec::new());
@@ -231,8 +231,8 @@ async fn read(room: &mut Room<'_>, body: Body, bytes_max: usize) -> Result<Vec<u
     Ok(whole)
 }
 
-/// Returns about how many bytes JSON takes once it is read into values. Marks in texts count too: nobody can make
-/// less of it than there is.
+/// Estimates the memory that JSON takes once parsed into values, in bytes. Syntax characters inside strings count too,
+/// so the estimate cannot be evaded.
 fn values_bytes(json: &[u8]) -> usize {
     let of = |byte: &u8| match byte {
         b'{' => OBJECT_BYTES,
@@ -244,12 +244,12 @@ fn values_bytes(json: &[u8]) -> usize {
     json.iter().map(of).sum()
 }
 
-/// Reads on in a body that nobody wants, for a while.
+/// Reads and discards an unneeded body for a limited time.
 pub(crate) async fn drain(body: Body) {
     drain_rest(body.into_data_stream()).await;
 }
 
-/// Reads on in the rest of a body that nobody wants, for a while.
+/// Reads and discards the rest of an unneeded body for a limited time.
 pub(crate) async fn drain_rest(mut frames: axum::body::BodyDataStream) {
     let mut bytes = 0;
     let reading = async {
@@ -259,7 +259,7 @@ pub(crate) async fn drain_rest(mut frames: axum::body::BodyDataStream) {
             bytes += frame.len() as u64;
         }
     };
-    // Whoever sends nothing in that time waits for the answer already.
+    // A client that sends nothing in that time is already waiting for the response.
     let _ = timeout(DRAIN_WAIT, reading).await;
 }
 
@@ -279,7 +279,7 @@ mod tests {
         let read = async |bytes: usize| rooms.read(&user(), Body::from(vec![b'x'; bytes]), 100_000).await;
         assert_eq!(read(100_000).await.ok().unwrap().body.0.len(), 100_000);
         assert!(matches!(read(100_001).await, Err(Failure::TooLarge { bytes_max: 100_000 })));
-        // The same where it does not say how long it is.
+        // The same for a body of unknown length.
         let pieces = |count: usize| {
             let piece = |_| Ok::<_, std::io::Error>(vec![b'x'; 10_000]);
             Body::from_stream(futures_util::stream::iter((0..count).map(piece)))
@@ -317,7 +317,7 @@ mod tests {
         for _ in 0..BUFFERED_RESPONSE_BYTES_PER_USER_MAX / size {
             let body = hold(size).await.ok().unwrap().into_body();
             assert_eq!(body.size_hint().exact(), Some(size as u64));
-            // The bytes count, not the body: they wait in the connection's buffers once the body is read.
+            // The bytes are accounted for, not the body: after the body is read they wait in the connection's buffers.
             sent.push(to_bytes(body, size).await.unwrap());
         }
         assert!(matches!(hold(size).await, Err(Failure::Full { spent: Spent::Own, .. })));

@@ -1,10 +1,9 @@
 //! Response compression with gzip (RFC 9110 §12.5.3).
 //!
-//! Only what lookups answer is compressed, because how long a compressed answer is tells something of its content:
-//! where a secret and a text of somebody else's choice are compressed together, whoever sees the lengths of many answers
-//! can guess the secret (BREACH). So what hands out a secret or opens one (`api-keys`, `log-in`, `decrypt-data`, …) is a
-//! change, and no change is compressed; `scan-events` only looks, though it is a POST. A lookup that tells a secret must
-//! not be made.
+//! Only responses of lookups are compressed. If a secret and attacker-controlled text are compressed together, the
+//! lengths of many responses reveal the secret (BREACH). Operations that return or decrypt a secret (`api-keys`,
+//! `log-in`, `decrypt-data`, …) are therefore changes, and changes are never compressed. `scan-events` is a lookup
+//! although it uses POST. A lookup must never return a secret.
 
 use std::convert::Infallible;
 use std::pin::Pin;
@@ -23,11 +22,11 @@ use tower_http::compression::{CompressionBody, CompressionLayer};
 
 use crate::accept::essence;
 
-/// Shorter answers are sent as they are: they fit into a packet, compressed or not.
+/// Shorter responses are sent uncompressed: they fit into one packet either way.
 const COMPRESSED_BYTES_MIN: u64 = 1_024;
 /// The fastest level that makes responses smaller.
 const LEVEL: CompressionLevel = CompressionLevel::Precise(1);
-/// What is compressed. Messages of a stream are sent one by one, and hashes and sealed data do not get smaller.
+/// Compressible media types. Stream messages are sent one by one, and hashes and sealed data do not shrink.
 const TYPES: [&str; 6] = [
     "application/json",
     "application/x-ndjson",
@@ -36,20 +35,19 @@ const TYPES: [&str; 6] = [
     "text/calendar",
     "text/csv",
 ];
-/// Pieces of a body that are compressed before others have their turn on the thread. One piece is at most 4 KB of
-/// what is sent.
+/// Chunks of a body that are compressed before the task yields. A chunk is at most 4 KB of compressed output.
 const PIECES_AT_ONCE: u8 = 4;
 
-/// Compresses the answers of a route that only looks.
+/// Adds compression to the route of a lookup.
 pub(crate) fn compressed<S: Clone + Send + Sync + 'static>(route: MethodRouter<S>) -> MethodRouter<S> {
     let layer = CompressionLayer::new().quality(LEVEL).compress_when(Meant);
     let paced = ServiceBuilder::new().map_response(paced).layer(layer);
     route.layer::<_, Infallible>(paced)
 }
 
-/// Which answers may be compressed. One with an entity tag may not: its tag is that of its bytes as they are, and is sent
-/// back in `If-Match`. One that is made as it is sent may be long, so it is compressed; its body must hold nothing that
-/// others wait for: what compresses asks it for more, and may then not ask again until the client has read.
+/// Selects the responses to compress. A response with an entity tag is excluded: the tag identifies its exact bytes and
+/// is sent back in `If-Match`. A streamed response may be long, so it is compressed. Its body must not hold anything
+/// that others wait for: the compressor polls ahead, and may then not poll again until the client has read.
 #[derive(Clone, Copy)]
 struct Meant;
 
@@ -65,7 +63,7 @@ fn is_meant(status: StatusCode, headers: &HeaderMap) -> bool {
     status == StatusCode::OK && !headers.contains_key(header::ETAG) && TYPES.contains(&essence(content_type))
 }
 
-/// Lets others have their turn between the pieces of a body that is compressed.
+/// Yields to other tasks between the chunks of a compressed body.
 fn paced(response: Response<CompressionBody<Body>>) -> Response {
     let is_compressed = response.headers().contains_key(header::CONTENT_ENCODING);
     response.map(|body| {
@@ -74,10 +72,10 @@ fn paced(response: Response<CompressionBody<Body>>) -> Response {
     })
 }
 
-/// A body whose pieces take work: after some of them it waits for its next turn.
+/// A body whose chunks cost CPU time: it yields after a few of them.
 struct Paced {
     body: Body,
-    /// How many were handed over in this turn.
+    /// Chunks returned since the last yield.
     pieces: u8,
 }
 

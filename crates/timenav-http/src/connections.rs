@@ -1,34 +1,33 @@
-//! What becomes of connections: counted by the process that accepts them, shown by `/metrics`.
+//! Connection counters: updated by the process that accepts connections, exported by `/metrics`.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// How a connection came to its end, or why it never began.
+/// Why a connection ended or was never accepted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ConnectionEnd {
-    /// Either side closed it in good order, or the network did.
+    /// Closed normally by either side, or by the network.
     Closed,
-    /// Nothing was asked on it for too long.
+    /// No request for too long.
     Idle,
-    /// The client did not take what it had asked for.
+    /// The client did not read its response.
     Stalled,
-    /// The TLS handshake, or the first bytes of a request, did not come in time.
+    /// The TLS handshake or the first bytes of a request did not arrive in time.
     Late,
     /// The TLS handshake failed.
     Handshake,
-    /// What came on it is not HTTP, or breaks a rule of it.
+    /// The input is not HTTP or violates the protocol.
     Malformed,
-    /// It was idle, and made room for another one.
+    /// It was idle and was closed in favor of a new connection.
     MadeRoom,
-    /// There were too many connections, and none of them was idle.
+    /// The connection limit was reached and no connection was idle.
     Full,
-    /// There were too many connections from its address.
+    /// The connection limit of its address was reached.
     AddressFull,
-    /// The system had nothing left to accept it with.
+    /// The system lacked the resources to accept it.
     NotAccepted,
 }
 
 impl ConnectionEnd {
-    /// Every end there is.
     pub const ALL: [Self; 10] = [
         Self::Closed,
         Self::Idle,
@@ -42,7 +41,7 @@ impl ConnectionEnd {
         Self::NotAccepted,
     ];
 
-    /// Returns the word for it in metrics and in the log.
+    /// Returns the label in metrics and logs.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -60,7 +59,7 @@ impl ConnectionEnd {
     }
 }
 
-/// How many connections there are, and how those before them ended.
+/// Counts of open and ended connections.
 #[derive(Debug, Default)]
 pub struct ConnectionCounts {
     open: AtomicU64,
@@ -68,29 +67,29 @@ pub struct ConnectionCounts {
 }
 
 impl ConnectionCounts {
-    /// Counts a connection that is let in.
+    /// Counts an accepted connection.
     pub fn begin(&self) {
         self.open.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Counts the end of a connection that was let in.
+    /// Counts the end of an accepted connection.
     pub fn end(&self, how: ConnectionEnd) {
         self.open.fetch_sub(1, Ordering::Relaxed);
         self.refuse(how);
     }
 
-    /// Counts a connection that was not let in.
+    /// Counts a rejected connection.
     pub fn refuse(&self, how: ConnectionEnd) {
         self.ended[how as usize].fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Returns how many connections there are.
+    /// Returns the number of open connections.
     #[must_use]
     pub fn open(&self) -> u64 {
         self.open.load(Ordering::Relaxed)
     }
 
-    /// Returns how many connections have ended in that way since the start.
+    /// Returns how many connections have ended this way since the start.
     #[must_use]
     pub fn ended(&self, how: ConnectionEnd) -> u64 {
         self.ended[how as usize].load(Ordering::Relaxed)

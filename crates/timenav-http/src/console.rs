@@ -1,7 +1,7 @@
-//! The console: files that were built into the program, as they are in `console/dist`.
+//! The console: the files of `console/dist`, embedded in the program.
 //!
-//! There is no routing here: the console keeps its own address behind `#`, and names everything else relative to where
-//! it is, so that it works below any path that a proxy gives it.
+//! There is no routing here. The console keeps its own route after `#` and uses relative URLs, so it works below any
+//! path prefix of a proxy.
 
 use std::borrow::Cow;
 
@@ -18,24 +18,24 @@ use crate::problem::Failure;
 use crate::service;
 use crate::state::App;
 
-/// What is at `/`.
+/// The file served at `/`.
 const PAGE: &str = "index.html";
-/// Begins the name of a file that has a hash of its bytes in it: what it holds never changes.
+/// Prefix of file names that contain a hash of their bytes: their contents never change.
 const HASHED: &str = "assets/";
-/// Ends the name of a file that is packed beside the one of the same name.
+/// Suffix of the compressed variant of a file.
 const PACKED: &str = ".br";
 
-/// What a browser lets the console do (W3C CSP 3, Trusted Types): nothing but its own files, and no text becomes code.
+/// The content security policy (W3C CSP 3, Trusted Types): the console may load only its own files and never evaluates
+/// text as code.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; \
     connect-src 'self'; form-action 'self'; base-uri 'none'; object-src 'none'; frame-ancestors 'none'; \
     require-trusted-types-for 'script'";
 
-/// The console, embedded in the program.
 #[derive(RustEmbed)]
 #[folder = "../../console/dist/"]
 struct Files;
 
-/// Returns a route for each file, and for the page.
+/// Returns the routes of all files and of the page.
 pub(crate) fn routes() -> Router<App> {
     let mut router = Router::new().route("/", get(page));
     for name in Files::iter().filter(|name| !name.ends_with(PACKED)) {
@@ -46,13 +46,13 @@ pub(crate) fn routes() -> Router<App> {
     router
 }
 
-/// Shows people the console, and tells programs where they are.
+/// Serves the console to browsers and a JSON welcome to programs.
 async fn page(headers: HeaderMap) -> Response {
     let wants_page = Accept::of(&headers).asks_for("text/html", JSON);
     if wants_page { file(PAGE, &headers).into_response() } else { service::welcome().into_response() }
 }
 
-/// Returns a file as it is asked for: packed or not, or nothing where the client has it (RFC 9110 §13.1.2).
+/// Returns a file, compressed if the client accepts that, or 304 if the client has it already (RFC 9110 §13.1.2).
 fn file(name: &str, headers: &HeaderMap) -> Result<Response, Failure> {
     let plain = Files::get(name).ok_or(Failure::NoRoute)?;
     let packed = takes_coding(headers, "br").then(|| Files::get(&format!("{name}{PACKED}"))).flatten();
@@ -90,13 +90,13 @@ fn file(name: &str, headers: &HeaderMap) -> Result<Response, Failure> {
     Ok(response)
 }
 
-/// Returns whether a list of tags has one, compared weakly (RFC 9110 §8.8.3.2).
+/// Returns whether a list of entity tags contains `tag`, by weak comparison (RFC 9110 §8.8.3.2).
 fn names(list: &HeaderValue, tag: &str) -> bool {
     let list = list.to_str().unwrap_or("");
     list.split(',').map(str::trim).any(|given| given == "*" || given.strip_prefix("W/").unwrap_or(given) == tag)
 }
 
-/// Returns the type of a file, by the end of its name.
+/// Returns the media type for a file name extension.
 fn content_type(name: &str) -> &'static str {
     match name.rsplit_once('.').map_or("", |(_, end)| end) {
         "html" => "text/html; charset=utf-8",

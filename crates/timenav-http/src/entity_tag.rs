@@ -1,4 +1,4 @@
-//! Entity tags (RFC 9110 §8.8.3): naming what was read, and changing only that.
+//! Entity tags (RFC 9110 §8.8.3) for conditional changes.
 
 use axum::extract::Request;
 use axum::middleware::Next;
@@ -10,22 +10,22 @@ use timenav_engine::{Action, Caller, Expected};
 use crate::problem::Failure;
 use crate::state::App;
 
-/// The field of a request's head that names what is to be changed.
+/// The header that names the expected version.
 pub(crate) const IF_MATCH: &str = "If-Match";
 
-/// The field that asks for an answer only where it is another than one that is known.
+/// The header that requests a response only if it differs from a known one.
 const IF_NONE_MATCH: &str = "If-None-Match";
 
-/// Returns the head of an answer that a tag names.
+/// Returns the `ETag` header.
 pub(crate) fn etag(tag: &str) -> HeaderMap {
     let mut headers = HeaderMap::new();
-    // Answers that earlier versions kept for repetitions have the marks in them.
+    // Responses that earlier versions stored for replay contain the quotation marks.
     let tag = tag.trim_matches('"');
     headers.extend(HeaderValue::from_str(&format!("\"{tag}\"")).ok().map(|value| (header::ETAG, value)));
     headers
 }
 
-/// Reads `If-Match` (RFC 9110 §13.1.1): one tag, or `*` for whatever there is.
+/// Parses `If-Match` (RFC 9110 §13.1.1): one tag, or `*` for any existing version.
 pub(crate) fn if_match(headers: &HeaderMap) -> Result<Option<Expected>, Failure> {
     let mut given = headers.get_all(header::IF_MATCH).iter();
     let Some(first) = given.next() else { return Ok(None) };
@@ -37,13 +37,13 @@ pub(crate) fn if_match(headers: &HeaderMap) -> Result<Option<Expected>, Failure>
     }
 }
 
-/// What `If-Match` is on a write that creates the timeline it names.
+/// Description of `If-Match` on a write that may create its timeline.
 pub(crate) const THERE: &str = "`*`: only if the timeline exists; does not create it";
 
-/// Refuses a write to a timeline that is not there, where `If-Match: *` says that it must be.
+/// Rejects a write to a missing timeline if `If-Match: *` requires that it exists.
 ///
 /// # Errors
-/// It is not there, or the caller may not write to it; or the field has a tag, which a timeline has not.
+/// The timeline does not exist or the caller may not write to it, or the header has a tag: timelines have no tags.
 pub(crate) async fn expect_timeline(
     app: &App,
     headers: &HeaderMap,
@@ -59,8 +59,7 @@ pub(crate) async fn expect_timeline(
     }
 }
 
-/// Returns what an entity tag has between its quotation marks. A weak one never matches, and is returned as a tag that
-/// nothing has.
+/// Returns the opaque part of an entity tag. A weak tag never matches, so it is returned as a tag that no resource has.
 fn opaque(text: &str) -> Option<&str> {
     let quoted = text.strip_prefix("W/").unwrap_or(text);
     let opaque = quoted.strip_prefix('"').and_then(|rest| rest.strip_suffix('"'))?;
@@ -68,8 +67,8 @@ fn opaque(text: &str) -> Option<&str> {
     is_tag.then_some(if quoted.len() < text.len() { text } else { opaque })
 }
 
-/// Refuses a condition that an operation does not heed: whoever sets one relies on it. `If-None-Match` on a read only
-/// saves its answer, and a read is always answered whole.
+/// Rejects a condition that an operation does not support, because the client relies on it. `If-None-Match` on a read
+/// is accepted: it only saves a transfer, and a read always returns the full response.
 pub(crate) async fn refuse_conditions(heeds_if_match: bool, request: Request, next: Next) -> Response {
     let Some(name) = unheeded(heeds_if_match, &request) else { return next.run(request).await };
     let instead = if heeds_if_match { "; use `If-Match`" } else { "" };

@@ -1,4 +1,4 @@
-//! The outermost layer: what every request and every answer has, whatever happens inside.
+//! The outermost layer: request ids, panics, problems and response headers.
 
 use std::panic::AssertUnwindSafe;
 use std::time::Duration;
@@ -21,13 +21,14 @@ use crate::state::App;
 use crate::traces::{IsTraced, TraceParent, TracedRequest, TracedTimeline};
 
 pub(crate) const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
-/// Longest request id that is taken over from a client, in characters.
+/// Maximum length of a request id that a client supplies, in characters.
 const REQUEST_ID_CHARS_MAX: usize = 128;
-/// How long an answer with 429 is kept back: whoever comes back at once is not answered thousands of times a second.
+/// How long a 429 response is delayed, so that a client that retries immediately is not answered thousands of times a
+/// second.
 pub(crate) const TOO_MANY_REQUESTS_HELD_MILLIS: u64 = 200;
 const PROBLEM_JSON: &str = "application/problem+json";
 
-/// The id of a request, its own or made here.
+/// The request id, supplied by the client or generated.
 #[derive(Clone, Debug)]
 pub(crate) struct RequestId(String);
 
@@ -39,12 +40,12 @@ impl RequestId {
 
 impl Argument for RequestId {
     fn extract(incoming: &mut Incoming) -> Result<Self, Failure> {
-        // Absent only if a route was registered outside of this layer.
+        // Absent only if a route was registered outside this layer.
         Ok(incoming.parts.extensions.get::<Self>().cloned().unwrap_or_else(|| Self(String::new())))
     }
 }
 
-/// Routes QUERY (RFC 10008) as GET: it takes the same parameters and gives the same answer.
+/// Routes QUERY (RFC 10008) as GET: it takes the same parameters and returns the same response.
 ///
 /// axum 0.8 has no route for QUERY. Handlers that use `any()` would each have to set `Allow` and return 405.
 pub(crate) async fn query_as_get(mut request: Request, next: Next) -> Response {
@@ -55,11 +56,11 @@ pub(crate) async fn query_as_get(mut request: Request, next: Next) -> Response {
     next.run(request).await
 }
 
-/// The route that answered, as it was registered.
+/// The pattern of the matched route.
 #[derive(Clone, Debug)]
 struct Route(String);
 
-/// Notes which route answered. Only layers inside the router know.
+/// Records the matched route, which only layers inside the router can see.
 pub(crate) async fn note_route(request: Request, next: Next) -> Response {
     let route = request.extensions().get::<MatchedPath>().map(|path| Route(path.as_str().to_owned()));
     let mut response = next.run(request).await;
@@ -69,7 +70,7 @@ pub(crate) async fn note_route(request: Request, next: Next) -> Response {
     response
 }
 
-/// Gives every request an id, catches panics, writes problems, and sets the headers of all answers.
+/// Assigns request ids, catches panics, writes problems and sets the headers of all responses.
 pub(crate) async fn finish(State(app): State<App>, mut request: Request, next: Next) -> Response {
     let began = app.engine.now();
     let id = RequestId(request_id(&app, request.headers()));
@@ -106,7 +107,8 @@ pub(crate) async fn finish(State(app): State<App>, mut request: Request, next: N
     }
     headers(response.headers_mut(), &id, app.options.encrypted);
     if is_http1 && app.options.draining.is_cancelled() {
-        // A proxy that keeps connections sends the next request on one to another replica.
+        // A proxy that keeps connections open would send the next request to this replica too; closing lets it choose
+        // another.
         response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
     }
     if response.status() == StatusCode::TOO_MANY_REQUESTS {
@@ -120,7 +122,7 @@ async fn hold_back() {
     tokio::time::sleep(Duration::from_millis(TOO_MANY_REQUESTS_HELD_MILLIS)).await;
 }
 
-/// Returns a method's name, of a fixed set: clients must not be able to make new labels of metrics.
+/// Maps a method to a fixed set of names, so that clients cannot create new metric labels.
 fn method_name(method: &Method) -> &'static str {
     match method.as_str() {
         "GET" => "GET",
@@ -133,12 +135,12 @@ fn method_name(method: &Method) -> &'static str {
     }
 }
 
-/// Nothing is at the path.
+/// Handles paths without a route.
 pub(crate) async fn no_route() -> Failure {
     Failure::NoRoute
 }
 
-/// Something is at the path, but not for the method. `Allow` is set by the router.
+/// Handles methods that a path does not support. The router sets `Allow`.
 pub(crate) async fn no_method() -> Failure {
     Failure::Method { allow: String::new() }
 }
@@ -151,13 +153,13 @@ fn request_id(app: &App, headers: &HeaderMap) -> String {
     given.filter(usable).map_or_else(|| app.engine.new_id("req"), str::to_owned)
 }
 
-/// Answers OPTIONS from the `Allow` that the router would have refused with.
+/// Responds to OPTIONS with the `Allow` header of the router's rejection.
 fn options(refused: &Response) -> Response {
     let allow = allow(refused.headers());
     (StatusCode::NO_CONTENT, [(header::ALLOW, allow)]).into_response()
 }
 
-/// Returns the methods of a path: what the router says, and QUERY wherever there is GET.
+/// Returns the methods of a path: those of the router, and QUERY if there is GET.
 fn allow(headers: &HeaderMap) -> String {
     let known = headers.get(header::ALLOW).and_then(|value| value.to_str().ok()).unwrap_or("");
     let mut methods: Vec<&str> = known.split(',').map(str::trim).filter(|method| !method.is_empty()).collect();
@@ -168,7 +170,7 @@ fn allow(headers: &HeaderMap) -> String {
     methods.join(", ")
 }
 
-/// Writes a failure that is on its way, in the shape that the client accepts.
+/// Renders a pending failure in the format that the client accepts.
 fn written(app: &App, mut response: Response, id: &RequestId, wants_problem: bool) -> Response {
     let Some(Unwritten(failure)) = response.extensions_mut().remove::<Unwritten>() else { return response };
     let failure = match failure {
@@ -191,7 +193,7 @@ fn written(app: &App, mut response: Response, id: &RequestId, wants_problem: boo
     written
 }
 
-/// Logs a failure, unless everybody's requests fail so and it was told within the last minute.
+/// Logs a failure. Failures that affect all requests are logged at most once a minute.
 fn log_seldom(app: &App, failure: &Failure, id: &RequestId) {
     let error = match failure {
         Failure::Refused(Refusal::Unavailable(error)) => error.clone(),
@@ -203,7 +205,7 @@ fn log_seldom(app: &App, failure: &Failure, id: &RequestId) {
     }
 }
 
-/// Logs what only this request shows. What has stopped the ledger was logged where it happened.
+/// Logs failures that are specific to one request. A failure that has stopped the ledger was logged at its source.
 pub(crate) fn log_once(failure: &Failure, id: &RequestId) {
     let request_id = &id.0;
     match failure {
@@ -270,7 +272,7 @@ fn problem_json(status: StatusCode, problem: Problem) -> Response {
     response
 }
 
-/// Sets what every answer has. A handler that set one of these itself knew better.
+/// Sets the common headers. Headers that a handler has set take precedence.
 fn headers(headers: &mut HeaderMap, id: &RequestId, encrypted: bool) {
     let mut set = |name: HeaderName, value: &'static str| {
         headers.entry(name).or_insert(HeaderValue::from_static(value));

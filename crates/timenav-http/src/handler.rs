@@ -26,7 +26,6 @@ pub(crate) struct Incoming {
     body: Body,
 }
 
-/// An argument of a handler.
 pub(crate) trait Argument: Sized {
     /// Extracts the argument.
     ///
@@ -40,11 +39,11 @@ pub(crate) trait Operate<A>: Clone + Send + Sync + 'static {
     fn operate(&self, incoming: Incoming) -> BoxFuture<'static, Response>;
 }
 
-/// A handler of any operation.
+/// A type-erased handler of an operation.
 #[derive(Clone)]
 pub(crate) struct Operation {
     run: Arc<dyn Fn(Incoming) -> BoxFuture<'static, Response> + Send + Sync>,
-    /// Whether it only reads. The response to a change is sent in any case.
+    /// Whether the operation only reads. The response to a change is always sent.
     is_lookup: bool,
 }
 
@@ -53,7 +52,7 @@ impl Operation {
         Self { run: Arc::new(move |incoming| handler.operate(incoming)), is_lookup: false }
     }
 
-    /// Makes the handler of an operation that only reads.
+    /// Creates the handler of an operation that only reads.
     pub(crate) fn lookup<A>(handler: impl Operate<A>) -> Self {
         Self { is_lookup: true, ..Self::new(handler) }
     }
@@ -131,14 +130,14 @@ impl Argument for Method {
     }
 }
 
-/// The body as it arrives. A second one would be empty.
+/// The unread body. A second extraction is empty.
 impl Argument for Body {
     fn extract(incoming: &mut Incoming) -> Result<Self, Failure> {
         Ok(std::mem::take(&mut incoming.body))
     }
 }
 
-/// What a layer added to the request, if it did.
+/// A value that a layer may have added to the request.
 impl<T: Clone + Send + Sync + 'static> Argument for Option<Extension<T>> {
     fn extract(incoming: &mut Incoming) -> Result<Self, Failure> {
         Ok(incoming.parts.extensions.get::<T>().cloned().map(Extension))

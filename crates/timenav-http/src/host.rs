@@ -1,7 +1,7 @@
-//! For which host a request is: it says so once, and rightly.
+//! Host validation: a request names its host exactly once, and validly.
 //!
-//! Sources: RFC 9112 §3.2, RFC 9113 §8.3.1, RFC 9110 §4.2.3 and §7.2. What a proxy and this service read differently is
-//! how a request comes where it should not.
+//! Sources: RFC 9112 §3.2, RFC 9113 §8.3.1, RFC 9110 §4.2.3 and §7.2. If a proxy and this service disagree about the
+//! host, requests can reach the wrong destination.
 
 use std::net::Ipv6Addr;
 
@@ -14,14 +14,14 @@ use http::{HeaderValue, Version};
 
 use crate::problem::Failure;
 
-/// Refuses a request that does not say for which host it is, or says it in two ways.
+/// Rejects a request without a host or with conflicting hosts.
 pub(crate) async fn one_host(request: Request, next: Next) -> Response {
     let (parts, body) = request.into_parts();
     match fault(&parts) {
         None => next.run(Request::from_parts(parts, body)).await,
         Some(detail) => {
             let mut response = Failure::Host { detail }.into_response();
-            // What follows on the connection may be meant for somebody else.
+            // The bytes that follow on this connection may be meant for another host.
             if parts.version < Version::HTTP_2 {
                 response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
             }
@@ -30,7 +30,7 @@ pub(crate) async fn one_host(request: Request, next: Next) -> Response {
     }
 }
 
-/// Returns what is wrong with the host of a request, if anything is.
+/// Returns the reason if the host of a request is invalid.
 fn fault(parts: &Parts) -> Option<&'static str> {
     let mut fields = parts.headers.get_all(HOST).iter();
     let first = fields.next();
@@ -50,11 +50,12 @@ fn fault(parts: &Parts) -> Option<&'static str> {
         return Some("the Host header is not a host with an optional port");
     }
     match (field, target) {
-        // Only this version had it so, and some programs that look after a service still send it.
+        // Only HTTP/1.0 allows this, and some monitoring programs still use it.
         (None, _) if parts.version <= Version::HTTP_10 => None,
         (None, Some(_)) if parts.version >= Version::HTTP_2 => None,
         (None, _) => Some("the request has no Host header; send one"),
-        // In HTTP/1.1 a server may use the target alone (RFC 9112 §3.2.2), but a proxy in front may have used the field.
+        // In HTTP/1.1 a server may use only the target (RFC 9112 §3.2.2), but a proxy in front may have used the
+        // header.
         (Some(host), Some(authority)) if !host.eq_ignore_ascii_case(authority) => {
             Some("the Host header and the request target name different hosts")
         }
@@ -62,7 +63,7 @@ fn fault(parts: &Parts) -> Option<&'static str> {
     }
 }
 
-/// Returns whether a text is a host and at most a port (RFC 3986 §3.2.2 and §3.2.3), without the name of a user.
+/// Returns whether a text is a host with an optional port (RFC 3986 §3.2.2 and §3.2.3) and no userinfo.
 fn is_host(text: &str) -> bool {
     let (host, port) = match text.strip_prefix('[') {
         Some(rest) => {
@@ -79,7 +80,7 @@ fn is_host(text: &str) -> bool {
     is_named && (port.is_empty() || port.strip_prefix(':').is_some_and(is_port))
 }
 
-/// Returns whether a byte may stand in the name of a host. Names of the DNS and addresses have less.
+/// Returns whether a byte is allowed in a host name. DNS names and addresses use a subset.
 fn is_of_a_name(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || b"-._~%!$&'()*+,;=".contains(&byte)
 }

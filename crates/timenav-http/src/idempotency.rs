@@ -1,7 +1,7 @@
-//! The `Idempotency-Key` header: a request that carries one happens once.
+//! The `Idempotency-Key` header: a request with a key is carried out once.
 //!
-//! Source: draft-ietf-httpapi-idempotency-key-header-07. A second request with the key waits for
-//! the first one and is given its answer; ADR 0021 says why that is better than a conflict.
+//! Source: draft-ietf-httpapi-idempotency-key-header-07. A second request with the key waits for the first one and gets
+//! the same response. ADR 0021 explains why this is preferred to a conflict.
 
 use axum::extract::MatchedPath;
 use http::request::Parts;
@@ -12,18 +12,18 @@ use crate::body::WholeBody;
 use crate::handler::{Argument, Incoming};
 use crate::problem::Failure;
 
-/// Longest key, in characters.
+/// Maximum length of a key, in characters.
 pub(crate) const KEY_CHARS_MAX: usize = 255;
 const HEADER: &str = "idempotency-key";
 
-/// What the request carries, if it carries a key.
+/// The idempotency key of the request, if any.
 pub(crate) struct Idempotent(pub(crate) Option<Idempotency>);
 
 impl Argument for Idempotent {
     fn extract(Incoming { app, parts, .. }: &mut Incoming) -> Result<Self, Failure> {
         let Some(key) = key(parts)? else { return Ok(Self(None)) };
         let caller = parts.extensions.get::<Caller>();
-        // Keys bound to different timelines mean different things by the same request.
+        // API keys bound to different timelines give the same request different meanings.
         let (user, timeline) = caller.map_or(("", ""), |caller| (caller.user_id.as_str(), caller.timeline_id.as_str()));
         let route = parts.extensions.get::<MatchedPath>().map_or("", MatchedPath::as_str);
         let body = parts.extensions.get::<WholeBody>().cloned().unwrap_or_default();
@@ -36,7 +36,7 @@ impl Argument for Idempotent {
                 canonical(route).as_bytes(),
                 key.as_bytes(),
             ]),
-            // The body may hold an encryption key, and the fingerprint is kept.
+            // The body may contain an encryption key, and the fingerprint is stored.
             fingerprint: app.engine.fingerprint(&digest(&[
                 canonical(parts.uri.path()).as_bytes(),
                 query.as_bytes(),
@@ -46,12 +46,12 @@ impl Argument for Idempotent {
     }
 }
 
-/// Both prefixes are one operation, so a key spent under one is spent under the other.
+/// Both prefixes are one operation, so a key used under one is used under the other.
 fn canonical(path: &str) -> &str {
     path.strip_prefix("/api").unwrap_or(path)
 }
 
-/// Reads the header as a structured string (`"…"`) or bare, as most clients send it.
+/// Parses the header as a structured string (`"…"`) or a bare value, which most clients send.
 fn key(parts: &Parts) -> Result<Option<&str>, Failure> {
     let mut given = parts.headers.get_all(HEADER).iter();
     let Some(first) = given.next() else { return Ok(None) };
@@ -69,7 +69,7 @@ fn key(parts: &Parts) -> Result<Option<&str>, Failure> {
     if visible && (1..=KEY_CHARS_MAX).contains(&bare.len()) { Ok(Some(bare)) } else { Err(wrong()) }
 }
 
-/// Hashes parts with their lengths, so that no two lists of parts are the same bytes.
+/// Hashes parts with length prefixes, so that different lists never produce the same input.
 fn digest(parts: &[&[u8]]) -> [u8; 32] {
     let mut hasher = Sha256::new();
     for part in parts {

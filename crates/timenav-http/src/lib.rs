@@ -1,8 +1,7 @@
-//! How timenav is spoken: HTTP and JSON.
+//! The HTTP and JSON interface of timenav.
 //!
-//! A request is identified (`auth`), its parameters are read (`params`), its handler makes one
-//! call to the engine and turns the outcome into an answer or a `problem`. Nothing here decides,
-//! and nothing here reads a clock or a store.
+//! `auth` identifies the caller, `params` parses parameters, and the handler makes one call to the engine and turns the
+//! outcome into a response or a `problem`. This crate makes no decisions and reads neither a clock nor a store.
 
 mod accept;
 mod answer;

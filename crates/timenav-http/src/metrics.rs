@@ -1,4 +1,4 @@
-//! What is counted, for `/metrics`.
+//! Metrics for `/metrics`.
 
 use std::fmt::{Display, Write as _};
 
@@ -41,7 +41,7 @@ struct RouteLabels {
     route: String,
 }
 
-/// What is known of the process beside the engine.
+/// Metrics of the process that the engine does not have.
 pub(crate) struct Process<'a> {
     pub(crate) version: &'a str,
     pub(crate) stats: ProcessStats,
@@ -72,7 +72,7 @@ impl Metrics {
         self.durations.get_or_create(&RouteLabels { route: route.to_owned() }).observe(seconds);
     }
 
-    /// Returns everything in the text format of `OpenMetrics` 1.0. `is_ready`: whether `/readyz` says so.
+    /// Returns all metrics in the `OpenMetrics` 1.0 text format. `is_ready` is the state of `/readyz`.
     pub(crate) fn text(&self, service: &Engine, is_ready: bool, process: &Process<'_>) -> String {
         let (mut text, engine) = (String::new(), service.stats());
         // Writing to a string cannot fail.
@@ -172,7 +172,7 @@ fn write_witnesses(text: &mut String, service: &Engine) {
     write_stands(text, ("witness_timeline", "the timeline", "a timeline that was named to it"), &of_named);
 }
 
-/// Writes how witnesses stand to what they are shown: the labels of each, and how it stands.
+/// Writes the state of each witness, one sample per label set.
 fn write_stands(
     text: &mut String,
     (name, entries_of, stands_to): (&str, &str, &str),
@@ -201,18 +201,18 @@ fn write_stands(
     }
 }
 
-/// Writes a value of a label (`OpenMetrics` 1.0, ABNF).
+/// Quotes a label value (`OpenMetrics` 1.0, ABNF).
 fn quoted(value: &str) -> String {
     format!("\"{}\"", value.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n"))
 }
 
-/// Returns microseconds as seconds.
+/// Converts microseconds to seconds.
 #[expect(clippy::cast_precision_loss, reason = "microseconds of a few years are below 2^53")]
 pub(crate) fn seconds(micros: i64) -> f64 {
     micros as f64 / 1e6
 }
 
-/// Writes how the service is among others on one database.
+/// Writes the metrics of this replica and its database.
 fn write_replica(text: &mut String, replica: &ReplicaStats) {
     let name = quoted(&replica.name);
     // Writing to a string cannot fail.
@@ -283,7 +283,7 @@ fn write_metric(text: &mut String, (name, kind, help, suffix): (&str, &str, &str
         write!(text, "# HELP timenav_{name} {help}.\n# TYPE timenav_{name} {kind}\ntimenav_{name}{suffix} {value}\n");
 }
 
-/// Buckets from 100 µs to 26 s, each four times the one before.
+/// Creates a histogram with ten buckets from 100 µs to 26 s, each four times the previous one.
 fn histogram() -> Histogram {
     Histogram::new(exponential_buckets(1e-4, 4.0, 10))
 }

@@ -1,10 +1,10 @@
-//! Where a connection comes from, as limits count it.
+//! The network of a client, the unit of per-address limits.
 
 use std::fmt;
 use std::net::{IpAddr, Ipv6Addr};
 
-/// What one customer of a network has: an address of IPv4, or 64 bits of IPv6 (RFC 6177), of which the customer has
-/// all addresses. Every limit for each address counts these.
+/// The address range of one customer: an IPv4 address, or an IPv6 /64 (RFC 6177), all of whose addresses the customer
+/// controls. Every per-address limit uses it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Network(IpAddr);
 
@@ -20,7 +20,7 @@ impl Network {
         })
     }
 
-    /// Returns whether it is this machine.
+    /// Returns whether it is the loopback network.
     #[must_use]
     pub const fn is_loopback(self) -> bool {
         self.0.is_loopback()

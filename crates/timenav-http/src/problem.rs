@@ -1,6 +1,6 @@
-//! What goes wrong, as clients see it. The only place that knows statuses: each goes with a code, in one table.
+//! Failures as clients see them. Only this module knows HTTP statuses; one table assigns them to codes.
 //!
-//! `docs/errors.md` lists every code; a test compares.
+//! A test compares the codes with `docs/errors.md`.
 
 pub(crate) mod codes;
 
@@ -15,69 +15,68 @@ use timenav_engine::{AuthFailure, Code, Refusal};
 use crate::rate::Left;
 use crate::shares::Spent;
 
-/// Longest detail or pointer of an error, in bytes: either may quote what was sent.
+/// Maximum length of an error detail or pointer, in bytes. Both may quote the request.
 const DETAIL_BYTES_MAX: usize = 1_024;
 
-/// Why a request is not answered as it wished.
+/// Why a request failed.
 #[derive(Clone, Debug)]
 pub(crate) enum Failure {
-    /// The engine says no.
+    /// Rejected by the engine.
     Refused(Refusal),
-    /// The engine says no to an event that was not sent in a list: its place in one means nothing.
+    /// Rejected by the engine for a single event that was not sent in a list, so its index is omitted.
     OneEventExists(Refusal),
-    /// The caller is not authenticated.
+    /// Credentials are missing or invalid.
     Unidentified(AuthFailure),
-    /// A page of another site asked with the cookie of a session.
+    /// A page of another site sent the request with a session cookie.
     CrossSite,
-    /// A password or a cookie would travel unencrypted.
+    /// A password or cookie would be sent unencrypted.
     InsecureLogIn,
-    /// A parameter is missing, unknown, given twice, or has a value that it cannot have.
+    /// A parameter is missing, unknown, duplicate or invalid.
     Parameter(ParameterFault),
-    /// Several of them; the first one says what kind of failure it is.
+    /// Several parameter faults. The first determines the code.
     Parameters(Vec<ParameterFault>),
     /// The body is not JSON.
     MalformedJson { detail: String },
-    /// A file cannot be imported to its end.
+    /// The file cannot be imported completely.
     MalformedFile { detail: String },
-    /// A file is imported in part: what was recorded before this happened stays.
+    /// An import stopped early. Records imported before the failure stay.
     BrokenOff { because: Box<Self>, before: String },
-    /// The body has a media type that is not supported here.
+    /// The media type of the body is not supported.
     MediaType { expected: &'static str, of_query: bool },
-    /// The body is compressed, where that is not supported.
+    /// The body is compressed, but the operation does not support that.
     Encoding,
-    /// The body is too large.
+    /// The body exceeds the limit of the operation.
     TooLarge { bytes_max: usize },
-    /// The body is read into more than there may be of it in memory.
+    /// The parsed body would exceed the memory limit.
     TooManyValues { bytes_max: usize },
-    /// The body did not arrive.
+    /// The body did not arrive completely or in time.
     BodyLost,
-    /// Too many requests came from one place.
+    /// A rate limit was reached.
     TooMany(Left),
-    /// The request does not say for which host it is, or says it in two ways.
+    /// The request has no host or conflicting hosts.
     Host { detail: &'static str },
-    /// There are as many at this moment as one user may have, or as all may have together.
+    /// A concurrency limit of the user or of the service was reached.
     Full { what: &'static str, spent: Spent, retry_after_seconds: u32 },
-    /// There is nothing at this path.
+    /// The path has no route.
     NoRoute,
-    /// The path of a tile is not written as tiles are.
+    /// The path is not a valid tile path.
     NotATile { detail: String },
-    /// This path does not support this method.
+    /// The path does not support the method.
     Method { allow: String },
     /// A handler panicked.
     Panicked,
 }
 
-/// What is wrong with one parameter.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ParameterFault {
     pub(crate) kind: FaultKind,
-    /// Names and numbers on the way to it, as in a JSON pointer without the first slash.
+    /// A JSON pointer without the leading slash.
     pub(crate) path: String,
     pub(crate) detail: String,
 }
 
 impl ParameterFault {
-    /// Returns what is wrong, with the name of the parameter in it, for where several are told together.
+    /// Returns the fault with the parameter name in it, for a list of several.
     fn named(&self) -> String {
         match self.kind {
             FaultKind::Invalid | FaultKind::OutOfRange => format!("`{}`: {}", self.path, self.detail),
@@ -133,8 +132,7 @@ pub(crate) struct FieldError {
     pub(crate) detail: String,
 }
 
-/// A failure on its way to be written: only the outermost layer knows the request's id and what
-/// the client accepts.
+/// A failure that is not rendered yet: only the outermost layer knows the request id and what the client accepts.
 #[derive(Clone, Debug)]
 pub(crate) struct Unwritten(pub(crate) Failure);
 
@@ -157,7 +155,8 @@ impl IntoResponse for Failure {
 impl From<Refusal> for Failure {
     fn from(refusal: Refusal) -> Self {
         match refusal {
-            // What was shown was good when the request came, and is not any more: to clients that is the same.
+            // The credential became invalid while the request was processed. Clients see the same error as for an
+            // invalid one.
             Refusal::Unidentified(failure) => Self::Unidentified(failure),
             refusal => Self::Refused(refusal),
         }
@@ -165,12 +164,12 @@ impl From<Refusal> for Failure {
 }
 
 impl Failure {
-    /// A parameter whose value cannot be.
+    /// A parameter with an invalid value.
     pub(crate) fn invalid(path: impl Into<String>, detail: impl Into<String>) -> Self {
         Self::Parameter(ParameterFault { kind: FaultKind::Invalid, path: path.into(), detail: detail.into() })
     }
 
-    /// A parameter that names a time which lies outside of all time.
+    /// A parameter with a time outside the supported range.
     pub(crate) fn out_of_range(path: impl Into<String>, detail: impl Into<String>) -> Self {
         Self::Parameter(ParameterFault { kind: FaultKind::OutOfRange, path: path.into(), detail: detail.into() })
     }
@@ -183,7 +182,7 @@ impl Failure {
         })
     }
 
-    /// Forgets the place in a list, where the request had no list.
+    /// Omits the index of an event that was not sent in a list.
     pub(crate) fn about_one(self, alone: bool) -> Self {
         match self {
             Self::Refused(refusal @ Refusal::EventExists { .. }) if alone => Self::OneEventExists(refusal),
@@ -193,7 +192,7 @@ impl Failure {
 
     pub(crate) fn http_status(&self) -> StatusCode {
         match self {
-            // It is the request that is wrong here, not who sends it.
+            // Here the request is malformed, not the caller's credentials.
             Self::Unidentified(AuthFailure::Malformed) => StatusCode::BAD_REQUEST,
             Self::BrokenOff { because, .. } => because.http_status(),
             failure => codes::answer_of(failure.code()).0,
@@ -226,7 +225,7 @@ impl Failure {
         }
     }
 
-    /// Returns the problem as it is written.
+    /// Returns the problem document.
     pub(crate) fn problem(&self, request_id: &str) -> Problem {
         let detail = shortened(self.detail());
         let told = |path: &str, code: Code, detail: &str| FieldError {
@@ -261,7 +260,7 @@ impl Failure {
 
     fn detail(&self) -> String {
         match self {
-            // What is inside is in the log, under the request's id.
+            // The cause is in the log under the request id.
             Self::Refused(Refusal::Damaged(_)) | Self::Panicked => {
                 "quote the request_id when you ask for help".to_owned()
             }
@@ -426,8 +425,7 @@ impl Failure {
     }
 }
 
-/// Leaves out the middle of a text that is too long: what would be right stands around what is
-/// quoted.
+/// Shortens a text in the middle, so that the advice around a quoted value survives.
 fn shortened(text: String) -> String {
     if text.len() <= DETAIL_BYTES_MAX {
         return text;

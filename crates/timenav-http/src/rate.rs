@@ -1,10 +1,10 @@
-//! How many requests come from one place: failed attempts of a network, requests of a user, scans of both, log-ins of
-//! a user.
+//! Rate limits: failed attempts per network, requests per user, scans per user and network, logins per user and
+//! address.
 //!
-//! Users are counted and not what they show: of keys and sessions they make as many as they like.
+//! Limits apply to users, not to their credentials: users can create any number of keys and sessions.
 //!
-//! Fields as in draft-ietf-httpapi-ratelimit-headers-10, which no other file writes: its syntax has
-//! changed before. Counted on host time, in memory, by the generic cell rate algorithm.
+//! The headers follow draft-ietf-httpapi-ratelimit-headers-10. Its syntax has changed between drafts, so only this file
+//! writes them. Limits use the generic cell rate algorithm on host time, in memory.
 
 use std::hash::Hash;
 use std::num::NonZeroU32;
@@ -28,25 +28,25 @@ pub(crate) use self::log_ins::{
     ADDRESS_LOG_INS_PER_MINUTE_MAX, KNOWN_LOG_INS_PER_MINUTE_MAX, LOG_INS_PER_MINUTE_MAX, USER_LOG_INS_PER_MINUTE_MAX,
 };
 
-/// Attempts without a valid key that one network may make in a minute, all at once or spread.
+/// Failed authentication attempts per network and minute. All may come at once.
 pub(crate) const FAILED_ATTEMPTS_PER_MINUTE_MAX: u32 = 600;
-/// Refusals of strangers from one network that have an entry of their own in a minute.
+/// Rejected unauthenticated requests per network and minute that get their own entry.
 pub(crate) const NETWORK_REFUSALS_TOLD_PER_MINUTE_MAX: u32 = 120;
-/// Refusals of strangers from wherever that have an entry of their own in a minute.
+/// Rejected unauthenticated requests per minute, from all networks, that get their own entry.
 pub(crate) const REFUSALS_TOLD_PER_MINUTE_MAX: u32 = 240;
-/// Records of an import or a batch that count as one request.
+/// Records of an import or batch that count as one request.
 pub(crate) const RECORDS_PER_REQUEST_MAX: usize = 100;
-/// Scans for tampering that one user may ask for in a minute.
+/// Tampering scans per user and minute.
 pub(crate) const SCANS_PER_MINUTE_MAX: u32 = 60;
-/// Scans for tampering that may be asked for from one network in a minute, by whomever.
+/// Tampering scans per network and minute, of all users.
 pub(crate) const ADDRESS_SCANS_PER_MINUTE_MAX: u32 = 240;
-/// Addresses or keys in memory from which those that are at rest are forgotten.
+/// Above this number of tracked keys, idle ones are removed.
 const WATCHED_MAX: usize = 10_000;
 
 const LIMIT: HeaderName = HeaderName::from_static("ratelimit");
 const POLICY: HeaderName = HeaderName::from_static("ratelimit-policy");
 
-/// Host time since the service began, for the limiter.
+/// Host time since the start of the service, as the limiter's clock.
 struct HostTime {
     engine: Engine,
     began: Instant<Wall>,
@@ -63,7 +63,6 @@ impl Clock for HostTime {
 
 type Limiter<K> = RateLimiter<K, DashMapStateStore<K>, HostTime, StateInformationMiddleware>;
 
-/// The limits of this service.
 pub(crate) struct Rates {
     failed_attempts: Limiter<Network>,
     network_refusals_told: Limiter<(RefusalKind, Option<Network>)>,
@@ -74,27 +73,27 @@ pub(crate) struct Rates {
     log_ins: LogIns,
 }
 
-/// What strangers are refused for. Each kind is told up to its own limit, so that none hides the other.
+/// The kind of rejected unauthenticated request. Each kind has its own limit of entries, so that one cannot hide the
+/// other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum RefusalKind {
-    /// A password that was wrong.
+    /// A wrong password.
     LogIn,
-    /// Anything else.
     Other,
 }
 
-/// What is left of a quota, or that nothing is.
+/// The state of a quota after a request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Left {
     policy: &'static str,
     quota: u32,
     requests: u32,
-    /// Seconds until the whole quota is there again, or until the next request is admitted.
+    /// Seconds until the quota is full again or, if it is exhausted, until the next request is admitted.
     seconds: u64,
 }
 
 impl Rates {
-    /// Returns limits on failed attempts and on scans, and on the requests of each user unless there is none.
+    /// Creates the limiters. Requests per user are unlimited if `requests_per_minute` is `None`.
     pub(crate) fn new(engine: &Engine, requests_per_minute: Option<NonZeroU32>) -> Self {
         Self {
             failed_attempts: limiter(engine, per_minute(FAILED_ATTEMPTS_PER_MINUTE_MAX)),
@@ -107,41 +106,40 @@ impl Rates {
         }
     }
 
-    /// Counts an attempt without a valid key. The error says how long to wait.
+    /// Counts a failed authentication attempt. The error says how long to wait.
     pub(crate) fn failed_attempt(&self, network: Network) -> Result<Left, Left> {
         count(&self.failed_attempts, "failed-attempts", &network)
     }
 
-    /// Returns whether the refusal of a stranger gets an entry of its own.
+    /// Returns whether a rejected unauthenticated request gets its own entry.
     pub(crate) fn tells_refusal(&self, kind: RefusalKind, network: Option<Network>) -> bool {
         count(&self.network_refusals_told, "told", &(kind, network)).is_ok()
             && count(&self.refusals_told, "told", &kind).is_ok()
     }
 
-    /// Counts a password that is shown for a user. The error says how long to wait.
+    /// Counts a password attempt for a user. The error says how long to wait.
     pub(crate) fn log_in(&self, user_id: &UserId, network: Option<Network>) -> Result<Vec<Left>, Left> {
         self.log_ins.count(user_id, network)
     }
 
-    /// Remembers that a user was let in from a network.
+    /// Records a successful login from a network.
     pub(crate) fn let_in(&self, user_id: &UserId, network: Option<Network>) {
         self.log_ins.let_in(user_id, network);
     }
 
-    /// Counts a scan, for its user and for its network. The error says how long to wait.
+    /// Counts a scan against the quotas of its user and network. The error says how long to wait.
     pub(crate) fn scan(&self, user_id: &UserId, network: Option<Network>) -> Result<Vec<Left>, Left> {
         let of_user = count(&self.scans, "scans", user_id)?;
         let of_network = network.map(|network| count(&self.address_scans, "address-scans", &network)).transpose()?;
         Ok(std::iter::once(of_user).chain(of_network).collect())
     }
 
-    /// Counts a request of a user, where requests are counted. The error says how long to wait.
+    /// Counts a request of a user if requests are limited. The error says how long to wait.
     pub(crate) fn request(&self, user_id: &UserId) -> Result<Option<Left>, Left> {
         self.requests.as_ref().map(|requests| count(requests, "requests", user_id)).transpose()
     }
 
-    /// Counts the records that a request of a user carries, beyond the first that are counted with it. The error says
-    /// how long to wait.
+    /// Counts the records of a request beyond those that the request itself covers. The error says how long to wait.
     pub(crate) fn records(&self, user_id: &UserId, records: usize) -> Result<(), Left> {
         let Some(requests) = &self.requests else { return Ok(()) };
         let more = records.saturating_sub(1) / RECORDS_PER_REQUEST_MAX;
@@ -163,7 +161,7 @@ fn count<K: Hash + Eq + Clone>(limiter: &Limiter<K>, policy: &'static str, key: 
     count_many(limiter, policy, key, NonZeroU32::MIN)
 }
 
-/// Counts so many at once. More than there ever are at once count as so many.
+/// Counts `many` at once, capped at the quota.
 fn count_many<K: Hash + Eq + Clone>(
     limiter: &Limiter<K>,
     policy: &'static str,
@@ -177,7 +175,7 @@ fn count_many<K: Hash + Eq + Clone>(
         limiter.check_key_n(key, NonZeroU32::new(most).unwrap_or(NonZeroU32::MIN))
     });
     match counted {
-        // Not even the most there ever is can be counted: no limit is so.
+        // Unreachable: a request for exactly the quota always fits.
         Err(InsufficientCapacity(quota)) => Err(Left { policy, quota, requests: 0, seconds: 1 }),
         Ok(Ok(state)) => {
             let (quota, requests) = (state.quota().burst_size().get(), state.remaining_burst_capacity());
@@ -194,17 +192,17 @@ fn count_many<K: Hash + Eq + Clone>(
 }
 
 impl Left {
-    /// Returns after how many seconds to come back.
+    /// Returns the seconds until a retry.
     pub(crate) const fn seconds(&self) -> u64 {
         self.seconds
     }
 
-    /// Returns the name of the quota that was spent.
+    /// Returns the name of the quota.
     pub(crate) const fn policy(&self) -> &'static str {
         self.policy
     }
 
-    /// Tells the client what is left, behind what the answer says of other quotas: a field is a list (RFC 9651 §3.1).
+    /// Adds the rate limit headers. Several quotas form one list (RFC 9651 §3.1).
     pub(crate) fn write(&self, headers: &mut HeaderMap) {
         let Self { policy, quota, requests, seconds } = self;
         let mut set = |name: HeaderName, text: String| {

@@ -1,4 +1,4 @@
-//! Refusals of strangers that have no entry of their own: they are counted, and told together once a minute.
+//! Aggregates rejected unauthenticated requests that have no entry of their own into one entry a minute.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -9,10 +9,10 @@ use tokio_util::sync::CancellationToken;
 
 use crate::network::Network;
 
-/// How long refusals are counted before one entry tells of them.
+/// How long rejected requests are aggregated into one entry, in seconds.
 pub(crate) const COUNTED_SECONDS_MAX: u64 = 60;
 
-/// Counts refusals and sees to it that they are told.
+/// Counts rejected requests and schedules their entry.
 pub(crate) struct Refusals {
     engine: Engine,
     closing: CancellationToken,
@@ -23,7 +23,7 @@ impl Refusals {
         Self { engine, closing }
     }
 
-    /// Counts a refusal. The first one begins a minute.
+    /// Counts a rejected request. The first one starts the minute.
     pub(crate) fn count(self: &Arc<Self>, network: Option<Network>, operation: &str, code: Code) {
         let from = network.map_or_else(|| "unknown".to_owned(), |network| network.to_string());
         if self.engine.count_refusal(from, operation, code.as_str()) {
@@ -32,12 +32,12 @@ impl Refusals {
         }
     }
 
-    /// Tells of what was counted after a minute. Where the service stops before that, the engine tells of it at its end.
+    /// Records the counts after a minute. If the service stops earlier, the engine records them on shutdown.
     async fn tell(&self) {
         if timeout(Duration::from_secs(COUNTED_SECONDS_MAX), self.closing.cancelled()).await.is_ok() {
             return;
         }
-        // What could not be told is logged by the engine and counted on.
+        // The engine logs a failure and keeps the counts.
         let _ = self.engine.tell_counted_refusals().await;
     }
 }

@@ -1,7 +1,6 @@
-//! One operation: where it is, what it takes, what it answers, who handles it.
+//! The definition of one operation: path, parameters, response and handler.
 //!
-//! The same row makes the route and its place in the OpenAPI document, so neither can be without
-//! the other.
+//! The same row creates the route and its entry in the OpenAPI document, so neither exists without the other.
 
 use axum::extract::Request;
 use axum::middleware::{Next, from_fn};
@@ -16,10 +15,10 @@ use crate::handler::{Operate, Operation};
 use crate::schema::ToSchema;
 use crate::state::App;
 
-/// Prefixes under which every operation is served by the same handler.
+/// All operations are served under each of these prefixes.
 const PREFIXES: [&str; 2] = ["/v1", "/api/v1"];
 
-/// The name, the schema, and the schemas it refers to, of a type on the wire.
+/// A wire type: its name, its schema and the schemas that it references.
 #[cfg(feature = "schema")]
 #[derive(Clone)]
 pub(crate) struct WireType {
@@ -37,7 +36,7 @@ impl WireType {
     }
 }
 
-/// A type on the wire, of which nothing is known.
+/// A wire type without a schema, in builds without the OpenAPI generator.
 #[cfg(not(feature = "schema"))]
 #[derive(Clone)]
 pub(crate) struct WireType;
@@ -49,60 +48,58 @@ impl WireType {
     }
 }
 
-/// What an operation takes besides what is in its path.
+/// Input of an operation, apart from path parameters.
 #[derive(Clone)]
 pub(crate) enum Takes {
     Nothing,
-    /// Parameters: in the query string, in a JSON body, or both.
+    /// Parameters in the query string, a JSON body or both.
     Params(WireType),
-    /// A JSON body that is more than parameters.
+    /// A JSON body that is not an object of parameters.
     Body(WireType),
-    /// Parameters in the query string, and a file as the body.
+    /// Parameters in the query string and a file as the body.
     File(WireType, Vec<&'static str>),
 }
 
-/// What an operation answers when all is well.
+/// The successful response of an operation.
 #[derive(Clone)]
 pub(crate) enum Gives {
     Json(WireType),
-    /// Server-sent events whose data is of this type.
+    /// Server-sent events with data of this type.
     Stream(WireType, Messages),
-    /// This as JSON, or server-sent events: `progress`, whose data is the second, and at last
-    /// `result`, whose data is the first.
+    /// The first type as JSON, or server-sent events: `progress` with the second type, then `result` with the first.
     WithProgress(WireType, Box<WireType>),
-    /// Text that is this, in words, or this as JSON.
+    /// Text with this description, or this type as JSON.
     Text(&'static str, WireType),
-    /// Bytes.
     Bytes,
     /// A file of events in one of several formats.
     File,
-    /// A file of lines of JSON that is this, in words.
+    /// A file of JSON lines with this description.
     Lines(&'static str),
 }
 
 /// The messages of a stream.
 #[derive(Clone)]
 pub(crate) struct Messages {
-    /// The events that they are named after.
+    /// The event names.
     pub(crate) names: &'static [&'static str],
-    /// What an id looks like, as a pattern.
+    /// A pattern of message ids.
     pub(crate) id: &'static str,
-    /// What one message is, in words.
+    /// The description of a message.
     pub(crate) what: &'static str,
-    /// Whether one may have nothing but an id.
+    /// Whether a message may consist of an id only.
     pub(crate) may_be_silent: bool,
 }
 
-/// One form that the parameters of an operation may have, where not every one of them goes with every other.
+/// One valid combination of parameters, for operations whose parameters cannot be combined freely.
 #[derive(Clone, Default)]
 pub(crate) struct Form {
-    /// What is there.
+    /// Required parameters.
     pub(crate) given: Vec<&'static str>,
-    /// What is not.
+    /// Parameters that must be absent.
     pub(crate) absent: Vec<&'static str>,
-    /// Which switches are off, or not there.
+    /// Flags that must be false or absent.
     pub(crate) off: Vec<&'static str>,
-    /// What may be there, and the words that it may be.
+    /// Optional parameters, each with its allowed values.
     pub(crate) words: Vec<(&'static str, &'static [&'static str])>,
 }
 
@@ -128,21 +125,20 @@ impl Form {
     }
 }
 
-/// A field of a request's head.
+/// A request header.
 pub(crate) struct Heeded {
     pub(crate) name: &'static str,
     pub(crate) description: &'static str,
-    /// Which kind of text its value is, in the words of the OpenAPI document.
+    /// The format of its value in the OpenAPI document.
     pub(crate) kind: &'static str,
 }
 
-/// One operation.
 #[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own, by its name")]
 pub(crate) struct Route {
     pub(crate) method: Method,
     /// The path below the prefix.
     pub(crate) path: &'static str,
-    /// Whether the operation is served without a prefix too.
+    /// Whether the operation is also served without a prefix.
     pub(crate) bare: bool,
     pub(crate) id: &'static str,
     pub(crate) tag: &'static str,
@@ -150,25 +146,25 @@ pub(crate) struct Route {
     pub(crate) takes: Takes,
     pub(crate) gives: Gives,
     pub(crate) status: u16,
-    /// Whether what it creates may be there already, which is another status.
+    /// Whether the created resource may exist already, which has a different status.
     pub(crate) or_there: bool,
-    /// The forms that parameters may have, if not all go with each other.
+    /// The valid combinations of parameters; empty if all may be combined.
     pub(crate) forms: Vec<Form>,
-    /// Fields of the request's head that are heeded, besides those that every operation heeds.
+    /// Supported request headers, in addition to those of every operation.
     pub(crate) heeds: Vec<Heeded>,
-    /// Statuses that it is refused with, besides those of every operation of its method.
+    /// Error statuses, in addition to those of every operation with this method.
     pub(crate) refusals: Vec<&'static str>,
-    /// Whether what it gives has an entity tag.
+    /// Whether the response has an entity tag.
     pub(crate) tagged: bool,
-    /// Whether its answer may link to the next page.
+    /// Whether the response may link to the next page.
     pub(crate) linked: bool,
-    /// Fields of the answer's head that are there when it is done, by name and what they say.
+    /// Headers of the successful response: name and description.
     pub(crate) tells: Vec<(&'static str, &'static str)>,
-    /// Whether anybody may ask, who shows no credentials too.
+    /// Whether the operation needs no credentials.
     pub(crate) open: bool,
-    /// Whether each request does it anew, whatever its `Idempotency-Key` is: nothing of the answer is kept.
+    /// Whether every request is carried out, regardless of its `Idempotency-Key`: the response is not stored.
     pub(crate) anew: bool,
-    /// Whether taking something away keeps its answer for a repetition with the same `Idempotency-Key`.
+    /// Whether a deletion stores its response for repeats with the same `Idempotency-Key`.
     pub(crate) is_kept: bool,
     handler: MethodRouter<App>,
 }
@@ -205,7 +201,7 @@ impl Route {
         }
     }
 
-    /// An operation that only looks. `QUERY` is served by the same handler.
+    /// A read-only operation. `QUERY` has the same handler.
     pub(crate) fn lookup<A>(
         path: &'static str,
         id: &'static str,
@@ -215,7 +211,7 @@ impl Route {
         Self::new(Method::GET, path, id, summary, compressed(get(Operation::lookup(handler))))
     }
 
-    /// An operation that only looks, with parameters that may be too long for a query string.
+    /// A read-only operation whose parameters may be too long for a query string.
     pub(crate) fn lookup_by_post<A>(
         path: &'static str,
         id: &'static str,
@@ -225,7 +221,7 @@ impl Route {
         Self::new(Method::POST, path, id, summary, compressed(post(Operation::lookup(handler))))
     }
 
-    /// An operation that changes something.
+    /// A modifying operation.
     pub(crate) fn change<A>(
         path: &'static str,
         id: &'static str,
@@ -235,7 +231,7 @@ impl Route {
         Self::new(Method::POST, path, id, summary, post(Operation::new(handler)))
     }
 
-    /// An operation that changes a part of something.
+    /// A partial update.
     pub(crate) fn alteration<A>(
         path: &'static str,
         id: &'static str,
@@ -245,7 +241,7 @@ impl Route {
         Self::new(Method::PATCH, path, id, summary, patch(Operation::new(handler)))
     }
 
-    /// An operation that takes something away.
+    /// A deletion.
     pub(crate) fn removal<A>(
         path: &'static str,
         id: &'static str,
@@ -265,7 +261,7 @@ impl Route {
         self
     }
 
-    /// Says that the body is a file of one of these media types.
+    /// Declares that the body is a file of one of these media types.
     pub(crate) fn takes_file<T: ToSchema>(mut self, types: Vec<&'static str>) -> Self {
         self.takes = Takes::File(WireType::of::<T>(), types);
         self
@@ -311,78 +307,78 @@ impl Route {
         self
     }
 
-    /// Says that what it creates may be there already just so, which is no error.
+    /// Declares that an identical resource may exist already, which is not an error.
     pub(crate) const fn or_there(mut self) -> Self {
         self.or_there = true;
         self
     }
 
-    /// Says that of two parameters one is there, and not the other.
+    /// Requires exactly one of two parameters.
     pub(crate) fn either(self, one: &'static str, other: &'static str) -> Self {
         let alone = |given, absent| Form::default().with(given).without(absent);
         self.form(alone(one, other)).form(alone(other, one))
     }
 
-    /// Says which form parameters may have, besides other forms.
+    /// Adds a valid combination of parameters.
     pub(crate) fn form(mut self, form: Form) -> Self {
         self.forms.push(form);
         self
     }
 
-    /// Says that a field of the request's head is heeded.
+    /// Declares a supported request header.
     pub(crate) fn heeds(mut self, name: &'static str, description: &'static str, kind: &'static str) -> Self {
         self.heeds.push(Heeded { name, description, kind });
         self
     }
 
-    /// Says that it is done only if what is there still has the tag of `If-Match`.
+    /// Makes the operation conditional on the tag in `If-Match`.
     pub(crate) fn heeds_if_match(mut self, description: &'static str) -> Self {
         self.refusals.push("412");
         self.heeds(IF_MATCH, description, "entity-tags")
     }
 
-    /// Says that with `If-Match: *` it is done only if the timeline is there. A timeline has no tag that could differ.
+    /// Makes the operation conditional on an existing timeline with `If-Match: *`. Timelines have no tags.
     pub(crate) fn heeds_if_there(self) -> Self {
         self.heeds(IF_MATCH, THERE, "entity-tags")
     }
 
-    /// Says that there may be too much of something for it, though it only looks.
+    /// Declares 409 for a lookup: its result may be too large.
     pub(crate) fn conflicts(mut self) -> Self {
         self.refusals.push("409");
         self
     }
 
-    /// Says that what it gives has an entity tag.
+    /// Declares an entity tag of the response.
     pub(crate) const fn tagged(mut self) -> Self {
         self.tagged = true;
         self
     }
 
-    /// Says that its answer may link to the next page.
+    /// Declares a link to the next page.
     pub(crate) const fn linked(mut self) -> Self {
         self.linked = true;
         self
     }
 
-    /// Names a field of the answer's head.
+    /// Declares a response header.
     pub(crate) fn tells(mut self, name: &'static str, description: &'static str) -> Self {
         self.tells.push((name, description));
         self
     }
 
-    /// Keeps the answer of a removal for repetitions with the same `Idempotency-Key`.
+    /// Stores the response of a deletion for repeats with the same `Idempotency-Key`.
     pub(crate) const fn kept(mut self) -> Self {
         self.is_kept = true;
         self
     }
 
-    /// Does it anew at each request, whatever its `Idempotency-Key` is.
+    /// Carries out every request, regardless of its `Idempotency-Key`.
     pub(crate) const fn anew(mut self) -> Self {
         self.anew = true;
         self
     }
 
-    /// Lets anybody ask.
+    /// Requires no credentials.
     pub(crate) const fn open(mut self) -> Self {
         self.open = true;
         self
@@ -413,7 +409,7 @@ impl Route {
 
     /// Returns the path under which the operation is documented.
     pub(crate) fn documented_path(&self) -> String {
-        // OpenAPI has no parameter that spans several parts of a path; a name is a name.
+        // OpenAPI has no path parameter that spans several segments, so the wildcard is documented as a plain name.
         let path = self.path.replace("{*", "{");
         if self.bare { path } else { format!("{}{path}", PREFIXES[0]) }
     }

@@ -1,8 +1,8 @@
-//! Whether a request comes from a page of this service.
+//! Checks whether a request was sent by a page of this service.
 //!
-//! Source: W3C Fetch Metadata, `Sec-Fetch-Site`; RFC 6454 §7, `Origin`. A browser sends cookies by itself, whatever page
-//! asks, so a cookie alone shows nothing. All that is answered to a cookie is an entry at least, so reads are checked
-//! as changes are.
+//! Sources: W3C Fetch Metadata, `Sec-Fetch-Site`; RFC 6454 §7, `Origin`. A browser adds cookies to requests of any
+//! page, so a cookie alone proves nothing. Every request with a cookie creates at least an entry, so reads are checked
+//! as well as changes.
 
 use http::request::Parts;
 use http::{HeaderMap, Method, Uri};
@@ -11,26 +11,26 @@ use crate::params::SentAsQuery;
 use crate::session_cookie::authority;
 use crate::state::HttpOptions;
 
-/// Returns whether a request with a cookie may be answered.
+/// Returns whether a request with a cookie may be processed.
 pub(crate) fn is_own_page(parts: &Parts, options: &HttpOptions) -> bool {
     match said(parts, options) {
         Said::Own => true,
         Said::Other => false,
-        // By a bookmark or an address that was typed. No page can make a browser say so.
+        // Opened from a bookmark or the address bar. A page cannot forge this.
         Said::NoPage => is_safe(parts),
-        // Browsers tell this to hosts that they trust, which those over plain HTTP are not, and name no origin where
-        // a page looks at something of its own. There `SameSite` stands alone.
+        // Browsers send the header only to trusted hosts, which excludes plain HTTP, and omit `Origin` on same-origin
+        // reads. Only `SameSite` protects such requests.
         Said::Nothing => options.insecure_log_in && !options.is_secure() && is_safe(parts),
     }
 }
 
-/// Returns whether a request without a cookie may log in: one that no page of another site has sent. Whoever is no
-/// browser says nothing.
+/// Returns whether a request without a cookie may log in: it must not come from a page of another site. Clients other
+/// than browsers send neither header.
 pub(crate) fn may_log_in(parts: &Parts, options: &HttpOptions) -> bool {
     matches!(said(parts, options), Said::Own | Said::Nothing)
 }
 
-/// What a request says of the page that sent it.
+/// The origin of a request according to its headers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Said {
     Own,
@@ -53,7 +53,7 @@ fn said(parts: &Parts, options: &HttpOptions) -> Said {
     }
 }
 
-/// Returns the value of a field; something that no field says where it stands there twice or is no text.
+/// Returns the value of a header. A duplicate or non-text header yields a value that matches no known one.
 fn one<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {
     let mut values = headers.get_all(name).iter();
     let first = values.next()?;

@@ -1,4 +1,4 @@
-//! What describes a type in the OpenAPI document: utoipa with the feature `schema`, nothing without it.
+//! The schema trait of OpenAPI types: utoipa with the feature `schema`, an empty trait without it.
 
 #[cfg(feature = "schema")]
 pub(crate) use utoipa::ToSchema;
@@ -6,7 +6,7 @@ pub(crate) use utoipa::ToSchema;
 #[cfg(not(feature = "schema"))]
 pub(crate) use timenav_schema::ToSchema;
 
-/// Any type: none is described.
+/// Implemented for all types; describes none.
 #[cfg(not(feature = "schema"))]
 pub(crate) trait ToSchema {}
 

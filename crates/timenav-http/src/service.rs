@@ -1,4 +1,4 @@
-//! What needs no caller: is it alive, is it ready, how is it spoken.
+//! Unauthenticated endpoints: health, readiness, OpenAPI.
 
 use std::time::Duration;
 
@@ -19,7 +19,7 @@ use crate::openapi::{OPENAPI_3_1_SERVED, OPENAPI_3_2_SERVED, Served};
 use crate::problem::Failure;
 use crate::state::{App, HttpOptions};
 
-/// What is at `/` for a program that arrives without knowing more. People get the console.
+/// The response of `/` for programs. Browsers get the console.
 #[derive(Serialize)]
 pub(crate) struct Welcome {
     status: &'static str,
@@ -27,7 +27,7 @@ pub(crate) struct Welcome {
     clock: &'static str,
 }
 
-/// Returns what monitoring asks for.
+/// Returns the routes for monitoring.
 pub(crate) fn probe_routes() -> Router<App> {
     Router::new().route("/healthz", get(healthz)).route("/readyz", get(readyz))
 }
@@ -61,14 +61,14 @@ pub(crate) fn running() -> Json<StatusBody> {
 /// The media type of `/metrics`.
 pub(crate) const METRICS_TYPE: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 
-/// How long it may take to find out whether the service can answer. Whoever asks gives up soon.
+/// Time limit of a readiness check. Probes have short timeouts.
 const READY_WAIT: Duration = Duration::from_secs(10);
 
-/// The same while metrics are read. They are read while the store does not answer too, and Prometheus gives up after 10
-/// seconds.
+/// The same while metrics are scraped. They are scraped even if the store does not respond, and Prometheus times out
+/// after 10 seconds.
 const READY_SCRAPE_WAIT: Duration = Duration::from_secs(3);
 
-/// The service can answer: the store does, and nothing has stopped writing.
+/// Succeeds if the store responds and writing has not stopped.
 async fn readyz(State(app): State<App>) -> Result<Json<StatusBody>, Failure> {
     ready(&app, READY_WAIT).await?;
     let status = if app.engine.is_unseen() {
@@ -79,7 +79,7 @@ async fn readyz(State(app): State<App>) -> Result<Json<StatusBody>, Failure> {
     Ok(Json(StatusBody { status: status.to_owned() }))
 }
 
-/// Returns why the service is not ready, if so.
+/// Returns the reason if the service is not ready.
 async fn ready(app: &App, wait: Duration) -> Result<(), Refusal> {
     if app.options.draining.is_cancelled() {
         return Err(Refusal::Unavailable("the service is about to stop".to_owned()));
@@ -104,7 +104,7 @@ async fn openapi(headers: HeaderMap) -> Response {
     document(&OPENAPI_3_1_SERVED, &headers)
 }
 
-/// The document in the version that has a word for QUERY. Few tools read it yet.
+/// Serves OpenAPI 3.2, the first version with QUERY. Few tools support it yet.
 async fn openapi_3_2(headers: HeaderMap) -> Response {
     document(&OPENAPI_3_2_SERVED, &headers)
 }

@@ -1,8 +1,8 @@
-//! The cookie that holds the secret of a session.
+//! The session cookie.
 //!
-//! Where clients speak HTTPS it is `__Host-timenav`, which a browser takes from this host alone and sends by HTTPS
-//! alone (RFC 6265bis §4.1.3.2). Browsers differ about such a cookie over plain HTTP on loopback, so there it has a
-//! name of its own and no `Secure` (ADR 0016).
+//! If clients use HTTPS it is `__Host-timenav`, which browsers accept only from this host and send only over HTTPS (RFC
+//! 6265bis §4.1.3.2). Browsers differ about such a cookie over plain HTTP on loopback, so there it has another name and
+//! no `Secure` (ADR 0016).
 
 use std::net::IpAddr;
 
@@ -18,27 +18,27 @@ const SECURE_NAME: &str = "__Host-timenav";
 const PLAIN_NAME: &str = "timenav";
 const ATTRIBUTES: &str = "Path=/; HttpOnly; SameSite=Strict";
 
-/// Returns the name of the cookie in this service.
+/// Returns the name of the cookie.
 const fn name(options: &HttpOptions) -> &'static str {
     if options.is_secure() { SECURE_NAME } else { PLAIN_NAME }
 }
 
-/// Returns the secret that a request shows, if it shows one.
+/// Returns the session secret of a request, if it has one.
 pub(crate) fn shown<'a>(headers: &'a HeaderMap, options: &HttpOptions) -> Option<Result<&'a str, AuthFailure>> {
     let texts = headers.get_all(COOKIE).iter().filter_map(|value| value.to_str().ok());
     let pairs = texts.flat_map(|text| text.split(';')).filter_map(|pair| pair.trim().split_once('='));
     let mut found = pairs.filter(|(given, _)| *given == name(options)).map(|(_, secret)| secret);
     let first = found.next()?;
-    // Two are one that somebody has slipped in.
+    // Two different values mean that one was injected.
     Some(if found.all(|other| other == first) { Ok(first) } else { Err(AuthFailure::Session) })
 }
 
-/// Returns the field that hands a secret to the browser.
+/// Returns the header that sets the cookie.
 pub(crate) fn handed_over(secret: &str, options: &HttpOptions) -> Option<HeaderValue> {
     field(secret, "", options)
 }
 
-/// Returns the field that takes the cookie back.
+/// Returns the header that clears the cookie.
 pub(crate) fn cleared(options: &HttpOptions) -> Option<HeaderValue> {
     field("", "; Max-Age=0", options)
 }
@@ -50,10 +50,9 @@ fn field(secret: &str, age: &str, options: &HttpOptions) -> Option<HeaderValue> 
     Some(value)
 }
 
-/// Returns whether a password and a cookie may travel as this request does: by HTTPS, on this machine only, or
-/// because the operator said so.
+/// Returns whether a password or cookie may be sent over this connection: HTTPS, loopback, or allowed by the operator.
 pub(crate) fn may_travel(parts: &Parts, peer: Option<Network>, options: &HttpOptions) -> bool {
-    // A proxy on this machine shows its own address, and most of them the host that was asked for.
+    // A proxy on this machine connects from loopback, but most proxies forward the requested host.
     let is_here = peer.is_some_and(Network::is_loopback) && is_loopback_host(parts);
     options.is_secure() || options.insecure_log_in || is_here
 }
@@ -64,7 +63,7 @@ fn is_loopback_host(parts: &Parts) -> bool {
     host.eq_ignore_ascii_case("localhost") || host.parse::<IpAddr>().is_ok_and(|address| address.is_loopback())
 }
 
-/// Returns the host that a request names (RFC 9110 §7.2): in HTTP/2 it stands in the target.
+/// Returns the host of a request (RFC 9110 §7.2). In HTTP/2 it is in the target.
 pub(crate) fn authority(parts: &Parts) -> Option<http::uri::Authority> {
     let named = || parts.headers.get(HOST)?.to_str().ok()?.parse().ok();
     parts.uri.authority().cloned().or_else(named)

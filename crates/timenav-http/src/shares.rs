@@ -1,4 +1,4 @@
-//! What many have at the same time: there is so much for all together, and so much of it for each.
+//! Semaphores with a global limit and a limit per key.
 
 use std::collections::HashMap;
 use std::hash::Hash;
@@ -9,37 +9,37 @@ use parking_lot::Mutex;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::timeout;
 
-/// Something of which nobody gets all.
+/// A resource with a global limit and a limit per key.
 pub(crate) struct Shares<K> {
     all: Arc<Semaphore>,
-    /// Of those who have some of it or wait for it.
+    /// One semaphore per key that holds permits or waits for some.
     of_each: Mutex<HashMap<K, Arc<Semaphore>>>,
     each_max: usize,
 }
 
-/// What somebody has of it, until it is dropped.
+/// Permits, released when dropped.
 pub(crate) struct Share<K: Hash + Eq> {
     _own: Own<K>,
     _of_all: OwnedSemaphorePermit,
 }
 
-/// What is used up.
+/// Which limit was reached.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Spent {
-    /// One's own share.
+    /// The limit of the key.
     Own,
-    /// What there is for all.
+    /// The global limit.
     All,
 }
 
 impl<K: Hash + Eq + Clone> Shares<K> {
-    /// Returns what there is `all_max` of, and `each_max` for each.
+    /// Creates a resource with `all_max` permits, of which each key may hold `each_max`.
     pub(crate) fn new(all_max: usize, each_max: usize) -> Arc<Self> {
         let all = Arc::new(Semaphore::new(all_max.min(Semaphore::MAX_PERMITS)));
         Arc::new(Self { all, of_each: Mutex::default(), each_max })
     }
 
-    /// Takes some of it, if there is so much.
+    /// Takes `count` permits if they are available now.
     pub(crate) fn take(self: &Arc<Self>, key: &K, count: u32) -> Result<Share<K>, Spent> {
         let mut own = Own::of(self, key);
         own.permit = Some(own.semaphore().try_acquire_many_owned(count).map_err(|_| Spent::Own)?);
@@ -47,7 +47,7 @@ impl<K: Hash + Eq + Clone> Shares<K> {
         Ok(Share { _own: own, _of_all: of_all })
     }
 
-    /// Takes some of it, and waits at most so long for one's own, and for that of all.
+    /// Takes `count` permits. Waits up to `wait` for the key's limit, and up to `wait` for the global one.
     pub(crate) async fn take_within(self: &Arc<Self>, key: &K, count: u32, wait: Duration) -> Result<Share<K>, Spent> {
         let mut own = Own::of(self, key);
         let permit = timeout(wait, own.semaphore().acquire_many_owned(count)).await;
@@ -58,7 +58,7 @@ impl<K: Hash + Eq + Clone> Shares<K> {
     }
 }
 
-/// What somebody has of their own share.
+/// The permits of a key.
 struct Own<K: Hash + Eq> {
     shares: Arc<Shares<K>>,
     key: K,
@@ -85,7 +85,7 @@ impl<K: Hash + Eq> Drop for Own<K> {
         let mut of_each = self.shares.of_each.lock();
         self.permit.take();
         self.semaphore.take();
-        // Whoever has nothing and waits for nothing is forgotten.
+        // Removes keys that hold no permits and wait for none.
         if of_each.get(&self.key).is_some_and(|semaphore| Arc::strong_count(semaphore) == 1) {
             of_each.remove(&self.key);
         }

@@ -17,19 +17,19 @@ use crate::finish::REQUEST_ID;
 use crate::problem::Failure;
 use crate::service::{METRICS_TYPE, running};
 
-/// The service from the moment it listens: until its database is there, it responds to probes, and with 503 to
+/// The service from the moment it listens. Until its database is available, it responds to probes, and with 503 to
 /// everything else.
 #[derive(Default)]
 pub struct Starting {
-    /// Why the database cannot be used.
+    /// Why the database is unavailable.
     reason: Mutex<String>,
-    /// How many requests were rejected. Each is known by its number.
+    /// Number of rejected requests, also used for their request ids.
     rejected: AtomicU64,
     service: OnceLock<Router>,
 }
 
 impl Starting {
-    /// Returns what serves requests, before and after [`Starting::begin`].
+    /// Returns the router that serves requests before and after [`Starting::begin`].
     pub fn router(self: &Arc<Self>) -> Router {
         let starting = Arc::clone(self);
         Router::new().fallback_service(service_fn(move |request: Request| {
@@ -43,7 +43,7 @@ impl Starting {
         }))
     }
 
-    /// Sets why the database cannot be used.
+    /// Sets why the database is unavailable.
     pub fn wait(&self, reason: &str) {
         reason.clone_into(&mut self.reason.lock());
     }

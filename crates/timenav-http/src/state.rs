@@ -1,4 +1,4 @@
-//! What the process tells the HTTP layer, and what every handler can reach.
+//! Options of the HTTP layer, and the state that handlers share.
 
 use std::num::NonZeroU32;
 use std::ops::Deref;
@@ -16,44 +16,44 @@ use crate::refusals::Refusals;
 use crate::shares::Shares;
 use crate::traces::Traces;
 
-/// Requests of one user that may be answered at the same moment.
+/// Concurrent requests per user.
 pub(crate) const REQUESTS_AT_ONCE_PER_USER_MAX: usize = 256;
 
-/// What the process tells the HTTP layer.
+/// Options of the HTTP layer.
 #[derive(Clone, Debug)]
 pub struct HttpOptions {
-    /// Cancelled when the service is about to stop: it still takes requests, and `/readyz` sends them elsewhere.
+    /// Canceled when the service is about to stop: it still accepts requests, but `/readyz` fails so that load
+    /// balancers use other replicas.
     pub draining: CancellationToken,
-    /// Cancelled when the service stops: streams end then.
+    /// Canceled when the service stops: streams end then.
     pub closing: CancellationToken,
     /// The version of the service.
     pub version: &'static str,
-    /// Whether clients speak to the service by HTTPS.
+    /// Whether the service itself terminates TLS.
     pub encrypted: bool,
-    /// The origin under which browsers reach the service through a proxy that ends TLS, such as `https://time.test`.
+    /// The public origin behind a proxy that terminates TLS, such as `https://time.test`.
     pub public_origin: Option<String>,
-    /// Whether people can log in over plain HTTP from other machines.
+    /// Whether users can log in over plain HTTP from other machines.
     pub insecure_log_in: bool,
-    /// Requests that one user may make in a minute; as many as they like where there is none.
+    /// Requests per user and minute; unlimited if `None`.
     pub requests_per_minute: Option<NonZeroU32>,
-    /// Returns what the process uses now.
+    /// Returns the current resource usage of the process.
     pub process: fn() -> ProcessStats,
-    /// What becomes of connections.
     pub connections: Arc<ConnectionCounts>,
-    /// Where traces of requests go, if anywhere.
+    /// Receives traces of requests, if tracing is on.
     pub traces: Option<Arc<dyn Traces>>,
-    /// Limits that connections have, by name. Whoever accepts them enforces these.
+    /// Connection limits by name. They are enforced by the process that accepts connections.
     pub connection_limits: Vec<(&'static str, u64)>,
 }
 
 impl HttpOptions {
-    /// Returns whether browsers speak to the service by HTTPS, its own or that of a proxy.
+    /// Returns whether browsers use HTTPS, terminated by the service or by a proxy.
     pub(crate) const fn is_secure(&self) -> bool {
         self.encrypted || self.public_origin.is_some()
     }
 }
 
-/// What every handler can reach. Each layer has a copy, and gives one to each request: so it is one pointer.
+/// The state that handlers share. Every layer clones it for every request, so it is a single pointer.
 #[derive(Clone)]
 pub(crate) struct App(Arc<Reach>);
 
@@ -71,20 +71,20 @@ impl Deref for App {
     }
 }
 
-/// What [`App`] leads to.
+/// The contents of [`App`].
 pub(crate) struct Reach {
     pub(crate) engine: Engine,
     pub(crate) options: Arc<HttpOptions>,
     pub(crate) metrics: Arc<Metrics>,
     pub(crate) rates: Arc<Rates>,
-    /// When it was last told that a request could not be carried out.
+    /// Limits how often unavailability is logged.
     pub(crate) unavailable: Arc<Seldom>,
     pub(crate) refusals: Arc<Refusals>,
     pub(crate) rooms: Arc<Rooms>,
-    /// Requests that are being answered.
+    /// Requests in progress.
     pub(crate) requests: Arc<Shares<UserId>>,
-    /// Files that are being imported.
+    /// Imports in progress.
     pub(crate) imports: Arc<Shares<UserId>>,
-    /// Streams that somebody listens to.
+    /// Open streams.
     pub(crate) streams: Arc<Shares<UserId>>,
 }

@@ -1,17 +1,18 @@
-//! The header by which a load balancer sends requests of one timeline to one replica.
+//! The header by which a load balancer routes the requests of a timeline to one replica.
 
 use http::{HeaderMap, HeaderName};
 use timenav_core::ids::TimelineId;
 
 use crate::problem::{Failure, FaultKind, ParameterFault};
 
-/// Names the timeline that a request names in its path, query or body: load balancers do not read bodies.
+/// Repeats the timeline of the path, query or body: load balancers do not read bodies.
 pub(crate) const TIMELINE: HeaderName = HeaderName::from_static("timenav-timeline");
 
-/// Checks the header against the timeline that a request names. A request that names none may have any.
+/// Checks the header against the timeline that a request names. If it names none, every value is accepted.
 ///
 /// # Errors
-/// They differ, so that a load balancer may have sent the request to another replica than others of the timeline.
+/// They differ, so a load balancer may have sent the request to a different replica than other requests of the
+/// timeline.
 pub(crate) fn check(headers: &HeaderMap, named: impl FnOnce() -> Option<TimelineId>) -> Result<(), Failure> {
     if !headers.contains_key(TIMELINE) {
         return Ok(());

@@ -1,4 +1,4 @@
-//! What is said of each request to whoever collects traces, and which trace a request belongs to.
+//! Trace data of requests, and the trace context of a request.
 
 use std::fmt::Debug;
 
@@ -6,58 +6,57 @@ use http::HeaderMap;
 use timenav_core::ids::TimelineId;
 use timenav_core::time::{Instant, Wall};
 
-/// Where what is said of requests goes. It never makes a request wait.
+/// Receives trace data of requests. It must not block.
 pub trait Traces: Debug + Send + Sync {
-    /// Takes what is said of a request that was answered.
+    /// Records a request that was answered.
     fn answered(&self, request: TracedRequest);
 
-    /// Returns how many spans were sent, and how many nobody will see.
+    /// Returns how many spans were sent and dropped.
     fn counts(&self) -> TraceCounts;
 }
 
-/// What became of spans since the start.
+/// Span counts since the start.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TraceCounts {
-    /// Spans that a collector took.
+    /// Spans accepted by the collector.
     pub sent: u64,
-    /// Spans that it was not there for, or too slow.
+    /// Spans dropped because the collector was unavailable or too slow.
     pub dropped: u64,
 }
 
-/// A request that was answered. It holds no value of a parameter but the name of the timeline, and nothing that was sent.
+/// A completed request. It contains no request content and no parameter value except the timeline id.
 #[derive(Clone, Debug)]
 pub struct TracedRequest {
-    /// The span that caused it, if the client said so.
+    /// The parent span, if the client sent one.
     pub parent: Option<TraceParent>,
-    /// The method, of a fixed set.
+    /// The method, from a fixed set.
     pub method: &'static str,
-    /// The path as it was registered, if anything is there.
+    /// The pattern of the matched route, if any.
     pub route: Option<String>,
-    /// The status of the answer.
+    /// The response status.
     pub status: u16,
-    /// The timeline that it names, or else that of the key, if the caller is known.
+    /// The timeline that the request names, or else the default of the key, if the caller is known.
     pub timeline_id: Option<TimelineId>,
-    /// The id of the request.
     pub request_id: String,
-    /// When it came, in host time.
+    /// When the request arrived, in host time.
     pub began: Instant<Wall>,
-    /// When the head of its answer was ready, in host time.
+    /// When the response head was ready, in host time.
     pub ended: Instant<Wall>,
 }
 
-/// The span that caused a request (W3C Trace Context, `traceparent`). It is trusted for nothing.
+/// The parent span of a request (W3C Trace Context, `traceparent`). It is untrusted input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TraceParent {
-    /// The trace that it belongs to.
+    /// The trace id.
     pub trace_id: u128,
-    /// The span within it.
+    /// The span id.
     pub span_id: u64,
-    /// Whether the trace is kept.
+    /// The sampled flag.
     pub is_sampled: bool,
 }
 
 impl TraceParent {
-    /// Reads the field of a request's head, where there is a valid one (§3.2).
+    /// Parses the header if it is valid (§3.2).
     pub(crate) fn of(headers: &HeaderMap) -> Option<Self> {
         let mut fields = headers.get_all("traceparent").iter();
         let text = fields.next()?.to_str().ok()?;
@@ -67,7 +66,7 @@ impl TraceParent {
         let mut parts = text.splitn(5, '-');
         let (version, trace, span, flags) = (parts.next()?, parts.next()?, parts.next()?, parts.next()?);
         let version = hex(version, 2)?;
-        // Later versions may have more after this; the first one has not, and the last number is none.
+        // Only later versions may have more fields, and 0xff is not a valid version.
         if version == 0xff || (version == 0 && parts.next().is_some()) {
             return None;
         }
@@ -76,18 +75,17 @@ impl TraceParent {
     }
 }
 
-/// Reads so many hexadecimal digits, of which letters are small.
+/// Parses exactly `digits` lower-case hexadecimal digits.
 fn hex(text: &str, digits: usize) -> Option<u128> {
     let is_hex = |byte: u8| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte);
     let fits = text.len() == digits && text.bytes().all(is_hex);
     fits.then(|| u128::from_str_radix(text, 16).ok()).flatten()
 }
 
-/// Marks a request that is traced.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct IsTraced;
 
-/// The timeline that a traced request is about.
+/// The timeline of a traced request.
 #[derive(Clone, Debug)]
 pub(crate) struct TracedTimeline(pub(crate) TimelineId);
 

@@ -1,4 +1,4 @@
-//! How values are read from the wire: texts that mean something, numbers that may be texts.
+//! Deserializers of wire values: parsed texts, and numbers that may be texts.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -22,14 +22,13 @@ use timenav_engine::{ImportId, NoImportId, Topic};
 
 use crate::problem::{Failure, FaultKind};
 
-/// Stands between the kind of a fault and its detail in the message of a deserializer's error,
-/// which can carry nothing but text.
+/// Separates the kind of a fault from its detail in a deserializer error, which can only carry text.
 pub(crate) const KIND_MARK: char = '\u{1f}';
 
-/// Marks faults that are not merely invalid values.
+/// Marks times outside the supported range, as opposed to invalid values.
 pub(crate) const OUT_OF_RANGE: &str = "time_out_of_range";
 
-/// What is wrong with a text.
+/// Why a text is invalid.
 pub(crate) struct Wrong {
     kind: FaultKind,
     detail: String,
@@ -45,15 +44,15 @@ impl Wrong {
     }
 }
 
-/// A value that is a text on the wire.
+/// A value that is text on the wire.
 pub(crate) trait FromText: Sized {
-    /// What the text is, for the message when it is not text at all.
+    /// A description of the text for error messages.
     const WHAT: &'static str;
 
     fn from_text(text: &str) -> Result<Self, Wrong>;
 }
 
-/// A value that was read from its text.
+/// A value parsed from its text.
 #[derive(Clone, Debug)]
 pub(crate) struct Text<T>(pub(crate) T);
 
@@ -115,7 +114,7 @@ impl<S> FromText for TimeRange<S> {
     }
 }
 
-/// A location with the words it was given in.
+/// A location with its original text.
 #[derive(Clone, Debug)]
 pub(crate) struct Location {
     pub(crate) text: String,
@@ -131,7 +130,7 @@ impl FromText for Location {
     }
 }
 
-/// A moment in the life of a ledger, with the words it was given in.
+/// A moment in the history of a ledger, with its original text.
 #[derive(Clone, Debug)]
 pub(crate) struct MomentText {
     pub(crate) text: String,
@@ -155,7 +154,7 @@ impl FromText for ImportId {
     }
 }
 
-/// A length of host time, which may be none at all.
+/// A span of host time; may be zero.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct HostTime(Span);
 
@@ -174,16 +173,16 @@ impl FromText for HostTime {
     }
 }
 
-/// Returns a length of host time that lies between two numbers of seconds.
+/// Returns a span of host time that is within a range of seconds.
 ///
 /// # Errors
-/// It does not.
+/// It is out of range.
 pub(crate) fn host_time(field: &str, HostTime(span): HostTime, (min, max): (i64, i64)) -> Result<Span, Failure> {
     let span = Some(span).filter(|span| (min * 1_000_000..=max * 1_000_000).contains(&span.micros()));
     span.ok_or_else(|| Failure::invalid(field, format!("give {min} to {max} seconds of host time, such as \"30s\"")))
 }
 
-/// Several words: a list, or one text with commas between them.
+/// Several words: a list, or comma-separated text.
 #[derive(Clone, Debug)]
 pub(crate) struct Words(pub(crate) Vec<String>);
 
@@ -206,7 +205,7 @@ impl<'de> Deserialize<'de> for Words {
     }
 }
 
-/// Describes several words in the OpenAPI document, by the kind of text that one is.
+/// The OpenAPI schema of several words. `kind` is the format of a word.
 #[cfg(feature = "schema")]
 pub(crate) fn words_schema(kind: &str, description: &str) -> utoipa::openapi::Schema {
     use utoipa::openapi::schema::{ArrayBuilder, ObjectBuilder, SchemaFormat, SchemaType, Type};
@@ -215,7 +214,7 @@ pub(crate) fn words_schema(kind: &str, description: &str) -> utoipa::openapi::Sc
     ArrayBuilder::new().schema_type(types).items(word).description(Some(description)).build().into()
 }
 
-/// Describes a moment in the life of a ledger in the OpenAPI document.
+/// The OpenAPI schema of a moment in the history of a ledger.
 #[cfg(feature = "schema")]
 pub(crate) fn moment_schema() -> utoipa::openapi::Schema {
     use utoipa::openapi::schema::{ObjectBuilder, SchemaFormat, SchemaType, Type};
@@ -226,7 +225,7 @@ pub(crate) fn moment_schema() -> utoipa::openapi::Schema {
     moment.description(Some(description)).build().into()
 }
 
-/// Reads a moment in the life of a ledger, where a position may be a number too.
+/// Reads a moment in the history of a ledger. A position may be a number.
 pub(crate) fn moment<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<MomentText>, D::Error> {
     #[derive(serde::Deserialize)]
     #[serde(untagged)]
@@ -258,11 +257,11 @@ impl FromText for Scope {
     }
 }
 
-/// The name of an action in the ledger.
+/// An action name in the ledger.
 #[derive(Clone, Debug)]
 pub(crate) struct ActionName(pub(crate) String);
 
-/// Longest name of an action, in bytes. The longest there is has under 30.
+/// Maximum length of an action name, in bytes. The longest existing one has under 30.
 const ACTION_BYTES_MAX: usize = 64;
 
 impl FromText for ActionName {
@@ -289,7 +288,7 @@ impl FromText for RestrictionLevel {
     }
 }
 
-/// What a listener wants to be told.
+/// The topics of a stream.
 #[derive(Clone, Debug)]
 pub(crate) struct Topics(pub(crate) Vec<Topic>);
 
@@ -333,7 +332,7 @@ ids!(AdvanceId: "an advance's id", TimelineId: "a timeline's id", UserId: "a use
     DataId: "a record's id", EventId: "an event's id", TimerId: "a timer's id", FiringId: "a firing's id", LeaseId: "a lease's id",
     QueueId: "the name of a queue", FollowerId: "a follower's id", FollowerName: "the name of a follower");
 
-/// Reads a struct from an object only. A derived reader takes an array too, by the order of the fields.
+/// Reads a struct from an object only. A derived implementation also accepts an array of its fields.
 pub(crate) fn object<'de, D, T>(deserializer: D) -> Result<T, D::Error>
 where
     D: Deserializer<'de>,
@@ -354,12 +353,12 @@ where
     deserializer.deserialize_map(Reader(PhantomData))
 }
 
-/// Reads any JSON, and null as a value of its own instead of as nothing that was said.
+/// Reads any JSON value, including null, which is not treated as absent.
 pub(crate) fn also_null<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<serde_json::Value>, D::Error> {
     serde_json::Value::deserialize(deserializer).map(Some)
 }
 
-/// Reads a number that a query string can only give as text.
+/// Reads a number, which is text in a query string.
 pub(crate) fn number<'de, D, T>(deserializer: D) -> Result<Option<T>, D::Error>
 where
     D: Deserializer<'de>,
@@ -369,7 +368,7 @@ where
     #[serde(untagged)]
     enum Either<T> {
         Number(T),
-        // For JSON `2.0` is a whole number as `2` is (JSON Schema, Core §4.2.2).
+        // In JSON `2.0` is the integer `2` (JSON Schema, Core §4.2.2).
         Decimal(f64),
         Text(String),
     }
@@ -386,12 +385,12 @@ where
     }
 }
 
-/// Returns a number as a text reads it: whole ones have no fraction, and zero has no sign.
+/// Formats a number as text: integers have no fraction and zero has no sign.
 fn written(decimal: f64) -> String {
     (decimal + 0.0).to_string()
 }
 
-/// Reads a boolean that a query string can only give as text.
+/// Reads a boolean, which is text in a query string.
 pub(crate) fn truth<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<bool>, D::Error> {
     #[derive(serde::Deserialize)]
     #[serde(untagged)]
@@ -408,7 +407,7 @@ pub(crate) fn truth<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option
     }
 }
 
-/// Reads how many items a page may have, within the limit.
+/// Reads a page size within the limit.
 pub(crate) fn page_items<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<usize>, D::Error> {
     match number::<D, u64>(deserializer)? {
         None => Ok(None),
@@ -419,7 +418,7 @@ pub(crate) fn page_items<'de, D: Deserializer<'de>>(deserializer: D) -> Result<O
     }
 }
 
-/// Returns how many items a page has where the caller may have named a number.
+/// Returns the page size, or the default.
 pub(crate) fn items_max(asked: Option<usize>) -> usize {
     asked.unwrap_or(PAGE_ITEMS_DEFAULT)
 }

@@ -1,10 +1,9 @@
-//! How long commits take, for `/metrics`.
+//! Commit latency for `/metrics`.
 
 use std::fmt::Write as _;
 
 use timenav_engine::{CommitStats, Distribution};
 
-/// Writes the histograms of commits.
 pub(super) fn write_commits(text: &mut String, commits: &CommitStats) {
     let total = "From the moment the writer takes a group of requests until it is durable";
     write_head(text, "commit_duration_seconds", total, Some("seconds"));
@@ -43,7 +42,7 @@ fn write_histogram(
     let _ = writeln!(text, "timenav_{name}_count{braced} {count}");
 }
 
-/// Returns microseconds as seconds.
+/// Converts microseconds to seconds.
 fn seconds(micros: u64) -> String {
     super::seconds(i64::try_from(micros).unwrap_or(i64::MAX)).to_string()
 }

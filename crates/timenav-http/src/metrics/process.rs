@@ -1,25 +1,23 @@
-//! What the process uses, under the names that Prometheus has for it.
+//! Process metrics, under the standard Prometheus names.
 
 use std::fmt::Write as _;
 
-/// What the process uses. What the system does not say is absent.
+/// Resource usage of the process. Values that the system does not report are absent.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct ProcessStats {
-    /// Processor time since the start, in seconds.
+    /// CPU time since the start, in seconds.
     pub cpu_seconds: f64,
     /// Resident memory, in bytes.
     pub resident_bytes: Option<u64>,
     /// Virtual memory, in bytes.
     pub virtual_bytes: Option<u64>,
-    /// Open file descriptors.
     pub open_descriptors: Option<u64>,
-    /// How many file descriptors there may be.
+    /// Limit of open file descriptors.
     pub descriptors_max: Option<u64>,
     /// When the process started, in seconds since 1970.
     pub start_seconds: Option<f64>,
 }
 
-/// Writes what the process uses.
 pub(super) fn write_process(text: &mut String, process: &ProcessStats) {
     let ProcessStats { cpu_seconds, resident_bytes, virtual_bytes, open_descriptors, descriptors_max, start_seconds } =
         process;

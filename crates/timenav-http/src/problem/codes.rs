@@ -1,11 +1,11 @@
-//! Codes: which one a failure has, and the status and the sentence that go with each.
+//! Error codes: the code of each failure, and the status and sentence of each code.
 
 use http::StatusCode;
 use timenav_core::access::Denial;
 use timenav_core::clock::ClockRefusal;
 use timenav_engine::{AuthFailure, Code, DivergenceKind, Refusal};
 
-/// Returns the status of a code and what happened, in a sentence.
+/// Returns the HTTP status and the sentence of a code.
 pub(super) const fn answer_of(code: Code) -> (StatusCode, &'static str) {
     match code {
         Code::MissingParameter => (StatusCode::BAD_REQUEST, "A required parameter is missing."),
@@ -60,7 +60,7 @@ pub(super) const fn answer_of(code: Code) -> (StatusCode, &'static str) {
     }
 }
 
-/// Returns the code of what somebody has shown who is nobody known.
+/// Returns the error code for credentials that match no user.
 pub(crate) const fn of_stranger(failure: AuthFailure) -> Code {
     match failure {
         AuthFailure::Missing | AuthFailure::OtherScheme | AuthFailure::Elsewhere => Code::MissingCredentials,
@@ -72,7 +72,7 @@ pub(crate) const fn of_stranger(failure: AuthFailure) -> Code {
     }
 }
 
-/// Returns the code of what the engine says no to.
+/// Returns the error code for a rejection by the engine.
 pub(super) fn of_refusal(refusal: &Refusal) -> Code {
     match refusal {
         Refusal::Unidentified(failure) => of_stranger(*failure),
@@ -111,7 +111,7 @@ pub(super) fn of_refusal(refusal: &Refusal) -> Code {
         Refusal::FeatureDisabled { .. } | Refusal::NotUpgraded { .. } => Code::FeatureDisabled,
         Refusal::RateLimited { .. } => Code::RateLimited,
         Refusal::KeyReused => Code::IdempotencyKeyReused,
-        // For clients it is the same: another replica may answer.
+        // For clients these are the same: another replica may respond.
         Refusal::Unavailable(_) | Refusal::OtherKey { .. } | Refusal::UnknownEntry(_) => Code::Unavailable,
         Refusal::OutcomeUnknown(_) => Code::OutcomeUnknown,
         Refusal::Diverged(divergence) => match divergence.kind {
@@ -131,7 +131,7 @@ mod tests {
 
     use super::*;
 
-    /// Reads the rows of `docs/errors.md`: the codes in their order, each with its status and its sentence.
+    /// Parses the rows of `docs/errors.md`: each code with its status and sentence, in order.
     fn documented() -> Vec<(String, u16, String)> {
         let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/errors.md");
         let text = std::fs::read_to_string(path).unwrap();

@@ -1,7 +1,7 @@
-//! How often a password is tried: from one address, for one user from there, and for one user from wherever.
+//! Limits on password attempts: per address, per user and address, and per user from all addresses.
 //!
-//! The quotas of a user would let strangers keep that user out. So an address from which the user was let in has a
-//! quota of its own, which nobody spends who is somewhere else.
+//! With a quota per user alone, attackers could lock that user out. An address from which the user has logged in before
+//! therefore has a separate quota that other addresses cannot exhaust.
 
 use std::collections::HashMap;
 
@@ -14,31 +14,29 @@ use crate::network::Network;
 
 use super::{Left, Limiter, count, limiter, per_minute};
 
-/// Log-ins of one user that one address may try in a minute.
+/// Login attempts per user, address and minute.
 pub(crate) const LOG_INS_PER_MINUTE_MAX: u32 = 10;
-/// Log-ins of one user that may be tried in a minute from an address from which they were let in before.
+/// Login attempts per user and minute from an address where the user has logged in before.
 pub(crate) const KNOWN_LOG_INS_PER_MINUTE_MAX: u32 = 30;
-/// Log-ins of whomever that one address may try in a minute.
+/// Login attempts per address and minute, for all users.
 pub(crate) const ADDRESS_LOG_INS_PER_MINUTE_MAX: u32 = 60;
-/// Log-ins of one user that may be tried in a minute, from wherever: more than some addresses together can spend.
+/// Login attempts per user and minute from all unknown addresses: more than a few addresses together can make.
 pub(crate) const USER_LOG_INS_PER_MINUTE_MAX: u32 = 120;
 
-/// How long an address is known from which somebody was let in: a week.
+/// How long a successful login marks an address as known: one week.
 const KNOWN_FOR: Span = Span::from_micros(7 * 24 * 3_600 * 1_000_000);
-/// Addresses of users that are known. Beyond it, the one is forgotten from which nobody was let in for longest.
+/// Maximum number of known addresses. Above it, the one with the oldest login is removed.
 const KNOWN_MAX: usize = 10_000;
 
-/// A user, and from where.
 type Pair = (UserId, Option<Network>);
 
-/// The quotas of log-ins.
 pub(super) struct LogIns {
     engine: Engine,
     of_address: Limiter<Network>,
     of_pair: Limiter<Pair>,
     of_known_pair: Limiter<Pair>,
     of_user: Limiter<UserId>,
-    /// Since when each address is known.
+    /// The time of the last login per known address.
     known: Mutex<HashMap<Pair, Instant<Wall>>>,
 }
 
@@ -54,8 +52,8 @@ impl LogIns {
         }
     }
 
-    /// Counts a password that is shown for a user. A stranger spends what is theirs before what is the user's. The
-    /// error says how long to wait.
+    /// Counts a password attempt. An unknown address exhausts its own quota before that of the user. The error says how
+    /// long to wait.
     pub(super) fn count(&self, user_id: &UserId, network: Option<Network>) -> Result<Vec<Left>, Left> {
         let of_address =
             network.map(|network| count(&self.of_address, "address-log-ins", &network)).transpose()?.into_iter();
@@ -74,9 +72,9 @@ impl LogIns {
         since.and_then(|since| since.checked_add(KNOWN_FOR)).is_some_and(|until| self.engine.now() < until)
     }
 
-    /// Remembers that a user was let in from there.
+    /// Records a successful login from a network.
     pub(super) fn let_in(&self, user_id: &UserId, network: Option<Network>) {
-        // Without an address everybody would be in the same place.
+        // Without an address all clients would share one entry.
         let Some(network) = network else { return };
         let mut known = self.known.lock();
         known.insert((user_id.clone(), Some(network)), self.engine.now());
