@@ -1,8 +1,7 @@
-//! The file of a backup: a tar of the database, the checkpoints, the keys if they were asked for, and a signed
-//! manifest.
+//! The backup file: a tar of the database, the checkpoints, optionally the keys, and a signed manifest.
 //!
-//! A tar, so that a backup can be taken apart where there is no timenav. The manifest comes last, when the digests of
-//! the others are known; a file without one was cut off.
+//! A tar can be unpacked without timenav. The manifest comes last because it has the digests of the other members; a
+//! file without one is truncated.
 
 mod contents;
 mod manifest;
@@ -19,16 +18,15 @@ pub(crate) use packing::{Source, pack};
 
 use crate::data_folder::{ADMIN_KEY_FILE, CHECKPOINTS_FILE, DATABASE_FILE, NEXT_SIGNING_KEY_FILE, SIGNING_KEY_FILE};
 
-/// The member that says what the others are.
 const MANIFEST_NAME: &str = "manifest";
 /// Members of every backup.
 pub(crate) const PUBLIC_NAMES: [&str; 2] = [DATABASE_FILE, CHECKPOINTS_FILE];
 /// Members of a backup with keys.
 pub(crate) const KEY_NAMES: [&str; 3] = [SIGNING_KEY_FILE, NEXT_SIGNING_KEY_FILE, ADMIN_KEY_FILE];
-/// Most bytes of a key's file.
+/// Maximum size of a key file, in bytes.
 const KEY_BYTES_MAX: u64 = 64 << 10;
 
-/// Takes the digest of what is read through it.
+/// Hashes everything that is read through it.
 struct Digested<R> {
     inner: R,
     context: Context,
@@ -40,7 +38,7 @@ impl<R: Read> Digested<R> {
         Self { inner, context: Context::new(&SHA256), bytes: 0 }
     }
 
-    /// Returns how many bytes there were, and their SHA-256 in hexadecimal digits.
+    /// Returns the number of bytes and their SHA-256 in hexadecimal.
     fn finish(self) -> (u64, String) {
         (self.bytes, HEXLOWER.encode(self.context.finish().as_ref()))
     }

@@ -1,33 +1,34 @@
-//! Which kernel this is, and what its boot clock shows to everybody.
+//! Identifies the running kernel and the boot clock that other programs see.
 //!
-//! All programs on one kernel read the same boot clock, but for what time namespaces add to it.
+//! All programs on one kernel read the same boot clock, apart from time namespace offsets.
 
 use std::fs;
 
 use aws_lc_rs::hmac::{self, HMAC_SHA256};
 use data_encoding::HEXLOWER;
 
-/// Where the kernel says which of its starts this is (`random(4)`).
+/// The kernel's boot id (`random(4)`).
 const BOOT_ID: &str = "/proc/sys/kernel/random/boot_id";
-/// What is hashed with the boot id. What others derive from it is another text, so that neither leads to the other.
+/// Prefix of the hashed boot id. Other users of the boot id hash it with other prefixes, so the results cannot be
+/// linked.
 const PURPOSE: &[u8] = b"timenav boot id v1";
-/// How much of the hash is told, in bytes.
+/// Published length of the hash, in bytes.
 const TOLD_BYTES: usize = 16;
 
-/// This start of the kernel on which the process runs.
+/// The kernel boot that this process runs on.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Kernel {
-    /// Names this start. It is a hash of the kernel's boot id, and tells nothing of it to whoever does not know it.
+    /// A hash of the kernel's boot id, which does not reveal it.
     pub(crate) boot_id: String,
-    /// By how much the boot clock of this process is ahead of the kernel's own, in nanoseconds: the offset of its time
+    /// How far the boot clock of this process is ahead of the kernel's, in nanoseconds: the offset of its time
     /// namespace.
     pub(crate) shift: i128,
 }
 
 impl Kernel {
-    /// Looks; `None` where the system has no boot clock that others can read, or does not say enough of it.
+    /// Detects the kernel; `None` if the system has no shared boot clock or does not expose enough about it.
     pub(crate) fn here() -> Option<Self> {
-        // Elsewhere what counts is not the boot clock, or nobody says of which start.
+        // Other systems have no such boot clock, or no boot id.
         if !cfg!(target_os = "linux") {
             return None;
         }
@@ -36,7 +37,7 @@ impl Kernel {
     }
 }
 
-/// Returns the name that stands for a boot id in answers; `None` for an empty one.
+/// Returns the published name of a boot id; `None` if it is empty.
 fn name_of(boot_id: &str) -> Option<String> {
     if boot_id.is_empty() {
         return None;
@@ -48,16 +49,16 @@ fn name_of(boot_id: &str) -> Option<String> {
 /// Returns the offset of this process's boot clock, in nanoseconds (`time_namespaces(7)`).
 fn shift() -> Option<i128> {
     let namespace = |name: &str| fs::read_link(format!("/proc/self/ns/{name}"));
-    // Without time namespaces nothing is shifted.
+    // The kernel has no time namespaces, so there is no offset.
     let Ok(own) = namespace("time") else { return Some(0) };
-    // The file tells the offset of children. After `unshare`, that is another one than the process has itself.
+    // The file has the offset of child processes. After `unshare`, it differs from that of this process.
     if own != namespace("time_for_children").ok()? {
         return None;
     }
     shift_in(&fs::read_to_string("/proc/self/timens_offsets").ok()?)
 }
 
-/// Reads the offset of the boot clock, in nanoseconds.
+/// Parses the offset of the boot clock, in nanoseconds.
 fn shift_in(offsets: &str) -> Option<i128> {
     let line = offsets.lines().find(|line| line.starts_with("boottime"))?;
     let mut numbers = line.split_whitespace().skip(1).map(|word| word.parse::<i128>().ok());
@@ -87,7 +88,7 @@ mod tests {
             shift_in("monotonic           0         0\nboottime     1000000         5\n"),
             Some(1_000_000_000_000_005)
         );
-        // One that is before the kernel's own: the nanoseconds count up from the second.
+        // A negative offset: nanoseconds are added to the seconds.
         assert_eq!(shift_in("monotonic -5 0\nboottime -5 999999999\n"), Some(-4_000_000_001));
         for wrong in ["", "monotonic 0 0\n", "boottime 0\n", "boottime x 0\n"] {
             assert_eq!(shift_in(wrong), None, "{wrong}");

@@ -1,4 +1,4 @@
-//! A client of a running service, over HTTP like any other program.
+//! An HTTP client of a running service.
 
 mod call;
 #[cfg_attr(not(feature = "mcp"), expect(dead_code, reason = "only `timenav mcp` uses all of it"))]
@@ -41,36 +41,36 @@ use crate::exit::{Failure, Problem};
 use crate::output::{self, OutputFormat, Records, Table};
 use crate::surroundings::Surroundings;
 
-/// How often a request is sent: once more where its answer is lost, or where the service was not ready.
+/// One retry, if the response is lost or the service is not ready.
 const RETRIES: Retries = Retries { attempts: 2, wait_max: Duration::from_millis(300) };
-/// A request that is sent as it is, and once.
+/// A single attempt.
 const ONCE: Retries = Retries { attempts: 1, ..RETRIES };
-/// The exit code of a process that Ctrl-C ended, as shells tell it.
+/// The exit code of a process that was ended by Ctrl-C, by shell convention.
 pub(crate) const INTERRUPTED_EXIT: i32 = 130;
 
-/// Talks to one service with one key. Each call waits for its answer.
+/// A blocking client for one service and one key.
 pub(crate) struct Client {
     runtime: Runtime,
     api: timenav_client::Client,
     target: Target,
     format: OutputFormat,
-    /// What was printed of a table for programs: its rows may come in several answers.
+    /// State of tabular output for programs: the rows may come in several responses.
     rows: RefCell<Table>,
 }
 
-/// What the service answered.
+/// A response.
 pub(crate) struct Answer {
-    /// The answer as it came.
+    /// The response as received.
     pub(crate) text: String,
-    /// What it says.
+    /// The parsed response.
     pub(crate) value: Value,
 }
 
 impl Client {
-    /// Returns a client that has found its key.
+    /// Creates a client and finds its key.
     ///
     /// # Errors
-    /// There is no key, or none that can be sent.
+    /// There is no key, or it cannot be sent in a header.
     pub(crate) fn new(options: &ServiceOptions, surroundings: &Surroundings) -> Result<Self, Failure> {
         let format = options.output();
         let target = target::find(options, surroundings)?;
@@ -94,15 +94,15 @@ impl Client {
     /// Sends a GET.
     ///
     /// # Errors
-    /// The service does not answer, or says no.
+    /// The service is unreachable or rejects the request.
     pub(crate) fn get(&self, path: &[&str], query: &[(&str, String)]) -> Result<Answer, Failure> {
         self.ask(asking(Method::GET, path, query))
     }
 
-    /// Sends a GET, and returns the tag of what it tells beside the answer, where it has one.
+    /// Sends a GET. Returns the response and its entity tag, if it has one.
     ///
     /// # Errors
-    /// The service does not answer, or says no.
+    /// The service is unreachable or rejects the request.
     pub(crate) fn get_tagged(
         &self,
         path: &[&str],
@@ -113,34 +113,34 @@ impl Client {
         Ok((self.answer(response)?, tag))
     }
 
-    /// Sends a GET that is answered with text.
+    /// Sends a GET for a text response.
     ///
     /// # Errors
-    /// The service does not answer, or says no.
+    /// The service is unreachable or rejects the request.
     pub(crate) fn get_text(&self, path: &[&str], query: &[(&str, String)]) -> Result<String, Failure> {
         self.send(asking(Method::GET, path, query)).and_then(|response| self.text(response))
     }
 
-    /// Sends a POST that happens once, even if it has to be sent twice.
+    /// Sends a POST with an idempotency key, so a retry does not repeat it.
     ///
     /// # Errors
-    /// The service does not answer, or says no.
+    /// The service is unreachable or rejects the request.
     pub(crate) fn post(&self, path: &[&str], body: Map<String, Value>) -> Result<Answer, Failure> {
         self.post_text(path, &[], &Value::Object(body).to_string())
     }
 
-    /// Sends a POST with a body that is JSON already.
+    /// Sends a POST with a JSON body.
     ///
     /// # Errors
-    /// The service does not answer, or says no.
+    /// The service is unreachable or rejects the request.
     pub(crate) fn post_text(&self, path: &[&str], query: &[(&str, String)], body: &str) -> Result<Answer, Failure> {
         self.ask(posting(path, query, body)?)
     }
 
-    /// Sends a POST that changes nothing unless what it is about still has this tag.
+    /// Sends a POST with an `If-Match` condition.
     ///
     /// # Errors
-    /// The service does not answer, or says no.
+    /// The service is unreachable or rejects the request.
     pub(crate) fn post_if(
         &self,
         path: &[&str],
@@ -149,16 +149,16 @@ impl Client {
     ) -> Result<Answer, Failure> {
         let mut request = posting(path, &[], &Value::Object(body).to_string())?;
         if let Some(tag) = tag {
-            // An entity tag stands in quotation marks (RFC 9110 §8.8.3).
+            // An entity tag is quoted (RFC 9110 §8.8.3).
             request = request.header(IF_MATCH.as_str(), &format!("\"{tag}\""))?;
         }
         self.ask(request)
     }
 
-    /// Sends a POST that writes to a timeline, and creates it only where that was asked for.
+    /// Sends a POST that writes to a timeline. A missing timeline is created only if the options allow it.
     ///
     /// # Errors
-    /// The service does not answer, or says no.
+    /// The service is unreachable or rejects the request.
     pub(crate) fn write(
         &self,
         path: &[&str],
@@ -169,11 +169,11 @@ impl Client {
         create.explain(self.ask(posting(path, query, body)?.headers(create.if_match())))
     }
 
-    /// Sends a POST whose answer takes as long as it takes, and tells how far it has come: events
-    /// named `progress` go to `tell`, the data of the one named `result` is the answer.
+    /// Sends a POST with a streamed response and no timeout. `progress` events go to `tell`; the data of the `result`
+    /// event is the response.
     ///
     /// # Errors
-    /// The service does not answer, says no, or ends before the result.
+    /// The service is unreachable, rejects the request, or the stream ends before the result.
     pub(crate) fn post_with_progress(
         &self,
         path: &[&str],
@@ -203,7 +203,7 @@ impl Client {
     /// Sends a PATCH.
     ///
     /// # Errors
-    /// The service does not answer, or says no.
+    /// The service is unreachable or rejects the request.
     pub(crate) fn patch(&self, path: &[&str], body: Map<String, Value>) -> Result<Answer, Failure> {
         let body = Value::Object(body).to_string();
         self.ask(asking(Method::PATCH, path, &[]).once().body("application/json", body)?)
@@ -212,16 +212,16 @@ impl Client {
     /// Sends a DELETE.
     ///
     /// # Errors
-    /// The service does not answer, or says no.
+    /// The service is unreachable or rejects the request.
     pub(crate) fn delete(&self, path: &[&str], query: &[(&str, String)]) -> Result<Answer, Failure> {
         self.ask(asking(Method::DELETE, path, query))
     }
 
-    /// Sends a body of any length, once, while it is read. An answer that comes before its end, as
-    /// to a wrong key, ends the reading.
+    /// Uploads a body of any length without retries, while it is read. A response before its end, such as for a wrong
+    /// key, stops the upload.
     ///
     /// # Errors
-    /// The service does not answer, or says no.
+    /// The service is unreachable or rejects the request.
     pub(crate) fn upload(
         &self,
         path: &[&str],
@@ -241,8 +241,8 @@ impl Client {
         };
         let answer = send(Body::wrap_stream(ReceiverStream::new(read_ahead(body))));
         if matches!(answer, Err(Failure::Unreachable { .. })) {
-            // A service that answers early and closes can cut the body off before its answer is
-            // read. Whatever it had against the request, it has against one without a body.
+            // A service that responds early and closes the connection can abort the upload before its response is read.
+            // The same request without a body gets the same rejection.
             if let Err(Failure::Problem(problem)) = send(Body::default())
                 && !problem.is_about_the_body()
             {
@@ -252,11 +252,10 @@ impl Client {
         answer
     }
 
-    /// Opens a stream of server-sent events: what comes after the one of an id, or from now on. The head of the request has
-    /// these fields too.
+    /// Opens a stream of server-sent events, starting after the given id or now. The given headers are added.
     ///
     /// # Errors
-    /// The service does not answer, or says no.
+    /// The service is unreachable or rejects the request.
     pub(crate) fn stream(
         &self,
         path: &[&str],
@@ -271,10 +270,10 @@ impl Client {
         Ok(self.events_of(self.send(beginning(request, after)?)?))
     }
 
-    /// As [`Client::stream`], across lost connections.
+    /// Like [`Client::stream`], but reconnects.
     ///
     /// # Errors
-    /// The service does not answer, or says no.
+    /// The service is unreachable or rejects the request.
     pub(crate) fn watch(
         &self,
         path: &[&str],
@@ -290,10 +289,10 @@ impl Client {
         EventStream { client: self, events: response.events() }
     }
 
-    /// Downloads a file of any length, handing over its bytes as they come.
+    /// Downloads a file of any length in chunks.
     ///
     /// # Errors
-    /// The service does not answer, says no, or breaks off before the end.
+    /// The service is unreachable, rejects the request, or the download is incomplete.
     pub(crate) fn download(
         &self,
         path: &[&str],
@@ -314,7 +313,7 @@ impl Client {
         Ok(())
     }
 
-    /// Shows an answer that is no list: as `human` tells it, or as programs want it.
+    /// Prints a response that is not a list, formatted by `human` or for programs.
     ///
     /// # Errors
     /// Stdout cannot be written.
@@ -328,7 +327,7 @@ impl Client {
         output::write(&text)
     }
 
-    /// Shows an answer that is a list, or a page of one: as `human` tells it, or its records as programs want them.
+    /// Prints a list or a page of one, formatted by `human` or as records for programs.
     ///
     /// # Errors
     /// Stdout cannot be written.
@@ -347,7 +346,8 @@ impl Client {
         output::write(&text)
     }
 
-    /// Lets Ctrl-C end what is sent instead of the process, and returns whether it was pressed. A second one ends the process.
+    /// Makes Ctrl-C end the upload instead of the process. The returned flag is set when it is pressed; a second Ctrl-C
+    /// ends the process.
     ///
     /// # Errors
     /// Signals cannot be received.
@@ -368,10 +368,10 @@ impl Client {
         Ok(pressed)
     }
 
-    /// Refuses to print a stream as a table for programs: its messages have not the same fields.
+    /// Rejects tabular output for a stream: its messages have different fields.
     ///
     /// # Errors
-    /// That was asked for.
+    /// Tabular output was requested.
     pub(crate) fn expect_lines(&self) -> Result<(), Failure> {
         match self.format {
             OutputFormat::Csv => Err(anyhow::anyhow!("a stream has no rows; write --output ndjson").into()),
@@ -379,12 +379,10 @@ impl Client {
         }
     }
 
-    /// Returns which service is asked, and with which key.
     pub(crate) const fn target(&self) -> &Target {
         &self.target
     }
 
-    /// Returns how answers are to be printed.
     pub(crate) const fn format(&self) -> OutputFormat {
         self.format
     }
@@ -413,7 +411,7 @@ impl Client {
     }
 }
 
-/// Begins a stream after the message of an id.
+/// Starts a stream after the given message id.
 fn beginning(request: Request, after: Option<&str>) -> Result<Request, Failure> {
     match after {
         Some(id) => Ok(request.after(id)?),
@@ -421,17 +419,17 @@ fn beginning(request: Request, after: Option<&str>) -> Result<Request, Failure> 
     }
 }
 
-/// Returns a request without a body, which is not sent as one that happens once.
+/// Creates a request without a body and without an idempotency key.
 fn asking(method: Method, path: &[&str], query: &[(&str, String)]) -> Request {
     query.iter().fold(Request::new(method, path), |request, (name, value)| request.query(name, value))
 }
 
-/// Returns a POST that happens once, even if it has to be sent twice, with a body that is JSON already.
+/// Creates a POST with an idempotency key and a JSON body.
 fn posting(path: &[&str], query: &[(&str, String)], body: &str) -> Result<Request, Failure> {
     Ok(asking(Method::POST, path, query).once().body("application/json", body)?)
 }
 
-/// Says why no request can be sent.
+/// Explains why a request cannot be sent.
 fn unfit(error: timenav_client::Error, target: &Target) -> Failure {
     let is_unchecked = target.url.scheme() == "https" && target.ca.is_none();
     let error = anyhow::Error::new(error);

@@ -1,7 +1,6 @@
-//! The command line: one file for each subcommand.
+//! The command line, one module per subcommand.
 //!
-//! Each file has the same parts in the same order: what may be written on the line, `run`, what
-//! it needs, tests.
+//! Each module has the same parts in order: arguments, `run`, helpers, tests.
 
 mod serve;
 mod witness;
@@ -140,10 +139,10 @@ enum Command {
     MarkdownHelp(markdown_help::MarkdownHelpCommand),
 }
 
-/// Reads the command line, and how answers to it are to be printed.
+/// Parses the command line and determines the output format.
 ///
 /// # Errors
-/// It is wrong, or asks for help. The error shows no password.
+/// It is invalid or asks for help. The error shows no password.
 pub(crate) fn parse() -> Result<(Cli, OutputFormat), clap::Error> {
     let parsed = Cli::command().try_get_matches().and_then(|matches| {
         let format = output_format(&matches);
@@ -152,20 +151,20 @@ pub(crate) fn parse() -> Result<(Cli, OutputFormat), clap::Error> {
     parsed.map_err(|error| redact(error, &Cli::command()))
 }
 
-/// Shows help, or says what is wrong with the command line, in JSON where answers were to be.
+/// Prints help or a usage error, as JSON if that is the output format.
 pub(crate) fn misused(error: &clap::Error) -> ExitCode {
     if error.use_stderr() && asks_for_json(std::env::args_os()) {
         let text = error.render().to_string();
         let text = text.trim().trim_start_matches("error: ");
         output::note(output::pretty(&told("usage", text, Exit::Usage).to_string()).trim_end());
     } else {
-        // There is nobody to tell where that fails.
+        // There is no other place to report a failure.
         let _ = error.print();
     }
     if error.use_stderr() { Exit::Usage.into() } else { Exit::Ok.into() }
 }
 
-/// Returns whether a command line that is wrong somewhere asks for JSON.
+/// Returns whether an invalid command line asks for JSON.
 fn asks_for_json(arguments: impl Iterator<Item = OsString>) -> bool {
     let arguments: Vec<OsString> = arguments.take_while(|argument| argument != "--").collect();
     let is_json = |word: &OsString| word == "json" || word == "ndjson";
@@ -175,7 +174,7 @@ fn asks_for_json(arguments: impl Iterator<Item = OsString>) -> bool {
         || arguments.windows(2).any(|pair| pair[0] == "--output" && is_json(&pair[1]))
 }
 
-/// Returns how the command that was called prints its answers, where that can be chosen.
+/// Returns the output format of the given subcommand, if it has one.
 fn output_format(matches: &ArgMatches) -> OutputFormat {
     let mut innermost = matches;
     while let Some((_, inner)) = innermost.subcommand() {
@@ -187,10 +186,10 @@ fn output_format(matches: &ArgMatches) -> OutputFormat {
     }
 }
 
-/// Does what the command line says.
+/// Runs the command.
 ///
 /// # Errors
-/// It could not be done.
+/// It failed.
 pub(crate) fn run(cli: Cli, surroundings: &Surroundings) -> Result<(), Failure> {
     match cli.command {
         Command::Serve(command) => serve::run(command),
@@ -279,7 +278,7 @@ mod tests {
         fn check(command: &clap::Command) {
             for argument in command.get_arguments() {
                 let name = argument.get_id().as_str();
-                // Others see what is on a command line, and not what is in a file that it names.
+                // Arguments are visible to other users; the contents of a file are not.
                 if name.ends_with("_file") {
                     continue;
                 }

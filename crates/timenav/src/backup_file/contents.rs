@@ -1,4 +1,4 @@
-//! Reading the file.
+//! Reads backup files.
 
 use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions};
@@ -14,27 +14,26 @@ use zeroize::Zeroizing;
 use super::manifest::ManifestMember;
 use super::{Digested, KEY_BYTES_MAX, KEY_NAMES, MANIFEST_NAME, Manifest, PUBLIC_NAMES};
 
-/// Bytes to whose multiples members are filled up in a tar.
+/// Members of a tar are padded to multiples of this size, in bytes.
 const BLOCK_BYTES: u64 = 512;
-/// Bytes that end a tar.
+/// Size of the end-of-archive marker, in bytes.
 const END_BYTES: u64 = 2 * BLOCK_BYTES;
 
-/// A backup whose manifest was read.
+/// A backup whose manifest has been read.
 #[derive(Debug)]
 pub(crate) struct Contents {
     path: PathBuf,
-    /// What it says of itself.
     pub(crate) manifest: Manifest,
     note: Note,
-    /// Where each member begins.
+    /// Offset of each member.
     starts: BTreeMap<String, u64>,
 }
 
 impl Contents {
-    /// Reads what a backup says of itself. Nothing of it is verified yet.
+    /// Reads the manifest of a backup without verifying it.
     ///
     /// # Errors
-    /// It cannot be read, was cut off, or is no backup.
+    /// The file cannot be read, is truncated or is not a backup.
     pub(crate) fn read(path: &Path) -> anyhow::Result<Self> {
         Self::find(path).with_context(|| format!("the backup {}", path.display()))
     }
@@ -44,7 +43,8 @@ impl Contents {
         let bytes = file.metadata().context("cannot be read")?.len();
         let mut archive = Archive::new(file);
         let (mut starts, mut note, mut end) = (BTreeMap::new(), None, 0);
-        // Raw: no name of a member is long enough for an extension, and what reads one takes what it says into memory.
+        // Raw: no member name needs an extension header, and a reader of extensions loads them into memory whatever
+        // their declared size.
         for entry in archive.entries_with_seek().context("cannot be read")?.raw(true) {
             let mut entry = entry.context("is damaged, or not a timenav backup")?;
             let name = entry.path().ok().and_then(|name| name.to_str().map(str::to_owned)).unwrap_or_default();
@@ -78,33 +78,32 @@ impl Contents {
         Ok(Self { path: path.to_owned(), manifest, note, starts })
     }
 
-    /// Checks that the key in the manifest has signed it.
+    /// Verifies the signature of the manifest with the key that it names.
     ///
     /// # Errors
-    /// It has not.
+    /// The signature is invalid.
     pub(crate) fn verify_manifest(&self) -> anyhow::Result<()> {
         let named = || format!("the manifest of the backup {} is not signed by its key", self.path.display());
         self.manifest.verify(&self.note).with_context(named)
     }
 
-    /// Returns the names of the keys in it.
+    /// Returns the names of the keys in the backup.
     pub(crate) fn keys(&self) -> impl Iterator<Item = &'static str> {
         KEY_NAMES.into_iter().filter(|name| self.starts.contains_key(*name))
     }
 
-    /// Reads all there is, and compares it with its digests.
+    /// Reads all members and verifies their digests.
     ///
     /// # Errors
-    /// It cannot be read, or differs.
+    /// A member cannot be read or differs.
     pub(crate) fn verify_members(&self) -> anyhow::Result<()> {
         self.manifest.members.iter().try_for_each(|member| self.take(member, &mut io::sink()))
     }
 
-    /// Writes a member into a new file that only its owner may read, and makes it durable.
+    /// Extracts a member into a new file that only its owner can read, and syncs it.
     ///
     /// # Errors
-    /// A file cannot be read or written, or the member is not what the manifest says. What was written then is of no
-    /// use.
+    /// A file cannot be read or written, or the member does not match the manifest. The file is then unusable.
     pub(crate) fn extract(&self, name: &str, to: &Path) -> anyhow::Result<()> {
         let unwritable = || format!("{} cannot be written", to.display());
         let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(to).with_context(unwritable)?;
@@ -115,7 +114,7 @@ impl Contents {
     /// Returns the text of a key.
     ///
     /// # Errors
-    /// It cannot be read, or is not what the manifest says.
+    /// It cannot be read or does not match the manifest.
     pub(crate) fn key_text(&self, name: &str) -> anyhow::Result<Zeroizing<String>> {
         let member = self.member(name)?;
         if member.bytes > KEY_BYTES_MAX {

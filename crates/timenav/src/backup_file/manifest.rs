@@ -1,4 +1,4 @@
-//! What a backup says of itself, signed by the service's key.
+//! The manifest of a backup, signed by the service's key.
 
 use std::fmt::Write as _;
 
@@ -9,47 +9,43 @@ use timenav_core::ledger::{Note, VerifierKey, origin};
 use crate::doors::verify_signature;
 use crate::key_files::ServiceKey;
 
-/// The first line: no other text that the key signs begins with it.
+/// The first line. No other text signed by the key starts with it.
 const FIRST_LINE: &str = "timenav backup v1";
 
-/// What a backup holds.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Manifest {
     /// The key that signs the ledgers and this manifest, under the name of the service.
     pub(crate) key: VerifierKey,
-    /// Host time before the copy was begun: what was answered before it is in the backup.
+    /// Host time before the copy started: everything acknowledged earlier is in the backup.
     pub(crate) made_at: String,
-    /// The version of the program that made it.
+    /// The version of the program that created it.
     pub(crate) version: String,
-    /// How many timelines there are.
+    /// Number of timelines.
     pub(crate) timelines: u64,
-    /// How many entries they have together.
+    /// Number of entries in all timelines.
     pub(crate) entries: u64,
-    /// The other members, in their order.
+    /// The other members, in order.
     pub(crate) members: Vec<ManifestMember>,
 }
 
-/// A member of a backup.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ManifestMember {
-    /// Its name.
     pub(crate) name: String,
-    /// Its length.
     pub(crate) bytes: u64,
-    /// Its SHA-256 in hexadecimal digits.
+    /// SHA-256 in hexadecimal.
     pub(crate) sha256: String,
 }
 
 impl Manifest {
-    /// Returns the key under the name of the ledger of `main`, as it is handed to those who verify.
+    /// Returns the key under the ledger name of `main`, as published for verifiers.
     ///
     /// # Errors
-    /// The service has a name that no ledger can have.
+    /// The service name is not valid in a ledger name.
     pub(crate) fn verifier_key(&self) -> anyhow::Result<VerifierKey> {
         Ok(VerifierKey::new(&origin(self.key.name(), TimelineId::MAIN), *self.key.public_key())?)
     }
 
-    /// Returns the manifest as a note that the key has signed.
+    /// Signs the manifest as a note.
     ///
     /// # Errors
     /// A text in it has control characters.
@@ -70,10 +66,10 @@ impl Manifest {
         text
     }
 
-    /// Reads a manifest. Whose signature it has is for [`Manifest::verify`] to say.
+    /// Parses a manifest. [`Manifest::verify`] checks the signature.
     ///
     /// # Errors
-    /// It is none.
+    /// It is not a manifest.
     pub(super) fn parse(bytes: &[u8]) -> anyhow::Result<(Self, Note)> {
         let note = Note::parse(bytes)?;
         let mut lines = note.text().lines();
@@ -97,10 +93,10 @@ impl Manifest {
         Ok((manifest, note))
     }
 
-    /// Checks that the key it names has signed it.
+    /// Verifies the signature with the key that the manifest names.
     ///
     /// # Errors
-    /// It has not.
+    /// The signature is invalid.
     pub(super) fn verify(&self, note: &Note) -> anyhow::Result<()> {
         Ok(note.verify(std::slice::from_ref(&self.key), verify_signature)?)
     }

@@ -1,4 +1,4 @@
-//! Writing the file.
+//! Writes backup files.
 
 use std::fs::{File, OpenOptions};
 use std::io::{BufWriter, Write as _};
@@ -12,19 +12,17 @@ use super::manifest::ManifestMember;
 use super::{Digested, MANIFEST_NAME, Manifest};
 use crate::key_files::ServiceKey;
 
-/// Bytes that are written at a time.
+/// Buffer size, in bytes.
 const BLOCK_BYTES: usize = 1 << 20;
 
 /// A file that becomes a member.
 pub(crate) struct Source {
-    /// The name of the member.
     pub(crate) name: &'static str,
-    /// Where it is.
     pub(crate) path: PathBuf,
 }
 
-/// Writes a new file that only its owner may read: these members, and the manifest with their digests. It is durable
-/// when this returns.
+/// Writes a new file that only its owner can read: the given members, then the manifest with their digests. The file is
+/// durable when this returns.
 ///
 /// # Errors
 /// A file cannot be read or written.
@@ -59,7 +57,7 @@ pub(crate) fn pack(
     Ok(manifest)
 }
 
-/// Returns the header of a plain file. Its name and its checksum are put in where it is appended.
+/// Returns the header of a regular file. Name and checksum are set when it is appended.
 fn header(bytes: u64, made_secs: u64) -> Header {
     let mut header = Header::new_gnu();
     header.set_entry_type(EntryType::Regular);

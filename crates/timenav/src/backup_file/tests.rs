@@ -8,7 +8,7 @@ use crate::data_folder::DataFolder;
 use crate::doors::OsEntropy;
 use crate::key_files::{ServiceKey, service_key};
 
-/// A folder with a key, and the files of a backup.
+/// A folder with a key and the files of a backup.
 struct Folder {
     folder: tempfile::TempDir,
     key: ServiceKey,
@@ -46,7 +46,7 @@ impl Folder {
         pack(&to, &sources, self.manifest(), 0, &self.key)
     }
 
-    /// Writes a tar of these members by hand, with a manifest at its end, and reads it.
+    /// Writes a tar with these members and a manifest by hand, and reads it.
     fn read(&self, members: &[(&str, EntryType, u64)], manifest: &Manifest) -> Result<Contents, String> {
         let to = self.path("by-hand");
         let mut archive = Builder::new(std::fs::File::create(&to).unwrap());
@@ -144,7 +144,7 @@ fn a_manifest_is_written_one_way_and_signed() {
             Err(error) => assert!(!is_read, "{to}: {error}"),
         }
     }
-    // Another key's signature under the name of this one.
+    // A signature of another key under the name of this one.
     let other = Folder::new();
     let (read, signed) = Manifest::parse(manifest.sign(&other.key).unwrap().as_bytes()).unwrap();
     assert!(read.verify(&signed).is_err());

@@ -1,4 +1,4 @@
-//! Any request, as somebody wrote it.
+//! Arbitrary requests, for `timenav api`.
 
 use timenav_client::header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderValue};
 use timenav_client::{Method, Request};
@@ -6,24 +6,22 @@ use timenav_client::{Method, Request};
 use super::{Answer, Client, ONCE};
 use crate::exit::Failure;
 
-/// A request that no command makes.
+/// An arbitrary request.
 pub(crate) struct Call {
-    /// How.
     pub(crate) method: Method,
-    /// The path below the service's own, and the query.
+    /// The path below the service URL, with the query.
     pub(crate) target: String,
-    /// What is sent beside the key.
+    /// Headers in addition to the key.
     pub(crate) headers: HeaderMap,
-    /// What is sent.
     pub(crate) body: Option<Vec<u8>>,
 }
 
 impl Client {
-    /// Sends a request as it was written. An answer in JSON is returned; the bytes of another one are handed over as they
-    /// come.
+    /// Sends an arbitrary request. A JSON response is returned; the bytes of other responses are passed on as they
+    /// arrive.
     ///
     /// # Errors
-    /// The service does not answer, or says no.
+    /// The service is unreachable or rejects the request.
     pub(crate) fn call(
         &self,
         call: Call,
@@ -34,7 +32,7 @@ impl Client {
             headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
         }
         if !headers.contains_key(ACCEPT) {
-            // What has no form in JSON, such as an export or a stream, is answered in its own.
+            // Responses without a JSON form, such as exports and streams, keep their own format.
             headers.insert(ACCEPT, HeaderValue::from_static("application/json, */*;q=0.5"));
         }
         let request = Request::at(call.method, &call.target)?.headers(headers).unbounded();

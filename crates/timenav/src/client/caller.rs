@@ -1,4 +1,4 @@
-//! Requests side by side: what a program sends that does several things at the same time.
+//! An asynchronous client for concurrent requests.
 
 use std::time::Duration;
 
@@ -9,56 +9,54 @@ use tokio::runtime::Runtime;
 use super::{Client, ServerEvent};
 use crate::exit::Failure;
 
-/// Sends requests to one service with one key, none of which waits for another. A request that is dropped closes its
-/// connection.
+/// Sends concurrent requests to one service with one key. Dropping a request closes its connection.
 #[derive(Clone)]
 pub(crate) struct Caller {
     api: timenav_client::Client,
 }
 
-/// A request.
 #[derive(Clone)]
 pub(crate) struct Asked {
     pub(crate) method: Method,
-    /// The path, in its segments.
+    /// The path segments.
     pub(crate) path: Vec<String>,
     pub(crate) query: Vec<(String, String)>,
     headers: HeaderMap,
-    /// What is sent, in JSON.
+    /// The JSON body.
     pub(crate) body: Option<String>,
-    /// How much longer than others the answer may take.
+    /// Time added to the default timeout.
     longer: Duration,
-    /// Whether it is carried out once, even if it has to be sent twice.
+    /// Whether an idempotency key is sent, so that a retry does not repeat the request.
     is_once: bool,
 }
 
-/// What the service answered.
+/// A response.
 pub(crate) enum Reply {
-    /// All of it.
+    /// The complete response.
     Text(String),
-    /// It is longer than it may be.
+    /// The response exceeds the limit.
     TooLong,
 }
 
-/// Server-sent events, as they come.
+/// A stream of server-sent events.
 pub(crate) struct Watch {
     events: Events,
 }
 
 impl Client {
-    /// Returns what sends requests beside this client.
+    /// Returns a concurrent client for the same service.
     pub(crate) fn caller(&self) -> Caller {
         Caller { api: self.api.clone() }
     }
 
-    /// Returns what sends requests side by side, and what they run on.
+    /// Returns the runtime and a concurrent client.
     pub(crate) fn into_caller(self) -> (Runtime, Caller) {
         (self.runtime, Caller { api: self.api })
     }
 }
 
 impl Asked {
-    /// Returns a request without a body.
+    /// Creates a request without a body.
     pub(crate) fn get(path: &[&str], query: Vec<(String, String)>) -> Self {
         Self {
             method: Method::GET,
@@ -71,28 +69,28 @@ impl Asked {
         }
     }
 
-    /// Returns a request with a body in JSON.
+    /// Creates a request with a JSON body.
     pub(crate) fn post(path: &[&str], body: &serde_json::Value) -> Self {
         Self { method: Method::POST, body: Some(body.to_string()), ..Self::get(path, Vec::new()) }
     }
 
-    /// Returns the request with a field in its head.
+    /// Adds a header.
     ///
     /// # Errors
-    /// The value has characters that no head may have.
+    /// The value is not valid in a header.
     pub(crate) fn with(mut self, name: &'static str, value: &str) -> Result<Self, Failure> {
         let value = HeaderValue::try_from(value).map_err(anyhow::Error::new)?;
         self.headers.insert(HeaderName::from_static(name), value);
         Ok(self)
     }
 
-    /// Returns the request as one that is carried out once, even if it has to be sent twice.
+    /// Adds an idempotency key, so that a retry does not repeat the request.
     pub(crate) const fn once(mut self) -> Self {
         self.is_once = true;
         self
     }
 
-    /// Returns the request with so much more time for its answer.
+    /// Extends the timeout.
     pub(crate) const fn longer(mut self, longer: Duration) -> Self {
         self.longer = longer;
         self
@@ -111,10 +109,10 @@ impl Asked {
 }
 
 impl Caller {
-    /// Sends a request and returns the answer, of which no more than so many bytes are read.
+    /// Sends a request and reads up to `bytes_max` bytes of the response.
     ///
     /// # Errors
-    /// The service does not answer, or says no.
+    /// The service is unreachable or rejects the request.
     pub(crate) async fn send(&self, asked: &Asked, bytes_max: usize) -> Result<Reply, Failure> {
         let mut response = self.api.send(asked.request()?).await?;
         let mut bytes = Vec::new();
@@ -127,10 +125,10 @@ impl Caller {
         Ok(Reply::Text(String::from_utf8(bytes).map_err(anyhow::Error::new)?))
     }
 
-    /// Opens a stream of server-sent events: what comes after the one of an id, or from now on.
+    /// Opens a stream of server-sent events, starting after the given id or now.
     ///
     /// # Errors
-    /// The service does not answer, or says no.
+    /// The service is unreachable or rejects the request.
     pub(crate) async fn watch(
         &self,
         path: &[&str],
@@ -147,7 +145,7 @@ impl Caller {
 }
 
 impl Watch {
-    /// Waits for the next event; `None` where the stream has ended. Nothing is lost where the waiting is given up.
+    /// Returns the next event, or `None` at the end of the stream. Cancel-safe.
     pub(crate) async fn next(&mut self) -> Option<ServerEvent> {
         self.events.next().await.ok().flatten().map(ServerEvent::from)
     }

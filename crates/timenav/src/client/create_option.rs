@@ -1,4 +1,4 @@
-//! Whether a write may create the timeline that it names.
+//! Whether a write may create its timeline.
 
 use clap::Args;
 use timenav_client::header::{HeaderMap, HeaderValue, IF_MATCH};
@@ -15,12 +15,12 @@ pub(crate) struct CreateOption {
 }
 
 impl CreateOption {
-    /// Returns what says that the timeline must be there, where it must: `If-Match: *`.
+    /// Returns `If-Match: *` unless the timeline may be created.
     pub(crate) fn if_match(self) -> HeaderMap {
         (!self.create).then(|| (IF_MATCH, HeaderValue::from_static("*"))).into_iter().collect()
     }
 
-    /// Says of a timeline that was not found what would create it.
+    /// Adds a hint about `--create` if the timeline was not found.
     ///
     /// # Errors
     /// The request failed.

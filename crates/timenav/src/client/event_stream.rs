@@ -1,4 +1,4 @@
-//! Server-sent events of one answer, as they come; and of one answer after the other.
+//! Server-sent events of one response, and across reconnects.
 
 use std::time::Duration;
 
@@ -7,14 +7,12 @@ use timenav_client::{Events, SentEvent, Watch};
 use super::Client;
 use crate::exit::Failure;
 
-/// One event.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ServerEvent {
-    /// By which the next stream goes on after it; empty where none was ever told.
+    /// The id to resume after; empty if none was received.
     pub(crate) id: String,
-    /// What kind of event.
+    /// The event type.
     pub(crate) name: String,
-    /// What it says.
     pub(crate) data: String,
 }
 
@@ -24,24 +22,23 @@ impl From<SentEvent> for ServerEvent {
     }
 }
 
-/// What comes of a stream within some time.
+/// The next signal of a stream.
 pub(crate) enum Sign {
-    /// An event.
     Event(ServerEvent),
-    /// The stream is alive, and nothing has happened.
+    /// A heartbeat.
     Alive,
-    /// The stream has ended, or nothing came at all.
+    /// The stream has ended or timed out.
     Lost,
 }
 
-/// Server-sent events, as they come.
+/// A stream of server-sent events.
 pub(crate) struct EventStream<'a> {
     pub(super) client: &'a Client,
     pub(super) events: Events,
 }
 
 impl EventStream<'_> {
-    /// Waits for the next sign of the service, for so long at most.
+    /// Waits up to `patience` for the next signal.
     pub(crate) fn next_within(&mut self, patience: Duration) -> Sign {
         if let Some(event) = self.events.ready() {
             return Sign::Event(event.into());
@@ -64,7 +61,7 @@ impl Iterator for EventStream<'_> {
     }
 }
 
-/// Server-sent events, as they come, across lost connections.
+/// A stream of server-sent events that reconnects.
 pub(crate) struct Watching<'a> {
     pub(super) client: &'a Client,
     pub(super) watch: Watch<SentEvent>,

@@ -1,4 +1,4 @@
-//! How a service is found, what is shown to it, and how its answers are printed.
+//! Options for locating a service, authenticating to it and printing its responses.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -45,17 +45,17 @@ pub(crate) struct ServiceOptions {
 }
 
 impl ServiceOptions {
-    /// Returns the options that name a service and nothing else.
+    /// Returns options with only a URL.
     pub(crate) fn at(url: Url, ca: Option<PathBuf>) -> Self {
         Self { url: Some(url), profile: None, ca, data: None, output: OutputFormat::Table, json: false }
     }
 
-    /// Returns the options that name the service of a data folder and nothing else.
+    /// Returns options with only a data folder.
     pub(crate) fn of_folder(data: PathBuf) -> Self {
         Self { url: None, profile: None, ca: None, data: Some(data), output: OutputFormat::Table, json: false }
     }
 
-    /// Returns the words by which another `timenav` finds the same service. No key is among them.
+    /// Returns the arguments with which another `timenav` process finds the same service. They contain no key.
     pub(crate) fn words(&self) -> Vec<OsString> {
         let path = |path: &Option<PathBuf>| path.as_ref().map(|path| path.clone().into_os_string());
         let named = [
@@ -67,7 +67,7 @@ impl ServiceOptions {
         named.into_iter().filter_map(|(name, value)| value.map(|value| [name.into(), value])).flatten().collect()
     }
 
-    /// Returns how answers are to be printed.
+    /// Returns the output format.
     pub(crate) const fn output(&self) -> OutputFormat {
         if self.json { OutputFormat::Json } else { self.output }
     }
@@ -83,42 +83,42 @@ pub(crate) struct TimelineOptions {
 }
 
 impl TimelineOptions {
-    /// Returns the timeline of an operation that must be told it; `main` by default.
+    /// Returns the timeline id for operations that require one; `main` by default.
     pub(crate) fn required(&self) -> &str {
         self.timeline.as_deref().unwrap_or("main")
     }
 
-    /// Returns the query that names the timeline.
+    /// Returns the query with the timeline id, if given.
     pub(crate) fn query(&self) -> Vec<(&'static str, String)> {
         self.timeline.iter().map(|timeline| ("timeline_id", timeline.clone())).collect()
     }
 
-    /// Returns the query for an operation that must be told the timeline; `main` by default.
+    /// Returns the query with the timeline id for operations that require one; `main` by default.
     pub(crate) fn required_query(&self) -> Vec<(&'static str, String)> {
         vec![("timeline_id", self.required().to_owned())]
     }
 
-    /// Returns the start of a body that names the timeline.
+    /// Returns a body with the timeline id, if given.
     pub(crate) fn body(&self) -> Map<String, Value> {
         self.query().into_iter().map(|(name, value)| (name.to_owned(), value.into())).collect()
     }
 
-    /// Returns the start of a body for an operation that must be told the timeline; `main` by default.
+    /// Returns a body with the timeline id for operations that require one; `main` by default.
     pub(crate) fn required_body(&self) -> Map<String, Value> {
         self.required_query().into_iter().map(|(name, value)| (name.to_owned(), value.into())).collect()
     }
 }
 
-/// Returns the certificates in a file.
+/// Reads CA certificates from a file.
 ///
 /// # Errors
-/// It cannot be read, or has none.
+/// It cannot be read or contains none.
 pub(crate) fn authorities(path: &Path) -> anyhow::Result<Vec<Certificate>> {
     let certificates = Certificate::from_pem_bundle(&pem(path)?).ok().filter(|certificates| !certificates.is_empty());
     certificates.with_context(|| format!("{} has no certificate in PEM", path.display()))
 }
 
-/// Returns the text of a file with certificates.
+/// Reads a PEM file.
 ///
 /// # Errors
 /// It cannot be read.
@@ -126,11 +126,11 @@ pub(super) fn pem(path: &Path) -> anyhow::Result<Vec<u8>> {
     std::fs::read(path).with_context(|| format!("{} cannot be read", path.display()))
 }
 
-/// Builds what sends requests to a witness, or to a service that is looked into. A machine without certificates of authorities, such as a small container,
-/// needs none for plain HTTP.
+/// Builds a client for a witness, or for a service that is inspected. Machines without CA certificates, such as small
+/// containers, can still use plain HTTP.
 ///
 /// # Errors
-/// The service is asked over TLS, and there is nothing to check its certificate with.
+/// The URL is HTTPS, and there are no CA certificates.
 pub(crate) fn built(url: &Url, made: impl Fn() -> ClientBuilder) -> anyhow::Result<Client> {
     match made().build() {
         Ok(http) => Ok(http),
@@ -142,7 +142,7 @@ pub(crate) fn built(url: &Url, made: impl Fn() -> ClientBuilder) -> anyhow::Resu
     }
 }
 
-/// Reads the address of a service.
+/// Parses the URL of a service.
 pub(crate) fn service_url(text: &str) -> Result<Url, String> {
     let url = Url::parse(text).map_err(|error| format!("{error}; write it like http://127.0.0.1:8080"))?;
     match url.scheme() {
@@ -151,7 +151,7 @@ pub(crate) fn service_url(text: &str) -> Result<Url, String> {
     }
 }
 
-/// Returns whether an address is one of this machine.
+/// Returns whether a URL points to this machine.
 pub(crate) fn is_this_machine(url: &Url) -> bool {
     let host = url.host_str().unwrap_or_default().trim_matches(['[', ']']);
     host == "localhost" || host.parse::<std::net::IpAddr>().is_ok_and(|address| address.is_loopback())

@@ -1,15 +1,15 @@
-//! Reading a file ahead of what is sent of it.
+//! Reads a file ahead of its upload.
 
 use std::io::{self, Read};
 
 use tokio::sync::mpsc;
 
-/// Bytes of a file read at a time.
+/// Size of a chunk, in bytes.
 pub(super) const CHUNK_BYTES: usize = 64 * 1024;
-/// Chunks of a file read ahead of what was sent.
+/// Chunks read ahead.
 const CHUNKS_AHEAD_MAX: usize = 4;
 
-/// Reads on a thread of its own, a few chunks ahead. Reading ends when nobody wants more.
+/// Reads on a separate thread, a few chunks ahead. Reading stops when the receiver is dropped.
 pub(super) fn read_ahead(mut body: impl Read + Send + 'static) -> mpsc::Receiver<io::Result<Vec<u8>>> {
     let (sender, receiver) = mpsc::channel(CHUNKS_AHEAD_MAX);
     std::thread::spawn(move || {

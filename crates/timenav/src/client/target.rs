@@ -1,4 +1,4 @@
-//! Which service is asked, and with which key.
+//! Finds the service and the key to use.
 
 use std::path::{Path, PathBuf};
 
@@ -13,32 +13,29 @@ use crate::key_files::read_api_key;
 use crate::profiles::{Profile, Profiles};
 use crate::surroundings::Surroundings;
 
-/// Where a service is unless anything says otherwise.
 const URL_DEFAULT: &str = "http://127.0.0.1:8080";
-/// The environment variable of the key, for what is said.
+/// The environment variable of the key, for messages.
 const KEY: &str = "TIMENAV_API_KEY";
 
-/// A service, and what is shown to it.
+/// A service with its credentials.
 #[derive(Debug)]
 pub(crate) struct Target {
-    /// Where it is.
     pub(crate) url: Url,
-    /// The key.
     pub(crate) key: Zeroizing<String>,
-    /// Where the key is from, in words.
+    /// A description of the source of the key.
     pub(crate) key_source: String,
-    /// Who vouches for its certificate.
+    /// CA certificates to verify the service with.
     pub(crate) ca: Option<PathBuf>,
 }
 
-/// Finds the service that is meant and the key to it.
+/// Finds the service and its key.
 ///
-/// The order is: --url, --profile, --data, the default profile, ./timenav-data, and the address that a service has by
-/// default. The key of a profile or of a data folder is shown to the service of that profile or folder alone, unless
-/// --url names another by the side of --data.
+/// The order is --url, --profile, --data, the default profile, ./timenav-data, and the default URL. The key of a
+/// profile or data folder is only sent to the service of that profile or folder, unless --url is given together with
+/// --data.
 ///
 /// # Errors
-/// There is no such profile, the service of the folder does not run, or there is no key.
+/// The profile does not exist, the service of the folder is not running, or there is no key.
 pub(crate) fn find(options: &ServiceOptions, surroundings: &Surroundings) -> Result<Target, Failure> {
     let key = environment_key(surroundings)?;
     let folder = surroundings.config_folder.as_deref();
@@ -62,8 +59,7 @@ pub(crate) fn find(options: &ServiceOptions, surroundings: &Surroundings) -> Res
     }
 }
 
-/// Returns the key of the environment. One that somebody set to nothing is a mistake of theirs, and no reason to take
-/// another.
+/// Returns the key of the environment. An empty one is an error, not a reason to use another key.
 fn environment_key(surroundings: &Surroundings) -> Result<Option<Zeroizing<String>>, Failure> {
     let Some(key) = &surroundings.api_key else { return Ok(None) };
     match key.trim() {
@@ -72,7 +68,7 @@ fn environment_key(surroundings: &Surroundings) -> Result<Option<Zeroizing<Strin
     }
 }
 
-/// Returns the service of a profile. Its own key goes before that of the environment, which may be for another service.
+/// Returns the service of a profile. Its key takes precedence over the environment, which may be for another service.
 fn of_profile(
     options: &ServiceOptions,
     name: &str,
@@ -91,9 +87,8 @@ fn of_profile(
     Ok(Target { url, key, key_source, ca })
 }
 
-/// Returns the service at an address.
 fn of_url(options: &ServiceOptions, url: Url, key: Option<Zeroizing<String>>) -> Result<Target, Failure> {
-    // The key of this machine's service is not shown to others unless somebody says so.
+    // The key of the local service is not sent to other machines unless --data is given.
     let folder = options.data.clone().or_else(|| is_this_machine(&url).then(|| DATA_DEFAULT.into()));
     let (key, key_source) = match (key, folder) {
         (Some(key), _) => (key, format!("from {KEY}")),
@@ -103,18 +98,18 @@ fn of_url(options: &ServiceOptions, url: Url, key: Option<Zeroizing<String>>) ->
     Ok(Target { url, key, key_source, ca: options.ca.clone() })
 }
 
-/// Returns the service of a data folder, named or not.
+/// Returns the service of a data folder, given or default.
 fn of_folder(options: &ServiceOptions, key: Option<Zeroizing<String>>) -> Result<Target, Failure> {
     let folder = options.data.clone().unwrap_or_else(|| DATA_DEFAULT.into());
     let is_named = options.data.is_some();
     let url = match listening(&folder) {
         Ok(Listening::At(address)) => address_of(&address, &folder)?,
-        // With a key of their own, people may well mean another service.
+        // With an explicit key, the default folder may not be the intended service.
         Ok(Listening::No | Listening::Ended(_)) | Err(_) if key.is_some() && !is_named => default_url()?,
         Ok(state) if folder.join(ADMIN_KEY_FILE).exists() || is_named && folder.exists() => {
             return Err(not_running(&folder, &state));
         }
-        // There is no such folder; that there is no key either is said below.
+        // The folder does not exist. A missing key is reported below.
         Ok(_) => default_url()?,
         Err(error) => {
             let text = format!("the address of the service cannot be read in {}: {error}", folder.display());

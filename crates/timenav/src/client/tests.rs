@@ -48,7 +48,7 @@ fn a_key_in_a_folder_is_shown_to_its_own_service_alone() {
     std::fs::write(parent.path().join("admin.key"), "from-file\n").unwrap();
     let find = || target::find(&options(None, Some(parent.path())), &surroundings(None));
     assert!(find().unwrap_err().text().unwrap().contains("it is not running"));
-    // Somebody else may have the port of a service that was killed.
+    // Another process may use the port of a service that was killed.
     std::fs::write(parent.path().join("address"), "http://127.0.0.1:9\n").unwrap();
     assert!(find().unwrap_err().text().unwrap().contains("it was killed"));
     let _kept = crate::data_folder::KeptAddress::keep(&folder, "http", "127.0.0.1:7".parse().unwrap()).unwrap();

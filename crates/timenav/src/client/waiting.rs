@@ -1,4 +1,4 @@
-//! Requests that are answered late, and such that Ctrl-C ends.
+//! Long-running requests, and waits that Ctrl-C interrupts.
 
 use std::future::Future;
 use std::time::Duration;
@@ -10,7 +10,7 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 use super::{Answer, Client, CreateOption, asking, posting};
 use crate::exit::Failure;
 
-/// Ctrl-C, and the signal that asks a process to end.
+/// SIGINT and SIGTERM.
 pub(crate) struct Interrupt {
     interrupted: Signal,
     terminated: Signal,
@@ -26,10 +26,10 @@ impl Interrupt {
 }
 
 impl Client {
-    /// Sends a POST as [`Client::write`] does, whose answer may take so much longer than others.
+    /// Sends a POST like [`Client::write`], with an extended timeout.
     ///
     /// # Errors
-    /// The service does not answer, or says no.
+    /// The service is unreachable or rejects the request.
     pub(crate) fn write_and_wait(
         &self,
         path: &[&str],
@@ -40,15 +40,15 @@ impl Client {
         create.explain(self.ask(posting(path, &[], body)?.headers(create.if_match()).longer(longer)))
     }
 
-    /// Sends a POST that happens once, whose answer may take so much longer than others.
+    /// Sends a POST with an idempotency key and an extended timeout.
     ///
     /// # Errors
-    /// The service does not answer, or says no.
+    /// The service is unreachable or rejects the request.
     pub(crate) fn post_and_wait(&self, path: &[&str], body: &str, longer: Duration) -> Result<Answer, Failure> {
         self.ask(posting(path, &[], body)?.longer(longer))
     }
 
-    /// Takes Ctrl-C away from the system: from now on it ends what waits for it, and nothing else.
+    /// Replaces the default action of Ctrl-C: from now on it only interrupts waits.
     ///
     /// # Errors
     /// Signals cannot be received.
@@ -58,7 +58,7 @@ impl Client {
         Ok(Interrupt { interrupted: of(SignalKind::interrupt())?, terminated: of(SignalKind::terminate())? })
     }
 
-    /// Waits for something, or returns `None` at Ctrl-C.
+    /// Awaits a future; returns `None` on Ctrl-C.
     pub(crate) fn unless<T>(&self, interrupt: &mut Interrupt, awaited: impl Future<Output = T>) -> Option<T> {
         self.runtime.block_on(async {
             tokio::select! {
@@ -69,16 +69,15 @@ impl Client {
         })
     }
 
-    /// Waits for so long, and returns whether Ctrl-C was pressed meanwhile.
+    /// Sleeps for `patience`. Returns whether Ctrl-C was pressed.
     pub(crate) fn is_interrupted_within(&self, interrupt: &mut Interrupt, patience: Duration) -> bool {
         self.runtime.block_on(async { tokio::time::timeout(patience, interrupt.pressed()).await.is_ok() })
     }
 
-    /// Sends a POST that is new each time and is answered when there is something to say. Ctrl-C closes the connection; then
-    /// there is no answer.
+    /// Sends a long-polling POST without an idempotency key. Ctrl-C closes the connection; the result is then `None`.
     ///
     /// # Errors
-    /// The service does not answer, or says no.
+    /// The service is unreachable or rejects the request.
     pub(crate) fn post_unless(
         &self,
         interrupt: &mut Interrupt,

@@ -1,4 +1,4 @@
-//! `timenav accept-rollback`: says that what a database lost is lost, and why.
+//! `timenav accept-rollback`: records that data lost by the database is accepted as lost, and why.
 
 use std::fmt::Write as _;
 use std::path::PathBuf;
@@ -14,9 +14,9 @@ use crate::exit::Failure;
 use crate::kept_from::read_kept;
 use crate::{output, telemetry, wiring};
 
-/// Longest name of who accepts a rollback, in characters.
+/// Maximum length of the name of the person who accepts, in characters.
 const BY_CHARS_MAX: usize = 200;
-/// Longest reason why a rollback is accepted, in characters.
+/// Maximum length of the reason, in characters.
 const REASON_CHARS_MAX: usize = 1_000;
 
 /// Accepts that a database was rolled back, or has another history, and what was lost with that.
@@ -65,11 +65,11 @@ pub(crate) struct AcceptRollbackCommand {
     json: bool,
 }
 
-/// Accepts what was lost, or shows it.
+/// Accepts a rollback, or shows it.
 ///
 /// # Errors
-/// A service uses the folder, something is not as it was signed that nobody may accept, or something cannot be written. If
-/// something was lost and nobody accepts it, that is an error too.
+/// A service uses the folder, the data has damage that cannot be accepted, or a file cannot be written. A rollback that
+/// is shown but not accepted is an error too.
 pub(crate) fn run(command: AcceptRollbackCommand) -> Result<(), Failure> {
     let AcceptRollbackCommand { by, reason, kept, data, checkpoints, store, store_file, signing_key, config, json } =
         command;
@@ -168,7 +168,7 @@ mod tests {
         for text in ["", "{", "rubbish", "s/main\n7\nAA==\n"] {
             std::fs::write(file.path(), text).unwrap();
             let read = read_kept(file.path());
-            // A line that a crash cut off is none.
+            // A line truncated by a crash does not count.
             assert!(if text == "{" {
                 read.unwrap().is_empty()
             } else {

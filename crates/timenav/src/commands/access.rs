@@ -1,4 +1,4 @@
-//! `timenav access`: who may do what on a timeline, and who did.
+//! `timenav access`: permissions and the access log of a timeline.
 
 use clap::builder::PossibleValuesParser;
 use serde_json::{Value, json};
@@ -90,10 +90,10 @@ struct Log {
     all: bool,
 }
 
-/// Shows or sets who may do what.
+/// Shows or sets permissions.
 ///
 /// # Errors
-/// The service does not answer, or says no.
+/// The service is unreachable or rejects the request.
 pub(crate) fn run(command: AccessCommand, surroundings: &Surroundings) -> Result<(), Failure> {
     let client = Client::new(&command.service, surroundings)?;
     match command.action {
@@ -125,14 +125,14 @@ fn show_log(client: &Client, log: Log, mut query: Vec<(&'static str, String)>) -
     show_pages(client, &["v1", "access-logs"], query, (log.all, &LOGS), log_text)
 }
 
-/// Returns the lists that were given. An empty one is of nobody.
+/// Returns the given lists. An empty list removes everybody.
 fn permissions(set: Set) -> Value {
     let users = |ids: String| -> Value { ids.split(',').map(str::trim).filter(|id| !id.is_empty()).collect() };
     let lists = [("read", set.read), ("write", set.write), ("admin", set.admin)];
     lists.into_iter().filter_map(|(role, ids)| Some((role.to_owned(), users(ids?)))).collect()
 }
 
-/// Returns the list of a role with one user more, and when their permission expires.
+/// Returns the list of a role with one more user, and the expiry of that permission.
 fn granted(permissions: &Value, grant: Grant) -> Value {
     let Grant { user_id, role, expires_at, expires_in } = grant;
     let mut users: Vec<Value> = permissions[&role].as_array().cloned().unwrap_or_default();
@@ -156,7 +156,7 @@ fn permissions_text(answer: &Value) -> String {
     output::fields(&shown, &["timeline", "read", "write", "admin"].map(|name| (name, name)))
 }
 
-/// Returns who is in a list, and until when.
+/// Returns the users in a list, with their expiry.
 pub(super) fn users_text(permissions: &Value, list: &str) -> String {
     let named = permissions[list].as_array().into_iter().flatten().filter_map(Value::as_str);
     let shown: Vec<String> = named.map(|user| with_end(user, &permissions["expires_at"][list][user])).collect();
@@ -178,11 +178,11 @@ fn log_text(page: &Value, is_first: bool) -> String {
     ];
     let listed = page_text(page, LOGS.member, &columns, is_first);
     let gone = page["gone"].as_array().into_iter().flatten().map(gap_text);
-    // With nothing listed, the service's sentence says that there is something gone.
+    // If nothing is listed, the status sentence already mentions pruned entries.
     [listed].into_iter().chain(gone).collect()
 }
 
-/// Says which reads the log tells of no more.
+/// Describes reads that are missing from the log.
 fn gap_text(gap: &Value) -> String {
     let text = |name: &str| output::member(gap, name);
     let (first, last) = (text("first_position"), text("last_position"));

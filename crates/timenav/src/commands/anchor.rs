@@ -1,4 +1,4 @@
-//! `timenav anchor`: sets anchors, lists them, returns to one.
+//! `timenav anchor`: sets and lists anchors and returns to them.
 
 use serde_json::Value;
 
@@ -57,10 +57,10 @@ enum Action {
     },
 }
 
-/// Does one thing with anchors.
+/// Runs the command.
 ///
 /// # Errors
-/// The service does not answer, or says no.
+/// The service is unreachable or rejects the request.
 pub(crate) fn run(command: AnchorCommand, surroundings: &Surroundings) -> Result<(), Failure> {
     let client = Client::new(&command.service, surroundings)?;
     let mut body = command.timeline.body();

@@ -1,4 +1,4 @@
-//! `timenav api`: sends any request, with the key.
+//! `timenav api`: sends an arbitrary request with the key.
 
 use std::io::Read as _;
 
@@ -37,7 +37,7 @@ pub(crate) struct ApiCommand {
 /// Sends a request.
 ///
 /// # Errors
-/// The body cannot be read, the service does not answer, or says no.
+/// The body cannot be read, the service is unreachable, or it rejects the request.
 pub(crate) fn run(command: ApiCommand, surroundings: &Surroundings) -> Result<(), Failure> {
     let client = Client::new(&command.service, surroundings)?;
     let body = command.body.map(body_of).transpose()?;

@@ -1,4 +1,4 @@
-//! `timenav backup`: writes what a data folder holds into one file, while the service runs.
+//! `timenav backup`: writes a data folder into one file while the service runs.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -27,7 +27,7 @@ use crate::output;
 
 const MICROS_PER_SECOND: i64 = 1_000_000;
 
-/// What to do where there is no file.
+/// Advice for services without a database file.
 const INSTEAD: &str = "use `pg_dump --format=custom` or base backups for the database, and copy signing.key and checkpoints.log \
      from the data folder (docs/postgresql.md, \"Back up\")";
 
@@ -69,10 +69,10 @@ pub(crate) struct BackupCommand {
     json: bool,
 }
 
-/// Makes a backup.
+/// Creates a backup.
 ///
 /// # Errors
-/// There is no service's data, it is not as it was signed, or the file cannot be written.
+/// There is no database, its data does not match its signatures, or the file cannot be written.
 pub(crate) fn run(command: BackupCommand) -> Result<(), Failure> {
     let BackupCommand { to, data, store, checkpoints, config, with_keys, depth, json } = command;
     let settings = Settings::resolve(ServeOptions { data, store, config, checkpoints, ..ServeOptions::default() })?;
@@ -80,7 +80,7 @@ pub(crate) fn run(command: BackupCommand) -> Result<(), Failure> {
     let runtime =
         tokio::runtime::Builder::new_multi_thread().enable_all().build().context("threads cannot be started")?;
     let made = runtime.block_on(async {
-        // A file that has reached the limit of the process: heard, the write fails as one to a full disk does.
+        // With a handler for SIGXFSZ, a write beyond the file size limit fails like one to a full disk.
         let _too_long = signal(SignalKind::from_raw(rustix::process::Signal::XFSZ.as_raw()))
             .context("signals cannot be received")?;
         make(&settings, &to, with_keys, depth).await
@@ -88,7 +88,7 @@ pub(crate) fn run(command: BackupCommand) -> Result<(), Failure> {
     made.show(&settings, &to, json)
 }
 
-/// What was written.
+/// Result of a backup.
 struct Made {
     manifest: Manifest,
     checked: CheckedCopy,
@@ -100,7 +100,7 @@ async fn make(settings: &Settings, to: &Path, with_keys: bool, depth: Depth) -> 
     is_free(to)?;
     let work = WorkFolder::make(beside(to)?)?;
     let made_at = HostClock::start().now();
-    // Before the database: what is appended meanwhile must not look like a rollback.
+    // Read before the database: entries appended in between must not look like a rollback.
     let kept = settings.checkpoints.as_deref().unwrap_or(&settings.data).join(CHECKPOINTS_FILE);
     let outside = read_outside(&kept)?;
     let key = service_key(&settings.data)?;
@@ -133,10 +133,10 @@ async fn make(settings: &Settings, to: &Path, with_keys: bool, depth: Depth) -> 
     Ok(Made { manifest, checked, bytes })
 }
 
-/// Returns the path of the database, if there is one.
+/// Returns the path of the database.
 ///
 /// # Errors
-/// There is none.
+/// There is no database.
 pub(super) fn database(settings: &Settings) -> anyhow::Result<PathBuf> {
     let database = settings.data.join(DATABASE_FILE);
     if database.try_exists().with_context(|| format!("{} cannot be read", database.display()))? {
@@ -145,7 +145,7 @@ pub(super) fn database(settings: &Settings) -> anyhow::Result<PathBuf> {
     bail!("there is no database in {}: give the data folder of a service with --data", settings.data.display())
 }
 
-/// Refuses a name that is taken.
+/// Rejects an existing path.
 fn is_free(to: &Path) -> anyhow::Result<()> {
     match to.symlink_metadata() {
         Ok(there) if there.is_dir() => bail!("{} is a folder; give the file to write", to.display()),
@@ -155,7 +155,7 @@ fn is_free(to: &Path) -> anyhow::Result<()> {
     }
 }
 
-/// Returns the folder beside a file in which it is made.
+/// Returns the parent folder of a file, for its temporary files.
 fn beside(to: &Path) -> anyhow::Result<PathBuf> {
     let name = to.file_name().with_context(|| format!("{} is not the name of a file", to.display()))?;
     let parent = to.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
@@ -173,7 +173,7 @@ fn service_key(data: &Path) -> anyhow::Result<ServiceKey> {
     read_signing_key(&path).with_context(named)
 }
 
-/// Returns what is put into the file.
+/// Returns the members of the backup.
 fn sources(work: &WorkFolder, data: &Path, with_keys: bool) -> anyhow::Result<Vec<Source>> {
     let mut sources: Vec<Source> =
         [DATABASE_FILE, CHECKPOINTS_FILE].into_iter().map(|name| Source { name, path: work.file(name) }).collect();
@@ -231,7 +231,7 @@ impl Made {
     }
 }
 
-/// Says in one line what else must be kept to come back from the backup, or what must be kept from others.
+/// Returns a line about further files to keep for a restore, or about keys to protect.
 fn keep_too(data: &Path, keys: &[&str]) -> String {
     let elsewhere = "certificates and configuration files outside the data folder";
     if keys.is_empty() {

@@ -1,4 +1,4 @@
-//! What a copy of a database is checked for before anybody relies on it.
+//! Checks a database copy before it is used.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -15,23 +15,23 @@ use crate::exit::Failure;
 use crate::key_files::ServiceKey;
 use crate::output;
 
-/// Sentences of scans that are no news to somebody who makes a copy.
+/// Standard sentences of scan results that say nothing about this copy.
 const OF_EVERY_SCAN: [&str; 2] = ["Outcomes kept", "No scan can tell"];
 
-/// What was seen of a copy.
+/// Result of checking a copy.
 pub(super) struct CheckedCopy {
-    /// The head of each timeline in it.
+    /// The head of each timeline.
     heads: Vec<Head>,
     checked: Vec<(String, u64)>,
     not_checked: Vec<String>,
 }
 
 impl CheckedCopy {
-    /// Checks a database that nobody has open: that its pages are in order, that each head is what is signed with it,
-    /// and each checkpoint kept outside is one of its ledgers; and the entries as far as `depth` says.
+    /// Checks a closed database: its pages are intact, each head matches its signature, each external checkpoint
+    /// matches its ledger, and the entries are valid as far as `depth` says.
     ///
     /// # Errors
-    /// It is not as it was signed, which is told to stderr, or cannot be read.
+    /// It does not match its signatures (details go to stderr) or cannot be read.
     pub(super) async fn check(
         database: &Path,
         outside: &Outside,
@@ -64,8 +64,8 @@ impl CheckedCopy {
         Ok(Self { heads, checked: checked(&scans), not_checked: not_checked(&scans) })
     }
 
-    /// Writes the newest checkpoints into a new file, as they are kept outside a database: those that are kept outside the
-    /// one that was copied, or else what its key makes of the heads in the copy.
+    /// Writes the newest checkpoints into a new external checkpoint file: those kept outside the original database, or
+    /// else new ones signed by its key for the heads in the copy.
     ///
     /// # Errors
     /// It cannot be written.
@@ -74,7 +74,7 @@ impl CheckedCopy {
         keep(&newest_checkpoints(&self.heads, kept, &*key.signer, &key.service_name)?, file)
     }
 
-    /// Returns how many timelines there are, and how many entries.
+    /// Returns the number of timelines and of entries.
     pub(super) fn counts(&self) -> (u64, u64) {
         (self.heads.len() as u64, self.heads.iter().map(|head| head.frontier.size()).sum())
     }
@@ -85,18 +85,18 @@ impl CheckedCopy {
         self.heads.iter().map(tree).eq(heads.iter().map(tree))
     }
 
-    /// Returns what was checked, in one line.
+    /// Returns what was checked, on one line.
     pub(super) fn checked_text(&self) -> String {
         let counts: Vec<String> = self.checked.iter().map(|(what, count)| format!("{count} {what}")).collect();
         format!("the structure of the database, {}", counts.join(", "))
     }
 
-    /// Returns what was not checked, in one line.
+    /// Returns what was not checked, on one line.
     pub(super) fn not_checked_text(&self) -> String {
         self.not_checked.join(" ")
     }
 
-    /// Returns what was checked, and what was not.
+    /// Returns what was checked and what was not.
     pub(super) fn json(&self) -> Value {
         let count = |(what, count): &(String, u64)| json!({ "what": what, "count": count });
         json!({
@@ -106,7 +106,7 @@ impl CheckedCopy {
     }
 }
 
-/// Writes checkpoints into a file of those that are kept outside a database.
+/// Writes an external checkpoint file.
 ///
 /// # Errors
 /// It cannot be written.
@@ -127,7 +127,7 @@ fn checked(scans: &[Scan]) -> Vec<(String, u64)> {
     sums
 }
 
-/// Returns what no scan checked, each sentence once.
+/// Returns what no scan checked, without duplicates.
 fn not_checked(scans: &[Scan]) -> Vec<String> {
     let mut sentences: Vec<String> = Vec::new();
     for sentence in scans.iter().flat_map(|scan| &scan.not_checked) {

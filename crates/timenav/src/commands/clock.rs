@@ -1,4 +1,4 @@
-//! `timenav clock`: reads, moves, stops and watches a clock.
+//! `timenav clock`: reads, moves, pauses and watches a clock.
 
 pub(super) mod foreseen;
 pub(super) mod settling;
@@ -111,10 +111,10 @@ enum Action {
     Watch,
 }
 
-/// Does one thing to a clock.
+/// Runs the command.
 ///
 /// # Errors
-/// The service does not answer, or says no.
+/// The service is unreachable or rejects the request.
 pub(crate) fn run(command: ClockCommand, surroundings: &Surroundings) -> Result<(), Failure> {
     let client = Client::new(&command.service, surroundings)?;
     let mut body = command.timeline.body();
@@ -156,12 +156,12 @@ pub(crate) fn run(command: ClockCommand, surroundings: &Surroundings) -> Result<
     confirmed::change(&client, path, body, (&confirm, Some(create)), clock_text)
 }
 
-/// Shows a clock, across lost connections, until the service says no.
+/// Watches a clock across reconnects until the service rejects it.
 fn watch(client: &Client, timeline: &TimelineOptions) -> Result<(), Failure> {
     client.expect_lines()?;
     for message in client.watch(&["v1", "clock", "stream"], &timeline.query(), None)? {
         let ServerEvent { name, data, .. } = message?;
-        // Where the connection was lost before it told anything, the next one begins with the clock as it is.
+        // If the connection was lost before its first message, the next one starts with the current clock.
         if name != "clock" {
             continue;
         }
@@ -175,7 +175,7 @@ fn watch(client: &Client, timeline: &TimelineOptions) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Returns what an answer says about a clock.
+/// Formats a clock.
 pub(super) fn clock_text(answer: &Value) -> String {
     let shown = [
         ("timeline", "timeline_id"),
@@ -189,7 +189,7 @@ pub(super) fn clock_text(answer: &Value) -> String {
     output::status(answer) + &output::fields(answer, &shown)
 }
 
-/// Returns a clock on one line.
+/// Formats a clock on one line.
 pub(super) fn clock_line(clock: &Value) -> String {
     let mut line = output::member(clock, "current_time");
     for (before, path, after) in

@@ -1,4 +1,4 @@
-//! `timenav compact`: makes the database of a stopped service as small as it can be.
+//! `timenav compact`: shrinks the database of a stopped service.
 
 use std::path::PathBuf;
 
@@ -23,10 +23,10 @@ use crate::exit::Failure;
 use crate::key_files::service_key;
 use crate::output;
 
-/// The folder in the data folder in which the new database is made.
+/// Temporary folder inside the data folder.
 const WORK_FOLDER: &str = "compacting";
 
-/// What to do where there is no file.
+/// Advice for services without a database file.
 const INSTEAD: &str = "run `VACUUM (FULL)` in the database, which gives back the space of what was erased";
 
 /// Compacts the database and removes all traces of erased data, while the service is stopped.
@@ -59,7 +59,7 @@ pub(crate) struct CompactCommand {
 /// Compacts a database.
 ///
 /// # Errors
-/// A service uses the folder, it is not as it was signed, or the new file cannot be written.
+/// A service uses the folder, its data does not match its signatures, or the new file cannot be written.
 pub(crate) fn run(command: CompactCommand) -> Result<(), Failure> {
     let CompactCommand { data, store, checkpoints, config, depth, json } = command;
     let settings = Settings::resolve(ServeOptions { data, store, config, checkpoints, ..ServeOptions::default() })?;
@@ -67,7 +67,7 @@ pub(crate) fn run(command: CompactCommand) -> Result<(), Failure> {
     let runtime =
         tokio::runtime::Builder::new_multi_thread().enable_all().build().context("threads cannot be started")?;
     let compacted = runtime.block_on(async {
-        // A file that has reached the limit of the process: heard, the write fails as one to a full disk does.
+        // With a handler for SIGXFSZ, a write beyond the file size limit fails like one to a full disk.
         let _too_long = signal(SignalKind::from_raw(rustix::process::Signal::XFSZ.as_raw()))
             .context("signals cannot be received")?;
         compact(&settings, depth).await
@@ -75,7 +75,7 @@ pub(crate) fn run(command: CompactCommand) -> Result<(), Failure> {
     compacted.show(json)
 }
 
-/// What was done.
+/// Result of compacting.
 struct Compacted {
     checked: CheckedCopy,
     bytes_before: u64,
@@ -90,7 +90,7 @@ async fn compact(settings: &Settings, depth: Depth) -> Result<Compacted, Failure
     let key = service_key(&folder, settings.service_name.as_deref(), &OsEntropy)?;
     let verifier = VerifierKey::new(&key.service_name, key.signer.public_key()).map_err(anyhow::Error::from)?;
     let named = || format!("the database {}", database.display());
-    // A log of the old file would be taken for one of the new.
+    // A leftover write-ahead log of the old file would be applied to the new one.
     fold_log(&database).with_context(named)?;
     let bytes_before = database.metadata().with_context(named)?.len();
     let work = WorkFolder::make(folder.path().join(WORK_FOLDER))?;

@@ -1,4 +1,4 @@
-//! Names that a shell completes: timelines, anchors, events and profiles, as the service knows them now.
+//! Shell completion of timelines, anchors, events and profiles, queried from the service.
 
 use std::ffi::OsStr;
 
@@ -12,12 +12,12 @@ use crate::output;
 use crate::profiles::Profiles;
 use crate::surroundings::Surroundings;
 
-/// Names that are asked for, at most.
+/// Maximum number of names to request.
 const NAMES_MAX: u32 = 1_000;
-/// Flags that say which service and timeline is asked, and that come before the word which is completed.
+/// Flags that select service and timeline, evaluated if they come before the word to complete.
 const TELLING: [&str; 5] = ["--url", "--ca", "--data", "--profile", "--timeline"];
 
-/// Returns the command line, with what completes its names.
+/// Returns the command line with dynamic completion.
 pub(crate) fn command() -> Command {
     with_names(Cli::command())
 }
@@ -46,12 +46,12 @@ struct Told {
 }
 
 impl Told {
-    /// Reads what is known so far. What is wrong with the line is told when it is run.
+    /// Parses the line so far. Errors in it are reported when it is run.
     fn read(words: &[String]) -> Option<Self> {
         let mut told = vec!["timenav".to_owned()];
         for (index, word) in words.iter().enumerate() {
             if TELLING.contains(&word.as_str()) {
-                // The last word is the one that is completed.
+                // The last word is the one to complete.
                 told.extend(
                     words.get(index..index + 2).filter(|_| index + 2 < words.len()).unwrap_or_default().to_vec(),
                 );
@@ -82,8 +82,8 @@ fn profiles(current: &OsStr) -> Vec<CompletionCandidate> {
     candidates(current, names)
 }
 
-/// Asks the service for a list, and returns the ids in it that begin with the word. Where it does not answer, there is
-/// nothing to complete, and nobody to tell.
+/// Requests a list and returns the ids that start with the word. If the service is unreachable, there are none:
+/// completion cannot report errors.
 fn listed(
     current: &OsStr,
     path: &[&str],

@@ -1,4 +1,4 @@
-//! `timenav completions`: prints what a shell needs to complete commands.
+//! `timenav completions`: prints shell completion scripts.
 
 use anyhow::Context as _;
 use clap_complete::Shell;
@@ -7,7 +7,7 @@ use clap_complete::env::Shells;
 use crate::exit::Failure;
 use crate::output;
 
-/// The environment variable by which a shell asks for completions.
+/// The environment variable by which a shell requests completions.
 const VARIABLE: &str = "COMPLETE";
 
 /// Prints a completion script for a shell: commands, flags, and the names of timelines, anchors, events and profiles.

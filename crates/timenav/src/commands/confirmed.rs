@@ -1,4 +1,4 @@
-//! Which followers have to confirm a clock change before a command ends, and who has.
+//! Waits for followers to confirm a clock change.
 
 use std::time::Duration;
 
@@ -11,9 +11,9 @@ use crate::client::{Client, CreateOption};
 use crate::exit::Failure;
 use crate::output::{self, member};
 
-/// The longest that an answer may wait, as the service says.
+/// Maximum wait that the service allows, in seconds.
 const WAIT_SECONDS_MAX: i64 = 600;
-/// How long the service waits at most where nobody says.
+/// Default wait of the service.
 const WAIT_DEFAULT: Duration = Duration::from_secs(30);
 
 /// Which followers are waited for.
@@ -35,7 +35,7 @@ pub(super) struct ConfirmOptions {
     wait: Option<i64>,
 }
 
-/// Changes a clock, and waits for followers if it is asked to.
+/// Changes a clock and waits for followers if requested.
 pub(super) fn change(
     client: &Client,
     path: &str,
@@ -55,7 +55,7 @@ pub(super) fn change(
     unconfirmed(&answer.value)
 }
 
-/// Returns how much longer an answer may take that waits.
+/// Returns the extra timeout of a request that waits.
 pub(super) const fn longer(waits: bool, wait: Option<i64>) -> Duration {
     match wait {
         Some(seconds) => Duration::from_secs(seconds.unsigned_abs()),
@@ -64,7 +64,7 @@ pub(super) const fn longer(waits: bool, wait: Option<i64>) -> Duration {
     }
 }
 
-/// Returns who was waited for, if anybody was.
+/// Formats the followers that were waited for, if any.
 pub(super) fn awaited_text(answer: &Value) -> String {
     let followers = answer["followers"]["followers"].as_array().map(Vec::as_slice).unwrap_or_default();
     if followers.is_empty() {
@@ -74,7 +74,7 @@ pub(super) fn awaited_text(answer: &Value) -> String {
     output::table(followers, &columns, true)
 }
 
-/// Fails where a follower has not confirmed the change.
+/// Fails if a follower has not confirmed the change.
 pub(super) fn unconfirmed(answer: &Value) -> Result<(), Failure> {
     let awaited = &answer["followers"];
     if awaited["state"] != "waiting" {
@@ -86,7 +86,7 @@ pub(super) fn unconfirmed(answer: &Value) -> Result<(), Failure> {
     Err(anyhow!("the clock was changed, and not confirmed in time by {}", missing.join(", ")).into())
 }
 
-/// Reads a length of host time in whole seconds.
+/// Parses a duration of host time in whole seconds.
 pub(super) fn seconds(text: &str) -> Result<i64, String> {
     let duration = match text {
         "0" | "0s" => return Ok(0),

@@ -1,4 +1,4 @@
-//! `timenav data`: seals data under a key of yours, opens it, and erases it.
+//! `timenav data`: seals data with your own key, opens it and erases it.
 
 use std::path::{Path, PathBuf};
 
@@ -63,10 +63,10 @@ struct KeyOption {
     key_file: Option<PathBuf>,
 }
 
-/// Seals, opens or erases.
+/// Runs the command.
 ///
 /// # Errors
-/// There is no key or no data, the service does not answer, or says no.
+/// There is no key or no data, the service is unreachable, or it rejects the request.
 pub(crate) fn run(command: DataCommand, surroundings: &Surroundings) -> Result<(), Failure> {
     let client = Client::new(&command.service, surroundings)?;
     match command.action {
@@ -96,7 +96,7 @@ pub(crate) fn run(command: DataCommand, surroundings: &Surroundings) -> Result<(
 }
 
 impl KeyOption {
-    /// Returns the key: of the file, or as it is typed, twice where something is to be sealed with it.
+    /// Reads the key from the file or a prompt. A new key is prompted for twice.
     fn read(&self, is_new: bool) -> anyhow::Result<Zeroizing<String>> {
         let Some(path) = &self.key_file else { return prompt::encryption_key(is_new) };
         let text = std::fs::read_to_string(path).map(Zeroizing::new);
@@ -108,7 +108,7 @@ impl KeyOption {
     }
 }
 
-/// Returns the body of a request with the key in it, which is overwritten when it is no longer needed.
+/// Returns a request body with the key. It is zeroed on drop.
 fn with_key(mut body: Map<String, Value>, key: &str) -> Zeroizing<String> {
     body.insert("encryption_key".to_owned(), json!(key));
     Zeroizing::new(Value::Object(body).to_string())

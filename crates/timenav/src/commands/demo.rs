@@ -1,4 +1,4 @@
-//! `timenav demo`: something to look at, without any set-up.
+//! `timenav demo`: demonstrations that need no setup.
 
 mod picture;
 mod programs;
@@ -20,10 +20,10 @@ enum What {
     Programs(programs::ProgramsCommand),
 }
 
-/// Shows it.
+/// Runs the demo.
 ///
 /// # Errors
-/// It cannot be shown here.
+/// It cannot run on this system.
 pub(crate) fn run(command: &DemoCommand, surroundings: &Surroundings) -> Result<(), Failure> {
     match &command.what {
         What::Programs(command) => programs::run(command, surroundings),

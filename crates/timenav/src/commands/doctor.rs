@@ -1,4 +1,4 @@
-//! `timenav doctor`: looks whether a service is well, and run as safely as it could be.
+//! `timenav doctor`: checks the health and the security of a service.
 
 mod check;
 mod database;
@@ -53,10 +53,10 @@ pub(crate) struct DoctorCommand {
     options: ServeOptions,
 }
 
-/// Looks at a service.
+/// Checks a service.
 ///
 /// # Errors
-/// Something fails, or the settings cannot be read.
+/// A check fails or the settings cannot be read.
 pub(crate) fn run(command: DoctorCommand, surroundings: &Surroundings) -> Result<(), Failure> {
     let allowed = timenav_exec::ways::allowed();
     let settings = Settings::resolve(command.options)?;

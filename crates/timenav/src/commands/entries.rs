@@ -1,4 +1,4 @@
-//! `timenav entries`: shows entries of a ledger with what they say.
+//! `timenav entries`: prints ledger entries with their contents.
 
 use serde_json::{Value, json};
 use timenav_core::ids::TimelineId;
@@ -33,10 +33,10 @@ pub(crate) struct EntriesCommand {
     service: ServiceOptions,
 }
 
-/// Shows entries.
+/// Prints entries.
 ///
 /// # Errors
-/// The service does not answer, or says no.
+/// The service is unreachable or rejects the request.
 pub(crate) fn run(command: &EntriesCommand, surroundings: &Surroundings) -> Result<(), Failure> {
     let client = Client::new(&command.service, surroundings)?;
     let path = ["timeline", command.timeline.as_str(), "entries"];
@@ -59,7 +59,7 @@ fn page_text(page: &Value) -> String {
     table + &output::status(page)
 }
 
-/// Returns the cells of one entry. A leaf that is none has an empty row: `timenav verify` says what is wrong with it.
+/// Returns the cells of one entry. An invalid leaf has an empty row; `timenav verify` reports the details.
 fn row(entry: &Value) -> Value {
     let leaf = entry["leaf"].as_str().unwrap_or_default();
     let record = LeafRecord::decode(leaf.as_bytes()).ok();

@@ -33,7 +33,7 @@ pub(crate) struct EraseReadsCommand {
 /// Erases reads.
 ///
 /// # Errors
-/// The service does not answer, or says no.
+/// The service is unreachable or rejects the request.
 pub(crate) fn run(command: EraseReadsCommand, surroundings: &Surroundings) -> Result<(), Failure> {
     let client = Client::new(&command.service, surroundings)?;
     let mut body = Map::from_iter([("position".to_owned(), command.position.into())]);

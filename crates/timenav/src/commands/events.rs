@@ -1,4 +1,4 @@
-//! `timenav events`: records events, finds, checks and corrects them, intervenes, and erases them.
+//! `timenav events`: records, finds, checks, corrects, manipulates and erases events.
 
 mod check;
 mod count;
@@ -181,10 +181,10 @@ struct Find {
     filter: FilterOptions,
 }
 
-/// Does one thing with events.
+/// Runs the command.
 ///
 /// # Errors
-/// A file cannot be read, the service does not answer, or says no.
+/// A file cannot be read, the service is unreachable, or it rejects the request.
 pub(crate) fn run(command: EventsCommand, surroundings: &Surroundings) -> Result<(), Failure> {
     let client = Client::new(&command.service, surroundings)?;
     match command.action {
@@ -217,7 +217,7 @@ fn run_find(client: &Client, find: Find, mut query: Vec<(&'static str, String)>)
     show_pages(client, &["v1", "monitor-events"], query, (find.all, &EVENTS), found_text)
 }
 
-/// Returns the event that the flags tell of, as the service takes it.
+/// Returns the event described by the flags, as a request body.
 fn event(flags: Flags) -> Map<String, Value> {
     fn list<T>(items: Vec<T>) -> Option<Vec<T>> {
         (!items.is_empty()).then_some(items)
@@ -249,7 +249,7 @@ fn file_body(path: &Path) -> anyhow::Result<String> {
     as_body(&file_text(path)?).with_context(|| format!("{}", path.display()))
 }
 
-/// Returns what is in a file, or came in on standard input.
+/// Returns the contents of a file or of stdin.
 pub(super) fn file_text(path: &Path) -> anyhow::Result<String> {
     if path != Path::new("-") {
         return std::fs::read_to_string(path).with_context(|| format!("{} cannot be read", path.display()));
@@ -259,7 +259,7 @@ pub(super) fn file_text(path: &Path) -> anyhow::Result<String> {
     Ok(text)
 }
 
-/// Returns JSON that the service takes: one value as it is, several in an array.
+/// Returns a request body: one JSON value as it is, several as an array.
 fn as_body(text: &str) -> anyhow::Result<String> {
     let values = serde_json::Deserializer::from_str(text).into_iter::<&RawValue>();
     let values = values.collect::<Result<Vec<_>, _>>().context("this is not JSON")?;
@@ -283,8 +283,7 @@ fn found_text(page: &Value, is_first: bool) -> String {
     page_text(&rows, "rows", &columns, is_first)
 }
 
-/// Returns an event as a row shows it: with the place in words or else in degrees, and the title
-/// or else the description.
+/// Returns the columns of an event: the place name or else its coordinates, and the title or else the description.
 pub(super) fn shown(event: &Value) -> Value {
     let words = |name: &str| event[name].as_str().filter(|text| !text.is_empty());
     let degrees = || Some(format!("{}, {}", event["geo"]["lat"].as_f64()?, event["geo"]["lon"].as_f64()?));
@@ -306,7 +305,7 @@ pub(super) fn object(text: &str) -> Result<Map<String, Value>, String> {
     Ok(object)
 }
 
-/// Refuses JSON with an integer that would be sent as another number.
+/// Rejects JSON with an integer that would be rounded.
 pub(super) fn keeps_integers(text: &str) -> Result<(), String> {
     let Some((path, digits)) = lost_integer(text.as_bytes()) else { return Ok(()) };
     let place = if path.is_empty() { String::new() } else { format!("{path}: ") };

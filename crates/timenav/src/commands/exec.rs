@@ -1,4 +1,4 @@
-//! `timenav exec`: programs of any language on a virtual clock.
+//! `timenav exec`: runs programs in any language on a virtual clock.
 
 mod inspecting;
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
@@ -74,14 +74,14 @@ impl From<ViaOption> for Via {
     }
 }
 
-/// What is said on other systems, whatever is asked for.
+/// The error on unsupported systems.
 const ELSEWHERE: &str = "timenav exec works on Linux on x86-64 only, for now; on this system, let programs ask the \
                          service, or use a client with a virtual clock (docs/clients.md)";
 
-/// Runs a program, and ends as it does.
+/// Runs a program and exits with its status.
 ///
 /// # Errors
-/// The program cannot be started on the clock, or the service does not tell the clock.
+/// The program cannot be started on the clock, or the service does not return the clock.
 pub(crate) fn run(command: &ExecCommand, surroundings: &Surroundings) -> Result<(), Failure> {
     if !cfg!(all(target_os = "linux", target_arch = "x86_64")) {
         return Err(anyhow::anyhow!(ELSEWHERE).into());
@@ -105,7 +105,7 @@ fn start(command: &ExecCommand, surroundings: &Surroundings) -> Result<(), Failu
     use crate::{following, output};
 
     let report = |text: &str| output::note(&format!("timenav exec: {text}"));
-    // Before there are threads: the client has some.
+    // Before any thread is started: the client starts some.
     let run = match timenav_exec::divide().map_err(anyhow::Error::new)? {
         Half::Front(front) => front.wait(&report),
         Half::Supervisor(run) => run,

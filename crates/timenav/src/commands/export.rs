@@ -1,4 +1,4 @@
-//! `timenav export`: writes the events of a place and time as a file.
+//! `timenav export`: writes the events of a place and time to a file.
 
 use std::fs::File;
 use std::io::Write as _;
@@ -44,10 +44,10 @@ pub(crate) struct ExportCommand {
     timeline: TimelineOptions,
 }
 
-/// Downloads the events, to a file or to stdout.
+/// Downloads the events to a file or to stdout.
 ///
 /// # Errors
-/// The service does not answer, says no, or breaks off, or the file cannot be written.
+/// The service is unreachable, rejects the request or stops early, or the file cannot be written.
 pub(crate) fn run(command: ExportCommand, surroundings: &Surroundings) -> Result<(), Failure> {
     let format = format_of(command.save.as_deref(), command.format.as_deref())?;
     let client = Client::new(&command.service, surroundings)?;
@@ -79,7 +79,7 @@ fn format_of(path: Option<&Path>, given: Option<&str>) -> anyhow::Result<ExportF
     })
 }
 
-/// Writes beside the file, and gives it its name when it is whole.
+/// Writes to a temporary file and renames it when it is complete.
 fn into_file(
     path: &Path,
     download: impl FnOnce(&mut dyn FnMut(&[u8]) -> Result<(), Failure>) -> Result<(), Failure>,
@@ -92,7 +92,7 @@ fn into_file(
     let outcome = download(&mut |bytes| Ok(file.write_all(bytes).with_context(cannot)?));
     let outcome = outcome.and_then(|()| Ok(file.sync_all().with_context(cannot)?));
     if outcome.is_err() {
-        // There is nobody to tell if that fails too.
+        // There is no other place to report a failure.
         let _ = std::fs::remove_file(&partial);
         return outcome;
     }

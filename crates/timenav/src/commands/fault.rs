@@ -1,4 +1,4 @@
-//! `timenav fault`: a follower that shows the clock wrong.
+//! `timenav fault`: injects a clock fault into a follower.
 
 use serde_json::{Value, json};
 
@@ -32,10 +32,10 @@ pub(crate) struct FaultCommand {
     timeline: TimelineOptions,
 }
 
-/// Says how a follower is to show the clock.
+/// Sets or removes the fault of a follower.
 ///
 /// # Errors
-/// Nothing is said; the service does not answer, or says no.
+/// No fault is given, the service is unreachable, or it rejects the request.
 pub(crate) fn run(command: &FaultCommand, surroundings: &Surroundings) -> Result<(), Failure> {
     let client = Client::new(&command.service, surroundings)?;
     let mut body = command.timeline.body();

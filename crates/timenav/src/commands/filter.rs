@@ -1,4 +1,4 @@
-//! Which events are meant among those of a place and time, wherever the command line finds events.
+//! The event filter shared by all commands that find events.
 
 use std::collections::BTreeMap;
 
@@ -33,7 +33,7 @@ pub(super) struct EventFilters {
 }
 
 impl FilterOptions {
-    /// Returns it as parameters of a request.
+    /// Returns the filter as query parameters.
     pub(super) fn query(self) -> Vec<(&'static str, String)> {
         let mut query = self.filters.query();
         query.extend(self.newest.then(|| ("order", "newest".to_owned())));
@@ -42,7 +42,7 @@ impl FilterOptions {
 }
 
 impl EventFilters {
-    /// Returns it as parameters of a request.
+    /// Returns the filter as query parameters.
     pub(super) fn query(self) -> Vec<(&'static str, String)> {
         let mut attributes = BTreeMap::<String, Vec<String>>::new();
         for (key, value) in self.attribute {

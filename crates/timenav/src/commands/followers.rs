@@ -1,4 +1,4 @@
-//! `timenav followers`: who follows a clock under a name, and whether each has seen its last change.
+//! `timenav followers`: followers of a clock, and whether each has confirmed its last change.
 
 use std::fmt::Write as _;
 
@@ -44,7 +44,7 @@ pub(crate) struct FollowersCommand {
 /// Lists followers.
 ///
 /// # Errors
-/// The service does not answer, or says no.
+/// The service is unreachable or rejects the request.
 pub(crate) fn run(command: &FollowersCommand, surroundings: &Surroundings) -> Result<(), Failure> {
     let client = Client::new(&command.service, surroundings)?;
     let answer = client.get(&["v1", "followers"], &command.timeline.query())?;

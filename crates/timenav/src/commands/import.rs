@@ -1,4 +1,4 @@
-//! `timenav import`: records the events of files of any size.
+//! `timenav import`: imports event files of any size.
 
 mod cut;
 mod guess;
@@ -63,10 +63,10 @@ pub(crate) struct ImportCommand {
     timeline: TimelineOptions,
 }
 
-/// Sends one file after the other.
+/// Imports files one after the other.
 ///
 /// # Errors
-/// A file could not be imported, the service does not answer or says no, or records were refused.
+/// A file could not be imported, the service is unreachable or rejects the request, or records were rejected.
 pub(crate) fn run(command: &ImportCommand, surroundings: &Surroundings) -> Result<(), Failure> {
     if let Some(import_id) = &command.undo {
         return undo(command, import_id.clone(), surroundings);
@@ -79,7 +79,7 @@ pub(crate) fn run(command: &ImportCommand, surroundings: &Surroundings) -> Resul
     }
     let map = command.map.as_deref().map(|map| mapping::resolved(map, surroundings)).transpose()?;
     let client = Client::new(&command.service, surroundings)?;
-    // Before anything is sent, so that a wrong name among many files changes nothing.
+    // Checked before the first upload, so that one invalid name among many changes nothing.
     let formats = command.files.iter().map(|path| format_of(path, command.format.as_deref()));
     let formats = formats.collect::<anyhow::Result<Vec<Format>>>()?;
     let (mut refused, mut failed, mut unshown) = (0, 0, Unshown::default());
@@ -94,7 +94,7 @@ pub(crate) fn run(command: &ImportCommand, surroundings: &Surroundings) -> Resul
                 unshown.after(client.show(&answer, |answer| counts_text(path, answer)));
                 refused += answer.value["refused"].as_u64().unwrap_or(0);
             }
-            // The others may well be good.
+            // The other files may be valid.
             Err(failure) if command.files.len() > 1 && failure.is_about_the_request() => {
                 failed += 1;
                 let name = printable(&path.to_string_lossy());
@@ -113,7 +113,7 @@ pub(crate) fn run(command: &ImportCommand, surroundings: &Surroundings) -> Resul
     }
 }
 
-/// Undoes an import, as many events at a time as one request takes.
+/// Undoes an import in batches.
 fn undo(command: &ImportCommand, import_id: String, surroundings: &Surroundings) -> Result<(), Failure> {
     let client = Client::new(&command.service, surroundings)?;
     let mut unshown = Unshown::default();
@@ -128,7 +128,7 @@ fn undo(command: &ImportCommand, import_id: String, surroundings: &Surroundings)
     unshown.end()
 }
 
-/// Returns what one request undid, and how much of the import is left.
+/// Formats how much one request undid and how much remains.
 fn undone_text(answer: &Value) -> String {
     let Some(rest) = answer["rest"].as_str() else { return output::status(answer) };
     let undone = output::member(answer, "undone");
@@ -136,7 +136,7 @@ fn undone_text(answer: &Value) -> String {
     format!("{undone} events undone, {left} to go\n")
 }
 
-/// Says what an interruption leaves to be done.
+/// Describes what remains after an interruption.
 fn cut_off(files: &[PathBuf], path: &Path) -> Failure {
     let name = printable(&path.to_string_lossy());
     let left = files.iter().skip_while(|file| *file != path).count().saturating_sub(1);
@@ -148,7 +148,7 @@ fn cut_off(files: &[PathBuf], path: &Path) -> Failure {
     anyhow!("interrupted: {name} may not be whole{rest}. Import again to go on: what is recorded stays as it is").into()
 }
 
-/// Sends one file.
+/// Imports one file.
 fn send(
     client: &Client,
     (path, format): (&Path, Format),
@@ -166,17 +166,17 @@ fn send(
         (packing_of(path), create.if_match()),
         body,
     );
-    // A dry run creates nothing, so --create would not help it.
+    // A dry run creates nothing, so --create would not help.
     let answer = if is_dry { answer } else { create.explain(answer) };
     progress.finish_and_clear();
     match broken.get() {
-        // Otherwise the request would seem to have broken off by itself.
+        // Otherwise the request would appear to have failed for no reason.
         Some(error) if answer.is_err() => Err(anyhow!("{} cannot be read any further: {error}", path.display()).into()),
         _ => answer,
     }
 }
 
-/// A file that is sent, and remembers why it could not be read on.
+/// A file that remembers its read error.
 struct Watched {
     file: Box<dyn Read + Send>,
     broken: Arc<OnceLock<String>>,
@@ -207,12 +207,12 @@ fn format_of(path: &Path, given: Option<&str>) -> anyhow::Result<Format> {
     })
 }
 
-/// Returns how the file is packed, as its name says. The service unpacks it.
+/// Returns the compression of a file, by its extension. The service decompresses it.
 fn packing_of(path: &Path) -> Option<Packing> {
     Packing::from_extension(path.extension()?.to_str()?)
 }
 
-/// Rejects a file whose name ends as those of zstd do.
+/// Rejects a file with a zstd extension.
 fn reject_zstd(path: &Path) -> anyhow::Result<()> {
     let extension = path.extension().and_then(|extension| extension.to_str()).unwrap_or_default();
     if extension.eq_ignore_ascii_case("zst") || extension.eq_ignore_ascii_case("zstd") {
@@ -221,7 +221,7 @@ fn reject_zstd(path: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Opens a file for sending. The progress bar shows itself only on a terminal.
+/// Opens a file for upload. The progress bar is only drawn on a terminal.
 fn open(path: &Path) -> anyhow::Result<(Box<dyn Read + Send>, ProgressBar)> {
     if path == Path::new("-") {
         return Ok((Box::new(stdin()), ProgressBar::hidden()));
@@ -229,7 +229,7 @@ fn open(path: &Path) -> anyhow::Result<(Box<dyn Read + Send>, ProgressBar)> {
     let file = File::open(path).with_context(|| format!("{} cannot be read", path.display()))?;
     let about = file.metadata().with_context(|| format!("{} cannot be read", path.display()))?;
     if !about.is_file() {
-        // A pipe, whose length nobody knows.
+        // A pipe has no known length.
         return Ok((Box::new(file), ProgressBar::hidden()));
     }
     let style = ProgressStyle::with_template(PROGRESS).context("the progress bar is drawn wrongly")?;

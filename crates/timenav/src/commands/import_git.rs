@@ -1,4 +1,4 @@
-//! `timenav import-git`: records the history of a Git repository.
+//! `timenav import-git`: imports Git history.
 
 use std::io::{self, ErrorKind, Read};
 use std::path::{Path, PathBuf};
@@ -13,7 +13,7 @@ use crate::exit::Failure;
 use crate::output::Unshown;
 use crate::surroundings::Surroundings;
 
-/// How much is read to see whether there is a history at all, in bytes.
+/// How much is read to detect an empty history, in bytes.
 const FIRST_BYTES: usize = 4 * 1024;
 
 /// Imports the commits of a Git repository, each with its parents as causes.
@@ -38,10 +38,10 @@ pub(crate) struct ImportGitCommand {
     timeline: TimelineOptions,
 }
 
-/// Sends what `git log` writes, while it writes it.
+/// Uploads the output of `git log` while it runs.
 ///
 /// # Errors
-/// There is no Git or no repository, the service does not answer or says no, or commits were refused.
+/// There is no Git or no repository, the service is unreachable or rejects the request, or commits were rejected.
 pub(crate) fn run(command: &ImportGitCommand, surroundings: &Surroundings) -> Result<(), Failure> {
     let client = Client::new(&command.service, surroundings)?;
     let log = Log::start(&command.path, command.revision.as_deref(), command.limit)?;
@@ -58,11 +58,11 @@ pub(crate) fn run(command: &ImportGitCommand, surroundings: &Surroundings) -> Re
     }
 }
 
-/// What a running `git log` writes. Its end is an error where Git ended with one, so that half a
-/// history is never taken for a whole one.
+/// The output of a running `git log`. If Git fails, reading ends with an error, so that a partial history is never
+/// taken for a complete one.
 struct Log {
     child: Child,
-    /// What was read to see whether there is anything.
+    /// Output that was read to detect an empty history.
     first: io::Cursor<Vec<u8>>,
     output: ChildStdout,
 }
@@ -70,16 +70,16 @@ struct Log {
 impl Log {
     fn start(path: &Path, revision: Option<&str>, limit: Option<u64>) -> anyhow::Result<Self> {
         let mut command = Command::new("git");
-        // No shell, no pager, nothing that is asked for on a terminal. What Git complains of it says itself.
+        // No shell, pager or prompts. Git prints its own errors.
         command.arg("-C").arg(path).args(["--no-pager", "log", "-z", "--no-color", "--no-show-signature"]);
-        // Parents before their children, and what is older before what is newer: else every commit but the first would be
+        // Parents before children and older commits before newer ones: otherwise all commits but the first would be
         // recorded late (P11).
         command.args(["--reverse", "--date-order"]);
         command.args(["--encoding=UTF-8", &format!("--format={GIT_LOG_FORMAT}")]);
         command.args(limit.map(|limit| format!("--max-count={limit}")));
         match revision {
             None => command.arg("--all"),
-            // What follows can be no option.
+            // The following argument cannot be an option.
             Some(revision) => command.args(["--end-of-options", revision]),
         };
         command.arg("--").stdin(Stdio::null()).stdout(Stdio::piped());
@@ -91,7 +91,7 @@ impl Log {
         })?;
         let output = child.stdout.take().context("the output of git cannot be read")?;
         let mut log = Self { child, first: io::Cursor::new(Vec::new()), output };
-        // Whether there is a history at all is known before anything is sent.
+        // An empty history is detected before anything is sent.
         let mut first = vec![0; FIRST_BYTES];
         let bytes =
             log.read(&mut first).with_context(|| format!("the history of {} cannot be read", path.display()))?;
@@ -123,9 +123,9 @@ impl Read for Log {
 }
 
 impl Drop for Log {
-    /// Ends Git where nobody wants more of what it writes.
+    /// Kills Git if its output is no longer needed.
     fn drop(&mut self) {
-        // It may have ended already; there is nobody to tell.
+        // It may have exited already.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }

@@ -1,4 +1,4 @@
-//! `timenav key`: makes, lists and revokes API keys.
+//! `timenav key`: creates, lists and revokes API keys.
 
 use anyhow::anyhow;
 use clap::builder::PossibleValuesParser;
@@ -62,10 +62,10 @@ struct Create {
     expires_at: Option<String>,
 }
 
-/// Does one thing with keys.
+/// Runs the command.
 ///
 /// # Errors
-/// The service does not answer, or says no.
+/// The service is unreachable or rejects the request.
 pub(crate) fn run(command: KeyCommand, surroundings: &Surroundings) -> Result<(), Failure> {
     let client = Client::new(&command.service, surroundings)?;
     match command.action {
@@ -81,7 +81,7 @@ pub(crate) fn run(command: KeyCommand, surroundings: &Surroundings) -> Result<()
     }
 }
 
-/// A key is told once, so nobody has one that was not read.
+/// A key is shown only once, so if it could not be printed, it is lost.
 fn unread(answer: &Value, failure: Failure) -> Failure {
     let Failure::OutputClosed = failure else { return failure };
     let key_id = output::member(answer, "key_id");

@@ -1,4 +1,4 @@
-//! `timenav limits`: every limit of a service, by name.
+//! `timenav limits`: lists all limits of a service.
 
 use serde_json::{Value, json};
 
@@ -17,7 +17,7 @@ pub(crate) struct LimitsCommand {
 /// Lists limits.
 ///
 /// # Errors
-/// The service does not answer, or says no.
+/// The service is unreachable or rejects the request.
 pub(crate) fn run(command: &LimitsCommand, surroundings: &Surroundings) -> Result<(), Failure> {
     let client = Client::new(&command.service, surroundings)?;
     client.show(&client.get(&["v1", "limits"], &[])?, limits_text)

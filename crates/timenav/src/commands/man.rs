@@ -1,4 +1,4 @@
-//! `timenav man`: prints the manual page, or writes that of each command.
+//! `timenav man`: prints the manual page, or writes one for each command.
 
 use std::path::PathBuf;
 

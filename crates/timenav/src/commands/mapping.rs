@@ -1,4 +1,4 @@
-//! `timenav mapping`: mappings that are kept under a name, for `timenav import --map NAME`.
+//! `timenav mapping`: saved mappings for `timenav import --map NAME`.
 
 use std::fs;
 use std::io::{self, Read as _};
@@ -13,10 +13,10 @@ use crate::exit::Failure;
 use crate::output;
 use crate::surroundings::Surroundings;
 
-/// The folder of mappings, in that of the user's configuration.
+/// The mappings folder inside the user's configuration folder.
 const FOLDER: &str = "timenav/mappings";
 const EXTENSION: &str = "json";
-/// Longest name, in bytes: file systems take 255, with the extension.
+/// Maximum length of a name, in bytes. File systems allow 255 including the extension.
 const NAME_BYTES_MAX: usize = 128;
 
 /// Keeps mappings under names, for `timenav import --map NAME`.
@@ -52,10 +52,10 @@ enum Action {
     },
 }
 
-/// Does what is asked with the mappings of this user.
+/// Runs the command.
 ///
 /// # Errors
-/// There is no such mapping, it is none, or its file cannot be read or written.
+/// The mapping does not exist or is invalid, or its file cannot be read or written.
 pub(crate) fn run(command: MappingCommand, surroundings: &Surroundings) -> Result<(), Failure> {
     let folder = folder(surroundings)?;
     match command.action {
@@ -77,10 +77,10 @@ pub(crate) fn run(command: MappingCommand, surroundings: &Surroundings) -> Resul
     }
 }
 
-/// Returns the mapping that `--map` says: itself, the one in a file (`@mapping.json`), or the one of a name.
+/// Returns the mapping for `--map`: inline JSON, a file (`@mapping.json`), or a saved name.
 ///
 /// # Errors
-/// There is no such file or name, or it has no mapping.
+/// The file or name does not exist or contains no valid mapping.
 pub(super) fn resolved(map: &str, surroundings: &Surroundings) -> anyhow::Result<String> {
     if let Some(file) = map.strip_prefix('@') {
         return read(Path::new(file));
@@ -104,7 +104,7 @@ fn path_of(folder: &Path, name: &str) -> anyhow::Result<PathBuf> {
     Ok(folder.join(format!("{name}.{EXTENSION}")))
 }
 
-/// Returns the mapping of a name.
+/// Returns a saved mapping.
 fn named(folder: &Path, name: &str) -> anyhow::Result<String> {
     let path = path_of(folder, name)?;
     if !path.exists() {
@@ -128,7 +128,7 @@ fn names(folder: &Path) -> anyhow::Result<Vec<String>> {
     Ok(names)
 }
 
-/// Reads a mapping from a file, and checks that it is one.
+/// Reads and validates a mapping file.
 fn read(file: &Path) -> anyhow::Result<String> {
     let shown = file.display();
     let mut text = String::new();

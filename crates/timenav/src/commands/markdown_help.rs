@@ -1,4 +1,4 @@
-//! `timenav markdown-help`: prints the command line as a page, `docs/command-line.md`.
+//! `timenav markdown-help`: prints the command line reference, `docs/command-line.md`.
 
 use std::fmt::Write as _;
 
@@ -46,7 +46,7 @@ pub(crate) fn run(_command: &MarkdownHelpCommand) -> Result<(), Failure> {
 
 fn page() -> String {
     let mut cli = Cli::command();
-    // So that each subcommand knows its whole name, and the options of those above it.
+    // Sets the full name and the inherited options of each subcommand.
     cli.build();
     let mut text = INTRODUCTION.to_owned();
     text.push_str("\n## Exit codes\n\n| code | meaning |\n| --- | --- |\n");
@@ -135,8 +135,7 @@ fn one_of(text: &mut String, introduction: &str, words: impl Iterator<Item = Str
     }
 }
 
-/// Returns help text as Markdown takes it: whole sentences, and nothing that looks like a tag
-/// outside code.
+/// Converts help text to Markdown: complete sentences, with nothing outside code that looks like a tag.
 fn prose(help: &str) -> String {
     let mut text = String::new();
     for (index, part) in help.trim().split('`').enumerate() {

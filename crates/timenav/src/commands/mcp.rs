@@ -1,4 +1,5 @@
-//! `timenav mcp`: the operations of a service as tools for agents, by the Model Context Protocol over stdin and stdout.
+//! `timenav mcp`: serves the operations of a service as tools for agents, with the Model Context Protocol over stdin
+//! and stdout.
 
 #[cfg(feature = "mcp")]
 mod server;
@@ -44,13 +45,13 @@ pub(crate) struct McpCommand {
 /// Serves until stdin ends.
 ///
 /// # Errors
-/// As those of the server.
+/// See the server module.
 #[cfg(feature = "mcp")]
 pub(crate) fn run(command: &McpCommand, surroundings: &Surroundings) -> Result<(), Failure> {
     server::run(command, surroundings)
 }
 
-/// Says how to get a program with a server for agents.
+/// Fails with a hint on how to get a build with MCP.
 ///
 /// # Errors
 /// Always.

@@ -1,4 +1,4 @@
-//! What a clock change would do, as a person reads it.
+//! Formats a preview of a clock change.
 
 use std::fmt::Write as _;
 
@@ -8,7 +8,7 @@ use crate::client::{Client, CreateOption};
 use crate::exit::Failure;
 use crate::output::{self, member};
 
-/// Asks what a clock change would do, and shows it. Nothing moves.
+/// Previews a clock change without making it.
 pub(in crate::commands) fn run(
     client: &Client,
     path: &str,
@@ -25,7 +25,7 @@ pub(in crate::commands) fn run(
     client.show(&answer, |answer| would_text(answer).unwrap_or_else(|| clock_text(answer)))
 }
 
-/// Returns what a clock change would do, if that is what was answered.
+/// Formats a preview, if the response is one.
 pub(in crate::commands) fn would_text(answer: &Value) -> Option<String> {
     let would_fire = answer.get("would_fire").filter(|would_fire| !would_fire.is_null())?;
     let mut text = output::status(answer);

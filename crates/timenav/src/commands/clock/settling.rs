@@ -1,4 +1,4 @@
-//! A clock that passes moments one by one: what fires is shown as it is delivered, with the receipt at the end.
+//! Moves a clock timer by timer. Firings are printed as they are delivered, then the receipt.
 
 use std::collections::HashSet;
 
@@ -13,9 +13,9 @@ use crate::commands::confirmed::{FollowersOption, awaited_text, longer, seconds,
 use crate::exit::Failure;
 use crate::output::{self, OutputFormat, member};
 
-/// How long the first answer waits: it tells what goes on.
+/// Wait of the first request: it returns the id of the advance at once.
 const FIRST_WAIT: &str = "0s";
-/// How long one question after an advance may wait for its end.
+/// Wait of each request that polls an advance.
 const POLL_WAIT: &str = "1s";
 
 /// How a clock comes to what is due.
@@ -42,7 +42,7 @@ pub(super) struct SettleOptions {
     no_settle: bool,
 }
 
-/// Moves a clock forward, and shows what came of it.
+/// Moves a clock forward and prints the result.
 pub(super) fn run(
     client: &Client,
     timeline: &TimelineOptions,
@@ -66,7 +66,7 @@ pub(super) fn run(
     client.show(&answer, clock_text)
 }
 
-/// Moves a clock forward, standing still at each timer, and shows what came of it.
+/// Moves a clock forward one timer at a time and prints the result.
 pub(super) fn step(
     client: &Client,
     timeline: &TimelineOptions,
@@ -96,7 +96,7 @@ pub(super) fn step(
     once(client, &path, body, (options.wait, create), clock_text)
 }
 
-/// Moves a clock forward, waits for it in one request, and shows what came of it.
+/// Moves a clock forward in one request and prints the result.
 pub(in crate::commands) fn once(
     client: &Client,
     path: &[&str],
@@ -122,7 +122,7 @@ pub(in crate::commands) fn once(
     unconfirmed(&answer.value)
 }
 
-/// Fails where an advance has not come to its end, which is what followers are to confirm.
+/// Fails if an advance is still running: followers can only confirm its end.
 fn on_its_way(settled: &Value) -> Result<(), Failure> {
     if settled["state"] != "running" {
         return Ok(());
@@ -131,7 +131,7 @@ fn on_its_way(settled: &Value) -> Result<(), Failure> {
     Err(anyhow!("the clock is still on its way to {to}, where followers confirm it; it goes on by itself").into())
 }
 
-/// Shows the firings of an advance as they are done, until it ends.
+/// Prints the firings of an advance as they are settled, until it ends.
 fn follow(client: &Client, timeline: &TimelineOptions, first: Value, wait: Option<i64>) -> Result<(), Failure> {
     let mut settled = first;
     let mut shown = HashSet::new();
@@ -148,7 +148,7 @@ fn follow(client: &Client, timeline: &TimelineOptions, first: Value, wait: Optio
         if settled["state"] != "running" || wait.is_some_and(|wait| waited >= wait) {
             break;
         }
-        // Each question waits a second at most, so nobody has to look at a clock here.
+        // Each request waits up to a second, so counting them measures time.
         waited += 1;
         let asked = client.get(&["v1", "advances", &advance_id], &query);
         let asked = asked.inspect_err(|_| {
@@ -157,7 +157,7 @@ fn follow(client: &Client, timeline: &TimelineOptions, first: Value, wait: Optio
         settled = asked?.value["settled"].take();
     }
     if rest.is_any {
-        // What was still open when its page was read may be done by now.
+        // Firings that were open when their page was read may be settled by now.
         Rest::default().show(client, &query_of(timeline, &advance_id), &mut shown)?;
     }
     output::write(&receipt(&settled))?;
@@ -167,16 +167,16 @@ fn follow(client: &Client, timeline: &TimelineOptions, first: Value, wait: Optio
     unsettled(&settled)
 }
 
-/// The firings of an advance that its receipt has no room for, read page by page.
+/// The firings that do not fit into the receipt, read page by page.
 #[derive(Default)]
 struct Rest {
     is_any: bool,
-    /// Where the page begins that had no other behind it.
+    /// Start of the last page.
     cursor: Option<String>,
 }
 
 impl Rest {
-    /// Shows those that are done and were not shown before, from the last page that was read on.
+    /// Prints newly settled firings, from the last page on.
     fn show(
         &mut self,
         client: &Client,
@@ -195,14 +195,14 @@ impl Rest {
     }
 }
 
-/// Returns what asks for all firings of an advance.
+/// Returns the query for all firings of an advance.
 fn query_of(timeline: &TimelineOptions, advance_id: &str) -> Vec<(&'static str, String)> {
     let mut query = timeline.query();
     query.extend([("advance_id", advance_id.to_owned()), ("limit", PAGE_ITEMS_MAX.to_string())]);
     query
 }
 
-/// Returns a line for each firing that is done and was not shown before.
+/// Returns a line for each newly settled firing.
 fn new_firings(settled: &Value, shown: &mut HashSet<String>) -> String {
     let mut text = String::new();
     for firing in settled["firings"].as_array().into_iter().flatten() {
@@ -241,7 +241,7 @@ fn receipt(settled: &Value) -> String {
     output::fields(settled, &shown)
 }
 
-/// Fails where an advance ended before its end.
+/// Fails if an advance ended early.
 fn unsettled(settled: &Value) -> Result<(), Failure> {
     let state = settled["state"].as_str().unwrap_or_default();
     if !matches!(state, "stuck" | "stopped") {

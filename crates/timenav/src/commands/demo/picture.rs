@@ -1,21 +1,21 @@
-//! What the clocks show: redrawn in place on a terminal, a block for each step elsewhere.
+//! Displays the clocks: redrawn in place on a terminal, one block per step elsewhere.
 
 use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
 
 use crate::exit::Failure;
 use crate::output::{self, printable};
 
-/// What a program says before it says anything.
+/// Shown for a program until its first output.
 const STARTING: &str = "starting …";
 
-/// The clocks, one below the other.
+/// The clocks, one line each.
 pub(super) struct Picture {
     terminal: Option<Terminal>,
     names: Vec<&'static str>,
     shown: Vec<String>,
 }
 
-/// Lines that are drawn over and over.
+/// Lines that are redrawn in place.
 struct Terminal {
     _lines: MultiProgress,
     step: ProgressBar,
@@ -36,7 +36,7 @@ impl Terminal {
 }
 
 impl Picture {
-    /// Returns a picture of clocks that have not said anything.
+    /// Creates the display; no clock has a time yet.
     pub(super) fn new(names: Vec<&'static str>) -> Self {
         let is_terminal = std::io::IsTerminal::is_terminal(&std::io::stderr())
             && std::io::IsTerminal::is_terminal(&std::io::stdout());
@@ -48,7 +48,7 @@ impl Picture {
         picture
     }
 
-    /// Shows what a program said last: what time it is, or what is wrong.
+    /// Shows the latest line of a program: its time or an error.
     pub(super) fn take(&mut self, number: usize, line: &str) {
         let text = printable(line);
         if let Some(shown) = self.shown.get_mut(number)
@@ -59,7 +59,7 @@ impl Picture {
         }
     }
 
-    /// Returns whether all programs have said something.
+    /// Returns whether every program has printed a line.
     pub(super) fn is_complete(&self) -> bool {
         self.shown.iter().all(|shown| shown != STARTING)
     }
@@ -73,7 +73,7 @@ impl Picture {
         }
     }
 
-    /// Says what is done next.
+    /// Announces the next step.
     pub(super) fn begin(&self, step: &str) {
         if let Some(terminal) = &self.terminal {
             terminal.step.set_message(step.to_owned());
@@ -81,10 +81,10 @@ impl Picture {
         }
     }
 
-    /// Shows what came of it, where the picture is not drawn all the time.
+    /// Prints the result of a step, if the display is not redrawn in place.
     ///
     /// # Errors
-    /// Nobody reads it any more.
+    /// Stdout is closed.
     pub(super) fn end(&self, step: &str) -> Result<(), Failure> {
         if self.terminal.is_some() {
             return Ok(());
@@ -93,7 +93,7 @@ impl Picture {
         output::write(&format!("{step}\n{}", clocks.collect::<String>()))
     }
 
-    /// Leaves the last picture where it is.
+    /// Leaves the final state on the screen.
     pub(super) fn leave(&self) {
         if let Some(terminal) = &self.terminal {
             terminal.step.abandon();

@@ -1,4 +1,4 @@
-//! `timenav demo programs`: clocks of several languages side by side, moved by one travel.
+//! `timenav demo programs`: clocks in several languages, all moved by one travel.
 
 use std::time::Duration;
 
@@ -17,9 +17,9 @@ use crate::exit::Failure;
 use crate::output;
 use crate::surroundings::Surroundings;
 
-/// How long programs may take to start: one of them may have to be compiled, or makes a database.
+/// How long programs may take to start: some are compiled first or create a database.
 const START_MAX: Duration = Duration::from_mins(1);
-/// What is done to the clock, and why that is worth a look.
+/// Commands and captions.
 const STORY: &[(&str, &str)] = &[
     ("clock now", "all of them show the clock of one timeline, which began at host time"),
     ("clock travel 2031-05-06T07:08:09Z", "one travel moves them all"),
@@ -52,10 +52,10 @@ fn look(text: &str) -> Result<Duration, String> {
     Ok(Duration::from_micros(micros))
 }
 
-/// Tells the story.
+/// Runs the demo.
 ///
 /// # Errors
-/// Programs cannot be put on a clock here, or nobody looks any more.
+/// Programs cannot be put on a clock on this system, or stdout is closed.
 pub(super) fn run(command: &ProgramsCommand, surroundings: &Surroundings) -> Result<(), Failure> {
     let folder = tempfile::tempdir().context("there is no room for temporary files")?;
     let tellers = tellers::installed(&surroundings.program_folders, folder.path())?;
@@ -63,7 +63,7 @@ pub(super) fn run(command: &ProgramsCommand, surroundings: &Surroundings) -> Res
         return Err(anyhow!("there is none of bash, Python, Node, Perl, Ruby, Go and PostgreSQL here").into());
     }
     let runtime = Builder::new_current_thread().enable_all().build().context("there is no runtime")?;
-    // Before anything is started, which would be left running otherwise.
+    // Before any child process is started, which would otherwise be left running.
     let heard = |kind| runtime.block_on(async { signal(kind) }).context("signals cannot be received");
     let ends = [heard(SignalKind::interrupt())?, heard(SignalKind::terminate())?];
     let mut running = Running::start(folder.path())?;
@@ -100,7 +100,7 @@ pub(super) fn run(command: &ProgramsCommand, surroundings: &Surroundings) -> Res
     output::write("That was one clock. Put your own program on one: timenav serve, and timenav exec -- COMMAND\n")
 }
 
-/// Who looks at the clocks, and hears Ctrl-C.
+/// Collects output of the programs and handles Ctrl-C.
 struct Audience {
     runtime: Runtime,
     ends: [Signal; 2],
@@ -109,7 +109,7 @@ struct Audience {
 }
 
 impl Audience {
-    /// Looks for a while, or until there is enough to be seen. Returns whether nobody pressed Ctrl-C.
+    /// Collects output until `is_enough` or for at most `most`. Returns false on Ctrl-C.
     fn look(&mut self, most: Duration, is_enough: impl Fn(&Picture) -> bool) -> bool {
         let Self { runtime, ends: [interrupt, terminate], told, picture } = self;
         let looking = async {
@@ -120,7 +120,7 @@ impl Audience {
         };
         runtime.block_on(async {
             tokio::select! {
-                // Whether it was enough makes no difference.
+                // The result is the same after a timeout.
                 _ = timeout(most, looking) => true,
                 _ = interrupt.recv() => false,
                 _ = terminate.recv() => false,

@@ -1,4 +1,4 @@
-//! A service of the demo's own, and programs on its clock.
+//! A temporary service and the programs on its clock.
 
 use std::ffi::OsString;
 use std::io::{BufRead as _, BufReader, Read};
@@ -14,10 +14,10 @@ use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 
 use crate::key_files::read_api_key;
 
-/// How long programs that were asked to end may take for it.
+/// How long programs may take to exit after SIGTERM.
 const GRACE: Duration = Duration::from_secs(3);
 
-/// This program, and where the service is that it asks.
+/// This executable and the address of the service.
 struct Own {
     program: PathBuf,
     url: String,
@@ -33,16 +33,16 @@ impl Own {
     }
 }
 
-/// A service, and what runs on its clock. All of it ends with this.
+/// A service and programs on its clock. All are stopped on drop.
 pub(super) struct Running {
     own: Own,
     children: Vec<Child>,
-    /// What each run says where programs cannot be put on the clock by the best way.
+    /// The notice that `timenav exec` prints if the best method is not available.
     notice: String,
 }
 
 impl Running {
-    /// Starts a service on a free port of this machine, with its data in a folder.
+    /// Starts a service on a free local port with its data in a folder.
     ///
     /// # Errors
     /// It does not start.
@@ -61,20 +61,20 @@ impl Running {
         told.read_line(&mut line).context("the service says nothing")?;
         let Some(url) = line.strip_prefix("listening on ") else {
             let mut said = String::new();
-            // It has ended, or is ended.
+            // It has exited or is being stopped.
             running.end();
             let _ = errors.map(|mut errors| errors.read_to_string(&mut said));
             bail!("the service does not start: {}", said.trim());
         };
         url.trim_end().clone_into(&mut running.own.url);
         running.own.key = read_api_key(&data.join("admin.key")).context("the service has no key")?.to_string();
-        // What it says later is nobody's, and must not hold it up.
+        // Later output is discarded, so that a full pipe cannot block it.
         thread::spawn(move || std::io::copy(&mut told, &mut std::io::sink()));
         thread::spawn(move || errors.map(|mut errors| std::io::copy(&mut errors, &mut std::io::sink())));
         Ok(running)
     }
 
-    /// Runs a command of this program, such as `clock pause`, to its end.
+    /// Runs a command of this program to completion, such as `clock pause`.
     ///
     /// # Errors
     /// It fails.
@@ -88,11 +88,11 @@ impl Running {
         Err(anyhow!("timenav {words}: {}", told.trim().trim_start_matches("error: ")))
     }
 
-    /// Makes sure that programs can be put on the clock here, which would otherwise look as if all of them were broken.
-    /// Returns what there is to say of the way in which they are; mostly nothing.
+    /// Checks that programs can be put on the clock on this system; otherwise every demo program would appear broken.
+    /// Returns a notice about the method, usually empty.
     ///
     /// # Errors
-    /// They cannot.
+    /// It is not possible.
     pub(super) fn try_out(&mut self) -> anyhow::Result<&str> {
         let program = self.own.program.to_string_lossy();
         let tried = self.own.command(&["exec", "--strict", "--", &program, "--version"]).output();
@@ -105,7 +105,7 @@ impl Running {
         bail!("no program can be put on a virtual clock here: {}", told.trim().trim_start_matches("error: "))
     }
 
-    /// Starts a program on the clock, which tells each of its lines under its number.
+    /// Starts a program on the clock and sends each of its lines with its number.
     ///
     /// # Errors
     /// It cannot be started.
@@ -117,7 +117,7 @@ impl Running {
     ) -> anyhow::Result<()> {
         let mut command = self.own.command(&["exec", "--strict", "--"]);
         command.args(program).stdout(Stdio::piped()).stderr(Stdio::piped());
-        // In a group of its own, so that it can be ended with all that it started.
+        // In its own process group, so that it can be ended with its children.
         let mut child = command.process_group(0).spawn().context("timenav exec cannot be started")?;
         let (told, errors) = (child.stdout.take(), child.stderr.take());
         self.children.push(child);
@@ -126,7 +126,7 @@ impl Running {
         for lines in [told, errors].into_iter().flatten() {
             let (tell, notice) = (tell.clone(), self.notice.clone());
             thread::spawn(move || {
-                // Said before a program has begun, it is not what that shows.
+                // The notice is not output of the program.
                 for line in BufReader::new(lines).lines().map_while(Result::ok).filter(|line| *line != notice) {
                     if tell.send((number, line)).is_err() {
                         return;
@@ -137,11 +137,11 @@ impl Running {
         Ok(())
     }
 
-    /// Ends all that runs: asks first, and then kills it. The service is the last.
+    /// Ends all processes, first with SIGTERM, then with SIGKILL. The service is last.
     fn end(&mut self) {
         for signal in [Signal::TERM, Signal::KILL] {
             for child in self.children.iter().skip(1).rev() {
-                // There is nobody left to be told.
+                // The process has exited already.
                 let _ = kill_process_group(Pid::from_child(child), signal);
             }
             if signal == Signal::TERM {
@@ -157,7 +157,7 @@ impl Running {
         }
     }
 
-    /// Waits until all programs have ended, or it takes too long.
+    /// Waits until all programs have exited or the grace period is over.
     fn wait_for_programs(&mut self) {
         let (ended, mut all) = unbounded_channel::<()>();
         let Ok(runtime) = tokio::runtime::Builder::new_current_thread().enable_time().build() else { return };
@@ -166,14 +166,14 @@ impl Running {
             thread::spawn(move || {
                 use rustix::process::{WaitId, WaitIdOptions, waitid};
 
-                // It stays where it is: whoever started it takes it away.
+                // Not reaped here: the owner of the child does that.
                 let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
                 while waitid(WaitId::Pid(pid), options).is_err_and(|error| error == rustix::io::Errno::INTR) {}
                 drop(ended);
             });
         }
         drop(ended);
-        // Nothing is ever sent: the channel ends when the last of them has.
+        // Nothing is ever sent: the channel closes when the last sender is dropped.
         let _ = runtime.block_on(async { tokio::time::timeout(GRACE, all.recv()).await });
     }
 }

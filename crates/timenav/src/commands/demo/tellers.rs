@@ -1,13 +1,13 @@
-//! Programs that say over and over what time it is, each in its own language.
+//! Programs in several languages that print the time repeatedly.
 
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
 
-/// Where Debian keeps the programs of PostgreSQL, by version.
+/// Where Debian installs PostgreSQL, by version.
 const POSTGRES_FOLDER: &str = "/usr/lib/postgresql";
-/// Who runs PostgreSQL for root, for whom it refuses to run.
+/// The command prefix that runs PostgreSQL as another user, because it refuses to run as root.
 const NOBODY: &[&str] = &["setpriv", "--reuid=nobody", "--regid=nogroup", "--clear-groups"];
 
 const SHELL: &str = "while :; do printf '%(%F %T)T\\n' -1; sleep 0.1; done";
@@ -33,10 +33,10 @@ func main() {
 \t}
 }
 ";
-/// Compiles it before its clock is looked at, and becomes the program.
+/// Compiles the program before its clock is shown, then runs it.
 const GO_SCRIPT: &str = "cd \"$1\" && export GOCACHE=\"$1/cache\" GOPATH=\"$1/path\" GO111MODULE=off GOTOOLCHAIN=local && \
                          go build -o clock clock.go && exec ./clock";
-/// Makes a database, starts it, and asks it on one connection.
+/// Creates and starts a database and queries it on one connection.
 const POSTGRES_SCRIPT: &str = "PATH=\"$2:$PATH\"; export PGHOST=\"$1\" PGUSER=clock PGDATABASE=postgres PGTZ=UTC
 initdb -D \"$1/db\" -U clock -A trust -E UTF8 --locale=C --no-sync > /dev/null || exit 1
 postgres -D \"$1/db\" -k \"$1\" -c listen_addresses= -c fsync=off > \"$1/log\" 2>&1 &
@@ -46,18 +46,17 @@ while :; do
     sleep 0.1
 done | psql -qAt";
 
-/// A program that says what time it is.
+/// A program that prints the time.
 pub(super) struct Teller {
-    /// What it is called.
     pub(super) name: &'static str,
-    /// The program and its arguments.
+    /// The program with its arguments.
     pub(super) command: Vec<OsString>,
 }
 
-/// Returns the programs that are installed, of those that are known.
+/// Returns the installed programs.
 ///
 /// # Errors
-/// What they need cannot be written into the folder.
+/// Their files cannot be written into the folder.
 pub(super) fn installed(programs: &OsStr, folder: &Path) -> anyhow::Result<Vec<Teller>> {
     let mut tellers = Vec::new();
     for (name, program, arguments) in [
@@ -86,7 +85,7 @@ pub(super) fn installed(programs: &OsStr, folder: &Path) -> anyhow::Result<Vec<T
     Ok(tellers)
 }
 
-/// Returns a command that runs a script of the shell.
+/// Returns a command that runs a shell script.
 fn script(by: &[&str], text: &str, arguments: &[&OsStr]) -> Vec<OsString> {
     let shell = ["sh", "-c", text, "sh"];
     let words = by.iter().chain(&shell).map(OsString::from);
@@ -97,7 +96,7 @@ fn is_there(programs: &OsStr, program: &str) -> bool {
     std::env::split_paths(programs).any(|folder| folder.join(program).is_file())
 }
 
-/// Returns the folder of the newest PostgreSQL.
+/// Returns the folder of the newest PostgreSQL version.
 fn postgres() -> Option<PathBuf> {
     let versions = std::fs::read_dir(POSTGRES_FOLDER).ok()?.flatten().map(|entry| entry.path());
     let number = |path: &PathBuf| path.file_name().and_then(OsStr::to_str).and_then(|name| name.parse::<u32>().ok());
@@ -106,7 +105,7 @@ fn postgres() -> Option<PathBuf> {
     complete.max_by_key(number).map(|path| path.join("bin"))
 }
 
-/// Makes a folder into which whoever runs a program may write.
+/// Creates a folder that the user running the program can write to.
 fn own_folder(folder: &Path, name: &str) -> anyhow::Result<PathBuf> {
     use std::os::unix::fs::PermissionsExt as _;
 

@@ -1,4 +1,4 @@
-//! What was looked at, what was seen, and what to do about it.
+//! A check: its result and advice.
 
 use std::fmt::Write as _;
 
@@ -6,14 +6,13 @@ use serde_json::{Value, json};
 
 use crate::output;
 
-/// How a check came out.
+/// The outcome of a check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Outcome {
-    /// As it should be.
     Ok,
-    /// It may be as the operator wants it.
+    /// May be intended by the operator.
     Warn,
-    /// It should not stay so.
+    /// Should be fixed.
     Fail,
 }
 
@@ -27,14 +26,14 @@ impl Outcome {
     }
 }
 
-/// One thing that was looked at.
+/// The result of one check.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Check {
-    /// A stable word for it, which docs/security.md explains.
+    /// A stable name that docs/security.md explains.
     pub(super) name: &'static str,
     pub(super) outcome: Outcome,
     pub(super) seen: String,
-    /// What to do; empty where there is nothing to do.
+    /// Advice; empty if there is nothing to do.
     pub(super) advice: String,
 }
 
@@ -52,7 +51,7 @@ impl Check {
     }
 }
 
-/// Returns a line for each check, and one that counts them.
+/// Returns a line for each check and a summary.
 pub(super) fn text(checks: &[Check]) -> String {
     let mut text = String::new();
     for Check { name, outcome, seen, advice } in checks {
@@ -64,7 +63,7 @@ pub(super) fn text(checks: &[Check]) -> String {
     text
 }
 
-/// Returns the same as JSON.
+/// Returns the checks as JSON.
 pub(super) fn json(checks: &[Check]) -> String {
     let [ok, warn, fail] = counts(checks);
     let all: Vec<Value> = checks.iter().map(one_json).collect();
@@ -80,7 +79,7 @@ fn counts(checks: &[Check]) -> [usize; 3] {
     [Outcome::Ok, Outcome::Warn, Outcome::Fail].map(count)
 }
 
-/// Returns the first names of a list, and how many more there are.
+/// Returns the first few names of a list and the number of further ones.
 pub(super) fn some_of(names: &[String]) -> String {
     const TOLD_MAX: usize = 5;
     let told = names.iter().take(TOLD_MAX).map(String::as_str).collect::<Vec<_>>().join(", ");

@@ -1,4 +1,4 @@
-//! The database: who is in it, what it would run, and when somebody last looked whether it is as it was signed.
+//! Database checks: users and roles, code that it would run, and the last verification.
 
 use timenav_core::time::{Instant, Wall};
 use timenav_engine::WallClock as _;
@@ -10,9 +10,9 @@ use crate::data_folder::DATABASE_FILE;
 use crate::doors::HostClock;
 
 const DAY_MICROS: i64 = 86_400_000_000;
-/// Days after which a scan is long ago.
+/// Age from which a scan is considered old, in days.
 const SCAN_DAYS_MAX: i64 = 30;
-/// Microseconds that a clock may be behind the newest entry: two processes read it one after the other.
+/// Tolerance between a clock and the newest entry, in microseconds: two processes read it one after the other.
 const CLOCK_BEHIND_MICROS_MAX: i64 = 1_000_000;
 
 pub(super) fn look_at(settings: &Settings) -> Vec<Check> {
@@ -33,7 +33,7 @@ pub(super) fn look_at(settings: &Settings) -> Vec<Check> {
     }
 }
 
-/// Checks what is in a database, at that host time.
+/// Checks the contents of a database. `now` is host time.
 pub(super) fn of(examined: &Examination, now: Instant<Wall>, loads_demo: bool) -> Vec<Check> {
     vec![
         schema(examined),

@@ -1,4 +1,4 @@
-//! The files of a service: whose they are, who can read them, and what should not lie there.
+//! Checks the files of a service: owners, permissions and files that should not be there.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -14,18 +14,18 @@ use crate::data_folder::{
     unfinished_in,
 };
 
-/// Free space below which there is little, and below which the ledger will soon stop.
+/// Free space below which a check warns, and below which it fails because the ledger will soon stop.
 const FREE_BYTES_WARN: u64 = 1 << 30;
 const FREE_BYTES_FAIL: u64 = 128 << 20;
 
-/// A file, as far as it matters who can read it.
+/// Ownership and permissions of a file.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct FileFacts {
     pub(super) mode: u32,
     pub(super) uid: u32,
 }
 
-/// A folder and the files in it, by name. The folder itself has the name `.`.
+/// The files of a folder by name. The folder itself is `.`.
 pub(super) type Files = BTreeMap<String, FileFacts>;
 
 pub(super) fn look_at(settings: &Settings) -> Vec<Check> {
@@ -48,7 +48,7 @@ pub(super) fn look_at(settings: &Settings) -> Vec<Check> {
     checks.push(checkpoints(settings));
     if let Ok(files) = &data {
         checks.extend([writable(settings), unfinished(settings)]);
-        // Before the first start there is none.
+        // It does not exist before the first start.
         let is_needed = [DATABASE_FILE, CHECKPOINTS_FILE].iter().any(|name| files.contains_key(*name));
         if settings.signing_key.is_none() && is_needed {
             let key = settings.data.join(SIGNING_KEY_FILE);
@@ -75,7 +75,7 @@ fn files_of(folder: &Path) -> io::Result<Files> {
     let mut files = Files::from([(".".to_owned(), facts_of(folder)?)]);
     for entry in std::fs::read_dir(folder)? {
         let entry = entry?;
-        // A file of SQLite may be gone by now.
+        // Temporary SQLite files may disappear.
         if let Ok(facts) = facts_of(&entry.path()) {
             files.insert(entry.file_name().to_string_lossy().into_owned(), facts);
         }
@@ -83,7 +83,7 @@ fn files_of(folder: &Path) -> io::Result<Files> {
     Ok(files)
 }
 
-/// Checks the data folder. `asker` is who asks.
+/// Checks the data folder. `asker` is the user id of this process.
 pub(super) fn of_data(files: &Files, asker: u32) -> Vec<Check> {
     let open: Vec<String> = named(files, |facts| facts.mode & 0o077 != 0);
     let modes = if open.is_empty() {
@@ -144,7 +144,7 @@ fn owner(files: &Files, asker: u32) -> Check {
 }
 
 pub(super) fn checkpoints(settings: &Settings) -> Check {
-    // With a PostgreSQL database, the data folder is another place than the database.
+    // With PostgreSQL, the data folder is not where the database is.
     let is_beside = settings.store.is_none()
         && settings.checkpoints.as_ref().is_none_or(|folder| {
             let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
@@ -168,7 +168,7 @@ pub(super) fn checkpoints(settings: &Settings) -> Check {
     }
 }
 
-/// Checks whether the service could write where it does.
+/// Checks whether the service can write to its files.
 fn writable(settings: &Settings) -> Check {
     const NAME: &str = "writable";
     let folders = [Some(&settings.data), settings.checkpoints.as_ref()].into_iter().flatten();
@@ -183,7 +183,7 @@ fn writable(settings: &Settings) -> Check {
     Check::ok(NAME, "the data folder and what the service writes there can be written")
 }
 
-/// Checks whether a command was cut off that makes a data folder.
+/// Checks for leftovers of an interrupted command that creates a data folder.
 fn unfinished(settings: &Settings) -> Check {
     const NAME: &str = "unfinished";
     match unfinished_in(&settings.data) {
@@ -197,7 +197,7 @@ fn free_bytes(folder: &Path) -> io::Result<u64> {
     Ok(stat.f_bavail.saturating_mul(stat.f_frsize))
 }
 
-/// What free space is for.
+/// What free space is needed for.
 pub(super) const FREE_FOR_DATABASE: &str = "the database";
 pub(super) const FREE_FOR_FOLDER: &str = "the data folder; the server of the database has its own disk";
 

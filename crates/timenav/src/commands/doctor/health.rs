@@ -1,4 +1,4 @@
-//! Whether a service is well: it runs, it is of this version, and its checkpoints are as new as what was written.
+//! Health checks: the service runs, has this version, and its checkpoints are current.
 
 use std::io;
 use std::path::Path;
@@ -16,7 +16,7 @@ use crate::config::Settings;
 use crate::data_folder::{CHECKPOINTS_FILE, DATABASE_FILE, Listening, listening};
 use crate::surroundings::Surroundings;
 
-/// Checks of other files that tell of health, by their names.
+/// Names of checks from other modules that also indicate health.
 pub(super) const OF_HEALTH: [&str; 15] = [
     "data-folder",
     "writable",
@@ -34,11 +34,11 @@ pub(super) const OF_HEALTH: [&str; 15] = [
     "host-clock",
     "free-space",
 ];
-/// By how much a checkpoint may be older than what was written last: they are written one after the other.
+/// How much older than the last write a checkpoint may be: they are written one after the other.
 const CHECKPOINT_BEHIND_MAX: Duration = Duration::from_mins(1);
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 
-/// `allowed`: how this system lets programs be put on a clock, which was tried before there were threads.
+/// `allowed`: the methods of this system to put programs on a clock, probed before any thread was started.
 pub(super) fn look_at(
     settings: &Settings,
     ca: Option<&Path>,
@@ -72,7 +72,7 @@ pub(super) fn look_at(
     checks
 }
 
-/// Asks a service that runs whether it is ready.
+/// Checks whether a running service is ready.
 fn service(url: &str, ca: Option<&Path>) -> Check {
     const NAME: &str = "service";
     let unasked = |why: String| {
@@ -104,7 +104,7 @@ pub(super) fn of_readiness(url: &str, status: u16, body: &str) -> Check {
     Check::fail(NAME, format!("the service at {url} runs, and is not ready: {why}"), advice)
 }
 
-/// Says that checkpoints outside the database are there and cannot be read.
+/// Reports external checkpoints that exist but cannot be read.
 fn unreadable(checkpoints: &Path) -> Option<Check> {
     let length = checkpoints.metadata().ok()?.len();
     let why = match CheckpointFile::read_only(checkpoints) {
@@ -117,7 +117,7 @@ fn unreadable(checkpoints: &Path) -> Option<Check> {
     Some(Check::fail("checkpoint-age", seen, advice))
 }
 
-/// Says how programs would be put on a clock here; nothing on systems where none can be.
+/// Reports how programs would be put on a clock; `None` on unsupported systems.
 fn programs(allowed: io::Result<Allowed>) -> Option<Check> {
     const NAME: &str = "programs";
     const ADVICE: &str = "docs/programs.md says what each way needs, and docs/program-compatibility.md what it misses";
@@ -139,7 +139,7 @@ fn programs(allowed: io::Result<Allowed>) -> Option<Check> {
     })
 }
 
-/// Compares the version of the service that runs with this one.
+/// Compares the version of the running service with this program.
 fn version(settings: &Settings, surroundings: &Surroundings) -> Check {
     const NAME: &str = "version";
     let session = Client::new(&ServiceOptions::of_folder(settings.data.clone()), surroundings)
@@ -171,7 +171,7 @@ fn changed_at(path: &Path) -> io::Result<SystemTime> {
     std::fs::metadata(path)?.modified()
 }
 
-/// Returns when the database or its log was written last.
+/// Returns when the database or its write-ahead log was last written.
 fn written_at(data: &Path) -> Option<SystemTime> {
     ["", "-wal"].iter().filter_map(|suffix| changed_at(&data.join(format!("{DATABASE_FILE}{suffix}"))).ok()).max()
 }

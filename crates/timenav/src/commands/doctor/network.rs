@@ -1,4 +1,4 @@
-//! A service that runs, as a stranger sees it, and what its owner is told.
+//! Checks a running service over the network, as an anonymous client and with the owner's key.
 
 use std::io::{Read as _, Write as _};
 use std::net::{TcpStream, ToSocketAddrs as _};
@@ -15,19 +15,19 @@ use crate::client::{authorities, built, is_this_machine};
 use crate::exit::Failure;
 use crate::surroundings::Surroundings;
 
-/// How long an answer may take.
+/// Request timeout.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(10);
-/// TLS 1.0 and 1.1, which are gone (RFC 8996).
+/// TLS 1.0 and 1.1, which are deprecated (RFC 8996).
 const GONE: [(u8, &str); 2] = [(1, "TLS 1.0"), (2, "TLS 1.1")];
 
-/// An answer, as far as it matters here.
+/// The parts of a response that the checks use.
 pub(super) struct Seen {
     pub(super) status: u16,
     pub(super) headers: HeaderMap,
     pub(super) body: String,
 }
 
-/// A service that is asked.
+/// A service to check.
 pub(super) struct Asked {
     url: Url,
     http: Client,
@@ -36,7 +36,7 @@ pub(super) struct Asked {
 
 impl Asked {
     /// # Errors
-    /// There is no client with which it could be asked.
+    /// No HTTP client can be built.
     pub(super) fn new(url: &Url, ca: Option<&Path>) -> Result<Self, Failure> {
         let authorities = ca.map(authorities).transpose()?;
         let http = built(url, || {
@@ -65,10 +65,10 @@ impl Asked {
     }
 }
 
-/// Looks at a service.
+/// Checks a service.
 ///
 /// # Errors
-/// There is no client with which it could be looked at.
+/// No HTTP client can be built.
 pub(super) fn look_at(url: &Url, ca: Option<&Path>, surroundings: &Surroundings) -> Result<Vec<Check>, Failure> {
     let service = Asked::new(url, ca)?;
     let get = |path: &str, key: Option<&str>| service.get(path, key);
@@ -90,14 +90,14 @@ pub(super) fn look_at(url: &Url, ca: Option<&Path>, surroundings: &Surroundings)
     Ok(checks)
 }
 
-/// Returns an address below the one of the service, which may itself be below a host.
+/// Returns a URL below that of the service, which may have a path prefix.
 fn beside(url: &Url, path: &str) -> Url {
     let mut address = url.clone();
     address.set_path(&format!("{}/{path}", url.path().trim_end_matches('/')));
     address
 }
 
-/// Returns an error with all that it came from.
+/// Formats an error with its causes.
 pub(super) fn told(error: &reqwest::Error) -> String {
     let mut told = error.to_string();
     let mut source = std::error::Error::source(error);
@@ -155,14 +155,14 @@ pub(super) fn tls_versions(spoken: &[String]) -> Check {
     Check::fail("tls-versions", format!("{} is accepted", some_of(spoken)), "Allow only TLS 1.2 and 1.3 at the proxy")
 }
 
-/// Returns whether a hello of that version is answered with one.
+/// Returns whether the server answers a TLS hello of an old version with one of its own.
 fn speaks(url: &Url, minor: u8) -> bool {
     let (Some(host), Some(port)) = (url.host_str(), url.port_or_known_default()) else { return false };
     let host = host.trim_matches(['[', ']']);
     let Some(address) = (host, port).to_socket_addrs().ok().and_then(|mut all| all.next()) else { return false };
     let Ok(mut stream) = TcpStream::connect_timeout(&address, ANSWER_TIMEOUT) else { return false };
     let _ = stream.set_read_timeout(Some(ANSWER_TIMEOUT));
-    // Suites that every server of that age had, and no extensions.
+    // Cipher suites that every server of that age supported, and no extensions.
     let suites = [0xc0, 0x13, 0xc0, 0x14, 0xc0, 0x09, 0xc0, 0x0a, 0x00, 0x2f, 0x00, 0x35];
     let body = [&[3, minor][..], &[7; 32], &[0, 0, 12], &suites, &[1, 0]].concat();
     let length = u8::try_from(body.len()).unwrap_or_default();
@@ -171,7 +171,7 @@ fn speaks(url: &Url, minor: u8) -> bool {
     stream.write_all(&hello).and_then(|()| stream.read_exact(&mut kind)).is_ok() && kind == [0x16]
 }
 
-/// Checks what strangers are told: the answers to `/` and to `/v1/session`.
+/// Checks what `/` and `/v1/session` reveal to anonymous clients.
 pub(super) fn version(answers: &[Seen]) -> Check {
     const NAME: &str = "version";
     let tells = |answer: &Seen| {

@@ -1,4 +1,4 @@
-//! A PostgreSQL database in the place of the file: whether it can be reached, and how safely its server keeps things.
+//! PostgreSQL checks: reachability and durability settings.
 
 use timenav_core::time::{Instant, Wall};
 use timenav_engine::WallClock as _;
@@ -9,9 +9,9 @@ use super::database;
 use crate::config::{Settings, StoreUrl};
 use crate::doors::HostClock;
 
-/// How long a transaction may be open: changes of users, keys and sessions wait for it for ten seconds.
+/// How long a transaction may be open, in seconds: changes of users, keys and sessions wait for it for ten seconds.
 const TRANSACTION_SECONDS_MAX: i64 = 5;
-/// Of a hundred sessions that the server allows, how many may be in use.
+/// Percentage of the server's connection limit that may be in use.
 const SESSIONS_PERCENT_MAX: i64 = 80;
 
 pub(super) fn look_at(url: &StoreUrl, settings: &Settings) -> Vec<Check> {
@@ -41,7 +41,7 @@ pub(super) fn look_at(url: &StoreUrl, settings: &Settings) -> Vec<Check> {
     }
 }
 
-/// Checks a server, at that host time.
+/// Checks a server. `now` is host time.
 pub(super) fn of(server: &ServerFacts, now: Instant<Wall>, offset_max_millis: u32) -> Vec<Check> {
     vec![
         durability(server),

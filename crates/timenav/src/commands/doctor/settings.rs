@@ -1,4 +1,4 @@
-//! What the service is told to do.
+//! Checks the settings of the service.
 
 use std::num::NonZeroU32;
 
@@ -51,7 +51,7 @@ pub(super) fn log_in(settings: &Settings) -> Check {
 
 pub(super) fn service_name(settings: &Settings) -> Check {
     const NAME: &str = "service-name";
-    // The key that signs is bound to the name, whatever settings say.
+    // The signing key is bound to the service name, regardless of the settings.
     let key = settings.signing_key.clone().unwrap_or_else(|| settings.data.join(SIGNING_KEY_FILE));
     let bound = read_public_key(&key).ok().map(|(name, _)| name);
     match bound.as_deref().or(settings.service_name.as_deref()) {
@@ -83,7 +83,7 @@ pub(super) fn accept_rollback(settings: &Settings) -> Check {
     Check::fail(NAME, "the service starts on a database that was rolled back or rewritten", advice)
 }
 
-/// Checks whether there are as many descriptors as connections need; `None` is no limit.
+/// Checks whether the descriptor limit suffices for the connection limit; `None` is unlimited.
 pub(super) fn of_descriptors(asked: Option<u32>, descriptors: Option<u64>) -> Check {
     const NAME: &str = "descriptors";
     let by_default = server::connections(None, None).unwrap_or_default();

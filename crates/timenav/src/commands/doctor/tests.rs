@@ -1,4 +1,5 @@
-//! Each check, made to fail and made to pass. Those of files and of a real service are in the tests of the program too.
+//! Tests that make each check fail and pass. File checks and checks of a real service are also in the integration
+//! tests.
 
 use std::io;
 use std::num::NonZeroU32;
@@ -158,7 +159,7 @@ fn a_database_is_safe() {
         newest: Some(at(now)),
         last_scan: Some(at(now - 30 * DAY)),
         operators: vec!["ada".to_owned(), "bob".to_owned()],
-        // One has run out, and counts no more.
+        // An expired key does not count.
         keys: vec![key(true, Some(now + 1)), key(false, Some(now + 1)), key(true, Some(now))],
         ..Examination::default()
     };

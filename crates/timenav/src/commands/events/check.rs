@@ -1,4 +1,4 @@
-//! Whether an event stands.
+//! Checks whether an event occurs.
 
 use serde_json::Value;
 
@@ -6,7 +6,7 @@ use crate::client::Client;
 use crate::exit::Failure;
 use crate::output;
 
-/// The lists of an answer, and their columns.
+/// The lists of a response with their columns.
 const LISTS: [(&str, &[(&str, &str)]); 4] = [
     ("candidates", &[("CANDIDATE", "event_id"), ("NAME", "name")]),
     (
@@ -29,7 +29,7 @@ pub(super) struct Check {
 /// Checks an event.
 ///
 /// # Errors
-/// The service does not answer, or says no.
+/// The service is unreachable or rejects the request.
 pub(super) fn run(client: &Client, check: Check, mut query: Vec<(&'static str, String)>) -> Result<(), Failure> {
     query.push(("significant_event", check.event));
     query.extend(check.as_of.map(|moment| ("as_of", moment)));
@@ -45,7 +45,7 @@ fn checked_text(answer: &Value) -> String {
         ("consequences", "consequences/count"),
     ];
     let mut text = output::status(answer);
-    // Of an event that is not there, nothing follows.
+    // A missing event has no consequences to show.
     if answer["event_id"].is_string() {
         text += &output::fields(answer, &shown);
     }

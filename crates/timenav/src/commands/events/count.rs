@@ -1,4 +1,4 @@
-//! Counts of events by what they have in common.
+//! Event counts by group.
 
 use std::fmt::Write as _;
 
@@ -44,7 +44,7 @@ pub(super) struct Count {
 /// Counts events.
 ///
 /// # Errors
-/// The service does not answer, or says no.
+/// The service is unreachable or rejects the request.
 pub(super) fn run(client: &Client, count: Count, mut query: Vec<(&'static str, String)>) -> Result<(), Failure> {
     query.push(("by", count.by));
     let options = [

@@ -1,4 +1,4 @@
-//! Erasing events: by their ids, by a query, by their age.
+//! Erases events by id, query or age.
 
 use serde_json::{Map, Value};
 
@@ -33,10 +33,10 @@ pub(super) struct Erase {
     include_forks: bool,
 }
 
-/// Erases events, batch after batch.
+/// Erases events in batches.
 ///
 /// # Errors
-/// The service does not answer, or says no.
+/// The service is unreachable or rejects the request.
 pub(super) fn run(client: &Client, erase: Erase, body: &Map<String, Value>) -> Result<(), Failure> {
     let mut body = body.clone();
     let is_dry = erase.dry_run;
@@ -56,7 +56,7 @@ pub(super) fn run(client: &Client, erase: Erase, body: &Map<String, Value>) -> R
     }
 }
 
-/// Returns what would be erased, and how to go on.
+/// Formats the events that would be erased, and how to continue.
 fn foreseen_text(answer: &Value) -> String {
     let ids = answer["event_ids"].as_array().into_iter().flatten().filter_map(Value::as_str);
     let ids: String = ids.map(|id| output::printable(id) + "\n").collect();

@@ -1,4 +1,4 @@
-//! One event: its versions, corrections of it, and interventions on it.
+//! A single event: versions, corrections, interventions.
 
 use std::path::PathBuf;
 
@@ -58,14 +58,13 @@ pub(super) struct Manipulate {
     dry_run: bool,
 }
 
-/// Shows an event with its history.
+/// Prints an event with its history.
 pub(super) fn show(client: &Client, show: Show, mut query: Vec<(&'static str, String)>) -> Result<(), Failure> {
     query.extend(show.as_of.map(|moment| ("as_of", moment)));
     let answer = client.get(&["v1", "events", &show.event_id], &query)?;
     client.show(&answer, history_text)
 }
 
-/// Corrects an event.
 pub(super) fn correct(client: &Client, correct: Correct, mut body: Map<String, Value>) -> Result<(), Failure> {
     let event = match &correct.file {
         Some(path) => {
@@ -80,7 +79,6 @@ pub(super) fn correct(client: &Client, correct: Correct, mut body: Map<String, V
     client.show(&answer, corrected_text)
 }
 
-/// Intervenes.
 pub(super) fn manipulate(client: &Client, manipulate: Manipulate, mut body: Map<String, Value>) -> Result<(), Failure> {
     insert(&mut body, "event_id", Some(manipulate.event_id));
     insert(&mut body, "action", Some(manipulate.action));
@@ -100,7 +98,7 @@ fn history_text(answer: &Value) -> String {
         for member in ["position", "until"] {
             row[member] = version[member].clone();
         }
-        // Positions are those of the ledger that they are of.
+        // A position belongs to the ledger of its timeline.
         if version["timeline_id"] != *own {
             row["inherited_id"] = version["timeline_id"].clone();
         }
@@ -143,7 +141,7 @@ fn manipulated_text(answer: &Value) -> String {
     output::status(answer) + &output::fields(answer, &fields) + &output::table(&rows, &columns, true)
 }
 
-/// Returns an event as a row shows it, or a row that says that there is none.
+/// Returns the columns of an event, or a row for a canceled one.
 fn standing(event: &Value) -> Value {
     if event.is_null() { json!({ "what": "(cancelled)" }) } else { shown(event) }
 }

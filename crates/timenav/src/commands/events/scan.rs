@@ -1,4 +1,4 @@
-//! Events with what they brought about and what was done to them.
+//! Events with their effects and interventions.
 
 use serde_json::{Map, Value, json};
 
@@ -47,10 +47,10 @@ pub(super) struct Scan {
     all: bool,
 }
 
-/// Scans for events, page after page where all are asked for.
+/// Scans for events, with `--all` page by page.
 ///
 /// # Errors
-/// The service does not answer, or says no.
+/// The service is unreachable or rejects the request.
 pub(super) fn run(client: &Client, scan: Scan, body: &Map<String, Value>) -> Result<(), Failure> {
     let mut body = body.clone();
     insert(&mut body, "location", Some(scan.location));

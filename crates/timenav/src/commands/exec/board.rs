@@ -1,4 +1,4 @@
-//! The clock page of a run, kept current.
+//! Keeps the clock page of a run current.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,19 +10,19 @@ use crate::client::Client;
 use crate::exit::Failure;
 use crate::following::{Begun, Known, Shown, Words};
 
-/// How long the supervisor may take to look at sleeps and timers after a change.
+/// How long the supervisor may take to adjust sleeps and timers after a change.
 const SETTLE_MAX: Duration = Duration::from_secs(5);
-/// What is said when the service is lost, and when it is back.
+/// Messages when the connection to the service is lost and restored.
 pub(super) const WORDS: Words = Words {
     lost: "timenav exec: the service cannot be reached; programs keep the last clock",
     denied: "timenav exec: the service denies access to the clock; programs keep the last clock",
     back: "timenav exec: the service is back; programs are on its clock again",
 };
 
-/// Makes the page that shows a clock, right or wrong.
+/// Creates the page that shows a clock, with or without a fault.
 ///
 /// # Errors
-/// The system makes none.
+/// The system cannot create it.
 pub(super) fn create(
     client: &Client,
     begun: &Begun,
@@ -38,7 +38,7 @@ fn slot(known: &Known) -> Slot {
     Slot::of_clock(&known.clock, known.offset, known.uncertainty)
 }
 
-/// The page, to whoever follows the clock.
+/// The page as a target of clock updates.
 pub(super) struct Page(pub(super) Arc<Board>);
 
 impl Shown for Page {

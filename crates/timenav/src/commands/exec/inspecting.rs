@@ -1,4 +1,4 @@
-//! What `timenav exec` would do with a command.
+//! Shows what `timenav exec` would do with a command.
 
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 mod process;
@@ -14,10 +14,10 @@ use crate::exit::Failure;
 use crate::output::{self, OutputFormat};
 use crate::surroundings::Surroundings;
 
-/// Shows what would be done, or for the id of a process which processes are on its clock.
+/// Shows what would be done with a command, or for a process id, which processes are on its clock.
 ///
 /// # Errors
-/// There is no such program, or process.
+/// There is no such program or process.
 pub(super) fn show(
     (command, via): (&[OsString], Via),
     around: &Surroundings,
@@ -28,7 +28,7 @@ pub(super) fn show(
         return process::show(pid, format);
     }
     let found = look(name, around).with_context(|| format!("cannot look at `{}`", name.display()))?;
-    // A system that allows none is told as such: there is nothing that would be done.
+    // If the system allows no method, that is the result.
     let allowed = allowed().context("cannot try what this system allows")?;
     let told = told(&found, &allowed, via);
     match format {
@@ -39,7 +39,7 @@ pub(super) fn show(
     }
 }
 
-/// The program that is to be started, as far as it can be looked at.
+/// The program to start, as far as it can be inspected.
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 pub(super) struct Program {
     name: OsString,
@@ -48,15 +48,15 @@ pub(super) struct Program {
 
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 impl Program {
-    /// Looks at a program.
+    /// Inspects a program.
     pub(super) fn look(name: &OsStr, around: &Surroundings) -> Self {
         Self { name: name.to_owned(), found: look(name, around).ok() }
     }
 
-    /// Returns what to say of it before it is started: that it loses rights.
+    /// Returns a warning if the program loses privileges.
     pub(super) fn warning(&self, way: Way) -> Option<String> {
         let found = self.found.as_ref()?;
-        // A library takes no rights away.
+        // Preloading a library removes no privileges.
         let is_lost = found.gains_rights && way != Way::Preload && !is_root();
         is_lost.then(|| {
             let name = self.name.display();
@@ -64,13 +64,13 @@ impl Program {
         })
     }
 
-    /// Returns why a library does not reach it, if it does not.
+    /// Returns the reason if a preloaded library does not work for the program.
     pub(super) fn out_of_reach(&self) -> Option<OutOfReach> {
         self.found.as_ref()?.out_of_reach(loses_rights())
     }
 }
 
-/// Returns whether programs do not get the rights of their files here, or have as many already.
+/// Returns whether set-id programs gain no privileges here, because of restrictions or because they have them already.
 fn loses_rights() -> bool {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let has_given_up = status.lines().any(|line| line.split_whitespace().eq(["NoNewPrivs:", "1"]));

@@ -1,4 +1,4 @@
-//! A file that can be ended early, after a whole record.
+//! A file that can be ended early, after a complete record.
 
 use std::io::{self, Read};
 use std::sync::Arc;
@@ -6,20 +6,20 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use timenav_import::Format;
 
-/// How the end of a record is told.
+/// How the end of a record is recognized.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Records {
-    /// By the end of its line.
+    /// At the end of a line.
     Lines,
-    /// By the end of its line, unless that is in quotation marks.
+    /// At the end of a line outside quotation marks.
     Rows,
-    /// By what only the service knows. A file that ends too early is told to be none of its format, and what came before
-    /// is counted.
+    /// Only the service knows. If the file ends early it is reported as malformed, and the records before that are
+    /// counted.
     Unknown,
 }
 
 impl Records {
-    /// Returns how the end of a record is told in files of a format.
+    /// Returns how the end of a record is recognized in a format.
     pub(super) const fn of(format: Format, is_packed: bool) -> Self {
         match format {
             Format::Ndjson if !is_packed => Self::Lines,
@@ -29,13 +29,13 @@ impl Records {
     }
 }
 
-/// A file that seems to end when somebody interrupts. No record is cut: half a row might pass for a whole one.
+/// A file that appears to end on an interrupt. Records are never cut: half a row might look complete.
 pub(super) struct Cut<R> {
     file: R,
     records: Records,
     interrupted: Arc<AtomicBool>,
     is_in_quotes: bool,
-    /// Whether what was read ends with a whole record.
+    /// Whether the data read so far ends with a complete record.
     is_whole: bool,
 }
 
@@ -54,7 +54,7 @@ impl<R: Read> Read for Cut<R> {
         if self.records == Records::Unknown {
             return Ok(length);
         }
-        // It may have been interrupted while the file was waited for.
+        // The interrupt may have come while reading blocked.
         let is_ending = self.interrupted.load(Ordering::Relaxed);
         for (index, byte) in out[..length].iter().enumerate() {
             self.is_in_quotes ^= *byte == b'"' && self.records == Records::Rows;
@@ -71,7 +71,7 @@ impl<R: Read> Read for Cut<R> {
 mod tests {
     use super::*;
 
-    /// Returns what is read where somebody interrupts after so many bytes.
+    /// Returns what is read if an interrupt comes after `after` bytes.
     fn cut(text: &str, records: Records, after: usize) -> String {
         let interrupted = Arc::new(AtomicBool::new(false));
         let mut file = Cut::new(text.as_bytes(), records, Arc::clone(&interrupted));

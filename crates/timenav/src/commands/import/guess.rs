@@ -1,4 +1,4 @@
-//! `timenav import --guess`: a first look at a file, which proposes a mapping and sends nothing.
+//! `timenav import --guess`: inspects a file and proposes a mapping without uploading anything.
 
 use std::fmt::Write as _;
 use std::fs::File;
@@ -12,11 +12,11 @@ use timenav_import::{Format, Guess, Packing, unpacked};
 use crate::exit::Failure;
 use crate::output::{self, printable};
 
-/// Writes the mapping to stdout, so that it can be saved as it is, and what is said of it to stderr. A given format
-/// counts, the one of the extension only if the file begins like nothing else.
+/// Writes the mapping to stdout, ready to be saved, and the explanation to stderr. An explicit format takes precedence;
+/// that of the extension is used only if the content is not recognized.
 ///
 /// # Errors
-/// The file cannot be read, or nothing in it is known to be a time.
+/// The file cannot be read, or no column is recognized as a time.
 pub(super) fn run(
     path: &Path,
     (format, extension): (Option<Format>, Option<Format>),
@@ -32,7 +32,7 @@ pub(super) fn run(
     }
 }
 
-/// Reads the start of a file, to the end of its last whole line.
+/// Reads the start of a file up to the last complete line.
 fn start_of(path: &Path, packing: Option<Packing>) -> anyhow::Result<Vec<u8>> {
     let unreadable = || format!("{} cannot be read", path.display());
     let file: Box<dyn Read> = match path.to_str() {
@@ -54,7 +54,7 @@ fn start_of(path: &Path, packing: Option<Packing>) -> anyhow::Result<Vec<u8>> {
     Ok(start)
 }
 
-/// Returns what is said of a guess, in lines.
+/// Formats the explanation of a guess.
 fn said(path: &Path, guess: &Guess) -> String {
     let name = printable(&path.to_string_lossy());
     let (events, refused) = guess.counts;
@@ -89,7 +89,7 @@ mod tests {
     #[test]
     fn what_is_found_is_said() {
         let guess = Guess::of(b"when,a\n2024-07-20T20:17:40Z,1\nsoon,2\n2024-07-20T20:17:41Z,3\n", Some(Format::Csv));
-        // One wrong text of three is too many to be a time.
+        // One invalid value in three is too many for a time column.
         assert!(guess.unwrap_err().starts_with("nothing here is known to be a time"));
         let guess = Guess::of(b"when,a\n1721506660,1\n", Some(Format::Csv)).unwrap();
         assert_eq!(

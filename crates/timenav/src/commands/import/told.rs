@@ -1,4 +1,4 @@
-//! What became of a file, in words.
+//! Formats import results.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -7,10 +7,10 @@ use serde_json::Value;
 
 use crate::output::{self, printable};
 
-/// Lines that are named where several records were refused for one reason.
+/// Maximum number of line numbers listed per reason.
 const LINES_NAMED_MAX: usize = 10;
 
-/// Returns what became of a file: the counts, then each reason why records were refused, the most frequent first.
+/// Formats the result for a file: the counts, then the reasons for rejected records, most frequent first.
 pub(in crate::commands) fn counts_text(path: &Path, answer: &Value) -> String {
     let count = |name: &str| answer[name].as_u64().unwrap_or(0);
     let (taken, unchanged, refused) = (count("taken"), count("unchanged"), count("refused"));
@@ -49,20 +49,17 @@ fn list<'a>(answer: &'a Value, name: &str) -> &'a [Value] {
     answer[name].as_array().map_or(&[][..], Vec::as_slice)
 }
 
-/// Records that the same was said of.
+/// Records rejected for the same reason.
 struct Reason<'a> {
-    /// The first of them.
     first: &'a Value,
-    /// How many there are.
     count: u64,
-    /// The lines of those that the answer lists.
+    /// The line numbers listed in the response.
     lines: Vec<String>,
-    /// Whether what was said differs in its words, as where it repeats a wrong value.
+    /// Whether the messages differ, for example because they quote the invalid value.
     is_varied: bool,
 }
 
-/// Groups what was said of records by its code and field, those with most records first. Of those that are `counted`
-/// there may be more than are listed.
+/// Groups rejections by code and field, most frequent first. `counted` may cover more records than are listed.
 fn reasons<'a>(listed: &'a [Value], counted: &'a [Value]) -> Vec<Reason<'a>> {
     let none = |first| Reason { first, count: 0, lines: Vec::new(), is_varied: false };
     let mut reasons: Vec<Reason<'_>> = counted.iter().map(none).collect();
@@ -137,7 +134,7 @@ mod tests {
         );
     }
 
-    /// Only the first refusals are listed, and every reason is counted.
+    /// Only the first rejections are listed, but every reason is counted.
     #[test]
     fn reasons_of_what_is_not_listed_are_counted() {
         let reason = |line: u64, code: &str, count: u64| json!({"line": line, "code": code, "field": "time", "detail": "d", "count": count});

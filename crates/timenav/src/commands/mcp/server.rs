@@ -1,7 +1,7 @@
 //! The server of `timenav mcp`.
 //!
-//! Source: Model Context Protocol, revisions 2024-11-05 to 2026-07-28, as the official SDK for Rust speaks them. Tools are
-//! made from the table of operations and the OpenAPI document; what an agent may call is a [`Scope`].
+//! Source: Model Context Protocol, revisions 2024-11-05 to 2026-07-28, as implemented by the official Rust SDK. Tools
+//! are generated from the operations table and the OpenAPI document; a [`Scope`] limits which ones an agent may call.
 
 mod desk;
 mod toolbox;
@@ -31,13 +31,13 @@ use scope::Scope;
 use session::Session;
 use toolbox::Toolbox;
 
-/// The longest line that is read, in bytes: one message. A longer one is dropped, and nothing answers it.
+/// Maximum length of a line, which is one message, in bytes. A longer one is dropped without a response.
 const LINE_BYTES_MAX: usize = 4 << 20;
 
 /// Serves until stdin ends.
 ///
 /// # Errors
-/// There is no key, or what starts the session is not the protocol.
+/// There is no key, or the peer does not speak the protocol.
 pub(super) fn run(command: &McpCommand, surroundings: &Surroundings) -> Result<(), Failure> {
     let scope = Scope::of(&command.allow);
     let toolbox = Toolbox::new(scope, command.timeline.timeline.as_deref())?;
@@ -48,12 +48,12 @@ pub(super) fn run(command: &McpCommand, surroundings: &Surroundings) -> Result<(
         let transport = AsyncRwTransport::new_server(tokio::io::stdin(), tokio::io::stdout());
         match desk::Served(desk).serve(transport.with_max_line_length(LINE_BYTES_MAX)).await {
             Ok(session) => session.waiting().await.map(|_| ()).map_err(anyhow::Error::new),
-            // Whoever started this had nothing to say.
+            // The peer disconnected without a message.
             Err(ServerInitializeError::ConnectionClosed(_)) => Ok(()),
             Err(error) => Err(anyhow::Error::new(error).context("the session could not be started")),
         }
     });
-    // A read of stdin cannot be ended from here: nobody waits for it.
+    // A blocking read of stdin cannot be canceled, so it is not waited for.
     runtime.shutdown_background();
     Ok(ended?)
 }

@@ -1,4 +1,4 @@
-//! Which clock a process is on, and which others are on it too.
+//! Shows the clock of a process and the other processes on it.
 
 use anyhow::Context as _;
 use serde_json::{Value, json};
@@ -15,7 +15,7 @@ const PROCESSES: Records = Records { member: "processes", fields: &["pid", "pare
 /// Shows the clock of a process.
 ///
 /// # Errors
-/// There is no such process, or this user may not look at it.
+/// There is no such process, or this user may not inspect it.
 pub(super) fn show(pid: i32, format: OutputFormat) -> Result<(), Failure> {
     let found = find(pid).with_context(|| format!("cannot look at process {pid}"))?;
     let told = told(pid, &found);
@@ -43,7 +43,7 @@ fn told(pid: i32, found: &Found) -> Value {
 fn told_of_run(pid: i32, run: &Supervised) -> Value {
     let slot = run.page.slot;
     let own = run.members.iter().find(|member| member.process.pid == pid);
-    // The two processes of timenav itself are on no virtual clock.
+    // The two processes of timenav itself are on the host clock.
     let clock = own.map_or("host", clock_of);
     let status = if run.page.is_confirmed {
         "The service confirms the clock."
@@ -85,7 +85,7 @@ fn shown(at: Moment) -> Option<String> {
     Instant::<Virtual>::from_micros(micros).map(|at| at.to_string())
 }
 
-/// Says by how much the clock of a run may be behind that of the service.
+/// Describes how far the clock of a run may lag behind the service.
 fn lateness(told: &Value) -> Option<String> {
     let uncertainty = told.get("uncertainty_nanos")?;
     Some(match uncertainty.as_u64() {

@@ -1,4 +1,4 @@
-//! A call of a tool as a request to the service.
+//! Translates a tool call to a request to the service.
 
 use std::time::Duration;
 
@@ -10,15 +10,15 @@ use super::session::Session;
 use crate::client::{Asked, Reply};
 use crate::exit::Failure;
 
-/// The longest answer that an agent is handed, in bytes. It has to read all of it.
+/// Maximum length of a response to an agent, in bytes: a model reads all of it.
 pub(super) const ANSWER_BYTES_MAX: usize = 128 * 1024;
-/// How much longer an answer may take that waits for something, as the service allows at most.
+/// Extra timeout of requests that wait: the maximum that the service allows.
 const WAITS_LONGER: Duration = Duration::from_mins(10);
 
-/// Asks the service to do an operation, and returns its answer.
+/// Calls an operation and returns its response.
 ///
 /// # Errors
-/// An argument is wrong, the service does not answer or says no, or the answer is too long.
+/// An argument is invalid, the service is unreachable or rejects the request, or the response is too long.
 pub(super) async fn call(
     session: &Session,
     operation: &Operation,
@@ -32,7 +32,7 @@ pub(super) async fn call(
         let asked = request(session, operation, &arguments)?;
         let text = match session.caller.send(&asked, ANSWER_BYTES_MAX).await? {
             Reply::Text(text) => text,
-            // A shorter page has the right cursor for what it leaves out, which a page that is cut has not.
+            // A smaller page has a correct cursor; a truncated response would not.
             Reply::TooLong => match arguments.get("limit").and_then(Value::as_u64) {
                 Some(limit) if limit > 1 => {
                     arguments.insert("limit".to_owned(), (limit / 2).into());
@@ -47,10 +47,10 @@ pub(super) async fn call(
     }
 }
 
-/// Reads an answer of the service.
+/// Parses a response of the service.
 ///
 /// # Errors
-/// It is no object in JSON.
+/// It is not a JSON object.
 pub(super) fn read(text: &str) -> Result<Value, Failure> {
     let answer = serde_json::from_str::<Value>(text).ok().filter(Value::is_object);
     answer.ok_or_else(|| anyhow::anyhow!("the service did not answer with JSON; is it timenav?").into())
@@ -64,7 +64,7 @@ fn too_long(operation: &Operation) -> Failure {
     unfit("answer_too_long", &detail)
 }
 
-/// Returns the arguments as the service is to be told them.
+/// Returns the arguments in the form that the service expects.
 fn checked(
     session: &Session,
     operation: &Operation,
@@ -120,7 +120,7 @@ fn request(session: &Session, operation: &Operation, arguments: &Map<String, Val
         asked = asked.once();
     }
     if operation.heeds.contains(&Head::There) {
-        // A slip in a name must not create a timeline unnoticed.
+        // A typo in a name must not silently create a timeline.
         asked = asked.with("if-match", "*")?;
     }
     if let (true, Some(firing)) = (operation.heeds.contains(&Head::Inside), session.held_firing()) {
@@ -132,7 +132,7 @@ fn request(session: &Session, operation: &Operation, arguments: &Map<String, Val
     Ok(asked)
 }
 
-/// Returns an argument as a segment of a path: a name, which is never a step in the path.
+/// Returns an argument as one path segment; `.` and `..` are rejected.
 fn in_path(name: &str, value: &Value) -> Result<String, Failure> {
     match value.as_str() {
         Some(text) if !text.is_empty() && text != "." && text != ".." => Ok(text.to_owned()),
@@ -140,7 +140,7 @@ fn in_path(name: &str, value: &Value) -> Result<String, Failure> {
     }
 }
 
-/// Returns an argument as pairs of a query string.
+/// Returns an argument as query parameters.
 fn in_query(name: &str, value: &Value) -> Result<Vec<(String, String)>, Failure> {
     let scalar = |value: &Value| match value {
         Value::String(text) => Some(text.clone()),
@@ -162,7 +162,7 @@ fn in_query(name: &str, value: &Value) -> Result<Vec<(String, String)>, Failure>
     pairs.ok_or_else(|| refused("invalid_parameter", name, &detail))
 }
 
-/// Keeps in mind which firings are in the hands of the agent.
+/// Records which firings are leased to the agent.
 fn note(session: &Session, operation: &Operation, arguments: &Map<String, Value>, answer: &Value) {
     match operation.path.as_str() {
         "/v1/queues/{queue}/claim" => session.claimed(&answer["firings"]),

@@ -1,4 +1,4 @@
-//! Where an agent's calls come in and answers go out.
+//! Dispatches an agent's calls and returns the results.
 
 use std::pin::pin;
 use std::sync::Arc;
@@ -20,19 +20,19 @@ use super::toolbox::{Does, Toolbox};
 use super::{calling, refusals, spending, waiting};
 use crate::exit::Failure;
 
-/// Calls that are worked on side by side. Further ones wait for their turn.
+/// Concurrent calls. Further ones wait.
 const CALLS_AT_ONCE_MAX: usize = 16;
-/// How often somebody who asked for it is told that a call goes on.
+/// Interval of progress notifications for a running call, if requested.
 const PROGRESS_EVERY: Duration = Duration::from_secs(5);
 
-/// What an agent is served from.
+/// The state of a session.
 pub(super) struct Desk {
     toolbox: Toolbox,
     session: Session,
     places: Semaphore,
 }
 
-/// A desk, as the protocol asks it.
+/// The protocol handler of a session.
 #[derive(Clone)]
 pub(super) struct Served(pub(super) Arc<Desk>);
 
@@ -56,7 +56,7 @@ impl Desk {
         Ok(done.map_or_else(|failure| refusals::told(&failure, self.hint(&failure)), told))
     }
 
-    /// Returns what the service cannot know of what would be right.
+    /// Returns a hint that the service cannot give.
     fn hint(&self, failure: &Failure) -> Option<&'static str> {
         let is_not_found = matches!(failure, Failure::Problem(problem) if problem.is_not_found());
         (is_not_found && self.session.pinned.is_none() && self.toolbox.get("create_timeline").is_some())
@@ -64,7 +64,7 @@ impl Desk {
     }
 }
 
-/// Returns an answer as the result of a call, and says how to go on where there is more.
+/// Returns a response as a tool result, with a hint if there are more pages.
 fn told(answer: Value) -> CallToolResult {
     let cursor = answer["next_cursor"].as_str().map(str::to_owned);
     let mut result = CallToolResult::structured(answer);
@@ -114,7 +114,7 @@ impl ServerHandler for Served {
         loop {
             tokio::select! {
                 biased;
-                // The request to the service goes with the call: its connection is closed.
+                // Dropping the call drops the request, which closes the connection to the service.
                 () = context.ct.cancelled() => return Err(ErrorData::internal_error("cancelled", None)),
                 done = timeout(PROGRESS_EVERY, &mut call) => if let Ok(done) = done {
                     return done.map(CallToolResponse::from);
@@ -123,7 +123,7 @@ impl ServerHandler for Served {
             if let Some(token) = context.meta.get_progress_token() {
                 told += 1.0;
                 let progress = ProgressNotificationParam::new(token, told).with_message("the call goes on");
-                // Whoever cannot be told has gone.
+                // The peer has disconnected.
                 let _ = context.peer.notify_progress(progress).await;
             }
         }

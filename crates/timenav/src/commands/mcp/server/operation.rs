@@ -1,25 +1,24 @@
-//! How an operation is asked for.
+//! The request shape of an operation.
 
 use std::collections::BTreeMap;
 
 use reqwest::Method;
 
-/// Items of a list that are answered where the agent does not say how many. Answers are read by a model.
+/// Default page size for agents, which is small because a model reads the result.
 pub(super) const PAGE_ITEMS_DEFAULT: u64 = 20;
-/// What an operation calls the timeline that it is about.
+/// The name of the timeline parameter.
 pub(super) const TIMELINE: &str = "timeline_id";
-/// Reaches forks of a timeline, which are timelines of their own.
+/// The parameter that extends an operation to forks, which are separate timelines.
 pub(super) const REACHES_FORKS: &str = "include_forks";
 
-/// How an operation is asked for.
 pub(super) struct Operation {
     pub(super) method: Method,
     pub(super) path: String,
-    /// Where each argument goes.
+    /// Where each argument is sent.
     pub(super) goes: BTreeMap<String, Goes>,
     pub(super) required: Vec<String>,
     pub(super) has_body: bool,
-    /// What it heeds in the head of a request.
+    /// Request headers that it supports.
     pub(super) heeds: Vec<Head>,
 }
 
