@@ -1,4 +1,4 @@
-//! `timenav migrate`: moves everything that a stopped service keeps from one store to another one.
+//! `timenav migrate`: moves all data of a stopped service to another store.
 
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
@@ -20,7 +20,7 @@ use crate::exit::Failure;
 use crate::key_files::{ServiceKey, service_key};
 use crate::output;
 
-/// What the address of a data folder begins with.
+/// The prefix of a data folder URL.
 const SQLITE: &str = "sqlite:";
 
 /// Moves everything a stopped service keeps from SQLite to PostgreSQL, or back.
@@ -54,12 +54,12 @@ pub(crate) struct MigrateCommand {
     json: bool,
 }
 
-/// Where everything is kept.
+/// The location of a store.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum StorePlace {
     /// A data folder with a SQLite file.
     Sqlite(PathBuf),
-    /// A database on a server.
+    /// A PostgreSQL database.
     Postgres(StoreUrl),
 }
 
@@ -77,11 +77,11 @@ impl FromStr for StorePlace {
     }
 }
 
-/// Moves everything.
+/// Moves all data.
 ///
 /// # Errors
-/// A service uses one of the two, the target is not empty, what came over is not as it was signed, or something cannot be
-/// read or written.
+/// A service uses one of the stores, the target is not empty, the copied data does not match its signatures, or
+/// something cannot be read or written.
 pub(crate) fn run(command: &MigrateCommand) -> Result<(), Failure> {
     let (folder, url, is_into_postgres) = match (&command.from, &command.to) {
         (StorePlace::Sqlite(folder), StorePlace::Postgres(url)) => (folder, url, true),
@@ -103,7 +103,7 @@ pub(crate) fn run(command: &MigrateCommand) -> Result<(), Failure> {
     moved.show(command.json, &next_command(folder, command.signing_key.as_deref(), is_into_postgres))
 }
 
-/// Returns how the service is started from now on. An address may hold a password, so it is not repeated.
+/// Returns the command that starts the service from now on. The URL may contain a password, so it is not repeated.
 fn next_command(folder: &Path, signing_key: Option<&Path>, is_into_postgres: bool) -> String {
     let folder = folder.display();
     match (signing_key.map(Path::display), is_into_postgres) {
@@ -112,24 +112,24 @@ fn next_command(folder: &Path, signing_key: Option<&Path>, is_into_postgres: boo
             format!("timenav serve --data {folder} --store \"$TIMENAV_STORE\" --signing-key {key}")
         }
         (None, false) => format!("timenav serve --data {folder}"),
-        // With a file of its own, the service has its key beside it.
+        // With SQLite, the signing key is in the data folder.
         (Some(key), false) => {
             format!("install -m 600 {key} {folder}/{SIGNING_KEY_FILE} && timenav serve --data {folder}")
         }
     }
 }
 
-/// A data folder that nobody else uses, and what is known of its service.
+/// A locked data folder and its settings.
 struct Place {
     folder: DataFolder,
-    /// Nobody else keeps checkpoints there meanwhile.
+    /// Locks the checkpoints.
     _checkpoints: CheckpointPlace,
     outside: Outside,
     key: ServiceKey,
     depth: Depth,
 }
 
-/// What was moved.
+/// Result of the move.
 struct MovedAll {
     timelines: u64,
     entries: u64,
@@ -138,7 +138,7 @@ struct MovedAll {
 
 impl Place {
     fn open(path: &Path, command: &MigrateCommand) -> anyhow::Result<Self> {
-        // A folder that is not there has no key, and none is made.
+        // Checked first: opening a missing folder would create it.
         if !path.try_exists().with_context(|| format!("{} cannot be read", path.display()))? {
             bail!("there is no data folder {}", path.display());
         }
@@ -183,7 +183,7 @@ impl Place {
         let checked = self.verify(&copied).await?;
         let all = MovedAll::of(&copied, checked);
         copied.end().await.with_context(|| format!("the database {url}"))?;
-        // The service refuses a folder with a database in it, where another one is named.
+        // The service rejects a folder with a database if it is configured for another one.
         fold_log(&database).with_context(|| format!("the database {}", database.display()))?;
         std::fs::rename(&database, &moved)
             .and_then(|()| sync_folder_of(&moved))
@@ -208,7 +208,7 @@ impl Place {
         Ok(VerifierKey::new(&self.key.service_name, self.key.signer.public_key())?)
     }
 
-    /// Verifies what came into a database.
+    /// Verifies the copied data in the new database.
     async fn verify(&self, copied: &Copied) -> Result<String, Failure> {
         let store = copied.postgres().context("the new database is not on a server")?;
         let key = self.verifier()?;
@@ -232,7 +232,7 @@ impl Place {
     }
 }
 
-/// Returns what scans checked, in one line.
+/// Returns what scans checked, on one line.
 fn checked_text(scans: &[Scan]) -> String {
     let mut sums: Vec<(&str, u64)> = Vec::new();
     for checked in scans.iter().flat_map(|scan| &scan.checked).filter(|checked| checked.count > 0) {
@@ -269,7 +269,7 @@ impl MovedAll {
     }
 }
 
-/// How far it is, on a terminal.
+/// A progress bar on a terminal.
 struct MoveBar(ProgressBar);
 
 impl MoveBar {

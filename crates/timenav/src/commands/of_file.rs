@@ -1,14 +1,14 @@
-//! What commands that work on the SQLite file say where everything is in a PostgreSQL database.
+//! Errors of SQLite commands for services that use PostgreSQL.
 
 use anyhow::bail;
 
 use crate::config::Settings;
 use crate::data_folder::{DATABASE_FILE, SIGNING_KEY_FILE};
 
-/// Refuses a command that reads the file, where the service keeps everything in PostgreSQL. Says what to do `instead`.
+/// Rejects a command that reads the SQLite file if the service uses PostgreSQL. `instead` is the advice.
 ///
 /// # Errors
-/// It does.
+/// The service uses PostgreSQL.
 pub(super) fn check(settings: &Settings, command: &str, instead: &str) -> anyhow::Result<()> {
     let data = settings.data.display();
     if settings.data.join(DATABASE_FILE).exists() {
@@ -24,10 +24,10 @@ pub(super) fn check(settings: &Settings, command: &str, instead: &str) -> anyhow
     Ok(())
 }
 
-/// As [`check`], by the setting alone: a data folder that is to be made holds nothing.
+/// Like [`check`], but only by the settings: a data folder that does not exist yet contains nothing.
 ///
 /// # Errors
-/// As those of [`check`].
+/// As for [`check`].
 pub(super) fn check_setting(settings: &Settings, command: &str, instead: &str) -> anyhow::Result<()> {
     let Some(url) = &settings.store else { return Ok(()) };
     bail!("`timenav {command}` is for the SQLite file, and this service keeps everything in {url}: {instead}")

@@ -1,4 +1,4 @@
-//! `timenav openapi`: prints the document that describes the service.
+//! `timenav openapi`: prints the OpenAPI document.
 
 use crate::exit::Failure;
 use crate::output;

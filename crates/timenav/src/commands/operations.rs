@@ -1,30 +1,29 @@
-//! Which command reaches which operation of the API, and what an agent must be allowed before it may call it.
+//! Which command covers which API operation, and the permission an agent needs to call it.
 
 use self::Agents::{Govern, Never, Read, Travel, Write};
 
-/// Which agents may call an operation, as a tool of `timenav mcp`.
+/// The permission an agent needs to call an operation as a tool of `timenav mcp`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Agents {
-    /// Those that may look: it changes nothing but the access log.
+    /// Reads: changes nothing but the access log.
     Read,
-    /// Those that may add to a timeline, or work on what fires there.
+    /// Writes to a timeline or works on its firings.
     Write,
-    /// Those that may move its clock.
+    /// Moves the clock.
     Travel,
-    /// Those that may do everything: it decides who may do what, what is kept, or whether a timeline goes on.
+    /// Administers: permissions, retention, and the end of a timeline.
     Govern,
-    /// None: it takes or gives a secret, or a file or a stream instead of JSON.
+    /// Never: handles a secret, or returns a file or a stream.
     Never,
 }
 
-/// An operation and what reaches it.
+/// An operation and the command that covers it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Operation {
-    /// Its method and path, as the OpenAPI document has them.
+    /// Method and path, as in the OpenAPI document.
     pub(crate) name: &'static str,
-    /// The command that does it, and the flags where it takes some.
+    /// The command, with flags if needed.
     pub(crate) command: &'static str,
-    /// Which agents may call it.
     #[cfg_attr(not(feature = "mcp"), expect(dead_code, reason = "only `timenav mcp` uses it"))]
     pub(crate) agents: Agents,
 }
@@ -33,12 +32,12 @@ const fn op(name: &'static str, command: &'static str, agents: Agents) -> Operat
     Operation { name, command, agents }
 }
 
-/// Every operation of the OpenAPI document, with the command for it and the agents it is offered to. A test compares.
+/// Every operation of the OpenAPI document, with its command and the permission for agents. A test compares.
 pub(crate) const OPERATIONS: &[Operation] = &[
     op("GET /v1/clock", "clock now", Read),
     op("GET /v1/clock/stream", "clock watch", Never),
     op("GET /v1/followers", "followers", Read),
-    // Whoever confirms follows a stream, which no agent does.
+    // Followers read a stream, which agents do not.
     op("POST /v1/followers/confirm", "exec --follow", Never),
     op("POST /v1/followers/{follower_id}/fault", "fault", Write),
     op("POST /v1/travel", "clock travel", Travel),
@@ -46,7 +45,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     op("POST /v1/resume-time", "clock resume", Travel),
     op("POST /v1/fast-forward", "clock forward", Travel),
     op("POST /v1/advance-to-next", "clock next", Travel),
-    // The tool `spend` calls it, and can measure what a step has cost.
+    // Covered by the tool `spend`, which can also measure the cost of a step.
     op("POST /v1/spend", "spend", Never),
     op("POST /v1/rewind", "clock rewind", Travel),
     op("POST /v1/set-rate", "clock rate", Travel),
@@ -118,7 +117,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     op("DELETE /v1/api-keys/{key_id}", "key revoke", Govern),
     op("GET /v1/session", "status", Read),
     op("GET /v1/limits", "limits", Read),
-    // A session is for a browser: its secret is a cookie. The command line has keys.
+    // Sessions are for browsers: the secret is a cookie. The command line uses keys.
     op("POST /v1/log-in", "api", Never),
     op("POST /v1/log-out", "api", Never),
 ];
@@ -133,7 +132,7 @@ mod tests {
     use super::*;
     use crate::commands::Cli;
 
-    /// Returns each operation of the document by method and path.
+    /// Returns the operations of the document by method and path.
     fn documented() -> BTreeSet<String> {
         let document: Value = serde_json::from_str(timenav_http::openapi_json()).unwrap();
         let paths = document["paths"].as_object().unwrap();

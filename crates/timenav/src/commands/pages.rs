@@ -1,4 +1,4 @@
-//! Lists, which the service answers page by page.
+//! Paginated lists.
 
 use serde_json::Value;
 
@@ -6,8 +6,8 @@ use crate::client::Client;
 use crate::exit::Failure;
 use crate::output::{self, OutputFormat, Records};
 
-/// Shows every page of a list, one after the other, or the first with a word on the others. `human` is told whether a
-/// page is the first.
+/// Prints all pages of a list, or the first one with a hint if there are more. `human` gets whether a page is the
+/// first.
 pub(super) fn show_pages(
     client: &Client,
     path: &[&str],
@@ -21,7 +21,7 @@ pub(super) fn show_pages(
         client.show_list(&page, records, |page| human(page, is_first))?;
         let Some(cursor) = page.value["next_cursor"].as_str() else { return Ok(()) };
         if !is_all {
-            // Whoever reads the answer as it is sees the cursor.
+            // JSON output contains the cursor.
             if client.format() != OutputFormat::Json {
                 output::note("there are more; use --all to show them, or --limit to set how many");
             }
@@ -33,7 +33,7 @@ pub(super) fn show_pages(
     }
 }
 
-/// Returns a page of a list as a table, or what the service says where the list is empty.
+/// Formats a page of a list as a table, or the status sentence if the list is empty.
 pub(super) fn page_text(page: &Value, list: &str, columns: &[(&str, &str)], is_first: bool) -> String {
     match page[list].as_array() {
         Some(items) if !items.is_empty() => output::table(items, columns, is_first),

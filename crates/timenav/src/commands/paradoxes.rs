@@ -1,4 +1,4 @@
-//! `timenav paradoxes`: what cannot be, as a timeline stands.
+//! `timenav paradoxes`: lists contradictions in the current history of a timeline.
 
 use serde_json::{Number, Value};
 
@@ -51,7 +51,7 @@ pub(crate) struct ParadoxesCommand {
 /// Lists paradoxes.
 ///
 /// # Errors
-/// The service does not answer, or says no.
+/// The service is unreachable or rejects the request.
 pub(crate) fn run(command: ParadoxesCommand, surroundings: &Surroundings) -> Result<(), Failure> {
     let client = Client::new(&command.service, surroundings)?;
     let mut query = command.timeline.required_query();

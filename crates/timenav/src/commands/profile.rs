@@ -1,4 +1,4 @@
-//! `timenav profile`: services by name, each with its key.
+//! `timenav profile`: named services with their keys.
 
 use std::path::PathBuf;
 
@@ -76,10 +76,10 @@ struct Add {
     default: bool,
 }
 
-/// Keeps, lists or removes profiles.
+/// Adds, lists or removes profiles.
 ///
 /// # Errors
-/// There is no such profile or no key, or the file cannot be read or written.
+/// The profile or key does not exist, or the file cannot be read or written.
 pub(crate) fn run(command: ProfileCommand, surroundings: &Surroundings) -> Result<(), Failure> {
     let folder = surroundings.config_folder.as_deref();
     let mut all = Profiles::read(folder)?;
@@ -111,7 +111,7 @@ pub(crate) fn run(command: ProfileCommand, surroundings: &Surroundings) -> Resul
     output::write(&format!("{}\n", output::printable(&said)))
 }
 
-/// Adds a profile, and returns what to say.
+/// Adds a profile and returns the message.
 fn added(all: &mut Profiles, add: Add) -> anyhow::Result<String> {
     let key = if add.no_key { None } else { Some(key_of(add.key.as_deref(), &add.name)?.to_string()) };
     let ca = add.ca.map(|path| std::path::absolute(&path)).transpose().context("the folder is gone")?;
@@ -126,7 +126,7 @@ fn added(all: &mut Profiles, add: Add) -> anyhow::Result<String> {
     Ok(format!("The profile `{name}` {done}, and is used unless you name another service."))
 }
 
-/// Returns the key from where it is.
+/// Reads the key from its source.
 fn key_of(source: Option<&str>, name: &str) -> anyhow::Result<Zeroizing<String>> {
     let key = match source {
         None => prompt::api_key(name)?,

@@ -1,4 +1,4 @@
-//! `timenav proof`: fetches the proof of one entry, to be kept.
+//! `timenav proof`: downloads an inclusion proof.
 
 use std::path::PathBuf;
 
@@ -36,10 +36,10 @@ pub(crate) struct ProofCommand {
     service: ServiceOptions,
 }
 
-/// Fetches a proof.
+/// Downloads a proof.
 ///
 /// # Errors
-/// The service does not answer, says no, or answers with what proves nothing.
+/// The service is unreachable, rejects the request, or returns an invalid proof.
 pub(crate) fn run(command: &ProofCommand, surroundings: &Surroundings) -> Result<(), Failure> {
     let client = Client::new(&command.service, surroundings)?;
     let path = ["timeline", command.timeline.as_str(), "proof"];
@@ -60,7 +60,7 @@ pub(crate) fn run(command: &ProofCommand, surroundings: &Surroundings) -> Result
     Ok(())
 }
 
-/// Checks that a file proves what it is to prove, as far as that goes without a key.
+/// Checks the proof as far as possible without a key.
 fn check(text: &str, position: u64) -> anyhow::Result<()> {
     let proof = TlogProof::parse(text.as_bytes())?;
     if proof.index != position {

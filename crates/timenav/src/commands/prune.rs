@@ -1,4 +1,4 @@
-//! `timenav prune`: lets go what timelines keep no longer.
+//! `timenav prune`: prunes contents whose retention has passed.
 
 use serde_json::{Map, Value};
 use timenav_core::ids::TimelineId;
@@ -31,10 +31,10 @@ pub(crate) struct PruneCommand {
     service: ServiceOptions,
 }
 
-/// Lets go what is due, one sweep after the other.
+/// Prunes in sweeps until nothing is left.
 ///
 /// # Errors
-/// The service does not answer, or says no.
+/// The service is unreachable or rejects the request.
 pub(crate) fn run(command: PruneCommand, surroundings: &Surroundings) -> Result<(), Failure> {
     let client = Client::new(&command.service, surroundings)?;
     let timelines = match command.timeline {
@@ -54,7 +54,7 @@ pub(crate) fn run(command: PruneCommand, surroundings: &Surroundings) -> Result<
             }
             let answer = client.post(&["v1", "prune"], body)?;
             unshown.after(client.show(&answer, output::status));
-            // A dry run tells of one sweep, and would tell of it again.
+            // A dry run previews one sweep; the next would be the same.
             if answer.value["has_more"] != true || command.dry_run {
                 break;
             }
@@ -63,7 +63,7 @@ pub(crate) fn run(command: PruneCommand, surroundings: &Surroundings) -> Result<
     unshown.end()
 }
 
-/// Returns the names of the timelines that may be asked to let something go.
+/// Returns the timelines that can be pruned.
 fn administered(client: &Client) -> Result<Vec<String>, Failure> {
     let (mut names, mut query) = (Vec::new(), Vec::new());
     loop {
@@ -74,7 +74,7 @@ fn administered(client: &Client) -> Result<Vec<String>, Failure> {
     }
 }
 
-/// Returns those of a page that the caller administers and that keep something for a time only.
+/// Returns the timelines of a page that the caller administers and that have a limited retention.
 fn names_of(page: &Value) -> Vec<String> {
     let timelines = page["timelines"].as_array().map_or(&[][..], Vec::as_slice);
     let is_administered = |timeline: &&Value| matches!(timeline["role"].as_str(), Some("admin" | "operator"));

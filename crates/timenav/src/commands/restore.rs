@@ -1,4 +1,4 @@
-//! `timenav restore`: makes a data folder of a backup.
+//! `timenav restore`: creates a data folder from a backup.
 
 use std::path::{Path, PathBuf};
 
@@ -25,10 +25,10 @@ use crate::exit::Failure;
 use crate::key_files::read_public_key;
 use crate::output;
 
-/// What may be in a data folder that is restored: the folder of a file system, locks, and keys.
+/// What a data folder may contain before a restore: a file system folder, locks and keys.
 const MAY_BE_THERE: [&str; 4] = ["lost+found", LOCK_FILE, CHECKPOINTS_LOCK_FILE, RESTORING_FOLDER];
 
-/// What to do where there is no file.
+/// Advice for services without a database file.
 const INSTEAD: &str = "use `pg_restore` into an empty database, put signing.key back, and check it with `timenav verify --store` \
      (docs/postgresql.md, \"Restore\")";
 
@@ -74,7 +74,7 @@ pub(crate) struct RestoreCommand {
 /// Restores a backup.
 ///
 /// # Errors
-/// It is not as it was written, the keys are others, or the data folder is not empty or in use.
+/// The backup is damaged, its keys differ, or the data folder is not empty or in use.
 pub(crate) fn run(command: RestoreCommand) -> Result<(), Failure> {
     let RestoreCommand { from, data, store, checkpoints, config, keys, key, depth, json } = command;
     let settings = Settings::resolve(ServeOptions { data, store, config, checkpoints, ..ServeOptions::default() })?;
@@ -85,7 +85,7 @@ pub(crate) fn run(command: RestoreCommand) -> Result<(), Failure> {
     let runtime =
         tokio::runtime::Builder::new_multi_thread().enable_all().build().context("threads cannot be started")?;
     let restored = runtime.block_on(async {
-        // A file that has reached the limit of the process: heard, the write fails as one to a full disk does.
+        // With a handler for SIGXFSZ, a write beyond the file size limit fails like one to a full disk.
         let _too_long = signal(SignalKind::from_raw(rustix::process::Signal::XFSZ.as_raw()))
             .context("signals cannot be received")?;
         restore(&contents, &settings, keys.as_deref(), depth).await
@@ -93,15 +93,15 @@ pub(crate) fn run(command: RestoreCommand) -> Result<(), Failure> {
     restored.show(&contents.manifest, &settings.data, json)
 }
 
-/// What was done.
+/// Result of a restore.
 struct Restored {
     checked: CheckedCopy,
-    /// The file of checkpoints that was there before and stays.
+    /// An existing checkpoint file, which is not replaced.
     checkpoints_there: Option<PathBuf>,
     has_signing_key: bool,
 }
 
-/// Compares the key that signed the backup with the one that is trusted, and with those at hand.
+/// Compares the key that signed the backup with the trusted one and with the available keys.
 fn trust(contents: &Contents, trusted: Option<&Path>, keys: Option<&Path>, data: &Path) -> anyhow::Result<()> {
     let signed = &contents.manifest.key;
     if let Some(file) = trusted {
@@ -156,8 +156,8 @@ async fn restore(
     let key_texts = key_texts(contents, &folder, keys)?;
     let outside = read_outside(&kept)?;
     let checked = CheckedCopy::check(&database, &outside, &contents.manifest.key, depth).await?;
-    // In this order: a database without checkpoints, or without its key, does not start, so a folder that is not
-    // finished is no service.
+    // In this order: a database without checkpoints or key does not start, so an incomplete folder is not a usable
+    // service.
     work.put(DATABASE_FILE, &folder.database())?;
     let checkpoints_there = keep_outside(&place, &kept)?;
     for (name, text) in &key_texts {
@@ -170,7 +170,7 @@ async fn restore(
     Ok(Restored { checked, checkpoints_there, has_signing_key })
 }
 
-/// Refuses a folder in which there is anything but keys.
+/// Rejects a folder that contains anything but keys.
 fn is_empty(folder: &Path) -> anyhow::Result<()> {
     let unreadable = || format!("{} cannot be read", folder.display());
     for entry in folder.read_dir().with_context(unreadable)? {
@@ -187,7 +187,7 @@ fn is_empty(folder: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Returns the keys that are not in the folder yet, from the folder of keys or else from the backup.
+/// Returns the keys missing from the folder, from the key folder or else from the backup.
 fn key_texts(
     contents: &Contents,
     folder: &DataFolder,
@@ -206,8 +206,7 @@ fn key_texts(
     Ok(texts)
 }
 
-/// Keeps the checkpoints of the backup outside the database. Returns the file of those that are there already, and stay:
-/// they may be newer.
+/// Writes the checkpoints of the backup. Existing ones are kept and returned: they may be newer.
 fn keep_outside(place: &CheckpointPlace, kept: &Path) -> anyhow::Result<Option<PathBuf>> {
     let file = &place.file;
     let length = file.metadata().map_or(0, |there| there.len());

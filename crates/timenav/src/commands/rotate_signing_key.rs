@@ -1,4 +1,4 @@
-//! `timenav rotate-signing-key`: gives the place of the key that signs to a new one.
+//! `timenav rotate-signing-key`: replaces the signing key.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -62,7 +62,7 @@ pub(crate) struct RotateSigningKeyCommand {
 /// Rotates the signing key.
 ///
 /// # Errors
-/// A service uses the folder, it is not as it was signed, or something cannot be written.
+/// A service uses the folder, its data does not match its signatures, or something cannot be written.
 pub(crate) fn run(command: RotateSigningKeyCommand) -> Result<(), Failure> {
     let RotateSigningKeyCommand { data, checkpoints, store, store_file, signing_key, config, save, json } = command;
     let settings = Settings::resolve(ServeOptions {
@@ -95,7 +95,7 @@ pub(crate) fn run(command: RotateSigningKeyCommand) -> Result<(), Failure> {
         }
     };
     let key = folder.signing_key();
-    // Better known before a ledger has gone over than after; so is whether proofs can be saved.
+    // Checked before the first ledger is changed, as is whether proofs can be saved.
     check_replaceable(&key).with_context(|| {
         format!("the new key cannot be written to {}: rotate it where that is no mounted copy", key.display())
     })?;
@@ -114,18 +114,18 @@ pub(crate) fn run(command: RotateSigningKeyCommand) -> Result<(), Failure> {
     show(&rotated, json)
 }
 
-/// What was done.
+/// Result of a rotation.
 struct Rotated {
-    /// The key of `main` whose place another took; `None` where that was before.
+    /// The replaced key of `main`; `None` if it was replaced earlier.
     retired: Option<VerifierKey>,
-    /// The one that took its place.
+    /// The new key.
     new: VerifierKey,
-    /// Every ledger, with its size when its key changed.
+    /// Every ledger with its size at the key change.
     ledgers: BTreeMap<TimelineId, u64>,
 }
 
-/// Has the next key sign every ledger. It is kept before any of them says so, and not before the folder is known to be
-/// as it was signed.
+/// Signs every ledger with the next key. The key is stored before any ledger names it, and only after the folder has
+/// been verified.
 async fn rotate(
     folder: &DataFolder,
     settings: &Settings,
@@ -150,7 +150,7 @@ async fn rotate(
     rotation
 }
 
-/// Saves a proof file (C2SP tlog-proof) of the entry that names both keys, for each ledger.
+/// Saves a proof file (C2SP tlog-proof) of the rotation entry of each ledger.
 async fn save_proofs(engine: &Engine, rotation: &Rotation, folder: &Path) -> anyhow::Result<()> {
     for timeline in rotation.ledgers.keys() {
         let InclusionProof { position, leaf, hashes, checkpoint, .. } = engine.rotation_proof(timeline).await?;
@@ -161,7 +161,7 @@ async fn save_proofs(engine: &Engine, rotation: &Rotation, folder: &Path) -> any
     Ok(())
 }
 
-/// Returns a public key under the name of the ledger of `main`.
+/// Returns a public key under the ledger name of `main`.
 pub(super) fn verifier_key(service_name: &str, public_key: [u8; 32]) -> anyhow::Result<VerifierKey> {
     Ok(VerifierKey::new(&origin(service_name, TimelineId::MAIN), public_key)?)
 }

@@ -1,4 +1,4 @@
-//! `timenav serve`: runs the service until it is told to stop.
+//! `timenav serve`: runs the service until it receives a signal.
 
 use std::future::pending;
 use std::net::SocketAddr;
@@ -26,16 +26,16 @@ use crate::{
     demo, metrics_server, output, process_stats, replicas, telemetry, timekeeper, traces, webhooks, wiring, witnesses,
 };
 
-/// How long the ledger may take to write what was taken before the end. A disk that needs longer fails.
+/// How long the ledger may take to write accepted entries on shutdown.
 const LEDGER_DEADLINE: Duration = Duration::from_secs(20);
-/// How long until a database that is away is tried again.
+/// How long to wait before retrying an unavailable database.
 const DATABASE_RETRY: Duration = Duration::from_secs(1);
-/// How long nobody looks after timelines that end by themselves: before that they cannot be read either.
+/// Interval of maintenance of expiring timelines. Expired timelines cannot be read, even before that.
 const TEND_EVERY: Duration = Duration::from_secs(1);
-/// Threads that wait for the disk beside those that answer: a few more than the store reads with at the same moment, so
-/// that no read waits for a thread that another one is about to give back.
+/// Threads for blocking I/O: a few more than the store's concurrent reads, so that no read waits for a thread that is
+/// about to become free.
 const BLOCKING_THREADS_MAX: usize = 32;
-/// How long reads that nobody waits for any more may hold up the end.
+/// How long abandoned reads may delay shutdown.
 const THREADS_DEADLINE: Duration = Duration::from_secs(1);
 
 /// Runs the service.
@@ -70,7 +70,7 @@ pub(crate) fn run(command: ServeCommand) -> Result<(), Failure> {
     served
 }
 
-/// Says why nothing can be listened on, and what to do where another program does.
+/// Explains why the address cannot be listened on, with advice if another program uses it.
 pub(super) fn no_listener(address: SocketAddr, error: std::io::Error) -> anyhow::Error {
     let mut what = format!("cannot listen on {address}");
     if error.kind() == std::io::ErrorKind::AddrInUse {
@@ -128,18 +128,18 @@ async fn serve(settings: &Settings) -> Result<(), Failure> {
     tokio::spawn(timekeeper::tell_presence(wired.engine.clone(), closing.clone()));
     tokio::spawn(timekeeper::keep_time(wired.engine.clone(), closing.clone()));
     let mut server = entrance.open(router);
-    // Before the line that says so: whoever waits for that may look for it.
+    // Before the line is printed: whoever waits for that line may read the file.
     let kept_address = keep_address(&folder, scheme, address);
     say_listening(scheme, address)?;
     let stop = tokio::select! {
         stop = signals.next() => stop,
-        // What is cut off here is finished after the next start.
+        // A sweep that is interrupted here is completed after the next start.
         never = sweep_when_quiet(&wired.engine) => match never {},
     };
     tokio::spawn(stop_at_once(signals));
     drain(stop, settings.drain, &draining).await;
     drop(kept_address);
-    // First no more connections, then an end to streams: else their readers would come back.
+    // New connections are stopped before streams: otherwise their readers would reconnect.
     server.stop().await;
     closing.cancel();
     if timeout(settings.shutdown_deadline, server.ended()).await.is_err() {
@@ -153,17 +153,17 @@ async fn serve(settings: &Settings) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Ends the process at the next signal.
+/// Exits immediately on the next signal.
 async fn stop_at_once(mut signals: Signals) {
     let name = signals.next().await.name();
     tracing::warn!(signal = name, "{name} received again; stopping immediately");
     std::process::exit(Exit::Failed.code().into());
 }
 
-/// Lets load balancers notice that the service is about to stop, while it still accepts requests.
+/// Gives load balancers time to notice, while requests are still accepted.
 async fn drain(stop: StopSignal, drain: Duration, draining: &CancellationToken) {
     let name = stop.name();
-    // Whoever presses Ctrl-C waits for the end.
+    // Ctrl-C is interactive, so it does not drain.
     if stop == StopSignal::Terminate && !drain.is_zero() {
         let seconds = drain.as_secs();
         tracing::info!(signal = name, seconds, "{name} received; accepting requests for {seconds} more seconds");
@@ -173,7 +173,7 @@ async fn drain(stop: StopSignal, drain: Duration, draining: &CancellationToken) 
     tracing::info!(signal = name, "{name} received; finishing requests in flight");
 }
 
-/// Waits until the last entries are written, for so long.
+/// Waits for the last entries to be written, up to the deadline.
 async fn close(engine: &Engine) {
     if timeout(LEDGER_DEADLINE, engine.close()).await.is_ok() {
         tracing::info!("stopped");
@@ -181,18 +181,17 @@ async fn close(engine: &Engine) {
     }
     tracing::error!("the last entries could not be written by the deadline; none of them was acknowledged");
     tracing::info!("stopped");
-    // The writing threads still wait for the store, and would lose the timers that end their waiting first.
+    // Writer threads still wait for the store and would lose the timers that end their wait first.
     std::process::exit(Exit::Ok.code().into());
 }
 
-/// Looks after timelines that end by themselves, and after what is to be let go of those that have ended. Nobody else
-/// waits for any of them.
+/// Ends expired timelines and prunes ended ones. No request waits for either.
 async fn tend(engine: Engine, closing: CancellationToken) {
     let failures = Seldom::default();
     while timeout(TEND_EVERY, closing.cancelled()).await.is_err() {
-        // What is left out here, a later start goes on with.
+        // Remaining work is continued after the next start.
         let tended = tokio::select! {
-            // A service that ends refuses, and that is no failure.
+            // Rejections during shutdown are not failures.
             biased;
             () = closing.cancelled() => return,
             tended = engine.tend() => tended,
@@ -205,7 +204,7 @@ async fn tend(engine: Engine, closing: CancellationToken) {
     }
 }
 
-/// Keeps where the service listens for clients on this machine. The service is as good without.
+/// Records the listening address for clients on this machine. Failure is not fatal.
 fn keep_address(folder: &DataFolder, scheme: &str, address: SocketAddr) -> Option<KeptAddress> {
     let kept = KeptAddress::keep(folder, scheme, address);
     kept.inspect_err(|error| {
@@ -214,7 +213,7 @@ fn keep_address(folder: &DataFolder, scheme: &str, address: SocketAddr) -> Optio
     .ok()
 }
 
-/// Says where the service listens. That nobody reads it is no reason to stop.
+/// Prints the listening address. A closed stdout is not fatal.
 pub(super) fn say_listening(scheme: &str, address: SocketAddr) -> Result<(), Failure> {
     match output::write(&format!("listening on {scheme}://{address}\n")) {
         Err(Failure::OutputClosed) => Ok(()),
@@ -231,11 +230,11 @@ fn warn_beyond_loopback(address: SocketAddr) {
     }
 }
 
-/// Opens everything, unless a signal comes first: a database may keep whoever asks it waiting. While no server listens at
-/// the address of the database, it is tried again, and probes are answered.
+/// Opens everything unless a signal arrives first, because a database may block. While no server listens at the
+/// database address, probes are answered and the connection is retried.
 ///
 /// # Errors
-/// Something cannot be opened; or a signal came.
+/// Something cannot be opened, or a signal arrived.
 async fn open(
     folder: &DataFolder,
     settings: &Settings,
@@ -252,7 +251,7 @@ async fn open(
             let away = database_away(settings).await;
             match &away {
                 Some(reason) => entrance = entrance.wait(reason, address),
-                // It came back in between.
+                // It became available in between.
                 None if was_away => {}
                 None => return Err(failure),
             }
@@ -266,17 +265,17 @@ async fn open(
     }
 }
 
-/// Returns why the database cannot be reached, if it may be reached soon.
+/// Returns why the database is unavailable, if that may be temporary.
 async fn database_away(settings: &Settings) -> Option<String> {
     PostgresStore::away(settings.store.as_ref()?.secret()).await.ok().flatten()
 }
 
-/// The signals that end the service, and one that must not.
+/// The signals that stop the service, and one that must not.
 pub(super) struct Signals {
     terminate: Signal,
     interrupt: Signal,
-    /// A file has reached the limit that the process has. Unheard, it would end the process; heard, the write fails
-    /// as one to a full disk does.
+    /// SIGXFSZ: the file size limit of the process was reached. Without a handler it kills the process; with one, the
+    /// write fails like one to a full disk.
     _file_too_long: Signal,
 }
 
@@ -289,7 +288,6 @@ impl Signals {
         })
     }
 
-    /// Returns the next one.
     pub(super) async fn next(&mut self) -> StopSignal {
         tokio::select! {
             _ = self.terminate.recv() => StopSignal::Terminate,
@@ -298,12 +296,12 @@ impl Signals {
     }
 }
 
-/// A signal that ends the service.
+/// A signal that stops the service.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum StopSignal {
-    /// Sent by whatever runs the service.
+    /// SIGTERM, sent by a service manager.
     Terminate,
-    /// Ctrl-C.
+    /// SIGINT, sent by Ctrl-C.
     Interrupt,
 }
 

@@ -1,4 +1,4 @@
-//! `timenav signing-key`: makes the key that signs the ledgers of several services.
+//! `timenav signing-key`: creates the signing key shared by several services.
 
 use std::fs::DirBuilder;
 use std::io;
@@ -48,10 +48,10 @@ struct NewCommand {
     json: bool,
 }
 
-/// Makes a key.
+/// Creates a key.
 ///
 /// # Errors
-/// There is such a file, it cannot be written, or the name is none.
+/// The file exists or cannot be written, or the name is invalid.
 pub(crate) fn run(command: SigningKeyCommand) -> Result<(), Failure> {
     match command.action {
         Action::New(command) => new(&command),
@@ -77,7 +77,7 @@ fn new(command: &NewCommand) -> Result<(), Failure> {
     output::write(&format!("{public}\n"))
 }
 
-/// Makes the folder that a file is to be in, where there is none, so that only its owner may enter.
+/// Creates the parent folder of a file if it is missing, accessible only to its owner.
 fn make_folder_of(file: &Path) -> io::Result<()> {
     match file.parent().filter(|folder| !folder.as_os_str().is_empty()) {
         Some(folder) => DirBuilder::new().recursive(true).mode(0o700).create(folder),

@@ -1,4 +1,4 @@
-//! `timenav sntp`: the clock of a timeline for whatever sets its own by the network.
+//! `timenav sntp`: serves a timeline's clock over SNTP.
 
 mod leap;
 mod packet;
@@ -22,13 +22,14 @@ use crate::surroundings::Surroundings;
 use packet::{Kiss, Reading, Request, Trust};
 use rates::{Rates, Verdict};
 
-/// Ports that one command serves.
+/// Maximum number of ports.
 const PORTS_MAX: usize = 64;
-/// More than a request with extension fields has; what is longer is cut.
+/// Longer than any request with extension fields; the rest of a longer packet is ignored.
 const REQUEST_BYTES: usize = 512;
-/// Clients take the seconds they are told for those of the era that is nearest to their own clock (RFC 5905, section 6).
+/// Clients resolve timestamps to the era nearest to their own clock (RFC 5905, section 6).
 const ERA_SECONDS_MAX: u64 = 1 << 31;
-/// From 1968 to 2104, in seconds since 1970: what clients take them for that go by their first bit (RFC 4330, section 3).
+/// 1968 to 2104, in seconds since 1970: the range of clients that determine the era by the first bit (RFC 4330, section
+/// 3).
 const BY_FIRST_BIT: std::ops::Range<i64> = -61_505_152..4_233_462_144;
 const WORDS: Words = Words {
     lost: "timenav sntp: the service cannot be reached; answers say that the clock is not to be used",
@@ -62,7 +63,7 @@ pub(crate) struct SntpCommand {
     service: ServiceOptions,
 }
 
-/// A port, and the timeline whose time it tells.
+/// A port and its timeline.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Port {
     address: SocketAddr,
@@ -87,7 +88,7 @@ impl FromStr for Port {
 /// Serves until the process is ended.
 ///
 /// # Errors
-/// A port cannot be listened on, or the service does not tell a clock.
+/// A port cannot be listened on, or the service does not return a clock.
 pub(crate) fn run(command: &SntpCommand, surroundings: &Surroundings) -> Result<(), Failure> {
     let mut threads = Vec::new();
     for port in &command.ports {
@@ -117,13 +118,13 @@ pub(crate) fn run(command: &SntpCommand, surroundings: &Surroundings) -> Result<
         threads.push(thread::spawn(move || answer_all(&socket, &answering)));
     }
     for thread in threads {
-        // Neither ends by itself.
+        // Neither thread ends normally.
         thread.join().map_err(|_| anyhow!("a thread that served has ended"))?;
     }
     Ok(())
 }
 
-/// Checks that nobody's clock is set by accident.
+/// Prevents setting clocks of other machines by accident.
 fn check(address: SocketAddr) -> anyhow::Result<()> {
     if !address.ip().is_loopback() {
         bail!(
@@ -137,7 +138,7 @@ fn check(address: SocketAddr) -> anyhow::Result<()> {
 fn answer_all(socket: &UdpSocket, face: &Face) {
     let (mut buffer, mut rates) = ([0; REQUEST_BYTES], Rates::default());
     loop {
-        // An error is about a client that is gone, which says nothing of the next one.
+        // The error concerns a client that has gone, not the next one.
         let Ok((length, client)) = socket.recv_from(&mut buffer) else { continue };
         let Some(request) = buffer.get(..length).and_then(Request::read) else { continue };
         let packet = match rates.count(client.ip(), counted().as_secs()) {
@@ -149,7 +150,7 @@ fn answer_all(socket: &UdpSocket, face: &Face) {
     }
 }
 
-/// A clock, as those see it who ask.
+/// A clock as shown to SNTP clients.
 struct Face(Mutex<State>);
 
 struct State {
@@ -157,12 +158,12 @@ struct State {
     service: Service,
 }
 
-/// What was heard of the service last.
+/// The last known state of the service.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Service {
     There,
     Lost,
-    /// It does not let this command read the clock.
+    /// It rejects reading the clock.
     Refuses,
 }
 
@@ -172,7 +173,7 @@ impl Face {
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
-        // What is changed under the lock is whole at each moment.
+        // Updates under the lock never panic halfway, so a poisoned state is consistent.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -208,7 +209,7 @@ impl Shown for Arc<Face> {
 
     fn lost(&self) {
         let mut state = self.state();
-        // What refuses is there: while it is asked again, nothing else is known.
+        // A rejection is more specific than a lost connection, so it is kept during retries.
         if state.service == Service::There {
             state.service = Service::Lost;
         }
@@ -219,7 +220,8 @@ impl Shown for Arc<Face> {
     }
 }
 
-/// Returns whether clients know in which era a time is: those whose own clock is right, or those that go by the first bit.
+/// Returns whether clients resolve a time to the right era: those with a correct clock of their own, or those that use
+/// the first bit.
 fn is_understood(shown: Instant<Virtual>, host: Instant<Wall>) -> bool {
     let (shown, host) = (shown.micros().div_euclid(1_000_000), host.micros().div_euclid(1_000_000));
     shown.abs_diff(host) < ERA_SECONDS_MAX || BY_FIRST_BIT.contains(&shown)

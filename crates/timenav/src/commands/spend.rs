@@ -1,4 +1,4 @@
-//! `timenav spend`: moves a paused clock by what somebody's work cost.
+//! `timenav spend`: advances a paused clock by the cost of work.
 
 use super::arguments::insert;
 use super::clock::{clock_text, foreseen, settling};
@@ -33,10 +33,10 @@ pub(crate) struct SpendCommand {
     timeline: TimelineOptions,
 }
 
-/// Moves the clock, and shows what fired on the way.
+/// Advances the clock and prints what fired on the way.
 ///
 /// # Errors
-/// The clock runs, the service does not answer, or it says no.
+/// The clock is running, the service is unreachable, or it rejects the request.
 pub(crate) fn run(command: SpendCommand, surroundings: &Surroundings) -> Result<(), Failure> {
     let SpendCommand { duration, since, dry_run, wait, followers, service, timeline } = command;
     let client = Client::new(&service, surroundings)?;

@@ -1,4 +1,5 @@
-//! `timenav sql-clock`: a SQL function that shows a virtual clock, in a database that cannot be started on one.
+//! `timenav sql-clock`: a SQL function that returns the virtual time, for databases that cannot be started on the
+//! clock.
 
 mod database;
 mod row;
@@ -19,13 +20,13 @@ use crate::following::{self, FollowOption, Known, Opening, Shown, Words};
 use crate::output;
 use crate::surroundings::Surroundings;
 
-/// How often the database is told that the clock is still followed, and asked for its time: its clock may be set.
+/// Interval at which the row is confirmed and the database's clock is measured again, because that clock may be set.
 const HEARTBEAT: Duration = Duration::from_secs(10);
-/// How long to wait before a database that is gone is asked again: first, and at most.
+/// Initial and maximum wait before reconnecting to the database.
 const AGAIN: (Duration, Duration) = (Duration::from_millis(200), Duration::from_secs(5));
 /// How long writing a change may take before it counts as not applied.
 const SETTLE_MAX: Duration = Duration::from_secs(5);
-/// The longest name of a schema, in bytes (`NAMEDATALEN`).
+/// Maximum length of a schema name, in bytes (`NAMEDATALEN`).
 const SCHEMA_BYTES_MAX: usize = 63;
 const WORDS: Words = Words {
     lost: "timenav sql-clock: the service cannot be reached; timenav_now() keeps the last clock",
@@ -64,7 +65,7 @@ pub(crate) struct SqlClockCommand {
 /// Keeps the function current until Ctrl-C, or removes it.
 ///
 /// # Errors
-/// The service does not tell the clock, or the database refuses.
+/// The service does not return the clock, or the database rejects a statement.
 pub(crate) fn run(command: &SqlClockCommand, surroundings: &Surroundings) -> Result<(), Failure> {
     let place = Place { url: command.database.clone(), schema: command.schema.clone() };
     if command.uninstall {
@@ -103,7 +104,7 @@ pub(crate) fn run(command: &SqlClockCommand, surroundings: &Surroundings) -> Res
     }
     clock.is_lost = true;
     if let Some(database) = database {
-        // Where it cannot be told, its last word is when it last was.
+        // If the final write fails, the database keeps the last row that was written.
         let _ = client.unless(&mut interrupt, clock.write(&database));
     }
     Ok(())
@@ -115,21 +116,21 @@ fn uninstall(place: &Place) -> Result<(), Failure> {
     output::write(&format!("removed timenav_now() from schema {} of {}\n", place.schema, place.url))
 }
 
-/// What was learned of the clock.
+/// An update of the clock.
 enum News {
     Changed(Known),
     Heard,
     Lost,
-    /// Somebody wants to know when all that was told before is in the database.
+    /// A caller waits until all earlier updates are in the database.
     Asked(mpsc::SyncSender<()>),
 }
 
-/// Passes on what is learned on the thread that follows.
+/// Receives updates on the follower thread.
 struct Desk(UnboundedSender<News>);
 
 impl Desk {
     fn pass(&self, news: News) {
-        // Nobody reads it any more when the process ends.
+        // The receiver is dropped when the process ends.
         let _ = self.0.send(news);
     }
 }
@@ -161,12 +162,12 @@ struct SqlClock {
     names: (String, String),
     known: Known,
     is_lost: bool,
-    /// Who waits until the database has the newest clock.
+    /// Callers that wait until the database has the newest clock.
     asking: Vec<mpsc::SyncSender<()>>,
 }
 
 impl SqlClock {
-    /// Connects, and installs what is needed.
+    /// Connects and installs the table and function.
     async fn begin(&self) -> anyhow::Result<Database> {
         let database = Database::open(&self.place).await?;
         let row = Row::of(&self.known, database.ahead());
@@ -179,7 +180,7 @@ impl SqlClock {
         database.write((&self.names.0, &self.names.1), &row, self.is_lost).await
     }
 
-    /// Keeps the clock, and connects again when the database has gone.
+    /// Keeps the clock current and reconnects to the database if necessary.
     async fn keep(&mut self, database: &mut Option<Database>, news: &mut UnboundedReceiver<News>) -> Infallible {
         let mut patience = AGAIN.0;
         loop {
@@ -190,7 +191,7 @@ impl SqlClock {
             }
             let _ = tokio::time::timeout(patience, std::future::pending::<()>()).await;
             patience = AGAIN.1.min(patience * 2);
-            // What has been learned meanwhile comes with the first row.
+            // Updates received in the meantime are part of the first row.
             while let Ok(one) = news.try_recv() {
                 self.take(one);
             }
@@ -203,7 +204,7 @@ impl SqlClock {
         }
     }
 
-    /// Keeps the clock for as long as the database is there.
+    /// Keeps the clock current until the connection is lost.
     async fn keep_in(
         &mut self,
         database: &mut Database,
@@ -224,7 +225,7 @@ impl SqlClock {
         }
     }
 
-    /// Takes in what was learned, and returns whether the database is to be told at once.
+    /// Processes an update. Returns whether the row must be written at once.
     fn take(&mut self, news: News) -> bool {
         match news {
             News::Changed(known) => {
@@ -240,10 +241,10 @@ impl SqlClock {
         }
     }
 
-    /// Tells whoever waits for it that the database has the newest clock.
+    /// Notifies callers that the database has the newest clock.
     fn answer(&mut self) {
         for tell in self.asking.drain(..) {
-            // Whoever has waited too long is gone.
+            // The caller has timed out.
             let _ = tell.send(());
         }
     }

@@ -1,4 +1,4 @@
-//! `timenav status`: which service, who asks, the clock, and the timelines.
+//! `timenav status`: shows the service, the caller, the clock and the timelines.
 
 use serde_json::{Value, json};
 
@@ -9,7 +9,7 @@ use crate::exit::Failure;
 use crate::output;
 use crate::surroundings::Surroundings;
 
-/// Timelines that are listed. `timenav timeline list` lists all.
+/// Timelines to show. `timenav timeline list` shows all.
 const TIMELINES_SHOWN_MAX: usize = 20;
 
 /// Shows which service you are asking, who you are to it, its clock, and its timelines.
@@ -21,13 +21,13 @@ pub(crate) struct StatusCommand {
     timeline: TimelineOptions,
 }
 
-/// Shows how things are.
+/// Prints the status.
 ///
 /// # Errors
-/// The service does not answer, or says no.
+/// The service is unreachable or rejects the request.
 pub(crate) fn run(command: &StatusCommand, surroundings: &Surroundings) -> Result<(), Failure> {
     let client = Client::new(&command.service, surroundings)?;
-    // The first two say what is wrong with an address or a key; what comes after is as good as the key.
+    // The first two requests reveal problems with the address or the key.
     let session = client.get(&["v1", "session"], &[])?.value;
     if !session["user_id"].is_string() {
         return Err(Failure::NoKey(format!(
@@ -38,7 +38,7 @@ pub(crate) fn run(command: &StatusCommand, surroundings: &Surroundings) -> Resul
     }
     let clock = match client.get(&["v1", "clock"], &command.timeline.query()) {
         Ok(clock) => clock.value,
-        // Whoever may read no `main` has a service all the same.
+        // A user without access to `main` can still use the service.
         Err(Failure::Problem(problem)) if command.timeline.timeline.is_none() && problem.is_not_found() => Value::Null,
         Err(failure) => return Err(failure),
     };

@@ -1,4 +1,4 @@
-//! `timenav stream`: tells what happens on a timeline.
+//! `timenav stream`: prints what happens on a timeline.
 
 use serde_json::{Number, Value};
 
@@ -39,10 +39,10 @@ pub(crate) struct StreamCommand {
     timeline: TimelineOptions,
 }
 
-/// Listens, across lost connections, until the service says no.
+/// Follows a timeline across reconnects until the service rejects it.
 ///
 /// # Errors
-/// The service does not answer at the beginning, or says no.
+/// The service is unreachable at the start, or rejects the request.
 pub(crate) fn run(command: StreamCommand, surroundings: &Surroundings) -> Result<(), Failure> {
     let client = Client::new(&command.service, surroundings)?;
     client.expect_lines()?;
@@ -62,13 +62,13 @@ pub(crate) fn run(command: StreamCommand, surroundings: &Surroundings) -> Result
     Ok(())
 }
 
-/// Returns a message as a line of JSON. Its data stays as it was sent.
+/// Formats a message as a line of JSON. Its data is unchanged.
 pub(super) fn json_line(ServerEvent { id, name, data }: &ServerEvent) -> String {
     let (id, name) = (Value::from(id.as_str()), Value::from(name.as_str()));
     format!("{{\"id\":{id},\"event\":{name},\"data\":{}}}\n", data.replace('\n', ""))
 }
 
-/// Returns a message as a line for people: where it stands, and what happened.
+/// Formats a message as text: its position and what happened.
 fn text_line(ServerEvent { id, name, data }: &ServerEvent) -> String {
     let data: Value = serde_json::from_str(data).unwrap_or_default();
     let event_id = member(&data, "event_id");
@@ -92,8 +92,7 @@ fn text_line(ServerEvent { id, name, data }: &ServerEvent) -> String {
     format!("{}  {}\n", output::printable(place(id)), words.trim_end())
 }
 
-/// Returns the place that an id names. Behind it is the mark of the entry, which programs send back; --after takes the place
-/// alone as well.
+/// Returns the position in a message id without the entry hash after it. --after accepts both.
 pub(super) fn place(id: &str) -> &str {
     id.split('~').next().unwrap_or(id)
 }

@@ -1,4 +1,4 @@
-//! `timenav sweep`: a command on many dates, and the first one at which it fails.
+//! `timenav sweep`: runs a command on many dates and finds the first at which it fails.
 
 mod dates;
 mod outcome;
@@ -28,7 +28,7 @@ use crate::exit::Failure;
 use crate::output::{self, OutputFormat};
 use crate::surroundings::Surroundings;
 
-/// Dates that are tried at once.
+/// Concurrent dates.
 const JOBS_MAX: i64 = 64;
 
 /// Runs a command at many dates, and tells at which it fails.
@@ -79,7 +79,7 @@ pub(crate) struct SweepCommand {
 /// Runs a command at many dates.
 ///
 /// # Errors
-/// It failed at some date; or it cannot be run, or the service says no.
+/// It failed at a date or cannot be run, or the service rejects a request.
 pub(crate) fn run(command: &SweepCommand, surroundings: &Surroundings) -> Result<(), Failure> {
     let dates = command.dates.read(HostClock::start().now())?;
     let name = command.command.first().map(OsString::as_os_str).unwrap_or_default();
@@ -146,7 +146,7 @@ fn jobs(command: &SweepCommand) -> usize {
     command.jobs.map_or_else(processors, usize::from).min(usize::try_from(JOBS_MAX).unwrap_or(1))
 }
 
-/// Looks for where failing begins. Returns whether it came to the end, and what was found if so.
+/// Bisects to the first failing date. Returns whether the search finished, and the result if so.
 fn bisect(
     runner: &mut Runner<'_>,
     dates: &[Instant<Virtual>],
@@ -172,7 +172,7 @@ fn bisect(
     }
 }
 
-/// Takes away folders in which nothing was kept. Others stay, as they cannot be taken away.
+/// Removes empty output folders. Folders with files stay, because they cannot be removed.
 fn tidy(folder: &Path, parent: &Path) {
     if std::fs::remove_dir(folder).is_ok() {
         let _ = std::fs::remove_dir(parent);

@@ -1,4 +1,4 @@
-//! `timenav timeline`: makes timelines, lists them, compares them, exports them and ends them.
+//! `timenav timeline`: creates, lists, compares, exports and ends timelines.
 
 mod bundle;
 
@@ -18,7 +18,7 @@ use crate::exit::Failure;
 use crate::output::{self, OutputFormat, Records};
 use crate::surroundings::Surroundings;
 
-/// What is kept without an end.
+/// Unlimited retention.
 const FOREVER: &str = "forever";
 
 const TIMELINES: Records = Records {
@@ -152,10 +152,10 @@ enum Action {
     },
 }
 
-/// Does one thing with timelines.
+/// Runs the command.
 ///
 /// # Errors
-/// The service does not answer, or says no.
+/// The service is unreachable or rejects the request.
 pub(crate) fn run(command: TimelineCommand, surroundings: &Surroundings) -> Result<(), Failure> {
     let client = Client::new(&command.service, surroundings)?;
     match command.action {
@@ -199,7 +199,7 @@ pub(crate) fn run(command: TimelineCommand, surroundings: &Surroundings) -> Resu
     }
 }
 
-/// Shows what differs between two timelines. Formats for programs have one kind of record.
+/// Prints the differences between two timelines. Formats for programs have one kind of record.
 fn diff(client: &Client, (a, b): (&str, &str), of: Option<String>) -> Result<(), Failure> {
     let all = of.is_none() && client.format() == OutputFormat::Table;
     let of = of.unwrap_or_else(|| "events".to_owned());
@@ -218,7 +218,7 @@ fn diff(client: &Client, (a, b): (&str, &str), of: Option<String>) -> Result<(),
     Ok(())
 }
 
-/// Returns how long something is kept, as the service reads it.
+/// Returns a retention period in the format of the service.
 fn period(text: String) -> Value {
     if text == FOREVER { Value::Null } else { Value::String(text) }
 }
@@ -259,7 +259,7 @@ fn timeline_text(answer: &Value) -> String {
     output::fields(&answer, &shown)
 }
 
-/// Returns a page of differences. One without any may have a next one.
+/// Formats a page of differences. An empty page may be followed by another one.
 fn diff_text(page: &Value, is_begun: &Cell<bool>) -> String {
     let differences = page["differences"].as_array().map_or(&[][..], Vec::as_slice);
     if differences.is_empty() {
@@ -299,7 +299,8 @@ const FIRINGS_APART_TEXT: [(&str, &str); 5] = [
     ("OUTCOME IN B", "b/state"),
 ];
 
-/// Returns a page of timers or firings that differ. Below others, there is a line between, and nothing if none do.
+/// Formats a page of differing timers or firings, after a blank line if something precedes it. Returns an empty text if
+/// there are none.
 fn apart_text(
     page: &Value,
     (list, columns): (&str, &[(&str, &str)]),

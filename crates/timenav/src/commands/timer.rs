@@ -1,4 +1,4 @@
-//! `timenav timer`: sets timers, lists and cancels them, and answers for what fires.
+//! `timenav timer`: sets, lists and cancels timers, and handles firings.
 
 mod listen;
 mod setting;
@@ -161,10 +161,10 @@ enum Action {
     Watch(watch::WatchOptions),
 }
 
-/// Does one thing with timers.
+/// Runs the command.
 ///
 /// # Errors
-/// The service does not answer, or says no.
+/// The service is unreachable or rejects the request.
 pub(crate) fn run(command: TimerCommand, surroundings: &Surroundings) -> Result<(), Failure> {
     let client = Client::new(&command.service, surroundings)?;
     let mut query = command.timeline.query();
@@ -226,18 +226,18 @@ pub(crate) fn run(command: TimerCommand, surroundings: &Surroundings) -> Result<
     }
 }
 
-/// Returns what a firing is called that is delivered again.
+/// Formats a redelivered firing.
 fn redelivered_text(answer: &Value) -> String {
     output::fields(answer, &[("firing", "firings/0/firing_id"), ("state", "firings/0/state")])
 }
 
-/// Returns when a timer would fire, a moment in each line.
+/// Formats firing times, one per line.
 fn moments_text(answer: &Value) -> String {
     let moments = answer["moments"].as_array().into_iter().flatten().filter_map(Value::as_str);
     moments.fold(output::status(answer), |text, moment| text + moment + "\n")
 }
 
-/// Returns what an answer says about a timer, with its firings where it has any.
+/// Formats a timer with its firings, if any.
 fn timer_text(answer: &Value) -> String {
     let shown = [
         ("timer", "timer/timer_id"),

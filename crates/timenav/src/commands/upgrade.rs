@@ -1,4 +1,4 @@
-//! `timenav upgrade`: which versions of the service are at work on a database, and an end to running two of them.
+//! `timenav upgrade`: shows the service versions that use a database, and ends mixed operation.
 
 use std::path::PathBuf;
 
@@ -38,10 +38,10 @@ pub(crate) struct UpgradeCommand {
     json: bool,
 }
 
-/// Shows an upgrade, or finishes it.
+/// Shows or finishes an upgrade.
 ///
 /// # Errors
-/// No database is named, it does not answer, or a service is there that does not know this version's level.
+/// No database is given, it is unreachable, or a running service does not support this version's level.
 pub(crate) fn run(command: UpgradeCommand) -> Result<(), Failure> {
     let UpgradeCommand { store, store_file, config, status: _, finish, json } = command;
     let settings = Settings::resolve(ServeOptions { store, store_file, config, ..ServeOptions::default() })?;

@@ -1,4 +1,4 @@
-//! `timenav user`: makes, lists and removes users, and sets their passwords.
+//! `timenav user`: creates, lists and removes users, and sets their passwords.
 
 use serde_json::{Value, json};
 use zeroize::Zeroizing;
@@ -77,10 +77,10 @@ enum Action {
     },
 }
 
-/// Does one thing with users.
+/// Runs the command.
 ///
 /// # Errors
-/// The service does not answer, or says no.
+/// The service is unreachable or rejects the request.
 pub(crate) fn run(command: UserCommand, surroundings: &Surroundings) -> Result<(), Failure> {
     let client = Client::new(&command.service, surroundings)?;
     match command.action {

@@ -1,4 +1,4 @@
-//! `timenav verify`: checks that ledgers are as they were signed.
+//! `timenav verify`: verifies the signatures of ledgers.
 
 mod bundle;
 mod findings;
@@ -31,7 +31,7 @@ use crate::exit::Failure;
 use crate::output::{self, Unshown};
 use crate::surroundings::Surroundings;
 
-/// Longest file of a witnessed proof that is read, in bytes.
+/// Maximum size of a witnessed proof file, in bytes.
 const WITNESSED_FILE_BYTES_MAX: u64 = 4 << 20;
 
 /// Verifies that ledgers match what was signed, in the files of a service or through the service.
@@ -106,24 +106,24 @@ pub(crate) struct VerifyCommand {
     json: bool,
 }
 
-/// What the user trusts and kept.
+/// The keys and checkpoint of the user.
 struct Trusted {
-    /// The keys in the files, whatever ledger they are named after: the one that signs today, then retired ones.
+    /// The keys in the files, regardless of the ledger they are named after: the current one first, then retired ones.
     keys: Vec<VerifierKey>,
-    /// The kept checkpoint, and the timeline that it is of.
+    /// The kept checkpoint with its timeline.
     kept: Option<Kept>,
 }
 
-/// A checkpoint that the user kept.
+/// A checkpoint kept by the user.
 pub(super) struct Kept {
     timeline: TimelineId,
     note: String,
 }
 
-/// Checks ledgers.
+/// Verifies ledgers.
 ///
 /// # Errors
-/// They cannot be read, or are not as they were signed.
+/// They cannot be read or do not match their signatures.
 pub(crate) fn run(command: &VerifyCommand, surroundings: &Surroundings) -> Result<(), Failure> {
     if let (Some(path), Some(key)) = (&command.bundle, &command.verifier_key) {
         return verify_file(path, key, command);
@@ -146,7 +146,7 @@ pub(crate) fn run(command: &VerifyCommand, surroundings: &Surroundings) -> Resul
     if findings == 0 { unshown.end() } else { Err(Failure::Tampered(findings)) }
 }
 
-/// Checks a bundle or a proof.
+/// Verifies a bundle or a proof.
 fn verify_file(path: &Path, key: &VerifierKey, command: &VerifyCommand) -> Result<(), Failure> {
     let named = || format!("{} cannot be read", path.display());
     let mut file = BufReader::new(File::open(path).with_context(named)?);
@@ -160,7 +160,7 @@ fn verify_file(path: &Path, key: &VerifierKey, command: &VerifyCommand) -> Resul
         file.take(NOTE_BYTES_MAX as u64 + 1).read_to_end(&mut bytes).with_context(named)?;
         return tlog_proof::verify(&bytes, key, command.json);
     }
-    // A bundle begins with a line that says so.
+    // A bundle is recognized by its first line.
     if !witnessed::begins(begin) {
         return bundle::verify(path, key.clone(), &command.rotation, command.json);
     }
@@ -218,8 +218,8 @@ impl Trusted {
     }
 }
 
-/// Returns the keys of one ledger: one key pair signs all ledgers of a service, under a name each. The first is the
-/// one that signs today.
+/// Returns the keys of one ledger: one key pair signs all ledgers of a service, each under its own name. The current
+/// key is first.
 fn keys_of(service_name: &str, timeline: &TimelineId, public_keys: &[[u8; 32]]) -> anyhow::Result<TrustedKeys> {
     let name = origin(service_name, timeline.as_str());
     let mut keys = public_keys.iter().map(|public_key| VerifierKey::new(&name, *public_key));
@@ -227,7 +227,7 @@ fn keys_of(service_name: &str, timeline: &TimelineId, public_keys: &[[u8; 32]]) 
     Ok(TrustedKeys { current, retired: keys.collect::<Result<_, _>>()? })
 }
 
-/// Returns the part of a ledger's name before the timeline; the whole where there is none.
+/// Returns the service part of a ledger name, or the whole name if it has no timeline.
 fn service_name(name: &str) -> &str {
     name.rsplit_once('/').map_or(name, |(service, _)| service)
 }
@@ -294,7 +294,7 @@ fn scan_json(scan: &Scan) -> Value {
         })
     };
     let checked = |checked: &Checked| json!({ "what": checked.what, "count": checked.count });
-    // Who may not see what an entry says does not see what is missing.
+    // Callers who may not read an entry cannot see what is missing from it.
     let let_go = scan.checked.iter().filter(|checked| matches!(checked.what, "let_go" | contents::PRUNED_SEEN));
     json!({
         "timeline_id": scan.timeline_id.as_str(),

@@ -1,17 +1,17 @@
-//! Which days ended with a leap second (IERS, Bulletin C).
+//! Days with a leap second (IERS Bulletin C).
 
 use timenav_core::time::{Instant, Virtual};
 
 const DAY_MICROS: i64 = 86_400_000_000;
 
-/// Days since 1970 of which the last minute had 61 seconds, from 30 June 1972 to 31 December 2016. None has been announced
-/// since. A minute of 59 seconds there has never been.
+/// Days since 1970 whose last minute had 61 seconds, from 30 June 1972 to 31 December 2016. None has been announced
+/// since, and none has ever had 59 seconds.
 const DAYS: [i64; 27] = [
     911, 1_095, 1_460, 1_825, 2_190, 2_556, 2_921, 3_286, 3_651, 4_198, 4_563, 4_928, 5_659, 6_573, 7_304, 7_669,
     8_216, 8_581, 8_946, 9_495, 10_042, 10_591, 13_148, 14_244, 15_521, 16_616, 17_166,
 ];
 
-/// Returns what an answer says of the day: 1 if it ends with a leap second, otherwise 0 (RFC 4330, section 4).
+/// Returns the leap indicator of a day: 1 if it ends with a leap second, otherwise 0 (RFC 4330, section 4).
 pub(super) fn leap_ahead(now: Instant<Virtual>) -> u8 {
     DAYS.binary_search(&now.micros().div_euclid(DAY_MICROS)).is_ok().into()
 }

@@ -1,23 +1,23 @@
-//! The packets of SNTP (RFC 4330, of which RFC 5905 keeps the format), as a server sees them.
+//! SNTP packets as a server uses them (RFC 4330, whose format RFC 5905 keeps).
 
 use timenav_core::time::{Instant, Virtual};
 
 use super::leap::leap_ahead;
 
-/// A header without extension fields and authentication: what every request has, and all that an answer has.
+/// The header without extension fields and authentication: the minimum of a request and the whole of a response.
 pub(super) const PACKET_BYTES: usize = 48;
-/// From 1900, where NTP begins to count, to 1970.
+/// From 1900, the NTP epoch, to 1970.
 const SECONDS_1900_TO_1970: i64 = 2_208_988_800;
 const MICROS: i64 = 1_000_000;
-/// Microseconds, as a power of two of seconds.
+/// Microseconds, as log2 seconds.
 const PRECISION: i8 = -20;
-/// The server has no clock above it.
+/// The server has no upstream clock.
 const STRATUM_PRIMARY: u8 = 1;
-/// The server does not know what time it is (RFC 5905, section 7.3, figure 11).
+/// The server is not synchronized (RFC 5905, section 7.3, figure 11).
 const STRATUM_UNSYNCHRONIZED: u8 = 16;
-/// Who gives the time. Names that begin with X are for whoever wants one.
+/// The reference id. Ids that start with X are for private use.
 const REFERENCE: [u8; 4] = *b"XTNV";
-/// That the clock cannot be set by what this says.
+/// The alarm condition: clients must not use this time.
 const LEAP_UNKNOWN: u8 = 3;
 const MODE_SYMMETRIC_ACTIVE: u8 = 1;
 const MODE_SYMMETRIC_PASSIVE: u8 = 2;
@@ -25,7 +25,7 @@ const MODE_CLIENT: u8 = 3;
 const MODE_SERVER: u8 = 4;
 const VERSION_MAX: u8 = 4;
 
-/// What a request asks, where it asks for the time.
+/// A time request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Request {
     version: u8,
@@ -34,43 +34,42 @@ pub(super) struct Request {
     transmit: [u8; 8],
 }
 
-/// What a clock shows, and what is to be known of it.
+/// A clock reading for a response.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Reading {
-    /// When it was set: at the last change of its course.
+    /// When the clock was last set or changed its rate.
     pub(super) set: Instant<Virtual>,
-    /// When the request came.
+    /// When the request was received.
     pub(super) received: Instant<Virtual>,
-    /// When the answer is sent.
+    /// When the response is sent.
     pub(super) sent: Instant<Virtual>,
-    /// Whether others may set theirs by it.
     pub(super) trust: Trust,
 }
 
-/// Whether others may set their clocks by one.
+/// Whether clients may set their clocks by this one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Trust {
-    /// It runs, and the service has been heard of lately.
+    /// It runs, and the service was reached recently.
     Current,
-    /// It stands: whoever went by it would go wrong from the next moment on.
+    /// It is paused, so clients that follow it would be wrong at once.
     Stands,
-    /// The service has not been heard of lately, so that nobody vouches for it.
+    /// The service was not reached recently, so the time is not confirmed.
     Unheard,
 }
 
-/// Why no time is told.
+/// The reason for a response without a time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kiss {
-    /// The client asks too often.
+    /// The client exceeds the rate limit.
     Rate,
-    /// The clock shows a time that the client would take for another.
+    /// Clients would resolve the time to another era.
     Era,
-    /// The service does not let this server read the clock.
+    /// The service rejects reading the clock.
     Deny,
 }
 
 impl Request {
-    /// Reads a request; `None` if it is none that a server answers. What follows the header is not looked at.
+    /// Parses a request; `None` if a server does not respond to it. Data after the header is ignored.
     pub(super) fn read(bytes: &[u8]) -> Option<Self> {
         let header = bytes.get(..PACKET_BYTES)?;
         let (version, mode) = (header[0] >> 3 & 7, header[0] & 7);
@@ -79,8 +78,8 @@ impl Request {
         is_asked.then_some(Self { version, mode, poll: header[2], transmit })
     }
 
-    /// Answers with the time. A jump of the clock sends no kiss code `STEP`: that code tells clients to wait for a new
-    /// synchronization, and this server never loses it.
+    /// Returns a response with the time. A jump of the clock sends no kiss code `STEP`: that code tells clients to wait
+    /// for a new synchronization, which this server never loses.
     pub(super) fn answer(&self, reading: &Reading) -> [u8; PACKET_BYTES] {
         let (leap, stratum) = match reading.trust {
             Trust::Current => (leap_ahead(reading.sent), STRATUM_PRIMARY),
@@ -94,7 +93,7 @@ impl Request {
         packet
     }
 
-    /// Answers that no time is told: a "kiss of death".
+    /// Returns a response without a time, a "kiss of death".
     pub(super) fn refuse(&self, kiss: Kiss) -> [u8; PACKET_BYTES] {
         let code = match kiss {
             Kiss::Rate => *b"RATE",
@@ -104,7 +103,7 @@ impl Request {
         self.begun(LEAP_UNKNOWN, 0, code)
     }
 
-    /// Returns an answer without times but the client's own, by which it knows that it is one to its request.
+    /// Returns a response with no times but that of the request, which lets the client match it.
     fn begun(&self, leap: u8, stratum: u8, reference: [u8; 4]) -> [u8; PACKET_BYTES] {
         let mode = if self.mode == MODE_CLIENT { MODE_SERVER } else { MODE_SYMMETRIC_PASSIVE };
         let mut packet = [0; PACKET_BYTES];
@@ -120,7 +119,7 @@ impl Request {
 
 /// Returns the seconds since 1900 within their era of 2^32, and the fraction of a second in 2^-32.
 ///
-/// All bits zero mean that there is no time, so the moment at which an era begins is told one fraction later.
+/// All zero bits mean that there is no time, so the start of an era is sent as one fraction later.
 fn timestamp(instant: Instant<Virtual>) -> [u8; 8] {
     let micros = instant.micros();
     let seconds = micros.div_euclid(MICROS) + SECONDS_1900_TO_1970;

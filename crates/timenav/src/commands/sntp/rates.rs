@@ -1,23 +1,23 @@
-//! How often one address may ask.
+//! Rate limits per address.
 
 use std::collections::HashMap;
 use std::net::IpAddr;
 
-/// Requests of one address that are answered in a second. Clients ask once in a minute, or a few times when they start.
+/// Requests per address and second. Clients send one a minute, or a few when they start.
 pub(super) const REQUESTS_PER_SECOND_MAX: u32 = 16;
-/// Addresses that are answered in a second. Beyond that, those that have not asked yet wait for the next one.
+/// Addresses per second. Above that, new addresses get no response until the next second.
 pub(super) const ADDRESSES_PER_SECOND_MAX: usize = 4_096;
 
-/// What becomes of a request.
+/// The verdict on a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Verdict {
     Answer,
-    /// The first too many: the client is told.
+    /// The first request above the limit: the client is notified.
     Tell,
     Drop,
 }
 
-/// Who has asked how often in this second.
+/// Requests per address in the current second.
 #[derive(Debug, Default)]
 pub(super) struct Rates {
     second: u64,
@@ -25,7 +25,7 @@ pub(super) struct Rates {
 }
 
 impl Rates {
-    /// Counts a request that comes in a second. This machine may ask as often as it likes.
+    /// Counts a request. Loopback is unlimited.
     pub(super) fn count(&mut self, address: IpAddr, second: u64) -> Verdict {
         if address.to_canonical().is_loopback() {
             return Verdict::Answer;

@@ -1,4 +1,4 @@
-//! The table and the function in a database, and the connection that keeps them current.
+//! The table and function in a database, and the connection that keeps them current.
 
 use anyhow::{Context as _, anyhow, bail};
 use timenav_store::PostgresGuest;
@@ -7,22 +7,22 @@ use super::row::{Ahead, Row};
 use crate::config::StoreUrl;
 use crate::doors::counted;
 
-/// Says that table and function are of this program, and of which layout.
+/// Marks the table and function as created by this program, with the layout version.
 const MARK: &str = "timenav sql-clock, version 1";
-/// How often a database is asked for its time in a row: the quickest answer says most.
+/// Measurements in a row: the fastest one is the most precise.
 const ASKED: usize = 5;
-/// What the server says where a lock is not to be had in time.
+/// The SQLSTATE of a lock timeout.
 const LOCK_NOT_AVAILABLE: &str = "55P03";
 
-/// Taken for as long as the connection lasts: one program keeps a clock.
+/// Held while the connection lasts, so that only one program keeps a clock.
 const LOCK: &str = "SELECT pg_advisory_lock(1414414679, hashtext($1))::text";
 const FOUND: &str = "SELECT (to_regprocedure($1) IS NOT NULL)::text, obj_description(to_regprocedure($1), 'pg_proc'),
     (to_regclass($2) IS NOT NULL)::text, obj_description(to_regclass($2), 'pg_class')";
 const TIME: &str = "SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint::text";
 
-/// The last microsecond of the year 9999 is where clocks end. Hours are exact, and the same in all time zones. A
-/// transaction that serves somebody at another time says so itself (`SET LOCAL timenav.now`). The function has a
-/// SQL-standard body, parsed when it is created, so that the `search_path` of a caller does not change its meaning.
+/// Clocks end at the last microsecond of the year 9999. Intervals are in hours, which are exact in all time zones. A
+/// transaction can set its own time (`SET LOCAL timenav.now`). The function has a SQL-standard body, which is parsed
+/// when it is created, so the `search_path` of a caller does not change its meaning.
 const INSTALL: &str = "CREATE TABLE IF NOT EXISTS {schema}.timenav_clock (
     only_row boolean PRIMARY KEY DEFAULT true CHECK (only_row),
     service text NOT NULL,
@@ -71,7 +71,7 @@ const WRITE: &str = "INSERT INTO {schema}.timenav_clock AS clock
 const UNINSTALL: &str = "BEGIN; DROP FUNCTION IF EXISTS {schema}.timenav_now();
     DROP TABLE IF EXISTS {schema}.timenav_clock; COMMIT";
 
-/// Where the clock of a database is kept.
+/// The location of a clock in a database.
 #[derive(Clone, Debug)]
 pub(super) struct Place {
     pub(super) url: StoreUrl,
@@ -88,7 +88,7 @@ impl Place {
     }
 }
 
-/// A connection that keeps the clock of a database, and is alone in that.
+/// The only connection that keeps the clock of a database.
 pub(super) struct Database {
     guest: PostgresGuest,
     place: Place,
@@ -96,10 +96,10 @@ pub(super) struct Database {
 }
 
 impl Database {
-    /// Connects, and learns what time it is there. Nothing is changed.
+    /// Connects and measures the database's clock. Changes nothing.
     ///
     /// # Errors
-    /// It cannot be reached, another program keeps its clock, or what is there is somebody else's.
+    /// It cannot be reached, another program keeps its clock, or the names are used by other objects.
     pub(super) async fn open(place: &Place) -> anyhow::Result<Self> {
         let guest = PostgresGuest::connect(place.url.secret()).await;
         let guest = guest.with_context(|| format!("the database {}", place.url))?;
@@ -113,10 +113,10 @@ impl Database {
         Ok(Self { guest, place: place.clone(), ahead })
     }
 
-    /// Creates table and function where they are not there, with a first row.
+    /// Creates missing table and function, with a first row.
     ///
     /// # Errors
-    /// The database refuses.
+    /// The database rejects a statement.
     pub(super) async fn install(&self, names: (&str, &str), row: &Row, is_lost: bool) -> anyhow::Result<()> {
         let told =
             || format!("timenav_now() cannot be created in the schema {} of {}", self.place.schema, self.place.url);
@@ -126,10 +126,10 @@ impl Database {
         self.guest.run("COMMIT").await.with_context(told)
     }
 
-    /// Writes the row: which service and which timeline, the clock, and whether nobody confirms it.
+    /// Writes the row: service, timeline, clock, and whether the clock is unconfirmed.
     ///
     /// # Errors
-    /// The database refuses, or has gone.
+    /// The database rejects the statement or the connection is lost.
     pub(super) async fn write(&self, names: (&str, &str), row: &Row, is_lost: bool) -> anyhow::Result<()> {
         let [generation, is_paused, rate, origin_virtual, origin_here, uncertainty] = row.texts();
         let is_lost = is_lost.to_string();
@@ -139,24 +139,24 @@ impl Database {
         Ok(())
     }
 
-    /// Learns again what time it is there.
+    /// Measures the database's clock again.
     ///
     /// # Errors
-    /// The database has gone.
+    /// The connection is lost.
     pub(super) async fn measure(&mut self) -> anyhow::Result<()> {
         self.ahead = measured(&self.guest, Some(self.ahead)).await?;
         Ok(())
     }
 
-    /// Returns what time it is there, as it was last learned.
+    /// Returns the last measurement of the database's clock.
     pub(super) const fn ahead(&self) -> Ahead {
         self.ahead
     }
 
-    /// Takes function and table away.
+    /// Drops the function and table.
     ///
     /// # Errors
-    /// Something in the database uses them, or it refuses.
+    /// Other objects depend on them, or the database rejects the statement.
     pub(super) async fn uninstall(&self) -> anyhow::Result<()> {
         let dropped = self.guest.run(&self.place.filled(UNINSTALL)).await;
         dropped.with_context(|| {
@@ -182,7 +182,7 @@ async fn lock(guest: &PostgresGuest, place: &Place) -> anyhow::Result<()> {
     }
 }
 
-/// Makes sure that nothing of somebody else's is replaced.
+/// Checks that no foreign object would be replaced.
 async fn check(guest: &PostgresGuest, place: &Place) -> anyhow::Result<()> {
     let schema = place.quoted();
     let [function, table] = [format!("{schema}.timenav_now()"), format!("{schema}.timenav_clock")];
@@ -209,7 +209,7 @@ async fn measured(guest: &PostgresGuest, before: Option<Ahead>) -> anyhow::Resul
     Ok(Ahead::learned(before, asked, said * 1_000, came))
 }
 
-/// Returns what the boot clock of this host shows, in nanoseconds.
+/// Returns the boot clock of this host, in nanoseconds.
 fn boot_now() -> i128 {
     counted().as_nanos().try_into().unwrap_or(i128::MAX)
 }

@@ -1,23 +1,23 @@
-//! What the table of a database says of a clock, in the time of that database's own clock.
+//! The row of a clock, in terms of the database's own clock.
 
 use timenav_core::clock::ClockState;
 
 use crate::following::Known;
 
-/// By how much a database's clock is ahead of the boot clock here.
+/// How far the database's clock is ahead of the local boot clock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Ahead {
-    /// In nanoseconds.
+    /// Nanoseconds.
     nanos: i128,
-    /// How wrong that may be, in nanoseconds.
+    /// The uncertainty, in nanoseconds.
     uncertainty: i128,
 }
 
 impl Ahead {
-    /// Returns what is known after the database was asked for its time: when it was asked, what it said, and when the answer
-    /// came, all in nanoseconds.
+    /// Combines a measurement with the previous one: when the query was sent, the time in the response, and when it
+    /// arrived, all in nanoseconds.
     ///
-    /// What was known before stays where this does not contradict it, so that a clock does not waver with each answer.
+    /// The previous value is kept unless the measurement contradicts it, so that the clock does not jitter.
     pub(super) fn learned(before: Option<Self>, asked: i128, said: i128, came: i128) -> Self {
         let (low, high) = (said - came, said - asked);
         let Some(before) = before else {
@@ -25,7 +25,7 @@ impl Ahead {
             return Self { nanos: low + uncertainty, uncertainty };
         };
         let nanos = before.nanos.clamp(low, high);
-        // How far it is to either end, as it is known now, and not more than before unless the clock was set.
+        // The distance to either bound, and no more than before unless the clock was set.
         let uncertainty = (high - nanos).max(nanos - low);
         Self {
             nanos,
@@ -46,7 +46,6 @@ pub(super) struct Row {
 }
 
 impl Row {
-    /// Returns the row of a clock.
     pub(super) fn of(known: &Known, ahead: Ahead) -> Self {
         let (origin_host, origin_virtual, rate, is_paused) = match known.clock.state {
             ClockState::Running { origin_host, origin_virtual, rate } => (origin_host, origin_virtual, rate, false),
@@ -54,7 +53,7 @@ impl Row {
         };
         let origin_boot = i128::from(origin_host.micros()) * 1_000 - known.offset;
         let origin_here = (origin_boot + ahead.nanos).div_euclid(1_000);
-        // Where nothing bounds it, as while the clock stands, there is nothing that could be added.
+        // Without a bound, for example while the clock is paused, there is nothing to add.
         let uncertainty = (i128::from(known.uncertainty.unwrap_or_default()) + ahead.uncertainty) / 1_000;
         Self {
             generation: known.clock.generation.to_string(),
@@ -66,7 +65,6 @@ impl Row {
         }
     }
 
-    /// Returns its texts.
     pub(super) fn texts(&self) -> [&str; 6] {
         [
             &self.generation,
@@ -90,11 +88,11 @@ mod tests {
     fn a_database_that_is_asked_again_tells_its_time_more_exactly() {
         let first = Ahead::learned(None, 100, 1_110, 120);
         assert_eq!(first, Ahead { nanos: 1_000, uncertainty: 10 });
-        // A quicker answer narrows it, a slower one says nothing new.
+        // A faster response narrows the bounds; a slower one adds nothing.
         let quicker = Ahead::learned(Some(first), 200, 1_205, 204);
         assert_eq!(quicker, Ahead { nanos: 1_001, uncertainty: 4 });
         assert_eq!(Ahead::learned(Some(quicker), 300, 1_340, 380), quicker);
-        // A clock that was set is believed.
+        // A clock that was set is accepted.
         let set = Ahead::learned(Some(quicker), 400, 9_402, 404);
         assert_eq!(set, Ahead { nanos: 8_998, uncertainty: 4 });
     }
@@ -109,7 +107,7 @@ mod tests {
             rate,
         };
         let clock = Clock { state, location: None, generation: 3 };
-        // The host of the service is four seconds ahead of the boot clock here, and the database two.
+        // The host of the service is four seconds ahead of the local boot clock, and the database two.
         let mut known = Known::certain(clock, 4_000_000_000);
         known.uncertainty = Some(2_000);
         let ahead = Ahead { nanos: 2_000_000_000, uncertainty: 1_000 };

@@ -8,19 +8,19 @@ use timenav_core::time::{
     Duration, Instant, Span, TimestampError, Unit, Virtual, Wall, Zone, parse_duration, parse_timestamp, unit_of,
 };
 
-/// Dates of one sweep.
+/// Maximum number of dates.
 const DATES_MAX: usize = 20_000;
-/// How long a range is unless something else is said: it has one 29 February, but for the years around 1900 and 2100.
+/// Default length of a range: it contains a 29 February, except around 1900 and 2100.
 const RANGE_DEFAULT: &str = "P4Y";
-/// How far ahead certificates, tokens and subscriptions end.
+/// A common validity of certificates, tokens and subscriptions.
 const YEAR: &str = "P1Y";
-/// What a date without a time means.
+/// The time of a date without one.
 const NOON: &str = "T12:00:00Z";
 const HALF_A_DAY: Span = Span::from_micros(12 * 3_600 * SECOND);
 const DAY: Span = Span::from_micros(24 * 3_600 * SECOND);
 /// A second, in microseconds.
 const SECOND: i64 = 1_000_000;
-/// Where counters of seconds end: 32 bits of NTP since 1900, and 31 bits since 1970.
+/// Overflows of second counters: 32-bit NTP since 1900, and 31-bit Unix time.
 const COUNTERS_END: [&str; 2] = ["2036-02-07T06:28:16Z", "2038-01-19T03:14:08Z"];
 
 type Moment = Instant<Virtual>;
@@ -52,10 +52,10 @@ pub(super) struct DateOptions {
 }
 
 impl DateOptions {
-    /// Returns the dates, each once, the earliest first.
+    /// Returns the dates in order without duplicates.
     ///
     /// # Errors
-    /// There are none, or too many, or one cannot be read.
+    /// There are none or too many, or one cannot be parsed.
     pub(super) fn read(&self, today: Instant<Wall>) -> anyhow::Result<Vec<Moment>> {
         let mut dates: BTreeSet<Moment> = self.date.iter().copied().collect();
         if let Some(path) = &self.dates {
@@ -110,7 +110,7 @@ fn check(count: usize) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Returns the dates of a range that are so far apart. Each is counted from the first: the 31st stays the 31st.
+/// Returns the dates of a range at regular intervals. Each is computed from the first, so the 31st stays the 31st.
 fn grid((first, last): (Moment, Moment), every: &Duration) -> anyhow::Result<Vec<Moment>> {
     let mut dates = vec![first];
     for count in 1_u32.. {
@@ -126,9 +126,9 @@ fn grid((first, last): (Moment, Moment), every: &Duration) -> anyhow::Result<Vec
     Ok(dates)
 }
 
-/// Returns the dates of a range at which programs are known to fail.
+/// Returns dates of a range at which programs are known to fail.
 fn notable((first, last): (Moment, Moment), zone: Option<&Zone>) -> BTreeSet<Moment> {
-    // Its last date is how long what is tried has to last.
+    // The last date is the required lifetime of whatever is tested.
     let mut dates = BTreeSet::from([first, last]);
     let year = parse_duration(YEAR).ok().and_then(|year| year.later(first, &Zone::utc()));
     dates.extend(year.filter(|date| *date <= last));
@@ -152,7 +152,7 @@ fn notable((first, last): (Moment, Moment), zone: Option<&Zone>) -> BTreeSet<Mom
     dates
 }
 
-/// Returns, for each change of a zone's distance from UTC, the second before it.
+/// Returns the second before each change of a zone's UTC offset.
 fn changes((first, last): (Moment, Moment), zone: &Zone) -> Vec<Moment> {
     let mut found = Vec::new();
     let mut day = unit_of(first, Unit::Second).0;
@@ -171,7 +171,7 @@ fn changes((first, last): (Moment, Moment), zone: &Zone) -> Vec<Moment> {
     found
 }
 
-/// Returns how a zone writes its distance from UTC at a whole second.
+/// Formats a zone's UTC offset at a whole second.
 fn offset(zone: &Zone, at: Moment) -> String {
     let local = zone.local_time(at);
     local.split_once('T').and_then(|(_, time)| time.get(8..)).unwrap_or_default().to_owned()
@@ -239,7 +239,7 @@ mod tests {
         let found = read("").unwrap();
         assert!(found.contains(&"2028-02-29T12:00:00Z".to_owned()), "{found:?}");
         assert!(found.contains(&"2029-01-01T12:00:00Z".to_owned()), "{found:?}");
-        // A year ahead, and where the range ends.
+        // A year ahead, and at the end of the range.
         assert!(found.contains(&"2027-11-22T12:00:00Z".to_owned()), "{found:?}");
         assert!(found.contains(&"2030-11-22T12:00:00Z".to_owned()), "{found:?}");
         assert_eq!(found.len(), 1 + 48 + 4 + 2 + 2, "{found:?}");

@@ -1,4 +1,4 @@
-//! What became of a command at one date.
+//! The outcome of a command at one date.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -8,18 +8,18 @@ use timenav_core::time::{Instant, Virtual};
 /// How a command ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Outcome {
-    /// With exit code 0.
+    /// Exit code 0.
     Passed,
-    /// With another exit code.
+    /// Another exit code.
     Exited(i32),
-    /// By a signal.
+    /// A signal.
     Killed(i32),
-    /// It took longer than it may, and was ended.
+    /// It exceeded the timeout and was killed.
     TimedOut,
 }
 
 impl Outcome {
-    /// Returns the word for programs.
+    /// Returns the word in machine-readable output.
     pub(super) const fn word(self) -> &'static str {
         match self {
             Self::Passed => "passed",
@@ -28,7 +28,7 @@ impl Outcome {
         }
     }
 
-    /// Returns what people are told.
+    /// Returns the text for people.
     pub(super) fn text(self) -> String {
         match self {
             Self::Passed => "passed".to_owned(),
@@ -38,22 +38,21 @@ impl Outcome {
         }
     }
 
-    /// Returns whether the date passes.
     pub(super) const fn passes(self) -> bool {
         matches!(self, Self::Passed)
     }
 }
 
-/// The first date that fails, and the one before it that passes, where there are any.
+/// The first failing date and the last passing one before it, if any.
 pub(super) type Boundary = (Option<Instant<Virtual>>, Option<Instant<Virtual>>);
 
-/// A command that ran at one date.
+/// A run of the command at one date.
 #[derive(Clone, Debug)]
 pub(super) struct Run {
     pub(super) date: Instant<Virtual>,
     pub(super) outcome: Outcome,
-    /// How long it took, in host time.
+    /// Duration in host time.
     pub(super) took: Duration,
-    /// What it printed, where it failed.
+    /// The output file, if it failed.
     pub(super) output: Option<PathBuf>,
 }

@@ -1,4 +1,4 @@
-//! What is said of a sweep: for people, for programs, and for what reads JUnit.
+//! Sweep reports as text, JSON and JUnit XML.
 
 use std::ffi::OsString;
 use std::fmt::Write as _;
@@ -11,34 +11,34 @@ use serde_json::{Value, json};
 use super::outcome::{Boundary, Outcome, Run};
 use crate::output::{self, Records};
 
-/// Dates that failed of which output is shown.
+/// Failed dates whose output is shown.
 const SHOWN_MAX: usize = 3;
-/// Lines and bytes at the end of an output that are shown.
+/// Lines and bytes shown from the end of an output.
 const LINES_MAX: usize = 20;
 const BYTES_MAX: u64 = 16 * 1024;
 
 pub(super) const RUNS: Records =
     Records { member: "runs", fields: &["date", "outcome", "exit_code", "signal", "seconds", "output"] };
 
-/// What came of a sweep.
+/// The result of a sweep.
 pub(super) struct Report<'a> {
     /// The runs, by date.
     pub(super) runs: Vec<&'a Run>,
-    /// How many dates there are.
+    /// The number of dates.
     pub(super) dates: usize,
     /// Whether Ctrl-C ended it.
     pub(super) is_interrupted: bool,
-    /// The first date that fails and the one before it, where only these were looked for.
+    /// The boundary found by bisection, if requested.
     pub(super) searched: Option<Boundary>,
 }
 
 impl Report<'_> {
-    /// Returns how many runs failed.
+    /// Returns the number of failed runs.
     pub(super) fn failed(&self) -> usize {
         self.runs.iter().filter(|run| !run.outcome.passes()).count()
     }
 
-    /// Returns it as programs read it.
+    /// Returns the report as JSON.
     pub(super) fn json(&self) -> Value {
         let failed = self.failed();
         let first = self.runs.iter().find(|run| !run.outcome.passes()).map(|run| run.date.to_string());
@@ -78,7 +78,7 @@ impl Report<'_> {
         }
     }
 
-    /// Returns it for people: a line for dates in a row with the same outcome, and the ends of some outputs.
+    /// Returns the report as text: one line for consecutive dates with the same outcome, and the ends of some outputs.
     pub(super) fn text(&self) -> String {
         let mut rows: Vec<(&Run, &Run, usize)> = Vec::new();
         for run in &self.runs {
@@ -112,7 +112,7 @@ impl Report<'_> {
         text
     }
 
-    /// Returns it as JUnit's XML, which has one test case for each date.
+    /// Returns the report as JUnit XML, with one test case per date.
     pub(super) fn junit(&self, command: &[OsString]) -> String {
         let command = command.iter().map(|word| word.to_string_lossy()).collect::<Vec<_>>().join(" ");
         let (command, failed) = (escaped(&command), self.failed());
@@ -160,7 +160,7 @@ fn run_json(run: &Run) -> Value {
     })
 }
 
-/// Returns the end of an output, without what would do something to a terminal.
+/// Returns the end of an output without terminal control characters.
 fn tail(path: &Path) -> String {
     let read = || -> std::io::Result<Vec<u8>> {
         let mut file = File::open(path)?;
@@ -180,7 +180,7 @@ fn tail(path: &Path) -> String {
     lines[from..].iter().map(|line| output::printable(line) + "\n").collect()
 }
 
-/// Writes a text so that XML reads it back (XML 1.0, sections 2.2 and 2.4).
+/// Escapes a text for XML (XML 1.0, sections 2.2 and 2.4).
 fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {

@@ -1,4 +1,4 @@
-//! Runs a command at many dates, several at once, each on a timeline of its own.
+//! Runs a command at many dates concurrently, each on its own timeline.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -22,58 +22,58 @@ use crate::doors::counted;
 use crate::exit::Failure;
 use crate::output;
 
-/// How long a command that was asked to end may take for it.
+/// How long a command may take to exit after SIGTERM.
 const GRACE: Duration = Duration::from_secs(5);
-/// How much longer than its command a timeline lives, should nobody be there to end it.
+/// How much longer than its command a timeline lives if it is not ended explicitly.
 const TIMELINE_LIVES_ON: Duration = Duration::from_mins(10);
-/// The timeline on which it is tried whether programs can be put on a clock at all.
+/// The number of the timeline for the trial run.
 const TRIAL: usize = 0;
 
-/// What is run, and how.
+/// What to run and how.
 pub(super) struct Plan {
-    /// The command and its arguments.
+    /// The command with its arguments.
     pub(super) command: Vec<OsString>,
-    /// This program, which runs the command.
+    /// This executable, which runs the command.
     pub(super) program: PathBuf,
-    /// The options that name the service.
+    /// The options that select the service.
     pub(super) connection: Vec<OsString>,
-    /// How the timelines are called; a number follows.
+    /// The prefix of timeline ids; a number follows.
     pub(super) name: String,
-    /// The timeline that is forked for each date.
+    /// The timeline to fork for each date.
     pub(super) fork_of: Option<String>,
-    /// Whether clocks stand at their date.
+    /// Whether clocks are paused at their date.
     pub(super) is_paused: bool,
-    /// How long the command may take, in host time.
+    /// The timeout, in host time.
     pub(super) timeout: Duration,
-    /// How many dates are tried at once.
+    /// Concurrent dates.
     pub(super) at_once: usize,
-    /// Where output goes.
+    /// The output folder.
     pub(super) folder: PathBuf,
 }
 
-/// How far the end of a run has come.
+/// Progress of ending a run.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Stage {
     Runs,
-    /// It was asked to end.
+    /// SIGTERM was sent.
     Asked,
     Killed,
 }
 
-/// A command that runs.
+/// A running command.
 struct Going {
     child: Child,
     date: Instant<Virtual>,
     timeline: String,
     output: PathBuf,
     begun: Duration,
-    /// When something has to be done about it.
+    /// When the next action is due.
     deadline: Duration,
     stage: Stage,
     is_late: bool,
 }
 
-/// Runs commands, and knows those that run.
+/// Runs commands and tracks the running ones.
 pub(super) struct Runner<'a> {
     client: &'a Client,
     interrupt: Interrupt,
@@ -84,7 +84,7 @@ pub(super) struct Runner<'a> {
 }
 
 impl<'a> Runner<'a> {
-    /// Returns one that runs nothing yet. From now on Ctrl-C is heeded by it.
+    /// Creates a runner. From now on it handles Ctrl-C.
     ///
     /// # Errors
     /// Signals cannot be received.
@@ -93,10 +93,11 @@ impl<'a> Runner<'a> {
         Ok(Self { client, interrupt: client.interrupt()?, plan, going: BTreeMap::new(), tell, told })
     }
 
-    /// Tries whether programs can be put on a clock here, which would otherwise look as if the command failed at each date.
+    /// Checks that programs can be put on a clock on this system; otherwise the command would appear to fail at every
+    /// date.
     ///
     /// # Errors
-    /// They cannot.
+    /// It is not possible.
     pub(super) fn try_out(&self, date: Instant<Virtual>) -> Result<(), Failure> {
         let timeline = self.create(TRIAL, date)?;
         let tried = self.exec(&timeline).arg(&self.plan.program).arg("--version").stdin(Stdio::null()).output();
@@ -110,11 +111,11 @@ impl<'a> Runner<'a> {
         Err(anyhow!("no program can be put on a virtual clock here: {told}").into())
     }
 
-    /// Runs the command at these dates, which have numbers, and hands over what became of each. Returns whether it came to
-    /// the end: Ctrl-C ends what runs.
+    /// Runs the command at numbered dates and passes on each result. Returns whether it finished: Ctrl-C ends running
+    /// commands.
     ///
     /// # Errors
-    /// The service says no, or the command cannot be started. Nothing runs any more.
+    /// The service rejects a request or the command cannot be started. Running commands are ended.
     pub(super) fn run(
         &mut self,
         dates: &[(usize, Instant<Virtual>)],
@@ -170,7 +171,7 @@ impl<'a> Runner<'a> {
         self.going.values_mut().for_each(Going::press);
     }
 
-    /// Creates the timeline of a date, with its clock there.
+    /// Creates the timeline of a date with its clock there.
     fn create(&self, number: usize, date: Instant<Virtual>) -> Result<String, Failure> {
         let name = format!("{}-{number}", self.plan.name);
         let lives = self.plan.timeout.saturating_add(TIMELINE_LIVES_ON).as_secs();
@@ -188,7 +189,7 @@ impl<'a> Runner<'a> {
         if self.plan.is_paused {
             self.client.post(&["v1", "pause-time"], of_timeline())?;
         }
-        // What is due on the way there is the business of another test.
+        // Timers that are due on the way are outside the scope of this test.
         let travel = json!({ "timeline_id": timeline, "destination_time": date.to_string(), "settle": false });
         let answer = self.client.post(&["v1", "travel"], object(travel))?;
         if !self.plan.is_paused && answer.value["state"] == "paused" {
@@ -197,12 +198,12 @@ impl<'a> Runner<'a> {
         Ok(())
     }
 
-    /// Ends a timeline. Where that fails it ends by itself later.
+    /// Ends a timeline. If that fails, it expires later.
     fn end(&self, timeline: &str) {
         let _ = self.client.delete(&["timeline", timeline], &[]);
     }
 
-    /// Returns what runs a program on the clock of a timeline; its arguments follow.
+    /// Returns the command prefix that runs a program on the clock of a timeline.
     fn exec(&self, timeline: &str) -> Command {
         let mut command = Command::new(&self.plan.program);
         // A program on host time would pass at every date, so `--strict` is not optional.
@@ -225,20 +226,20 @@ impl<'a> Runner<'a> {
         let file = File::create(output).with_context(|| format!("{} cannot be written", output.display()))?;
         let mut command = self.exec(timeline);
         command.args(&self.plan.command).stdin(Stdio::null()).stdout(file.try_clone()?).stderr(file);
-        // In a group of its own, so that it can be ended with all that it started.
+        // In its own process group, so that it can be ended with its children.
         let child = command.process_group(0).spawn().context("timenav exec cannot be started")?;
         let (tell, pid) = (self.tell.clone(), Pid::from_child(&child));
         thread::spawn(move || {
-            // It stays where it is until the group has ended: until then nobody else has its number.
+            // Not reaped until the group has ended: until then its process id is not reused.
             let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
             while waitid(WaitId::Pid(pid), options).is_err_and(|error| error == Errno::INTR) {}
-            // Whoever would be told ends only when nothing runs.
+            // The receiver outlives all commands.
             let _ = tell.send(number);
         });
         Ok(child)
     }
 
-    /// Takes in a command that has ended, with what it left behind.
+    /// Processes a finished command and its output.
     fn finish(&self, mut going: Going, is_wanted: bool) -> Result<Run, Failure> {
         going.kill(Signal::KILL);
         let status = going.child.wait().context("how the command ended cannot be read")?;
@@ -260,7 +261,7 @@ impl<'a> Runner<'a> {
 }
 
 impl Drop for Runner<'_> {
-    /// Leaves nothing running, whatever went wrong.
+    /// Kills everything that still runs.
     fn drop(&mut self) {
         for going in self.going.values_mut() {
             going.kill(Signal::KILL);
@@ -270,7 +271,7 @@ impl Drop for Runner<'_> {
 }
 
 impl Going {
-    /// Has it end: asks first, and then kills it.
+    /// Ends the command, first with SIGTERM, then with SIGKILL.
     fn press(&mut self) {
         let (stage, signal) = match self.stage {
             Stage::Runs => (Stage::Asked, Signal::TERM),
@@ -281,9 +282,9 @@ impl Going {
         self.kill(signal);
     }
 
-    /// Sends a signal to the command and all that it started, except what has left the group.
+    /// Sends a signal to the process group of the command. Processes that have left the group are not reached.
     fn kill(&self, signal: Signal) {
-        // There is nobody left to be told.
+        // The process has exited already.
         let _ = kill_process_group(Pid::from_child(&self.child), signal);
     }
 }

@@ -1,24 +1,24 @@
-//! Finds by bisection where dates begin to fail.
+//! Bisects dates to find the first failure.
 
-/// Between which dates failing begins, by their place among all.
+/// The state of a bisection, by index.
 ///
-/// Several dates are tried at once, so a step divides what is left into more than two parts.
+/// Several dates are tried concurrently, so each step divides the rest into more than two parts.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Search {
     count: usize,
-    /// The last date that is known to pass before one that fails.
+    /// The last index known to pass before a failing one.
     passed: Option<usize>,
-    /// The first date that is known to fail.
+    /// The first index known to fail.
     failed: Option<usize>,
 }
 
 impl Search {
-    /// Returns a search among so many dates, of which nothing is known.
+    /// Creates a search over `count` dates.
     pub(super) const fn new(count: usize) -> Self {
         Self { count, passed: None, failed: None }
     }
 
-    /// Returns which dates to try next, no more than `at_once` except the two ends; none where the search has ended.
+    /// Returns the next indices to try, up to `at_once` except for the two ends; none when the search is finished.
     pub(super) fn next(&self, at_once: usize) -> Vec<usize> {
         let Some(last) = self.count.checked_sub(1) else { return Vec::new() };
         match (self.passed, self.failed) {
@@ -29,12 +29,12 @@ impl Search {
                 let tried = at_once.min(between);
                 (1..=tried).map(|part| passed + part * (between + 1) / (tried + 1)).collect()
             }
-            // The first one fails, or the last one does not.
+            // The first date fails, or the last one passes.
             (None, Some(_)) | (Some(_), None) => Vec::new(),
         }
     }
 
-    /// Learns which dates pass.
+    /// Records results.
     pub(super) fn learn(&mut self, tried: &[(usize, bool)]) {
         let failed = tried.iter().filter(|(_, passes)| !passes).map(|(index, _)| *index).min();
         self.failed = failed.or(self.failed);
@@ -43,7 +43,7 @@ impl Search {
         self.passed = passed.or(self.passed);
     }
 
-    /// Returns the first date that fails, and the one before it, which passes.
+    /// Returns the first failing date and the passing one before it.
     pub(super) const fn found(&self) -> (Option<usize>, Option<usize>) {
         (self.failed, self.passed)
     }
@@ -53,7 +53,7 @@ impl Search {
 mod tests {
     use super::*;
 
-    /// Searches among so many dates, of which those from `first` on fail. Returns what is found, and how many were tried.
+    /// Searches `count` dates that fail from `first` on. Returns the result and the number of runs.
     fn searched(count: usize, first: usize, at_once: usize) -> (Option<usize>, usize) {
         let (mut search, mut runs) = (Search::new(count), 0);
         loop {

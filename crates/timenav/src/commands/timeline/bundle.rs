@@ -1,4 +1,4 @@
-//! `timenav timeline export --bundle`: a timeline as one file that can be checked offline.
+//! `timenav timeline export --bundle`: a timeline as one file that can be verified offline.
 
 use std::fs::{File, OpenOptions};
 use std::io::{ErrorKind, Write as _};
@@ -13,13 +13,13 @@ use crate::data_folder::sync_folder_of;
 use crate::exit::Failure;
 use crate::output;
 
-/// Longest last line, in bytes: two numbers and a hash.
+/// Maximum length of the last line, in bytes: two numbers and a hash.
 const END_BYTES_MAX: usize = 256;
 
-/// Downloads a bundle. The file appears under its name when it is whole, and takes the place of none.
+/// Downloads a bundle. The file appears under its name when it is complete and never replaces another.
 ///
 /// # Errors
-/// There is such a file, the service does not answer, says no, or breaks off, or the file cannot be written.
+/// The file exists, the service is unreachable, rejects the request or stops early, or the file cannot be written.
 pub(super) fn export(client: &Client, timeline: &str, path: &Path) -> Result<(), Failure> {
     refuse_existing(path)?;
     let mut partial = path.as_os_str().to_owned();
@@ -27,7 +27,7 @@ pub(super) fn export(client: &Client, timeline: &str, path: &Path) -> Result<(),
     let partial = PathBuf::from(partial);
     let outcome = write_partial(&partial, |each| client.download(&["timeline", timeline, "bundle"], &[], each))
         .and_then(|bytes| Ok(give_name(&partial, path).map(|()| bytes)?));
-    // There is nobody to tell if that fails too. Under its name, it is another link that goes.
+    // There is no other place to report a failure. After success this only removes the second link.
     let _ = std::fs::remove_file(&partial);
     let bytes = outcome?;
     output::note(&format!(
@@ -45,7 +45,7 @@ fn refuse_existing(path: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Writes what is downloaded, and returns how many bytes it has.
+/// Writes the download and returns its size in bytes.
 fn write_partial(
     partial: &Path,
     download: impl FnOnce(&mut dyn FnMut(&[u8]) -> Result<(), Failure>) -> Result<(), Failure>,
@@ -73,8 +73,8 @@ fn write_partial(
     Ok(bytes)
 }
 
-/// Makes a file that nobody else may read: it holds all that the timeline does. What a crash left of that name goes
-/// first, and is not written into: it may be a whole bundle under another name.
+/// Creates a file that only its owner can read, because it holds the whole timeline. A leftover of a crash is removed
+/// first instead of overwritten: it may be a hard link to a complete bundle.
 fn create(path: &Path) -> std::io::Result<File> {
     match std::fs::remove_file(path) {
         Err(error) if error.kind() != ErrorKind::NotFound => return Err(error),
@@ -89,11 +89,11 @@ fn has_end(tail: &[u8]) -> bool {
     lines.and_then(|mut lines| lines.next()).is_some_and(|last| last.starts_with(b"{\"end\":{"))
 }
 
-/// Gives the file its name, unless there is another of that name by now.
+/// Gives the file its final name unless that name is taken.
 fn give_name(partial: &Path, path: &Path) -> anyhow::Result<()> {
     let cannot = || format!("{} cannot be written", path.display());
     match std::fs::hard_link(partial, path) {
-        // Not every file system has links.
+        // Some file systems do not support hard links.
         Err(error) if error.kind() != ErrorKind::AlreadyExists => {
             refuse_existing(path)?;
             std::fs::rename(partial, path).with_context(cannot)?;

@@ -1,4 +1,4 @@
-//! `timenav timer listen`: takes what fires in a queue, and passes it on.
+//! `timenav timer listen`: claims firings from a queue and forwards them.
 
 use std::time::Duration;
 
@@ -14,19 +14,19 @@ use crate::exit::Failure;
 use crate::output::{self, member};
 use crate::standard_webhooks::{self, Signer, cause};
 
-/// How long a claim waits for something to fire. The service may be asked for a minute at most.
+/// Wait of a claim. The service allows up to a minute.
 const CLAIM_WAIT: &str = "20s";
-/// Firings that are passed on side by side.
+/// Concurrent forwards.
 const FIRINGS_AT_ONCE_MAX: u32 = 16;
-/// How long a firing is held while it is passed on, in host time.
+/// Lease of a firing while it is forwarded, in host time.
 const ACK_TIMEOUT: &str = "30s";
-/// How long a program may take to answer: less than the firing is held.
+/// Timeout of a forward: shorter than the lease.
 const FORWARD_TIMEOUT: Duration = Duration::from_secs(25);
-/// How long to wait before a service that is gone is asked again: first, and at most.
+/// Initial and maximum wait before reconnecting to the service.
 const AGAIN: (Duration, Duration) = (Duration::from_secs(1), Duration::from_secs(10));
-/// What became of a firing that took longer than its lease.
+/// The result of a firing whose lease expired.
 const LOST: &str = "lost to another listener";
-/// Why firings are given back.
+/// The reason for firings that are given back.
 const STOPPED: &str = "the listener was stopped";
 
 #[derive(Debug, clap::Args)]
@@ -39,16 +39,16 @@ pub(super) struct ListenOptions {
     forward: Option<Url>,
 }
 
-/// What became of a firing here.
+/// The result of a forward.
 struct Outcome {
     firing: Value,
-    /// Why it is not done.
+    /// The reason if it failed.
     failed: Option<String>,
-    /// What the program answered.
+    /// The HTTP status of the program.
     http_status: Option<u16>,
 }
 
-/// Passes firings on.
+/// Forwards firings.
 struct Forward {
     http: reqwest::Client,
     url: Url,
@@ -56,7 +56,7 @@ struct Forward {
     clock: HostClock,
 }
 
-/// Takes what fires until Ctrl-C.
+/// Claims firings until Ctrl-C.
 pub(super) fn run(client: &Client, timeline: &TimelineOptions, options: ListenOptions) -> Result<(), Failure> {
     client.expect_lines()?;
     let forward = options.forward.map(Forward::new).transpose()?;
@@ -86,7 +86,7 @@ pub(super) fn run(client: &Client, timeline: &TimelineOptions, options: ListenOp
             Err(failure) => return Err(failure),
         };
         (is_known, patience) = (true, AGAIN.0);
-        // A closed connection gives back what it waited for.
+        // Closing the connection cancels the pending claim.
         let Some(claimed) = claimed else { return Ok(()) };
         let firings = claimed.value["firings"].as_array().cloned().unwrap_or_default();
         if firings.is_empty() {
@@ -103,7 +103,7 @@ pub(super) fn run(client: &Client, timeline: &TimelineOptions, options: ListenOp
     }
 }
 
-/// Tells the service what became of firings, and shows it.
+/// Settles firings and prints the results.
 fn settle(client: &Client, timeline: &TimelineOptions, outcomes: &[Outcome]) -> Result<(), Failure> {
     let (failed, done): (Vec<&Outcome>, Vec<&Outcome>) = outcomes.iter().partition(|outcome| outcome.failed.is_some());
     let mut states = Map::new();
@@ -119,7 +119,7 @@ fn settle(client: &Client, timeline: &TimelineOptions, outcomes: &[Outcome]) -> 
         Ok(true)
     };
     if !done.is_empty() && !tell("ack", timeline.body(), &done)? {
-        // Another listener has some of them by now. What is still ours is done.
+        // Another listener has claimed some of them since. The others are acknowledged one by one.
         for outcome in done {
             tell("ack", timeline.body(), &[outcome])?;
         }
@@ -137,17 +137,17 @@ fn settle(client: &Client, timeline: &TimelineOptions, outcomes: &[Outcome]) -> 
     Ok(())
 }
 
-/// Returns what names firings, and the leases that they were claimed under.
+/// Returns the ids and leases of firings.
 fn named(outcomes: &[&Outcome]) -> Map<String, Value> {
     let all = |name: &str| -> Vec<Value> {
         let told = outcomes.iter().map(|outcome| outcome.firing[name].clone());
         told.filter(|id| !id.is_null()).collect()
     };
     let (firing_ids, mut lease_ids) = (all("firing_id"), all("lease_id"));
-    // They come of one claim.
+    // All come from one claim.
     lease_ids.dedup();
     let mut named = Map::from_iter([("firing_ids".to_owned(), firing_ids.into())]);
-    // A service of an earlier version tells no lease.
+    // Earlier versions of the service return no lease.
     if !lease_ids.is_empty() {
         named.insert("lease_ids".to_owned(), lease_ids.into());
     }
@@ -193,7 +193,7 @@ impl Outcome {
 
 impl Forward {
     fn new(url: Url) -> Result<Self, Failure> {
-        // Without the key that the service is asked with: it is no business of the program.
+        // Without the API key, which the program must not see.
         let http = built(&url, || {
             let builder = reqwest::Client::builder()
                 .user_agent(concat!("timenav/", env!("CARGO_PKG_VERSION")))
@@ -204,7 +204,7 @@ impl Forward {
         Ok(Self { http, url, signer: Signer::new(&OsEntropy), clock: HostClock::start() })
     }
 
-    /// Passes firings on, side by side, and returns what became of each, and whether Ctrl-C ended it.
+    /// Forwards firings concurrently. Returns the results and whether Ctrl-C was pressed.
     fn all(&self, client: &Client, interrupt: &mut Interrupt, firings: Vec<Value>) -> (Vec<Outcome>, bool) {
         let mut outcomes: Vec<Outcome> = firings
             .into_iter()

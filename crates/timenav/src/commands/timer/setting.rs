@@ -1,4 +1,4 @@
-//! What a timer is to be, as options of commands and as the service is asked.
+//! Options of a timer, and the request body made from them.
 
 use std::path::{Path, PathBuf};
 
@@ -81,10 +81,10 @@ struct PlanOptions {
 }
 
 impl AddCommand {
-    /// Puts together what the service is asked.
+    /// Returns the request body.
     ///
     /// # Errors
-    /// The file with the secret cannot be read.
+    /// The secret file cannot be read.
     pub(super) fn body(self, mut body: Map<String, Value>) -> anyhow::Result<Map<String, Value>> {
         insert(&mut body, "timer_id", self.id);
         insert(&mut body, "catch_up", self.catch_up.then_some(true));
@@ -93,10 +93,10 @@ impl AddCommand {
 }
 
 impl ChangeCommand {
-    /// Puts together what the service is asked.
+    /// Returns the request body.
     ///
     /// # Errors
-    /// The file with the secret cannot be read.
+    /// The secret file cannot be read.
     pub(super) fn body(self, body: Map<String, Value>) -> anyhow::Result<Map<String, Value>> {
         let mut body = self.plan.body(body)?;
         insert(&mut body, "order_key", self.no_order_key.then_some(Value::Null));

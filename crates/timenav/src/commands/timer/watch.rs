@@ -1,4 +1,4 @@
-//! `timenav timer watch`: shows what happens to firings, and claims none.
+//! `timenav timer watch`: prints what happens to firings, without claiming any.
 
 use serde_json::Value;
 
@@ -17,7 +17,7 @@ pub(super) struct WatchOptions {
     after: Option<String>,
 }
 
-/// Observes firings, across lost connections, until the service says no.
+/// Watches firings across reconnects until the service rejects it.
 pub(super) fn run(
     client: &Client,
     mut query: Vec<(&'static str, String)>,
@@ -32,7 +32,7 @@ pub(super) fn run(
     Ok(())
 }
 
-/// Returns a message as a line for people: where it stands, which firing, and what happened to it.
+/// Formats a message as text: position, firing and what happened.
 fn text_line(ServerEvent { id, name, data }: &ServerEvent) -> String {
     let data: Value = serde_json::from_str(data).unwrap_or_default();
     let told = |field: &str| member(&data["firing"], field);

@@ -1,4 +1,4 @@
-//! A bundle, checked offline.
+//! Offline verification of bundles.
 
 use std::fmt::Write as _;
 use std::fs::File;
@@ -18,10 +18,10 @@ use crate::output::{self, Unshown};
 #[cfg(test)]
 mod tests;
 
-/// Lines between two looks at how far it has come.
+/// Lines between progress updates.
 const LINES_BETWEEN_LOOKS: u64 = 1_000;
 
-/// What no bundle can show.
+/// What a bundle cannot prove.
 const NOT_CHECKED: [&str; 4] = [
     "whether users named in entries were allowed to do what they did",
     "the state derived from the entries: clock, permissions, events, paradoxes",
@@ -29,10 +29,10 @@ const NOT_CHECKED: [&str; 4] = [
     "whether somebody else was shown another history: compare checkpoints that were kept",
 ];
 
-/// Checks a bundle, and tells of it.
+/// Verifies a bundle and prints the result.
 ///
 /// # Errors
-/// It cannot be read, or is not as it was signed.
+/// It cannot be read or does not match its signatures.
 pub(super) fn verify(path: &Path, key: VerifierKey, rotations: &[PathBuf], as_json: bool) -> Result<(), Failure> {
     let rotations = rotations.iter().map(|file| read_proof(file)).collect::<anyhow::Result<Vec<_>>>()?;
     let file = File::open(path).with_context(|| format!("{} cannot be read", path.display()))?;
@@ -54,7 +54,7 @@ fn read_proof(path: &Path) -> anyhow::Result<TlogProof> {
     TlogProof::parse(&bytes).with_context(|| format!("{} is not a proof file", path.display()))
 }
 
-/// Reads the file to its end, or to the first thing that is wrong, which is not an error.
+/// Reads the file to its end or to the first fault. A fault is not an `Err`.
 fn read(mut file: impl BufRead, mut check: BundleCheck<'_>) -> std::io::Result<Result<CheckedBundle, String>> {
     let style = ProgressStyle::with_template("{wide_bar} {human_pos}/{human_len} entries, {eta} left");
     let bar = ProgressBar::new(0).with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));

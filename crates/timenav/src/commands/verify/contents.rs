@@ -1,4 +1,4 @@
-//! What the entries of a service's ledger say: every payload that it answers, against its leaf.
+//! Verifies entry contents: every payload that a service returns, against its leaf.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -21,10 +21,10 @@ use crate::client::Client;
 use crate::doors::verify_signature;
 use crate::exit::Failure;
 
-/// How it is told how many of the payloads that were missing sweeps let go.
+/// The label for missing payloads that were pruned.
 pub(super) const PRUNED_SEEN: &str = "missing payloads that were pruned";
 
-/// One page, as far as it is looked at.
+/// The used members of a page.
 #[derive(Deserialize)]
 struct Page {
     entries: Vec<Entry>,
@@ -40,7 +40,7 @@ struct Entry {
     payload: Option<String>,
 }
 
-/// What of an erasure says which contents it let go: those of an event. A sealed record is no payload.
+/// The erased contents in an erasure entry: those of an event. A sealed record has no payload.
 #[derive(Deserialize)]
 struct Erased {
     position: u64,
@@ -55,27 +55,27 @@ struct Contents<'a> {
     timeline: &'a TimelineId,
     entries: LedgerScan,
     frontier: Frontier,
-    /// How many payloads the caller may not see, by action.
+    /// Payloads hidden from the caller, by action.
     hidden: BTreeMap<String, u64>,
-    /// Where a payload is hidden that every reader may see.
+    /// Positions of hidden payloads that every reader may see.
     kept_back: Vec<(u64, Action)>,
-    /// Payloads that are missing, as far as no later entry says why.
+    /// Missing payloads that no later entry has explained yet.
     missing: MissingPayloads,
-    /// Numbers of single reads that are missing, by the position of their entry, as far as no later entry says why.
+    /// Missing single reads by entry position that no later entry has explained yet.
     reads: BTreeMap<u64, BTreeSet<u64>>,
     reads_erased: u64,
-    /// How many were erased.
+    /// Number of erased payloads.
     erased: u64,
-    /// How many were let go by sweeps.
+    /// Number of pruned payloads.
     let_go: u64,
-    /// What is wrong with sweeps.
+    /// Faults of sweeps.
     faults: Vec<SweepFault>,
 }
 
-/// Checks what the entries up to a signed checkpoint say.
+/// Verifies the contents of the entries up to a signed checkpoint.
 ///
 /// # Errors
-/// The service does not answer, or not with entries.
+/// The service is unreachable or does not return entries.
 pub(super) fn check(client: &Client, scan: &mut Scan, newest: &Checkpoint, keys: &TrustedKeys) -> Result<(), Failure> {
     let timeline = scan.timeline_id.clone();
     let mut contents = Contents {
@@ -95,7 +95,7 @@ pub(super) fn check(client: &Client, scan: &mut Scan, newest: &Checkpoint, keys:
     contents.read(newest.size)?;
     contents.compare(scan, newest);
     if contents.missing.count() > 0 || contents.reads.values().any(|numbers| !numbers.is_empty()) {
-        // It may have been erased after the checkpoint: a later entry says so.
+        // It may have been erased after the checkpoint, as recorded by a later entry.
         let page = contents.page(newest.size, 1)?;
         let opened = open_signed(&page.checkpoint, keys, verify_signature);
         if let Some(grown) = check_signed(scan, opened, "that the entries came with") {
@@ -108,7 +108,7 @@ pub(super) fn check(client: &Client, scan: &mut Scan, newest: &Checkpoint, keys:
 }
 
 impl Contents<'_> {
-    /// Goes on to read entries, up to a size.
+    /// Reads further entries up to a size.
     fn read(&mut self, size: u64) -> Result<(), Failure> {
         while self.frontier.size() < size {
             let first = self.frontier.size();
@@ -133,7 +133,7 @@ impl Contents<'_> {
     fn take(&mut self, entry: &Entry) {
         let Entry { position, leaf, contents, salt, payload } = entry;
         let is_shown = contents == "shown";
-        // A salt that is no salt makes another hash than any that was signed.
+        // An invalid salt decodes to a value that matches no signed hash.
         let salt = salt.as_ref().filter(|_| is_shown).map(|salt| HEXLOWER.decode(salt.as_bytes()).unwrap_or_default());
         let payload = payload.as_deref().filter(|_| is_shown).unwrap_or_default();
         let salt = salt.unwrap_or_default();
@@ -153,7 +153,7 @@ impl Contents<'_> {
             let (position, leaf_hash) = (*position, leaf_hash(leaf.as_bytes()));
             self.missing.add(&SweptEntry { position, action: &record.action, recorded_at, leaf_hash });
         }
-        // Where single reads were erased, the salt of all is gone.
+        // If single reads were erased, the salt of the entry is gone.
         if salt.is_empty() && !is_missing && ReadsEntry::of(&record).is_some() {
             let reads = reads_in(payload.as_bytes()).unwrap_or_default();
             let gone = (0..).zip(&reads).filter(|(_, read)| read.is_none());
@@ -162,7 +162,7 @@ impl Contents<'_> {
         self.explain(&record, payload);
     }
 
-    /// Takes what an entry says of contents that are missing.
+    /// Records what an entry says about missing contents.
     fn explain(&mut self, record: &LeafRecord<'_>, payload: &str) {
         let is_second = record.authority.is_some();
         match &*record.action {
@@ -203,7 +203,7 @@ impl Contents<'_> {
         }
     }
 
-    /// Compares the tree over what was read with a signed one.
+    /// Compares the tree over the entries with a signed root.
     fn compare(&self, scan: &mut Scan, signed: &Checkpoint) {
         let root = self.frontier.root();
         if root != signed.root {
@@ -216,7 +216,7 @@ impl Contents<'_> {
         }
     }
 
-    /// Adds to a scan what was checked, what was found, and what could not be checked.
+    /// Adds the results to a scan: what was checked, found, and not checked.
     fn tell(self, scan: &mut Scan) {
         let payloads = self.entries.payloads_count();
         scan.checked.push(Checked { what: "payloads from the service", count: payloads });

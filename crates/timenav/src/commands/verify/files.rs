@@ -1,4 +1,4 @@
-//! From the files of a service or its PostgreSQL database, whether it runs or not.
+//! Verifies the files or the PostgreSQL database of a service, running or stopped.
 
 use std::collections::{BTreeMap, HashSet};
 use std::path::Path;
@@ -21,21 +21,19 @@ use crate::key_files::read_public_key;
 use crate::output;
 use crate::places::Places;
 
-/// The signed notes kept outside the database, by timeline.
+/// External checkpoints by timeline.
 pub(in crate::commands) type Outside = BTreeMap<TimelineId, String>;
 
-/// The key pairs of a service, as far as a verifier needs them.
+/// The public keys of a service.
 struct ServiceKeys {
     service_name: String,
     public_keys: Vec<[u8; 32]>,
 }
 
-/// A database that is looked at as it is.
+/// A database to read as it is.
 #[derive(Clone, Copy)]
 pub(in crate::commands) enum Archive<'a> {
-    /// A file.
     Sqlite(&'a SqliteArchive),
-    /// A database on a server.
     Postgres(&'a PostgresStore),
 }
 
@@ -65,15 +63,15 @@ impl<'a> Archive<'a> {
 /// A database, and what it is compared with.
 pub(in crate::commands) struct Files<'a> {
     pub(in crate::commands) archive: Archive<'a>,
-    /// The checkpoints kept outside it.
+    /// The external checkpoints.
     pub(in crate::commands) outside: &'a Outside,
     pub(in crate::commands) service_name: &'a str,
-    /// The key that signs today, then retired ones.
+    /// The current key, then retired ones.
     pub(in crate::commands) public_keys: &'a [[u8; 32]],
     pub(in crate::commands) depth: Depth,
 }
 
-/// Checks the ledgers in a data folder, or those in the database that belongs to it.
+/// Verifies the ledgers in a data folder or in its database.
 ///
 /// # Errors
 /// A file or the database cannot be read.

@@ -22,28 +22,28 @@ pub(super) struct Operation {
     pub(super) heeds: Vec<Head>,
 }
 
-/// What is said in the head of a request.
+/// A request header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Head {
-    /// A key that makes it happen once, even if it is sent twice.
+    /// `Idempotency-Key`, so that a retry does not repeat the request.
     Once,
-    /// That the timeline has to be there.
+    /// `If-Match: *`: the timeline must exist.
     There,
-    /// That the handler of a firing asks.
+    /// `Timenav-Firing`: the request comes from a firing handler.
     Inside,
 }
 
-/// Where an argument goes.
+/// Where an argument is sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Goes {
     Path,
     Query,
     Body,
-    /// It is the body.
+    /// It is the whole body.
     WholeBody,
 }
 
-/// Returns whether an argument is not for an agent that is kept to a timeline.
+/// Returns whether an argument is hidden from an agent that is pinned to a timeline.
 pub(super) fn hides(name: &str) -> bool {
     name == TIMELINE || name == REACHES_FORKS
 }

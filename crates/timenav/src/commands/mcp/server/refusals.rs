@@ -1,11 +1,11 @@
-//! Why a call of a tool did not do what it was asked, as an agent reads it.
+//! Errors of tool calls, as shown to agents.
 
 use rmcp::model::{CallToolResult, ContentBlock};
 use serde_json::{Value, json};
 
 use crate::exit::{Failure, Problem};
 
-/// Returns a refusal that needs no service: an argument is wrong, or something is missing before it.
+/// Returns an error without calling the service: an argument is invalid, or a precondition is not met.
 pub(super) fn refused(code: &str, pointer: &str, detail: &str) -> Failure {
     let body = json!({
         "status": detail, "code": code, "detail": detail,
@@ -14,13 +14,13 @@ pub(super) fn refused(code: &str, pointer: &str, detail: &str) -> Failure {
     Failure::Problem(Problem::new(400, &body.to_string()))
 }
 
-/// Returns a refusal that is about no argument.
+/// Returns an error that concerns no argument.
 pub(super) fn unfit(code: &str, detail: &str) -> Failure {
     Failure::Problem(Problem::new(409, &json!({ "status": detail, "code": code, "detail": detail }).to_string()))
 }
 
-/// Returns a failure as the result of a call: what went wrong and what would be right, and the same as the service said
-/// it. It is no structured content, which a client would compare with the schema of the answer.
+/// Returns a failure as a tool result: message, advice and the original problem. It is not structured content, because
+/// clients validate that against the response schema.
 pub(super) fn told(failure: &Failure, hint: Option<&str>) -> CallToolResult {
     let mut text = failure.text().unwrap_or_default();
     if let Some(hint) = hint {
@@ -31,7 +31,7 @@ pub(super) fn told(failure: &Failure, hint: Option<&str>) -> CallToolResult {
     CallToolResult::error(content)
 }
 
-/// Returns the words for a program without the one that only a shell needs.
+/// Removes the exit code from an error: only shells need it.
 fn without_exit_code(mut json: Value) -> Value {
     if let Some(members) = json.as_object_mut() {
         members.remove("exit_code");

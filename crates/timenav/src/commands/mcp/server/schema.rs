@@ -1,20 +1,20 @@
-//! Short schemas for tools, made from the OpenAPI document: an agent has the schemas of all tools in its context.
+//! Compact tool schemas, derived from the OpenAPI document: an agent has the schemas of all tools in its context.
 //!
-//! They have the names of arguments and of their members, kinds of values, choices, and how the document begins to
-//! describe them. The answer to a wrong value says what would be right.
+//! They contain argument and member names, types, enums, and the first part of each description. The error for an
+//! invalid value explains the rest.
 
 use serde_json::{Map, Value, json};
 
-/// Where the document has its schemas.
+/// The prefix of schema references in the document.
 const IN_DOCUMENT: &str = "#/components/schemas/";
-/// How many levels of members a schema includes: those of an argument, and theirs.
+/// Maximum levels of members in a schema: those of an argument, and their members.
 const MEMBERS_DEPTH_MAX: usize = 2;
-/// How many levels of members have descriptions.
+/// Levels of members with descriptions.
 const DESCRIBED_DEPTH_MAX: usize = 1;
-/// Arguments of many tools that their names or the instructions of the server explain.
+/// Arguments of many tools that are explained by their names or by the server instructions.
 const EXPLAINED: [&str; 6] = ["timeline_id", "limit", "cursor", "dry_run", "wait", "followers"];
 
-/// Returns the schema of the arguments of a tool, as an object.
+/// Returns the argument schema of a tool.
 pub(super) fn arguments(document: &Value, properties: &Map<String, Value>, required: &[String]) -> Map<String, Value> {
     let told = properties.iter().map(|(name, schema)| {
         let mut told = brief(document, schema, 0);
@@ -26,7 +26,7 @@ pub(super) fn arguments(document: &Value, properties: &Map<String, Value>, requi
     object(told.collect(), required.iter().map(String::as_str).collect())
 }
 
-/// Returns the schema that a reference names, or the schema itself.
+/// Resolves a schema reference.
 pub(super) fn resolved<'a>(document: &'a Value, schema: &'a Value) -> &'a Value {
     match schema["$ref"].as_str().and_then(|reference| reference.strip_prefix(IN_DOCUMENT)) {
         Some(name) => &document["components"]["schemas"][name],
@@ -53,7 +53,7 @@ fn brief(document: &Value, schema: &Value, depth: usize) -> Map<String, Value> {
         told.insert("type".to_owned(), kind);
     }
     if let Some(values) = full["enum"].as_array() {
-        // The values show their kind.
+        // An enum implies the type.
         told.remove("type");
         told.insert("enum".to_owned(), values.iter().filter(|value| !value.is_null()).cloned().collect());
     }
@@ -72,7 +72,7 @@ fn brief(document: &Value, schema: &Value, depth: usize) -> Map<String, Value> {
 
 fn add_members(document: &Value, schema: &Value, depth: usize, told: &mut Map<String, Value>) {
     if let Some(members) = schema["properties"].as_object() {
-        // What is written and never shown is a secret, and no agent is asked for one.
+        // Write-only members are secrets, which no agent is asked for.
         let open = members.iter().filter(|(_, member)| member["writeOnly"] != true);
         let members = open.map(|(name, member)| (name.clone(), brief(document, member, depth + 1).into()));
         told.extend(object(members.collect(), required(schema)));
@@ -88,7 +88,7 @@ fn required(schema: &Value) -> Vec<&str> {
     schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str).collect()
 }
 
-/// Returns the kind of a value, or its kinds. That something may be left out by a null is not told.
+/// Returns the type or types of a value without null.
 fn kind(schema: &Value) -> Option<Value> {
     let Some(kinds) = schema["type"].as_array() else { return schema.get("type").cloned() };
     let kinds: Vec<&Value> = kinds.iter().filter(|kind| **kind != "null").collect();
@@ -104,7 +104,7 @@ fn choices(schema: &Value) -> Option<impl Iterator<Item = &Value>> {
     Some(choices.iter().filter(|choice| choice["type"] != "null"))
 }
 
-/// Returns one schema for several. Objects become one object that has the members of all.
+/// Merges alternatives into one schema. Objects become one object with all members.
 fn one_of(choices: Vec<Map<String, Value>>) -> Map<String, Value> {
     let (objects, mut others): (Vec<_>, Vec<_>) =
         choices.into_iter().partition(|choice| choice.contains_key("properties"));
@@ -124,7 +124,7 @@ fn one_of(choices: Vec<Map<String, Value>>) -> Map<String, Value> {
     Map::from_iter([("anyOf".to_owned(), others.into_iter().map(Value::Object).collect())])
 }
 
-/// Returns an object with the members of two, of which those are required that both require.
+/// Merges two objects. Members are required if both require them.
 fn united(mut one: Map<String, Value>, other: Map<String, Value>) -> Map<String, Value> {
     one.remove("description");
     let (one, other) = (Value::Object(one), Value::Object(other));
@@ -141,7 +141,7 @@ fn united(mut one: Map<String, Value>, other: Map<String, Value>) -> Map<String,
     object(members, required(&one).into_iter().filter(|name| both.contains(name)).collect())
 }
 
-/// Returns a text up to its first period, semicolon or colon outside backticks.
+/// Returns a text up to the first period, semicolon or colon outside backticks.
 fn beginning(text: &str) -> String {
     let mut is_code = false;
     let end = text.char_indices().find(|&(at, letter)| {

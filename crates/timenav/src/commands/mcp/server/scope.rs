@@ -1,9 +1,9 @@
-//! What an agent may do.
+//! The permissions of an agent.
 
 use super::super::Allowed;
 use crate::commands::operations::Agents;
 
-/// What an agent may do: look at least.
+/// The permissions of an agent. Reading is always allowed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Scope {
     pub(super) write: bool,
@@ -29,7 +29,7 @@ impl Scope {
     }
 }
 
-/// Returns the flag that would let an agent call an operation; `None` where no flag does.
+/// Returns the flag that allows an operation; `None` if no flag does.
 pub(super) const fn flag(agents: Agents) -> Option<&'static str> {
     match agents {
         Agents::Read => Some("--allow read"),

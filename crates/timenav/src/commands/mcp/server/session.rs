@@ -1,4 +1,4 @@
-//! What an agent works with, and what is known of it.
+//! The state of an agent session.
 
 use std::time::Duration;
 
@@ -10,17 +10,17 @@ use super::scope::Scope;
 use crate::client::Caller;
 use crate::doors::counted;
 
-/// Firings that are remembered as being in the hands of the agent: as many as can be claimed in one call.
+/// Maximum number of leased firings to remember: as many as one call can claim.
 const FIRINGS_HELD_MAX: usize = 1_000;
 
-/// What an agent works with, and what is known of it.
+/// The state of an agent session.
 pub(super) struct Session {
     pub(super) scope: Scope,
     pub(super) caller: Caller,
-    /// The one timeline that the agent works on, if it is kept to one.
+    /// The only timeline that the agent may use, if it is pinned.
     pub(super) pinned: Option<String>,
     held: Mutex<Vec<String>>,
-    /// When the last answer went out, by the boot clock.
+    /// When the last response was sent, by the boot clock.
     answered: Mutex<Duration>,
 }
 
@@ -29,12 +29,12 @@ impl Session {
         Self { scope, caller, pinned, held: Mutex::default(), answered: Mutex::new(counted()) }
     }
 
-    /// Returns whether an argument is not for an agent that is kept to a timeline.
+    /// Returns whether an argument is hidden because the agent is pinned to a timeline.
     pub(super) fn is_hidden(&self, name: &str) -> bool {
         self.pinned.is_some() && hides(name)
     }
 
-    /// Remembers firings that the agent was handed.
+    /// Records firings leased to the agent.
     pub(super) fn claimed(&self, firings: &Value) {
         let mut held = self.held.lock();
         for firing in firings.as_array().into_iter().flatten() {
@@ -45,23 +45,23 @@ impl Session {
         }
     }
 
-    /// Forgets firings that the agent is done with.
+    /// Removes firings that the agent has settled.
     pub(super) fn settled(&self, firing_ids: &Value) {
         let done: Vec<&str> = firing_ids.as_array().into_iter().flatten().filter_map(Value::as_str).collect();
         self.held.lock().retain(|id| !done.contains(&id.as_str()));
     }
 
-    /// Returns a firing that the agent works on.
+    /// Returns a firing leased to the agent.
     pub(super) fn held_firing(&self) -> Option<String> {
         self.held.lock().last().cloned()
     }
 
-    /// Returns the host time that has passed since the agent was last answered.
+    /// Returns the host time since the last response.
     pub(super) fn thought(&self) -> Duration {
         counted().saturating_sub(*self.answered.lock())
     }
 
-    /// Remembers that the agent was answered.
+    /// Records that a response was sent.
     pub(super) fn answer(&self) {
         *self.answered.lock() = counted();
     }

@@ -1,7 +1,7 @@
-//! `spend`: moves a clock that stands by what a step of somebody's work cost.
+//! `spend`: advances a paused clock by the cost of a step of work.
 //!
-//! The clock is paused while an agent thinks. Here it says what its thinking and its acts cost on that clock, and whatever
-//! falls due on the way happens before the answer.
+//! The clock is paused while an agent thinks. The agent reports what its thinking and actions cost on that clock, and
+//! everything that falls due in that span happens before the response.
 
 use std::time::Duration;
 
@@ -17,9 +17,9 @@ use crate::client::Asked;
 use crate::exit::Failure;
 
 pub(super) const NAME: &str = "spend";
-/// How much longer an answer may take that waits for timers, as the service allows at most.
+/// Extra timeout for requests that wait for timers: the maximum that the service allows.
 const WAITS_LONGER: Duration = Duration::from_mins(10);
-/// How many times host time a measured step may count.
+/// Maximum factor between host time and virtual time for a measured step.
 const FACTOR_MAX: f64 = 1e6;
 
 #[derive(Debug, Deserialize)]
@@ -34,10 +34,10 @@ struct Spent {
     timeline_id: Option<String>,
 }
 
-/// Moves a clock that stands, and returns what fired on the way.
+/// Advances a paused clock and returns what fired on the way.
 ///
 /// # Errors
-/// An argument is wrong, the clock runs or is on its way, or the service does not answer or says no.
+/// An argument is invalid, the clock is running or advancing, the service is unreachable, or it rejects the request.
 pub(super) async fn spend(session: &Session, arguments: Map<String, Value>) -> Result<Value, Failure> {
     let wrong = |error: serde_json::Error| refused("invalid_parameter", "", &error.to_string());
     let spent: Spent = serde_json::from_value(Value::Object(arguments)).map_err(wrong)?;
@@ -65,7 +65,7 @@ pub(super) async fn spend(session: &Session, arguments: Map<String, Value>) -> R
     Ok(answer)
 }
 
-/// Returns how much is spent: as it was told, or as it was measured.
+/// Returns the duration to spend, given or measured.
 fn duration(session: &Session, spent: &Spent) -> Result<String, Failure> {
     let factor = spent.factor.unwrap_or(1.0);
     match (&spent.duration, spent.measured) {
@@ -73,7 +73,7 @@ fn duration(session: &Session, spent: &Spent) -> Result<String, Failure> {
         (Some(_), false) => Err(refused("invalid_parameter", "factor", "`factor` goes with `measured`")),
         (None, true) if factor > 0.0 && factor <= FACTOR_MAX => {
             let micros = (session.thought().as_secs_f64() * factor * 1e6).max(1.0);
-            // A duration is written with six decimal places, and none is shorter than the last of them.
+            // Six decimal places are enough: durations are whole microseconds.
             Ok(format!("{:.6}s", micros / 1e6))
         }
         (None, true) => {
@@ -90,7 +90,7 @@ fn duration(session: &Session, spent: &Spent) -> Result<String, Failure> {
     }
 }
 
-/// Returns the tool.
+/// Returns the tool definition.
 pub(super) fn tool(is_pinned: bool) -> Tool {
     let mut properties = json!({
         "duration": {

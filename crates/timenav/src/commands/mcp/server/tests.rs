@@ -10,7 +10,7 @@ use super::scope::Scope;
 use super::toolbox::{ABOUT_THE_SERVICE, Does, SETS, Toolbox};
 use crate::commands::operations::{Agents, OPERATIONS};
 
-/// What the list of all tools may have, in bytes.
+/// Maximum size of the list of all tools, in bytes.
 const LIST_BYTES_MAX: usize = 40_000;
 const OWN: [&str; 2] = ["wait_for", "spend"];
 
@@ -22,7 +22,7 @@ fn told(tool: &Tool) -> Value {
     serde_json::to_value(tool).unwrap()
 }
 
-/// Names of members, as deep as there are some, also those of schemas that are referred to.
+/// Collects member names at every level, including those of referenced schemas.
 fn names(document: &Value, value: &Value, found: &mut BTreeSet<String>) {
     if let Some(reference) = value["$ref"].as_str() {
         if found.insert(reference.to_owned()) {
@@ -50,7 +50,7 @@ fn every_operation_that_is_for_agents_is_a_tool() {
     for tool in all.tools() {
         let told = told(&tool);
         assert_eq!(told["inputSchema"]["type"], "object");
-        // Models refuse a choice at the root.
+        // Models reject a union at the root.
         for choice in ["oneOf", "anyOf", "allOf", "not"] {
             assert!(told["inputSchema"][choice].is_null(), "{}: {choice}", tool.name);
         }
@@ -58,7 +58,7 @@ fn every_operation_that_is_for_agents_is_a_tool() {
     }
 }
 
-/// A client puts the list into the context of its model before the first word is said.
+/// Clients put the list into the model's context at the start of a session.
 #[test]
 fn the_list_of_all_tools_is_short() {
     let listed = serde_json::to_vec(&toolbox(&[Allowed::All], None).tools()).unwrap();
@@ -84,7 +84,7 @@ fn what_an_agent_may_not_do_is_not_offered() {
         ("spend", [false, false, true, true]),
         ("erase_events", [false, false, false, true]),
         ("set_access_control", [false, false, false, true]),
-        // Secrets and files are for nobody.
+        // Secrets and files are never offered.
         ("create_api_key", [false, false, false, false]),
         ("set_password", [false, false, false, false]),
         ("decrypt_data", [false, false, false, false]),
@@ -118,7 +118,7 @@ fn what_cannot_be_taken_back_is_said_to_be_destructive() {
         ("set_access_control", false, true, true),
     ] {
         let annotations = told(&all.get(name).unwrap().tool)["annotations"].clone();
-        // What the protocol takes a hint for that is not there. The last two count where a tool changes something.
+        // The defaults of the protocol for absent hints. The last two only matter if a tool changes something.
         let hint = |name: &str, absent: bool| annotations[name].as_bool().unwrap_or(absent);
         let hints = [hint("readOnlyHint", false), hint("destructiveHint", true), hint("idempotentHint", false)];
         assert_eq!(hints[0], read_only, "{name}");
@@ -137,7 +137,7 @@ fn an_agent_that_is_kept_to_a_timeline_cannot_name_another() {
     for tool in all.tools() {
         let properties = told(&tool)["inputSchema"]["properties"].clone();
         for name in [TIMELINE, "include_forks", "fork_of", "user_id"] {
-            // Whose reads and refusals of this timeline are meant is no way out of it.
+            // There, the user id only filters the access log of the pinned timeline.
             let is_about_it = name == "user_id" && ["access_logs", "erase_reads"].contains(&&*tool.name);
             assert!(properties[name].is_null() || is_about_it, "{}: {name}", tool.name);
         }

@@ -1,4 +1,5 @@
-//! The tools: made from the table of operations and the OpenAPI document, so that a new operation is one by itself.
+//! Tools derived from the operations table and the OpenAPI document, so that a new operation becomes a tool
+//! automatically.
 
 use std::collections::BTreeMap;
 
@@ -13,12 +14,11 @@ use super::scope::{Scope, flag};
 use super::{spending, waiting};
 use crate::commands::operations::{Agents, OPERATIONS};
 
-/// Creates timelines: what it is called with names another one than that of the agent.
+/// Creates timelines: its timeline id is not that of the agent.
 const CREATE: &str = "POST /timelines";
-/// Tells about the service and the caller, and about no timeline.
+/// Operations about the service and the caller, without a timeline.
 pub(super) const ABOUT_THE_SERVICE: [&str; 2] = ["GET /v1/limits", "GET /v1/session"];
-/// Operations that change nothing more when they are called again with the same arguments, besides those that only look
-/// and those that take something away.
+/// Idempotent operations in addition to reads and deletions.
 pub(super) const SETS: [&str; 8] = [
     "POST /v1/pause-time",
     "POST /v1/resume-time",
@@ -33,31 +33,31 @@ pub(super) const SETS: [&str; 8] = [
 /// The tools of an agent, by name.
 pub(super) struct Toolbox {
     offered: BTreeMap<String, Offer>,
-    /// Tools that the agent was not given, and the flag that gives them.
+    /// Tools that are not allowed, with the flag that allows them.
     withheld: BTreeMap<String, Option<&'static str>>,
 }
 
-/// A tool, and what it does.
+/// A tool and its implementation.
 pub(super) struct Offer {
     pub(super) tool: Tool,
     pub(super) does: Does,
 }
 
-/// What a tool does.
+/// The implementation of a tool.
 pub(super) enum Does {
-    /// Asks the service to do an operation.
+    /// Calls an operation of the service.
     Operation(Operation),
-    /// Waits until something happens.
+    /// Waits for an event.
     WaitFor,
-    /// Moves a clock that stands by what somebody spent.
+    /// Advances a paused clock by the cost of work.
     Spend,
 }
 
 impl Toolbox {
-    /// Returns the tools of an agent that may do this, on that timeline alone where one is given.
+    /// Returns the tools of an agent with these permissions, pinned to a timeline if one is given.
     ///
     /// # Errors
-    /// Never: the document is part of the program, and a test reads it.
+    /// Never: the document is embedded, and a test parses it.
     pub(super) fn new(scope: Scope, pinned: Option<&str>) -> anyhow::Result<Self> {
         let document: Value = serde_json::from_str(timenav_http::openapi_json()).context("the document is JSON")?;
         let mut toolbox = Self { offered: BTreeMap::new(), withheld: BTreeMap::new() };
@@ -89,12 +89,12 @@ impl Toolbox {
         self.offered.get(name)
     }
 
-    /// Returns all tools, in the order of their names.
+    /// Returns all tools, ordered by name.
     pub(super) fn tools(&self) -> Vec<Tool> {
         self.offered.values().map(|offer| offer.tool.clone()).collect()
     }
 
-    /// Says why there is no such tool.
+    /// Explains why a tool does not exist.
     pub(super) fn missing(&self, name: &str) -> String {
         match self.withheld.get(name) {
             Some(Some(flag)) => format!("`{name}` is not allowed: `timenav mcp` was started without {flag}"),
@@ -104,7 +104,7 @@ impl Toolbox {
     }
 }
 
-/// Reads an operation of the document.
+/// Reads one operation of the document.
 struct Reader<'a> {
     document: &'a Value,
     row: &'a str,
@@ -112,7 +112,7 @@ struct Reader<'a> {
     is_pinned: bool,
 }
 
-/// Arguments, as they are read.
+/// The arguments read so far.
 #[derive(Default)]
 struct Arguments {
     properties: Map<String, Value>,
@@ -139,7 +139,7 @@ impl Arguments {
 }
 
 impl Reader<'_> {
-    /// Returns the tool for the operation, or nothing where an agent that is kept to a timeline could leave it so.
+    /// Returns the tool for an operation, or `None` if it would let a pinned agent reach other timelines.
     fn offer(&self, name: &str, agents: Agents, method: Method, path: &str) -> Option<Offer> {
         let mut arguments = self.arguments();
         if self.is_pinned {
@@ -165,9 +165,9 @@ impl Reader<'_> {
         Some(Offer { tool, does: Does::Operation(operation) })
     }
 
-    /// What cannot be taken back is destructive. A clock that moves and an event that is corrected can be.
+    /// Irreversible operations are destructive. Clock moves and corrections are reversible.
     ///
-    /// Hints that equal the protocol's defaults are left out: not read-only, destructive, not idempotent.
+    /// Hints that equal the protocol's defaults are omitted: not read-only, destructive, not idempotent.
     fn annotations(&self, agents: Agents, method: &Method) -> ToolAnnotations {
         if agents == Agents::Read || *method == Method::GET {
             return ToolAnnotations::new().read_only(true);
@@ -208,7 +208,7 @@ impl Reader<'_> {
         for (name, schema) in body["properties"].as_object().into_iter().flatten() {
             arguments.add(name, Goes::Body, required.contains(&name.as_str()), schema.clone());
         }
-        // One thing or several: several can be one.
+        // If the body is one item or a list, only the list is offered.
         let several = body["oneOf"].as_array().into_iter().flatten().find(|choice| choice["type"] == "array");
         if let Some(several) = several {
             arguments.add("items", Goes::WholeBody, true, several.clone());
@@ -217,11 +217,11 @@ impl Reader<'_> {
     }
 }
 
-/// Returns what a parameter says in the head of a request, where that is for agents.
+/// Returns the header of a parameter, if it is for agents.
 fn head(parameter: &Value) -> Option<Head> {
     match parameter["name"].as_str()? {
         "Idempotency-Key" => Some(Head::Once),
-        // A version or a tag that an agent would have to know is not for it.
+        // Agents cannot know versions or tags, so other conditions are not offered.
         "If-Match" => {
             let told = parameter["description"].as_str()?;
             (told.starts_with("`*`") || told.contains("generation")).then_some(Head::There)

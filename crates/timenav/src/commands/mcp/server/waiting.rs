@@ -1,7 +1,7 @@
-//! `wait_for`: waits until something happens on a timeline, and moves a clock that stands there if it may.
+//! `wait_for`: waits until something happens on a timeline. Moves a paused clock there if allowed.
 //!
-//! Events come by the stream, from a place in the ledger on, so that none is missed between two calls. A clock that is
-//! moved goes from one armed timer to the next and no further: nothing happens while the agent thinks.
+//! Events come from the stream, starting at a ledger position, so that none is missed between two calls. A paused clock
+//! is moved only to the next armed timer: nothing happens while the agent thinks.
 
 mod moving;
 mod wanted;
@@ -24,56 +24,56 @@ use crate::client::{Asked, Caller, Reply, ServerEvent, Watch};
 use crate::doors::counted;
 use crate::exit::Failure;
 
-/// How long one claim of firings, or one question after an advance, waits for an answer.
+/// How long one claim or one poll of an advance waits.
 const QUESTION_WAIT: &str = "20s";
-/// What asks for an answer at once.
+/// No wait.
 const AT_ONCE: &str = "0s";
-/// How much longer such an answer may take than others.
+/// Extra timeout of such requests.
 const QUESTION_LONGER: Duration = Duration::from_secs(20);
-/// For how long firings are the agent's, in host time: as long as the service allows, since models are slow.
+/// Lease of claimed firings, in host time. The maximum that the service allows, because models are slow.
 const ACK_TIMEOUT: &str = "600s";
-/// Firings that one call hands over.
+/// Firings per call.
 const FIRINGS_MAX: u64 = 10;
-/// The shortest and the longest pause before the same is looked at again.
+/// Minimum and maximum interval between polls.
 const LOOK_AGAIN: (Duration, Duration) = (Duration::from_millis(20), Duration::from_secs(5));
-/// How often a stream that ends is opened again.
+/// Maximum number of reconnects of a stream.
 const REOPENED_MAX: u32 = 5;
 
-/// A question that is on its way.
+/// A pending request.
 pub(super) type Question = Pin<Box<dyn Future<Output = Result<Value, Failure>> + Send>>;
 
-/// What is waited for, and what is known meanwhile.
+/// The state of a wait.
 struct Waiting<'a> {
     session: &'a Session,
     wanted: Wanted,
     until: Option<Instant<Virtual>>,
-    /// When to give up, by the boot clock.
+    /// The deadline, by the boot clock.
     deadline: Duration,
     watch: Watch,
-    /// The last message of the stream.
+    /// The id of the last stream message.
     after: Option<String>,
-    /// How often the stream was opened again since something came.
+    /// Reconnects since the last message.
     reopened: u32,
     clock: Value,
-    /// When the clock was told, by the boot clock.
+    /// When the clock was read, by the boot clock.
     heard: Duration,
-    /// The newest generation of the clock that the stream has told.
+    /// The newest clock generation received from the stream.
     streamed: Option<u64>,
     timer: Option<Timer>,
     claiming: Option<Question>,
     moving: Option<Question>,
 }
 
-/// A timer that is to fire.
+/// The timer to wait for.
 struct Timer {
     next: Option<Instant<Virtual>>,
-    /// Firings that there were before.
+    /// Firings that existed before.
     before: HashSet<String>,
-    /// When to look again whether it has fired, and how long to wait after that.
+    /// The time of the next poll, and the interval after that.
     again: (Duration, Duration),
 }
 
-/// What comes first.
+/// Whatever happens first.
 enum Sign {
     Message(Option<ServerEvent>),
     Claimed(Result<Value, Failure>),
@@ -83,7 +83,7 @@ enum Sign {
 /// Waits until something happens.
 ///
 /// # Errors
-/// An argument is wrong, the agent may not do it, or the service does not answer or says no.
+/// An argument is invalid, the agent lacks the permission, the service is unreachable, or it rejects the request.
 pub(super) async fn wait_for(session: &Session, arguments: Map<String, Value>) -> Result<Value, Failure> {
     let (wanted, until, patience) = Wanted::read(session, arguments)?;
     let mut waiting = Waiting::begin(session, wanted, until, patience).await?;
@@ -108,7 +108,7 @@ impl<'a> Waiting<'a> {
             newest(&session.caller, &clock).await?
         };
         let watch = session.caller.watch(&["v1", "stream"], &wanted.stream_query(), after.as_deref()).await?;
-        // After the stream has begun, so that no change falls between the two.
+        // After the stream has started, so that no change is missed in between.
         let clock = get(&session.caller, &["v1", "clock"], wanted.query()).await?;
         let heard = counted();
         let timer = match &wanted.timer_id {
@@ -173,7 +173,7 @@ impl<'a> Waiting<'a> {
         }
     }
 
-    /// Takes a message of the stream, and returns the event that is waited for.
+    /// Processes a stream message. Returns the event if it matches.
     fn take(&mut self, message: &ServerEvent) -> Option<Value> {
         self.reopened = 0;
         if !message.id.is_empty() {
@@ -184,7 +184,7 @@ impl<'a> Waiting<'a> {
             "clock" => {
                 let generation = data["clock"]["generation"].as_u64();
                 self.streamed = self.streamed.max(generation);
-                // What was asked for may be newer.
+                // The clock that was read may be newer.
                 if generation >= self.clock["generation"].as_u64() {
                     self.clock = data["clock"].clone();
                     self.clock["timeline_id"] = data["timeline_id"].clone();
@@ -215,7 +215,7 @@ impl<'a> Waiting<'a> {
         Ok(None)
     }
 
-    /// Returns what has come by the clock alone: the moment, or the timer.
+    /// Returns a result determined by the clock alone: a moment or a timer.
     async fn by_clock(&mut self) -> Result<Option<Value>, Failure> {
         let due = [self.until, self.timer.as_ref().and_then(|timer| timer.next)];
         let is_due = |moment: &Instant<Virtual>| self.shown().is_some_and(|shown| shown >= *moment);
@@ -242,7 +242,7 @@ impl<'a> Waiting<'a> {
         Ok(None)
     }
 
-    /// Returns how long to wait for a sign; `None` where the time is up.
+    /// Returns how long to wait for the next signal; `None` after the deadline.
     fn patience(&self) -> Option<Duration> {
         let now = counted();
         let left = self.deadline.checked_sub(now).filter(|left| !left.is_zero())?;
@@ -259,7 +259,7 @@ impl<'a> Waiting<'a> {
         Some(patience.max(LOOK_AGAIN.0).min(left))
     }
 
-    /// Returns what the clock shows now, as far as it is known here.
+    /// Returns the current virtual time, as far as known.
     fn shown(&self) -> Option<Instant<Virtual>> {
         let told = moment(&self.clock["current_time"])?;
         if !self.is_running() {
@@ -272,7 +272,7 @@ impl<'a> Waiting<'a> {
         Some(Instant::from_micros(shown).unwrap_or(Instant::MAX))
     }
 
-    /// Returns how much host time passes until a clock that runs shows a moment.
+    /// Returns the host time until a running clock reaches a moment.
     fn host_until(&self, moment: Instant<Virtual>) -> Option<Duration> {
         let (shown, rate) = (self.shown()?, self.clock["rate"].as_f64()?);
         if !self.is_running() || shown >= moment {
@@ -293,7 +293,7 @@ impl<'a> Waiting<'a> {
         Ok(())
     }
 
-    /// Returns the answer: why the waiting ended, what the clock shows, and where to go on.
+    /// Returns the result: why the wait ended, what the clock shows, and where to continue.
     fn found(&self, reason: &str, sentence: &str, more: Value) -> Value {
         let mut answer = json!({ "status": sentence, "reason": reason, "clock": self.clock });
         if let Some(after) = &self.after {
@@ -309,7 +309,7 @@ impl<'a> Waiting<'a> {
 }
 
 impl Timer {
-    /// Returns the timer as it is before it fires.
+    /// Returns the timer state before it fires.
     fn armed(timer_id: &str, told: &Value) -> Result<Self, Failure> {
         let before = told["firings"].as_array().into_iter().flatten();
         let before = before.filter_map(|firing| firing["firing_id"].as_str().map(str::to_owned)).collect();
@@ -323,7 +323,7 @@ impl Timer {
         Ok(Self { next: Some(next), before, again: (Duration::ZERO, LOOK_AGAIN.0) })
     }
 
-    /// Returns the first new firing, and says when to look again where there is none.
+    /// Returns the first new firing, or schedules the next poll.
     fn fired(&mut self, told: &Value) -> Option<Value> {
         let newest_first = told["firings"].as_array()?.iter().rev();
         let mut new = newest_first
@@ -338,11 +338,11 @@ impl Timer {
     }
 }
 
-/// Waits for what comes first.
+/// Waits for the first signal.
 async fn sign(watch: &mut Watch, claiming: &mut Option<Question>, moving: &mut Option<Question>) -> Sign {
     tokio::select! {
         biased;
-        // What fires holds the clock: it is told before the clock goes on.
+        // A firing holds the clock, so it is handled before the clock moves on.
         claimed = answered(claiming) => Sign::Claimed(claimed),
         moved = answered(moving) => Sign::Moved(moved),
         message = watch.next() => Sign::Message(message),
@@ -356,7 +356,7 @@ async fn answered(question: &mut Option<Question>) -> Result<Value, Failure> {
     }
 }
 
-/// Returns the id of the newest message that a stream of the timeline could have sent: its newest entry.
+/// Returns the id of the newest possible stream message: that of the newest entry.
 async fn newest(caller: &Caller, clock: &Value) -> Result<Option<String>, Failure> {
     let timeline = clock["timeline_id"].as_str().unwrap_or_default();
     let told = get(caller, &["timeline", timeline], Vec::new()).await?;
@@ -367,7 +367,7 @@ async fn get(caller: &Caller, path: &[&str], query: Vec<(String, String)>) -> Re
     ask(caller.clone(), Asked::get(path, query)).await
 }
 
-/// Asks the service for a short answer.
+/// Sends a request with a short response.
 pub(super) async fn ask(caller: Caller, asked: Asked) -> Result<Value, Failure> {
     match caller.send(&asked, ANSWER_BYTES_MAX).await? {
         Reply::Text(text) => read(&text),
@@ -378,7 +378,7 @@ pub(super) async fn ask(caller: Caller, asked: Asked) -> Result<Value, Failure> 
     }
 }
 
-/// Reads a moment of a clock.
+/// Parses a virtual time.
 fn moment(value: &Value) -> Option<Instant<Virtual>> {
     parse_timestamp(value.as_str()?).ok()
 }

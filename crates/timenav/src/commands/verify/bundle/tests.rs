@@ -1,4 +1,4 @@
-//! The published vectors, and what becomes of them when something in them is changed.
+//! The published test vectors, and modified copies of them.
 
 use data_encoding::HEXLOWER;
 use proptest::prelude::*;
@@ -7,7 +7,6 @@ use timenav_core::ledger::{Hash, sha256};
 
 use super::*;
 
-/// The vectors.
 fn vectors() -> Value {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../test-data/bundle-format-v1.json");
     serde_json::from_slice(&std::fs::read(path).expect("the vectors are part of the repository")).unwrap()
@@ -31,7 +30,7 @@ fn checked(file: &[u8], key: VerifierKey, vector: &Value) -> Result<CheckedBundl
     read(file, BundleCheck::new(key, proofs, &verify_signature)).unwrap()
 }
 
-/// Returns the lines as a file whose end fits to them, as whoever changes a bundle would write it.
+/// Returns the lines as a file with a matching end, as an attacker would write it.
 fn with_end(lines: &[String]) -> String {
     let of_kind = |kind: &str| lines.iter().filter(|line| line.starts_with(kind)).count();
     let (entries, data) = (of_kind("{\"entry\":"), of_kind("{\"data\":"));
@@ -46,7 +45,7 @@ fn meaning(bundle: CheckedBundle) -> String {
         + &as_value("", &Ok(CheckedBundle { sha256: Hash::from_bytes([0; 32]), ..bundle })).to_string()
 }
 
-/// What is changed is found, or changes nothing of what the bundle says.
+/// Returns whether a change is detected or leaves the contents unchanged.
 fn is_found(vector: &Value, changed: &str, key: &VerifierKey) -> bool {
     let before = checked(lines(vector).concat().as_bytes(), key.clone(), vector).unwrap();
     match checked(changed.as_bytes(), key.clone(), vector) {
@@ -105,7 +104,7 @@ fn lines_that_are_dropped_doubled_or_moved_are_found() {
                     || changes.iter().all(|one| is_found(vector, &with_end(one), &given))
             );
         }
-        // The end itself, and what is behind it.
+        // The end itself, and data after it.
         assert!(is_found(vector, &all[..all.len() - 1].concat(), &given));
         assert!(is_found(vector, &(all.concat() + all.last().unwrap()), &given));
         assert!(found > 2 * (all.len() - 3), "{}: {found} of {}", vector["about"], all.len());
@@ -149,7 +148,7 @@ fn what_is_wrong_is_said_in_few_words() {
     }
 }
 
-/// A bundle of the vectors, a position in it, and another byte for it.
+/// A test vector bundle, a position in it and a different byte.
 fn change() -> impl Strategy<Value = (usize, prop::sample::Index, u8)> {
     (0..8_usize, any::<prop::sample::Index>(), 1..=u8::MAX)
 }
@@ -169,7 +168,7 @@ proptest! {
         }
     }
 
-    /// Also where whoever changed it has written the end anew.
+    /// Also if the end is rewritten to match.
     #[test]
     fn one_byte_that_is_changed_with_care_is_found_or_says_nothing((number, at, flip) in change()) {
         let vectors = vectors();
@@ -181,7 +180,7 @@ proptest! {
         let Ok(text) = String::from_utf8(file) else { return Ok(()) };
         let changed: Vec<String> = text.split_inclusive('\n').map(str::to_owned).collect();
         if !is_found(vector, &with_end(&changed), &given) {
-            // Only hints may differ, and digits of an end that was written anew.
+            // Only hints and the rewritten end may differ.
             let original = lines(vector);
             let differs = original.iter().zip(&changed).find(|(before, after)| before != after);
             let line = differs.map_or("{\"end\":", |(before, _)| before.as_str());

@@ -1,4 +1,4 @@
-//! Moving a clock that stands, from one armed timer to the next, while somebody waits.
+//! Moves a paused clock from timer to timer during a wait.
 
 use std::time::Duration;
 
@@ -11,11 +11,11 @@ use crate::commands::mcp::server::operation::TIMELINE;
 use crate::commands::mcp::server::refusals::unfit;
 use crate::exit::Failure;
 
-/// How long the stream is given to tell what was recorded before the clock stood still.
+/// How long to wait for the stream to deliver what was recorded before the clock was paused.
 const CATCH_UP: Duration = Duration::from_secs(5);
 
 impl Waiting<'_> {
-    /// Sends the clock on to whatever is due next, or returns why there is nothing to go to.
+    /// Moves the clock to the next due timer, or returns why there is none.
     pub(super) async fn set_out(&mut self) -> Result<Option<Value>, Failure> {
         self.refresh().await?;
         if let Some(advance_id) = self.clock["advance"]["advance_id"].as_str().map(str::to_owned) {
@@ -47,14 +47,14 @@ impl Waiting<'_> {
         let mut body = self.wanted.body();
         body.insert("destination_time".to_owned(), to.into());
         body.insert("wait".to_owned(), AT_ONCE.into());
-        // Whoever else moves the clock meanwhile is not overridden.
+        // Does not override another client that moves the clock concurrently.
         let generation = format!("\"{}\"", self.clock["generation"]);
         let asked = Asked::post(&["v1", "travel"], &Value::Object(body)).once().with("if-match", &generation)?;
         self.moving = Some(Box::pin(ask(self.session.caller.clone(), asked)));
         Ok(None)
     }
 
-    /// Takes the answer to a clock change, or to a question after it.
+    /// Handles the response to a clock change or to a poll of its advance.
     pub(super) async fn moved(&mut self, answer: Result<Value, Failure>) -> Result<Option<Value>, Failure> {
         let answer = match answer {
             Err(Failure::Problem(problem)) if problem.is_outdated() => return Ok(None),
@@ -81,7 +81,7 @@ impl Waiting<'_> {
         self.pending_firings().await
     }
 
-    /// Reads on in the stream until it has told of the clock as it stands, and returns an event that is waited for.
+    /// Reads the stream until it has delivered the current clock. Returns a matching event.
     async fn caught_up(&mut self) -> Option<Value> {
         let generation = self.clock["generation"].as_u64();
         self.wanted.event.as_ref()?;
@@ -94,7 +94,7 @@ impl Waiting<'_> {
         None
     }
 
-    /// Takes what waits in the queue already. The queue counts as heard from now on, so that the clock waits for it.
+    /// Takes firings that are already in the queue. From now on the queue has a listener, so the clock waits for it.
     pub(super) async fn pending_firings(&mut self) -> Result<Option<Value>, Failure> {
         self.claiming = None;
         match self.claim(AT_ONCE) {
@@ -106,7 +106,7 @@ impl Waiting<'_> {
         }
     }
 
-    /// Returns the question for firings of the queue.
+    /// Returns a request that claims firings from the queue.
     pub(super) fn claim(&self, wait: &str) -> Option<Question> {
         let queue = self.wanted.queue.as_deref()?;
         let mut body = self.wanted.body();
@@ -117,13 +117,13 @@ impl Waiting<'_> {
         Some(Box::pin(ask(self.session.caller.clone(), asked)))
     }
 
-    /// Hands firings over to the agent.
+    /// Passes firings on to the agent.
     pub(super) async fn claimed(&mut self, answer: &Value) -> Result<Option<Value>, Failure> {
         let firings = answer["firings"].as_array().filter(|firings| !firings.is_empty());
         let Some(firings) = firings else { return Ok(None) };
         self.session.claimed(&answer["firings"]);
         self.refresh().await?;
-        // The clock stands where they fell due if it was moved there, and is elsewhere if they had waited.
+        // The clock is at their due time if it was moved there, but not if they were already waiting.
         let sentence = match firings.len() {
             1 => "A timer has fired; do its work, then call `acknowledge_firings`.",
             _ => "Timers have fired; do their work, then call `acknowledge_firings`.",
@@ -132,14 +132,14 @@ impl Waiting<'_> {
     }
 }
 
-/// Returns the question whether an advance has ended.
+/// Returns a request that waits for the end of an advance.
 fn until_settled(caller: &Caller, advance_id: &str, mut query: Vec<(String, String)>) -> Question {
     query.push(("wait".to_owned(), QUESTION_WAIT.to_owned()));
     let asked = Asked::get(&["v1", "advances", advance_id], query).longer(QUESTION_LONGER);
     Box::pin(ask(caller.clone(), asked))
 }
 
-/// Returns the start of a body for a timeline.
+/// Returns a body with the timeline id.
 pub(super) fn body_for(timeline: Option<&str>) -> serde_json::Map<String, Value> {
     timeline.map(|timeline| (TIMELINE.to_owned(), timeline.into())).into_iter().collect()
 }

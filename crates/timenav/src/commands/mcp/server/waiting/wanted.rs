@@ -1,4 +1,4 @@
-//! What an agent waits for, as it says it.
+//! The arguments of `wait_for`.
 
 use std::time::Duration;
 
@@ -15,14 +15,14 @@ use crate::commands::mcp::server::session::Session;
 use crate::exit::Failure;
 
 const NAME: &str = "wait_for";
-/// How long is waited unless the agent says otherwise, in host time: less than clients give an answer.
+/// Default wait, in host time: less than the timeout of clients.
 const TIMEOUT_DEFAULT: Duration = Duration::from_secs(30);
-/// The longest that one call waits, in host time.
+/// Maximum wait per call, in host time.
 const TIMEOUT_MAX: Duration = Duration::from_mins(10);
-/// What says that one of these is needed.
+/// The error if no condition is given.
 const NOTHING_WANTED: &str = "say what to wait for: `event`, `timer_id`, `queue`, `until`, or several of them";
 
-/// What to wait for. Whatever comes first ends the waiting.
+/// The conditions. The first one that is met ends the wait.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Wanted {
@@ -37,7 +37,7 @@ pub(super) struct Wanted {
     timeline_id: Option<String>,
 }
 
-/// An event that is to be recorded: all that is said of it has to fit.
+/// A recorded event that matches all given members.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct EventWanted {
@@ -50,7 +50,7 @@ pub(super) struct EventWanted {
 }
 
 impl Wanted {
-    /// Reads the arguments: what to wait for, until which moment of the clock, and for how long.
+    /// Reads the arguments: the conditions, the moment on the clock and the timeout.
     pub(super) fn read(
         session: &Session,
         arguments: Map<String, Value>,
@@ -94,17 +94,17 @@ impl Wanted {
         Ok((wanted, until, patience))
     }
 
-    /// Returns the query that names the timeline.
+    /// Returns the query with the timeline id.
     pub(super) fn query(&self) -> Vec<(String, String)> {
         self.timeline_id.iter().map(|timeline| (TIMELINE.to_owned(), timeline.clone())).collect()
     }
 
-    /// Returns the start of a body that names the timeline.
+    /// Returns a body with the timeline id.
     pub(super) fn body(&self) -> Map<String, Value> {
         body_for(self.timeline_id.as_deref())
     }
 
-    /// Returns the query of the stream that tells what is waited for.
+    /// Returns the query of the stream for these conditions.
     pub(super) fn stream_query(&self) -> Vec<(String, String)> {
         let mut query = self.query();
         let Some(event) = &self.event else {
@@ -122,14 +122,14 @@ impl Wanted {
         query
     }
 
-    /// Returns whether a message is about the event. The service has looked at all but its id.
+    /// Returns whether a message is the requested event. The service has filtered everything but the id.
     pub(super) fn is_event(&self, data: &Value) -> bool {
         let Some(event) = &self.event else { return false };
         event.event_id.as_deref().is_none_or(|event_id| data["event_id"] == event_id)
     }
 }
 
-/// Reads a length of host time.
+/// Parses a duration of host time.
 fn host_time(text: &str) -> Result<Duration, Failure> {
     let seconds = TIMEOUT_MAX.as_secs();
     let wrong = |detail: String| refused("invalid_parameter", "timeout", &detail);
@@ -139,7 +139,7 @@ fn host_time(text: &str) -> Result<Duration, Failure> {
     duration.ok_or_else(|| wrong(format!("one call waits for {seconds}s at most; wait again after that")))
 }
 
-/// Returns the tool. It offers what the agent may do.
+/// Returns the tool definition for an agent with these permissions.
 pub(in crate::commands::mcp) fn tool(scope: Scope, is_pinned: bool) -> Tool {
     let mut properties = json!({
         "event": {
