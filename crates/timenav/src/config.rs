@@ -1,7 +1,7 @@
-//! How the service is told what to do: a flag beats the environment, which beats the file.
+//! Settings of the service: flags override environment variables, which override the configuration file.
 //!
-//! clap reads flags and the environment, this module the file, both into [`ServeOptions`]; [`Settings`] is what comes of
-//! them and the defaults.
+//! clap reads flags and the environment, this module the file, both into [`ServeOptions`]. [`Settings`] has the result,
+//! with defaults.
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::num::{NonZeroU32, NonZeroUsize};
@@ -51,16 +51,15 @@ pub(crate) use webhook_to::WebhookTo;
 pub(crate) use witness_url::WitnessUrl;
 pub(crate) use witnesses::{WitnessSettings, WitnessTimeline};
 
-/// Where the service listens unless told otherwise.
+/// Default listening address.
 const LISTEN_DEFAULT: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(Ipv4Addr::LOCALHOST), 8080);
-/// Requests that one user may make in a minute unless told otherwise: a thousand a second, which no client makes that
-/// waits for its answers.
+/// Default requests per user and minute: a thousand a second, more than a client that waits for its responses can make.
 const REQUESTS_PER_MINUTE_DEFAULT: u32 = 60_000;
-/// How long one of several services accepts requests after SIGTERM, in seconds: proxies look at `/readyz` every few.
+/// How long a replica accepts requests after SIGTERM, in seconds. Proxies poll `/readyz` every few seconds.
 const DRAIN_SECS_DEFAULT: u32 = 5;
-/// How long requests in flight may take after the signal to stop, in seconds.
+/// How long requests in progress may take on shutdown, in seconds.
 const SHUTDOWN_DEADLINE_SECS_DEFAULT: u64 = 10;
-/// What is logged unless told otherwise.
+/// Default log filter.
 const LOG_FILTER_DEFAULT: &str = "info";
 /// What flags and the environment say, and what the file says.
 ///
@@ -307,106 +306,102 @@ pub(crate) struct ServeOptions {
     pub(crate) demo: Option<bool>,
 }
 
-/// What HTTPS is served with.
+/// The files for HTTPS.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct TlsFiles {
-    /// The certificate, and the chain above it.
+    /// The certificate with its chain.
     pub(crate) cert: PathBuf,
-    /// Its private key.
+    /// The private key.
     pub(crate) key: PathBuf,
 }
 
-/// What the service is to do.
+/// The resolved settings of the service.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a setting of its own, by its name")]
 pub(crate) struct Settings {
-    /// Where to listen.
+    /// The listening address.
     pub(crate) listen: SocketAddr,
-    /// Where to listen for requests of metrics, if not there.
+    /// A separate listening address for metrics.
     pub(crate) metrics_listen: Option<SocketAddr>,
-    /// The files of certificate and key, where HTTPS is served.
+    /// Certificate and key, for HTTPS.
     pub(crate) tls: Option<TlsFiles>,
-    /// The data folder.
     pub(crate) data: PathBuf,
-    /// The PostgreSQL database, where it is not a file in the data folder.
+    /// The PostgreSQL database; `None` for a SQLite file in the data folder.
     pub(crate) store: Option<StoreUrl>,
-    /// The file with the key that signs, where it is not in the data folder.
+    /// The signing key file, if it is not in the data folder.
     pub(crate) signing_key: Option<PathBuf>,
-    /// Whether others use it too.
+    /// Whether the database is shared with other services.
     pub(crate) replicas: bool,
-    /// Whether nothing has to be kept yet of what is in it.
+    /// Whether the folder may have no checkpoints of an existing database yet.
     pub(crate) join: bool,
-    /// What others have kept of it.
+    /// External checkpoints of the database.
     pub(crate) kept_from: Vec<KeptFrom>,
-    /// By which the operator knows this one of several services.
+    /// The name of this replica for operators.
     pub(crate) replica_name: String,
-    /// How far the host's clock may be from the database's, in milliseconds.
+    /// Maximum offset between the clocks of the host and the database, in milliseconds.
     pub(crate) host_clock_offset_max_millis: u32,
-    /// The service name that is asked for.
+    /// The requested service name.
     pub(crate) service_name: Option<String>,
     /// How far from host time users with `limited_access` may travel, in days.
     pub(crate) limited_access_window_days: u32,
-    /// When the entry of a successful read is durable.
+    /// When the entry of a successful read becomes durable.
     pub(crate) read_log: ReadLogChoice,
     /// Whether the first write to an unknown timeline creates it.
     pub(crate) timelines_by_first_write: bool,
-    /// Whether data is sealed and opened.
+    /// Whether sealing and opening data is enabled.
     pub(crate) encryption: bool,
-    /// Requests that one user may make in a minute, where that is limited.
+    /// Requests per user and minute, if limited.
     pub(crate) requests_per_minute: Option<NonZeroU32>,
-    /// How many connections there may be, and how long they wait.
+    /// Connection limits and timeouts.
     pub(crate) connections: ConnectionSettings,
-    /// Timelines that one user may make.
+    /// Timelines per user.
     pub(crate) timelines_per_user: usize,
-    /// For how long the contents of a timeline that has ended stay, in days.
+    /// How long the contents of an ended timeline are kept, in days.
     pub(crate) ended_grace_days: u32,
-    /// The address under which browsers reach the service, where a proxy ends TLS before it.
+    /// The public URL, if a proxy terminates TLS.
     pub(crate) public_url: Option<PublicUrl>,
-    /// Whether people can log in over plain HTTP from other machines.
+    /// Whether users can log in over plain HTTP from other machines.
     pub(crate) insecure_log_in: bool,
-    /// How long a session lasts in which nothing is done.
+    /// Idle timeout of sessions.
     pub(crate) session_idle_secs: SessionSecs,
-    /// How long a session lasts at most.
+    /// Maximum duration of sessions.
     pub(crate) session_max_secs: SessionSecs,
-    /// The least that reads and refusals are kept where a timeline lets them go.
+    /// Minimum retention of reads and rejected requests, in seconds.
     pub(crate) retention_floor_secs: u32,
-    /// The folder of the checkpoints, where it is not the data folder.
+    /// The checkpoint folder, if it is not the data folder.
     pub(crate) checkpoints: Option<PathBuf>,
-    /// The witnesses that are asked to cosign.
     pub(crate) witnesses: WitnessSettings,
-    /// Where webhooks may go.
+    /// Allowed webhook hosts.
     pub(crate) webhook_to: Vec<WebhookTo>,
-    /// Whether names among these may lead to addresses of a private network.
+    /// Whether their names may resolve to private addresses.
     pub(crate) webhook_to_private: bool,
-    /// Who can vouch for them, beside the authorities of this machine.
+    /// Additional CA certificates for webhooks.
     pub(crate) webhook_ca: Option<PathBuf>,
-    /// Whether to start although the database is not what was signed.
+    /// Whether to start even if the database does not match its signatures.
     pub(crate) accept_rollback: bool,
     /// How long requests are accepted after SIGTERM.
     pub(crate) drain: Duration,
-    /// How long requests in flight may take after the signal to stop.
+    /// How long requests in progress may take on shutdown.
     pub(crate) shutdown_deadline: Duration,
-    /// How the log is written.
     pub(crate) log_format: LogFormat,
-    /// What is logged.
     pub(crate) log_filter: String,
-    /// Where traces of requests go, if anywhere.
+    /// The OTLP endpoint for traces, if any.
     pub(crate) otlp_endpoint: Option<OtlpUrl>,
-    /// Whether to make the timeline `demo`.
+    /// Whether to create the timeline `demo`.
     pub(crate) demo: bool,
 }
 
 impl Settings {
-    /// Reads the file, if one is named, and settles what counts.
+    /// Reads the configuration file, if given, and resolves the settings.
     ///
     /// # Errors
-    /// The file cannot be read, or says what it cannot say.
+    /// The file cannot be read or is invalid.
     pub(crate) fn resolve(options: ServeOptions) -> anyhow::Result<Self> {
         let file = options.config.as_deref().map(ServeOptions::read).transpose()?;
         Self::layer(options, file.unwrap_or_default())
     }
 
-    /// Settles what counts: what the options say, else what the file says, else the default.
+    /// Resolves each setting: from the options, else the file, else the default.
     ///
     /// # Errors
     /// There is a certificate without a key, or a key without a certificate.
@@ -480,7 +475,6 @@ impl Settings {
     }
 }
 
-/// Returns the name of this host.
 fn host_name() -> String {
     rustix::system::uname().nodename().to_string_lossy().into_owned()
 }

@@ -1,4 +1,4 @@
-//! The folder in which one service keeps everything, held by one process at a time.
+//! The data folder of a service, locked by one process at a time.
 
 mod address;
 
@@ -13,39 +13,38 @@ use timenav_core::ids::TimelineId;
 
 pub(crate) use self::address::{KeptAddress, Listening, listening};
 
-/// Where data is kept unless another folder is named.
+/// The default data folder.
 pub(crate) const DATA_DEFAULT: &str = "./timenav-data";
 /// The file with the first operator's API key.
 pub(crate) const ADMIN_KEY_FILE: &str = "admin.key";
 
-/// Held by the process that uses the folder.
+/// Locked by the process that uses the folder.
 pub(crate) const LOCK_FILE: &str = "lock";
-/// The database.
 pub(crate) const DATABASE_FILE: &str = "timenav.db";
 /// The key that signs checkpoints.
 pub(crate) const SIGNING_KEY_FILE: &str = "signing.key";
-/// The key that takes its place, while a rotation is not finished.
+/// The next signing key, during a rotation.
 pub(crate) const NEXT_SIGNING_KEY_FILE: &str = "signing.key.next";
 /// The checkpoints outside the database.
 pub(crate) const CHECKPOINTS_FILE: &str = "checkpoints.log";
-/// The newest checkpoint of `system` that witnesses have cosigned, beside the others.
+/// The newest checkpoint of `system` with cosignatures of witnesses.
 const COSIGNED_FILE: &str = "cosigned.checkpoint";
-/// The same of a timeline that was named to them: this, its id, and [`COSIGNED_OF_ENDS`].
+/// The same for a timeline shown to witnesses individually: this prefix, its id, and [`COSIGNED_OF_ENDS`].
 const COSIGNED_OF_BEGINS: &str = "cosigned.";
 const COSIGNED_OF_ENDS: &str = ".checkpoint";
-/// Held by the process that keeps checkpoints in the folder.
+/// Locked by the process that writes checkpoints into the folder.
 pub(crate) const CHECKPOINTS_LOCK_FILE: &str = "checkpoints.lock";
 
-/// The folder in which a backup is put together. As long as it is there, the data folder is not whole.
+/// The temporary folder of a restore. While it exists, the data folder is incomplete.
 pub(crate) const RESTORING_FOLDER: &str = "restoring";
 
-/// The name that the database gets once everything has moved out of it.
+/// The name of a database whose contents were moved elsewhere.
 pub(crate) const MOVED_FILE: &str = "timenav.db.moved";
 
-/// The file into which a move from PostgreSQL goes until it has ended.
+/// The temporary file of a move from PostgreSQL.
 const MOVING_FILE: &str = "timenav.db.moving";
 
-/// Returns what a restore that was cut off has left in a data folder, and how it goes on.
+/// Returns a message about an interrupted restore and how to continue it.
 pub(crate) fn unfinished_restore_in(folder: &Path) -> Option<String> {
     folder.join(RESTORING_FOLDER).exists().then(|| {
         let folder = folder.display();
@@ -55,11 +54,11 @@ pub(crate) fn unfinished_restore_in(folder: &Path) -> Option<String> {
     })
 }
 
-/// Returns what a command that was cut off has left in a data folder, and how it goes on.
+/// Returns a message about an interrupted command and how to continue it.
 pub(crate) fn unfinished_in(folder: &Path) -> Option<String> {
     let is_there = |name: &str| folder.join(name).exists();
     unfinished_restore_in(folder).or_else(|| {
-        // At its end it has both names for a moment.
+        // Right before a move ends, both names exist.
         (is_there(MOVING_FILE) && !is_there(DATABASE_FILE)).then(|| {
             let folder = folder.display();
             format!("a move into the data folder {folder} has not ended: run the same `timenav migrate` again")
@@ -67,25 +66,25 @@ pub(crate) fn unfinished_in(folder: &Path) -> Option<String> {
     })
 }
 
-/// A data folder that this process alone uses, until the value is dropped.
+/// A data folder locked by this process until the value is dropped.
 #[derive(Debug)]
 pub(crate) struct DataFolder {
     path: PathBuf,
-    /// Where the key that signs is, if not here.
+    /// The signing key, if it is not in the folder.
     signing_key: Option<PathBuf>,
     _lock: File,
 }
 
-/// The place of the checkpoints outside the database, which this process alone uses.
+/// The folder of external checkpoints, locked by this process.
 #[derive(Debug)]
 pub(crate) struct CheckpointPlace {
-    /// The file that holds them.
+    /// The checkpoint file.
     pub(crate) file: PathBuf,
     _lock: File,
 }
 
 impl CheckpointPlace {
-    /// Returns the file of the newest checkpoint of a timeline that witnesses have cosigned, beside the other checkpoints.
+    /// Returns the file with the newest cosigned checkpoint of a timeline.
     pub(crate) fn cosigned_file(&self, timeline: &TimelineId) -> PathBuf {
         let name = if timeline.is_system() {
             COSIGNED_FILE.to_owned()
@@ -96,7 +95,7 @@ impl CheckpointPlace {
     }
 }
 
-/// Returns the files of checkpoints in a folder that witnesses have cosigned.
+/// Returns the files with cosigned checkpoints in a folder.
 ///
 /// # Errors
 /// The folder cannot be read.
@@ -116,39 +115,37 @@ pub(crate) fn cosigned_files(folder: &Path) -> anyhow::Result<Vec<PathBuf>> {
 }
 
 impl DataFolder {
-    /// Takes hold of a folder, and makes it where there is none.
+    /// Locks a folder, creating it if necessary.
     ///
     /// # Errors
-    /// It cannot be made or written, or another process holds it.
+    /// It cannot be created or written, or another process holds it.
     pub(crate) fn open(path: &Path) -> anyhow::Result<Self> {
         let lock = hold(path, LOCK_FILE).map_err(|error| anyhow!("the data folder {} {error:#}", path.display()))?;
         Ok(Self { path: path.to_owned(), signing_key: None, _lock: lock })
     }
 
-    /// As [`DataFolder::open`], of a service whose key that signs may be elsewhere.
+    /// Like [`DataFolder::open`], with a signing key that may be elsewhere.
     ///
     /// # Errors
-    /// As there.
+    /// As for [`DataFolder::open`].
     pub(crate) fn open_with_key(path: &Path, signing_key: Option<&Path>) -> anyhow::Result<Self> {
         Ok(Self { signing_key: signing_key.map(Path::to_owned), ..Self::open(path)? })
     }
 
-    /// Returns where it is.
     pub(crate) fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Returns the path of the database.
     pub(crate) fn database(&self) -> PathBuf {
         self.path.join(DATABASE_FILE)
     }
 
-    /// Returns the path of the key that signs checkpoints.
+    /// Returns the path of the signing key.
     pub(crate) fn signing_key(&self) -> PathBuf {
         self.signing_key.clone().unwrap_or_else(|| self.path.join(SIGNING_KEY_FILE))
     }
 
-    /// Returns the path of the key that takes its place, while a rotation is not finished.
+    /// Returns the path of the next signing key, which exists during a rotation.
     pub(crate) fn next_signing_key(&self) -> PathBuf {
         self.path.join(NEXT_SIGNING_KEY_FILE)
     }
@@ -158,10 +155,10 @@ impl DataFolder {
         self.path.join(ADMIN_KEY_FILE)
     }
 
-    /// Takes hold of the folder of the checkpoints, which may be this one.
+    /// Locks the checkpoint folder, which may be this one.
     ///
     /// # Errors
-    /// It cannot be made or written, or another process holds it.
+    /// It cannot be created or written, or another process holds it.
     pub(crate) fn checkpoints(&self, folder: Option<&Path>) -> anyhow::Result<CheckpointPlace> {
         let folder = folder.unwrap_or(&self.path);
         let lock = hold(folder, CHECKPOINTS_LOCK_FILE)
@@ -170,8 +167,7 @@ impl DataFolder {
     }
 }
 
-/// Makes a folder that only its owner may enter, and locks a file in it. The lock goes with the
-/// process, however that ends.
+/// Creates a folder that only its owner can enter, and locks a file in it. The lock ends with the process in any case.
 pub(crate) fn hold(folder: &Path, name: &str) -> anyhow::Result<File> {
     DirBuilder::new().recursive(true).mode(0o700).create(folder).context("cannot be made")?;
     let path = folder.join(name);
@@ -189,20 +185,19 @@ pub(crate) fn hold(folder: &Path, name: &str) -> anyhow::Result<File> {
     }
 }
 
-/// Makes an empty file that only its owner may read, where there is no file. What SQLite puts
-/// beside it takes the same permissions.
+/// Creates an empty file that only its owner can read, unless it exists. SQLite gives its auxiliary files the same
+/// permissions.
 ///
 /// # Errors
-/// It cannot be made.
+/// It cannot be created.
 pub(crate) fn make_private(path: &Path) -> io::Result<()> {
     OpenOptions::new().write(true).create(true).truncate(false).mode(0o600).open(path).map(|_| ())
 }
 
-/// Writes a new file that only its owner may read. After a crash it is there as a whole or not
-/// at all. Never writes over a file.
+/// Writes a new file that only its owner can read, atomically. Never overwrites a file.
 ///
 /// # Errors
-/// There is such a file, or it cannot be written.
+/// The file exists or cannot be written.
 pub(crate) fn write_secret(path: &Path, text: &str) -> io::Result<()> {
     if path.try_exists()? {
         return Err(io::Error::new(io::ErrorKind::AlreadyExists, format!("{} already exists", path.display())));
@@ -210,8 +205,7 @@ pub(crate) fn write_secret(path: &Path, text: &str) -> io::Result<()> {
     replace_secret(path, text)
 }
 
-/// Writes a file that only its owner may read, in the place of one that is there. After a crash it is there as a
-/// whole, or the one before it is.
+/// Replaces a file by one that only its owner can read, atomically.
 ///
 /// # Errors
 /// It cannot be written.
@@ -224,24 +218,24 @@ pub(crate) fn replace_secret(path: &Path, text: &str) -> io::Result<()> {
     sync_folder_of(path)
 }
 
-/// Makes the names in the folder of a file durable.
+/// Syncs the folder of a file, so that its directory entry is durable.
 pub(crate) fn sync_folder_of(path: &Path) -> io::Result<()> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
     File::open(folder.unwrap_or(Path::new(".")))?.sync_all()
 }
 
-/// Makes sure that a secret can be written over, before anything depends on it: a mounted one cannot.
+/// Checks that a secret can be replaced before anything depends on it: a mounted one cannot.
 ///
 /// # Errors
-/// It cannot.
+/// It cannot be replaced.
 pub(crate) fn check_replaceable(path: &Path) -> io::Result<()> {
     let tried = beside(path, ".try");
     open_new(&tried)?;
     std::fs::remove_file(&tried)
 }
 
-/// Opens a new file that only its owner may read, in the place of what is left there: where that is a link, it goes, and
-/// nothing that it leads to is written.
+/// Creates a file that only its owner can read, replacing leftovers. A leftover link is removed, and its target is not
+/// written.
 fn open_new(path: &Path) -> io::Result<File> {
     match std::fs::remove_file(path) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
@@ -250,15 +244,15 @@ fn open_new(path: &Path) -> io::Result<File> {
     OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)
 }
 
-/// Returns the path of a file beside another one.
+/// Returns a path in the same folder with a suffix.
 fn beside(path: &Path, ending: &str) -> PathBuf {
     let mut beside = path.as_os_str().to_owned();
     beside.push(ending);
     PathBuf::from(beside)
 }
 
-/// Returns whether others than those it is for may read a file: its owner, or a group to which root has lent it, as a secret
-/// that is mounted into a container.
+/// Returns whether a file can be read by users other than its owner, or the group of a secret that root has mounted
+/// into a container.
 pub(crate) fn is_open_to_others(path: &Path) -> io::Result<bool> {
     let metadata = std::fs::metadata(path)?;
     Ok(is_open(metadata.mode(), metadata.uid(), rustix::process::geteuid().as_raw()))
@@ -323,7 +317,7 @@ mod tests {
             (0o440, 0, 7, false),
             (0o444, 0, 7, true),
             (0o460, 0, 7, true),
-            // Of root itself, and of somebody else who is no root.
+            // Owned by root itself, and by another user.
             (0o440, 0, 0, true),
             (0o640, 8, 7, true),
         ] {

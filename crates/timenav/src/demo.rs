@@ -1,6 +1,6 @@
-//! The timeline `demo`: well-known history, so that a newcomer has something to look at. Among it is a document that
-//! names a city before that was founded, which is a paradox; an anchor; a fork on which a shot was never fired; and
-//! timers, on queues that nobody listens to.
+//! The timeline `demo` with well-known history for new users. It includes a document that names a city before it was
+//! founded, which is a paradox; an anchor; a fork on which a shot was never fired; and timers, on queues without
+//! listeners.
 
 use std::io;
 use std::ops::ControlFlow;
@@ -18,22 +18,21 @@ use timenav_import::{Format, Item, Mapping, read};
 
 use crate::key_files::read_api_key;
 
-/// The name of the timeline.
 const TIMELINE: &str = "demo";
 
 const HISTORY: &str = include_str!("../../../examples/demo-history.ndjson");
 
-/// The fork of it: what if there had been no war to begin?
+/// The fork: what if there had been no war to begin?
 const FORK: &str = "demo-no-sarajevo";
 
-/// When the anchor is, from which the fork begins.
+/// The time of the anchor from which the fork begins.
 const EVE: &str = "1914-06-27T00:00:00Z";
 
-/// What is canceled on the fork, when, and in which words.
+/// The event that is canceled on the fork, the time, and the intervention.
 const CANCELED: (&str, &str, &str) =
     ("sarajevo-assassination-1914", "1914-06-28T00:00:00Z", "cancel: the driver does not take the wrong turn");
 
-/// What happens on the fork only.
+/// The event that only happens on the fork.
 const INSTEAD: &str = r#"{"event_id": "franz-ferdinand-returns-1914", "time": "1914-07-01T00:00:00Z",
     "precision": "day", "name": "Franz Ferdinand returns to Vienna",
     "description": "On this fork nobody was shot in Sarajevo, and the heir to the throne came home.",
@@ -42,16 +41,15 @@ const INSTEAD: &str = r#"{"event_id": "franz-ferdinand-returns-1914", "time": "1
 
 /// When a timer of the demo fires.
 enum When {
-    /// At one moment.
     At(&'static str),
-    /// By a rule of iCalendar that counts from a moment, in UTC.
+    /// By an iCalendar rule from a start time, in UTC.
     Every(&'static str, &'static str),
-    /// By a cron expression, on the clocks of a zone.
+    /// By a cron expression in a time zone.
     Cron(&'static str, &'static str),
 }
 
-/// The timers: name, queue, when, and what is handed to whoever claims a firing. Seldom enough that a demo that is left
-/// alone for a year does not fill its ledger.
+/// The timers: name, queue, schedule and payload. They are rare enough that an idle demo does not fill its ledger in a
+/// year.
 const TIMERS: [(&str, &str, When, &str); 5] = [
     (
         "new-year",
@@ -75,11 +73,11 @@ const TIMERS: [(&str, &str, When, &str); 5] = [
     ("halley-returns", "astronomy", When::At("2061-07-28T00:00:00Z"), r#"{"comet": "1P/Halley"}"#),
 ];
 
-/// Makes the timeline `demo` and records history on it, with an anchor, a fork and timers, unless there is history on
-/// it already. Needs the operator's key, as anybody would.
+/// Creates the timeline `demo` with history, an anchor, a fork and timers, unless it has history already. Uses the
+/// operator's key like any client.
 ///
 /// # Errors
-/// The key is gone or no longer works, or the ledger cannot be written.
+/// The key is missing or no longer valid, or the ledger cannot be written.
 pub(crate) async fn load(engine: &Engine, admin_key: &Path) -> anyhow::Result<()> {
     let key = match read_api_key(admin_key) {
         Ok(key) => key,
@@ -96,7 +94,7 @@ pub(crate) async fn load(engine: &Engine, admin_key: &Path) -> anyhow::Result<()
         Ok(_) => {}
         Err(Refusal::AlreadyExists { .. }) => {
             let events_count = engine.timeline(&caller, &timeline).await?.state.head.events_count;
-            // None where the process was stopped between making the timeline and filling it.
+            // 0 if the process was stopped between creating the timeline and filling it.
             if events_count > 0 {
                 return Ok(());
             }
@@ -109,7 +107,7 @@ pub(crate) async fn load(engine: &Engine, admin_key: &Path) -> anyhow::Result<()
     set_timers(engine, &caller, &timeline).await
 }
 
-/// Sets the anchor and makes the fork of it, where one event is canceled and another happens.
+/// Sets the anchor and creates the fork, on which one event is canceled and another happens.
 async fn fork(engine: &Engine, caller: &Caller, of: &TimelineId) -> anyhow::Result<()> {
     let eve = AnchorRequest {
         timestamp: Some(parse_timestamp(EVE)?),
@@ -120,7 +118,7 @@ async fn fork(engine: &Engine, caller: &Caller, of: &TimelineId) -> anyhow::Resu
     let timeline = TimelineId::new(FORK)?;
     match engine.fork_timeline(caller, timeline.clone(), of, Some(&AsOf::Anchor(anchor)), None).await {
         Ok(_) => {}
-        // Somebody has one of that name: it is left alone.
+        // A timeline with that name exists already and is not changed.
         Err(Refusal::AlreadyExists { .. }) => return Ok(()),
         Err(refusal) => return Err(refusal.into()),
     }
@@ -138,7 +136,6 @@ async fn fork(engine: &Engine, caller: &Caller, of: &TimelineId) -> anyhow::Resu
     Ok(())
 }
 
-/// Sets the timers.
 async fn set_timers(engine: &Engine, caller: &Caller, timeline: &TimelineId) -> anyhow::Result<()> {
     for (name, queue, when, payload) in TIMERS {
         let request = TimerRequest {
@@ -167,7 +164,7 @@ impl When {
     }
 }
 
-/// Reads events, one a line.
+/// Parses events, one per line.
 fn drafts(lines: &str) -> anyhow::Result<Vec<EventDraft>> {
     let mut drafts = Vec::new();
     let mut wrong = None;

@@ -1,6 +1,6 @@
-//! The engine's doors to this machine: its clock, its randomness, and the signing key.
+//! The engine's access to the machine: clock, randomness and signing key.
 //!
-//! Nothing else in the project reads a clock or asks for randomness; `clippy.toml` sees to it.
+//! Nothing else in the project reads a clock or random bytes; `clippy.toml` enforces that.
 
 use std::time::{Duration, SystemTime};
 
@@ -13,24 +13,24 @@ use timenav_engine::{BootClock, Entropy, Signer, WallClock};
 
 use crate::boot::Kernel;
 
-/// What counts on from the start of the service, also while the machine sleeps (`clock_gettime(2)`).
+/// A counter that includes time asleep (`clock_gettime(2)`).
 #[cfg(target_os = "linux")]
 const COUNTER: ClockId = ClockId::Boottime;
 #[cfg(not(target_os = "linux"))]
 const COUNTER: ClockId = ClockId::Monotonic;
 
-/// How often both clocks are read at the start. The quickest reading tells best how far they are apart.
+/// Number of simultaneous readings of both clocks at the start. The fastest one is the most precise.
 const READINGS: usize = 16;
 
-/// Host time: the system clock once, at the start, and a counter from there on that nobody can set.
+/// Host time: the system clock at the start, advanced by a monotonic counter that nobody can set.
 ///
-/// So it never goes down and never jumps, whatever is done to the system clock; a correction of
-/// that clock counts from the next start. While a machine sleeps, it counts on.
+/// It never goes back or jumps, whatever happens to the system clock. Corrections of that clock take effect on the next
+/// start. Time asleep is included.
 pub(crate) struct HostClock {
-    /// By how much host time is ahead of the counter, in microseconds. Whole ones, so that services that start on one
-    /// kernel, at whatever moment, mostly have the same.
+    /// How far host time is ahead of the counter, in whole microseconds, so that services started on one kernel usually
+    /// agree.
     ahead: i64,
-    /// The same, for whoever reads the counter too.
+    /// The same for other readers of the counter.
     boot: Option<BootClock>,
 }
 
@@ -47,7 +47,7 @@ impl HostClock {
     }
 }
 
-/// Returns how long it took to read both clocks, and by how many microseconds the system clock is ahead of the counter.
+/// Returns how long reading both clocks took, and how far the system clock is ahead of the counter, in microseconds.
 #[expect(clippy::disallowed_methods, reason = "the door by which host time enters")]
 fn apart() -> (Duration, i64) {
     let before = counted();
@@ -58,11 +58,11 @@ fn apart() -> (Duration, i64) {
     (took, i64::try_from(micros).unwrap_or_default())
 }
 
-/// Returns what the counter shows.
+/// Returns the counter.
 #[expect(clippy::disallowed_methods, reason = "the door by which host time enters")]
 pub(crate) fn counted() -> Duration {
     let counted = clock_gettime(COUNTER);
-    // The counter begins at zero, and what it shows is never negative.
+    // The counter starts at zero and is never negative.
     let (seconds, nanos) = (u64::try_from(counted.tv_sec), u32::try_from(counted.tv_nsec));
     Duration::new(seconds.unwrap_or_default(), nanos.unwrap_or_default())
 }
@@ -87,29 +87,29 @@ fn wall_nanos(time: SystemTime) -> i128 {
     }
 }
 
-/// Random bytes of the operating system. The generator of aws-lc would measure how evenly the processor runs before it
-/// gives any, which took two fifths of the processor time of a start, and is seeded by the system after all.
+/// Random bytes of the operating system. The generator of aws-lc measures CPU jitter first, which took two fifths of
+/// the CPU time of a start, and is seeded by the system anyway.
 #[derive(Debug)]
 pub(crate) struct OsEntropy;
 
 impl Entropy for OsEntropy {
     #[expect(clippy::disallowed_methods, reason = "the door by which randomness enters")]
     fn fill(&self, buffer: &mut [u8]) {
-        // Without randomness there are no keys; nothing sensible could be done but to stop.
+        // Without randomness there are no keys, so the process must stop.
         getrandom::fill(buffer).expect("the operating system gives random bytes");
     }
 }
 
-/// The secret from which the keys of [`Signer::authenticate`] are made (RFC 5869).
+/// The secret from which the keys of [`Signer::authenticate`] are derived (RFC 5869).
 struct Seals(Prk);
 
 impl Seals {
-    /// Takes what is needed from a secret.
+    /// Derives it from a secret.
     fn of(secret: &[u8; 32]) -> Self {
         Self(Salt::new(HKDF_SHA256, b"timenav authenticate v1").extract(secret))
     }
 
-    /// Returns the code of a message under the key of that label.
+    /// Returns the MAC of a message under the key of a label.
     fn authenticate(&self, label: &str, message: &[u8]) -> [u8; 32] {
         let info = [label.as_bytes()];
         let key = self.0.expand(&info, HMAC_SHA256).expect("HKDF gives a key of 32 bytes");
@@ -118,7 +118,7 @@ impl Seals {
     }
 }
 
-/// Signs with the key of the data folder. Holds no more of its seed than signing needs.
+/// Signs with the key of the data folder. Keeps only the part of the seed that signing needs.
 pub(crate) struct FileSigner {
     pair: Ed25519KeyPair,
     public_key: [u8; 32],
@@ -126,7 +126,7 @@ pub(crate) struct FileSigner {
 }
 
 impl FileSigner {
-    /// Returns the signer with that seed (RFC 8032 §5.1.5), or `None` where it is refused.
+    /// Creates a signer from a seed (RFC 8032 §5.1.5), or returns `None` if the seed is rejected.
     pub(crate) fn new(seed: &[u8; 32]) -> Option<Self> {
         let pair = Ed25519KeyPair::from_seed_unchecked(seed).ok()?;
         let public_key = pair.public_key().as_ref().try_into().ok()?;
@@ -134,7 +134,7 @@ impl FileSigner {
     }
 }
 
-/// Returns whether a signature of a message was made with the key behind `public_key` (RFC 8032).
+/// Verifies a signature (RFC 8032).
 pub(crate) fn verify_signature(public_key: &[u8; 32], message: &[u8], signature: &[u8; 64]) -> bool {
     UnparsedPublicKey::new(&ED25519, public_key).verify(message, signature).is_ok()
 }
@@ -175,7 +175,7 @@ mod tests {
         }
     }
 
-    /// The kernel counts the time asleep into its uptime (`proc_uptime(5)`).
+    /// The kernel's uptime includes time asleep (`proc_uptime(5)`).
     #[cfg(target_os = "linux")]
     #[test]
     fn sleep_of_the_machine_counts() {
@@ -200,11 +200,11 @@ mod tests {
         let before = wall_nanos(SystemTime::now());
         let host = i128::from(clock.now().micros()) * 1_000;
         let after = wall_nanos(SystemTime::now());
-        // Within what one reading can be off, and a microsecond for each rounding.
+        // Within the error of one reading, plus a microsecond per rounding.
         assert!((before - 1_000_000..=after + 1_000_000).contains(&host), "{before} {host} {after}");
     }
 
-    /// Whoever reads the boot clock computes the same host time.
+    /// Other readers of the boot clock compute the same host time.
     #[cfg(target_os = "linux")]
     #[test]
     fn host_time_follows_from_the_boot_clock() {

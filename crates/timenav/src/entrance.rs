@@ -1,4 +1,4 @@
-//! The listener before the service is open: while its database is away, only probes get an answer.
+//! The listener before the service is open: while the database is unavailable, only probes get a response.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -27,17 +27,17 @@ impl Entrance {
 
 /// Whether requests are accepted already.
 pub(crate) enum Opening {
-    /// Not yet. Connections wait in the queue of the listener.
+    /// Not yet: connections wait in the listen queue.
     Closed(Entrance),
-    /// Probes are answered.
+    /// Only probes get a response.
     Probes { server: Server, starting: Arc<Starting>, times: u32 },
 }
 
-/// How often the database is tried until the log says again that it is away.
+/// Connection attempts between two log messages about an unavailable database.
 const TRIED_UNTOLD: u32 = 60;
 
 impl Opening {
-    /// Answers probes from here on, and says in the log what is waited for.
+    /// Starts responding to probes, and logs what is waited for.
     pub(crate) fn wait(self, reason: &str, address: SocketAddr) -> Self {
         let (server, starting, times) = match self {
             Self::Closed(entrance) => {

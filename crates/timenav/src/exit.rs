@@ -1,35 +1,32 @@
-//! How a run ends: what went wrong, how that is said, and the exit code that follows from it.
+//! Failures of commands, their messages and exit codes.
 
 use std::fmt::Write as _;
 use std::process::ExitCode;
 
 use serde_json::Value;
 
-/// What the process tells the shell.
+/// The exit status.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Exit {
-    /// All went well.
     Ok,
-    /// Something else went wrong.
+    /// Any other failure.
     Failed,
-    /// The command line is wrong. Given by clap.
+    /// The command line is invalid. Used by clap.
     Usage,
-    /// The service refused some records of an import.
+    /// The service rejected some records of an import.
     Refused,
-    /// The service does not let the caller.
+    /// The service denies access.
     NotAllowed,
-    /// There is no such thing.
     NotFound,
-    /// The service does not answer.
     Unreachable,
-    /// A ledger is not as it was signed.
+    /// A ledger does not match its signatures.
     Tampered,
-    /// A sweep ended, and its command failed at some dates.
+    /// A sweep finished, and its command failed at some dates.
     DatesFailed,
 }
 
 impl Exit {
-    /// All of them, in the order of their numbers.
+    /// All of them, ordered by code.
     pub(crate) const ALL: [Self; 9] = [
         Self::Ok,
         Self::Failed,
@@ -42,7 +39,6 @@ impl Exit {
         Self::DatesFailed,
     ];
 
-    /// Returns the number.
     pub(crate) const fn code(self) -> u8 {
         match self {
             Self::Ok => 0,
@@ -57,7 +53,7 @@ impl Exit {
         }
     }
 
-    /// Returns what the number means, for help and docs.
+    /// Returns the description for help and docs.
     pub(crate) const fn meaning(self) -> &'static str {
         match self {
             Self::Ok => "success",
@@ -72,7 +68,7 @@ impl Exit {
         }
     }
 
-    /// Returns the code for an answer of the service that is no success.
+    /// Returns the exit status for an error response.
     const fn of_status(status: u16) -> Self {
         match status {
             401 | 403 => Self::NotAllowed,
@@ -81,7 +77,7 @@ impl Exit {
         }
     }
 
-    /// Returns the list of codes that ends the help.
+    /// Returns the list of exit codes for the help text.
     pub(crate) fn help() -> String {
         let mut text = "Exit codes:\n".to_owned();
         for exit in Self::ALL {
@@ -97,44 +93,42 @@ impl From<Exit> for ExitCode {
     }
 }
 
-/// What is said where a timeline was not found that could have been created.
+/// The hint if a timeline was not found that could have been created.
 const CREATE_HINT: &str = "to create a new timeline, add --create";
 
-/// Returns an error that no service told, as a program reads it.
+/// Returns a local error in the JSON format of the service.
 pub(crate) fn told(code: &str, status: &str, exit: Exit) -> Value {
     serde_json::json!({ "status": status, "code": code, "exit_code": exit.code() })
 }
 
-/// Why a command did not do what it was asked.
+/// Why a command failed.
 #[derive(Debug)]
 pub(crate) enum Failure {
-    /// The service answered with an error.
+    /// The service returned an error.
     Problem(Problem),
-    /// The service knows no such timeline, and was not to create it.
+    /// The timeline does not exist and was not to be created.
     NoTimeline(Problem),
-    /// The service does not answer.
+    /// The service is unreachable.
     Unreachable {
-        /// Which one, as `at http://…`.
+        /// Its address, as `at http://…`.
         service: String,
-        /// What happened.
+        /// The cause.
         detail: String,
     },
-    /// An import went through, and so many of its records were refused.
+    /// An import finished, but this many records were rejected.
     Refused(u64),
-    /// Ledgers are not as they were signed; so many differences were found.
+    /// Ledgers do not match their signatures, with this many differences.
     Tampered(u64),
-    /// A sweep came to its end, and the command failed at so many dates.
+    /// A sweep finished, and the command failed at this many dates.
     DatesFailed(usize),
-    /// There is no key to show to the service.
+    /// There is no API key.
     NoKey(String),
-    /// Whoever read the output has gone. Nothing to complain about.
+    /// Stdout was closed by its reader, which is not reported.
     OutputClosed,
-    /// Anything else.
     Other(anyhow::Error),
 }
 
 impl Failure {
-    /// Returns the exit code.
     pub(crate) const fn exit(&self) -> Exit {
         match self {
             Self::Problem(problem) | Self::NoTimeline(problem) => Exit::of_status(problem.http_status),
@@ -148,7 +142,7 @@ impl Failure {
         }
     }
 
-    /// Returns what went wrong; `None` where there is nothing to complain about.
+    /// Returns the message; `None` if nothing is to be reported.
     pub(crate) fn text(&self) -> Option<String> {
         Some(match self {
             Self::Problem(problem) => problem.text(),
@@ -168,8 +162,8 @@ impl Failure {
         })
     }
 
-    /// Returns what went wrong as a program reads it: the service's own answer, or words of the same names; `None` where
-    /// there is nothing to complain about.
+    /// Returns the failure as JSON: the problem of the service, or a local error with the same members; `None` if
+    /// nothing is to be reported.
     pub(crate) fn json(&self) -> Option<Value> {
         let text = self.text()?;
         let (Self::Problem(problem) | Self::NoTimeline(problem)) = self else {
@@ -187,7 +181,7 @@ impl Failure {
         Some(body)
     }
 
-    /// Returns the stable word for what went wrong without the service.
+    /// Returns the stable code of a local failure.
     const fn word(&self) -> &'static str {
         match self {
             Self::Problem(_) | Self::NoTimeline(_) => "unexpected_answer",
@@ -200,8 +194,7 @@ impl Failure {
         }
     }
 
-    /// Returns whether another request may well be answered otherwise: it was neither the caller nor the service
-    /// that this one failed for.
+    /// Returns whether a different request may succeed: neither the caller nor the service is the cause.
     pub(crate) const fn is_about_the_request(&self) -> bool {
         match self {
             Self::Problem(problem) => matches!(problem.http_status, 400 | 409 | 413 | 415 | 422),
@@ -236,7 +229,7 @@ impl From<timenav_client::Error> for Failure {
     }
 }
 
-/// An error from the service.
+/// An error response of the service.
 #[derive(Debug)]
 pub(crate) struct Problem {
     http_status: u16,
@@ -244,40 +237,39 @@ pub(crate) struct Problem {
 }
 
 impl Problem {
-    /// Returns the problem in an answer, which need not come from timenav: a proxy may stand
-    /// between.
+    /// Parses an error response, which may not come from timenav: there may be a proxy in between.
     pub(crate) fn new(http_status: u16, body: &str) -> Self {
         Self { http_status, body: serde_json::from_str(body).unwrap_or_default() }
     }
 
-    /// Returns whether it is the body of the request that is wrong.
+    /// Returns whether the request body is invalid.
     pub(crate) fn is_about_the_body(&self) -> bool {
         self.member("code") == Some("malformed_file")
     }
 
-    /// Returns whether a parameter is wrong, or one that the service does not know.
+    /// Returns whether the error concerns this parameter, including one that the service does not know.
     pub(crate) fn is_about(&self, parameter: &str) -> bool {
         let pointer = format!("#/{parameter}");
         let errors = self.body["errors"].as_array().map(Vec::as_slice).unwrap_or_default();
         self.http_status == 400 && errors.iter().any(|error| error["pointer"] == *pointer)
     }
 
-    /// Returns whether what was named is not there.
+    /// Returns whether the named resource does not exist.
     pub(crate) fn is_not_found(&self) -> bool {
         self.member("code") == Some("not_found")
     }
 
-    /// Returns whether another worker has the firing that something was said of.
+    /// Returns whether another worker has claimed the firing since.
     pub(crate) fn is_lease_lost(&self) -> bool {
         self.member("code") == Some("lease_lost")
     }
 
-    /// Returns whether the same request may be answered otherwise in a while.
+    /// Returns whether the same request may succeed later.
     pub(crate) const fn may_pass(&self) -> bool {
         self.http_status == 429 || self.http_status >= 500
     }
 
-    /// Returns why the service denies the caller access, and what to do; `None` where it is about something else.
+    /// Returns why access is denied, with advice; `None` for other errors.
     pub(crate) fn denial(&self) -> Option<String> {
         let advice = match self.http_status {
             401 => "start it again with a valid key (--profile or TIMENAV_API_KEY)",
@@ -289,18 +281,18 @@ impl Problem {
         Some(format!("{reason} (HTTP {}); {advice}", self.http_status))
     }
 
-    /// Returns whether the caller may not have what it asks for, and asking again does not change that.
+    /// Returns whether access is denied permanently.
     pub(crate) const fn is_refusal(&self) -> bool {
         matches!(self.http_status, 401 | 403 | 404)
     }
 
-    /// Returns whether what was to be changed is not what it was (RFC 9110 §15.5.13).
+    /// Returns whether a condition failed because the resource has changed (RFC 9110 §15.5.13).
     #[cfg_attr(not(feature = "mcp"), expect(dead_code, reason = "only `timenav mcp` uses it"))]
     pub(crate) const fn is_outdated(&self) -> bool {
         self.http_status == 412
     }
 
-    /// Returns what went wrong, in which field, and by which name the service logged it.
+    /// Returns the message with the field and the request id.
     fn text(&self) -> String {
         let sentence = self.member("detail").or_else(|| self.member("status"));
         let sentence = match sentence {
@@ -309,7 +301,7 @@ impl Problem {
         };
         let errors = self.body["errors"].as_array().map_or(&[][..], Vec::as_slice);
         let code = self.member("code").map_or_else(String::new, |code| format!(" ({code})"));
-        // One fault is the whole story; its field goes before it.
+        // A single fault needs no summary; the field precedes it.
         let mut text = match errors {
             [only] if only["detail"] == *sentence => fault_text(only) + &code,
             several => several.iter().fold(sentence + &code, |text, error| text + "\n  " + &fault_text(error)),
@@ -325,7 +317,7 @@ impl Problem {
     }
 }
 
-/// Returns what is wrong with which field.
+/// Formats a fault of a field.
 fn fault_text(error: &Value) -> String {
     let field = error["pointer"].as_str().unwrap_or_default().trim_start_matches(['#', '/']);
     let detail = error["detail"].as_str().unwrap_or_default();

@@ -1,4 +1,4 @@
-//! Follows a clock by the stream of the service, and keeps it by the boot clock of this host.
+//! Follows a clock through the stream of the service, and maintains it with the boot clock of this host.
 
 mod confirming;
 pub(crate) mod faults;
@@ -23,73 +23,72 @@ use confirming::Applied;
 pub(crate) use opening::Opening;
 use told::{HostClock, Told};
 
-/// How long the service may say nothing before it counts as lost. It says something every 15 seconds.
+/// Silence after which the service counts as lost. It sends a heartbeat every 15 seconds.
 const SILENCE_MAX: Duration = Duration::from_secs(20);
-/// How long to wait before the first attempt to reconnect, and before any.
+/// Wait before the first reconnect, and the maximum.
 const RETRY_MIN: Duration = Duration::from_millis(100);
 const RETRY_MAX: Duration = Duration::from_secs(3);
-/// How long to wait before a service is asked again that has denied access.
+/// Wait before a retry after access was denied.
 const DENIED_RETRY: Duration = Duration::from_secs(30);
 
-/// How often the service is asked for its time where its boot clock cannot be read here. The quickest answer counts most.
-/// Each is a read, and so an entry of the ledger.
+/// Requests to measure the service's time if its boot clock cannot be read here. The fastest response counts most. Each
+/// request is a read and so a ledger entry.
 const EXCHANGES: usize = 4;
 
-/// What is known of a clock.
+/// A clock as known on this host.
 #[derive(Clone, Debug)]
 pub(crate) struct Known {
     pub(crate) clock: Clock,
-    /// By how much the host time of the service is ahead of the boot clock here, in nanoseconds: not more than it is.
+    /// How far the host time of the service is at least ahead of the local boot clock, in nanoseconds.
     pub(crate) offset: i128,
-    /// By how much more it may be ahead, in nanoseconds: 0 where both go by the same boot clock, `None` where nothing that
-    /// was heard bounds it.
+    /// How much further it may be ahead, in nanoseconds: 0 if both use the same boot clock, `None` if unbounded.
     pub(crate) uncertainty: Option<u64>,
-    /// By which clock the service goes, where it tells.
+    /// The clock of the service's host, if reported.
     host_clock: Option<HostClock>,
 }
 
 impl Known {
-    /// Returns a clock whose host time is ahead by so many nanoseconds.
+    /// Returns a clock whose host time is ahead by exactly `offset` nanoseconds.
     #[cfg(test)]
     pub(crate) const fn certain(clock: Clock, offset: i128) -> Self {
         Self { clock, offset, uncertainty: Some(0), host_clock: None }
     }
 
-    /// Returns whether asking the service for its time would tell more.
+    /// Returns whether measuring the service's time would narrow the uncertainty.
     const fn is_to_be_measured(&self) -> bool {
         self.clock.is_running() && self.uncertainty.is_none()
     }
 
-    /// Returns what the host clock of the service shows now, as far as it is known here.
+    /// Returns the current host time of the service, as far as known.
     pub(crate) fn host_now(&self) -> Instant<Wall> {
         let micros = (boot_now() + self.offset).div_euclid(1_000);
         i64::try_from(micros).ok().and_then(Instant::from_micros).unwrap_or(Instant::MAX)
     }
 }
 
-/// Who shows a clock that is followed.
+/// A consumer of a followed clock.
 pub(crate) trait Shown: Send + Sync + 'static {
-    /// The clock has changed, or what is known of it.
+    /// The clock or its uncertainty has changed.
     fn change(&self, known: &Known);
 
-    /// Returns whether it shows the clock wrong where the service says so.
+    /// Returns whether it can show clock faults.
     fn shows_faults(&self) -> bool {
         false
     }
 
-    /// The service says what is wrong with the clock that is shown; `None` where nothing is.
+    /// The service has set a clock fault, or removed it with `None`.
     fn fault(&self, _told: Option<Fault>) {}
 
-    /// The service was heard of.
+    /// The service was reached.
     fn heard(&self);
 
-    /// The service cannot be reached, until it is heard of.
+    /// The service is unreachable, until the next `heard`.
     fn lost(&self);
 
-    /// The service is there, and does not let this one read the clock, until it is heard of.
+    /// The service denies reading the clock, until the next `heard`.
     fn refused(&self) {}
 
-    /// Waits until whatever goes by the clock has seen its last change. Returns whether it has, in time.
+    /// Waits until every reader of the clock has seen the last change. Returns false on timeout.
     fn settle(&self) -> bool {
         true
     }
@@ -105,13 +104,13 @@ pub(crate) struct FollowOption {
 }
 
 impl FollowOption {
-    /// Returns whether the clock is followed under a name.
+    /// Returns whether the follower has a name.
     pub(crate) const fn is_named(&self) -> bool {
         self.follow.is_some()
     }
 }
 
-/// Reads the name of a follower on the command line.
+/// Parses a follower name.
 fn follower_name(text: &str) -> Result<String, String> {
     let name = FollowerName::new(text).map_err(|error| error.to_string())?;
     if name.is_all() {
@@ -121,31 +120,31 @@ fn follower_name(text: &str) -> Result<String, String> {
     }
 }
 
-/// What is said when the service is lost, when it denies access, and when it is back.
+/// Messages when the service is lost, denies access, and is back.
 pub(crate) struct Words {
     pub(crate) lost: &'static str,
-    /// Reasons follow.
+    /// The reason is appended.
     pub(crate) denied: &'static str,
     pub(crate) back: &'static str,
 }
 
-/// What was said last of a service.
+/// The last reported state of a service.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Said {
-    /// That it is there, or nothing.
+    /// Reachable, or nothing was reported yet.
     There,
     Lost,
     Denied(String),
 }
 
 impl Said {
-    /// Returns what there is to say of a service that could not be followed.
+    /// Returns the state after a failure.
     fn of(failure: &Failure) -> Self {
         let Failure::Problem(problem) = failure else { return Self::Lost };
         problem.denial().map_or(Self::Lost, Self::Denied)
     }
 
-    /// Says it, if it was not said last.
+    /// Reports a state unless it is the last reported one.
     fn say(self, last: &mut Self, words: &Words) {
         if self == *last {
             return;
@@ -159,17 +158,17 @@ impl Said {
     }
 }
 
-/// A clock as it was when somebody began to follow it.
+/// The initial state of a followed clock.
 pub(crate) struct Begun {
-    /// The name of the timeline.
+    /// The timeline id.
     pub(crate) timeline: String,
     pub(crate) known: Known,
 }
 
-/// Asks for the clock.
+/// Requests the clock.
 ///
 /// # Errors
-/// The service does not answer, or says no.
+/// The service is unreachable or rejects the request.
 pub(crate) fn begin(client: &Client, timeline: &TimelineOptions) -> Result<Begun, Failure> {
     let (kernel, asked) = (Kernel::here(), boot_now());
     let answer = client.get(&["v1", "clock"], &timeline.query())?;
@@ -183,14 +182,14 @@ pub(crate) fn begin(client: &Client, timeline: &TimelineOptions) -> Result<Begun
     Ok(Begun { timeline: name, known })
 }
 
-/// Asks for the time of the service a few times, so that it is known better how far its host time is from here.
+/// Requests the service's time several times to narrow the uncertainty.
 fn measure(client: &Client, timeline: &TimelineOptions, kernel: Option<&Kernel>, known: &mut Known) {
     for _ in 1..EXCHANGES {
         let asked = boot_now();
-        // What is known stays where there is no answer.
+        // Without a response the known value stays.
         let Ok(answer) = client.get(&["v1", "clock"], &timeline.query()) else { return };
         let came = boot_now();
-        // Whatever stands before services may have asked another one, which goes by another clock.
+        // A load balancer may have sent the request to another replica with a different clock.
         let same = Told::read(&answer.value).filter(|told| told.host_clock == known.host_clock);
         if let Some(told) = same {
             let Known { offset, uncertainty, .. } = told.learned(Some(known), (Some(asked), came), kernel);
@@ -199,13 +198,13 @@ fn measure(client: &Client, timeline: &TimelineOptions, kernel: Option<&Kernel>,
     }
 }
 
-/// Follows the clock until the process ends. A lost connection is told once, and so are a denial and the return.
+/// Follows the clock until the process ends. Loss, denial and return of the service are each reported once.
 ///
-/// A stream that has ended tells nothing: whoever revoked a key ended it too. So it is opened again first. The opening is
-/// over once what the first stream told is shown, or the service could not be asked.
+/// An ended stream says nothing about the cause: a revoked key ends it too. It is reopened before anything is reported.
+/// The opening is over once the first update is shown, or the service could not be reached.
 ///
 /// # Errors
-/// There is no thread for confirming changes.
+/// The thread that confirms changes cannot be started.
 pub(crate) fn follow(
     client: &Client,
     (timeline, name, opening): (&TimelineOptions, &FollowOption, &Opening),
@@ -226,7 +225,7 @@ pub(crate) fn follow(
     let mut said = Said::There;
     let mut retry = RETRY_MIN;
     loop {
-        // In a container that was moved it may be another one.
+        // After a container migration it may be a different kernel.
         let kernel = Kernel::here();
         let asked = boot_now();
         let (mut news, mut is_refused) = (Said::Lost, false);
@@ -243,7 +242,7 @@ pub(crate) fn follow(
                             let Ok(data) = serde_json::from_str(&event.data) else { continue };
                             let Some(told) = Told::read(&data) else { continue };
                             if first.is_none() {
-                                // A stream that only begins and ends, over and over, is not asked for that often.
+                                // Limits reconnects to a stream that ends right after it starts.
                                 retry = RETRY_MIN;
                             }
                             let mut learned = told.learned(Some(&known), (first.take(), boot_now()), kernel.as_ref());
@@ -257,7 +256,7 @@ pub(crate) fn follow(
                             }
                             let applied = Applied::of(&data, &known, timeline);
                             if let (Some(confirming), Some(applied)) = (&confirming, applied) {
-                                // It ends with the process.
+                                // The receiver lives until the process ends.
                                 let _ = confirming.send(applied);
                             }
                             news = Said::There;
@@ -283,13 +282,13 @@ pub(crate) fn follow(
         if news != Said::There {
             news.say(&mut said, words);
         }
-        // The other end of the channel is here, so this lasts as long as it says.
+        // Sleeps: nothing is ever sent on this channel.
         let _ = nothing.recv_timeout(wait);
         retry = (retry * 2).min(RETRY_MAX);
     }
 }
 
-/// Opens the stream. A service of an earlier version, which knows of no faults, is asked for the clock alone.
+/// Opens the stream. Earlier versions of the service do not know clock faults; from them only the clock is requested.
 fn open<'c>(
     client: &'c Client,
     query: &[(&'static str, String)],
@@ -305,12 +304,12 @@ fn open<'c>(
     }
 }
 
-/// Returns what the boot clock of this host shows, in nanoseconds.
+/// Returns the boot clock of this host, in nanoseconds.
 fn boot_now() -> i128 {
     counted().as_nanos().try_into().unwrap_or(i128::MAX)
 }
 
-/// Returns where this process runs, as fields of a request's head that an older service passes over.
+/// Returns headers with the host and process of this follower. Older services ignore them.
 fn own_place() -> Vec<(&'static str, String)> {
     let mut place = vec![("timenav-process", std::process::id().to_string())];
     let host = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
@@ -318,7 +317,7 @@ fn own_place() -> Vec<(&'static str, String)> {
     place
 }
 
-/// Shows what was learned, if it is anything new.
+/// Passes on an update if it contains anything new.
 fn take(learned: Known, shown: &impl Shown, known: &mut Known) {
     let is_new = learned.clock != known.clock || learned.offset != known.offset;
     if is_new || learned.uncertainty != known.uncertainty {

@@ -1,6 +1,6 @@
-//! What others have kept of the ledgers, for a replica whose own folder holds nothing yet (`--join`): the checkpoints of
-//! another replica, of whoever keeps copies, or of the witnesses. They are a floor: what the service has signed and the
-//! database does not continue keeps it from starting.
+//! External checkpoints for a replica whose own folder has none yet (`--join`): from another replica, an archive or the
+//! witnesses. They are a lower bound: the service does not start if the database does not continue a checkpoint that
+//! the service has signed.
 
 use std::io;
 use std::path::Path;
@@ -17,19 +17,19 @@ use crate::client::{built, is_this_machine};
 use crate::config::{KeptFrom, Settings, WitnessUrl};
 use crate::doors::verify_signature;
 
-/// How long an answer may take. A start waits for it.
+/// Request timeout. The start waits for it.
 const ANSWER_SECONDS_MAX: Duration = Duration::from_secs(10);
-/// Longest file of checkpoints that is fetched, in bytes: those of two hundred thousand timelines.
+/// Maximum size of a downloaded checkpoint file, in bytes: enough for two hundred thousand timelines.
 const KEPT_BYTES_MAX: usize = 64 * 1024 * 1024;
 
-/// Reads what others have kept, as the settings name it, and what the witnesses have cosigned. These are asked only where
-/// nothing is kept in the service's own file yet: every other start waits for nobody.
+/// Reads external checkpoints from the configured sources and from the witnesses. Witnesses are only asked if the
+/// service's own checkpoint file is empty, so all other starts wait for nobody.
 ///
-/// A witness that does not answer is logged: another one may, and without any the service says that it had nothing to
+/// An unreachable witness is logged: another one may respond. Without any, the service reports that it had nothing to
 /// compare with.
 ///
 /// # Errors
-/// What a setting names cannot be read, or is something else.
+/// A configured source cannot be read or is invalid.
 pub(crate) async fn kept_by_others(
     settings: &Settings,
     (key, own): (&VerifierKey, &Path),
@@ -45,7 +45,7 @@ pub(crate) async fn kept_by_others(
         };
         kept.extend(read.context("what --kept-from names cannot be used")?);
     }
-    // A file that cannot be read is reported where it is compared.
+    // A file that cannot be read is reported when it is compared.
     let is_known_here = CheckpointFile::read_only(own).is_ok_and(|kept| !kept.is_empty());
     for witness in settings.witnesses.asked.iter().filter(|_| !is_known_here) {
         match cosigned_by(witness, key).await {
@@ -60,8 +60,8 @@ pub(crate) async fn kept_by_others(
     Ok(kept)
 }
 
-/// Returns the checkpoint of `system` that a witness has cosigned last, if it has any. One that `key` of this service has not
-/// signed is an error: a witness that lies must not keep a service from starting.
+/// Returns the last checkpoint of `system` that a witness has cosigned, if any. A checkpoint not signed by `key` is an
+/// error: a lying witness must not prevent a start.
 async fn cosigned_by(witness: &WitnessUrl, key: &VerifierKey) -> anyhow::Result<Option<KeptOutside>> {
     let system = TimelineId::system();
     let log = sha256(&[key.name().as_bytes()]).to_hex();
@@ -76,7 +76,7 @@ async fn fetch(url: &Url) -> anyhow::Result<Vec<u8>> {
     fetch_found(url).await?.context("there is nothing (404)")
 }
 
-/// Returns what is at an address; `None` where there is nothing.
+/// Downloads a URL; `None` if it does not exist.
 async fn fetch_found(url: &Url) -> anyhow::Result<Option<Vec<u8>>> {
     let http = built(url, || {
         let builder = Client::builder()
@@ -102,10 +102,10 @@ async fn fetch_found(url: &Url) -> anyhow::Result<Option<Vec<u8>>> {
     Ok(Some(body))
 }
 
-/// Reads checkpoints that somebody has kept: a file of a service, with a line for each, or one signed note.
+/// Reads checkpoints: a checkpoint file of a service, with one per line, or a single signed note.
 ///
 /// # Errors
-/// It cannot be read, or is something else.
+/// It cannot be read or has other contents.
 pub(crate) fn read_kept(path: &Path) -> anyhow::Result<Vec<KeptOutside>> {
     let bytes = std::fs::read(path).with_context(|| format!("{} cannot be read", path.display()))?;
     parse_kept(bytes).with_context(|| path.display().to_string())

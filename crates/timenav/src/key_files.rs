@@ -1,5 +1,4 @@
-//! The secrets in the data folder: the key that signs checkpoints, the first API key, and for a while the key that takes
-//! the place of the one that signs.
+//! The secrets in the data folder: the signing key, the next signing key during a rotation, and the first API key.
 
 mod key_text;
 mod next_key;
@@ -19,20 +18,19 @@ use crate::data_folder::{
 pub(crate) use key_text::KeyText;
 pub(crate) use next_key::{NextKey, NextKeyFile};
 
-/// The service name where none is chosen on the first start.
+/// The default service name.
 pub(crate) const SERVICE_NAME_DEFAULT: &str = "timenav.local";
 
-/// The signing key of a data folder, and the service name that it is bound to.
+/// The signing key of a data folder with the service name that it is bound to.
 #[derive(Clone)]
 pub(crate) struct ServiceKey {
-    /// Signs with it.
     pub(crate) signer: Arc<dyn Signer>,
-    /// Stands in every checkpoint, so it can never change.
+    /// Part of every checkpoint, so it can never change.
     pub(crate) service_name: String,
 }
 
 impl ServiceKey {
-    /// Returns the key that a line tells of.
+    /// Creates the key from its text.
     ///
     /// # Errors
     /// It is damaged.
@@ -41,11 +39,11 @@ impl ServiceKey {
     }
 }
 
-/// Reads the signing key, or makes one on the very first start.
+/// Reads the signing key, or creates it on the very first start.
 ///
 /// # Errors
-/// A restore of the folder was cut off, or the key is gone although there is a database, is damaged, or belongs to another service name
-/// than the one wanted.
+/// A restore of the folder was interrupted, or the key is missing although there is a database, is damaged, or belongs
+/// to a service name other than `wanted`.
 pub(crate) fn service_key(
     folder: &DataFolder,
     wanted: Option<&str>,
@@ -69,10 +67,10 @@ pub(crate) fn service_key(
     kept_service_key(folder, wanted)
 }
 
-/// Reads the signing key, which must be there.
+/// Reads an existing signing key.
 ///
 /// # Errors
-/// It is not, is damaged, or belongs to another service name than the one wanted.
+/// It is missing, damaged, or belongs to a service name other than `wanted`.
 pub(crate) fn kept_service_key(folder: &DataFolder, wanted: Option<&str>) -> anyhow::Result<ServiceKey> {
     let path = folder.signing_key();
     let key = read_signing_key(&path).with_context(|| format!("the signing key {}", path.display()))?;
@@ -85,10 +83,10 @@ pub(crate) fn kept_service_key(folder: &DataFolder, wanted: Option<&str>) -> any
     }
 }
 
-/// Makes a signing key in a new file.
+/// Creates a signing key in a new file.
 ///
 /// # Errors
-/// There is such a file, it cannot be written, or the name is none.
+/// The file exists or cannot be written, or the name is invalid.
 pub(crate) fn make_signing_key(path: &Path, service_name: &str, entropy: &dyn Entropy) -> anyhow::Result<()> {
     let key = KeyText::make(service_name, entropy)?;
     let text = Zeroizing::new(format!("{}\n", &*key.to_secret_text()));
@@ -98,7 +96,7 @@ pub(crate) fn make_signing_key(path: &Path, service_name: &str, entropy: &dyn En
 /// Reads a signing key.
 ///
 /// # Errors
-/// The file cannot be read, or is no signing key.
+/// The file cannot be read or contains no signing key.
 pub(crate) fn read_signing_key(path: &Path) -> anyhow::Result<ServiceKey> {
     if is_open_to_others(path)? {
         tracing::warn!(path = %path.display(), "users other than its owner can read the signing key; run chmod 600 on it");
@@ -107,23 +105,22 @@ pub(crate) fn read_signing_key(path: &Path) -> anyhow::Result<ServiceKey> {
     ServiceKey::of(&KeyText::parse(text.trim_end())?)
 }
 
-/// Reads the service name, and the public half of the key that signs. Nothing of the secret half is
-/// kept.
+/// Reads the service name and the public key. The secret key is dropped.
 ///
 /// # Errors
-/// The file cannot be read, or is no signing key.
+/// The file cannot be read or contains no signing key.
 pub(crate) fn read_public_key(path: &Path) -> anyhow::Result<(String, [u8; 32])> {
     let key = read_signing_key(path)?;
     Ok((key.service_name, key.signer.public_key()))
 }
 
-/// The name that the file of the first API key has until it is known that the key opens the service: of several services
-/// that begin at once, one makes the first start.
+/// The temporary name of the first API key until it is known to be valid: if several services start at once, only one
+/// of them initializes the database.
 fn unsettled(path: &Path) -> PathBuf {
     path.with_extension("key.first")
 }
 
-/// Keeps the first API key, before anything is committed, under a name that it has until [`settle_first_key`].
+/// Stores the first API key under a temporary name before anything is committed; see [`settle_first_key`].
 ///
 /// # Errors
 /// The file cannot be written.
@@ -131,10 +128,10 @@ pub(crate) fn keep_first_key(path: &Path, secret: &str) -> io::Result<()> {
     replace_secret(&unsettled(path), &Zeroizing::new(format!("{secret}\n")))
 }
 
-/// Gives the first API key its name, where there is one that `opens` the service. Otherwise another service was first, or
-/// the first start was cut off and made again, and the key goes: it opens nothing.
+/// Renames the first API key if it `opens` the service. Otherwise another service was first, or an interrupted first
+/// start was repeated, and the key is removed because it is useless.
 ///
-/// A file that has that name opens nothing either, since no key was there before; it is moved aside all the same, not
+/// An existing file with the final name is useless too, since there was no key before. It is moved aside, not
 /// overwritten.
 ///
 /// # Errors
@@ -164,7 +161,7 @@ pub(crate) fn settle_first_key(path: &Path, opens: impl FnOnce(&str) -> bool) ->
     Ok(())
 }
 
-/// Reads the API key in a file.
+/// Reads an API key file.
 ///
 /// # Errors
 /// The file cannot be read.

@@ -1,8 +1,8 @@
-//! How timenav is run: the service, and the command line that talks to one.
+//! The timenav program: the service, and the command line that uses one.
 //!
-//! [`commands`] has one file for each subcommand. `serve` reads its settings in [`config`], opens
-//! the data folder and the engine in [`wiring`], and serves. Every other subcommand that needs a
-//! service talks to it over HTTP by [`client`], as any program would.
+//! [`commands`] has one module per subcommand. `serve` reads its settings in [`config`], opens the data folder and the
+//! engine in [`wiring`], and serves. All other subcommands that need a service use [`client`] over HTTP, like any
+//! program.
 
 mod backup_file;
 mod boot;
@@ -53,7 +53,7 @@ use traces_left_out as traces;
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
-    // Where a shell asks what comes next, that is all that is done.
+    // For a completion request, the process ends here.
     CompleteEnv::with_factory(commands::completing::command).complete();
     let (cli, format) = match commands::parse() {
         Ok(parsed) => parsed,

@@ -1,4 +1,4 @@
-//! `/metrics` on an address of its own.
+//! `/metrics` on a separate address.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use crate::exit::Failure;
 use crate::server::limits::{CONNECTION_IDLE_SECONDS_DEFAULT, HANDSHAKE_SECONDS_DEFAULT};
 use crate::server::{Bounds, Server};
 
-/// Connections at the same time: some monitoring systems, and people who look.
+/// Maximum number of connections: monitoring systems and people.
 const CONNECTIONS_MAX: u32 = 64;
 
 /// Listens at the address, if there is one.

@@ -1,4 +1,4 @@
-//! `timenav witness`: cosigns what services write.
+//! `timenav witness`: cosigns the checkpoints of services.
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -18,11 +18,11 @@ use crate::server::{self, Bounds, Server};
 use crate::telemetry::{self, LogFormat};
 use crate::witness::{KnownLog, KnownPrefix, Witness, WitnessFolder, router};
 
-/// Connections at the same time: a log needs one.
+/// Maximum number of connections: a log needs one.
 const CONNECTIONS_MAX: u32 = 1_024;
-/// Connections of one address at the same time.
+/// Maximum number of connections per address.
 const CONNECTIONS_PER_ADDRESS_MAX: u32 = 64;
-/// How long requests in flight may take after the signal to stop.
+/// How long requests in progress may take on shutdown.
 const SHUTDOWN_DEADLINE: Duration = Duration::from_secs(10);
 
 /// Runs a witness: it cosigns what services write, as long as nothing is taken back.
@@ -72,7 +72,7 @@ pub(crate) struct WitnessCommand {
     log_filter: String,
 }
 
-/// Witnesses until a signal.
+/// Serves until a signal.
 ///
 /// # Errors
 /// The witness cannot be started.

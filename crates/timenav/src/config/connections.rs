@@ -1,4 +1,4 @@
-//! What settings say about connections: how many, and how long.
+//! Connection settings: limits and timeouts.
 
 use std::num::NonZeroU32;
 
@@ -9,21 +9,21 @@ use crate::server::limits::{
     CONNECTION_IDLE_SECONDS_DEFAULT, CONNECTIONS_PER_ADDRESS_DEFAULT, HANDSHAKE_SECONDS_DEFAULT,
 };
 
-/// What counts for connections.
+/// The resolved connection settings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct ConnectionSettings {
-    /// Connections at the same time, where that was said.
+    /// Maximum number of connections, if configured.
     pub(crate) connections_max: Option<NonZeroU32>,
-    /// Connections of one address at the same time, where that was said.
+    /// Maximum number of connections per address, if configured.
     pub(crate) connections_per_address_max: Option<NonZeroU32>,
-    /// How long a connection stays without anything happening on it.
+    /// Idle timeout.
     pub(crate) idle: ConnectionSecs,
-    /// How long a TLS handshake may take, and the first bytes of a request.
+    /// Timeout of the TLS handshake, and of the first bytes of a request.
     pub(crate) handshake: ConnectionSecs,
 }
 
 impl ConnectionSettings {
-    /// Settles what the options say, else the file, else the defaults.
+    /// Resolves the settings: options, else the file, else the defaults.
     pub(super) fn of(options: &ServeOptions, file: &ServeOptions) -> Self {
         let idle = options.connection_idle_secs.or(file.connection_idle_secs);
         let handshake = options.handshake_secs.or(file.handshake_secs);
@@ -35,7 +35,7 @@ impl ConnectionSettings {
         }
     }
 
-    /// Returns the bounds of a service that may have so many connections.
+    /// Returns the limits of a service with this many connections.
     pub(crate) fn bounds(self, connections_max: u32) -> Bounds {
         let of_address = self.connections_per_address_max.map(NonZeroU32::get);
         let by_default = CONNECTIONS_PER_ADDRESS_DEFAULT.min(connections_max.div_ceil(2));

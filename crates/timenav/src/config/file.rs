@@ -1,4 +1,4 @@
-//! The file of settings.
+//! The configuration file.
 
 use std::path::Path;
 
@@ -9,22 +9,22 @@ use super::ServeOptions;
 use super::unknown_key::unknown_key;
 use crate::redaction::may_hold_password;
 
-/// Options that the file cannot set: where it is, short forms, and what is for one start.
+/// Options that the file cannot set: its own path, short forms, and options for a single start.
 pub(super) const FLAGS_ALONE: [&str; 6] =
     ["config", "no_timelines_by_first_write", "no_encryption", "accept_rollback", "join", "kept_from"];
 
 impl ServeOptions {
-    /// Returns the keys of the file: what there are flags for, but for those that are flags alone.
+    /// Returns the keys of the file: all flags except those that are only flags.
     pub(crate) fn keys() -> Vec<String> {
         let command = Self::augment_args(Command::new("serve"));
         let ids = command.get_arguments().map(|argument| argument.get_id().as_str());
         ids.filter(|id| !FLAGS_ALONE.contains(id)).map(str::to_owned).collect()
     }
 
-    /// Reads a file of settings.
+    /// Reads a configuration file.
     ///
     /// # Errors
-    /// It cannot be read, is not TOML, has an unknown key, or a value that cannot be.
+    /// It cannot be read, is not TOML, or has an unknown key or an invalid value.
     pub(super) fn read(path: &Path) -> anyhow::Result<Self> {
         let named = || format!("the configuration file {}", path.display());
         let text = std::fs::read_to_string(path).with_context(named)?;
@@ -41,12 +41,12 @@ impl ServeOptions {
     }
 }
 
-/// Returns an error of the file, without the line that it is about if that may hold a password.
+/// Returns a file error, without the offending line if that may contain a password.
 fn without_password(error: &toml::de::Error, text: &str) -> anyhow::Error {
     let before = error.span().and_then(|span| text.get(..span.start)).unwrap_or_default();
     let number = before.matches('\n').count();
     let line = text.lines().nth(number).unwrap_or_default();
-    // An address that is malformed may hold a password anywhere.
+    // A malformed URL may contain a password anywhere.
     if line.trim_start().starts_with("store") || may_hold_password(line) {
         return anyhow!("line {}: {}", number + 1, error.message());
     }

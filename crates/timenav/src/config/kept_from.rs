@@ -1,16 +1,14 @@
-//! Where checkpoints are that others have kept, as it is written in settings.
+//! The setting for sources of external checkpoints.
 
 use std::path::PathBuf;
 use std::str::FromStr;
 
 use reqwest::Url;
 
-/// Where checkpoints are that somebody has kept.
+/// A source of external checkpoints.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum KeptFrom {
-    /// In a file.
     File(PathBuf),
-    /// At an address.
     Url(Box<Url>),
 }
 

@@ -1,20 +1,20 @@
-//! Where a collector of traces is.
+//! The setting for the trace collector.
 
 use std::str::FromStr;
 
 use reqwest::Url;
 use serde::Deserialize;
 
-/// Where traces are sent below the address of a collector (OTLP 1.10, "OTLP/HTTP Request").
+/// The path of traces below the collector URL (OTLP 1.10, "OTLP/HTTP Request").
 const TRACES: [&str; 2] = ["v1", "traces"];
 
-/// The address of a collector that takes OTLP over HTTP.
+/// The URL of a collector that accepts OTLP over HTTP.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(try_from = "String")]
 pub(crate) struct OtlpUrl(Url);
 
 impl OtlpUrl {
-    /// Returns where traces are sent.
+    /// Returns the URL that traces are sent to.
     #[cfg_attr(not(any(test, feature = "otel")), expect(dead_code, reason = "only traces use it"))]
     pub(crate) fn traces(&self) -> Url {
         let mut url = self.0.clone();
@@ -34,7 +34,7 @@ impl FromStr for OtlpUrl {
         if !matches!(url.scheme(), "http" | "https") || !url.has_host() {
             return Err(format!("it must start with http:// or https://; {FORM}"));
         }
-        // Other processes can read flags, and the address is in the log.
+        // Other processes can read flags, and the URL is logged.
         if !url.username().is_empty() || url.password().is_some() {
             return Err(
                 "it must not hold a password; give the collector's headers in OTEL_EXPORTER_OTLP_HEADERS".into()

@@ -1,11 +1,11 @@
-//! Where browsers reach the service.
+//! The setting for the public URL.
 
 use std::str::FromStr;
 
 use reqwest::Url;
 use serde::Deserialize;
 
-/// The address under which browsers reach the service through a proxy that ends TLS.
+/// The URL at which browsers reach the service through a proxy that terminates TLS.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(try_from = "String")]
 pub(crate) struct PublicUrl {
@@ -13,7 +13,7 @@ pub(crate) struct PublicUrl {
 }
 
 impl PublicUrl {
-    /// Returns scheme, host and port, as browsers write them (RFC 6454 §6.1).
+    /// Returns scheme, host and port in the form that browsers send (RFC 6454 §6.1).
     pub(crate) fn origin(&self) -> &str {
         &self.origin
     }

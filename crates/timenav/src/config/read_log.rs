@@ -1,4 +1,4 @@
-//! When entries of reads are durable.
+//! The setting for the durability of read entries.
 
 use clap::ValueEnum;
 use serde::Deserialize;

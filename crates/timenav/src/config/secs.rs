@@ -1,4 +1,4 @@
-//! How long something may take or last, as settings say it.
+//! Bounded durations in settings.
 
 use std::str::FromStr;
 use std::time::Duration;
@@ -8,26 +8,25 @@ use timenav_core::limits::SESSION_SECONDS_MAX;
 
 use crate::server::limits::CONNECTION_SECONDS_MAX;
 
-/// How long a session lasts.
+/// The duration of a session.
 pub(crate) type SessionSecs = Secs<SESSION_SECONDS_MAX>;
-/// How long something on a connection may take.
+/// A connection timeout.
 pub(crate) type ConnectionSecs = Secs<CONNECTION_SECONDS_MAX>;
-/// How long there is between two times that witnesses are asked.
+/// The interval of witness requests.
 pub(crate) type WitnessSecs = Secs<86_400>;
 
-/// Seconds: at least one, and at most so many.
+/// Seconds from 1 to `MAX`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(try_from = "u32")]
 pub(crate) struct Secs<const MAX: u32>(u32);
 
 impl<const MAX: u32> Secs<MAX> {
-    /// Returns the default of that name.
+    /// Returns a default.
     pub(crate) const fn of(seconds: u32) -> Self {
         assert!(0 < seconds && seconds <= MAX, "a default is one of the values that can be given");
         Self(seconds)
     }
 
-    /// Returns the number.
     pub(crate) const fn get(self) -> u32 {
         self.0
     }

@@ -1,4 +1,4 @@
-//! How the service shares its database with others.
+//! Settings of a shared database.
 
 use std::path::PathBuf;
 
@@ -6,7 +6,7 @@ use anyhow::bail;
 
 use super::{KeptFrom, ServeOptions};
 
-/// How the service shares its database with others.
+/// Settings of a shared database.
 pub(super) struct Shared {
     pub(super) replicas: bool,
     pub(super) join: bool,
@@ -16,10 +16,10 @@ pub(super) struct Shared {
 }
 
 impl Shared {
-    /// Settles it.
+    /// Resolves the settings.
     ///
     /// # Errors
-    /// Two settings do not go together.
+    /// Two settings contradict each other.
     pub(super) fn of(options: &ServeOptions, file: &ServeOptions, has_store: bool) -> anyhow::Result<Self> {
         let replicas = options.replicas.or(file.replicas).unwrap_or(false);
         let join = options.join.unwrap_or(false);

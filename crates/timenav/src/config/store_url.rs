@@ -1,4 +1,4 @@
-//! Which PostgreSQL database everything is kept in.
+//! The setting for the PostgreSQL database.
 
 use std::fmt;
 use std::path::Path;
@@ -7,23 +7,23 @@ use std::str::FromStr;
 use anyhow::{Context as _, bail};
 use serde::Deserialize;
 
-/// What an address begins with, one or the other.
+/// Accepted URL schemes.
 const SCHEMES: [&str; 2] = ["postgres://", "postgresql://"];
 
-/// The address of a PostgreSQL database. It may hold a password, which is never shown.
+/// The URL of a PostgreSQL database. It may contain a password, which is never shown.
 #[derive(Clone, PartialEq, Eq, Deserialize)]
 #[serde(try_from = "String")]
 pub(crate) struct StoreUrl(String);
 
 impl StoreUrl {
-    /// Returns the whole address, with its password.
+    /// Returns the complete URL with its password.
     pub(crate) fn secret(&self) -> &str {
         &self.0
     }
 }
 
 impl fmt::Display for StoreUrl {
-    /// Writes host and database: passwords can be in everything else.
+    /// Writes only host and database: all other parts may contain passwords.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let place = SCHEMES.iter().find_map(|scheme| self.0.strip_prefix(scheme)).unwrap_or_default();
         let place = place.split(['?', '#']).next().unwrap_or_default();
@@ -62,10 +62,10 @@ impl TryFrom<String> for StoreUrl {
     }
 }
 
-/// Returns the address that is given, by itself or in a file.
+/// Returns the URL that is given directly or in a file.
 ///
 /// # Errors
-/// Both are given, or the file cannot be read or holds no address. The error shows nothing of the file.
+/// Both are given, or the file cannot be read or contains no URL. The error shows nothing of the file.
 pub(crate) fn named(url: Option<&StoreUrl>, file: Option<&Path>) -> anyhow::Result<Option<StoreUrl>> {
     let Some(file) = file else { return Ok(url.cloned()) };
     if url.is_some() {
@@ -76,7 +76,7 @@ pub(crate) fn named(url: Option<&StoreUrl>, file: Option<&Path>) -> anyhow::Resu
     text.trim().parse().map(Some).map_err(anyhow::Error::msg).with_context(named)
 }
 
-/// Returns the part that holds user name, password and host.
+/// Returns the part with user name, password and host.
 fn authority(text: &str) -> &str {
     let place = text.split_once("://").map_or(text, |(_, place)| place);
     place.split(['/', '?', '#']).next().unwrap_or_default()

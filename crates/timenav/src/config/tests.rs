@@ -28,7 +28,7 @@ fn refusal(text: &str) -> String {
     format!("{:#}", ServeOptions::parse(text).unwrap_err())
 }
 
-/// Checks a setting by default, as the file says, and as a flag says beside the file.
+/// Checks a setting by default, from the file, and from a flag that overrides the file.
 #[track_caller]
 fn check<T: PartialEq + Debug>(of: fn(Settings) -> T, flags: &[&str], text: &str, expected: &[T]) {
     let default = of(layer(&[], ServeOptions::default()));
@@ -222,7 +222,7 @@ fn each_flag_has_its_variable() {
 fn each_flag_is_a_key_of_the_file_but_for_those_that_are_flags_alone() {
     let command = Serve::command();
     for argument in command.get_arguments().map(|argument| argument.get_id().as_str()) {
-        // No setting is a list of dates, so every key is refused: for its value, or for itself.
+        // No setting is a list of dates, so every key is rejected: for its value, or because it is unknown.
         let refused = toml::from_str::<ServeOptions>(&format!("{argument} = [1979-05-27]")).unwrap_err().to_string();
         assert_eq!(refused.contains("unknown field"), FLAGS_ALONE.contains(&argument), "{argument}: {refused}");
         assert_ne!(
@@ -287,7 +287,7 @@ fn a_certificate_and_its_key_come_together() {
     }
 }
 
-/// The file that packages install, and what it shows as a comment.
+/// The configuration file of the packages, and the settings in its comments.
 #[test]
 fn the_file_in_deploy_can_be_read_with_each_of_its_comments() {
     let text = include_str!("../../../../deploy/timenav.toml");

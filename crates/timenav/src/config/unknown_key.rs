@@ -1,9 +1,9 @@
-//! What is said of a key of the file that is none.
+//! Errors about unknown keys of the file.
 
-/// Least similarity at which a key is taken for a misspelt one.
+/// Minimum similarity for a suggestion.
 const SIMILARITY_MIN: f64 = 0.7;
 
-/// Says that there is no such setting, and which one may be meant.
+/// Returns an error with the most similar setting.
 pub(super) fn unknown_key(key: &str, keys: &[String]) -> String {
     if ["accept_rollback", "join", "kept_from"].contains(&key) {
         let flag = key.replace('_', "-");

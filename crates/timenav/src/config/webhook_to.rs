@@ -1,4 +1,4 @@
-//! Where webhooks may go, as it is written in settings.
+//! The setting for webhook hosts.
 
 use std::fmt;
 use std::net::{IpAddr, SocketAddr};
@@ -11,35 +11,35 @@ use timenav_core::limits::WEBHOOK_HOSTS_MAX;
 
 use crate::reach::Reach;
 
-/// A host and a port that webhooks may go to.
+/// A host and port that webhooks may be sent to.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Deserialize)]
 #[serde(try_from = "String")]
 pub(crate) struct WebhookTo {
     scheme: String,
-    /// As URLs write it: an IPv6 address has brackets.
+    /// As in URLs: IPv6 addresses have brackets.
     host: String,
     port: u16,
 }
 
 impl WebhookTo {
-    /// Returns where a request to an address would go; `None` where that is no host.
+    /// Returns the target of a URL; `None` if it has no host.
     pub(crate) fn of(url: &Url) -> Option<Self> {
         let is_web = matches!(url.scheme(), "http" | "https");
         let (host, port) = (url.host_str()?.to_owned(), url.port_or_known_default()?);
         is_web.then(|| Self { scheme: url.scheme().to_owned(), host, port })
     }
 
-    /// Returns the host that requests go to, and the port.
+    /// Returns the host and port.
     pub(crate) fn host(&self) -> (&str, u16) {
         (&self.host, self.port)
     }
 
-    /// Returns whether requests go there without TLS.
+    /// Returns whether requests are sent without TLS.
     pub(crate) fn is_plain(&self) -> bool {
         self.scheme == "http"
     }
 
-    /// Returns the address, if it is one and not a name.
+    /// Returns the host if it is an IP address.
     fn address(&self) -> Option<IpAddr> {
         self.host.trim_matches(['[', ']']).parse().ok()
     }
@@ -80,10 +80,10 @@ impl fmt::Display for WebhookTo {
     }
 }
 
-/// Settles where webhooks may go: where flags and the environment say, else the file.
+/// Resolves the webhook hosts: from flags and the environment, else the file.
 ///
 /// # Errors
-/// There are too many, or one is this machine, and the service can be reached from others.
+/// There are too many, or one is this machine while the service is reachable from others.
 pub(super) fn settled(
     options: Vec<WebhookTo>,
     file: Vec<WebhookTo>,

@@ -1,4 +1,4 @@
-//! A witness as it is written in settings: its key, and where it is asked.
+//! The setting for a witness: key and URL.
 
 use std::fmt;
 use std::str::FromStr;
@@ -7,13 +7,13 @@ use reqwest::Url;
 use serde::Deserialize;
 use timenav_core::ledger::WitnessKey;
 
-/// A witness that is asked to cosign.
+/// A witness that cosigns checkpoints.
 #[derive(Clone, PartialEq, Eq, Deserialize)]
 #[serde(try_from = "String")]
 pub(crate) struct WitnessUrl {
-    /// What its cosignatures are verified with.
+    /// Verifies its cosignatures.
     pub(crate) key: WitnessKey,
-    /// What `/add-checkpoint` is put after.
+    /// The prefix of `/add-checkpoint`.
     pub(crate) url: Url,
 }
 
@@ -22,7 +22,7 @@ impl FromStr for WitnessUrl {
 
     fn from_str(text: &str) -> Result<Self, String> {
         const FORM: &str = "write it as <name>+<id>+<base64>=<URL>, with the key that `timenav witness` printed";
-        // The base64 of a key has no padding, so the first equals sign after it ends the key.
+        // The base64 of a key is unpadded, so the first equals sign ends the key.
         let (key, url) = text.split_once('=').ok_or(FORM)?;
         let key = WitnessKey::parse(key).map_err(|error| format!("{error}; {FORM}"))?;
         let url = Url::parse(url).map_err(|error| format!("the URL of `{}`: {error}; {FORM}", key.name()))?;
@@ -43,7 +43,7 @@ impl TryFrom<String> for WitnessUrl {
 }
 
 impl WitnessUrl {
-    /// Returns an address below that of the witness.
+    /// Returns a URL below that of the witness.
     pub(crate) fn below(&self, segments: &[&str]) -> Url {
         let mut url = self.url.clone();
         if let Ok(mut path) = url.path_segments_mut() {
@@ -55,7 +55,7 @@ impl WitnessUrl {
 
 impl fmt::Debug for WitnessUrl {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // An address may hold a password.
+        // The URL may contain a password.
         f.debug_struct("WitnessUrl").field("name", &self.key.name()).finish_non_exhaustive()
     }
 }

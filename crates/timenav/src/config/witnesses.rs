@@ -1,4 +1,4 @@
-//! What settings say about witnesses: who is asked, about what, and what waits for them.
+//! Witness settings: which witnesses, for which timelines, and which changes wait for them.
 
 use std::collections::BTreeSet;
 use std::str::FromStr;
@@ -12,16 +12,16 @@ use timenav_core::limits::WITNESS_WAIT_SECONDS_DEFAULT;
 use super::secs::WitnessSecs;
 use super::{ServeOptions, WitnessUrl};
 
-/// How often witnesses are asked unless told otherwise, in seconds.
+/// Default interval of witness requests, in seconds.
 const INTERVAL_SECS_DEFAULT: u32 = 60;
-/// Most witnesses of one service. Each cosignature is a line of a note, of which a reader takes 64, and one or two are the
+/// Maximum number of witnesses. Each cosignature is a line of a note; readers accept 64 lines, and one or two are the
 /// service's own.
 pub(crate) const WITNESSES_MAX: usize = 32;
-/// Most timelines that witnesses are shown by themselves. Each is a question to each witness at each interval, and has a
-/// file of its own.
+/// Maximum number of timelines shown to witnesses individually. Each costs one request per witness and interval, and
+/// one file.
 pub(crate) const WITNESS_TIMELINES_MAX: usize = 64;
 
-/// A timeline that witnesses are shown by itself.
+/// A timeline shown to witnesses individually.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(try_from = "String")]
 pub(crate) struct WitnessTimeline(TimelineId);
@@ -46,26 +46,25 @@ impl TryFrom<String> for WitnessTimeline {
     }
 }
 
-/// Who is asked to cosign, what, and what waits for them.
+/// The resolved witness settings.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct WitnessSettings {
-    /// Who is asked.
     pub(crate) asked: Vec<WitnessUrl>,
-    /// The timelines that they are shown by themselves, beside `system`.
+    /// Timelines shown individually, in addition to `system`.
     pub(crate) timelines: BTreeSet<TimelineId>,
-    /// How often they are asked.
+    /// The interval of requests.
     pub(crate) interval: Duration,
-    /// How many of them must vouch for a change before it is answered.
+    /// Cosignatures required before a change is answered.
     pub(crate) required: usize,
-    /// How long that is waited for.
+    /// How long a change waits for them.
     pub(crate) wait: WitnessSecs,
 }
 
 impl WitnessSettings {
-    /// Settles them: flags and the environment count, else the file.
+    /// Resolves the settings: from flags and the environment, else the file.
     ///
     /// # Errors
-    /// There are too many, two of one name, or something that needs witnesses and has none.
+    /// There are too many witnesses, two with the same name, or a setting requires witnesses and there are none.
     pub(super) fn of(options: &ServeOptions, file: &ServeOptions) -> anyhow::Result<Self> {
         let asked = settled(first(&options.witness, &file.witness))?;
         let interval = options.witness_interval_secs.or(file.witness_interval_secs);
@@ -84,10 +83,10 @@ fn first<'a, T>(options: &'a [T], file: &'a [T]) -> &'a [T] {
     if options.is_empty() { file } else { options }
 }
 
-/// Settles which witnesses count.
+/// Resolves the list of witnesses.
 ///
 /// # Errors
-/// There are too many, or two of one name.
+/// There are too many, or two with the same name.
 fn settled(witnesses: &[WitnessUrl]) -> anyhow::Result<Vec<WitnessUrl>> {
     if witnesses.len() > WITNESSES_MAX {
         bail!("there can be at most {WITNESSES_MAX} witnesses, not {}", witnesses.len());
@@ -106,10 +105,10 @@ fn settled(witnesses: &[WitnessUrl]) -> anyhow::Result<Vec<WitnessUrl>> {
     Ok(witnesses.to_vec())
 }
 
-/// Settles which timelines witnesses are shown by themselves.
+/// Resolves the timelines shown individually.
 ///
 /// # Errors
-/// There are too many, or nobody is asked.
+/// There are too many, or there are no witnesses.
 fn timelines(named: &[WitnessTimeline], asked: &[WitnessUrl]) -> anyhow::Result<BTreeSet<TimelineId>> {
     let timelines: BTreeSet<TimelineId> = named.iter().map(|named| named.0.clone()).collect();
     if timelines.len() > WITNESS_TIMELINES_MAX {
@@ -122,10 +121,10 @@ fn timelines(named: &[WitnessTimeline], asked: &[WitnessUrl]) -> anyhow::Result<
     Ok(timelines)
 }
 
-/// Settles how many witnesses must vouch for a change before it is answered.
+/// Resolves the number of required cosignatures.
 ///
 /// # Errors
-/// There are not so many.
+/// There are fewer witnesses.
 fn required(count: Option<usize>, asked: &[WitnessUrl]) -> anyhow::Result<usize> {
     let count = count.unwrap_or(0);
     if count > asked.len() {

@@ -1,4 +1,4 @@
-//! Where the service of a data folder listens, for the command line to find it on any port.
+//! The listening address in a data folder, with which the command line finds the service on any port.
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, Read as _, Write as _};
@@ -10,32 +10,32 @@ use super::DataFolder;
 
 /// The file with the address, while the service listens.
 const ADDRESS_FILE: &str = "address";
-/// Longest address that is read, in bytes.
+/// Maximum length of the address file, in bytes.
 const ADDRESS_BYTES_MAX: u64 = 256;
 
-/// The address of this process in its data folder. It is taken away when this is dropped.
+/// The address of this process in its data folder; removed on drop.
 ///
-/// The file is locked as long as the process runs, however that ends: so an address that nobody took away is known for
-/// one, and no key is shown to whoever has the port by now.
+/// The file is locked while the process runs, however it ends. A stale address can therefore be recognized, and no key
+/// is sent to another process that uses the port now.
 #[derive(Debug)]
 pub(crate) struct KeptAddress {
     path: PathBuf,
     _lock: File,
 }
 
-/// What a data folder says of its service.
+/// The listening state of a service.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Listening {
-    /// It listens there.
+    /// It listens at this address.
     At(String),
-    /// It ended without a word, and listened there.
+    /// It was killed while it listened at this address.
     Ended(String),
-    /// It does not run.
+    /// It is not running.
     No,
 }
 
 impl KeptAddress {
-    /// Keeps where the service of a folder listens.
+    /// Writes the listening address into the folder.
     ///
     /// # Errors
     /// The file cannot be written.
@@ -44,7 +44,7 @@ impl KeptAddress {
         let beside = folder.path().join(format!("{ADDRESS_FILE}.new"));
         let mut options = OpenOptions::new();
         let mut file = options.write(true).create(true).truncate(true).mode(0o600).open(&beside)?;
-        // Locked before it has its name: whoever finds it there finds it locked.
+        // Locked before it gets its name, so that it is always locked when it is found.
         file.try_lock().map_err(|error| match error {
             TryLockError::Error(error) => error,
             TryLockError::WouldBlock => io::Error::from(io::ErrorKind::WouldBlock),
@@ -57,7 +57,7 @@ impl KeptAddress {
 
 impl Drop for KeptAddress {
     fn drop(&mut self) {
-        // There is nobody to tell where that fails, and it is no longer locked then.
+        // There is no other place to report a failure, and the file is unlocked then.
         let _ = std::fs::remove_file(&self.path);
     }
 }
@@ -65,7 +65,7 @@ impl Drop for KeptAddress {
 /// Returns whether the service of a folder listens, and where.
 ///
 /// # Errors
-/// The file is there and cannot be read.
+/// The file exists but cannot be read.
 pub(crate) fn listening(folder: &Path) -> io::Result<Listening> {
     let file = match File::open(folder.join(ADDRESS_FILE)) {
         Ok(file) => file,
@@ -82,7 +82,7 @@ pub(crate) fn listening(folder: &Path) -> io::Result<Listening> {
     }
 }
 
-/// Returns the address under which this machine reaches what listens on all of its addresses.
+/// Returns a local address for a service that listens on all addresses.
 fn on_this_machine(address: SocketAddr) -> SocketAddr {
     let ip = match address.ip() {
         IpAddr::V4(ip) if ip.is_unspecified() => Ipv4Addr::LOCALHOST.into(),
@@ -106,11 +106,11 @@ mod tests {
         let kept = KeptAddress::keep(&folder, "http", "0.0.0.0:4711".parse().unwrap()).unwrap();
         assert!(!is_open_to_others(&parent.path().join(ADDRESS_FILE)).unwrap());
         assert_eq!(now(), Listening::At("http://127.0.0.1:4711".to_owned()));
-        // Looking changes nothing.
+        // Reading the state does not change it.
         assert_eq!(now(), Listening::At("http://127.0.0.1:4711".to_owned()));
         drop(kept);
         assert_eq!(now(), Listening::No);
-        // A service that is killed leaves its file, which nothing holds.
+        // A killed service leaves its file unlocked.
         std::fs::write(parent.path().join(ADDRESS_FILE), "http://127.0.0.1:1\n").unwrap();
         assert_eq!(now(), Listening::Ended("http://127.0.0.1:1".to_owned()));
         let _kept = KeptAddress::keep(&folder, "https", "[::]:1".parse().unwrap()).unwrap();

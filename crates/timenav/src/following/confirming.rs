@@ -1,4 +1,4 @@
-//! Confirms what was applied, beside whoever follows: the next change never waits for a confirmation.
+//! Confirms applied changes in the background, so that the next change never waits for a confirmation.
 
 use std::sync::Arc;
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
@@ -11,25 +11,25 @@ use super::{Known, Shown};
 use crate::client::{Asked, Caller, TimelineOptions};
 use crate::exit::Failure;
 
-/// How long to wait before a confirmation is sent again, unless there is something newer to confirm.
+/// Wait before a confirmation is retried, unless a newer change is applied.
 const RETRY: Duration = Duration::from_secs(1);
-/// Longer than the answer to a confirmation is.
+/// Upper bound of the response to a confirmation.
 const ANSWER_BYTES_MAX: usize = 64 * 1024;
 
-/// A change that is to be confirmed.
+/// A change to confirm.
 #[derive(Clone, Debug)]
 pub(super) struct Applied {
-    /// The follower whose stream told it.
+    /// The follower whose stream delivered it.
     pub(super) follower_id: String,
     pub(super) generation: u64,
-    /// The step of the advance that goes on.
+    /// The step of a running advance.
     pub(super) step: Option<u64>,
-    /// The timeline, where a request has to name it.
+    /// The timeline, if requests must name it.
     pub(super) timeline: Option<String>,
 }
 
 impl Applied {
-    /// Returns what a message has applied that is known by now; `None` if its stream has no name.
+    /// Returns the change of a message that has been applied; `None` if the stream has no name.
     pub(super) fn of(message: &Value, known: &Known, timeline: &TimelineOptions) -> Option<Self> {
         Some(Self {
             follower_id: message["follower_id"].as_str()?.to_owned(),
@@ -40,14 +40,14 @@ impl Applied {
     }
 }
 
-/// Starts a thread that confirms what is sent to it, the newest only.
+/// Starts a thread that confirms the newest change sent to it.
 ///
 /// # Errors
-/// The system gives no thread.
+/// The thread cannot be started.
 pub(super) fn begin(caller: Caller, shown: Arc<impl Shown>) -> std::io::Result<Sender<Applied>> {
     let (sender, applied) = mpsc::channel();
-    // Connections are shared with whoever reads the stream. One that is looked after only while something is asked here is
-    // not known to be gone, and what is asked by it is never answered.
+    // Connections are shared with the stream. On a single-threaded runtime, a connection is only polled during a
+    // request, so its loss would go unnoticed and the next request would hang.
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build()?;
     let confirming = move || run(&runtime, &caller, &*shown, &applied);
     std::thread::Builder::new().name("confirming".to_owned()).spawn(confirming)?;
@@ -67,7 +67,7 @@ fn run(runtime: &Runtime, caller: &Caller, shown: &impl Shown, applied: &Receive
         };
         let Some(next) = next else { return };
         let newest = applied.try_iter().last().unwrap_or(next);
-        // Where its stream has ended, there is nobody to confirm for; the next one tells what is to be confirmed.
+        // If its stream has ended, there is nothing to confirm; the next stream delivers the current change.
         let is_done = shown.settle() && confirm(runtime, caller, &newest);
         if !is_done {
             failed = Some(newest);
@@ -75,7 +75,7 @@ fn run(runtime: &Runtime, caller: &Caller, shown: &impl Shown, applied: &Receive
     }
 }
 
-/// Returns whether there is nothing more to be done about it.
+/// Returns whether the confirmation is finished.
 fn confirm(runtime: &Runtime, caller: &Caller, applied: &Applied) -> bool {
     let mut body = json!({ "follower_id": applied.follower_id, "generation": applied.generation });
     if let Some(step) = applied.step {

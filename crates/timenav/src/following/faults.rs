@@ -1,4 +1,4 @@
-//! A clock that is followed, and shown wrong on purpose.
+//! A followed clock with an injected fault.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -50,7 +50,7 @@ pub(crate) struct FaultOptions {
 }
 
 impl FaultOptions {
-    /// Returns what is wrong with the clock, as the API takes it; `None` where nothing is.
+    /// Returns the fault as an API body; `None` if there is none.
     pub(crate) fn body(&self) -> Option<Value> {
         let FaultWritten { offset, drift_ppm, jitter, jitter_seed, slew_ppm, slew_back_ppm, leap, leap_smear } =
             self.fault()?.written();
@@ -67,7 +67,7 @@ impl FaultOptions {
         Some(members.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?))).collect())
     }
 
-    /// Returns what is wrong with the clock, if anything is.
+    /// Returns the fault, if any.
     pub(crate) fn fault(&self) -> Option<Fault> {
         let fault = Fault {
             offset: self.offset.unwrap_or(Span::ZERO),
@@ -89,14 +89,13 @@ fn slew(text: &str) -> Result<u32, String> {
     millionths(text).and_then(fault_slew)
 }
 
-/// Reads a number of millionths, which may say that it is one.
+/// Parses parts per million, with an optional `ppm` suffix.
 fn millionths(text: &str) -> Result<i64, String> {
     let ppm = text.strip_suffix("ppm").unwrap_or(text).trim_end().parse();
     ppm.map_err(|_| "write whole millionths, such as 200ppm".to_owned())
 }
 
-/// Reads what a message says is wrong with the clock; `None` where it is right, or wrong in a way that this version does not
-/// know.
+/// Parses the fault in a message; `None` if there is none, or it is of a kind that this version does not know.
 pub(super) fn told(message: &Value) -> Option<Fault> {
     let fault = &message["fault"];
     let (text, number) = (|name: &str| fault[name].as_str().map(str::to_owned), |name: &str| fault[name].as_i64());
@@ -113,18 +112,18 @@ pub(super) fn told(message: &Value) -> Option<Fault> {
     written.fault().ok().filter(|fault| !fault.is_none())
 }
 
-/// A clock that is followed, as it is known and as it is shown.
+/// A followed clock with and without its fault.
 pub(crate) struct Wrong {
     clock: Option<FaultyClock>,
-    /// What is wrong with the clock.
+    /// The current fault.
     fault: Option<Fault>,
-    /// What is wrong with it where the service says nothing else.
+    /// The local fault, which applies unless the service sets one.
     own: Option<Fault>,
     known: Known,
 }
 
 impl Wrong {
-    /// Returns a clock that is wrong from now on, if anything is wrong with it.
+    /// Creates a clock with its fault, if any, from now on.
     pub(crate) fn new(own: Option<Fault>, begun: &Begun) -> Self {
         let known = begun.known.clone();
         let mut wrong = Self { clock: None, fault: None, own, known };
@@ -132,43 +131,43 @@ impl Wrong {
         wrong
     }
 
-    /// Has the clock something wrong with it from now on.
+    /// Sets the fault.
     fn err(&mut self, fault: Option<Fault>) {
         self.fault = fault;
         self.clock = fault.map(|fault| FaultyClock::new(fault, self.known.clock.clone(), self.known.host_now()));
     }
 
-    /// Returns what is to be shown, as if it were known.
+    /// Returns the clock to show.
     pub(crate) fn shown(&self) -> Known {
         let clock = self.clock.as_ref().map_or(&self.known.clock, FaultyClock::shown);
         Known { clock: clock.clone(), ..self.known.clone() }
     }
 }
 
-/// Shows a clock wrong, by one who would show it right.
+/// Wraps a consumer so that it shows the faulty clock.
 pub(crate) struct Faulty<S> {
     inner: S,
     wrong: Mutex<Wrong>,
     changed: Condvar,
 }
 
-/// Returns who shows a clock, wrong or not. `may_become`: the service may say later that it is wrong.
+/// Creates the wrapper. With `may_become`, the service may set a fault later.
 ///
 /// # Errors
-/// There is no thread to turn a clock that is unsteady.
+/// The thread that updates an unsteady clock cannot be started.
 pub(crate) fn show<S: Shown>(wrong: Wrong, inner: S, may_become: bool) -> std::io::Result<Arc<Faulty<S>>> {
     let is_wrong = wrong.clock.is_some() || may_become;
     let faulty = Arc::new(Faulty { inner, wrong: Mutex::new(wrong), changed: Condvar::new() });
     if is_wrong {
         let turned = Arc::clone(&faulty);
-        // It ends with the process.
+        // The thread runs until the process ends.
         std::thread::Builder::new().name("wrong-clock".to_owned()).spawn(move || turned.turn())?;
     }
     Ok(faulty)
 }
 
 impl<S: Shown> Faulty<S> {
-    /// Shows the clock otherwise each time that it is to be.
+    /// Updates an unsteady clock whenever that is due.
     fn turn(&self) {
         let mut wrong = self.wrong.lock();
         loop {

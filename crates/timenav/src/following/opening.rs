@@ -1,4 +1,4 @@
-//! When the service knows that a clock is followed under a name.
+//! Waits until the service knows a named follower.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -7,31 +7,30 @@ use parking_lot::{Condvar, Mutex};
 
 use super::FollowOption;
 
-/// How long to wait at most until the service knows it. Whatever follows works without, once it comes back.
+/// Maximum wait. Following works without it once the service is back.
 const OPENING_MAX: Duration = Duration::from_secs(5);
 
-/// Whether the service knows that a clock is followed under a name, or has been found not to answer.
+/// Whether the service knows the named follower, or is unreachable.
 ///
-/// Whatever shows the clock begins only then: whoever has seen anything of it may change the clock, and count on the
-/// service to wait for it.
+/// The clock is shown only after that: a program that has seen the clock may change it, and expects the service to wait
+/// for this follower.
 #[derive(Clone)]
 pub(crate) struct Opening(Arc<(Mutex<bool>, Condvar)>);
 
 impl Opening {
-    /// Returns the opening of a stream with this name. One without a name is waited for by nobody, and is open from the
-    /// beginning.
+    /// Returns the opening of a stream. A stream without a name is open from the start, because nobody waits for it.
     pub(crate) fn of(name: &FollowOption) -> Self {
         Self(Arc::new((Mutex::new(!name.is_named()), Condvar::new())))
     }
 
-    /// Says that the service knows it, or cannot be told.
+    /// Marks the opening as over.
     pub(crate) fn is_over(&self) {
         let (is_over, changed) = &*self.0;
         *is_over.lock() = true;
         changed.notify_all();
     }
 
-    /// Waits until the service knows it or cannot be told, for some seconds at most.
+    /// Waits until the opening is over, up to [`OPENING_MAX`].
     pub(crate) fn wait(&self) {
         let (is_over, changed) = &*self.0;
         changed.wait_while_for(&mut is_over.lock(), |is_over| !*is_over, OPENING_MAX);

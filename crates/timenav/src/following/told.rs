@@ -1,4 +1,4 @@
-//! What the service told of a clock, and what follows for how far its host time is from the boot clock here.
+//! Clock messages of the service, and the offset between its host time and the local boot clock.
 
 use serde_json::Value;
 use timenav_core::clock::{Clock, ClockState, Rate};
@@ -8,31 +8,31 @@ use super::Known;
 use crate::boot::Kernel;
 
 const NANOS: i128 = 1_000_000_000;
-/// A second in microseconds, or host speed in millionths.
+/// Microseconds per second, and the normal rate in millionths.
 const MILLION: i128 = 1_000_000;
 
-/// By which clock a service goes: two with the same show the same host time.
+/// Identifies the host clock of a service: equal values mean the same host time.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct HostClock {
-    /// Which start of which kernel its boot clock is of.
+    /// The kernel boot of its boot clock.
     boot_id: String,
-    /// By how much host time is ahead of that boot clock, in nanoseconds.
+    /// How far host time is ahead of that boot clock, in nanoseconds.
     ahead: i128,
 }
 
-/// What the service told of a clock.
+/// A clock message.
 pub(super) struct Told {
     pub(super) clock: Clock,
-    /// By which clock the service goes, where it tells.
+    /// The host clock of the service, if reported.
     pub(super) host_clock: Option<HostClock>,
-    /// The host time of the service when it wrote this, at least.
+    /// Lower bound of the service's host time when the message was written.
     host: Instant<Wall>,
-    /// How much later it may have been, in nanoseconds, since a clock shows whole microseconds.
+    /// Width of that bound, in nanoseconds: a clock shows whole microseconds.
     grain: i128,
 }
 
 impl Told {
-    /// Reads an answer or a message; `None` if it is not about a clock.
+    /// Parses a response or message; `None` if it is not about a clock.
     pub(super) fn read(value: &Value) -> Option<Self> {
         let moment = |name: &str| parse_timestamp::<Virtual>(value[name].as_str()?).ok();
         let origin_host = Instant::<Wall>::from_micros(moment("origin_host")?.micros())?;
@@ -41,7 +41,7 @@ impl Told {
         let rate_micros = i128::from(rate.micros());
         let (state, host) = match value["state"].as_str()? {
             "running" => {
-                // At a slow rate the clock shows the same for a while: this is when it began to.
+                // At a slow rate the clock shows the same value for a while: this is when it started to.
                 let passed = i128::from(shown.micros()) - i128::from(origin_virtual.micros());
                 let passed = (passed.max(0) * MILLION + rate_micros - 1) / rate_micros;
                 let host = i64::try_from(i128::from(origin_host.micros()) + passed).ok()?;
@@ -59,11 +59,11 @@ impl Told {
         Some(Self { clock, host_clock, host, grain })
     }
 
-    /// Returns what is known after an answer that came now, and how long ago it was asked for; both by the boot clock here,
-    /// in nanoseconds. Of a message about a change it is known when it was written, and not when it was asked for.
+    /// Combines a message with what was known: `came` is when it arrived and `asked` when it was requested, both by the
+    /// local boot clock in nanoseconds. For a change message only the time of writing is known, not that of a request.
     ///
-    /// On the kernel of the service, its boot clock tells. Elsewhere the offset stays as it was where this does not
-    /// contradict it, so that the clock does not go back by itself.
+    /// On the service's kernel, its boot clock is exact. Elsewhere the offset is kept unless the message contradicts
+    /// it, so that the clock does not go back.
     pub(super) fn learned(
         &self,
         before: Option<&Known>,
@@ -72,15 +72,15 @@ impl Told {
     ) -> Known {
         let host = i128::from(self.host.micros()) * 1_000;
         let low = host - came;
-        // Of a clock that stands only the lower bound is known.
+        // For a paused clock only the lower bound is known.
         let high = asked.filter(|_| self.clock.is_running()).map(|asked| host + self.grain - asked);
         let is_possible = |offset: &i128| *offset >= low && high.is_none_or(|high| *offset <= high);
-        // A machine that was copied while it ran has the boot id of the other one, and another boot clock.
+        // A virtual machine that was copied while running has the boot id of the original but a different boot clock.
         if let Some(offset) = kernel.and_then(|kernel| self.offset_on(kernel)).filter(is_possible) {
             return self.known(offset, Some(0));
         }
         let Some(before) = before else { return self.known(low, high.map(|high| width(high - low))) };
-        // What bounded the host time of one service does not bound that of another one.
+        // Bounds on the host time of one service do not apply to another.
         let is_same = asked.is_none() || before.host_clock == self.host_clock;
         let bound = before.uncertainty.filter(|_| is_same).map(|uncertainty| before.offset + i128::from(uncertainty));
         let bound = bound.into_iter().chain(high).min();
@@ -88,7 +88,7 @@ impl Told {
         match bound {
             None => self.known(offset, None),
             Some(bound) if offset <= bound => self.known(offset, Some(width(bound - offset))),
-            // The host time of the service was set back, or one of the two clocks is slower than the other.
+            // The host time of the service was set back, or the two clocks drift.
             Some(_) => match high {
                 Some(high) => self.known(offset.min(high.max(low)), Some(width(high - low))),
                 None => self.known(offset, None),
@@ -100,7 +100,7 @@ impl Told {
         Known { clock: self.clock.clone(), offset, uncertainty, host_clock: self.host_clock.clone() }
     }
 
-    /// Returns by how much the host time of the service is ahead of the boot clock here, if it goes by the same kernel.
+    /// Returns how far the host time of the service is ahead of the local boot clock, if both run on one kernel.
     fn offset_on(&self, kernel: &Kernel) -> Option<i128> {
         let host_clock = self.host_clock.as_ref().filter(|host_clock| host_clock.boot_id == kernel.boot_id)?;
         Some(host_clock.ahead - kernel.shift)
@@ -111,7 +111,7 @@ fn width(nanos: i128) -> u64 {
     u64::try_from(nanos.max(0)).unwrap_or(u64::MAX)
 }
 
-/// Reads seconds with nine decimal places, in nanoseconds.
+/// Parses seconds with nine decimal places into nanoseconds.
 fn seconds(text: &str) -> Option<i128> {
     let (is_negative, digits) = text.strip_prefix('-').map_or((false, text), |digits| (true, digits));
     let (whole, nanos) = digits.split_once('.')?;
@@ -119,7 +119,7 @@ fn seconds(text: &str) -> Option<i128> {
     if !is_number(whole) || !is_number(nanos) || nanos.len() != 9 {
         return None;
     }
-    // Further away than 64 bits of seconds is nothing that a service tells.
+    // Services never send more than 64 bits of seconds.
     let nanos = i128::from(whole.parse::<i64>().ok()?) * NANOS + nanos.parse::<i128>().ok()?;
     Some(if is_negative { -nanos } else { nanos })
 }

@@ -1,4 +1,4 @@
-//! The line in the file of a signing key:
+//! The line in a signing key file:
 //!
 //! ```text
 //! PRIVATE+KEY+<name>+<id>+<base64 of the type and the seed>
@@ -13,17 +13,17 @@ use zeroize::Zeroizing;
 
 use crate::doors::FileSigner;
 
-/// Start of a line that named an SSH agent, which early versions supported.
+/// Prefix of a line that named an SSH agent, which early versions supported.
 const AGENT_START: &str = "AGENT+KEY ";
 
-/// A signing key as it is in its file.
+/// A signing key in its file format.
 pub(crate) struct KeyText(SignerKey);
 
 impl KeyText {
-    /// Makes a new key.
+    /// Creates a new key.
     ///
     /// # Errors
-    /// The name is none that a service can have, or no key can be made of what the entropy gives.
+    /// The service name is invalid, or the random bytes give no valid key.
     pub(crate) fn make(service_name: &str, entropy: &dyn Entropy) -> anyhow::Result<Self> {
         let mut seed = Zeroizing::new([0; 32]);
         entropy.fill(&mut *seed);
@@ -33,10 +33,10 @@ impl KeyText {
         Ok(Self(SignerKey::new(*seed, &public)))
     }
 
-    /// Reads a line, without its end.
+    /// Parses a line without its line end.
     ///
     /// # Errors
-    /// It says no key, is damaged, or names an SSH agent.
+    /// It is not a key, is damaged, or names an SSH agent.
     pub(crate) fn parse(line: &str) -> anyhow::Result<Self> {
         if line.starts_with(AGENT_START) {
             bail!(
@@ -47,20 +47,20 @@ impl KeyText {
         Ok(Self(SignerKey::parse(line)?))
     }
 
-    /// Returns the line that says it.
+    /// Returns the line.
     pub(crate) fn to_secret_text(&self) -> Zeroizing<String> {
         Zeroizing::new(self.0.to_secret_text())
     }
 
-    /// Returns the service name that it is bound to.
+    /// Returns the service name that the key is bound to.
     pub(crate) fn name(&self) -> &str {
         self.0.name()
     }
 
-    /// Returns what signs with it.
+    /// Returns the signer.
     ///
     /// # Errors
-    /// It is damaged.
+    /// The key is damaged.
     pub(crate) fn signer(&self) -> anyhow::Result<Arc<dyn Signer>> {
         let signer = FileSigner::new(self.0.seed()).context("is not accepted")?;
         self.0.verifier_key(signer.public_key()).context("is damaged")?;

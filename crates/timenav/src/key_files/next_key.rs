@@ -1,7 +1,7 @@
-//! The key that takes the place of the one that signs, while a rotation is not finished.
+//! The next signing key, during a rotation.
 //!
-//! Its file has two lines: the key, and a code over it that only the holder of the key that signs can make. So nobody
-//! who can write into the folder, and not read it, has the service go over to a key of theirs.
+//! Its file has two lines: the key, and a MAC that only the holder of the current signing key can compute. An attacker
+//! who can write to the folder but not read it can therefore not install their own key.
 
 use anyhow::{Context as _, bail};
 use data_encoding::BASE64;
@@ -12,26 +12,25 @@ use crate::data_folder::{DataFolder, is_open_to_others, replace_secret, sync_fol
 
 const LABEL: &str = "next signing key";
 
-/// The next key, as it was made or read.
+/// The next key, new or read from its file.
 pub(crate) struct NextKey {
-    /// The key, of this service.
     pub(crate) key: ServiceKey,
-    /// The key as it will stand in the file of the one that signs.
+    /// The key in the format of the signing key file.
     text: Zeroizing<String>,
 }
 
-/// What the folder has of a rotation.
+/// The state of a rotation.
 pub(crate) enum NextKeyFile {
-    /// No rotation was begun.
+    /// No rotation is in progress.
     None,
-    /// One was cut off before the key took its place.
+    /// Interrupted before the signing key was replaced.
     Begun(NextKey),
-    /// One was cut off after that: the key signs already.
+    /// Interrupted after that: the new key signs already.
     Left,
 }
 
 impl NextKey {
-    /// Takes a new key, which is in no file yet.
+    /// Wraps a new key, which is not stored yet.
     ///
     /// # Errors
     /// It cannot sign.
@@ -39,20 +38,20 @@ impl NextKey {
         Ok(Self { key: ServiceKey::of(text)?, text: text.to_secret_text() })
     }
 
-    /// Keeps it beside the key that signs.
+    /// Stores it next to the signing key.
     ///
     /// # Errors
-    /// The file is there, or cannot be written.
+    /// The file exists or cannot be written.
     pub(crate) fn keep(&self, folder: &DataFolder, current: &ServiceKey) -> anyhow::Result<()> {
         let path = folder.next_signing_key();
         let text = Zeroizing::new(format!("{}\n{}\n", &*self.text, code(current, &self.text)));
         write_secret(&path, &text).with_context(|| format!("{} cannot be written", path.display()))
     }
 
-    /// Puts it in the place of the key that signs, of which nothing is left then.
+    /// Replaces the signing key, which is destroyed.
     ///
     /// # Errors
-    /// A file cannot be written. Either key signs then, as before or as after.
+    /// A file cannot be written. One of the two keys is then in effect.
     pub(crate) fn take_place(&self, folder: &DataFolder) -> anyhow::Result<()> {
         let path = folder.signing_key();
         let text = Zeroizing::new(format!("{}\n", &*self.text));
@@ -62,10 +61,10 @@ impl NextKey {
 }
 
 impl NextKeyFile {
-    /// Reads what the folder has of a rotation.
+    /// Reads the state of a rotation.
     ///
     /// # Errors
-    /// The file cannot be read, is damaged, or was not made by who holds the key that signs.
+    /// The file cannot be read, is damaged, or was not created by the holder of the signing key.
     pub(crate) fn read(folder: &DataFolder, current: &ServiceKey) -> anyhow::Result<Self> {
         let path = folder.next_signing_key();
         let named = || path.display().to_string();
@@ -85,7 +84,7 @@ impl NextKeyFile {
         })
     }
 
-    /// Removes what a rotation left that was cut off at its very end.
+    /// Removes the leftover of a rotation that was interrupted at its very end.
     ///
     /// # Errors
     /// It cannot be removed.
@@ -104,14 +103,14 @@ fn parse(lines: &str, current: &ServiceKey) -> anyhow::Result<NextKeyFile> {
     if next.key.signer.public_key() == current.signer.public_key() {
         return Ok(NextKeyFile::Left);
     }
-    // Who can try codes against a file in this folder can write the key itself.
+    // Not constant-time: whoever can try codes against a file in this folder can write the signing key itself.
     if told.trim_end() != code(current, text) {
         bail!("it was not created with the current signing key");
     }
     Ok(NextKeyFile::Begun(next))
 }
 
-/// Returns the code over a next key that only the holder of the key that signs can make.
+/// Returns the MAC of a next key under the current signing key.
 fn code(current: &ServiceKey, text: &str) -> String {
     BASE64.encode(&current.signer.authenticate(LABEL, text.as_bytes()))
 }
@@ -151,7 +150,7 @@ mod tests {
         assert_eq!(after.signer.public_key(), next.key.signer.public_key());
         assert!(matches!(read(&folder, &after), Ok(NextKeyFile::None)));
         assert!(!is_open_to_others(&folder.signing_key()).unwrap());
-        // Cut off between the two steps of the end.
+        // Interrupted between the last two steps.
         std::fs::write(folder.next_signing_key(), left).unwrap();
         assert!(matches!(read(&folder, &after), Ok(NextKeyFile::Left)));
         NextKeyFile::clear(&folder).unwrap();
@@ -166,7 +165,7 @@ mod tests {
         let other_folder = DataFolder::open(other_parent.path()).unwrap();
         let entropy = OsEntropy;
         let current = service_key(&folder, None, &entropy).unwrap();
-        // Of the same name, and made by somebody who does not hold the key that signs here.
+        // With the same name, but created by the holder of a different signing key.
         let other = service_key(&other_folder, None, &entropy).unwrap();
         NextKey::new(&KeyText::make(&other.service_name, &entropy).unwrap()).unwrap().keep(&folder, &other).unwrap();
         let planted = std::fs::read_to_string(folder.next_signing_key()).unwrap();

@@ -81,7 +81,7 @@ pub(super) fn verify(command: &VerifyCommand, trusted: &Trusted) -> anyhow::Resu
         bail!(unfinished);
     }
     let ServiceKeys { service_name, public_keys } = service_keys(folder, &trusted.keys)?;
-    // Before the database: what is appended meanwhile must not look like a rollback.
+    // Read before the database: entries appended in between must not look like a rollback.
     let outside = read_outside(&command.checkpoints.as_deref().unwrap_or(folder).join(CHECKPOINTS_FILE))?;
     let scanning = async {
         let database = folder.join(DATABASE_FILE);
@@ -126,10 +126,10 @@ async fn scan_all(
 }
 
 impl Files<'_> {
-    /// Scans one timeline, or all there are. `kept` gives the checkpoint that the user kept of one.
+    /// Scans one timeline or all of them. `kept` returns the checkpoint that the user kept of a timeline.
     ///
     /// # Errors
-    /// The database cannot be read, or there is no such timeline.
+    /// The database cannot be read, or the timeline does not exist.
     pub(in crate::commands) async fn scan<'k>(
         &self,
         one: Option<&TimelineId>,
@@ -171,7 +171,7 @@ impl Files<'_> {
     }
 }
 
-/// Returns the keys to trust: those that were named, or the one that lies there.
+/// Returns the keys to trust: those given, or else the one in the folder.
 fn service_keys(folder: &Path, trusted: &[VerifierKey]) -> anyhow::Result<ServiceKeys> {
     if let Some(current) = trusted.first() {
         let public_keys = trusted.iter().map(|key| *key.public_key()).collect();
@@ -188,10 +188,10 @@ fn service_keys(folder: &Path, trusted: &[VerifierKey]) -> anyhow::Result<Servic
     Ok(ServiceKeys { service_name, public_keys: vec![public_key] })
 }
 
-/// Reads the checkpoints kept outside a database.
+/// Reads external checkpoints.
 ///
 /// # Errors
-/// The file cannot be read, or holds something else.
+/// The file cannot be read or has other contents.
 pub(in crate::commands) fn read_outside(file: &Path) -> anyhow::Result<Outside> {
     if !file.try_exists().with_context(|| format!("{} cannot be read", file.display()))? {
         output::note(&format!(
@@ -205,8 +205,8 @@ pub(in crate::commands) fn read_outside(file: &Path) -> anyhow::Result<Outside> 
     Ok(kept.into_iter().map(|kept| (kept.timeline, kept.note.to_string())).collect())
 }
 
-/// Returns the timelines of which a checkpoint should be kept outside, and is not. Where none is kept at all, there is
-/// nothing to say of one.
+/// Returns the timelines without an external checkpoint, although they should have one. Empty if there are no external
+/// checkpoints at all.
 async fn lacking(archive: Archive<'_>, outside: &Outside) -> anyhow::Result<HashSet<TimelineId>> {
     if outside.is_empty() || !archive.source().schema_differences().await?.is_empty() {
         return Ok(HashSet::new());
@@ -217,7 +217,7 @@ async fn lacking(archive: Archive<'_>, outside: &Outside) -> anyhow::Result<Hash
     let Some((system, note)) = kept else { return Ok(missing.into_iter().collect()) };
     let system = match archive.source().snapshot(system).await {
         Ok(Some(system)) => system.head,
-        // What is wrong with it is told by its scan.
+        // The scan of the timeline reports the damage.
         Ok(None) | Err(StoreError::Damaged(_)) => return Ok(missing.into_iter().collect()),
         Err(error) => return Err(error.into()),
     };
@@ -235,10 +235,10 @@ async fn all_timelines(archive: Archive<'_>, outside: &Outside) -> anyhow::Resul
         Err(error) if archive.source().schema_differences().await?.is_empty() => {
             return Err(anyhow::Error::from(error).context("the timelines cannot be read"));
         }
-        // There may be no such table any more; the scan of each that is known otherwise says so.
+        // The table may be missing; the scans of the known timelines report that.
         Err(_) => vec![TimelineId::system(), TimelineId::main()],
     };
-    // There may be no such table yet, or none any more.
+    // The table may not exist yet, or may be missing.
     timelines.extend(archive.ended_timelines().await.unwrap_or_default());
     timelines.extend(outside.keys().cloned());
     timelines.sort_unstable();

@@ -1,10 +1,10 @@
-//! What is found out here, put beside what the service said of itself.
+//! Adds local findings to the scan result of a service.
 
 use timenav_core::ledger::Checkpoint;
 use timenav_core::scan::{Finding, FindingKind, Unsigned};
 use timenav_engine::{Checked, Scan};
 
-/// Counts a checkpoint that was verified. What is wrong with one becomes a finding.
+/// Counts a verified checkpoint. A fault becomes a finding.
 pub(super) fn check_signed(scan: &mut Scan, opened: Result<Checkpoint, Unsigned>, which: &str) -> Option<Checkpoint> {
     match opened {
         Ok(checkpoint) => {
@@ -21,7 +21,7 @@ pub(super) fn check_signed(scan: &mut Scan, opened: Result<Checkpoint, Unsigned>
     }
 }
 
-/// Adds a finding, of which the first is told in the sentence about the whole.
+/// Adds a finding. The first one is part of the summary sentence.
 pub(super) fn add(scan: &mut Scan, kind: FindingKind, position: Option<u64>, evidence: String) {
     if scan.findings.is_empty() {
         scan.details = format!("`{}` does not match what was signed: {kind}: {evidence}.", scan.timeline_id);

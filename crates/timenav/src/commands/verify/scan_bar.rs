@@ -1,11 +1,11 @@
-//! How far a scan has come, on a terminal.
+//! A progress bar for scans on a terminal.
 
 use indicatif::{HumanBytes, ProgressBar, ProgressStyle};
 use timenav_core::ids::TimelineId;
 
 use crate::output;
 
-/// A line on stderr where that is a terminal, and nothing anywhere else. Taken away when dropped.
+/// A progress line on stderr if that is a terminal. Removed on drop.
 pub(super) struct ScanBar {
     bar: ProgressBar,
     timeline: TimelineId,
@@ -18,9 +18,9 @@ impl ScanBar {
         Self { bar: ProgressBar::new(0).with_style(style), timeline: timeline.clone() }
     }
 
-    /// Shows what is being done, and how much of it is done.
+    /// Shows the current stage and progress.
     pub(super) fn show(&self, stage: &str, entries: u64, entries_total: u64, bytes: u64) {
-        // The word may come from a service.
+        // The text may come from a service.
         let stage = output::printable(stage);
         self.bar.set_message(format!("{}, {stage}, {}", self.timeline, HumanBytes(bytes)));
         self.bar.set_length(entries_total);

@@ -1,4 +1,4 @@
-//! Through a running service: it scans, and what it says of its ledger is checked here.
+//! Verification through a running service: it scans, and its statements about the ledger are checked here.
 
 use anyhow::anyhow;
 use reqwest::Url;
@@ -16,10 +16,10 @@ use crate::exit::Failure;
 use crate::output;
 use crate::surroundings::Surroundings;
 
-/// Has a service scan a timeline, and checks the checkpoint that it answers with.
+/// Requests a scan of a timeline and verifies the returned checkpoint.
 ///
 /// # Errors
-/// The service does not answer, or says no.
+/// The service is unreachable or rejects the request.
 pub(super) fn verify(
     command: &VerifyCommand,
     url: Url,
@@ -67,7 +67,7 @@ pub(super) fn verify(
     Ok(vec![scan])
 }
 
-/// Asks the service for its key, which pins nothing.
+/// Requests the key from the service, which proves nothing about its origin.
 fn offered_key(client: &Client, timeline: &TimelineId) -> Result<VerifierKey, Failure> {
     output::note("warning: the public key is taken from the service itself; give the key that you trust with --key");
     let answer = client.get(&["timeline", timeline.as_str(), "checkpoint"], &[])?.value;
@@ -75,7 +75,7 @@ fn offered_key(client: &Client, timeline: &TimelineId) -> Result<VerifierKey, Fa
     Ok(key.ok_or_else(|| anyhow!("the service has no public key"))?)
 }
 
-/// Checks that the newest checkpoint continues the kept one.
+/// Verifies that the newest checkpoint continues the kept one.
 fn continues(
     client: &Client,
     scan: &mut Scan,
@@ -100,8 +100,7 @@ fn continues(
     Ok(())
 }
 
-/// Checks the head statement that the service signs beside its checkpoints: who signed it, and that its tree is one a
-/// checkpoint goes on from.
+/// Verifies the head statement: its signature, and that a checkpoint continues its tree.
 fn compare_head(client: &Client, scan: &mut Scan, keys: &TrustedKeys) -> Result<(), Failure> {
     let timeline = scan.timeline_id.clone();
     let answer = client.get(&["timeline", timeline.as_str(), "head"], &[])?.value;
@@ -134,8 +133,7 @@ fn compare_head(client: &Client, scan: &mut Scan, keys: &TrustedKeys) -> Result<
     Ok(())
 }
 
-/// Asks for the proof that the ledger goes on from so many entries. Returns the checkpoint that it leads to, where it is
-/// signed, and the hashes.
+/// Requests the consistency proof from a size. Returns the signed checkpoint that it leads to, and the hashes.
 fn proof_from(
     client: &Client,
     scan: &mut Scan,
@@ -147,7 +145,7 @@ fn proof_from(
     let proof = client.get(&path, &[("from", size.to_string())])?.value;
     let hashes: Option<Vec<Hash>> = proof["hashes"].as_array().and_then(|hashes| hashes.iter().map(hash).collect());
     let hashes = hashes.ok_or_else(|| anyhow!("the service did not answer with a proof"))?;
-    // The ledger has grown by the asking; what counts is signed.
+    // The request itself has grown the ledger; only the signed size counts.
     let note = proof["checkpoint"].as_str().unwrap_or_default();
     let opened = open_signed(note, keys, verify_signature);
     Ok((check_signed(scan, opened, "that the proof leads to"), hashes))
@@ -157,13 +155,13 @@ fn hash(value: &Value) -> Option<Hash> {
     value.as_str().and_then(Hash::from_hex)
 }
 
-/// Reads what the service found.
+/// Parses the findings of the service.
 fn read_scan(command: &VerifyCommand, timeline_id: TimelineId, answer: &Value) -> Scan {
     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
     let list = |name: &str| answer[name].as_array().cloned().unwrap_or_default();
     let kind = |word: &Value| {
         let known = FindingKind::ALL.into_iter().find(|kind| word == kind.as_str());
-        // A newer service may have kinds that this program has no word for.
+        // A newer service may have kinds that this program does not know.
         known.unwrap_or(FindingKind::StateMismatch)
     };
     let finding = |finding: &Value| Finding {

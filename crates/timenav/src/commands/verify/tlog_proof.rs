@@ -1,4 +1,4 @@
-//! A proof of an entry (C2SP tlog-proof), checked offline.
+//! Offline verification of inclusion proofs (C2SP tlog-proof).
 
 use anyhow::Context as _;
 use serde_json::json;
@@ -8,17 +8,17 @@ use crate::doors::verify_signature;
 use crate::exit::Failure;
 use crate::output::{self, Unshown};
 
-/// What no such proof can show.
+/// What such a proof cannot show.
 const NOT_CHECKED: [&str; 3] = [
     "the payload of the entry",
     "whether the user named in the entry was allowed to do that",
     "whether the service showed others another history",
 ];
 
-/// Checks the bytes of a proof, and tells of it.
+/// Verifies a proof and prints the result.
 ///
 /// # Errors
-/// It does not hold.
+/// It is invalid.
 pub(super) fn verify(bytes: &[u8], key: &VerifierKey, as_json: bool) -> Result<(), Failure> {
     let checked = check(bytes, key).map_err(|error| format!("{error:#}"));
     let origin = key.name();
@@ -55,7 +55,7 @@ pub(super) fn verify(bytes: &[u8], key: &VerifierKey, as_json: bool) -> Result<(
     checked.map_err(|_| Failure::Tampered(1)).and_then(|_| unshown.end())
 }
 
-/// Leads the entry in a proof to the checkpoint in it, which the key must have signed.
+/// Verifies that the entry leads to the checkpoint in the proof, and that the key has signed it.
 fn check(bytes: &[u8], key: &VerifierKey) -> anyhow::Result<(TlogProof, Checkpoint)> {
     let proof = TlogProof::parse(bytes)?;
     anyhow::ensure!(!proof.extra.is_empty(), "there is no entry in it: it has no line `extra`");

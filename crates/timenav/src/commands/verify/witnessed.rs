@@ -1,4 +1,4 @@
-//! A proof of an entry that witnesses vouch for, checked offline.
+//! Offline verification of witnessed proofs.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -15,14 +15,14 @@ use crate::doors::verify_signature;
 use crate::exit::Failure;
 use crate::output::{self, Unshown};
 
-/// What no such proof can show.
+/// What such a proof cannot show.
 const NOT_CHECKED: [&str; 3] = [
     "the payload of the entry",
     "whether the user named in the entry was allowed to do that",
     "whether the witnesses work together with the service",
 ];
 
-/// An answer of `GET /timeline/{timeline_id}/proof?witnessed=true`, as far as it is checked.
+/// The verified members of a response of `GET /timeline/{timeline_id}/proof?witnessed=true`.
 #[derive(Deserialize)]
 struct Kept {
     position: u64,
@@ -44,7 +44,7 @@ struct KeptHead {
     system_hashes: Vec<String>,
 }
 
-/// What holds.
+/// The verified facts.
 struct Checked {
     position: u64,
     leaf: String,
@@ -54,16 +54,16 @@ struct Checked {
     by: BTreeMap<String, u64>,
 }
 
-/// Returns whether a file begins as such a proof does, and not as a bundle.
+/// Returns whether a file starts like a witnessed proof and not like a bundle.
 pub(super) fn begins(begin: &[u8]) -> bool {
     let begin = begin.trim_ascii_start();
     begin.starts_with(b"{") && !begin[1..].trim_ascii_start().starts_with(b"\"bundle\"")
 }
 
-/// Checks that enough of these witnesses have cosigned a checkpoint. Returns when each did.
+/// Verifies that enough of these witnesses have cosigned a checkpoint. Returns when each did.
 ///
 /// # Errors
-/// One is said to have and did not, or there are too few.
+/// A cosignature is invalid, or there are too few.
 pub(super) fn cosigned(note: &str, witnesses: &[WitnessKey], quorum: usize) -> anyhow::Result<BTreeMap<String, u64>> {
     use timenav_core::ledger::CosignatureError;
     let note = Note::parse(note.as_bytes())?;
@@ -88,10 +88,10 @@ pub(super) fn cosigned(note: &str, witnesses: &[WitnessKey], quorum: usize) -> a
     Ok(by)
 }
 
-/// Checks the file of a proof, and tells of it.
+/// Verifies a proof file and prints the result.
 ///
 /// # Errors
-/// It does not hold.
+/// It is invalid.
 pub(super) fn verify(
     text: &str,
     key: &VerifierKey,
@@ -121,8 +121,8 @@ pub(super) fn verify(
     checked.map_err(|_| Failure::Tampered(1)).and_then(|_| unshown.end())
 }
 
-/// Leads the entry to the root of its timeline, that to an entry of `system`, and that to a checkpoint that the service has
-/// signed and witnesses have cosigned.
+/// Verifies the chain from the entry to the root of its timeline, from there to an entry of `system`, and from there to
+/// a checkpoint signed by the service and cosigned by witnesses.
 fn check(text: &str, key: &VerifierKey, (witnesses, quorum): (&[WitnessKey], usize)) -> anyhow::Result<Checked> {
     let kept: Kept = serde_json::from_str(text).context("it is not a witnessed proof")?;
     let Kept { position, leaf, hashes, size, root, head, checkpoint } = kept;

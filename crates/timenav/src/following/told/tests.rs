@@ -2,7 +2,7 @@ use serde_json::json;
 
 use super::*;
 
-/// How long a clock at rate 60 shows the same, in nanoseconds of host time, and how exactly that is told.
+/// How long a clock at rate 60 shows the same value, in nanoseconds of host time, and the precision of that value.
 const GRAIN: i128 = 17 + 1_000;
 
 fn answer(state: &str, rate: f64, shown: &str) -> Value {
@@ -16,7 +16,7 @@ fn told(state: &str, rate: f64, shown: &str) -> Told {
     Told::read(&answer(state, rate, shown)).unwrap()
 }
 
-/// Returns what a service tells whose boot clock showed so much at the origin, on the kernel of that name.
+/// Returns a message of a service on the given kernel, with this boot clock at the origin.
 fn told_on(boot_id: &str, origin_boot: &str) -> Told {
     let mut answer = answer("running", 60.0, "2000-01-01T00:01:00Z");
     (answer["boot_id"], answer["origin_boot"]) = (boot_id.into(), origin_boot.into());
@@ -44,10 +44,10 @@ fn an_answer_tells_host_time_between_question_and_answer() {
     let known = learned(None, 100, 103);
     assert_eq!(known.offset, host - boot(103), "never ahead of the service");
     assert_eq!(known.uncertainty, Some(width(boot(3) + GRAIN)));
-    // Nothing contradicts it: it stays, and so does what bounds it.
+    // Nothing contradicts the known offset, so offset and bound stay.
     let later = learned(Some(&known), 90, 110);
     assert_eq!((later.offset, later.uncertainty), (known.offset, known.uncertainty));
-    // A quicker answer shows that it was too low, and a service whose host time was set back, that it was too high.
+    // A faster response shows that it was too low; a service whose host time was set back, that it was too high.
     let quicker = learned(Some(&known), 99, 101);
     assert_eq!(quicker.offset, host - boot(101));
     assert_eq!(quicker.uncertainty, Some(width(boot(1) + GRAIN)), "the first answer bounds it");
@@ -63,7 +63,7 @@ fn a_message_about_a_change_tells_the_least() {
     assert_eq!((told.offset, told.uncertainty), (known.offset + boot(1), Some(width(boot(2) + GRAIN))));
     let late = clock.learned(Some(&told), (None, boot(150)), None);
     assert_eq!((late.offset, late.uncertainty), (told.offset, told.uncertainty));
-    // The two clocks have drifted apart: nothing that was heard before bounds it.
+    // The two clocks have drifted apart, so earlier bounds no longer apply.
     let ahead = clock.learned(Some(&known), (None, boot(90)), None);
     assert_eq!((ahead.offset, ahead.uncertainty), (host(&clock) - boot(90), None));
     assert!(ahead.is_to_be_measured() && !late.is_to_be_measured());
@@ -86,7 +86,7 @@ fn a_clock_that_stands_tells_no_upper_bound() {
 
 #[test]
 fn on_one_kernel_the_boot_clock_tells() {
-    // Its host time is ahead of its boot clock by so much, and its answers come from between 100 and 103.
+    // Its host time is ahead of its boot clock by this much, and its responses come from between 100 and 103.
     let here = told_on("one", "-0.898000001");
     let exact = i128::from(here.clock.origin().0.micros()) * 1_000 + 898_000_001;
     let moments = (Some(boot(100)), boot(103));
@@ -94,10 +94,10 @@ fn on_one_kernel_the_boot_clock_tells() {
         let known = here.learned(before.as_ref(), moments, Some(&kernel("one", 0)));
         assert_eq!((known.offset, known.uncertainty), (exact, Some(0)));
     }
-    // Whoever is in a time namespace reads another boot clock.
+    // A process in a time namespace reads a different boot clock.
     let shifted = here.learned(None, (Some(boot(600)), boot(603)), Some(&kernel("one", boot(500))));
     assert_eq!((shifted.offset, shifted.uncertainty), (exact - boot(500), Some(0)));
-    // A change tells it too, and what is paused.
+    // Changes and paused clocks report it too.
     let known = here.learned(Some(&shifted), (None, boot(900)), Some(&kernel("one", 0)));
     assert_eq!((known.offset, known.uncertainty), (exact, Some(0)));
     let mut paused = answer("paused", 1.0, "2000-01-01T00:00:00Z");
@@ -118,7 +118,7 @@ fn another_kernel_and_one_that_cannot_be_this_tell_nothing_of_the_boot_clock_her
     let known = told.learned(None, (Some(boot(7_000)), boot(7_001)), Some(&kernel("one", 0)));
     assert_eq!(known.offset, host(&told) - boot(7_001));
     assert_ne!(known.uncertainty, Some(0));
-    // What bounds the host time of one service does not bound that of another one, or of the same after a restart.
+    // Bounds on the host time of one service do not apply to another, or to the same one after a restart.
     let known = told.learned(None, moments, None);
     let slow = (Some(boot(50)), boot(150));
     let same = told.learned(Some(&known), slow, None);
