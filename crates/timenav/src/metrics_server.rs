@@ -14,10 +14,10 @@ use crate::server::{Bounds, Server};
 /// Maximum number of connections: monitoring systems and people.
 const CONNECTIONS_MAX: u32 = 64;
 
-/// Listens at the address, if there is one.
+/// Listens on the address, if one is given.
 ///
 /// # Errors
-/// The address cannot be listened at.
+/// The address cannot be listened on.
 pub(crate) async fn listen(
     address: Option<SocketAddr>,
     failed: fn(SocketAddr, std::io::Error) -> anyhow::Error,

@@ -1,7 +1,7 @@
-//! Everything that is written to stdout and stderr, except logs, goes through here.
+//! All output to stdout and stderr except logs.
 //!
-//! `println!` panics where the reader of a pipe has gone (`timenav events find | head`), and what
-//! users wrote into events must not reach a terminal as control sequences.
+//! `println!` panics if the reader of a pipe has gone (`timenav events find | head`), and text from events must not
+//! reach a terminal as control sequences.
 
 mod records;
 
@@ -13,23 +13,23 @@ use serde_json::Value;
 pub(crate) use self::records::{OutputFormat, Records, Table, line};
 use crate::exit::Failure;
 
-/// Widest column of a table but its last, in characters.
+/// Maximum width of a table column other than the last, in characters.
 const COLUMN_CHARS_MAX: usize = 40;
-/// Widest last column of a table, in characters.
+/// Maximum width of the last table column, in characters.
 const LAST_COLUMN_CHARS_MAX: usize = 100;
 
-/// Writes a text to stdout at once.
+/// Writes text to stdout and flushes it.
 ///
 /// # Errors
-/// It cannot be written. A reader that has gone is [`Failure::OutputClosed`].
+/// It cannot be written. A closed pipe is [`Failure::OutputClosed`].
 pub(crate) fn write(text: &str) -> Result<(), Failure> {
     write_bytes(text.as_bytes())
 }
 
-/// Writes bytes to stdout at once.
+/// Writes bytes to stdout and flushes them.
 ///
 /// # Errors
-/// They cannot be written. A reader that has gone is [`Failure::OutputClosed`].
+/// They cannot be written. A closed pipe is [`Failure::OutputClosed`].
 pub(crate) fn write_bytes(bytes: &[u8]) -> Result<(), Failure> {
     let mut stdout = std::io::stdout().lock();
     let written = stdout.write_all(bytes).and_then(|()| stdout.flush());
@@ -39,23 +39,22 @@ pub(crate) fn write_bytes(bytes: &[u8]) -> Result<(), Failure> {
     })
 }
 
-/// What could not be shown by a command that goes on all the same: what it was asked to do, or to find out, does not
-/// depend on whether anybody reads along.
+/// The first output error of a command that continues nevertheless: its work does not depend on its output.
 #[derive(Default)]
 pub(crate) struct Unshown(Option<Failure>);
 
 impl Unshown {
-    /// Goes on, whatever became of a text.
+    /// Records the result of an output and continues.
     pub(crate) fn after(&mut self, shown: Result<(), Failure>) {
         if let (None, Err(failure)) = (&self.0, shown) {
             self.0 = Some(failure);
         }
     }
 
-    /// Ends a command that has done what it was asked.
+    /// Returns the recorded error at the end of a command.
     ///
     /// # Errors
-    /// Something could not be shown, though there was somebody to read it.
+    /// Something could not be written, although the reader was there.
     pub(crate) fn end(self) -> Result<(), Failure> {
         match self.0 {
             None | Some(Failure::OutputClosed) => Ok(()),
@@ -64,12 +63,11 @@ impl Unshown {
     }
 }
 
-/// Writes an error to stderr.
 pub(crate) fn complain(text: &str) {
     note(&format!("error: {text}"));
 }
 
-/// Says on stderr why a command did not do what it was asked, in JSON where answers are.
+/// Reports a failure on stderr, as JSON if that is the output format.
 pub(crate) fn report(failure: &Failure, format: OutputFormat) {
     if !format.is_json() {
         if let Some(text) = failure.text() {
@@ -81,12 +79,12 @@ pub(crate) fn report(failure: &Failure, format: OutputFormat) {
     }
 }
 
-/// Writes a line to stderr. There is nobody to tell where that fails.
+/// Writes a line to stderr. A failure is ignored because it could not be reported.
 pub(crate) fn note(text: &str) {
     let _ = writeln!(std::io::stderr().lock(), "{}", printable_lines(text));
 }
 
-/// Returns JSON with line ends and indentation, and each name, number and text as it was.
+/// Indents JSON without changing names, numbers and strings.
 pub(crate) fn pretty(json: &str) -> String {
     let mut out = String::with_capacity(json.len() * 2);
     let mut depth = 0_usize;
@@ -142,7 +140,7 @@ fn copy_string(chars: &mut impl Iterator<Item = char>, out: &mut String) {
     }
 }
 
-/// Returns the `status` sentence of an answer as a line, or nothing where it has none.
+/// Returns the `status` sentence of a response as a line; empty if it has none.
 pub(crate) fn status(answer: &Value) -> String {
     match answer["status"].as_str() {
         Some(sentence) => format!("{}\n", printable(sentence)),
@@ -150,8 +148,8 @@ pub(crate) fn status(answer: &Value) -> String {
     }
 }
 
-/// Returns one aligned line for each of the fields that the answer has. A field is a label and
-/// the path of a member, such as `clock/state`.
+/// Returns an aligned line for each field that the response has. A field is a label and the path of a member, such as
+/// `clock/state`.
 pub(crate) fn fields(answer: &Value, fields: &[(&str, &str)]) -> String {
     let width = fields.iter().map(|(label, _)| label.chars().count()).max().unwrap_or(0);
     let mut text = String::new();
@@ -164,7 +162,7 @@ pub(crate) fn fields(answer: &Value, fields: &[(&str, &str)]) -> String {
     text
 }
 
-/// Returns a member of an answer as it is shown: empty where there is none.
+/// Formats a member of a response; empty if it does not exist.
 pub(crate) fn member(answer: &Value, path: &str) -> String {
     match answer.pointer(&format!("/{path}")) {
         None | Some(Value::Null) => String::new(),
@@ -181,8 +179,8 @@ pub(crate) fn member(answer: &Value, path: &str) -> String {
     }
 }
 
-/// Returns a table, with a line of headings if it is the first of several. A column is a heading and the path of a member. Long
-/// texts are cut, ids and explanations never: they are there to be used, and read.
+/// Formats a table. The first page has a header. A column is a header and the path of a member. Long texts are
+/// truncated, except ids and explanations.
 pub(crate) fn table(items: &[Value], columns: &[(&str, &str)], is_first: bool) -> String {
     let last = columns.len().saturating_sub(1);
     let chars_max = |index: usize| match columns[index].1 {
@@ -197,7 +195,7 @@ pub(crate) fn table(items: &[Value], columns: &[(&str, &str)], is_first: bool) -
     aligned(&headings.into_iter().chain(items.iter().map(cells)).collect::<Vec<_>>())
 }
 
-/// Returns the rows with their cells in columns.
+/// Aligns the cells of rows in columns.
 fn aligned(rows: &[Vec<String>]) -> String {
     let columns = rows.first().map_or(0, Vec::len);
     let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
@@ -223,13 +221,13 @@ fn clipped(text: &str, chars_max: usize) -> String {
     short
 }
 
-/// Returns the text as one line that does nothing to a terminal.
+/// Returns the text as one line without terminal control characters.
 pub(crate) fn printable(text: &str) -> String {
     text.chars().map(|c| if acts_on_terminal(c) { ' ' } else { c }).collect()
 }
 
-/// Returns whether a character changes what a terminal does with others: a control character, or one that changes the
-/// direction of text (Unicode Standard Annex #9, section 2), by which a name can pass for another.
+/// Returns whether a character affects how a terminal shows others: a control character, or a bidirectional one
+/// (Unicode Standard Annex #9, section 2), which can make one name look like another.
 pub(crate) fn acts_on_terminal(c: char) -> bool {
     c.is_control()
         || matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')

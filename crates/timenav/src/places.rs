@@ -1,4 +1,4 @@
-//! The engine's door to the gazetteer that is part of the program.
+//! The embedded gazetteer, as the engine uses it.
 
 use std::collections::HashSet;
 
@@ -6,10 +6,10 @@ use timenav_core::place::Point;
 use timenav_engine::KnownPlace;
 use timenav_places::Match;
 
-/// Most other meanings of a name that are told.
+/// Maximum number of alternative places in a response.
 const OTHERS_MAX: usize = 5;
 
-/// The gazetteer that is part of the program.
+/// The embedded gazetteer.
 pub(crate) struct Places(timenav_places::Gazetteer);
 
 impl Places {
@@ -19,8 +19,8 @@ impl Places {
     }
 }
 
-/// Returns how places are called, each name once and but for one: a city and the region around it may have the same, and
-/// whoever reads it cannot tell one from the other.
+/// Returns place names without duplicates, except `but`: a city and its region may have the same name, which readers
+/// cannot tell apart.
 fn once<'p>(places: &'p [Match], but: Option<&'p str>) -> impl Iterator<Item = String> + 'p {
     let mut told: HashSet<String> = but.map(str::to_owned).into_iter().collect();
     places.iter().map(ToString::to_string).filter(move |name| told.insert(name.clone()))

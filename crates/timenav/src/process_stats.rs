@@ -1,4 +1,4 @@
-//! What this process uses, as the system says.
+//! Resource usage of this process, as reported by the system.
 
 use std::fs;
 use std::sync::OnceLock;
@@ -13,13 +13,13 @@ use crate::doors::HostClock;
 /// When the process started, in seconds since 1970.
 static STARTED: OnceLock<f64> = OnceLock::new();
 
-/// Notes that the process starts now. In a sandbox, `/proc` does not say when the machine did.
+/// Records the start of the process. In a sandbox, `/proc` does not report the boot time.
 #[expect(clippy::cast_precision_loss, reason = "microseconds since 1970 are below 2^53 for two centuries")]
 pub(crate) fn note_start() {
     STARTED.get_or_init(|| HostClock::start().now().micros() as f64 / 1e6);
 }
 
-/// Reads what the process uses. `/proc` is on Linux alone; elsewhere less is known.
+/// Reads the resource usage. Only Linux has `/proc`; other systems report less.
 pub(crate) fn read() -> ProcessStats {
     let statm = fs::read_to_string("/proc/self/statm").ok();
     let (virtual_bytes, resident_bytes) = memory(statm.as_deref().unwrap_or_default());
@@ -27,7 +27,7 @@ pub(crate) fn read() -> ProcessStats {
         cpu_seconds: cpu_seconds(),
         resident_bytes,
         virtual_bytes,
-        // The folder itself is open while it is counted.
+        // The directory itself is open during the count.
         open_descriptors: fs::read_dir("/proc/self/fd").ok().map(|all| (all.count() as u64).saturating_sub(1)),
         descriptors_max: getrlimit(Resource::Nofile).current,
         start_seconds: STARTED.get().copied(),

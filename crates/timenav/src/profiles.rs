@@ -1,4 +1,4 @@
-//! Services that this user asks often: where each is, and the key to it.
+//! Profiles: named services of a user with URL and key.
 
 use std::collections::BTreeMap;
 use std::fs::DirBuilder;
@@ -11,33 +11,31 @@ use serde::{Deserialize, Serialize};
 
 use crate::data_folder::{is_open_to_others, replace_secret};
 
-/// The file in the folder of the user's configuration.
+/// The file inside the user's configuration folder.
 const PROFILES_FILE: &str = "timenav/profiles.toml";
-/// Longest name of a profile, in characters.
+/// Maximum length of a profile name, in characters.
 const NAME_CHARS_MAX: usize = 64;
 
 /// All profiles of a user.
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Profiles {
-    /// The one that is used unless another service is named.
+    /// The default profile.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) default: Option<String>,
-    /// Each by its name.
+    /// The profiles by name.
     #[serde(default)]
     pub(crate) profiles: BTreeMap<String, Profile>,
 }
 
-/// One service.
 #[derive(Clone, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Profile {
-    /// Where it is.
     pub(crate) url: String,
-    /// The API key to show to it and to no other.
+    /// The API key, sent only to this service.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) key: Option<String>,
-    /// Who vouches for its certificate.
+    /// CA certificates to verify the service with.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) ca: Option<PathBuf>,
 }
@@ -49,16 +47,16 @@ impl std::fmt::Debug for Profile {
 }
 
 impl Profiles {
-    /// Returns where the profiles are, in the folder of the user's configuration.
+    /// Returns the path of the profiles file.
     pub(crate) fn path(folder: Option<&Path>) -> anyhow::Result<PathBuf> {
         let folder = folder.context("there is no place for profiles: neither XDG_CONFIG_HOME nor HOME is set")?;
         Ok(folder.join(PROFILES_FILE))
     }
 
-    /// Reads the profiles. There need not be any.
+    /// Reads the profiles. A missing file has none.
     ///
     /// # Errors
-    /// The file cannot be read, is none, or others can read the keys in it.
+    /// The file cannot be read, is invalid, or other users can read its keys.
     pub(crate) fn read(folder: Option<&Path>) -> anyhow::Result<Self> {
         let Some(path) = folder.map(|folder| folder.join(PROFILES_FILE)) else { return Ok(Self::default()) };
         let text = match std::fs::read_to_string(&path) {
@@ -77,7 +75,7 @@ impl Profiles {
         Ok(profiles)
     }
 
-    /// Writes the profiles, for their owner alone to read.
+    /// Writes the profiles so that only their owner can read them.
     ///
     /// # Errors
     /// The file cannot be written.
@@ -90,10 +88,10 @@ impl Profiles {
         replace_secret(&path, &toml::to_string(self)?).with_context(cannot)
     }
 
-    /// Returns a profile by its name.
+    /// Returns a profile by name.
     ///
     /// # Errors
-    /// There is none.
+    /// It does not exist.
     pub(crate) fn get(&self, name: &str) -> anyhow::Result<&Profile> {
         let names = || match self.profiles.len() {
             0 => "there are none; `timenav profile add` makes one".to_owned(),
@@ -103,7 +101,7 @@ impl Profiles {
     }
 }
 
-/// Reads the name of a profile.
+/// Parses a profile name.
 pub(crate) fn profile_name(text: &str) -> Result<String, String> {
     let is_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-');
     if text.is_empty() || text.chars().count() > NAME_CHARS_MAX || !text.chars().all(is_name) {

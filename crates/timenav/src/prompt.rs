@@ -1,4 +1,4 @@
-//! Passwords and keys that somebody types: they are not shown, and never stand on a command line.
+//! Prompts for passwords and keys, which are not echoed and never part of a command line.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, BufRead, BufReader, Write as _};
@@ -8,18 +8,18 @@ use rustix::termios::{LocalModes, OptionalActions, Termios, tcgetattr, tcsetattr
 use timenav_core::limits::PASSWORD_BYTES_MAX;
 use zeroize::Zeroizing;
 
-/// Longest line that is read, in bytes: what is longer is no password, and the service says so.
+/// Maximum length of a line, in bytes. Longer input is not a valid password; the service rejects it.
 const LINE_BYTES_MAX: u64 = 2 * PASSWORD_BYTES_MAX as u64;
 
-/// Returns the first line of stdin.
+/// Reads the first line of stdin.
 ///
 /// # Errors
-/// It cannot be read, or is empty.
+/// It cannot be read or is empty.
 pub(crate) fn line_of_stdin() -> anyhow::Result<Zeroizing<String>> {
     line_of(io::stdin().lock(), "stdin")
 }
 
-/// Asks at the terminal for a new password of a user, twice.
+/// Prompts twice for a new password.
 ///
 /// # Errors
 /// There is no terminal, or the two differ.
@@ -33,7 +33,7 @@ pub(crate) fn new_password(user_id: &str) -> anyhow::Result<Zeroizing<String>> {
     Ok(first)
 }
 
-/// Asks at the terminal for the API key of a profile.
+/// Prompts for the API key of a profile.
 ///
 /// # Errors
 /// There is no terminal.
@@ -43,7 +43,7 @@ pub(crate) fn api_key(profile: &str) -> anyhow::Result<Zeroizing<String>> {
     terminal.ask(&format!("API key of {profile}: "))
 }
 
-/// Asks at the terminal for a key to data, twice where something is to be sealed with it.
+/// Prompts for a data key; twice for a new one.
 ///
 /// # Errors
 /// There is no terminal, or the two differ.
@@ -56,7 +56,7 @@ pub(crate) fn encryption_key(is_new: bool) -> anyhow::Result<Zeroizing<String>> 
     Ok(first)
 }
 
-/// The terminal of the process, whatever its input is. It shows what is typed again when this is dropped.
+/// The controlling terminal, even if stdin is redirected. Echo is restored on drop.
 struct Terminal {
     reader: BufReader<File>,
     before: Termios,
@@ -81,12 +81,12 @@ impl Terminal {
 
 impl Drop for Terminal {
     fn drop(&mut self) {
-        // There is nobody to tell where that fails.
+        // There is no other place to report a failure.
         let _ = tcsetattr(self.reader.get_ref(), OptionalActions::Flush, &self.before);
     }
 }
 
-/// Reads a line without its end.
+/// Reads a line without its line end.
 fn line_of(reader: impl BufRead, from: &str) -> anyhow::Result<Zeroizing<String>> {
     let mut line = Zeroizing::new(String::new());
     reader.take(LINE_BYTES_MAX).read_line(&mut line).with_context(|| format!("{from} cannot be read"))?;

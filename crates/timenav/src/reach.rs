@@ -1,22 +1,21 @@
-//! How far addresses are, so that requests in the name of users go to no address that they must not reach.
+//! Classifies addresses, so that requests on behalf of users do not reach internal ones.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-/// How far an address is.
+/// The reach of an address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Reach {
-    /// Anybody on the Internet has it.
+    /// A public address of the Internet.
     Public,
-    /// It is one of a network of one's own.
+    /// An address of a private network.
     Private,
-    /// This machine.
     Loopback,
-    /// Nothing that webhooks go to: a link, a group, the metadata of a cloud, or an address inside of another one.
+    /// Never a webhook target: link-local, multicast, cloud metadata, or an address embedded in another one.
     Never,
 }
 
 impl Reach {
-    /// Returns how far an address is (RFC 6890 and the IANA registries of special-purpose addresses).
+    /// Classifies an address (RFC 6890 and the IANA registries of special-purpose addresses).
     pub(crate) fn of(address: IpAddr) -> Self {
         match address {
             IpAddr::V4(address) => Self::of_v4(address),
@@ -28,10 +27,10 @@ impl Reach {
         let [a, b, c, d] = address.octets();
         match (a, b, c, d) {
             (127, ..) => Self::Loopback,
-            // Clouds answer here: with the metadata of the machine, with its configuration.
+            // Cloud metadata and configuration services.
             (100, 100, 100, 200)
             | (168, 63, 129, 16)
-            // This network, links, protocols, documentation, relays, groups, and what is reserved.
+            // This network, link-local, protocol assignments, documentation, relays, multicast and reserved.
             | (0 | 224..=255, ..)
             | (169, 254, ..)
             | (192, 0, 0 | 2, _)
@@ -48,9 +47,10 @@ impl Reach {
         if address == Ipv6Addr::LOCALHOST {
             return Self::Loopback;
         }
-        // Only what is handed out is public (2000::/3), without what holds an IPv4 address, protocols and documentation.
+        // Only allocated addresses are public (2000::/3), except those with an embedded IPv4 address, protocol
+        // assignments and documentation.
         match (a, b) {
-            // The first is metadata of a cloud.
+            // The first is a cloud metadata service.
             (0xfd00, 0x0ec2)
             | (0x2001, 0x0000..=0x01ff | 0x0db8)
             | (0x2002 | 0x3ffe, _)

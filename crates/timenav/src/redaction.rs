@@ -1,19 +1,19 @@
-//! Error messages never repeat a password that was given in a flag, a variable or the configuration file.
+//! Removes passwords in flags, variables and the configuration file from error messages.
 
 use clap::error::{ContextKind, ContextValue};
 use clap::{Arg, Command};
 
-/// Is shown in place of a value that may hold a password.
+/// Replaces a value that may contain a password.
 const REDACTED: &str = "[redacted]";
 
-/// Returns whether a text may hold a password: the user information of a URL, or a parameter of a connection string.
+/// Returns whether a text may contain a password: user information in a URL, or a parameter of a connection string.
 pub(crate) fn may_hold_password(text: &str) -> bool {
     (text.contains("://") && text.contains('@')) || text.to_ascii_lowercase().contains("password=")
 }
 
-/// Removes values that may hold a password from an error of the command line.
+/// Removes values that may contain a password from a command-line error.
 ///
-/// The value of an argument that takes an address is never shown: a malformed one may hold a password anywhere.
+/// The value of a URL argument is never shown: a malformed URL may contain a password anywhere.
 pub(crate) fn redact(mut error: clap::Error, command: &Command) -> clap::Error {
     let of_address = matches!(error.get(ContextKind::InvalidArg), Some(ContextValue::String(shown))
         if any_argument(command, &|argument| is_address(argument) && is_shown_as(argument, shown)));
@@ -33,19 +33,19 @@ pub(crate) fn redact(mut error: clap::Error, command: &Command) -> clap::Error {
     error
 }
 
-/// Returns whether an argument takes an address.
+/// Returns whether an argument is a URL.
 fn is_address(argument: &Arg) -> bool {
     let names = argument.get_value_names().unwrap_or_default();
     names.iter().any(|name| name.contains("URL") || name.contains("STORE"))
 }
 
-/// Returns whether an error names an argument so: its flag, and what its value is called.
+/// Returns whether an error refers to an argument: its flag and value name.
 fn is_shown_as(argument: &Arg, shown: &str) -> bool {
     let flag = shown.split(' ').next().unwrap_or_default();
     flag.strip_prefix("--").is_some_and(|long| argument.get_long() == Some(long))
 }
 
-/// Returns whether a test holds for an argument of a command or of one below it.
+/// Returns whether any argument of a command or its subcommands passes a test.
 fn any_argument(command: &Command, test: &dyn Fn(&Arg) -> bool) -> bool {
     command.get_arguments().any(test) || command.get_subcommands().any(|below| any_argument(below, test))
 }
@@ -59,7 +59,7 @@ mod tests {
 
     const PASSWORD: &str = "hunter2";
 
-    /// Calls a function for each argument of each command, with the words that lead to the command.
+    /// Calls a function for each argument of each command, with the path of the command.
     fn each_argument(command: &Command, path: &[String], call: &dyn Fn(&[String], &Arg)) {
         command.get_arguments().for_each(|argument| call(path, argument));
         for below in command.get_subcommands() {

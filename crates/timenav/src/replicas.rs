@@ -1,4 +1,4 @@
-//! What a service does that shares its database with others: it follows what they write.
+//! Background work of a service that shares its database: it follows what others write.
 
 use std::time::Duration;
 
@@ -7,28 +7,27 @@ use timenav_engine::{Engine, Hint, Seldom};
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
-/// How long it is not looked for what others have written where no hint comes. Whoever asks for something sees it at once;
-/// this is for those who listen.
+/// Poll interval for writes of other services without notifications. Requests see new entries at once; this is for
+/// streams.
 const LOOK_EVERY: Duration = Duration::from_millis(250);
-/// How long the next look at all timelines waits for each that there is, whatever hints come: it reads the size of each, and
-/// with very many of them a busy service would do nothing else. A hint that names timelines does not wait.
+/// Minimum time between two polls of all timelines, per timeline. A poll reads the size of each, so with very many
+/// timelines a busy service would do nothing else. A notification that names timelines is processed at once.
 const APART_EACH: Duration = Duration::from_micros(4);
-/// The same where no hint comes, which then is only to be sure.
+/// The same without a notification, when polling is only a precaution.
 const APART_EACH_UNTOLD: Duration = Duration::from_micros(50);
-/// Longest time between two looks.
+/// Maximum time between two polls.
 const APART_MAX: Duration = Duration::from_secs(10);
 
-/// How often the host's clock is compared with the database's, and what is there with what was seen.
+/// Interval for comparing the host's clock with the database's, and the ledgers with what was seen before.
 const COMPARE_EVERY: Duration = Duration::from_secs(10);
 
-/// How much longer than a comparison of rows took the next one waits at least, so that large directories are not read all the
-/// time where they change all the time.
+/// Minimum wait after a row comparison, as a multiple of its duration, so that large directories that change all the
+/// time are not read all the time.
 const ROWS_SHARE: u32 = 20;
-/// Shortest time between two of them.
+/// Minimum wait after a row comparison.
 const ROWS_APART_MIN: Duration = Duration::from_secs(1);
 
-/// Compares the host's clock with that of the database, where that is another machine's, and looks whether what is there
-/// went back while nobody asked for anything.
+/// Compares the host's clock with that of a remote database, and detects rollbacks while there are no requests.
 pub(crate) async fn compare(engine: Engine, closing: CancellationToken) {
     let failures = Seldom::default();
     while timeout(COMPARE_EVERY, closing.cancelled()).await.is_err() {
@@ -45,14 +44,14 @@ pub(crate) async fn compare(engine: Engine, closing: CancellationToken) {
         tokio::select! {
             biased;
             () = closing.cancelled() => return,
-            // What it finds it has logged, and while the store does not answer there are others to say so.
+            // Findings are logged where they are found. An unavailable store is reported elsewhere.
             _ = async { tokio::join!(engine.look_back(), engine.look_at_snapshots()) } => {}
         }
     }
 }
 
-/// Compares the rows of the directory each time that it was taken over by what entries tell: no other look at them finds what
-/// another hand has written there.
+/// Compares the directory rows with the entries whenever the directory was updated from entries: no other check detects
+/// foreign writes to these rows.
 pub(crate) async fn compare_rows(engine: Engine, closing: CancellationToken) {
     let failures = Seldom::default();
     while !closing.is_cancelled() {
@@ -78,7 +77,7 @@ pub(crate) async fn compare_rows(engine: Engine, closing: CancellationToken) {
     }
 }
 
-/// Follows what other services write to the same database, so that those who listen here are told.
+/// Follows the writes of other services to the same database on behalf of streams.
 pub(crate) async fn follow(engine: Engine, closing: CancellationToken) {
     if !engine.has_others() {
         return;
@@ -89,11 +88,11 @@ pub(crate) async fn follow(engine: Engine, closing: CancellationToken) {
         let every = apart(timelines, APART_EACH_UNTOLD).max(LOOK_EVERY);
         let passed = || looked_at.map_or(Duration::MAX, |at| since(at, engine.now()));
         let rest = every.saturating_sub(passed());
-        // A hint may get lost, so all are looked at once in a while, however many hints come.
+        // Notifications may be lost, so all timelines are polled from time to time, regardless of notifications.
         let hint = if rest.is_zero() { Some(Hint::All) } else { next_hint(rest, engine.hint(), &closing).await };
         let Some(hint) = hint else { return };
         if hint == Hint::All {
-            // What comes meanwhile is one hint, which is kept.
+            // Notifications received meanwhile are merged into one.
             let early = apart(timelines, APART_EACH).saturating_sub(passed());
             if timeout(early, closing.cancelled()).await.is_ok() {
                 return;
@@ -101,7 +100,7 @@ pub(crate) async fn follow(engine: Engine, closing: CancellationToken) {
             looked_at = Some(engine.now());
         }
         let heard = tokio::select! {
-            // A service that ends refuses, and that is no failure.
+            // Rejections during shutdown are not failures.
             biased;
             () = closing.cancelled() => return,
             heard = async {
@@ -117,7 +116,7 @@ pub(crate) async fn follow(engine: Engine, closing: CancellationToken) {
     }
 }
 
-/// Waits so long for a hint; without one, all are to be looked at. Returns `None` once the service ends.
+/// Waits up to `rest` for a notification, and without one polls all timelines. Returns `None` on shutdown.
 async fn next_hint(rest: Duration, hint: impl Future<Output = Hint>, closing: &CancellationToken) -> Option<Hint> {
     tokio::select! {
         biased;
@@ -126,17 +125,17 @@ async fn next_hint(rest: Duration, hint: impl Future<Output = Hint>, closing: &C
     }
 }
 
-/// Returns how long ago something was.
+/// Returns the time since `at`.
 fn since(at: Instant<Wall>, now: Instant<Wall>) -> Duration {
     Duration::from_micros(u64::try_from(now.micros().saturating_sub(at.micros())).unwrap_or(0))
 }
 
-/// Returns how long the next look waits where there are so many timelines.
+/// Returns the wait before the next poll of this many timelines.
 fn apart(timelines: u64, each: Duration) -> Duration {
     each.saturating_mul(u32::try_from(timelines).unwrap_or(u32::MAX)).min(APART_MAX)
 }
 
-/// Returns how long the next comparison of rows waits after one that took so many microseconds.
+/// Returns the wait after a row comparison that took this many microseconds.
 fn rows_apart(took_micros: i64) -> Duration {
     let took = Duration::from_micros(u64::try_from(took_micros).unwrap_or(0));
     took.saturating_mul(ROWS_SHARE).max(ROWS_APART_MIN)
@@ -155,7 +154,7 @@ mod tests {
         assert_eq!(apart(u64::MAX, APART_EACH), APART_MAX);
     }
 
-    /// With very many timelines a hint is waited for so long that whoever stops the service would notice.
+    /// With very many timelines the wait is long enough to delay a shutdown noticeably.
     #[tokio::test]
     async fn a_service_that_ends_waits_for_no_hint() {
         let closing = CancellationToken::new();

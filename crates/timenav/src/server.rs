@@ -1,9 +1,9 @@
-//! Connections: who is let in, for how long, and how they end.
+//! Connections: admission, timeouts and shutdown.
 //!
-//! A connection has a place from the moment it is accepted ([`places`]), so that there are never more than the process
-//! has descriptors for. It keeps its place while something happens on it ([`activity`]). Everything that waits for a
-//! client has an end: the TLS handshake and the first bytes ([`opening`]), the next request, and an answer that is not
-//! taken ([`connection`]). What a stranger can provoke is counted, and told once a minute at most ([`told`]).
+//! A connection gets a slot when it is accepted ([`places`]), so that there are never more connections than file
+//! descriptors. It keeps its slot while it is active ([`activity`]). Every wait for a client has a timeout: the TLS
+//! handshake and the first bytes ([`opening`]), the next request, and a response that is not read ([`connection`]).
+//! Events that strangers can provoke are counted, and logged at most once a minute ([`told`]).
 //!
 //! `axum-server` has no timeout for the first bytes, no idle limit for HTTP/2 and no limit on connections.
 
@@ -38,22 +38,22 @@ pub(crate) use tls::acceptor;
 use connection::Connection;
 use places::Places;
 
-/// How long nothing is accepted after the system had nothing left to accept a connection with.
+/// Pause after the system had no resources left to accept a connection.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 
-/// A service that accepts connections in the background.
+/// A server that accepts connections in the background.
 pub(crate) struct Server {
     counts: Arc<ConnectionCounts>,
-    /// Cancelled when no more connections are accepted, and those that are there finish what they do.
+    /// Canceled to stop accepting connections and let the existing ones finish.
     stopping: CancellationToken,
-    /// Cancelled when all connections are cut.
+    /// Canceled to cut all connections.
     cutting: CancellationToken,
     connections: TaskTracker,
     accepting: JoinHandle<()>,
 }
 
 impl Server {
-    /// Begins to accept connections, by HTTPS where there is something to do so with.
+    /// Starts accepting connections, over HTTPS if a TLS acceptor is given.
     pub(crate) fn start(
         listener: TcpListener,
         tls: Option<TlsAcceptor>,
@@ -88,11 +88,11 @@ impl Server {
         Self { counts, stopping, cutting, connections, accepting }
     }
 
-    /// Stops to accept, and has connections end when they have answered what was asked on them. Nobody listens when
-    /// this returns.
+    /// Stops accepting and lets connections end after their pending responses. The listener is closed when this
+    /// returns.
     pub(crate) async fn stop(&mut self) {
         self.stopping.cancel();
-        // It cannot fail but by a panic, and then it does not accept any more either.
+        // It fails only by panicking, and then it does not accept connections either.
         let _ = (&mut self.accepting).await;
         self.connections.close();
     }
@@ -102,7 +102,7 @@ impl Server {
         self.connections.wait().await;
     }
 
-    /// Cuts all connections that are left, and returns how many there were.
+    /// Cuts the remaining connections and returns their number.
     pub(crate) fn cut(&self) -> u64 {
         let left = self.counts.open();
         self.cutting.cancel();
@@ -110,7 +110,7 @@ impl Server {
     }
 }
 
-/// Where connections come in.
+/// The accept loop.
 struct Door {
     connection: Arc<Connection>,
     places: Arc<Places>,
@@ -123,7 +123,7 @@ impl Door {
         loop {
             match listener.accept().await {
                 Ok((stream, peer)) => self.let_in(stream, peer),
-                // It was gone before it was accepted, which costs nothing.
+                // The connection was closed before it was accepted, which is harmless.
                 Err(error) if is_of_the_client(&error) => {}
                 Err(_) => {
                     self.counts.refuse(ConnectionEnd::NotAccepted);
@@ -133,7 +133,7 @@ impl Door {
         }
     }
 
-    /// Gives a connection a place, or closes it at once: nobody waits for one.
+    /// Gives a connection a slot, or closes it at once: connections never queue for a slot.
     fn let_in(&self, stream: TcpStream, peer: SocketAddr) {
         let place = match self.places.take(peer.ip()) {
             Ok(place) => place,
@@ -150,7 +150,7 @@ impl Door {
     }
 }
 
-/// Returns whether one connection could not be accepted, which says nothing of the next one.
+/// Returns whether an accept error concerns a single connection.
 fn is_of_the_client(error: &io::Error) -> bool {
     matches!(
         error.kind(),

@@ -1,4 +1,4 @@
-//! What firings are sent in, and its signatures, as Standard Webhooks 1.0.0 says.
+//! Request format and signatures of Standard Webhooks 1.0.0.
 
 use aws_lc_rs::hmac::{self, HMAC_SHA256};
 use data_encoding::BASE64;
@@ -9,47 +9,47 @@ use timenav_core::limits::{WEBHOOK_SECRET_BYTES_MAX, WEBHOOK_SECRET_BYTES_MIN};
 use timenav_engine::Entropy;
 use zeroize::Zeroizing;
 
-/// What secrets begin with.
+/// The prefix of secrets.
 const PREFIX: &str = "whsec_";
-/// Bytes of a new secret: from 24 to 64 are allowed.
+/// Length of a new secret, in bytes: 24 to 64 are allowed.
 const SECRET_BYTES: usize = 32;
 
-/// Signs requests under one secret.
+/// Signs requests with one secret.
 pub(crate) struct Signer {
     bytes: Zeroizing<Vec<u8>>,
     key: hmac::Key,
 }
 
 impl Signer {
-    /// Returns one with a new secret.
+    /// Creates a signer with a new secret.
     pub(crate) fn new(entropy: &impl Entropy) -> Self {
         let mut bytes = vec![0; SECRET_BYTES];
         entropy.fill(&mut bytes);
         Self::of(bytes)
     }
 
-    /// Returns one with the bytes of a secret.
+    /// Creates a signer from the bytes of a secret.
     pub(crate) fn of(bytes: impl Into<Zeroizing<Vec<u8>>>) -> Self {
         let bytes = bytes.into();
         Self { key: hmac::Key::new(HMAC_SHA256, &bytes), bytes }
     }
 
-    /// Returns the secret as libraries want it.
+    /// Returns the secret in the format that libraries expect.
     pub(crate) fn secret(&self) -> String {
         format!("{PREFIX}{}", BASE64.encode(&self.bytes))
     }
 
-    /// Returns the value of `webhook-signature` for a request with this id, in whole seconds since 1970.
+    /// Returns the `webhook-signature` of a request. `timestamp` is in seconds since 1970.
     pub(crate) fn sign(&self, id: &str, timestamp: i64, body: &str) -> String {
         let tag = hmac::sign(&self.key, format!("{id}.{timestamp}.{body}").as_bytes());
         format!("v1,{}", BASE64.encode(tag.as_ref()))
     }
 }
 
-/// Returns the bytes of a secret.
+/// Decodes a secret.
 ///
 /// # Errors
-/// It is none. It is not repeated.
+/// It is invalid. The error does not repeat it.
 pub(crate) fn secret_bytes(secret: &str) -> Result<Zeroizing<Vec<u8>>, String> {
     let bytes = secret.strip_prefix(PREFIX).and_then(|text| BASE64.decode(text.as_bytes()).ok()).map(Zeroizing::new);
     let range = WEBHOOK_SECRET_BYTES_MIN..=WEBHOOK_SECRET_BYTES_MAX;
@@ -59,7 +59,7 @@ pub(crate) fn secret_bytes(secret: &str) -> Result<Zeroizing<Vec<u8>>, String> {
     })
 }
 
-/// Returns the request that a firing is sent in at a host instant, in whole seconds since 1970.
+/// Returns the request for a firing. The time is in seconds since 1970.
 pub(crate) fn request(
     http: &Client,
     url: Url,
@@ -88,7 +88,7 @@ pub(crate) fn request(
     request.body(body)
 }
 
-/// Returns what is sent, in the shape that Standard Webhooks recommends.
+/// Returns the body in the format that Standard Webhooks recommends.
 fn body(firing: &Value) -> String {
     let mut data = firing.clone();
     if let Some(members) = data.as_object_mut() {
@@ -97,7 +97,7 @@ fn body(firing: &Value) -> String {
     json!({ "type": "timer.fired", "timestamp": firing["due"], "data": data }).to_string()
 }
 
-/// Returns what is at the bottom of an error: what is above it may tell the whole address.
+/// Returns the root cause of an error: the outer errors may contain the complete URL.
 pub(crate) fn cause(error: &reqwest::Error) -> String {
     let mut cause: &dyn std::error::Error = error;
     while let Some(source) = cause.source() {
@@ -113,7 +113,7 @@ mod tests {
 
     #[test]
     fn signatures_are_those_of_the_published_libraries() {
-        // The vector in the tests of the libraries for Rust, Go, Python, JavaScript and others.
+        // The test vector of the libraries for Rust, Go, Python, JavaScript and others.
         let bytes = BASE64.decode(b"C2FVsBQIhrscChlQIMV+b5sSYspob7oD").unwrap();
         let body = r#"{"email":"test@example.com","username":"test_user"}"#;
         let signed = Signer::of(bytes).sign("msg_27UH4WbU6Z5A5EzD8u03UvzRbpk", 1_649_367_553, body);
@@ -122,7 +122,7 @@ mod tests {
 
     #[test]
     fn a_secret_is_read_as_its_receiver_reads_it() {
-        // The vector of the specification.
+        // The test vector of the specification.
         let key = Signer::of(secret_bytes("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw").unwrap());
         let signed = key.sign("msg_p5jXN8AQM9LWM0D4loKWxJek", 1_614_265_330, r#"{"test": 2432232314}"#);
         assert_eq!(signed, "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=");

@@ -1,4 +1,4 @@
-//! Sweeps in the background: what timelines keep no longer is let go while nothing else is to be done.
+//! Background sweeps: prune expired contents while the service is idle.
 
 use std::convert::Infallible;
 use std::future::pending;
@@ -7,15 +7,15 @@ use std::time::Duration;
 use timenav_engine::Engine;
 use tokio::time::timeout;
 
-/// How often it is looked for what may be let go.
+/// Interval of sweeps.
 const EVERY: Duration = Duration::from_mins(10);
-/// How long nothing may be written before it counts as nothing to be done.
+/// How long nothing may be written for the service to count as idle.
 const QUIET: Duration = Duration::from_millis(200);
-/// How often quiet is waited for before a sweep comes all the same: it is small, and a service that is never quiet lets
-/// go too.
+/// Number of waits for idle time before a sweep runs anyway. Sweeps are small, and must also happen in a service that
+/// is never idle.
 const WAITS_MAX: u32 = 150;
 
-/// Lets go what is due, a piece at a time. It may be dropped at any moment.
+/// Prunes what is due, in small batches. Cancel-safe.
 pub(crate) async fn sweep_when_quiet(engine: &Engine) -> Infallible {
     loop {
         loop {
@@ -33,7 +33,7 @@ pub(crate) async fn sweep_when_quiet(engine: &Engine) -> Infallible {
     }
 }
 
-/// Waits until nothing is written for a moment, or for so long that it will not come.
+/// Waits for idle time, up to the maximum.
 async fn wait_for_quiet(engine: &Engine) {
     for _ in 0..WAITS_MAX {
         let before = engine.stats().entries;

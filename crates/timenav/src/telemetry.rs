@@ -1,4 +1,4 @@
-//! Where the service's log goes, and how it is written.
+//! Destination and format of the service log.
 
 use std::io::{IsTerminal as _, stderr};
 
@@ -18,21 +18,21 @@ pub(crate) enum LogFormat {
     Json,
 }
 
-/// Libraries that log what others do, a line for each time they do it, and the level that is left to them. The service
-/// counts what clients do itself, and says of certificates that it refuses where it refuses them.
+/// Libraries that log a line per remote action, and their maximum level. The service counts client actions itself, and
+/// reports rejected certificates where it rejects them.
 const TALKATIVE: [(&str, &str); 2] = [("h2", "error"), ("rustls_platform_verifier", "off")];
 
-/// Returns the filter with these libraries at their levels, unless somebody asked for one by name.
+/// Adds the levels of these libraries to a filter, unless it names them.
 fn quieter(filter: &str) -> String {
     let asks_for = |library: &str| filter.split(',').any(|directive| directive.trim().starts_with(library));
     let left = TALKATIVE.iter().filter(|(library, _)| !asks_for(library));
     left.fold(filter.to_owned(), |filter, (library, level)| format!("{filter},{library}={level}"))
 }
 
-/// Sends the log of this process to stderr. Stdout stays for answers.
+/// Sends the log to stderr. Stdout is for output.
 ///
 /// # Errors
-/// The filter is written wrongly.
+/// The filter is invalid.
 pub(crate) fn start(format: LogFormat, filter: &str) -> anyhow::Result<()> {
     let filter = EnvFilter::builder()
         .parse(quieter(filter))
@@ -41,7 +41,7 @@ pub(crate) fn start(format: LogFormat, filter: &str) -> anyhow::Result<()> {
         .with_env_filter(filter)
         .with_writer(stderr)
         .with_ansi(stderr().is_terminal())
-        // A closed stderr is no reason to panic.
+        // A closed stderr must not cause a panic.
         .log_internal_errors(false);
     let started = match format {
         LogFormat::Text => lines.try_init(),

@@ -1,4 +1,4 @@
-//! The timekeeper: sleeps until a timer of some timeline falls due, and tells the engine that host time has come.
+//! The timekeeper: sleeps until the next timer is due and notifies the engine.
 
 use std::future::pending;
 use std::time::Duration;
@@ -7,14 +7,14 @@ use timenav_engine::{Engine, Seldom};
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
-/// Longest sleep: what another service has written may be seen without a word.
+/// Maximum sleep: timers set by other services may be noticed without a notification.
 const SLEEP_MAX: Duration = Duration::from_mins(1);
 
-/// How often other services on the database are told that this one is there.
+/// Interval of presence messages to other services on the database.
 const TELL_EVERY: Duration = Duration::from_millis(500);
 
-/// Tells other services on the database that this one is there, until it ends. Nothing else that the service does holds it
-/// up, so that none takes over what it looks after.
+/// Announces this service to others on the database until it stops. Runs independently of all other work, so that a
+/// busy service is not taken for dead.
 pub(crate) async fn tell_presence(engine: Engine, closing: CancellationToken) {
     if !engine.has_others() {
         return;
@@ -37,8 +37,7 @@ pub(crate) async fn tell_presence(engine: Engine, closing: CancellationToken) {
     }
 }
 
-/// Lets timers fall due, and takes advances on, until the service ends. It may be dropped at any moment: what is due then
-/// falls due after the next start.
+/// Fires due timers and continues advances until the service stops. Cancel-safe: the rest is done after the next start.
 pub(crate) async fn keep_time(engine: Engine, closing: CancellationToken) {
     while !closing.is_cancelled() {
         let next = engine.keep_time().await;

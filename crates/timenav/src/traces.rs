@@ -1,7 +1,7 @@
-//! Traces of requests, sent to a collector by OTLP over HTTP.
+//! Request traces, exported by OTLP over HTTP.
 //!
-//! A request leaves its span in a line of bounded length and goes on. Whoever sends takes many at a time. If the line is
-//! full, or the collector does not take them, spans are dropped and counted: nothing waits for a collector.
+//! Requests put their spans into a bounded queue without waiting. The exporter sends them in batches. If the queue is
+//! full or the collector does not accept them, spans are dropped and counted: nothing ever waits for a collector.
 //!
 //! `tracing-opentelemetry` is not used: it would send whatever any crate logs, which may contain parts of requests. The
 //! SDK's batch processor is not used: it does not report how many spans it drops.
@@ -35,28 +35,28 @@ use crate::doors::OsEntropy;
 
 pub(crate) use self::spans::Spans;
 
-/// Spans that wait to be sent; about half a kilobyte each.
+/// Queue length in spans; about half a kilobyte each.
 const SPANS_WAITING_MAX: usize = 4_096;
-/// Spans that are sent at once.
+/// Spans per export.
 const SPANS_PER_EXPORT_MAX: usize = 512;
-/// How long a span waits for others to be sent with.
+/// How long a span waits for a batch to fill.
 const GATHER: Duration = Duration::from_secs(1);
-/// How long a collector may take for what it is sent, repetitions included.
+/// Timeout of an export, including retries.
 const EXPORT_DEADLINE: Duration = Duration::from_secs(10);
-/// How long the end of the service waits for what is left.
+/// How long shutdown waits for the remaining spans.
 const FLUSH_DEADLINE: Duration = Duration::from_secs(3);
 
-/// What sends spans in the background.
+/// The background exporter.
 pub(crate) struct Sending {
     line: Arc<Line>,
     stopping: CancellationToken,
     task: JoinHandle<()>,
 }
 
-/// Begins to send traces, if they go anywhere.
+/// Starts exporting traces, if an endpoint is configured.
 ///
 /// # Errors
-/// They go over TLS and there is nothing to check certificates with, or a variable of the exporter is wrong.
+/// The endpoint uses TLS and there are no CA certificates, or an exporter variable is invalid.
 pub(crate) fn start(engine: &Engine, settings: &Settings) -> anyhow::Result<Option<Sending>> {
     let Some(url) = &settings.otlp_endpoint else { return Ok(None) };
     let mut exporter = exporter(url)?;
@@ -71,7 +71,7 @@ pub(crate) fn start(engine: &Engine, settings: &Settings) -> anyhow::Result<Opti
     Ok(Some(Sending { line, stopping, task }))
 }
 
-/// Has the engine leave spans of what no request asked for, and returns where others leave theirs.
+/// Lets the engine record spans of background work, and returns the recorder for other background work.
 pub(crate) fn of_background(engine: &Engine, traces: Option<&Sending>) -> Spans {
     let Some(spans) = traces.map(Sending::spans) else { return Spans::default() };
     engine.trace_background(Arc::new(spans.clone()));
@@ -79,17 +79,17 @@ pub(crate) fn of_background(engine: &Engine, traces: Option<&Sending>) -> Spans 
 }
 
 impl Sending {
-    /// Returns where requests leave their spans.
+    /// Returns the recorder for requests.
     pub(crate) fn line(&self) -> Arc<dyn Traces> {
         Arc::clone(&self.line) as _
     }
 
-    /// Returns where work that no request asked for leaves its spans.
+    /// Returns the recorder for background work.
     fn spans(&self) -> Spans {
         Spans::to(Arc::clone(&self.line))
     }
 
-    /// Sends what is left, as far as the collector takes it soon.
+    /// Exports the remaining spans, up to a deadline.
     pub(crate) async fn stop(mut self) {
         self.stopping.cancel();
         if timeout(FLUSH_DEADLINE, &mut self.task).await.is_err() {
@@ -101,7 +101,7 @@ impl Sending {
     }
 }
 
-/// Returns what writes OTLP and sends it.
+/// Creates the OTLP exporter.
 fn exporter(url: &OtlpUrl) -> anyhow::Result<SpanExporter> {
     let url = url.traces();
     let named = || format!("traces cannot be sent to {url}");
@@ -121,7 +121,7 @@ fn exporter(url: &OtlpUrl) -> anyhow::Result<SpanExporter> {
     exporter.build().with_context(named)
 }
 
-/// Returns what is said of the service with all spans (OpenTelemetry semantic conventions, "Service").
+/// Returns the resource attributes of the service (OpenTelemetry semantic conventions, "Service").
 fn resource(settings: &Settings) -> Resource {
     Resource::builder_empty()
         .with_service_name("timenav")
@@ -139,7 +139,7 @@ struct Counts {
     dropped: AtomicU64,
 }
 
-/// Where spans wait to be sent.
+/// The queue of spans to export.
 #[derive(Debug)]
 struct Line {
     entropy: OsEntropy,
@@ -164,14 +164,14 @@ impl Traces for Line {
     }
 }
 
-/// What a span is known by.
+/// Trace and span id.
 #[derive(Clone, Copy, Default)]
 struct Ids {
     trace: [u8; 16],
     span: [u8; 8],
 }
 
-/// What is said in a span.
+/// The contents of a span.
 struct Told {
     kind: SpanKind,
     name: Cow<'static, str>,
@@ -182,7 +182,7 @@ struct Told {
 }
 
 impl Line {
-    /// Takes the span of something that no request asked for. Half of the line is for requests alone.
+    /// Queues the span of background work. Half of the queue is reserved for requests.
     fn leave_behind(&self, span: impl FnOnce() -> SpanData) {
         self.counts.taken.fetch_add(1, Ordering::Relaxed);
         let has_room = self.waiting.capacity() > self.waiting.max_capacity() / 2;
@@ -210,7 +210,7 @@ impl Line {
         ];
         attributes.extend(route.map(|route| KeyValue::new("http.route", route)));
         attributes.extend(timeline_id.map(|id| KeyValue::new("timenav.timeline_id", id.as_str().to_owned())));
-        // What a client did wrong is no fault of the server's.
+        // Client errors are not server failures.
         let has_failed = status >= 500;
         self.data(ids, parent, Told { kind: SpanKind::Server, name, attributes, began, ended, has_failed })
     }
@@ -241,12 +241,12 @@ impl Line {
     }
 }
 
-/// Returns host time as the exporter takes it.
+/// Converts host time for the exporter.
 fn system_time(instant: Instant<Wall>) -> SystemTime {
     SystemTime::UNIX_EPOCH + Duration::from_micros(u64::try_from(instant.micros()).unwrap_or(0))
 }
 
-/// Takes spans from the line and sends them.
+/// Exports spans from the queue.
 struct Sender {
     exporter: SpanExporter,
     counts: Arc<Counts>,
@@ -255,7 +255,7 @@ struct Sender {
 }
 
 impl Sender {
-    /// Sends spans until the service ends, and then what is left.
+    /// Exports spans until shutdown, then the remaining ones.
     async fn send_all(self, mut spans: mpsc::Receiver<SpanData>, stopping: CancellationToken) {
         while let Some(batch) = next_batch(&mut spans, &stopping).await {
             self.send(batch).await;
@@ -279,8 +279,8 @@ impl Sender {
     }
 }
 
-/// Returns the spans to send next: those that come within a while of the first. There are none once the service ends and
-/// all that were left are taken.
+/// Returns the next batch: spans that arrive within a while of the first. `None` after shutdown once the queue is
+/// empty.
 async fn next_batch(spans: &mut mpsc::Receiver<SpanData>, stopping: &CancellationToken) -> Option<Vec<SpanData>> {
     let mut batch = Vec::with_capacity(SPANS_PER_EXPORT_MAX);
     let gather = async {
@@ -299,7 +299,7 @@ async fn next_batch(spans: &mut mpsc::Receiver<SpanData>, stopping: &Cancellatio
     (!batch.is_empty()).then_some(batch)
 }
 
-/// Takes spans until there are enough, or none come any more.
+/// Fills the batch until it is full or the channel closes.
 async fn fill(spans: &mut mpsc::Receiver<SpanData>, batch: &mut Vec<SpanData>) {
     loop {
         let room = SPANS_PER_EXPORT_MAX.saturating_sub(batch.len());
@@ -363,7 +363,7 @@ mod tests {
         let begun = work.begin(Instant::EPOCH);
         let context = spans.try_recv().unwrap().span_context;
         assert_ne!(begun.traceparent().unwrap()[3..35], context.trace_id().to_string());
-        // A span that is not sent has no `traceparent`.
+        // A span that is not exported has no `traceparent`.
         assert_eq!(Spans::default().begin(Instant::EPOCH).traceparent(), None);
     }
 

@@ -1,4 +1,4 @@
-//! Stands in for traces in a program that is built without the feature `otel`.
+//! Replaces traces in builds without the feature `otel`.
 
 #![expect(
     clippy::unused_async,
@@ -15,10 +15,10 @@ use timenav_http::Traces;
 
 use crate::config::Settings;
 
-/// Traces that are sent: never.
+/// The exporter, which cannot exist.
 pub(crate) enum Sending {}
 
-/// Checks that no traces are asked for.
+/// Checks that traces are off.
 ///
 /// # Errors
 /// The settings name a collector.
@@ -32,7 +32,7 @@ pub(crate) fn start(_: &Engine, settings: &Settings) -> anyhow::Result<Option<Se
     Ok(None)
 }
 
-/// Returns where work leaves its spans: nowhere.
+/// Returns a recorder that does nothing.
 pub(crate) const fn of_background(_: &Engine, _: Option<&Sending>) -> Spans {
     Spans {}
 }
@@ -47,14 +47,13 @@ impl Sending {
     }
 }
 
-/// Where work leaves its spans: nowhere.
+/// A recorder that does nothing.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Spans {}
 
-/// Work that is under way.
+/// Work in progress.
 pub(crate) struct Begun;
 
-/// An attribute of a span.
 pub(crate) struct KeyValue;
 
 impl KeyValue {

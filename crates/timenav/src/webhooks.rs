@@ -1,7 +1,7 @@
-//! Webhooks: the service takes firings that are to be sent, sends them, and says what came of it, as any worker would.
+//! Webhooks: the service claims the firings to send, sends them and settles them like any worker.
 //!
-//! Each timeline with such timers has a task of its own, which has only so many requests under way, and so has each host. Who
-//! comes first waits for the shortest: no timeline, and no host that is slow, holds up the others.
+//! Each timeline with webhook timers has its own task with a limited number of concurrent requests, and each host has a
+//! limit too. Firings with the shortest wait go first, so neither a timeline nor a slow host delays the others.
 
 mod gate;
 mod resolver;
@@ -27,13 +27,13 @@ use crate::client::authorities;
 use crate::config::Settings;
 use crate::traces::Spans;
 
-/// How long is waited after the store did not answer.
+/// Wait after the store was unavailable.
 const AFTER_FAILURE: Duration = Duration::from_secs(1);
 
-/// Begins to send webhooks, if any may go anywhere.
+/// Starts sending webhooks, if any host is allowed.
 ///
 /// # Errors
-/// They are to go over TLS, and there is nothing to check certificates with; or a file of authorities cannot be read.
+/// They use TLS and there are no CA certificates, or a certificate file cannot be read.
 pub(crate) fn start(
     engine: &Engine,
     gate: Option<Arc<Gate>>,
@@ -48,7 +48,7 @@ pub(crate) fn start(
     Ok(())
 }
 
-/// Has a task for each timeline with firings to send, until the service ends.
+/// Runs a task per timeline with pending webhooks until the service stops.
 async fn run(engine: Engine, sender: Arc<Sender>, closing: CancellationToken) {
     let mut at_work: HashMap<TimelineId, AbortOnDropHandle<()>> = HashMap::new();
     loop {
@@ -68,7 +68,7 @@ async fn run(engine: Engine, sender: Arc<Sender>, closing: CancellationToken) {
     }
 }
 
-/// Sends the firings of one timeline until it ends. Dropped at any moment, it leaves them to the next start.
+/// Sends the firings of one timeline until it ends. Cancel-safe: the rest is sent after the next start.
 async fn send_all(engine: Engine, sender: Arc<Sender>, timeline: TimelineId) {
     let (mut under_way, failures) = (JoinSet::new(), Seldom::default());
     loop {
@@ -92,7 +92,7 @@ async fn send_all(engine: Engine, sender: Arc<Sender>, timeline: TimelineId) {
             Err(Refusal::Ended { .. } | Refusal::HandedOver { .. } | Refusal::NotFound { .. }) => return,
             Err(refusal) => {
                 warn(&engine, &failures, &timeline, &refusal);
-                // Without a sleep of its own: the service sleeps only where something may wake it.
+                // Uses a timeout instead of a sleep, so that shutdown can interrupt it.
                 let _ = timeout(AFTER_FAILURE, pending::<()>()).await;
             }
         }
@@ -105,7 +105,7 @@ fn warn(engine: &Engine, failures: &Seldom, timeline: &TimelineId, refusal: &Ref
     }
 }
 
-/// Sends one firing, and says what came of it.
+/// Sends one firing and settles it.
 async fn send(
     engine: Engine,
     sender: Arc<Sender>,
@@ -116,14 +116,14 @@ async fn send(
     let made = claimed.firing.made;
     let (reason, is_final) = match sender.attempt(&engine, &timeline, claimed).await? {
         Attempt::Taken => return engine.webhook_taken(&timeline, &firing_id).await,
-        // Somebody else has it, or it has come to an outcome.
+        // Another worker has claimed or settled it.
         Attempt::Lost => return Ok(()),
         Attempt::Refused(reason) => (reason, false),
         Attempt::Hopeless(reason) => (reason, true),
     };
     tracing::debug!(%timeline, %firing_id, reason, "a webhook was not taken");
     match engine.webhook_refused(&timeline, (&firing_id, made, &lease_id), (&reason, is_final)).await {
-        // Another service sends it by now, and says what comes of it.
+        // Another service has claimed it since and settles it.
         Err(Refusal::LeaseLost { .. }) => Ok(()),
         told => told,
     }

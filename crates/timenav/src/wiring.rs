@@ -1,4 +1,4 @@
-//! Puts the service together: the data folder, the store, the doors, the engine.
+//! Assembles the service: data folder, store, system access, engine.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -22,25 +22,24 @@ use crate::key_files::{NextKeyFile, ServiceKey, keep_first_key, kept_service_key
 use crate::places::Places;
 use crate::webhooks::Gate;
 
-/// How far long work steps back (nice(2)): far enough that a write does not wait for it, and not so far that it gets
-/// nothing on a busy machine, as with 19.
+/// Niceness of long-running work (nice(2)): enough that writes do not wait for it, but not so much that it starves on a
+/// busy machine, as with 19.
 #[cfg(target_os = "linux")]
 const LONG_WORK_NICE: i32 = 10;
-/// Threads that read and compute for long work beside those that drive it.
+/// Blocking threads of long-running work, in addition to those that drive it.
 const LONG_WORK_BLOCKING_THREADS_MAX: usize = 16;
 
-/// An open engine, and the lock that keeps others from its checkpoints.
+/// An open engine with the lock of its checkpoints.
 pub(crate) struct Wired {
-    /// The engine.
     pub(crate) engine: Engine,
-    /// Lets webhooks go where they may; `None` where the service sends none.
+    /// Webhook policy; `None` if the service sends none.
     pub(crate) webhooks: Option<Arc<Gate>>,
-    /// Where its checkpoints are kept.
+    /// The checkpoint folder.
     pub(crate) checkpoints: CheckpointPlace,
     _long_work: LongWorkThreads,
 }
 
-/// Threads for work that takes long, as many as may work at a time and some that wait for the disk.
+/// Threads for long-running work: one per concurrent job, and some for blocking I/O.
 struct LongWorkThreads(Option<Runtime>);
 
 impl LongWorkThreads {
@@ -62,24 +61,24 @@ impl LongWorkThreads {
 
 impl Drop for LongWorkThreads {
     fn drop(&mut self) {
-        // Nobody waits for what is left: it changes nothing.
+        // Remaining work is abandoned: it changes nothing.
         if let Some(runtime) = self.0.take() {
             runtime.shutdown_background();
         }
     }
 }
 
-/// Lets threads that answer and write go first. Only Linux can do that for one thread (setpriority(2), notes); refused or
-/// not known, long work takes its share of the processors.
+/// Lowers the priority below threads that respond and write. Only Linux supports that per thread (setpriority(2),
+/// notes). If it fails, long-running work has normal priority.
 fn give_way() {
     #[cfg(target_os = "linux")]
     let _ = rustix::process::setpriority_process(None, LONG_WORK_NICE);
 }
 
-/// Opens what a data folder holds, or makes it on the first start.
+/// Opens a data folder, or initializes it on the first start.
 ///
 /// # Errors
-/// A file is missing, damaged or cannot be written, or the database is not what was signed.
+/// A file is missing, damaged or cannot be written, or the database does not match its signatures.
 pub(crate) async fn open(folder: &DataFolder, settings: &Settings) -> anyhow::Result<Wired> {
     let checkpoints = folder.checkpoints(settings.checkpoints.as_deref())?;
     let postgres = match &settings.store {
@@ -89,10 +88,10 @@ pub(crate) async fn open(folder: &DataFolder, settings: &Settings) -> anyhow::Re
     if postgres.is_none() {
         refuse_a_second_database(folder, &checkpoints)?;
     }
-    // The key comes before the database, so that no crash leaves a database without it.
+    // The key is created before the database, so that no crash leaves a database without it.
     let name = settings.service_name.as_deref();
     let key = if postgres.is_some() {
-        // Each of several services would make another one.
+        // Several services would each create a different one.
         kept_service_key(folder, name)?
     } else {
         service_key(folder, name, &OsEntropy)?
@@ -105,7 +104,7 @@ pub(crate) async fn open(folder: &DataFolder, settings: &Settings) -> anyhow::Re
     parts.open(folder).await
 }
 
-/// Connects to a database, which this service uses alone or others too.
+/// Connects to a database that is exclusive to this service or shared.
 async fn open_postgres(folder: &DataFolder, url: &StoreUrl, is_alone: bool) -> anyhow::Result<Arc<dyn Store>> {
     let named = || format!("the database {url}");
     if folder.database().try_exists().context("the database cannot be read")? {
@@ -137,8 +136,8 @@ async fn open_postgres(folder: &DataFolder, url: &StoreUrl, is_alone: bool) -> a
     );
 }
 
-/// Refuses to make a database where there was one, or where one is on its way: it would begin a second history under the
-/// same key, and stand in the way of the right one.
+/// Rejects creating a database where there was one or where a move is in progress: it would start a second history
+/// under the same key and block the right one.
 fn refuse_a_second_database(folder: &DataFolder, checkpoints: &CheckpointPlace) -> anyhow::Result<()> {
     let is_there = |path: &Path| path.try_exists().with_context(|| format!("{} cannot be read", path.display()));
     let database = folder.database();
@@ -169,7 +168,7 @@ fn refuse_a_second_database(folder: &DataFolder, checkpoints: &CheckpointPlace) 
     Ok(())
 }
 
-/// Opens the file in the data folder.
+/// Opens the database file in the data folder.
 fn open_sqlite(folder: &DataFolder, checkpoints: &CheckpointPlace) -> anyhow::Result<Arc<dyn Store>> {
     refuse_a_second_database(folder, checkpoints)?;
     let database = folder.database();
@@ -178,10 +177,10 @@ fn open_sqlite(folder: &DataFolder, checkpoints: &CheckpointPlace) -> anyhow::Re
     Ok(Arc::new(SqliteStore::open(&database).with_context(named)?))
 }
 
-/// As [`open`], to rotate the key that signs.
+/// Like [`open`], for a key rotation.
 ///
 /// # Errors
-/// As those of [`open`].
+/// As for [`open`].
 pub(crate) async fn open_to_rotate(
     folder: &DataFolder,
     settings: &Settings,
@@ -196,11 +195,10 @@ pub(crate) async fn open_to_rotate(
     put_together(folder, settings, checkpoints, (key, Some(next)), postgres).await
 }
 
-/// Accepts what the database lost, in entries that say so; or shows it, and writes nothing. Returns what it is, a sentence
-/// each.
+/// Accepts a rollback in ledger entries, or only describes it. Returns a sentence for each loss.
 ///
 /// # Errors
-/// As those of [`open`], or there is no ledger in the database.
+/// As for [`open`], or the database has no ledger.
 pub(crate) async fn accept_rollback(
     folder: &DataFolder,
     settings: &Settings,
@@ -236,7 +234,7 @@ async fn put_together(
     Parts::of(folder, settings, checkpoints, keys, postgres)?.open(folder).await
 }
 
-/// What an engine is made of.
+/// The components of an engine.
 struct Parts {
     store: Arc<dyn Store>,
     doors: Doors,
@@ -260,7 +258,7 @@ impl Parts {
         let named = || format!("the checkpoints {}", checkpoints.file.display());
         make_private(&checkpoints.file).with_context(named)?;
         let outside = CheckpointFile::open(&checkpoints.file).with_context(named)?;
-        // What is slow on purpose waits in two lines: whoever seals much must not keep others from logging in.
+        // Two separate queues for deliberately slow work, so that a user who seals much does not delay logins.
         let vault = settings.encryption.then(|| AesVault::new(Arc::clone(&entropy) as _, Turns::default()));
         let passwords = Argon2Passwords::new(Arc::clone(&entropy) as _, Turns::default());
         let long_work = LongWorkThreads::start()?;
@@ -316,7 +314,7 @@ impl Parts {
     }
 }
 
-/// Says why one of several services does not start without checkpoints. Most often it is new.
+/// Explains why a replica does not start without checkpoints. Most often it is new.
 fn no_checkpoints(entries: u64, file: &Path) -> anyhow::Error {
     anyhow!(
         "the database holds {entries} entries, and {} holds no checkpoint to compare it with: if this replica is new, start \
@@ -326,8 +324,8 @@ fn no_checkpoints(entries: u64, file: &Path) -> anyhow::Error {
     )
 }
 
-/// Returns the next key, where a rotation was cut off: it may have sealed passwords already. The service runs as before,
-/// whatever became of the rotation.
+/// Returns the next key of an interrupted rotation, which may have sealed passwords already. The service runs with the
+/// current key in any case.
 fn next_signer(folder: &DataFolder, key: &ServiceKey) -> anyhow::Result<Option<Arc<dyn Signer>>> {
     match NextKeyFile::read(folder, key) {
         Ok(NextKeyFile::None) => Ok(None),

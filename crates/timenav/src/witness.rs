@@ -1,8 +1,7 @@
-//! A witness: it cosigns checkpoints of the logs that it is told of, as long as each continues the one before (C2SP
-//! tlog-witness).
+//! A witness cosigns checkpoints of known logs, as long as each continues the previous one (C2SP tlog-witness).
 //!
-//! What it cosigned last of a log is kept durably before the cosignature is given out, and nothing it is asked makes it
-//! forget that.
+//! The last cosigned checkpoint of a log is stored durably before the cosignature is returned, and no request can
+//! remove it.
 
 mod folder;
 mod prefix;
@@ -35,18 +34,16 @@ pub(crate) use server::router;
 
 use prefix::{PREFIX_NOTE_BYTES_MAX, PREFIXES_MAX, Prefix, PrefixLimits};
 
-/// Checkpoints of one log that are cosigned in a minute. A log that asks more often gains nothing: each is a write to the
-/// disk.
+/// Checkpoints of one log that are cosigned per minute. More would be pointless: each costs a disk write.
 pub(crate) const LOG_CHECKPOINTS_PER_MINUTE_MAX: NonZeroU32 = NonZeroU32::new(60).expect("sixty is not zero");
-/// Most logs of one witness that are named.
+/// Maximum number of named logs.
 pub(crate) const LOGS_MAX: usize = 10_000;
-/// Most keys of one log or prefix: the one that signs today, and those before it.
+/// Maximum number of keys per log or prefix: the current one and earlier ones.
 const KEYS_PER_LOG_MAX: usize = 16;
 
-/// A key of a log that a witness is told of.
+/// A key of a known log.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct KnownLog {
-    /// The key.
     pub(crate) key: VerifierKey,
     /// The first line of the log's checkpoints.
     pub(crate) origin: String,
@@ -56,7 +53,7 @@ impl std::str::FromStr for KnownLog {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        // The base64 of a key has no padding, so the first equals sign ends it.
+        // The base64 of a key is unpadded, so the first equals sign ends it.
         let (key, origin) = text.split_once('=').map_or((text, None), |(key, origin)| (key, Some(origin)));
         let key =
             VerifierKey::parse(key).map_err(|error| format!("{error}; write it as <name>+<id>+<base64>[=origin]"))?;
@@ -68,7 +65,7 @@ impl std::str::FromStr for KnownLog {
     }
 }
 
-/// Host time since the witness began, for the limiter.
+/// Host time since the start of the witness, as the limiter's clock.
 struct HostTime {
     clock: Arc<HostClock>,
     began: Instant<Wall>,
@@ -85,65 +82,62 @@ impl Clock for HostTime {
 
 type Pace = RateLimiter<NotKeyed, InMemoryState, HostTime, NoOpMiddleware<Duration>>;
 
-/// One log.
 struct Log {
     origin: String,
-    /// What brought it, if it is not named.
+    /// The prefix that it was added under, unless it is named.
     prefix: Option<Arc<Prefix>>,
     keys: Vec<VerifierKey>,
     pace: Pace,
-    /// Held from the comparison until what was cosigned is kept.
+    /// Locked from the comparison until the cosigned checkpoint is stored.
     last: Mutex<Last>,
 }
 
-/// What was cosigned last of a log.
+/// The last cosigned checkpoint of a log.
 #[derive(Default)]
 struct Last {
     witnessed: Witnessed,
-    /// The checkpoint with the log's signatures and the witness's.
+    /// The checkpoint with the signatures of the log and the witness.
     note: Option<Arc<str>>,
-    /// Whether it may be another one on the disk: it could not be kept. Nothing is cosigned until a restart.
+    /// Whether the stored checkpoint may differ because a write failed. Nothing is cosigned until a restart.
     is_unknown: bool,
 }
 
-/// A witness, and what it has cosigned.
+/// A witness and its logs.
 pub(crate) struct Witness {
     key: WitnessKey,
     signer: Arc<dyn Signer>,
     clock: Arc<HostClock>,
     folder: WitnessFolder,
-    /// By the SHA-256 of each origin in hexadecimal digits.
+    /// By the SHA-256 of each origin in hexadecimal.
     logs: RwLock<HashMap<String, Arc<Log>>>,
-    /// The longest one first: it decides.
+    /// Longest first: the first match applies.
     prefixes: Vec<Arc<Prefix>>,
 }
 
 /// Why a checkpoint is not cosigned.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Unwitnessed {
-    /// The log is not one that the witness was told of.
+    /// The log is unknown.
     #[error("this witness does not know the log")]
     UnknownLog,
-    /// It does not continue what was cosigned, or is not signed.
+    /// It does not continue the last cosigned checkpoint or is not signed.
     #[error(transparent)]
     Refused(#[from] WitnessRefusal),
-    /// The log asks too often.
+    /// The rate limit of the log was reached.
     #[error("this log asks more than {LOG_CHECKPOINTS_PER_MINUTE_MAX} times a minute")]
     TooOften,
-    /// The logs of its prefix ask too often.
+    /// The rate limit of the prefix was reached.
     #[error("the logs under `{prefix}` ask more than {max} times a minute")]
     PrefixTooOften {
-        /// The prefix.
         prefix: String,
-        /// How often they may ask.
+        /// The limit per minute.
         max: NonZeroU32,
     },
-    /// The prefix has brought as many logs as it may.
+    /// The prefix has reached its maximum number of logs.
     #[error("this witness has {max} logs under `{prefix}`, and takes no more")]
     PrefixFull {
-        /// The prefix.
         prefix: String,
-        /// How many it may bring.
+        /// The limit.
         max: usize,
     },
     /// The checkpoint of a log under a prefix is too long.
@@ -151,16 +145,16 @@ pub(crate) enum Unwitnessed {
         "a checkpoint of a log that is not named can have at most {PREFIX_NOTE_BYTES_MAX} bytes with its signatures"
     )]
     TooLong,
-    /// It could not be kept.
+    /// It could not be stored.
     #[error("what is cosigned cannot be kept: {0}")]
     NotKept(String),
 }
 
 impl Witness {
-    /// Opens a witness for the logs that it is told of.
+    /// Opens a witness for its known logs.
     ///
     /// # Errors
-    /// What is kept of one is missing, damaged, or not what this witness has cosigned.
+    /// A stored checkpoint is missing, damaged, or not cosigned by this witness.
     pub(crate) fn open(
         folder: WitnessFolder,
         name: Option<&str>,
@@ -200,10 +194,10 @@ impl Witness {
         Ok(witness)
     }
 
-    /// Takes in the logs that prefixes have brought before.
+    /// Loads the logs that were added under prefixes.
     ///
     /// # Errors
-    /// A checkpoint is missing, of any log: a file that is gone cannot say under which prefix its log was.
+    /// The checkpoint of any log is missing: without the file, the prefix of its log is unknown.
     fn take_in_under_prefixes(&self) -> anyhow::Result<()> {
         if self.prefixes.is_empty() {
             return Ok(());
@@ -239,18 +233,18 @@ impl Witness {
         self.logs.write().insert(hash_of(&log.origin), log);
     }
 
-    /// Returns a log. The map is free again on return, so a slow disk holds up no other log.
+    /// Returns a log. The lock of the map is released on return, so a slow disk delays no other log.
     fn found(&self, origin: &str) -> Option<Arc<Log>> {
         self.logs.read().get(&hash_of(origin)).cloned()
     }
 
-    /// Returns the prefix that brings a log, and the log's keys.
+    /// Returns the prefix and keys for a new log.
     fn prefix_of(&self, origin: &str) -> Option<(Arc<Prefix>, Vec<VerifierKey>)> {
         let prefix = self.prefixes.iter().find(|prefix| origin.starts_with(&prefix.text))?;
         Some((Arc::clone(prefix), prefix.keys_of(origin)?))
     }
 
-    /// Reads what was cosigned last of a log. The witness's own cosignature says that it is what it was.
+    /// Reads the last cosigned checkpoint of a log, which is authenticated by the witness's own cosignature.
     fn kept(&self, origin: &str) -> anyhow::Result<Last> {
         let Some(text) = self.folder.checkpoint(&hash_of(origin))? else { return Ok(Last::default()) };
         let note = Note::parse(text.as_bytes())?;
@@ -263,37 +257,37 @@ impl Witness {
         Ok(Last { witnessed, note: Some(text.into()), is_unknown: false })
     }
 
-    /// Returns the key that verifies what this witness cosigns.
+    /// Returns the key that verifies the cosignatures of this witness.
     pub(crate) const fn key(&self) -> &WitnessKey {
         &self.key
     }
 
-    /// Returns how many logs it has: those that are named, and those that prefixes have brought.
+    /// Returns the number of logs, named and under prefixes.
     pub(crate) fn logs_count(&self) -> usize {
         self.logs.read().len()
     }
 
-    /// Returns how many prefixes it is told of.
+    /// Returns the number of prefixes.
     pub(crate) fn prefixes_count(&self) -> usize {
         self.prefixes.len()
     }
 
-    /// Cosigns a checkpoint, if it continues what was cosigned last. It is kept when this returns. Writes to the disk.
+    /// Cosigns a checkpoint if it continues the last one. It is stored durably when this returns. Blocks on the disk.
     ///
     /// # Errors
-    /// Why it is not cosigned.
+    /// The reason why it is not cosigned.
     pub(crate) fn add_checkpoint(&self, request: &AddCheckpoint) -> Result<NoteSignature, Unwitnessed> {
         let origin = request.origin();
         if let Some(log) = self.found(origin) {
             return self.cosign(&log, request);
         }
         let (prefix, keys) = self.prefix_of(origin).ok_or(Unwitnessed::UnknownLog)?;
-        // Whoever cannot sign takes no place, waits for nobody, and leaves nothing on the disk.
+        // A request without a valid signature takes no slot, does not wait and leaves nothing on disk.
         decide_witnessing(request, &keys, Witnessed::default(), verify_signature)?;
         self.cosign_first(&prefix, keys, request)
     }
 
-    /// Cosigns the first checkpoint of a log under a prefix. From then on it is a log as those that are named.
+    /// Cosigns the first checkpoint of a log under a prefix. From then on it is handled like a named log.
     fn cosign_first(
         &self,
         prefix: &Arc<Prefix>,
@@ -303,7 +297,7 @@ impl Witness {
         let origin = request.origin();
         let mut count = prefix.logs.lock();
         if let Some(log) = self.found(origin) {
-            // Another request was faster.
+            // A concurrent request was faster.
             drop(count);
             return self.cosign(&log, request);
         }
@@ -340,7 +334,7 @@ impl Witness {
                 return Err(refusal.into());
             }
         };
-        // After the log's signature is checked: whoever cannot sign cannot use up what the log may ask for.
+        // After the signature was verified, so that only the log itself can use up its rate limit.
         log.check_pace()?;
         let not_kept = |error: &dyn std::fmt::Display| Unwitnessed::NotKept(error.to_string());
         let seconds = u64::try_from(self.clock.now().micros() / 1_000_000).unwrap_or(0);
@@ -360,7 +354,7 @@ impl Witness {
         Ok(line)
     }
 
-    /// Returns the newest checkpoint that was cosigned of the log whose name has this hash, in hexadecimal digits.
+    /// Returns the newest cosigned checkpoint of a log, by the SHA-256 of its origin in hexadecimal.
     pub(crate) fn checkpoint(&self, origin_hash: &str) -> Option<Arc<str>> {
         let log = self.logs.read().get(origin_hash).cloned()?;
         log.last.lock().note.clone()
@@ -368,7 +362,7 @@ impl Witness {
 }
 
 impl Log {
-    /// Counts a checkpoint that is about to be cosigned.
+    /// Counts a checkpoint against the rate limits.
     fn check_pace(&self) -> Result<(), Unwitnessed> {
         self.pace.check().map_err(|_| Unwitnessed::TooOften)?;
         let Some(prefix) = &self.prefix else { return Ok(()) };
@@ -377,7 +371,7 @@ impl Log {
     }
 }
 
-/// Puts the keys of the same log or prefix together, each once.
+/// Groups the keys of each log or prefix without duplicates.
 fn together<K: PartialEq>(
     pairs: impl Iterator<Item = (String, K)>,
     what: &str,
@@ -395,12 +389,12 @@ fn together<K: PartialEq>(
     }
 }
 
-/// Returns a note with the signatures of known keys alone: others are of whoever sent it.
+/// Returns a note with only the signatures of known keys: others were added by the sender.
 fn only_of(note: Note, keys: &[VerifierKey]) -> Note {
     note.retaining(|line| keys.iter().any(|key| key.id() == line.id() && key.name() == line.name()))
 }
 
-/// Returns what a log is called in addresses and names of files.
+/// Returns the name of a log in URLs and file names.
 fn hash_of(origin: &str) -> String {
     sha256(&[origin.as_bytes()]).to_hex()
 }

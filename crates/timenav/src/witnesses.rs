@@ -1,8 +1,9 @@
-//! What a service does that has witnesses: it commits `system` to what moved, and shows them its checkpoint.
+//! Witness requests of a service: it records the heads of changed timelines in `system`, and shows the checkpoint of
+//! `system` to witnesses.
 //!
-//! One task does the first, at each interval. Each witness has a task of its own, so that none waits for another, and
-//! nobody who reads or writes waits for any of them. Of several services on one database one does it for all. Timelines that
-//! were named to witnesses are shown to them beside `system`, by each service.
+//! One task records heads at each interval. Each witness has its own task, so none waits for another, and no reader or
+//! writer waits for them. If several services share a database, one of them does this for all. Timelines that are shown
+//! to witnesses individually are shown by each service.
 
 mod asking;
 mod named;
@@ -23,26 +24,26 @@ use crate::config::Settings;
 use crate::data_folder::{CheckpointPlace, replace_secret};
 use crate::traces::Spans;
 
-/// How long a witness is left alone after it did not answer, at first. It doubles with each further time.
+/// Initial wait before an unreachable witness is retried. It doubles with each failure.
 const PAUSE_MIN: Duration = Duration::from_secs(1);
-/// The longest that it is left alone.
+/// Maximum wait.
 const PAUSE_MAX: Duration = Duration::from_mins(5);
-/// The same where answers wait for witnesses.
+/// Maximum wait if responses require cosignatures.
 const PAUSE_REQUIRED_MAX: Duration = Duration::from_secs(5);
-/// Between two times that `system` is committed to what moved because somebody waits for that: what comes meanwhile shares
-/// an entry.
+/// Minimum time between two entries with heads if a change waits for them: changes in between share an entry.
 const GATHERING: Duration = Duration::from_millis(20);
-/// How often it is looked for what another service on the database has had cosigned. Whoever asks for it looks by themselves.
+/// Interval of polling for cosignatures obtained by other services on the database. Requests for them poll on their
+/// own.
 const LISTEN_EVERY: Duration = Duration::from_secs(1);
-/// How often those who wait for witnesses look whether they have waited too long.
+/// Interval at which waiting requests check for their timeout.
 const LOOK: Duration = Duration::from_millis(250);
-/// How long the comparison with what was committed to before the start waits where the store does not answer.
+/// Wait before comparing with the recorded heads again if the store is unavailable.
 const RECALL_AGAIN: Duration = Duration::from_secs(10);
 
-/// Begins to ask witnesses, if there are any.
+/// Starts the witness tasks, if there are witnesses.
 ///
 /// # Errors
-/// Nothing can be sent to one of them.
+/// No HTTP client can be built for one of them.
 pub(crate) fn start(
     engine: &Engine,
     settings: &Settings,
@@ -77,16 +78,16 @@ pub(crate) fn start(
     Ok(())
 }
 
-/// How long is waited for what.
+/// The intervals of witness requests.
 #[derive(Clone, Copy)]
 struct Pace {
-    /// Between two times that witnesses are asked, if nobody waits for them.
+    /// Interval if nothing waits for witnesses.
     interval: Duration,
-    /// How long a witness that does not answer is left alone at most.
+    /// Maximum wait before an unreachable witness is retried.
     pause_max: Duration,
 }
 
-/// Wakes those who wait for witnesses, for whom nothing else may happen.
+/// Wakes requests that wait for witnesses, which nothing else may wake.
 async fn wake(engine: Engine, closing: CancellationToken) {
     while timeout(LOOK, closing.cancelled()).await.is_err() {
         engine.witnesses_moved();
@@ -104,7 +105,8 @@ async fn run(engine: Engine, asked: Vec<Arc<AskedWitness>>, pace: Pace, file: Pa
     }
     let tips = follow(&engine, asked, pace, (&kept, cosigned.as_deref()), &closing);
     let failures = Seldom::default();
-    // First what is there, before anything is added to it: if it was taken back, they know. Each service asks that by itself.
+    // The existing state is shown before anything is added to it, so that witnesses can detect a rollback. Every
+    // service does this.
     let (mut commits, mut is_wanted) = (false, true);
     loop {
         let shown = tokio::select! {
@@ -123,7 +125,7 @@ async fn run(engine: Engine, asked: Vec<Arc<AskedWitness>>, pace: Pace, file: Pa
         }
         is_wanted = tokio::select! {
             () = closing.cancelled() => return,
-            // Whether somebody waits for them or the time has come: they are asked.
+            // Either a request waits for witnesses or the interval is over.
             waited = timeout(pace.interval, engine.witnesses_wanted()) => waited.is_ok(),
         };
     }
@@ -131,7 +133,7 @@ async fn run(engine: Engine, asked: Vec<Arc<AskedWitness>>, pace: Pace, file: Pa
 
 type Tips = watch::Sender<Option<Arc<SignedCheckpoint>>>;
 
-/// Has each witness shown what is said to be the newest checkpoint of a timeline.
+/// Shows each witness the newest checkpoint of a timeline.
 fn follow(
     engine: &Engine,
     asked: Vec<Arc<AskedWitness>>,
@@ -157,23 +159,23 @@ fn show_tip(tips: &Tips, tip: SignedCheckpoint) {
     });
 }
 
-/// Has witnesses shown the newest checkpoint of `system`, if somebody waits for that or this service asks them for all.
+/// Shows witnesses the newest checkpoint of `system`, if a request waits for that or this service is responsible.
 async fn show(engine: &Engine, tips: &Tips, commits: bool, is_wanted: bool) -> Result<(), Refusal> {
     if !is_wanted && !engine.asks_witnesses().await? {
         return Ok(());
     }
-    // Where what is here contradicts itself, nothing is said that would look as if it were right.
+    // If the local ledgers contradict each other, nothing is recorded that would look correct.
     if commits && !engine.contradicts_itself() {
         engine.commit_heads().await?;
     }
     if let Some(tip) = engine.witness_checkpoint(&TimelineId::system())? {
         show_tip(tips, tip);
     }
-    // If it was lost or damaged there, it is put right.
+    // Restores the shared copy if it was lost or damaged.
     engine.share_cosigned().await
 }
 
-/// Takes what another service on the database has had cosigned, and keeps it here too.
+/// Stores cosignatures obtained by other services on the database here too.
 async fn listen(engine: Engine, kept: Arc<Kept>, closing: CancellationToken) {
     let failures = Seldom::default();
     while timeout(LISTEN_EVERY, closing.cancelled()).await.is_err() {
@@ -193,7 +195,7 @@ async fn listen(engine: Engine, kept: Arc<Kept>, closing: CancellationToken) {
     }
 }
 
-/// Takes what was cosigned of a timeline before the start, and compares it with what is here.
+/// Reads the cosigned checkpoint of a timeline from before the start, and compares it with the ledger.
 async fn recall_cosigned(
     engine: &Engine,
     (timeline, file): (&TimelineId, &Path),
@@ -224,7 +226,7 @@ async fn recall_cosigned(
     }
 }
 
-/// Compares what was committed to last before the start with what is here.
+/// Compares the last recorded heads from before the start with the ledgers.
 async fn recall_heads(engine: &Engine) {
     match engine.recall_heads().await {
         Ok(None) => {}
@@ -233,7 +235,7 @@ async fn recall_heads(engine: &Engine) {
     }
 }
 
-/// Compares the rest of what was committed to before the start, beside everything else: there may be years of it.
+/// Compares the remaining recorded heads in the background: there may be years of them.
 async fn recall_more(engine: Engine, closing: CancellationToken) {
     let (failures, was_right) = (Seldom::default(), !engine.contradicts_itself());
     loop {
@@ -260,11 +262,11 @@ async fn recall_more(engine: Engine, closing: CancellationToken) {
     }
 }
 
-/// The file of the newest cosigned checkpoint of a timeline.
+/// The file with the newest cosigned checkpoint of a timeline.
 struct Kept {
     timeline: TimelineId,
     file: PathBuf,
-    /// The one that is there, and its size.
+    /// The current one and its size.
     newest: tokio::sync::Mutex<Option<(u64, Arc<str>)>>,
 }
 
@@ -291,15 +293,15 @@ impl Kept {
     }
 }
 
-/// Shows one witness what it has not cosigned yet of a timeline.
+/// Shows one witness the new checkpoints of a timeline.
 struct Follower {
     engine: Engine,
     witness: Arc<AskedWitness>,
     kept: Arc<Kept>,
-    /// The size that it cosigned last, as far as is known.
+    /// The last cosigned size, as far as known.
     known: u64,
     pace: Pace,
-    /// How often it could not be reached since.
+    /// Number of failures since the last response.
     paused: u32,
 }
 
@@ -341,7 +343,7 @@ impl Follower {
         }
     }
 
-    /// Takes what a witness answered.
+    /// Processes the response of a witness.
     async fn take(&mut self, asked: Asked, before: &WitnessStatus) -> WitnessStatus {
         let failed = |state, detail: String, evidence| WitnessStatus { state, detail, evidence, ..before.clone() };
         match asked {
@@ -355,7 +357,7 @@ impl Follower {
                             if timeline.is_system()
                                 && let Err(refusal) = self.engine.share_cosigned().await
                             {
-                                // At the next interval it is tried again.
+                                // It is retried at the next interval.
                                 tracing::debug!(%refusal, "the others do not know yet what was cosigned");
                             }
                         }
@@ -373,7 +375,7 @@ impl Follower {
     }
 }
 
-/// Says in the log how a witness stands to a timeline, where that has changed.
+/// Logs changes of a witness's state for a timeline.
 fn tell((name, timeline): (&str, &TimelineId), before: &WitnessStatus, now: &WitnessStatus) {
     if before.state == now.state && before.detail == now.detail {
         return;

@@ -1,4 +1,4 @@
-//! Answers for programs that read lines: JSON, one record a line, and CSV.
+//! Line-oriented output for programs: JSON, NDJSON and CSV.
 
 use std::collections::BTreeMap;
 use std::io::{IsTerminal as _, stdout};
@@ -22,23 +22,23 @@ pub(crate) enum OutputFormat {
 }
 
 impl OutputFormat {
-    /// Returns whether a program reads along, which is told of errors in JSON too.
+    /// Returns whether errors are printed as JSON too.
     pub(crate) const fn is_json(self) -> bool {
         matches!(self, Self::Json | Self::Ndjson)
     }
 }
 
-/// Where the records of an answer are, and which of their fields CSV has.
+/// The records of a response, and their CSV fields.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Records {
-    /// The member of the answer that holds them, an array.
+    /// The array member with the records.
     pub(crate) member: &'static str,
-    /// The fields of a row, by their paths, such as `clock/state`. More may join at the end.
+    /// The fields of a row by path, such as `clock/state`. New ones may be appended.
     pub(crate) fields: &'static [&'static str],
 }
 
 impl Records {
-    /// Returns a line for each record, as it was written.
+    /// Returns each record on a line, unparsed.
     pub(crate) fn lines(&self, json: &str) -> String {
         let members: BTreeMap<String, &RawValue> = serde_json::from_str(json).unwrap_or_default();
         let list = members.get(self.member).map_or("[]", |list| list.get());
@@ -47,26 +47,26 @@ impl Records {
     }
 }
 
-/// Returns JSON on one line. Line ends stand only between its parts: in a string they are escaped.
+/// Returns JSON on one line. Line ends only occur between tokens: in strings they are escaped.
 pub(crate) fn line(json: &str) -> String {
     json.trim().replace(['\n', '\r'], "") + "\n"
 }
 
-/// Rows of CSV that come in several answers, under one line of names.
+/// CSV rows of several responses under one header.
 #[derive(Debug, Default)]
 pub(crate) struct Table {
     names: Option<Vec<String>>,
 }
 
 impl Table {
-    /// Returns the rows of a page, after the names of their fields where it is the first.
+    /// Returns the rows of a page, with a header before the first one.
     pub(crate) fn rows(&mut self, records: &Records, page: &Value) -> String {
         let fields = records.fields.iter().map(|field| (*field).to_owned()).collect();
         let list = page[records.member].as_array().map_or(&[][..], Vec::as_slice);
         self.write(fields, list)
     }
 
-    /// Returns an answer that is no list as one row.
+    /// Returns a response that is not a list as one row.
     pub(crate) fn row(&mut self, answer: &Value) -> String {
         let mut fields = Vec::new();
         leaves("", answer, &mut fields);
@@ -83,11 +83,11 @@ impl Table {
         });
         let mut writer = csv::Writer::from_writer(Vec::new());
         for row in names.into_iter().chain(rows) {
-            // Memory takes every row, and each has as many cells as the first.
+            // Writing to memory cannot fail, and all rows have equal length.
             let _ = writer.write_record(row);
         }
         let out = String::from_utf8(writer.into_inner().unwrap_or_default()).unwrap_or_default();
-        // A file holds what was recorded. On a terminal it must do nothing.
+        // A file gets the data as recorded. Only on a terminal are control characters removed.
         if !stdout().is_terminal() {
             return out;
         }
@@ -95,7 +95,7 @@ impl Table {
     }
 }
 
-/// Collects the paths of members that are not objects themselves.
+/// Collects the paths of members that are not objects.
 fn leaves(path: &str, value: &Value, paths: &mut Vec<String>) {
     match value {
         Value::Object(members) => {

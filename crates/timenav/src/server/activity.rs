@@ -1,7 +1,7 @@
-//! What happens on one connection, and whether anything does.
+//! Tracks the activity of one connection.
 //!
-//! Nothing here reads a clock. Who watches a connection looks at it a few times in the time that it may be idle, and
-//! compares what it sees with what it saw before.
+//! Nothing here reads a clock. The watcher samples each connection a few times per idle timeout and compares the
+//! samples.
 
 use std::io;
 use std::pin::Pin;
@@ -14,46 +14,45 @@ use http_body::{Body, Frame, SizeHint};
 use timenav_http::ConnectionEnd;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
-/// How often a connection is looked at in the time that it may be idle.
+/// Samples per idle timeout.
 pub(super) const LOOKS: u32 = 4;
-/// Bytes that a client has to take in the time that a connection may be idle, so that it is none. What keeps a
-/// connection alive by itself, such as a ping, is far less.
+/// Bytes that a client must read per idle timeout to count as active. Keep-alive traffic such as pings is far less.
 const TAKEN_BYTES_MIN: u64 = 4_096;
 
-/// What happens on one connection.
+/// The activity of one connection.
 #[derive(Debug, Default)]
 pub(super) struct Activity {
-    /// Requests that the service works on: it owes the client something, and not the client it.
+    /// Requests in progress, for which the client waits.
     working: AtomicUsize,
-    /// Grows with everything that a request does.
+    /// Incremented by every step of a request.
     steps: AtomicU64,
-    /// Bytes that came and went.
+    /// Bytes received and sent.
     read: AtomicU64,
     written: AtomicU64,
-    /// Whether bytes wait for the client to take some.
+    /// Whether data waits for the client to read.
     blocked: AtomicBool,
-    /// When it began, or was last asked something or answered, in the order in which that happens in the whole service.
+    /// Sequence number of the connection's start, last request or last response.
     last_use: AtomicU64,
 }
 
 impl Activity {
-    /// Returns an activity that began at that place in the order of all that happens.
+    /// Creates the activity of a connection with a sequence number.
     pub(super) fn begun(at: u64) -> Self {
         Self { last_use: AtomicU64::new(at), ..Self::default() }
     }
 
-    /// Returns whether the service works on nothing that was asked here.
+    /// Returns whether no request is in progress.
     pub(super) fn is_idle(&self) -> bool {
         self.working.load(Ordering::Acquire) == 0
     }
 
-    /// Returns when it was last used, in the order of all that happens.
+    /// Returns the sequence number of the last use.
     pub(super) fn last_use(&self) -> u64 {
         self.last_use.load(Ordering::Relaxed)
     }
 }
 
-/// The order of all that happens in the service.
+/// Sequence numbers shared by all connections.
 #[derive(Debug, Default)]
 pub(super) struct Order(AtomicU64);
 
@@ -63,7 +62,7 @@ impl Order {
     }
 }
 
-/// One request, from its head to the end of its answer.
+/// A request, from its head to the end of its response.
 pub(super) struct Turn {
     activity: Arc<Activity>,
     order: Arc<Order>,
@@ -71,7 +70,7 @@ pub(super) struct Turn {
 }
 
 impl Turn {
-    /// Begins the turn of a request, which the service works on.
+    /// Starts a request.
     pub(super) fn begin(activity: Arc<Activity>, order: Arc<Order>) -> Self {
         activity.last_use.store(order.next(), Ordering::Relaxed);
         let mut turn = Self { activity, order, is_working: false };
@@ -101,7 +100,7 @@ impl Drop for Turn {
     }
 }
 
-/// The body of an answer. The service works on it while it has nothing to give, and waits for the client else.
+/// A response body. While it has no data the service is working; otherwise it waits for the client.
 pub(super) struct Answer {
     body: axum::body::Body,
     turn: Turn,
@@ -139,7 +138,7 @@ impl Body for Answer {
     }
 }
 
-/// A socket that tells what comes and goes.
+/// A socket that counts its traffic.
 pub(super) struct Watched<S> {
     stream: S,
     activity: Arc<Activity>,
@@ -197,7 +196,7 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Watched<S> {
     }
 }
 
-/// What was seen of a connection at the last look, and for how many looks it has been so.
+/// The last sample of a connection, and how often it has been the same.
 #[derive(Debug, Default)]
 pub(super) struct Watch {
     steps: u64,
@@ -210,8 +209,8 @@ pub(super) struct Watch {
 }
 
 impl Watch {
-    /// Looks at a connection, and says why it must end if it must. A client that `answers_pings` is never silent for
-    /// as long as a connection may be idle.
+    /// Samples a connection. Returns why it must be closed, if so. A client that `answers_pings` is never silent for
+    /// the whole idle timeout.
     pub(super) fn look(&mut self, activity: &Activity, answers_pings: bool) -> Option<ConnectionEnd> {
         let written = activity.written.load(Ordering::Relaxed);
         let read = activity.read.load(Ordering::Relaxed);
@@ -243,7 +242,7 @@ mod tests {
 
     use super::*;
 
-    /// Looks until a connection must end, or so often that it would have to by now.
+    /// Samples until a connection must end, or until it would have to by now.
     fn looks(activity: &Activity, answers_pings: bool, mut between: impl FnMut()) -> Option<ConnectionEnd> {
         let mut watch = Watch::default();
         (0..3 * LOOKS).find_map(|_| {

@@ -1,4 +1,4 @@
-//! One connection, from the moment it has a place to its end.
+//! One connection, from its admission to its end.
 
 use std::convert::Infallible;
 use std::error::Error as _;
@@ -28,10 +28,10 @@ use super::limits::Bounds;
 use super::opening::{Reread, Version, version};
 use super::places::Place;
 
-/// How long a connection that was told to end may take to finish its last words.
+/// How long a connection may take to close gracefully.
 const FAREWELL_MAX: Duration = Duration::from_secs(5);
 
-/// What connections have in common.
+/// State shared by all connections.
 pub(super) struct Connection {
     pub(super) tls: Option<TlsAcceptor>,
     pub(super) router: Router,
@@ -43,7 +43,7 @@ pub(super) struct Connection {
 }
 
 impl Connection {
-    /// Serves a connection to its end, and says how it came to it.
+    /// Serves a connection and returns why it ended.
     pub(super) async fn serve(&self, stream: TcpStream, peer: SocketAddr, place: &Place) -> ConnectionEnd {
         let stream = Watched::new(stream, Arc::clone(&place.activity));
         tokio::select! {
@@ -61,7 +61,7 @@ impl Connection {
         };
         match shaken {
             Ok(Ok(stream)) => self.begin(stream, peer, place).await,
-            // Whoever leaves in the middle of it has not failed at it.
+            // Disconnecting during the handshake is not a handshake failure.
             Ok(Err(error)) if error.kind() == io::ErrorKind::InvalidData => ConnectionEnd::Handshake,
             Ok(Err(_)) => ConnectionEnd::Closed,
             Err(_) => ConnectionEnd::Late,
@@ -102,8 +102,8 @@ impl Connection {
         }
     }
 
-    /// Waits for the end of a conversation. Where nothing happens for too long, or the service stops, it is told to end,
-    /// and cut where it does not.
+    /// Waits for the end of a connection. On idle timeout or shutdown it is closed gracefully, and cut if that takes
+    /// too long.
     async fn watch<C>(
         &self,
         conversation: C,
@@ -140,7 +140,7 @@ impl Connection {
     }
 }
 
-/// Returns what the end of a conversation was.
+/// Maps a connection error to the reason for its end.
 fn how(ended: hyper::Result<()>) -> ConnectionEnd {
     let Err(error) = ended else { return ConnectionEnd::Closed };
     if error.is_timeout() {
@@ -157,7 +157,7 @@ fn how(ended: hyper::Result<()>) -> ConnectionEnd {
     }
 }
 
-/// Where the requests of one connection are answered.
+/// The request handler of one connection.
 struct Desk {
     router: Router,
     peer: SocketAddr,

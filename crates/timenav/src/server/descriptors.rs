@@ -1,17 +1,17 @@
-//! File descriptors: every connection takes one, and the database and the log need theirs.
+//! File descriptors: every connection needs one, and the database and the log need some too.
 
 use anyhow::bail;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 use super::limits::CONNECTIONS_DEFAULT;
 
-/// Descriptors that connections leave to the database, its readers, the log and whatever else the process opens.
+/// Descriptors reserved for the database, its readers, the log and other files.
 const RESERVED: u64 = 128;
 
-/// Raises the limit of descriptors as far as connections need it, and returns how many connections there may be.
+/// Raises the descriptor limit for the configured connections. Returns the resulting connection limit.
 ///
 /// # Errors
-/// The process may not have as many descriptors as what is asked for needs.
+/// The limit is too low for the configured number of connections.
 pub(crate) fn make_room_for(asked: Option<u32>) -> anyhow::Result<u32> {
     let limit = getrlimit(Resource::Nofile);
     let needed = u64::from(asked.unwrap_or(CONNECTIONS_DEFAULT)) + RESERVED;
@@ -19,27 +19,27 @@ pub(crate) fn make_room_for(asked: Option<u32>) -> anyhow::Result<u32> {
     let current = if raised == limit.current {
         raised
     } else {
-        // Where it cannot be raised, it stays as it is, and there are fewer connections.
+        // If it cannot be raised, there are fewer connections.
         let result = setrlimit(Resource::Nofile, Rlimit { current: raised, maximum: limit.maximum });
         if result.is_ok() { raised } else { limit.current }
     };
     connections(asked, current)
 }
 
-/// Returns the limit to have where so many are needed. `None` is no limit.
+/// Returns the descriptor limit to set for `needed`. `None` is unlimited.
 fn raised(current: Option<u64>, maximum: Option<u64>, needed: u64) -> Option<u64> {
     let current = current?;
     Some(current.max(maximum.map_or(needed, |maximum| needed.min(maximum))))
 }
 
-/// Returns how many connections there may be with so many descriptors.
+/// Returns the connection limit for a number of descriptors.
 ///
 /// # Errors
-/// They are too few for what is asked.
+/// They do not suffice for the configured number.
 pub(crate) fn connections(asked: Option<u32>, descriptors: Option<u64>) -> anyhow::Result<u32> {
     let wanted = asked.unwrap_or(CONNECTIONS_DEFAULT);
     let Some(descriptors) = descriptors else { return Ok(wanted) };
-    // Where there are hardly any, nobody has all.
+    // With very few descriptors, the reserve is half of them.
     let room = u32::try_from(descriptors - RESERVED.min(descriptors / 2)).unwrap_or(u32::MAX);
     match asked {
         Some(asked) if asked > room => bail!(

@@ -1,4 +1,4 @@
-//! The limits of connections, by name.
+//! Connection limits by name.
 
 use std::time::Duration;
 
@@ -9,62 +9,60 @@ use tokio::net::TcpStream;
 #[cfg(test)]
 mod tests;
 
-/// Connections at the same time, unless the process may have fewer descriptors.
+/// Default number of connections, unless the descriptor limit is lower.
 pub(crate) const CONNECTIONS_DEFAULT: u32 = 10_000;
-/// Connections of one address at the same time, unless half of all are fewer: a proxy, or somebody who tries what the
-/// service can bear, is one address.
+/// Default connections per address, unless half of all are fewer. A proxy, and an attacker too, is one address.
 pub(crate) const CONNECTIONS_PER_ADDRESS_DEFAULT: u32 = 1_024;
-/// How long a connection can stay idle, in seconds.
+/// Default idle timeout, in seconds.
 pub(crate) const CONNECTION_IDLE_SECONDS_DEFAULT: u32 = 60;
-/// How long a TLS handshake may take, and the first bytes of a request after it, in seconds.
+/// Default timeout of the TLS handshake, and of the first bytes of a request after it, in seconds.
 pub(crate) const HANDSHAKE_SECONDS_DEFAULT: u32 = 10;
-/// Longest idle time or handshake that can be asked for, in seconds.
+/// Maximum of the configurable timeouts, in seconds.
 pub(crate) const CONNECTION_SECONDS_MAX: u32 = 86_400;
 
-/// Bytes of a request's line and fields together. An import has its mapping there.
+/// Maximum size of a request line and its headers, in bytes. An import has its mapping there.
 const HEAD_BYTES_MAX: u32 = 65_536;
-/// Bytes of a connection that are read ahead of whoever reads a body. A head has to fit.
+/// Bytes buffered ahead of the body reader. A request head must fit.
 const HTTP1_BUFFER_BYTES_MAX: usize = 2 * HEAD_BYTES_MAX as usize;
-/// Fields of a request's head.
+/// Maximum number of request headers.
 const HEAD_FIELDS_MAX: u32 = 100;
-/// Requests on one HTTP/2 connection at the same time.
+/// Concurrent requests per HTTP/2 connection.
 const HTTP2_STREAMS_MAX: u32 = 100;
-/// Bytes of one body that a client may send before somebody has read them.
+/// Unread bytes per request body.
 const HTTP2_STREAM_WINDOW_BYTES: u32 = 262_144;
-/// Bytes of all bodies on a connection that a client may send before somebody has read them.
+/// Unread bytes of all request bodies of a connection.
 const HTTP2_CONNECTION_WINDOW_BYTES: u32 = 1_048_576;
-/// Bytes of one answer that wait for a client to take them.
+/// Unsent bytes per response.
 const HTTP2_SEND_BUFFER_BYTES_MAX: u32 = 65_536;
-/// Bytes of one frame. RFC 9113 §4.2 allows no less.
+/// Maximum frame size, in bytes. RFC 9113 §4.2 allows no less.
 const HTTP2_FRAME_BYTES_MAX: u32 = 16_384;
-/// Requests that a client took back before anybody looked at them (CVE-2023-44487).
+/// Requests canceled by the client before they are processed (CVE-2023-44487).
 const HTTP2_RESETS_PENDING_MAX: u32 = 20;
-/// Faults of a client on one connection that each cost it a request and not the connection (RUSTSEC-2024-0003).
+/// Stream errors per connection that do not end the connection (RUSTSEC-2024-0003).
 const HTTP2_FAULTS_MAX: u32 = 256;
-/// How often a client is asked whether it is still there in the time that a connection may be idle, and into what part
-/// of it the answer must come.
+/// Pings per idle timeout, which also determines the deadline of the reply.
 const HTTP2_PINGS: u32 = 3;
-/// How much longer than a connection may be idle, and half of that, its client may acknowledge nothing. Who is there and
-/// does not read is cut before, also by a busy machine, and counted as such.
+/// Extra time on top of one and a half idle timeouts during which a client may acknowledge nothing. A client that is
+/// there but does not read is cut earlier, even by a busy machine, and counted as stalled.
 const UNACKNOWLEDGED_EXTRA: Duration = Duration::from_secs(10);
-/// How often the kernel asks in the time that a connection may be idle whether there is still somebody.
+/// TCP keepalive probes per idle timeout.
 const KEEPALIVES: u32 = 3;
 
-/// What an operator may set about connections.
+/// Configurable connection limits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Bounds {
-    /// The maximum number of connections.
+    /// Maximum number of connections.
     pub(crate) connections_max: u32,
-    /// The maximum number of connections per address.
+    /// Maximum number of connections per address.
     pub(crate) connections_per_address_max: u32,
-    /// How long a connection stays without anything happening on it.
+    /// Idle timeout.
     pub(crate) idle: Duration,
-    /// How long a TLS handshake may take, and the first bytes of a request after it.
+    /// Timeout of the TLS handshake, and of the first bytes of a request after it.
     pub(crate) handshake: Duration,
 }
 
 impl Bounds {
-    /// Returns every limit of connections with its name.
+    /// Returns all connection limits by name.
     pub(crate) fn named(&self) -> Vec<(&'static str, u64)> {
         vec![
             ("connections_max", self.connections_max.into()),
@@ -90,15 +88,15 @@ fn unacknowledged(idle: Duration) -> Duration {
     idle + idle / 2 + UNACKNOWLEDGED_EXTRA
 }
 
-/// Has the kernel end a connection whose client is gone without a word, as when its host or the network is: it would take
-/// it for one that reads slowly for a quarter of an hour, and forever while nothing is sent.
+/// Lets the kernel end connections whose peer has vanished, for example in a network failure. Otherwise the kernel
+/// would treat it as a slow reader for a quarter of an hour, and forever while nothing is sent.
 ///
-/// Where the kernel does not take it, connections last as long as it lets them.
+/// If the kernel rejects the options, its defaults apply.
 #[cfg(target_os = "linux")]
 pub(super) fn end_if_unacknowledged(stream: &TcpStream, idle: Duration) {
     use rustix::net::sockopt;
 
-    // It counts whole seconds, and none is no time.
+    // The options are in whole seconds, and zero is invalid.
     let between = (idle / KEEPALIVES).max(Duration::from_secs(1));
     let _ = sockopt::set_tcp_keepidle(stream, between);
     let _ = sockopt::set_tcp_keepintvl(stream, between);
@@ -107,11 +105,11 @@ pub(super) fn end_if_unacknowledged(stream: &TcpStream, idle: Duration) {
     let _ = sockopt::set_tcp_user_timeout(stream, millis);
 }
 
-/// Leaves it to the system when a connection ends whose client is gone without a word.
+/// Other systems use their defaults.
 #[cfg(not(target_os = "linux"))]
 pub(super) fn end_if_unacknowledged(_: &TcpStream, _: Duration) {}
 
-/// Returns how HTTP/1 is spoken. A head that began has as long as a connection may be idle.
+/// Returns the HTTP/1 settings. A request head must be complete within the idle timeout.
 pub(super) fn http1(idle: Duration) -> http1::Builder {
     let mut builder = http1::Builder::new();
     builder
@@ -123,7 +121,7 @@ pub(super) fn http1(idle: Duration) -> http1::Builder {
     builder
 }
 
-/// Returns how HTTP/2 is spoken. Who does not answer a ping is gone before the connection may be idle no longer.
+/// Returns the HTTP/2 settings. A client that does not answer a ping is closed before its idle timeout.
 pub(super) fn http2(idle: Duration) -> http2::Builder<TokioExecutor> {
     let mut builder = http2::Builder::new(TokioExecutor::new());
     builder

@@ -1,4 +1,4 @@
-//! The first bytes of a connection, which tell how HTTP is spoken on it.
+//! Detects the HTTP version from the first bytes of a connection.
 
 use std::io;
 use std::pin::Pin;
@@ -6,7 +6,7 @@ use std::task::{Context, Poll};
 
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, ReadBuf};
 
-/// What a client sends first where it speaks HTTP/2 (RFC 9113 §3.4).
+/// The connection preface of HTTP/2 (RFC 9113 §3.4).
 const PREFACE: &[u8; 24] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -15,17 +15,17 @@ pub(super) enum Version {
     Http2,
 }
 
-/// Reads until it is known how HTTP is spoken, and gives back a stream from which what was read can be read again.
+/// Detects the HTTP version. Returns a stream that replays the bytes read.
 ///
 /// # Errors
-/// Nothing can be read.
+/// The stream cannot be read.
 pub(super) async fn version<S: AsyncRead + Unpin>(mut stream: S) -> io::Result<(Version, Reread<S>)> {
     let mut first = [0; PREFACE.len()];
     let mut filled = 0;
     let version = loop {
         let read = stream.read(&mut first[filled..]).await?;
         filled += read;
-        // What has come to its end is left to HTTP/1 to complain of.
+        // HTTP/1 handles a stream that ends early.
         if read == 0 || first[..filled] != PREFACE[..filled] {
             break Version::Http1;
         }
@@ -36,7 +36,7 @@ pub(super) async fn version<S: AsyncRead + Unpin>(mut stream: S) -> io::Result<(
     Ok((version, Reread { first, left: 0..filled, stream }))
 }
 
-/// A stream of which the first bytes were read before.
+/// A stream that replays its first bytes.
 pub(super) struct Reread<S> {
     first: [u8; PREFACE.len()],
     left: std::ops::Range<usize>,
@@ -99,7 +99,7 @@ mod tests {
             (preface, Version::Http2),
             (&with_more, Version::Http2),
         ] {
-            // In pieces of each length, so that every place is one where the stream had no more for now.
+            // In chunks of each length, so that the stream pauses at every position.
             for length in 1..=sent.len().max(1) {
                 let pieces: Vec<io::Result<&[u8]>> = sent.chunks(length).map(Ok).collect();
                 let stream = tokio_util::io::StreamReader::new(tokio_stream::iter(pieces));

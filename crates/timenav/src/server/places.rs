@@ -1,4 +1,4 @@
-//! How many connections there are at the same time, in all and of one address.
+//! Connection slots, in total and per address.
 
 use std::collections::HashMap;
 use std::net::IpAddr;
@@ -10,10 +10,10 @@ use tokio_util::sync::CancellationToken;
 
 use super::activity::{Activity, Order};
 
-/// Connections that have been told to give way and are not gone yet. Their descriptors are among those kept in reserve.
+/// Connections that are closing to make room. Their descriptors are part of the reserve.
 const LEAVING_MAX: usize = 32;
 
-/// The places that connections take.
+/// The slots of connections.
 pub(super) struct Places {
     all_max: usize,
     per_address_max: usize,
@@ -33,13 +33,13 @@ struct Held {
     gives_way: CancellationToken,
 }
 
-/// The place of one connection, free again when this is dropped.
+/// The slot of one connection; released on drop.
 pub(super) struct Place {
     places: Arc<Places>,
     number: u64,
     address: Network,
     pub(super) activity: Arc<Activity>,
-    /// Cancelled when another connection needs the place.
+    /// Canceled when another connection needs the slot.
     pub(super) gives_way: CancellationToken,
 }
 
@@ -49,11 +49,11 @@ impl Places {
         Arc::new(Self { all_max: all_max as usize, per_address_max: per_address_max as usize, order, taken })
     }
 
-    /// Takes a place for a connection from that address. Where all are taken, the one that has been idle longest gives
-    /// way.
+    /// Takes a slot for a connection from an address. If all are taken, the connection that has been idle longest is
+    /// closed.
     ///
     /// # Errors
-    /// There are too many connections, or too many from there.
+    /// The limit of connections, or that of the address, is reached.
     pub(super) fn take(self: &Arc<Self>, address: IpAddr) -> Result<Place, ConnectionEnd> {
         let address = Network::of(address);
         let mut taken = self.taken.lock();
@@ -74,7 +74,7 @@ impl Places {
 }
 
 impl Taken {
-    /// Tells the connection that has been idle longest to give way, if any is idle.
+    /// Closes the connection that has been idle longest, if any is idle.
     fn one_gives_way(&mut self) -> bool {
         if self.leaving >= LEAVING_MAX {
             return false;

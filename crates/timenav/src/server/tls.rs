@@ -1,4 +1,4 @@
-//! HTTPS: the certificate, and which versions of TLS are spoken.
+//! HTTPS: the certificate and the TLS versions.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -11,10 +11,10 @@ use tokio_rustls::rustls::{ServerConfig, crypto, version};
 
 use crate::config::TlsFiles;
 
-/// Reads certificate and key.
+/// Reads the certificate and key.
 ///
 /// # Errors
-/// They cannot be read, or do not belong together.
+/// They cannot be read or do not match.
 pub(crate) fn acceptor(files: &TlsFiles) -> anyhow::Result<TlsAcceptor> {
     let config = config(&files.cert, &files.key).with_context(|| {
         let (cert, key) = (files.cert.display(), files.key.display());
@@ -27,7 +27,8 @@ fn config(cert: &Path, key: &Path) -> anyhow::Result<ServerConfig> {
     let chain = CertificateDer::pem_file_iter(cert).context("the certificate cannot be read")?;
     let chain = chain.collect::<Result<Vec<_>, _>>().context("the certificate is not PEM")?;
     let key = PrivateKeyDer::from_pem_file(key).context("the key cannot be read")?;
-    // Versions are named, so that none joins them with a newer library: TLS 1.0 and 1.1 are gone (RFC 8996).
+    // Versions are listed explicitly, so that a library update does not change them. TLS 1.0 and 1.1 are deprecated
+    // (RFC 8996).
     let mut config = ServerConfig::builder_with_provider(Arc::new(crypto::aws_lc_rs::default_provider()))
         .with_protocol_versions(&[&version::TLS13, &version::TLS12])?
         .with_no_client_auth()

@@ -1,4 +1,4 @@
-//! What strangers provoke, told once a minute at most: a line for each would fill the disk that holds the log.
+//! Logs events that strangers can provoke, at most once a minute: a line for each would fill the disk.
 
 use std::future::pending;
 use std::time::Duration;
@@ -8,14 +8,14 @@ use tokio::time::timeout;
 
 const EVERY: Duration = Duration::from_mins(1);
 
-/// What an operator should do something about.
+/// Ends that an operator should act on.
 const REFUSED: [ConnectionEnd; 4] =
     [ConnectionEnd::Full, ConnectionEnd::AddressFull, ConnectionEnd::MadeRoom, ConnectionEnd::NotAccepted];
-/// What may be an attack, or a client that is badly made.
+/// Ends that indicate an attack or a faulty client.
 const BROKEN: [ConnectionEnd; 4] =
     [ConnectionEnd::Late, ConnectionEnd::Handshake, ConnectionEnd::Malformed, ConnectionEnd::Stalled];
 
-/// Tells of what has happened since the last time, where anything has. Never returns.
+/// Logs new events every minute, if there are any. Never returns.
 pub(super) async fn tell_each_minute(counts: &ConnectionCounts) {
     let mut before = Seen::default();
     loop {
@@ -24,12 +24,12 @@ pub(super) async fn tell_each_minute(counts: &ConnectionCounts) {
     }
 }
 
-/// What has happened by some moment.
+/// Event counts at some time.
 #[derive(Default)]
 struct Seen([u64; ConnectionEnd::ALL.len()]);
 
 impl Seen {
-    /// Writes a line about what has happened since then, if anything has, and returns what has happened by now.
+    /// Logs the events since then, if any, and returns the current counts.
     fn tell(self, counts: &ConnectionCounts) -> Self {
         let now = Self(ConnectionEnd::ALL.map(|end| counts.ended(end)));
         let since = |end: ConnectionEnd| now.0[end as usize] - self.0[end as usize];

@@ -1,4 +1,4 @@
-//! Spans of what the service does that no request asked for.
+//! Spans of background work.
 
 use std::sync::Arc;
 
@@ -9,11 +9,11 @@ use timenav_engine::{Background, BackgroundTraces, BackgroundWork, Entropy as _}
 
 use super::{Ids, Line, Told};
 
-/// Where work leaves its spans; nowhere if no traces are sent.
+/// Records spans of background work; does nothing if traces are off.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Spans(Option<Arc<Line>>);
 
-/// Work that goes on.
+/// Work in progress.
 pub(crate) struct Begun {
     line: Option<Arc<Line>>,
     ids: Ids,
@@ -25,7 +25,7 @@ impl Spans {
         Self(Some(line))
     }
 
-    /// Begins a trace of its own.
+    /// Starts a new trace.
     pub(crate) fn begin(&self, began: Instant<Wall>) -> Begun {
         let mut ids = Ids::default();
         if let Some(line) = &self.0 {
@@ -37,14 +37,14 @@ impl Spans {
 }
 
 impl Begun {
-    /// Returns what tells others of the span (W3C Trace Context, `traceparent`), if it is sent.
+    /// Returns the `traceparent` header (W3C Trace Context) if the span is exported.
     pub(crate) fn traceparent(&self) -> Option<String> {
         let Ids { trace, span } = self.ids;
         let (trace, span) = (u128::from_be_bytes(trace), u64::from_be_bytes(span));
         self.line.as_ref().map(|_| format!("00-{trace:032x}-{span:016x}-01"))
     }
 
-    /// Leaves the span of a request that the service has sent. It has failed where there is something to do about it.
+    /// Records the span of an outgoing request. It has failed if an operator should act on it.
     pub(crate) fn sent(
         self,
         name: &'static str,

@@ -1,4 +1,4 @@
-//! Where webhooks may go, and how their secrets are sealed.
+//! Allowed webhook hosts, and the encryption of webhook secrets.
 
 use std::sync::Arc;
 
@@ -12,31 +12,30 @@ use zeroize::Zeroizing;
 use crate::config::WebhookTo;
 use crate::standard_webhooks::secret_bytes;
 
-/// What makes the keys that secrets are sealed with.
+/// The label of the keys that secrets are sealed with.
 const KEY_LABEL: &str = "secrets of webhooks";
 
-/// Knows the list of the operator, and has the key that secrets are sealed with: made from the one that signs, so that it is
-/// outside of the ledger, and the same for all services on a database.
+/// The operator's list of hosts, and the sealing key of secrets. The key is derived from the signing key, so it is not
+/// in the ledger and is the same for all services on a database.
 pub(crate) struct Gate {
     allowed: Vec<WebhookTo>,
     signer: Arc<dyn Signer>,
 }
 
 impl Gate {
-    /// Returns one that lets requests go to these.
+    /// Creates a gate for these hosts.
     pub(crate) fn new(allowed: Vec<WebhookTo>, signer: Arc<dyn Signer>) -> Self {
         Self { allowed, signer }
     }
 
-    /// Returns where requests may go.
     pub(super) fn allowed(&self) -> &[WebhookTo] {
         &self.allowed
     }
 
-    /// Returns an address, and which of those that are allowed it is at.
+    /// Returns a URL and its entry in the list.
     ///
     /// # Errors
-    /// Requests may not go there.
+    /// The host is not allowed.
     pub(super) fn open(&self, url: &str) -> Result<(Url, WebhookTo), String> {
         const FORM: &str = "write an address like https://hooks.example.com/timenav";
         let url = Url::parse(url).map_err(|error| format!("{error}; {FORM}"))?;
@@ -54,7 +53,7 @@ impl Gate {
         Ok((url, to))
     }
 
-    /// Opens a secret of a timeline; `None` where it was sealed with another key.
+    /// Decrypts a secret of a timeline; `None` if it was sealed with another key.
     pub(super) fn secret(&self, timeline: &TimelineId, sealed: &str) -> Option<Zeroizing<Vec<u8>>> {
         let mut bytes = Zeroizing::new(BASE64.decode(sealed.as_bytes()).ok()?);
         let opened = self.key(timeline).open_in_place(nonce(), Aad::from(timeline.as_str()), &mut bytes).ok()?;
@@ -68,8 +67,8 @@ impl Gate {
     }
 }
 
-/// The nonce is always the same: AES-GCM-SIV stays sound then, and shows only which secrets of a timeline are equal (RFC 8452,
-/// section 9).
+/// A constant nonce: AES-GCM-SIV stays secure with it, and only reveals which secrets of a timeline are equal (RFC
+/// 8452, section 9).
 fn nonce() -> Nonce {
     Nonce::assume_unique_for_key([0; NONCE_LEN])
 }

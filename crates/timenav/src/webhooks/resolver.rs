@@ -1,4 +1,4 @@
-//! The addresses that requests may go to, whatever a name leads to.
+//! Resolves host names to allowed addresses.
 
 use std::net::{IpAddr, SocketAddr};
 
@@ -6,14 +6,14 @@ use reqwest::dns::{Addrs, Name, Resolve, Resolving};
 
 use crate::reach::Reach;
 
-/// The name of this machine, wherever it leads.
+/// The name of this machine, whatever it resolves to.
 const LOCALHOST: &str = "localhost";
 
-/// Finds the addresses of names, and keeps those that requests may go to. The connection is made to one of these: no name is
-/// looked up a second time.
+/// Resolves names and removes addresses that are not allowed. The connection uses one of the results, so no name is
+/// resolved twice.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Resolver {
-    /// Whether a name may lead to a network of one's own.
+    /// Whether a name may resolve to a private address.
     pub(super) allows_private: bool,
 }
 
@@ -42,7 +42,7 @@ impl Resolve for Resolver {
         Box::pin(async move {
             let name = name.as_str();
             let found = tokio::net::lookup_host((name, 0)).await;
-            // What the system says of it may name servers of the network.
+            // The system's message may name servers of the network.
             let found = found.map_err(|_| format!("`{name}` has no address"))?;
             let kept: Addrs = Box::new(resolver.kept(name, found)?.into_iter());
             Ok(kept)

@@ -1,4 +1,4 @@
-//! One request to one webhook.
+//! A single webhook request.
 
 use std::collections::HashMap;
 use std::pin::pin;
@@ -20,56 +20,56 @@ use crate::config::WebhookTo;
 use crate::standard_webhooks::{self, Signer, cause};
 use crate::traces::{KeyValue, Spans};
 
-/// How long a webhook may take to answer.
+/// Request timeout.
 const ANSWER_TIME_MAX: Duration = Duration::from_secs(WEBHOOK_SECONDS_MAX);
-/// How long a firing waits for others to the same host before its lease is renewed, which lasts longer.
+/// Interval at which the lease is renewed while a firing waits for its host; the lease is longer.
 const RENEW_EVERY: Duration = Duration::from_secs(10);
 
-/// What came of a request.
+/// The outcome of a request.
 pub(super) enum Attempt {
-    /// The webhook has taken the firing.
+    /// The webhook has accepted the firing.
     Taken,
-    /// The firing was lost while it waited for others.
+    /// The lease was lost while the firing waited.
     Lost,
-    /// The webhook has not taken it; it may later.
+    /// The request failed and may succeed later.
     Refused(String),
-    /// It never will.
+    /// The request will never succeed.
     Hopeless(String),
 }
 
-/// Whom requests may reach, of those that are listed, and who can vouch for them beside the authorities of this machine.
+/// Address policy, and CA certificates in addition to those of this machine.
 #[derive(Default)]
 pub(super) struct Trusted {
     pub(super) allows_private: bool,
     pub(super) authorities: Vec<Certificate>,
 }
 
-/// Sends requests to webhooks.
+/// Sends webhook requests.
 pub(super) struct Sender {
     gate: Arc<Gate>,
     http: Client,
     answer_time: Duration,
     spans: Spans,
-    /// How many requests each host may still be sent, on whichever port: one machine answers all of them.
+    /// Remaining concurrent requests per host, for all ports: one machine serves them all.
     hosts: HashMap<String, Semaphore>,
 }
 
 impl Sender {
-    /// Returns one that sends where a gate lets it.
+    /// Creates a sender for the hosts of a gate.
     ///
     /// # Errors
-    /// Requests go over TLS, and there is nothing to check certificates with.
+    /// Requests use TLS and there are no CA certificates.
     pub(super) fn new(gate: Arc<Gate>, trusted: &Trusted, spans: Spans) -> anyhow::Result<Self> {
         Ok(Self { spans, ..Self::patient(gate, trusted, ANSWER_TIME_MAX)? })
     }
 
-    /// As [`Sender::new`], with another time that webhooks may take to answer.
+    /// Like [`Sender::new`], with a different timeout.
     fn patient(gate: Arc<Gate>, trusted: &Trusted, answer_time: Duration) -> anyhow::Result<Self> {
         let authorities = || trusted.authorities.iter().cloned();
         let builder = || builder(trusted.allows_private).timeout(answer_time);
         let http = match builder().tls_certs_merge(authorities()).build() {
-            // A machine without certificates of authorities, such as a small container, needs none for plain HTTP, nor
-            // where the operator names them.
+            // A machine without CA certificates, such as a small container, needs none for plain HTTP, or if the
+            // operator provides them.
             Err(_) if !trusted.authorities.is_empty() || gate.allowed().iter().all(WebhookTo::is_plain) => {
                 builder().tls_certs_only(authorities()).build()?
             }
@@ -85,10 +85,10 @@ impl Sender {
         Ok(Self { gate, http, answer_time, spans: Spans::default(), hosts })
     }
 
-    /// Sends a firing, once it is its turn.
+    /// Sends a firing when it is its turn.
     ///
     /// # Errors
-    /// The store does not answer.
+    /// The store is unavailable.
     pub(super) async fn attempt(
         &self,
         engine: &Engine,
@@ -105,7 +105,7 @@ impl Sender {
             Err(reason) => return Ok(Attempt::Hopeless(reason)),
         };
         let Some(_turn) = self.turn(engine, timeline, &claimed, &to).await? else { return Ok(Attempt::Lost) };
-        // As late as can be: it may have waited for others for long.
+        // Checked as late as possible: the firing may have waited long.
         if let Some(reason) = engine.webhook_stopped(timeline, &claimed).await? {
             return Ok(Attempt::Hopeless(reason.to_owned()));
         }
@@ -124,7 +124,7 @@ impl Sender {
 
     async fn ask(&self, to: &WebhookTo, request: RequestBuilder) -> (Attempt, Option<StatusCode>) {
         let refused = match request.send().await {
-            // Its body is not read: whoever answers could go on forever.
+            // The body is not read: it could be endless.
             Ok(answer) => return (came_of(to, answer.status()), Some(answer.status())),
             Err(error) if error.is_timeout() => {
                 format!("{to} did not answer in {} seconds", self.answer_time.as_secs())
@@ -134,10 +134,10 @@ impl Sender {
         (Attempt::Refused(refused), None)
     }
 
-    /// Returns where a firing goes, and what signs it.
+    /// Returns the target of a firing and its signer.
     ///
     /// # Errors
-    /// Why it goes nowhere.
+    /// The reason why it cannot be sent.
     fn target(
         &self,
         sealed_for: &[TimelineId],
@@ -156,12 +156,12 @@ impl Sender {
         Ok((url, to, signer))
     }
 
-    /// Returns how many requests the host of a target may still be sent.
+    /// Returns the semaphore of a target's host.
     fn room(&self, to: &WebhookTo) -> Option<&Semaphore> {
         self.hosts.get(to.host().0)
     }
 
-    /// Waits until a host may be sent one more, and keeps the firing meanwhile. `None` where that was lost.
+    /// Waits for a free request slot of a host and renews the lease meanwhile. `None` if the lease was lost.
     async fn turn(
         &self,
         engine: &Engine,
@@ -173,7 +173,7 @@ impl Sender {
         let mut turn = pin!(host.acquire());
         loop {
             let acquired = timeout(RENEW_EVERY, &mut turn).await;
-            // From here on it is held for longer than the request may take.
+            // From here on the lease is longer than the request may take.
             if !engine.renew_webhook(timeline, (&claimed.firing.firing_id, &claimed.lease_id)).await? {
                 return Ok(None);
             }
@@ -184,7 +184,7 @@ impl Sender {
     }
 }
 
-/// Returns what clients are built by. No proxy: it would look names up itself.
+/// Returns the client builder. Without a proxy, which would resolve names itself.
 fn builder(allows_private: bool) -> ClientBuilder {
     Client::builder()
         .user_agent(concat!("timenav/", env!("CARGO_PKG_VERSION")))
@@ -193,8 +193,8 @@ fn builder(allows_private: bool) -> ClientBuilder {
         .dns_resolver(Arc::new(Resolver { allows_private }))
 }
 
-/// Returns what is said of a request in its span (OpenTelemetry semantic conventions, "HTTP client"). Its path is not: whoever
-/// set the timer may have a secret in it.
+/// Returns the span attributes of a request (OpenTelemetry semantic conventions, "HTTP client"). The path is omitted:
+/// it may contain a secret.
 fn attributes(
     timeline: &TimelineId,
     claimed: &ClaimedFiring,
@@ -213,7 +213,7 @@ fn attributes(
     attributes
 }
 
-/// Returns what an answer means (Standard Webhooks 1.0.0, "Delivery").
+/// Maps a response status to an outcome (Standard Webhooks 1.0.0, "Delivery").
 fn came_of(to: &WebhookTo, status: StatusCode) -> Attempt {
     let reason = format!("{to} answered {}", status.as_u16());
     if status.is_success() {
@@ -227,7 +227,7 @@ fn came_of(to: &WebhookTo, status: StatusCode) -> Attempt {
     }
 }
 
-/// Returns the JSON that a receiver gets about a firing.
+/// Returns the JSON for the receiver of a firing.
 fn told(timeline: &TimelineId, claimed: &ClaimedFiring) -> Value {
     let ClaimedFiring { firing, payload, generation, step, attempt, .. } = claimed;
     let mut told = json!({
@@ -259,7 +259,7 @@ mod tests {
         let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
         let url = format!("http://{}", listener.local_addr().unwrap());
         let gate = Gate::new(vec![url.parse().unwrap()], Arc::new(FileSigner::new(&[1; 32]).unwrap()));
-        // It takes the connection, and says nothing.
+        // The server accepts the connection and never responds.
         let sender = Sender::patient(Arc::new(gate), &Trusted::default(), Duration::from_millis(1)).unwrap();
         let request = sender.http.post(format!("{url}/secret-path"));
         let (Attempt::Refused(reason), None) = sender.ask(&url.parse().unwrap(), request).await else {

@@ -1,4 +1,4 @@
-//! What a witness keeps: its key, and the last checkpoint of each log.
+//! The files of a witness: its key and the last checkpoint of each log.
 
 use std::collections::BTreeSet;
 use std::fs::File;
@@ -15,16 +15,15 @@ use crate::data_folder::{LOCK_FILE, hold, replace_secret, write_secret};
 use crate::doors::OsEntropy;
 use crate::key_files::{make_signing_key, read_signing_key};
 
-/// The witness's key.
 const KEY_FILE: &str = "witness.key";
-/// The logs of which something was cosigned, a line each, so that a file that is gone is missed.
+/// The logs with a cosigned checkpoint, one per line, so that a missing file is noticed.
 const KNOWN_FILE: &str = "logs";
-/// How the name of the file with a log's last checkpoint ends.
+/// The suffix of checkpoint files.
 const CHECKPOINT_ENDING: &str = ".checkpoint";
-/// What a witness is called that was given no name.
+/// The default name of a witness.
 pub(crate) const NAME_DEFAULT: &str = "timenav.local/witness";
 
-/// The folder of a witness, which this process alone uses.
+/// The folder of a witness, locked by this process.
 pub(crate) struct WitnessFolder {
     path: PathBuf,
     known: Mutex<BTreeSet<String>>,
@@ -32,10 +31,10 @@ pub(crate) struct WitnessFolder {
 }
 
 impl WitnessFolder {
-    /// Takes hold of a folder, and makes it where there is none.
+    /// Locks a folder, creating it if necessary.
     ///
     /// # Errors
-    /// It cannot be made or written, or another process holds it, or it is the data folder of a service.
+    /// It cannot be created or written, another process holds it, or it is the data folder of a service.
     pub(crate) fn open(path: &Path) -> anyhow::Result<Self> {
         if path.join(crate::data_folder::DATABASE_FILE).exists() {
             bail!(
@@ -52,7 +51,7 @@ impl WitnessFolder {
         Ok(Self { path: path.to_owned(), known: Mutex::new(known), _lock: lock })
     }
 
-    /// Reads the key, or makes it on the first start.
+    /// Reads the key, or creates it on the first start.
     ///
     /// # Errors
     /// It cannot be read or written, is missing although something was cosigned, or has another name.
@@ -74,15 +73,15 @@ impl WitnessFolder {
         Ok((public, key.signer))
     }
 
-    /// Returns the checkpoint that was cosigned last of a log.
+    /// Returns the last cosigned checkpoint of a log.
     ///
     /// # Errors
-    /// It cannot be read, or is gone.
+    /// It cannot be read or is missing.
     pub(super) fn checkpoint(&self, log: &str) -> anyhow::Result<Option<String>> {
         let path = self.checkpoint_file(log);
         match std::fs::read_to_string(&path) {
             Ok(text) => {
-                // A crash may have come between the two.
+                // A crash may have come between the two writes.
                 self.know(log)?;
                 Ok(Some(text))
             }
@@ -101,14 +100,14 @@ impl WitnessFolder {
         }
     }
 
-    /// Returns the logs of which something was cosigned, or is said to have been.
+    /// Returns the logs with a checkpoint file or an entry in the list.
     ///
     /// # Errors
     /// The folder cannot be read.
     pub(super) fn kept(&self) -> anyhow::Result<BTreeSet<String>> {
         let mut logs = self.known.lock().clone();
         let cannot = || format!("{} cannot be read", self.path.display());
-        // A crash may have come before a log was in the list.
+        // A crash may have come before a log was added to the list.
         for file in std::fs::read_dir(&self.path).with_context(cannot)? {
             let name = file.with_context(cannot)?.file_name();
             let log = name.to_str().and_then(|name| name.strip_suffix(CHECKPOINT_ENDING));
@@ -119,17 +118,17 @@ impl WitnessFolder {
         Ok(logs)
     }
 
-    /// Keeps the checkpoint that is cosigned of a log. It is durable on return.
+    /// Stores a cosigned checkpoint. It is durable on return.
     ///
     /// # Errors
-    /// It may be kept or not.
+    /// It is unknown whether it was stored.
     pub(super) fn keep_checkpoint(&self, log: &str, note: &str) -> io::Result<()> {
         replace_secret(&self.checkpoint_file(log), note)?;
         self.know(log)
     }
 
-    /// Keeps a request that proves that a log has signed two histories: the first one of each log. What it would cost to
-    /// lose it is not worth an answer less.
+    /// Stores the first request of each log that proves a split view. A failure to store it must not prevent the
+    /// response.
     pub(super) fn keep_evidence(&self, log: &str, request: &str) {
         let path = self.path.join(format!("{log}.evidence"));
         match write_secret(&path, request) {

@@ -1,5 +1,4 @@
-//! Logs that a witness is told of together: those under one prefix, which one key signs, as it does all ledgers of a
-//! service.
+//! Logs under a common prefix, signed by one key, as all ledgers of a service are.
 
 use std::num::NonZeroU32;
 
@@ -8,23 +7,23 @@ use timenav_core::ledger::VerifierKey;
 
 use super::Pace;
 
-/// Most prefixes of one witness.
+/// Maximum number of prefixes.
 pub(super) const PREFIXES_MAX: usize = 16;
-/// Most logs that one prefix brings. Each is in memory, and has two files at most.
+/// Maximum number of logs per prefix. Each is in memory and has up to two files.
 const LOGS_PER_PREFIX_MAX: usize = 1_000;
-/// Checkpoints of all logs under one prefix that are cosigned in a minute.
+/// Checkpoints cosigned per prefix and minute.
 const PREFIX_CHECKPOINTS_PER_MINUTE_MAX: NonZeroU32 = NonZeroU32::new(1_200).expect("it is not zero");
-/// Longest origin under a prefix, in bytes: the names of a service and a timeline.
+/// Maximum length of an origin under a prefix, in bytes: a service name and a timeline id.
 const ORIGIN_BYTES_MAX: usize = 255;
-/// Longest checkpoint of a log under a prefix, with the signatures that are kept, in bytes. It stays in memory.
+/// Maximum size of a checkpoint under a prefix with its stored signatures, in bytes. It stays in memory.
 pub(super) const PREFIX_NOTE_BYTES_MAX: usize = 8 * 1024;
 
-/// How much one prefix brings.
+/// Limits of a prefix.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct PrefixLimits {
-    /// Most logs.
+    /// Maximum number of logs.
     pub(super) logs_max: usize,
-    /// Most checkpoints of all of them in a minute.
+    /// Maximum number of checkpoints per minute.
     pub(super) checkpoints_per_minute_max: NonZeroU32,
 }
 
@@ -34,12 +33,12 @@ impl Default for PrefixLimits {
     }
 }
 
-/// A prefix of origins that a witness is told of, and the key that signs each log under it.
+/// A prefix of origins with the key that signs all logs under it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct KnownPrefix {
-    /// What the origins begin with. It ends in a slash.
+    /// The prefix, with a trailing slash.
     pub(super) prefix: String,
-    /// The public key. Its name, and so its id, is another one for each log: the origin.
+    /// The public key. Its name, and so its id, differs per log: it is the origin.
     pub(super) public_key: [u8; 32],
 }
 
@@ -56,7 +55,7 @@ impl std::str::FromStr for KnownPrefix {
                 "a prefix cannot be empty, have {ORIGIN_BYTES_MAX} bytes or more, or contain control characters"
             ));
         }
-        // A key of another service is a slip: whoever has it would sign for this one.
+        // A key of another service is a mistake: its holder could sign for this one.
         if key.name() != start && !key.name().starts_with(&prefix) {
             return Err(format!("the key is of `{}`, which is not under `{prefix}`", key.name()));
         }
@@ -64,22 +63,22 @@ impl std::str::FromStr for KnownPrefix {
     }
 }
 
-/// A prefix, and how much it has brought.
+/// A prefix and its logs.
 pub(super) struct Prefix {
     pub(super) text: String,
     pub(super) public_keys: Vec<[u8; 32]>,
-    /// For all of its logs together.
+    /// The rate limit for all of its logs together.
     pub(super) pace: Pace,
     pub(super) limits: PrefixLimits,
-    /// How many logs it has brought. Held while one more is cosigned for the first time.
+    /// Number of logs. Locked while the first checkpoint of a new log is cosigned.
     pub(super) logs: Mutex<usize>,
 }
 
 impl Prefix {
-    /// Returns the keys of the log with that origin, if it is under this prefix.
+    /// Returns the keys of a log, if its origin is under this prefix.
     pub(super) fn keys_of(&self, origin: &str) -> Option<Vec<VerifierKey>> {
         let rest = origin.strip_prefix(&self.text)?;
-        // It goes into the log on stderr. Its file is named by a hash.
+        // The origin is logged to stderr. The file name is a hash.
         let is_plain = !rest.is_empty() && rest.bytes().all(|byte| byte.is_ascii_graphic());
         if !is_plain || origin.len() > ORIGIN_BYTES_MAX {
             return None;

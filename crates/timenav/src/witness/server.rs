@@ -1,4 +1,4 @@
-//! How a witness is spoken to.
+//! The HTTP interface of a witness.
 
 use std::sync::Arc;
 
@@ -12,11 +12,11 @@ use timenav_core::ledger::{ADD_CHECKPOINT_BYTES_MAX, AddCheckpoint, WitnessRefus
 
 use super::{Unwitnessed, Witness};
 
-/// How the size in an answer to a conflict is called (C2SP tlog-witness).
+/// The media type of the size in a conflict response (C2SP tlog-witness).
 const SIZE_TYPE: &str = "text/x.tlog.size";
 const TEXT: &str = "text/plain; charset=utf-8";
 
-/// Returns all that a witness answers.
+/// Returns the router of the witness.
 pub(crate) fn router(witness: Arc<Witness>) -> Router {
     Router::new()
         .route("/", get(welcome))
@@ -43,7 +43,7 @@ async fn add_checkpoint(State(witness): State<Arc<Witness>>, body: Body) -> Resp
         Ok(request) => request,
         Err(error) => return plain(StatusCode::BAD_REQUEST, format!("{error}\n")),
     };
-    // It is written to the disk before it is answered, also where nobody waits for the answer any more.
+    // The write completes even if the client disconnects.
     let cosigned = tokio::task::spawn_blocking(move || witness.add_checkpoint(&request)).await;
     match cosigned {
         Ok(Ok(line)) => plain(StatusCode::OK, format!("{line}\n")),

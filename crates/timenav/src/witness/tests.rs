@@ -29,7 +29,7 @@ fn a_log_has_no_more_keys_than_it_may() {
     };
     let open = |count: u8| {
         let folder = WitnessFolder::open(folder.path()).unwrap();
-        // One that is given twice counts once.
+        // A duplicate counts once.
         let logs = (0..count).map(log).chain([log(0)]).collect();
         Witness::open(folder, None, logs, Vec::new())
             .map(|witness| witness.logs_count())
@@ -39,7 +39,6 @@ fn a_log_has_no_more_keys_than_it_may() {
     assert_eq!(open(17), Err("the log `log.test` can have at most 16 keys, not 17".to_owned()));
 }
 
-/// The key of a service.
 fn pair() -> Ed25519KeyPair {
     Ed25519KeyPair::from_seed_unchecked(&[5; 32]).unwrap()
 }
@@ -52,7 +51,7 @@ fn prefix() -> KnownPrefix {
     format!("clock.test/={}", key_of("clock.test/system", &pair())).parse().unwrap()
 }
 
-/// Returns a request for the first checkpoint of a log, as a client would that keeps to no rule for names.
+/// Returns a request for the first checkpoint of a log, without validating the origin.
 fn first(origin: &str, (size, root): (u64, Hash), pair: &Ed25519KeyPair) -> AddCheckpoint {
     let text = format!("{origin}\n{size}\n{}\n", root.to_base64());
     let public = pair.public_key();
@@ -111,7 +110,7 @@ fn a_prefix_brings_as_many_logs_as_it_may_and_remembers_them() {
         assert!(refused, "{answer:?}");
     };
     let witness = with_prefix(folder.path(), few(3), Vec::new()).unwrap();
-    // What is not signed, or not shown to be a tree, takes no place and no file.
+    // Requests without a valid signature or proof take no slot and no file.
     let stranger = Ed25519KeyPair::from_seed_unchecked(&[6; 32]).unwrap();
     for number in 0..10 {
         let origin = format!("clock.test/unsigned-{number}");
@@ -126,7 +125,7 @@ fn a_prefix_brings_as_many_logs_as_it_may_and_remembers_them() {
     full(witness.add_checkpoint(&grown("clock.test/fourth")));
     conflict(witness.add_checkpoint(&grown("clock.test/main")));
     drop(witness);
-    // After a crash, one of them may not be in the list yet.
+    // After a crash, the list may lack one of them.
     let list = folder.path().join("logs");
     let lines = std::fs::read_to_string(&list).unwrap();
     assert_eq!(lines.lines().count(), 3);
@@ -138,7 +137,7 @@ fn a_prefix_brings_as_many_logs_as_it_may_and_remembers_them() {
     assert!(witness.checkpoint(&hash_of("clock.test/main")).unwrap().starts_with("clock.test/main\n7\n"));
     assert_eq!(std::fs::read_to_string(&list).unwrap().lines().count(), 3);
     drop(witness);
-    // One that is named needs no place, and what was cosigned of it stays, whoever brought it.
+    // A named log needs no slot, and its cosigned checkpoint stays however the log was added.
     let named = |name: &str| KnownLog { key: key_of(name, &pair()), origin: name.to_owned() };
     let logs = vec![named("clock.test/fourth"), named("clock.test/main")];
     let witness = with_prefix(folder.path(), few(3), logs).unwrap();
@@ -153,7 +152,7 @@ fn requests_at_once_take_no_more_places_than_there_are() {
     let folder = tempfile::tempdir().unwrap();
     let witness = with_prefix(folder.path(), few(4), Vec::new()).unwrap();
     let cosigned: usize = std::thread::scope(|scope| {
-        // Two ask for each log, and one of the two is first.
+        // Two requests per log, one of which is first.
         let ask = |number: usize| witness.add_checkpoint(&grown(&format!("clock.test/{}", number / 2))).is_ok();
         let asking: Vec<_> = (0..16).map(|number| scope.spawn(move || ask(number))).collect();
         asking.into_iter().map(|thread| usize::from(thread.join().unwrap())).sum()
@@ -176,7 +175,7 @@ fn a_lost_checkpoint_of_a_log_under_a_prefix_is_missed() {
     let text = std::fs::read_to_string(file("clock.test/main")).unwrap();
     std::fs::remove_file(file("clock.test/main")).unwrap();
     failed("is missing, so the log could take back what was cosigned");
-    // The checkpoint of another log does not take its place, nor one that this witness has not cosigned.
+    // Neither the checkpoint of another log nor one that this witness has not cosigned is accepted in its place.
     std::fs::copy(file("clock.test/other"), file("clock.test/main")).unwrap();
     failed("is not of the log that the file is named after");
     std::fs::write(file("clock.test/main"), grown("clock.test/main").note).unwrap();
@@ -238,7 +237,7 @@ fn an_origin_is_harmless_whatever_is_in_it() {
     ] {
         witness.add_checkpoint(&grown(wrong)).map(|_| wrong.to_owned()).unwrap_err();
     }
-    // The line after the origin is its size, whatever it says.
+    // The line after the origin is parsed as the size.
     witness.add_checkpoint(&grown("clock.test/a\nb")).unwrap_err();
     assert_eq!((witness.logs_count(), files(&inside)), (0, Vec::new()));
     let odd =

@@ -1,4 +1,4 @@
-//! One question to one witness (C2SP tlog-witness).
+//! A single request to a witness (C2SP tlog-witness).
 
 use std::time::Duration;
 
@@ -14,47 +14,47 @@ use crate::config::WitnessUrl;
 use crate::doors::verify_signature;
 use crate::traces::{KeyValue, Spans};
 
-/// How long a witness may take to answer.
+/// Request timeout.
 const ANSWER_SECONDS_MAX: Duration = Duration::from_secs(10);
-/// Longest answer of a witness that is read, in bytes.
+/// Maximum length of a response, in bytes.
 const ANSWER_BYTES_MAX: usize = 64 * 1024;
-/// How often a witness is asked again at once, because it has another size than was thought.
+/// Immediate retries if a witness has a different size than expected.
 const TURNS_MAX: usize = 3;
-/// Longest reason of a witness that is repeated, in characters.
+/// Maximum length of a witness's reason in logs, in characters.
 const REASON_CHARS_MAX: usize = 200;
 
-/// What came of a question.
+/// The outcome of a request.
 pub(super) enum Asked {
-    /// It has cosigned.
+    /// It has cosigned the checkpoint.
     Cosigned { checkpoint: SignedCheckpoint, line: NoteSignature, time: u64 },
-    /// It does not answer.
+    /// It did not respond.
     Unreachable(String),
-    /// It does not cosign, for a reason that tells nothing of the ledger.
+    /// It rejected the checkpoint for a reason unrelated to the ledger.
     Refused(String),
-    /// It has seen a larger tree.
+    /// It has cosigned a larger tree.
     Rollback { detail: String, evidence: Evidence },
-    /// It has seen another tree.
+    /// It has cosigned a different tree.
     Fork { detail: String, evidence: Evidence },
 }
 
-/// A witness that can be asked.
+/// A witness with its client.
 pub(super) struct AskedWitness {
     witness: WitnessUrl,
     http: Client,
     spans: Spans,
 }
 
-/// An answer, read up to a limit.
+/// A response, read up to a limit.
 struct Answer {
     status: StatusCode,
     body: Vec<u8>,
 }
 
 impl AskedWitness {
-    /// Returns what sends questions to a witness.
+    /// Creates the client of a witness.
     ///
     /// # Errors
-    /// It is asked over TLS, and there is nothing to check its certificate with.
+    /// Its URL is HTTPS, and there are no CA certificates.
     pub(super) fn new(witness: &WitnessUrl, spans: Spans) -> anyhow::Result<Self> {
         let http = built(&witness.url, || {
             let builder = Client::builder()
@@ -70,7 +70,7 @@ impl AskedWitness {
         &self.witness.key
     }
 
-    /// Shows the witness a checkpoint of a timeline, from the size on that it is thought to have cosigned last.
+    /// Shows the witness a checkpoint of a timeline, with a proof from the size that it is expected to have cosigned.
     pub(super) async fn ask(
         &self,
         engine: &Engine,
@@ -101,7 +101,7 @@ impl AskedWitness {
                         // Another service on the same database may have been faster.
                         match heard(engine, timeline).await {
                             Ok(Some(newer)) => tip = newer,
-                            // What has ended was not taken back.
+                            // An ended timeline is not a rollback.
                             Ok(None) => return Asked::Refused(format!("there is no `{timeline}` any more")),
                             Err(refusal) => return Asked::Refused(refusal.to_string()),
                         }
@@ -119,7 +119,7 @@ impl AskedWitness {
                     old = size;
                 }
                 StatusCode::UNPROCESSABLE_ENTITY => {
-                    // What was sent is consistent with what is here, so what the witness has is not.
+                    // The request was consistent with the local ledger, so the witness's tree is not.
                     let detail = format!(
                         "fork: the witness `{}` has cosigned another history of `{timeline}` than the one that is here, up to \
                          {old} entries",
@@ -141,7 +141,7 @@ impl AskedWitness {
         (old_size, tip): (u64, &SignedCheckpoint),
     ) -> Result<Answer, Asked> {
         if old_size > tip.size {
-            // What was cosigned is larger than what is here. The witness says by how much.
+            // The cosigned tree is larger than the local one. The witness returns its size.
             return self.post(AddCheckpoint { old_size: 0, hashes: Vec::new(), note: tip.note.clone() }).await;
         }
         let hashes = engine.witness_consistency(timeline, old_size, tip).await;
@@ -170,7 +170,7 @@ impl AskedWitness {
             Ok(lines) => lines,
             Err(error) => return unusable(&error),
         };
-        // Others that it sent are of keys that nobody here knows.
+        // Other lines are from unknown keys.
         let Some(line) = lines.into_iter().find(|line| key.is_of(line)) else {
             return unusable(&"no line is by its key");
         };
@@ -186,7 +186,7 @@ impl AskedWitness {
         Asked::Cosigned { checkpoint, line, time }
     }
 
-    /// Asks the witness for what it has, which shows whether it says the truth: this service must have signed it.
+    /// Downloads the witness's checkpoint as evidence: it must be signed by this service.
     async fn with_evidence(
         &self,
         engine: &Engine,
@@ -205,13 +205,13 @@ impl AskedWitness {
     }
 }
 
-/// Returns the checkpoint of a timeline with what other services have written.
+/// Returns the checkpoint of a timeline including what other services have written.
 async fn heard(engine: &Engine, timeline: &TimelineId) -> Result<Option<SignedCheckpoint>, Refusal> {
     engine.hear_of(timeline).await?;
     engine.witness_checkpoint(timeline)
 }
 
-/// Reads the body of an answer, up to a limit. What is beyond it is not looked at: nothing of use is so long.
+/// Reads a response body up to a limit. The rest is ignored: no valid response is that long.
 async fn read(response: &mut Response) -> Result<Vec<u8>, reqwest::Error> {
     let mut body = Vec::new();
     while let Some(chunk) = response.chunk().await? {
@@ -223,14 +223,14 @@ async fn read(response: &mut Response) -> Result<Vec<u8>, reqwest::Error> {
     Ok(body)
 }
 
-/// Reads the size in an answer to a conflict: a decimal number and a line end.
+/// Parses the size in a conflict response: a decimal number and a line end.
 fn size_in(body: &[u8]) -> Option<u64> {
     let digits = std::str::from_utf8(body).ok()?.strip_suffix('\n')?;
     let is_plain = digits.bytes().all(|byte| byte.is_ascii_digit()) && (digits == "0" || !digits.starts_with('0'));
     if is_plain { digits.parse().ok() } else { None }
 }
 
-/// Repeats why a witness refuses, as far as it can be printed.
+/// Returns the printable part of a witness's reason.
 fn reason(status: StatusCode, body: &[u8]) -> String {
     let text: String = String::from_utf8_lossy(body)
         .chars()

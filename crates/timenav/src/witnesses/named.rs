@@ -1,7 +1,8 @@
-//! Timelines that witnesses are shown by themselves, because the operator named them.
+//! Timelines that are shown to witnesses individually, because the operator named them.
 //!
-//! An entry `heads` covers every timeline already. What is cosigned of one alone is for those who know neither `system` nor
-//! entries `heads`: any verifier of checkpoints and cosignatures (C2SP tlog-checkpoint, tlog-cosignature) will do.
+//! Entries `heads` cover every timeline already. Cosignatures of a single timeline are for verifiers that do not know
+//! `system` and entries `heads`: any verifier of checkpoints and cosignatures (C2SP tlog-checkpoint, tlog-cosignature)
+//! can check them.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -14,8 +15,8 @@ use tokio_util::sync::CancellationToken;
 use super::asking::AskedWitness;
 use super::{Kept, Pace, Tips, follow, recall_cosigned, show_tip};
 
-/// Shows witnesses a timeline at each interval in which it grew. First what is there, before anything is added to it: if it
-/// was taken back, they know.
+/// Shows witnesses a timeline at each interval in which it has grown. The existing state is shown first, before
+/// anything is added to it, so that witnesses can detect a rollback.
 pub(super) async fn run(
     engine: Engine,
     asked: Vec<Arc<AskedWitness>>,
@@ -55,7 +56,7 @@ pub(super) async fn run(
     }
 }
 
-/// Has witnesses shown the newest checkpoint of a timeline. Returns whether it is there.
+/// Shows witnesses the newest checkpoint of a timeline. Returns whether the timeline exists.
 async fn show(engine: &Engine, timeline: &TimelineId, tips: &Tips) -> Result<bool, Refusal> {
     if engine.has_others() {
         engine.hear_of(timeline).await?;

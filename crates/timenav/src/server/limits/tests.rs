@@ -1,4 +1,4 @@
-//! What a client of HTTP/2 can have lie in memory, counted where it lies.
+//! Memory that an HTTP/2 client can occupy, measured where it is held.
 
 use std::convert::Infallible;
 use std::pin::Pin;
@@ -17,7 +17,7 @@ use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _, DuplexStream};
 use super::*;
 
 const IDLE: Duration = Duration::from_mins(1);
-/// How often others get their turn before nothing more is expected of them. They need a few.
+/// How often other tasks run before nothing more is expected of them. They need a few turns.
 const TURNS: usize = 10_000;
 
 async fn let_others_go_on() {
@@ -26,7 +26,7 @@ async fn let_others_go_on() {
     }
 }
 
-/// Opens a connection to a service that never reads a body and never answers.
+/// Opens a connection to a service that never reads a body and never responds.
 fn to_a_deaf_service() -> DuplexStream {
     let (ours, theirs) = tokio::io::duplex(1 << 16);
     let service = service_fn(|request: Request<Incoming>| async move {
@@ -51,7 +51,7 @@ async fn a_client_may_send_so_much_that_nobody_reads() {
     }
     let mut sent = vec![0; streams.len()];
     let mut last = usize::MAX;
-    // Whatever the service allows is sent, until it allows nothing more.
+    // Sends whatever the flow control allows.
     while last > 0 {
         last = 0;
         let_others_go_on().await;
@@ -73,8 +73,8 @@ fn frame(kind: u8, flags: u8, stream: u8, payload: &[u8]) -> Vec<u8> {
     [&length[1..], &[kind, flags, 0, 0, 0, stream], payload].concat()
 }
 
-/// Sends so many frames of a body on each of so many streams, whatever the service allows, and returns the errors with
-/// which it takes back streams, and the one with which it ends the connection.
+/// Sends `frames` body frames on each of `streams` streams, ignoring flow control. Returns the errors of reset streams,
+/// and the error that ends the connection.
 async fn errors_of_flooding(streams: u8, frames: usize) -> (Vec<u32>, Option<u32>) {
     let mut client = to_a_deaf_service();
     // POST http://x/ in HPACK (RFC 7541 appendix A).
@@ -83,7 +83,7 @@ async fn errors_of_flooding(streams: u8, frames: usize) -> (Vec<u32>, Option<u32
     let mut bytes = [b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".as_slice(), &frame(4, 0, 0, &[])].concat();
     client.write_all(&bytes).await.unwrap();
     let_others_go_on().await;
-    // The windows are those of the protocol until the client has taken note of what the service said of them.
+    // Until the client acknowledges the settings, the default windows apply.
     bytes = frame(4, 1, 0, &[]);
     for number in 0..streams {
         bytes.extend(frame(1, 4, 2 * number + 1, &request));
@@ -93,7 +93,7 @@ async fn errors_of_flooding(streams: u8, frames: usize) -> (Vec<u32>, Option<u32
     }
     let (mut reading, mut writing) = tokio::io::split(client);
     let sending = tokio::spawn(async move {
-        // It may be closed before the end.
+        // The connection may be closed before the end.
         let _ = writing.write_all(&bytes).await;
         let_others_go_on().await;
         let _ = writing.shutdown().await;
@@ -126,7 +126,7 @@ async fn whoever_sends_more_is_refused() {
     assert_eq!(errors_of_flooding(streams + 1, of_a_stream).await, (vec![], Some(FLOW_CONTROL_ERROR)));
 }
 
-/// An answer without end, of which each frame that is taken is counted.
+/// An endless response that counts its frames.
 struct Endless(Arc<AtomicUsize>);
 
 impl Body for Endless {
@@ -142,7 +142,7 @@ impl Body for Endless {
 
 #[tokio::test]
 async fn so_much_of_an_answer_waits_for_the_client() {
-    // Little fits into what is between the two.
+    // The pipe buffers little.
     let between = 1 << 12;
     let (ours, theirs) = tokio::io::duplex(between);
     let taken = Arc::new(AtomicUsize::new(0));
@@ -152,7 +152,7 @@ async fn so_much_of_an_answer_waits_for_the_client() {
         async move { Ok::<_, Infallible>(answer) }
     });
     tokio::spawn(http2(IDLE).serve_connection(TokioIo::new(theirs), service));
-    // The client would take as much as there can be, and then does not read.
+    // The client allows the maximum window, and then does not read.
     let mut builder = h2::client::Builder::new();
     builder.initial_window_size(1 << 30).initial_connection_window_size(1 << 30);
     let (mut client, connection) = builder.handshake::<_, Bytes>(ours).await.unwrap();
@@ -166,7 +166,7 @@ async fn so_much_of_an_answer_waits_for_the_client() {
     let_others_go_on().await;
     let taken = taken.load(Ordering::Relaxed);
     let limit = HTTP2_SEND_BUFFER_BYTES_MAX as usize;
-    // Beside what waits there is what the client has read, and a frame that is being written.
+    // In addition to the buffered data there is what the client has read, and a frame that is being written.
     let room = 2 * between + HTTP2_FRAME_BYTES_MAX as usize + limit;
     assert!(taken >= limit / 2 && taken <= limit + room, "{taken}");
 }
