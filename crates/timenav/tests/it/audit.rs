@@ -1,4 +1,4 @@
-//! What every test ends in: each ledger is checked as a stranger would.
+//! The audit at the end of every test: verifies each ledger like an outside auditor.
 
 use std::collections::BTreeSet;
 
@@ -8,7 +8,7 @@ use crate::http::{Request, target};
 use crate::ledger::{self, Checkpoint, Hash};
 use crate::service::Service;
 
-/// Most entries of a ledger that are looked at one by one.
+/// Maximum number of entries per ledger that are verified individually.
 const POSITIONS_MAX: u64 = 12;
 
 impl Service {
@@ -22,7 +22,7 @@ impl Service {
         checkpoint
     }
 
-    /// Verifies the checkpoint in an answer, and that the answer says what the checkpoint says.
+    /// Verifies the checkpoint in a response, and that the other members agree with it.
     fn signed_checkpoint(&self, answer: &Value, timeline: &str) -> Checkpoint {
         let note = answer["checkpoint"].as_str().expect("a signed note");
         let checkpoint = ledger::verified(note, &self.public_key);
@@ -52,7 +52,7 @@ impl Service {
         (entry, hash)
     }
 
-    /// Returns what the access log of a timeline tells of who read what at a position: user and operation of each read.
+    /// Returns the reads in the access log entry at a position: user and operation of each.
     pub(crate) fn reads_at(&self, timeline: &str, position: u64) -> Vec<(String, String)> {
         let range = [("timeline_id", timeline), ("time_range", "../.."), ("action", "read"), ("limit", "1000")];
         let logs = self.get("/v1/access-logs", &range);
@@ -62,7 +62,7 @@ impl Service {
         at.map(|entry| (text(&entry["user_id"]), text(&entry["subject"]))).collect()
     }
 
-    /// Verifies that a ledger continues what it was when it had `size` entries.
+    /// Verifies that a ledger is consistent with its state at `size` entries.
     pub(crate) fn continues(&self, timeline: &str, size: u64, root: &Hash) {
         let proof = self.get(&format!("/timeline/{timeline}/proof"), &[("from", &size.to_string())]);
         let checkpoint = self.signed_checkpoint(&proof, timeline);
@@ -73,7 +73,7 @@ impl Service {
         assert_eq!(ledger::hash(&proof["from_root"]), *root, "{timeline} had another root at {size}");
     }
 
-    /// Returns the name of every timeline.
+    /// Returns all timeline ids.
     pub(crate) fn timelines(&self) -> Vec<String> {
         let mut names = Vec::new();
         let mut cursor = String::new();
@@ -93,7 +93,7 @@ impl Service {
     }
 }
 
-/// Checks all that can be seen of every ledger.
+/// Verifies everything that is visible of every ledger.
 pub(crate) fn check(service: &Service) {
     let timelines = service.timelines();
     for needed in ["main", "system"] {
@@ -113,13 +113,13 @@ fn check_ledger(service: &Service, timeline: &str) {
     let mut first = None;
     for position in sample(checkpoint.size) {
         let (entry, hash) = service.entry(timeline, position);
-        // Host time is written in one form, so that its order is that of its texts without `Z`.
+        // Host time has one format, so texts without the `Z` sort chronologically.
         let at = entry["recorded_at"].as_str().unwrap().trim_end_matches('Z').to_owned();
         assert!(at >= recorded_at, "{timeline}: host time goes down at {position}: {at} after {recorded_at}");
         recorded_at = at;
         first = first.or(Some(hash));
     }
-    // A tree of one entry has the hash of that entry as its root, so growth can be checked from the start.
+    // The root of a tree with one entry is the hash of that entry, so growth can be verified from the start.
     service.continues(timeline, 1, &first.expect("a ledger has an entry"));
     service.continues(timeline, checkpoint.size, &checkpoint.root);
     if let Some(earlier) = service.remembered.get(timeline) {
@@ -128,7 +128,7 @@ fn check_ledger(service: &Service, timeline: &str) {
     }
 }
 
-/// Positions to look at: the ends, and some in between that depend on the size alone.
+/// Positions to verify: both ends, and some in between that depend only on the size.
 fn sample(size: u64) -> BTreeSet<u64> {
     if size <= POSITIONS_MAX {
         return (0..size).collect();

@@ -1,4 +1,4 @@
-//! Bundles: exported by the command line, and checked by two programs that share no code.
+//! Bundles, exported by the command line and verified by two programs that share no code.
 
 use std::io::Write as _;
 use std::path::PathBuf;
@@ -12,9 +12,9 @@ use crate::ledger;
 use crate::service::{Service, memory_kib, run, timenav};
 use crate::verifier::{examples, has_python};
 
-/// How much the service may grow while it writes a bundle of 100 000 entries, in KiB.
+/// Maximum memory growth of the service while it writes a bundle of 100 000 entries, in KiB.
 const GROWTH_KIB_MAX: u64 = 48 * 1_024;
-/// How much memory a check of that bundle may take, in KiB: an interpreter, or a program of this size, and a line.
+/// Maximum memory of a verifier for that bundle, in KiB: an interpreter, or a program of this size, and a line.
 const CHECK_KIB_MAX: u64 = 96 * 1_024;
 pub(crate) const PASSPHRASE: &str = "correct horse battery staple";
 
@@ -32,7 +32,7 @@ impl Away {
         self.folder.path().join(name)
     }
 
-    /// Exports a timeline, and returns the exit code and what was complained of.
+    /// Exports a timeline. Returns the exit code and stderr.
     fn try_export(&self, service: &Service, timeline: &str, name: &str, key: &str) -> (Option<i32>, String) {
         let mut command = timenav();
         command.args(["timeline", "export", "--timeline", timeline, "--url", &service.url(), "--bundle"]);
@@ -41,7 +41,7 @@ impl Away {
         (code, stderr)
     }
 
-    /// Exports a timeline, and returns its lines.
+    /// Exports a timeline and returns its lines.
     pub(crate) fn export(&self, service: &Service, timeline: &str, name: &str) -> Vec<Value> {
         let (code, said) = self.try_export(service, timeline, name, &service.admin);
         assert_eq!(code, Some(0), "{said}");
@@ -50,7 +50,7 @@ impl Away {
         text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
     }
 
-    /// Writes a bundle of these lines, with another end.
+    /// Writes a bundle with these lines and a matching end.
     pub(crate) fn write(&self, name: &str, lines: &[&Value]) {
         let (end, lines) = lines.split_last().unwrap();
         let text: String = lines.iter().flat_map(|line| [line.to_string(), "\n".to_owned()]).collect();
@@ -59,7 +59,7 @@ impl Away {
         std::fs::write(self.path(name), text + &format!("{end}\n")).unwrap();
     }
 
-    /// Has both programs check a bundle. They agree; what each said is returned.
+    /// Verifies a bundle with both programs, which must agree. Returns the outputs.
     pub(crate) fn verify(&self, name: &str, key: &str, more: &[&str]) -> (bool, [String; 2]) {
         let mut ours = timenav();
         ours.arg("verify").arg(self.path(name)).args(["--verifier-key", key]).args(more);
@@ -115,7 +115,7 @@ fn a_timeline_that_was_lived_in_is_carried_away_whole() {
     let data: Vec<&Value> = lines.iter().filter_map(|line| line.get("data")).collect();
     assert_eq!((data.len(), &data[0]["data_id"], &data[1]["data_id"]), (2, &json!(kept), &json!(erased)));
     assert_eq!((&data[0]["erased_by"], &data[1]["ciphertext"]), (&Value::Null, &json!("")));
-    // The export is the last entry, once.
+    // The export itself is the last entry, exactly once.
     let last = lines.iter().rev().find_map(|line| line.get("entry")).unwrap();
     assert_eq!(ledger::entry(last["leaf"].as_str().unwrap())["action"], "reads");
     let reads: Value = serde_json::from_str(last["payload"].as_str().unwrap()).unwrap();
@@ -126,7 +126,7 @@ fn a_timeline_that_was_lived_in_is_carried_away_whole() {
     assert!(ours.contains("  not checked: whether users named in entries"), "{ours}");
     assert!(theirs.is_empty() || theirs.contains("erased, and listed by an entry: 3\nNOT CHECKED "), "{theirs}");
 
-    // It takes the place of no file, and leaves nothing else behind.
+    // It does not replace an existing file and leaves no temporary file.
     let (code, said) = away.try_export(&service, "lived-in", "a", &service.admin);
     assert_eq!(code, Some(1));
     assert!(said.contains("already exists and is not overwritten"), "{said}");
@@ -147,7 +147,7 @@ fn an_empty_timeline_is_a_bundle() {
         let (verifies, said) = away.verify("a", &wrong, &[]);
         assert!(!verifies, "{said:?}");
     }
-    // Whoever gives no key is told so, and not that all is well.
+    // Without a key the command fails instead of reporting success.
     let (code, _, said) = run(timenav().arg("verify").arg(away.path("a")), "");
     assert_eq!(code, Some(2));
     assert!(said.contains("--verifier-key"), "{said}");
@@ -165,7 +165,7 @@ fn a_fork_of_a_fork_has_what_it_goes_on_from() {
     event(&service, "fork", "third");
     service.post("/timelines", &json!({ "timeline_id": "leaf", "fork_of": "fork" }));
     event(&service, "leaf", "fourth");
-    // Let go after the forks were made: the entries that say so are none of theirs.
+    // Pruned after the forks were created, so the entries about it are not on the forks.
     let later = |number: u32| json!({ "time": "2001-01-01T00:00:00Z", "description": format!("later {number}") });
     service.post("/v1/events", &(0..900).map(later).collect::<Vec<Value>>().into());
     service.post("/v1/erase-data", &json!({ "timeline_id": "main", "event_id": "first" }));
@@ -202,7 +202,7 @@ fn a_rotated_key_is_followed_with_its_proof_alone() {
     assert!(away.verify("a", &newest, &[]).0);
     let (verifies, [ours, theirs]) = away.verify("a", &first, &[]);
     assert!(verifies && ours.contains("rotations of the key followed: 1"), "{ours}{theirs}");
-    // Without the line, as a bundle of a service that has kept no such notes.
+    // Without the line, like a bundle of a service that has not stored such notes.
     let without: Vec<&Value> = lines.iter().filter(|line| line.get("rotation").is_none()).collect();
     away.write("b", &without);
     let (verifies, [ours, theirs]) = away.verify("b", &first, &[]);
@@ -239,13 +239,13 @@ fn only_who_administers_every_layer_may() {
     refused(&ada, "system", 404, "not_found");
     refused(&ada, "nowhere", 404, "not_found");
     assert_eq!(away.try_export(&service, "fork", "a", &ada).0, Some(4));
-    // The attempt is told where it was aimed at.
+    // The attempt is logged on the target timeline.
     let log = service.get("/v1/access-logs", &[("timeline_id", "main"), ("time_range", "../.."), ("user_id", "ada")]);
     assert!(log["logs"].to_string().contains("\"bundle\""), "{log}");
     lists("main", json!({ "admin": ["admin", "ada"] }));
     assert_eq!(away.try_export(&service, "fork", "a", &ada).0, Some(0));
     assert!(away.verify("a", &key_of(&service, "fork"), &[]).0);
-    // With clocks hidden from her, it is refused: the entries tell of them.
+    // With hidden clocks it is rejected, because entries reveal them.
     service.post("/v1/restrict-time-travel", &json!({ "user_id": "ada", "restriction_level": "no_access" }));
     refused(&ada, "fork", 403, "time_travel_restricted");
     assert_eq!(std::fs::read_dir(away.folder.path()).unwrap().count(), 1);
@@ -266,7 +266,7 @@ fn memory_does_not_grow_with_the_bundle() {
     let path = target("/v1/import-events", &[("timeline_id", "large")]);
     let taken = service.send(Request::post(&path).body("application/x-ndjson", &file)).expect(200);
     assert_eq!(taken["taken"], 100_000);
-    // What a first export needs once is there before the second.
+    // The second export needs no new allocations.
     service.post("/timelines", &json!({ "timeline_id": "small" }));
     away.export(&service, "small", "small");
     let before = memory_kib(service.pid(), "VmHWM");

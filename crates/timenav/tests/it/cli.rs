@@ -1,4 +1,4 @@
-//! The command line: a client of a running service.
+//! The command line as a client of a running service.
 
 mod create;
 mod entries;
@@ -23,14 +23,14 @@ use serde_json::{Value, json};
 use crate::service::{Service, run, timenav};
 use crate::snapshot;
 
-/// Returns the command with all that it needs to find the service.
+/// Returns the command with the options to find the service.
 pub(crate) fn command(service: &Service, arguments: &[&str]) -> Command {
     let mut command = timenav();
     command.args(arguments).env("TIMENAV_URL", service.url()).env("TIMENAV_API_KEY", &service.admin);
     command
 }
 
-/// Runs a command that does what it is asked, and returns what it prints.
+/// Runs a command that succeeds and returns its stdout.
 #[track_caller]
 fn done(service: &Service, arguments: &[&str]) -> String {
     let (code, stdout, stderr) = run(&mut command(service, arguments), "");
@@ -38,12 +38,12 @@ fn done(service: &Service, arguments: &[&str]) -> String {
     stdout
 }
 
-/// Runs a command for people, and the same for programs. Keeps what people see.
+/// Runs a command with text output and with JSON output. Records the text in a snapshot.
 #[track_caller]
 fn shown(service: &Service, name: &str, arguments: &[&str]) {
     let text = snapshot::words(&done(service, arguments));
     let line = arguments.iter().map(|word| snapshot::words(word)).collect::<Vec<_>>().join(" ");
-    // Columns are as wide as what is taken out of them.
+    // Columns are as wide as the values that are removed from them.
     let text: String = text
         .lines()
         .map(|line| {
@@ -53,7 +53,7 @@ fn shown(service: &Service, name: &str, arguments: &[&str]) {
     snapshot::check_text(name, &format!("$ timenav {line}\n{text}"));
 }
 
-/// Runs a command with `--json` and returns the answer.
+/// Runs a command with `--json` and returns the response.
 #[track_caller]
 fn answered(service: &Service, arguments: &[&str]) -> Value {
     let arguments = [arguments, &["--json"]].concat();
@@ -74,7 +74,7 @@ fn clocks() {
     shown(&service, "cli-clock-resume", &["clock", "resume"]);
     done(&service, &["clock", "travel", "-000043-03-15T12:00:00Z", "--timeline", "rome", "--create"]);
     assert_eq!(service.get("/v1/clock", &[("timeline_id", "rome")])["origin_virtual"], "-000043-03-15T12:00:00Z");
-    // Programs are given the answer as it came.
+    // JSON output is the unchanged response.
     done(&service, &["clock", "pause"]);
     assert_eq!(answered(&service, &["clock", "now"]), service.get("/v1/clock", &[]));
     for (arguments, field) in [
@@ -176,7 +176,7 @@ fn imports() {
     assert_eq!(code, Some(3), "{stderr}");
     assert!(stdout.starts_with("-: 0 imported, 1 unchanged, 2 refused\n  line 2: "), "{stdout}");
     assert_eq!(stderr, "error: 2 records were refused\n");
-    // What cannot be read, or is not what it seems, is passed over.
+    // Unreadable and invalid files are skipped.
     let (missing, folder_of_files) = (folder.path().join("missing.csv"), folder.path().join("folder.csv"));
     std::fs::create_dir(&folder_of_files).unwrap();
     let (missing, folder_of_files) = (missing.to_str().unwrap(), folder_of_files.to_str().unwrap());
@@ -198,11 +198,11 @@ fn imports() {
     }
     assert!(told[1].contains("directory"), "{stderr}");
     assert_eq!(told[3], "error: 3 of 5 files could not be imported");
-    // Whoever may not import one may not import the others.
+    // A user who may not import one file may not import the others.
     let mut stranger = command(&service, &["import", &lines, &more]);
     let (code, stdout, stderr) = run(stranger.env("TIMENAV_API_KEY", "tnk_nonsense"), "");
     assert_eq!((code, stdout.as_str(), stderr.matches("error: ").count()), (Some(4), "", 1), "{stderr}");
-    // A wrong name among several changes nothing.
+    // One invalid name among several files changes nothing.
     let (code, _, stderr) = run(&mut command(&service, &["import", &lines, "what.txt", "--timeline", "untouched"]), "");
     assert_eq!(code, Some(1), "{stderr}");
     assert!(!service.timelines().contains(&"untouched".to_owned()));
@@ -232,12 +232,12 @@ fn exports() {
     assert_eq!(code, Some(1), "{stderr}");
     let (code, _, stderr) = run(&mut command(&service, &["export", "--timeline", "nowhere", "-o", &table]), "");
     assert_eq!(code, Some(5), "{stderr}");
-    // What was there stays.
+    // Existing content is kept.
     assert!(std::fs::read_to_string(&table).unwrap().contains("eagle"));
     service.audit();
 }
 
-/// Makes a repository with a merge, or says that there is no Git.
+/// Creates a repository with a merge. `None` if Git is not installed.
 fn repository(folder: &std::path::Path) -> Option<()> {
     let git = |arguments: &[&str], date: &str| {
         let mut git = std::process::Command::new("git");
@@ -258,7 +258,7 @@ fn repository(folder: &std::path::Path) -> Option<()> {
     assert!(git(&["checkout", "--quiet", "-b", "side"], "").unwrap().status.success());
     commit("Aside\n\nA body that is left out.", "1721506620 +0200");
     assert!(git(&["checkout", "--quiet", "main"], "").unwrap().status.success());
-    // Its clock was behind.
+    // The clock of this commit was slow.
     commit("Go on", "1721506605 +0200");
     assert!(git(&["merge", "--quiet", "--no-ff", "-m", "Merge", "side"], "1721506640 +0200").unwrap().status.success());
     Some(())
@@ -283,7 +283,7 @@ fn histories_of_git() {
     assert_eq!(parents, [&events[0]["event_id"], &events[2]["event_id"]]);
     assert_eq!((&merge["time"], &merge["actors"]), (&json!("2024-07-20T20:17:20Z"), &json!(["Ann"])));
     assert_eq!(merge["attributes"]["author_time"], "2024-07-20T20:16:40Z");
-    // Only what a clock that was behind wrote is recorded late.
+    // Only the commit with a slow clock is recorded late.
     let query = [("timeline_id", "main"), ("time_range", "../.."), ("kinds", "P11"), ("include", "observations")];
     let late = service.get("/v1/monitor-paradox", &query);
     assert_eq!(late["paradoxes"].as_array().unwrap().len(), 1, "{late}");
@@ -375,7 +375,7 @@ fn the_key_of_a_service_on_this_machine_is_found() {
     let service = Service::start();
     let find = |command: &mut Command| run(command.args(["clock", "now", "--json"]), "").0;
     let url = service.url();
-    // By a flag, by the environment, and in the folder in which a service keeps it by default.
+    // By a flag, by the environment, and in the default data folder.
     assert_eq!(
         find(timenav().env("TIMENAV_URL", &url).arg("clock").arg("--data").arg(service.data()).args(["now"])),
         Some(2)
@@ -386,7 +386,7 @@ fn the_key_of_a_service_on_this_machine_is_found() {
     let folder = service.data().parent().unwrap().to_owned();
     std::os::unix::fs::symlink(service.data(), folder.join("timenav-data")).unwrap();
     assert_eq!(find(timenav().env("TIMENAV_URL", &url).current_dir(&folder)), Some(0));
-    // A key in the environment goes first.
+    // A key in the environment takes precedence.
     assert_eq!(find(timenav().env("TIMENAV_URL", &url).current_dir(&folder).env("TIMENAV_API_KEY", "tnk_x")), Some(4));
     service.audit();
 }

@@ -10,7 +10,7 @@ use crate::service::Service;
 const CLIENTS: usize = 100;
 const ROUNDS: usize = 6;
 
-/// Does one thing after the other on a timeline that nobody else uses, and checks each answer.
+/// Performs operations on its own timeline and checks each response.
 fn client(mut connection: Connection, key: &str, number: usize, start: &Barrier) {
     let timeline = format!("client-{number:03}");
     let mut ask = |request: Request| {
@@ -35,7 +35,7 @@ fn client(mut connection: Connection, key: &str, number: usize, start: &Barrier)
         let time = moved["new_time"].clone();
         let recorded =
             ask(post("/v1/events", json!({ "time": time, "event_id": format!("event-{round}"), "name": timeline })));
-        // Three entries a round, with the read below, and none of anybody else.
+        // Three entries per round including the read below, and none of other clients.
         let position = recorded["ledger"]["position"].as_u64().unwrap();
         assert!(last_position == 0 || position == last_position + 3, "{timeline}: {position} after {last_position}");
         last_position = position;
@@ -61,7 +61,7 @@ fn a_hundred_clients_do_not_disturb_each_other() {
     for number in [0, CLIENTS - 1] {
         service.remember(&format!("client-{number:03}"));
     }
-    // And nothing of it is only in memory.
+    // All of it is on disk.
     service.kill();
     service.start_again();
     let clock = service.get("/v1/clock", &[("timeline_id", "client-042")]);
@@ -86,7 +86,7 @@ fn moves_of_one_clock_are_one_after_the_other() {
         let clients: Vec<_> = (0..20).map(|_| one(service.connect())).collect();
         clients.into_iter().flat_map(|client| client.join().unwrap()).collect()
     });
-    // Each move has a generation and a position of its own, and the clock is where that generation is.
+    // Each move has its own generation and position, and the clock matches its generation.
     let mut moves: Vec<(u64, u64, String)> = answers
         .iter()
         .map(|answer| {

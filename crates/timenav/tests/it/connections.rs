@@ -1,4 +1,4 @@
-//! Connections: nobody keeps one without using it, and nobody has all of them.
+//! Connection limits: idle connections are closed, and nobody can occupy all of them.
 
 mod caps;
 mod http2;

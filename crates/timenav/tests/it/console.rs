@@ -1,4 +1,4 @@
-//! The console: the files of `console/dist`, as they are served.
+//! The console: the files of `console/dist` as they are served.
 
 use std::path::{Path, PathBuf};
 
@@ -8,12 +8,12 @@ use sha2::{Digest as _, Sha256};
 use crate::http::{Answer, Request};
 use crate::service::Service;
 
-/// PROTOCOLS.md §22, word for word.
+/// PROTOCOLS.md §22, verbatim.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; \
     connect-src 'self'; form-action 'self'; base-uri 'none'; object-src 'none'; frame-ancestors 'none'; \
     require-trusted-types-for 'script'";
 
-/// Returns the files of the console by their paths.
+/// Returns the files of the console by path.
 fn files() -> Vec<(String, Vec<u8>)> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../console/dist");
     let mut found = Vec::new();
@@ -42,7 +42,7 @@ fn tag(bytes: &[u8]) -> String {
     format!("\"{}\"", HEXLOWER.encode(&Sha256::digest(bytes)[..16]))
 }
 
-/// The page is asked for each time. The names of all else have a hash of what they hold.
+/// The page is always revalidated. All other file names contain a content hash.
 fn cache(path: &str) -> &'static str {
     if path == "/index.html" { "no-cache" } else { "public, max-age=31536000, immutable" }
 }
@@ -85,7 +85,7 @@ fn every_file_is_served_at_its_path() {
             other => panic!("{path}: which type has .{other}?"),
         };
         assert_eq!(plain.header("content-type"), Some(kind), "{path}");
-        // Packed where there is a packed one and it is asked for.
+        // Compressed if there is a compressed file and the client accepts it.
         let packed = get(&service, path, &[("Accept-Encoding", "gzip, deflate, br, zstd")]);
         match all.iter().find(|(other, _)| *other == format!("{path}.br")) {
             Some((_, bytes)) => {
@@ -141,7 +141,7 @@ fn people_get_the_console_and_programs_a_welcome() {
         assert_eq!(answer.header("content-type"), Some("application/json"), "{accept}");
         assert!(answer.json()["status"].is_string());
     }
-    // Where it is, is no secret: somebody without a session or with an old one logs in there.
+    // The page is public: users without a valid session log in there.
     let old = get(&service, "/", &[("Accept", "text/html"), ("Cookie", "timenav=x"), ("Sec-Fetch-Site", "cross-site")]);
     assert_eq!((old.status, &old.body), (200, &page));
     service.audit();

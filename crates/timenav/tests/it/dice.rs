@@ -1,4 +1,4 @@
-//! Numbers that look random and are the same in every run.
+//! A deterministic pseudorandom number generator.
 
 /// `SplitMix64`.
 pub(crate) struct Dice(u64);
@@ -16,7 +16,7 @@ impl Dice {
         z ^ (z >> 31)
     }
 
-    /// Returns a number from 0 to one less than `end`.
+    /// Returns a number from 0 to `end` - 1.
     pub(crate) const fn below(&mut self, end: u64) -> u64 {
         self.next() % end
     }

@@ -1,5 +1,5 @@
-//! `timenav doctor --security`: each check on a real folder, a real configuration and a real service, made to fail
-//! and made to pass. Those that cannot be made to do either here have tests beside their code.
+//! `timenav doctor --security`: each check fails and passes on a real folder, configuration and service. Checks for
+//! which that is not possible here have unit tests.
 
 use std::collections::BTreeMap;
 use std::os::unix::fs::PermissionsExt;
@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use crate::process::certify;
 use crate::service::{Process, Service, run, timenav};
 
-/// Runs it and returns the exit code, and what it says of each check.
+/// Runs the command. Returns the exit code and the result of each check.
 fn examined(arguments: &[&str], environment: &[(&str, &str)]) -> (Option<i32>, BTreeMap<String, Value>) {
     let mut command = timenav();
     command.args(["doctor", "--security", "--json"]).args(arguments).envs(environment.iter().copied());
@@ -30,7 +30,7 @@ fn set_mode(path: &Path, mode: u32) {
     std::fs::set_permissions(path, PermissionsExt::from_mode(mode)).unwrap();
 }
 
-/// Returns every file of a folder with what is in it.
+/// Returns all files of a folder with their contents.
 fn contents(folder: &Path) -> BTreeMap<String, Vec<u8>> {
     let files = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap());
     files.map(|entry| (entry.file_name().into_string().unwrap(), std::fs::read(entry.path()).unwrap())).collect()
@@ -137,7 +137,7 @@ fn settings_are_looked_at_as_serve_reads_them() {
         assert_eq!(seen.get(name), Some(&json!(expected)), "{name}: {seen:?}");
     }
     assert_eq!(code, Some(1));
-    // A flag beats the file, for it as for `serve`.
+    // A flag overrides the file, as for `serve`.
     let flags = ["--listen", "127.0.0.1:8080", "--insecure-log-in=false", "--service-name", "time.test"];
     let (code, seen) = examined(&[&["--data", &data, "--config", config][..], &flags].concat(), &[]);
     for name in ["listen", "insecure-log-in", "accept-rollback", "service-name"] {
@@ -162,7 +162,7 @@ fn people_read_a_line_for_each_check() {
         "{stdout}"
     );
     assert!(stdout.lines().last().unwrap().ends_with(" 0 failed"), "{stdout}");
-    // What makes a service safe is looked at where that is asked for.
+    // Security checks only run on request.
     let (code, stdout, stderr) = run(timenav().args(["doctor", "--data"]).arg(&data), "");
     assert!(code == Some(0) && !stdout.contains("service-name"), "{stdout}{stderr}");
 }
@@ -180,7 +180,7 @@ fn encryption_is_looked_at_from_outside() {
     for name in ["reachable", "encrypted", "hsts", "tls-versions"] {
         assert_eq!(seen.get(name), Some(&json!("ok")), "{name}: {seen:?}");
     }
-    // Nobody vouches for it.
+    // Its certificate is not trusted.
     assert_eq!(examined(&["--data", data, "--url", &url], &[]).1["reachable"], "fail");
     set_mode(Path::new(arguments[3]), 0o644);
     assert_eq!(examined(&[&["--data", data][..], &arguments].concat(), &[]).1["tls-key"], "fail");
@@ -190,7 +190,7 @@ fn encryption_is_looked_at_from_outside() {
     assert!(process.wait().success());
 }
 
-/// Where nobody may write, the service could not start. Whoever may do everything is not kept from it by a mode.
+/// Without write permission, the service could not start. Root is not restricted by file modes.
 #[test]
 fn a_folder_that_cannot_be_written_is_seen() {
     let mut service = Service::start();

@@ -1,10 +1,11 @@
-//! HTTP/2 by hand over a socket (RFC 9113, RFC 7541): frames as a test says, whatever a library would think of them.
+//! A minimal HTTP/2 implementation (RFC 9113, RFC 7541) that sends arbitrary frames, including those that a library
+//! would reject.
 
 use std::io::{self, BufReader, Read as _, Write as _};
 use std::net::{SocketAddr, TcpStream};
 use std::time::Duration;
 
-/// A test that waits longer than this for a byte has failed. Nothing depends on how long it is.
+/// Read timeout: generous, so that no result depends on it.
 const PATIENCE: Duration = Duration::from_mins(2);
 
 pub(crate) const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
@@ -24,7 +25,7 @@ pub(crate) const FRAME_SIZE_ERROR: u32 = 6;
 pub(crate) const REFUSED_STREAM: u32 = 7;
 pub(crate) const ENHANCE_YOUR_CALM: u32 = 11;
 
-/// A frame that the service sent.
+/// A frame sent by the service.
 #[derive(Debug)]
 pub(crate) struct Frame {
     pub(crate) kind: u8,
@@ -34,13 +35,13 @@ pub(crate) struct Frame {
 }
 
 impl Frame {
-    /// Returns the error code of a frame that has one: the last four bytes of `RST_STREAM`, the second four of `GOAWAY`.
+    /// Returns the error code of a frame: the last four bytes of `RST_STREAM`, the second four of `GOAWAY`.
     pub(crate) fn error(&self) -> u32 {
         let at = if self.kind == GOAWAY { 4 } else { 0 };
         u32::from_be_bytes(self.payload[at..at + 4].try_into().expect("four bytes"))
     }
 
-    /// Returns the settings that a frame of them announces.
+    /// Returns the settings in a SETTINGS frame.
     pub(crate) fn settings(&self) -> Vec<(u16, u32)> {
         let setting = |six: &[u8]| {
             let value = u32::from_be_bytes(six[2..].try_into().expect("four bytes"));
@@ -50,13 +51,13 @@ impl Frame {
     }
 }
 
-/// Returns the bytes of a frame.
+/// Encodes a frame.
 pub(crate) fn frame(kind: u8, flags: u8, stream: u32, payload: &[u8]) -> Vec<u8> {
     let length = u32::try_from(payload.len()).expect("a frame is short");
     [&length.to_be_bytes()[1..], &[kind, flags], &stream.to_be_bytes(), payload].concat()
 }
 
-/// Returns fields as the payload of HEADERS, each spelled out.
+/// Encodes fields as a HEADERS payload of literals.
 pub(crate) fn fields(fields: &[(&str, &str)]) -> Vec<u8> {
     let mut bytes = Vec::new();
     for (name, value) in fields {
@@ -64,7 +65,7 @@ pub(crate) fn fields(fields: &[(&str, &str)]) -> Vec<u8> {
         for text in [name, value] {
             match u8::try_from(text.len()) {
                 Ok(length) if length < 127 => bytes.push(length),
-                // An integer of a prefix of seven bits goes on in bytes of seven bits (RFC 7541 §5.1).
+                // Integers with a 7-bit prefix continue in 7-bit bytes (RFC 7541 §5.1).
                 _ => {
                     bytes.push(127);
                     let mut rest = text.len() - 127;
@@ -81,19 +82,19 @@ pub(crate) fn fields(fields: &[(&str, &str)]) -> Vec<u8> {
     bytes
 }
 
-/// Returns the fields of a request, and those given.
+/// Encodes the fields of a request, and additional ones.
 pub(crate) fn request(method: &str, path: &str, more: &[(&str, &str)]) -> Vec<u8> {
     let usual = [(":method", method), (":scheme", "http"), (":path", path), (":authority", "timenav.test")];
     fields(&[&usual, more].concat())
 }
 
-/// A connection on which HTTP/2 is spoken.
+/// An HTTP/2 connection.
 pub(crate) struct Connection {
     reader: BufReader<TcpStream>,
 }
 
 impl Connection {
-    /// Opens a connection and sends no more than what a client must.
+    /// Opens a connection and sends only the mandatory preface.
     pub(crate) fn open(address: SocketAddr) -> Self {
         let stream = TcpStream::connect(address).expect("the service accepts connections");
         stream.set_read_timeout(Some(PATIENCE)).expect("a timeout can be set");
@@ -109,7 +110,7 @@ impl Connection {
         self.reader.get_mut().write_all(bytes)
     }
 
-    /// Returns the next frame, or `None` where the service has closed the connection.
+    /// Returns the next frame, or `None` if the service has closed the connection.
     pub(crate) fn next(&mut self) -> Option<Frame> {
         let mut head = [0; 9];
         match self.reader.read_exact(&mut head) {
@@ -124,13 +125,13 @@ impl Connection {
         Some(Frame { kind: head[3], flags: head[4], stream, payload })
     }
 
-    /// Returns the next frame of that kind. Settings and pings are answered on the way to it.
+    /// Returns the next frame of a type. Answers settings and pings in the meantime.
     pub(crate) fn wait_for(&mut self, kind: u8) -> Option<Frame> {
         loop {
             let next = self.next()?;
             if matches!(next.kind, SETTINGS | PING) && next.flags & ACK == 0 {
                 let payload = if next.kind == PING { next.payload.as_slice() } else { &[] };
-                // Where nobody reads it any more, the next frame tells.
+                // If the connection is closed, the next read reports it.
                 let _ = self.send(&frame(next.kind, ACK, 0, payload));
             }
             if next.kind == kind {
@@ -139,7 +140,7 @@ impl Connection {
         }
     }
 
-    /// Waits until the service closes the connection, and returns the error that it gave if it gave one.
+    /// Waits until the service closes the connection. Returns the error code of GOAWAY, if any.
     pub(crate) fn end(&mut self) -> Option<u32> {
         let mut said = None;
         while let Some(next) = self.next() {

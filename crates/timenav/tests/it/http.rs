@@ -1,5 +1,5 @@
-//! HTTP/1.1 by hand over a socket: what is sent is exactly what a test says, and what is read is
-//! read without a library that could be as kind as the server's.
+//! A minimal HTTP/1.1 implementation: requests are sent exactly as written, and responses are parsed strictly, without
+//! a lenient library.
 
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::net::{Ipv4Addr, Shutdown, SocketAddr, TcpStream};
@@ -8,17 +8,17 @@ use std::time::Duration;
 use rustix::net::{self, AddressFamily, SocketType};
 use serde_json::Value;
 
-/// A test that waits longer than this for a byte has failed. Nothing depends on how long it is.
+/// Read timeout: generous, so that no result depends on it.
 const PATIENCE: Duration = Duration::from_mins(2);
 
-/// A request as it will be sent.
+/// A request to send.
 #[derive(Clone, Debug)]
 pub(crate) struct Request {
     pub(crate) method: String,
     pub(crate) target: String,
     pub(crate) headers: Vec<(String, String)>,
     pub(crate) body: Option<Vec<u8>>,
-    /// Whether the fixture leaves the credentials to the test.
+    /// Whether the fixture adds no credentials.
     pub(crate) as_it_is: bool,
 }
 
@@ -40,24 +40,24 @@ impl Request {
         self
     }
 
-    /// Shows this key instead of the operator's.
+    /// Uses this key instead of the operator's.
     pub(crate) fn key(mut self, key: &str) -> Self {
         self.as_it_is = true;
         self.header("Authorization", &format!("Bearer {key}"))
     }
 
-    /// Shows the cookie of a session instead, as a page of the service does.
+    /// Uses a session cookie instead, like a page of the service.
     pub(crate) fn session(self, cookie: &str) -> Self {
         self.cookie(cookie).header("Sec-Fetch-Site", "same-origin")
     }
 
-    /// Shows a cookie and says nothing of the page that sends it.
+    /// Uses a cookie without the headers that identify the page.
     pub(crate) fn cookie(mut self, cookie: &str) -> Self {
         self.as_it_is = true;
         self.header("Cookie", cookie)
     }
 
-    /// Shows no key at all.
+    /// Sends no credentials.
     pub(crate) fn anonymous(mut self) -> Self {
         self.as_it_is = true;
         self
@@ -72,7 +72,7 @@ impl Request {
         self.header("Content-Type", content_type)
     }
 
-    /// A body that does not say what it is.
+    /// Sends a body without a media type.
     pub(crate) fn untyped(mut self, body: &[u8]) -> Self {
         self.body = Some(body.to_vec());
         self
@@ -99,7 +99,7 @@ impl Request {
     }
 }
 
-/// An answer, read to its end.
+/// A complete response.
 #[derive(Clone, Debug)]
 pub(crate) struct Answer {
     pub(crate) status: u16,
@@ -108,7 +108,7 @@ pub(crate) struct Answer {
 }
 
 impl Answer {
-    /// Returns the value of a header that stands there once.
+    /// Returns a header that occurs once.
     pub(crate) fn header(&self, name: &str) -> Option<&str> {
         let mut found = self.headers.iter().filter(|(given, _)| given.eq_ignore_ascii_case(name));
         let first = found.next().map(|(_, value)| value.as_str());
@@ -124,19 +124,19 @@ impl Answer {
         serde_json::from_slice(&self.body).unwrap_or_else(|error| panic!("{error}: {self}"))
     }
 
-    /// Returns the body if it is JSON.
+    /// Returns the body, or null if it is not JSON.
     pub(crate) fn json_or_null(&self) -> Value {
         serde_json::from_slice(&self.body).unwrap_or_default()
     }
 
-    /// Returns the body of an answer that has this status.
+    /// Asserts the status and returns the body.
     #[track_caller]
     pub(crate) fn expect(self, status: u16) -> Value {
         assert_eq!(self.status, status, "{self}");
         self.json()
     }
 
-    /// Returns the error of an answer that has this status and code.
+    /// Asserts the status and the error code, and returns the error.
     #[track_caller]
     pub(crate) fn refused(self, status: u16, code: &str) -> Value {
         let shown = self.to_string();
@@ -156,7 +156,7 @@ impl std::fmt::Display for Answer {
     }
 }
 
-/// A connection that stays open for several requests.
+/// A persistent connection.
 pub(crate) struct Connection {
     reader: BufReader<TcpStream>,
 }
@@ -166,7 +166,7 @@ impl Connection {
         Self::over(TcpStream::connect(address)?)
     }
 
-    /// Opens a connection from one of the addresses of this machine.
+    /// Opens a connection from a local address.
     pub(crate) fn open_from(source: Ipv4Addr, address: SocketAddr) -> io::Result<Self> {
         let socket = net::socket(AddressFamily::INET, SocketType::STREAM, None)?;
         net::bind(&socket, &SocketAddr::from((source, 0)))?;
@@ -186,12 +186,12 @@ impl Connection {
         self.answer(request.method == "HEAD")
     }
 
-    /// Sends a request and leaves its answer to be read.
+    /// Sends a request without reading its response.
     pub(crate) fn send_request(&mut self, request: &Request) {
         self.send(&request.bytes()).expect("the service reads");
     }
 
-    /// Says that nothing more will be sent.
+    /// Shuts down the sending side.
     pub(crate) fn shut_down_writing(&mut self) {
         self.reader.get_mut().shutdown(Shutdown::Write).expect("the connection is open");
     }
@@ -200,7 +200,7 @@ impl Connection {
         self.reader.get_mut().write_all(bytes)
     }
 
-    /// Sends the body in chunks, without saying how long it is.
+    /// Sends the body in chunks without a length.
     pub(crate) fn send_chunked<'a>(
         &mut self,
         request: &Request,
@@ -216,7 +216,7 @@ impl Connection {
         self.send(b"0\r\n\r\n")
     }
 
-    /// Reads one answer to its end.
+    /// Reads one complete response.
     pub(crate) fn answer(&mut self, to_head: bool) -> io::Result<Answer> {
         let (status, headers) = self.head()?;
         let mut body = Vec::new();
@@ -226,7 +226,7 @@ impl Connection {
         Ok(Answer { status, headers, body })
     }
 
-    /// Reads the status and the headers of an answer.
+    /// Reads the status and headers of a response.
     pub(crate) fn head(&mut self) -> io::Result<(u16, Vec<(String, String)>)> {
         let first = self.line()?;
         let wrong = || io::Error::new(io::ErrorKind::InvalidData, format!("no status line: {first:?}"));
@@ -243,7 +243,7 @@ impl Connection {
         }
     }
 
-    /// Returns the body that follows these headers, as it comes.
+    /// Returns a reader for the body that follows these headers.
     pub(crate) fn body(&mut self, headers: &[(String, String)]) -> Body<'_> {
         let header = |name: &str| {
             headers.iter().find(|(given, _)| given.eq_ignore_ascii_case(name)).map(|(_, value)| value.as_str())
@@ -257,7 +257,7 @@ impl Connection {
         Body { reader: &mut self.reader, framing }
     }
 
-    /// Returns whether some of an answer has come. Nothing is waited for, and nothing is read.
+    /// Returns whether response data has arrived, without waiting or consuming it.
     pub(crate) fn is_answered(&self) -> bool {
         let stream = self.reader.get_ref();
         stream.set_nonblocking(true).expect("the connection is open");
@@ -303,7 +303,7 @@ enum Framing {
     Close,
 }
 
-/// The body of an answer.
+/// The body of a response.
 pub(crate) struct Body<'a> {
     reader: &'a mut BufReader<TcpStream>,
     framing: Framing,
@@ -346,7 +346,7 @@ impl Read for Body<'_> {
     }
 }
 
-/// Writes a text so that it can stand as a value in a query string.
+/// Percent-encodes a text for a query string.
 pub(crate) fn encoded(text: &str) -> String {
     use std::fmt::Write as _;
     let mut out = String::with_capacity(text.len());
@@ -361,7 +361,7 @@ pub(crate) fn encoded(text: &str) -> String {
     out
 }
 
-/// Returns a target with these parameters in its query string.
+/// Returns a target with these query parameters.
 pub(crate) fn target(path: &str, parameters: &[(&str, &str)]) -> String {
     let pairs: Vec<String> = parameters.iter().map(|(name, value)| format!("{name}={}", encoded(value))).collect();
     if pairs.is_empty() { path.to_owned() } else { format!("{path}?{}", pairs.join("&")) }

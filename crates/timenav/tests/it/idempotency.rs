@@ -1,4 +1,4 @@
-//! `Idempotency-Key`: a request that carries one happens once, however often it is sent.
+//! `Idempotency-Key`: a request with a key is carried out once, however often it is sent.
 
 use std::thread;
 
@@ -13,7 +13,7 @@ fn forward(key: &str) -> Request {
     Request::post("/v1/fast-forward").json(&json!({ "duration": "1h" })).idempotent(key)
 }
 
-/// A clock that stands at a round moment.
+/// Pauses the clock at a round time.
 fn stand(service: &Service) {
     service.post("/v1/pause-time", &json!({}));
     service.post("/v1/travel", &json!({ "destination_time": "2000-01-01T00:00:00Z" }));
@@ -104,7 +104,7 @@ fn a_key_is_for_one_request_only() {
     other("/v1/fast-forward", json!({ "duration": "1h", "timeline_id": "main" }))
         .refused(422, "idempotency_key_reused");
     assert_eq!(now(&service), "2000-01-01T01:00:00Z");
-    // Another operation has keys of its own, and both prefixes are one operation.
+    // Keys are per operation, and both prefixes are one operation.
     let rewound = other("/v1/rewind", json!({ "duration": "1h" }));
     assert_eq!(rewound.header(REPLAYED), None);
     let aliased = other("/api/v1/rewind", json!({ "duration": "1h" }));
@@ -139,7 +139,7 @@ fn keys_of_another_user_are_others() {
     assert_eq!(hers.header(REPLAYED), None, "{hers}");
     assert_eq!(mine.expect(200)["timeline_id"], "of-admin");
     assert_eq!(hers.expect(200)["timeline_id"], "of-ada");
-    // Two keys of one user are one user.
+    // Two API keys of one user share idempotency keys.
     let second = service.key(&json!({ "user_id": "ada" }));
     assert_eq!(make(&second, "of-ada").header(REPLAYED), Some("true"));
     service.audit();
@@ -173,7 +173,7 @@ fn keys_that_cannot_be_are_refused() {
     }
     service.send(forward("one").idempotent("two")).refused(400, "invalid_parameter");
     service.send(forward("one").idempotent("one")).refused(400, "invalid_parameter");
-    // Found by fuzzing: a scan looks anew whatever the key is, and took any for one.
+    // Found by fuzzing: a scan always runs again, and accepted invalid keys.
     let scan = Request::post("/v1/detect-tampering").json(&json!({ "timeline_id": "main", "scan_depth": "quick" }));
     service.send(scan.clone().idempotent("two words")).refused(400, "invalid_parameter");
     service.send(scan.idempotent("a-key")).expect(200);

@@ -1,4 +1,4 @@
-//! Who asks, and what they may: credentials, scopes, roles.
+//! Authentication and authorization: credentials, scopes, roles.
 
 mod ended;
 mod repeated;
@@ -21,7 +21,7 @@ fn challenged(answer: Answer, status: u16, code: &str, challenge: Option<&str>) 
     answer.refused(status, code);
 }
 
-/// Asks with this `Authorization` header.
+/// Sends a request with this `Authorization` header.
 fn with(service: &Service, value: &str) -> Answer {
     service.send(Request::get("/v1/clock").anonymous().header("Authorization", value))
 }
@@ -33,17 +33,17 @@ fn the_six_cases_of_rfc_6750() {
     let path = format!("/v1/api-keys/{}", stopped["key_id"].as_str().unwrap());
     service.send(Request::new("DELETE", &path)).expect(200);
     let stopped = stopped["api_key"].as_str().unwrap();
-    // Nothing that could be a credential here.
+    // Not a supported credential.
     challenged(service.send(Request::get("/v1/clock").anonymous()), 401, "missing_credentials", Some(MISSING));
     for other in ["Basic YWRtaW46YWRtaW4=", "Digest x", "tnk_000000000000000000000000000000000000", ""] {
         challenged(with(&service, other), 401, "missing_credentials", Some(MISSING));
     }
-    // A key that is none, that was one, that could be one: which of these is not told.
+    // Malformed, revoked and unknown keys get the same response.
     let unknown = format!("tnk_{}", "0".repeat(36));
     for wrong in ["x", "tnk_", stopped, &unknown, &service.admin[1..], &format!("{}0", service.admin), "a b"] {
         challenged(with(&service, &format!("Bearer {wrong}")), 401, "invalid_credentials", Some(INVALID));
     }
-    // A request that is broken.
+    // A malformed request.
     challenged(with(&service, "Bearer"), 400, "invalid_credentials", Some(MALFORMED));
     challenged(with(&service, "Bearer caf\u{e9}"), 400, "invalid_credentials", Some(MALFORMED));
     let key = format!("Bearer {}", service.admin);
@@ -52,12 +52,12 @@ fn the_six_cases_of_rfc_6750() {
         let answer = service.send(request.header("Authorization", second));
         challenged(answer, 400, "invalid_credentials", Some(MALFORMED));
     }
-    // A key that was not made for it.
+    // A key without the scope.
     let reader = service.key(&json!({ "scopes": ["timeline:read"] }));
     let answer = service.send(Request::post("/v1/pause-time").key(&reader));
     let challenge = "Bearer realm=\"timenav\", error=\"insufficient_scope\", scope=\"timeline:write\"";
     challenged(answer, 403, "insufficient_scope", Some(challenge));
-    // A user who may not, and one who is not to know.
+    // A user without permission, and one who must not learn that the timeline exists.
     let ada = service.user("ada");
     challenged(service.send(Request::get("/v1/users").key(&ada)), 403, "permission_denied", None);
     challenged(service.send(Request::get("/v1/clock").key(&ada)), 404, "not_found", None);
@@ -91,7 +91,7 @@ fn a_key_is_shown_in_the_header_and_nowhere_else() {
     service.audit();
 }
 
-/// Returns actor, operation and subject of every refused attempt in a ledger.
+/// Returns actor, operation and subject of every rejected attempt in a ledger.
 fn attempts(service: &Service, timeline: &str) -> Vec<(String, String)> {
     let size = service.checkpoint(timeline).size;
     let entries = (0..size).map(|position| service.entry(timeline, position).0);
@@ -124,7 +124,7 @@ fn attempts_stand_in_the_ledger_at_which_they_were_aimed() {
     let of_vault = attempts(&service, "vault");
     let actors: Vec<&str> = of_vault.iter().map(|(actor, _)| actor.as_str()).collect();
     assert_eq!(actors, [["unknown"; 7].as_slice(), &["ada"; 3]].concat());
-    // What is aimed at nothing that exists stands in `system`.
+    // Attempts on nonexistent targets are logged in `system`.
     let before = attempts(&service, "system").len();
     for request in [
         Request::get("/v1/clock?timeline_id=no-such").anonymous(),
@@ -151,7 +151,7 @@ fn a_stranger_sees_nothing_of_a_timeline() {
     assert_eq!(names(&ada), ["hers"]);
     assert!(names(&bob).is_empty());
     assert_eq!(names(&service.admin), ["hers", "main", "system"]);
-    // What is there and hidden, and what is not there, look alike.
+    // Hidden and nonexistent resources get the same response.
     for path in
         ["/timeline/NAME", "/timeline/NAME/checkpoint", "/v1/clock?timeline_id=NAME", "/v1/anchors?timeline_id=NAME"]
     {

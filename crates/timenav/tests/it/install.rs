@@ -1,4 +1,4 @@
-//! `deploy/`: what the script installs and refuses, from a release page of this machine, and what the unit starts.
+//! `deploy/`: what the script installs and rejects, using a local release page, and what the unit starts.
 
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::net::TcpListener;
@@ -11,10 +11,10 @@ use crate::service::{run, timenav};
 
 const SCRIPT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../deploy/install.sh");
 const UNIT: &str = include_str!("../../../../deploy/timenav.service");
-/// What stands for the program: it says which version it is.
+/// A stub of the program that prints its version.
 const PROGRAM: &str = "#!/bin/sh\necho timenav 9.9.9\n";
 
-/// A release page with one program for this machine.
+/// A release page with a program for this platform.
 struct Page {
     folder: TempDir,
     address: String,
@@ -41,7 +41,7 @@ impl Page {
         std::fs::read_to_string(self.folder.path().join("SHA256SUMS")).unwrap()
     }
 
-    /// Runs the script. Returns its exit code and what it said.
+    /// Runs the script. Returns its exit code and output.
     fn install(&self, into: &Path, sum: &str) -> (Option<i32>, String) {
         let mut command = Command::new("sh");
         command.args([SCRIPT, &self.address]).env("TIMENAV_INSTALL_DIR", into).env("TIMENAV_SHA256", sum);
@@ -50,7 +50,7 @@ impl Page {
     }
 }
 
-/// Answers each request with the file of its last name, until the test ends.
+/// Serves files by the last path segment until the test ends.
 fn serve(listener: &TcpListener, folder: &Path) {
     for stream in listener.incoming() {
         let mut stream = stream.unwrap();
@@ -63,7 +63,7 @@ fn serve(listener: &TcpListener, folder: &Path) {
             Err(_) => ("404 Not Found", Vec::new()),
         };
         let head = format!("HTTP/1.1 {status}\r\nContent-Length: {}\r\nConnection: close\r\n\r\n", body.len());
-        // Whoever asked may have gone.
+        // The client may have disconnected.
         let _ = stream.write_all(head.as_bytes()).and_then(|()| stream.write_all(&body));
     }
 }

@@ -1,10 +1,10 @@
-//! Timestamps as numbers, for models that are computed apart from the service.
+//! Timestamps as numbers, for models that are independent of the service.
 
-/// The first and the last microsecond that there are.
+/// The first and the last valid microsecond.
 pub(crate) const MIN: i128 = -377_705_116_800_000_000;
 pub(crate) const MAX: i128 = 253_402_300_799_999_999;
 
-/// Returns the microseconds since 1970 of a timestamp as the service writes it.
+/// Parses a timestamp of the service into microseconds since 1970.
 pub(crate) fn micros(text: &str) -> i128 {
     let text = text.strip_suffix('Z').unwrap_or_else(|| panic!("{text} does not end in Z"));
     let (date, time) = text.split_once('T').expect("a date and a time");

@@ -1,5 +1,5 @@
-//! kill -9 under write load: what was acknowledged is there, what was not is there as a whole or
-//! not at all, and happens once when it is sent again.
+//! kill -9 under write load: acknowledged writes are durable, others are there completely or not at all, and a retry
+//! does not duplicate them.
 
 mod erasing;
 mod sweeping;
@@ -15,9 +15,9 @@ use crate::ledger;
 use crate::service::Service;
 use writers::{Kind, Load, Outcome, TIMELINES, Write};
 
-/// Kills in the tests, and with `cargo xtask soak`.
+/// Number of kills in the tests, and with `cargo xtask soak`.
 const ROUNDS: (u64, u64) = (12, 100);
-/// Most steps of writers (a request sent, an answer read) before the kill.
+/// Maximum number of steps of the writers (a request sent, a response read) before the kill.
 const STEPS_MAX: u64 = 80;
 
 #[test]
@@ -46,7 +46,7 @@ fn acknowledged_writes_survive_kills() {
         writes_count += outcomes.len();
     }
     println!("{writes_count} writes in {rounds} rounds, {unanswered_count} without an answer");
-    // Else the kills came when nothing was going on, and nothing was tried.
+    // Otherwise the kills came while nothing was in progress, and nothing was tested.
     assert!(unanswered_count as u64 > rounds, "only {unanswered_count} writes were cut off");
     for timeline in TIMELINES {
         let events = service.find_all(timeline, "*", "../..", "1000").len();
@@ -73,7 +73,7 @@ fn check_round(service: &Service, round: u64, outcomes: &[Outcome]) {
     }
 }
 
-/// Every answer is true of the ledger as it is now.
+/// Every response matches the ledger.
 fn check_acknowledged(service: &Service, outcomes: &[&Outcome]) {
     let ledgers = outcomes.iter().filter_map(|outcome| Some(&outcome.answer.as_ref()?["ledger"]));
     if let Some(largest) = ledgers.max_by_key(|ledger| ledger["size"].as_u64()) {
@@ -96,7 +96,7 @@ fn check_acknowledged(service: &Service, outcomes: &[&Outcome]) {
     }
 }
 
-/// Fetches an entry over a connection that stays open, and checks that it is in the ledger.
+/// Fetches an entry over an open connection and verifies its inclusion.
 fn entry_on(service: &Service, connection: &mut Connection, timeline: &str, position: u64) -> (Value, Value) {
     let request = Request::get(&format!("/timeline/{timeline}/proof?position={position}"));
     let proof = connection.exchange(&service.signed(request)).expect("an answer").expect(200);
@@ -108,7 +108,7 @@ fn entry_on(service: &Service, connection: &mut Connection, timeline: &str, posi
     (ledger::entry(leaf), proof)
 }
 
-/// The clock stands where the last acknowledged travel took it, or where one without an answer did.
+/// The clock is where the last acknowledged travel moved it, or where an unanswered one did.
 fn check_clock(service: &Service, timeline: &str, outcomes: &[&Outcome]) {
     let travels: Vec<(&Outcome, &String)> = outcomes
         .iter()
@@ -134,7 +134,7 @@ fn check_clock(service: &Service, timeline: &str, outcomes: &[&Outcome]) {
     }
 }
 
-/// Returns how often each name of this round's events is recorded.
+/// Returns how often each event name of this round is recorded.
 fn names(service: &Service, timeline: &str, round: u64) -> BTreeMap<String, usize> {
     let mut names = BTreeMap::new();
     for event in service.find_all(timeline, &format!("round {round}"), "../..", "1000") {
@@ -143,7 +143,7 @@ fn names(service: &Service, timeline: &str, round: u64) -> BTreeMap<String, usiz
     names
 }
 
-/// All events of an acknowledged request are there; of another, all or none.
+/// All events of an acknowledged request are recorded; of others, all or none.
 fn check_events(outcome: &Outcome, kept: &BTreeMap<String, usize>) {
     let Kind::Events(names) = &outcome.write.kind else { return };
     let found = names.iter().filter(|name| kept.contains_key(*name)).count();
@@ -154,7 +154,7 @@ fn check_events(outcome: &Outcome, kept: &BTreeMap<String, usize>) {
     }
 }
 
-/// A request that was cut off is carried out if it was not, and answered if it was.
+/// An interrupted request is carried out on retry if it was not before, and otherwise replayed.
 fn check_retry(service: &Service, write: &Write, kept: &BTreeMap<String, usize>) {
     let answer = service.send(write.request());
     let replayed = answer.header("idempotency-replayed").is_some();

@@ -1,4 +1,4 @@
-//! Real files in, and the answers out that `../shared/data/README.md` says they have.
+//! Imports real files and checks the known answers of `../shared/data/README.md`.
 
 use std::collections::BTreeSet;
 use std::process::{Command, Stdio};
@@ -25,12 +25,12 @@ fn counts(answer: &Value) -> [u64; 3] {
     ["taken", "unchanged", "refused"].map(|name| answer[name].as_u64().unwrap())
 }
 
-/// Returns what a query finds, having checked that it comes in order and that nothing comes twice.
+/// Returns the results of a query, after checking order and uniqueness.
 fn found(service: &Service, timeline: &str, location: &str, time_range: &str, limit: &str) -> Vec<Value> {
     let events = service.find_all(timeline, location, time_range, limit);
     let ids: BTreeSet<&str> = events.iter().map(|event| event["event_id"].as_str().unwrap()).collect();
     assert_eq!(ids.len(), events.len(), "something comes twice");
-    // Times of one length and form are in the order of their texts.
+    // Timestamps of equal length and format sort chronologically as text.
     let keys: Vec<(&str, u64)> = events
         .iter()
         .map(|event| (event["time"].as_str().unwrap().trim_end_matches('Z'), event["position"].as_u64().unwrap()))
@@ -39,7 +39,7 @@ fn found(service: &Service, timeline: &str, location: &str, time_range: &str, li
     events
 }
 
-/// Returns how many events of the earthquakes a filter finds, page after page.
+/// Returns the number of earthquakes that a filter matches, page by page.
 fn found_by(service: &Service, filter: &[(&str, &str)]) -> usize {
     let asked = [&[("timeline_id", "quakes"), ("location", "*"), ("time_range", "../..")], filter].concat();
     let (mut count, mut cursor) = (0, None::<String>);
@@ -61,7 +61,7 @@ fn earthquakes() {
     let import = || import(&service, "quakes", "application/geo+json", "", &file);
     assert_eq!(counts(&import()), [1_707, 0, 0]);
     let find = |location: &str, time_range: &str, limit: &str| found(&service, "quakes", location, time_range, limit);
-    // Both ends are included: these are the times of the first and the last of them.
+    // Both ends are included: these are the times of the first and last event.
     let all = find("*", "2018-01-31T01:49:59.65Z/2018-02-07T01:26:13.84Z", "1000");
     assert_eq!(all.len(), 1_707);
     let inner = find("*", "2018-01-31T01:49:59.650001Z/2018-02-07T01:26:13.839999Z", "500");
@@ -70,7 +70,7 @@ fn earthquakes() {
     assert_eq!(find(california, "2018-02-01T00:00:00Z/2018-02-01T23:59:59.999999Z", "50").len(), 134);
     assert_eq!(find(california, "2018-02-01T00:00:00Z/P1D", "7").len(), 134);
     assert_eq!(find("bbox:170,50,-150,65", "../..", "10").len(), 136);
-    // What is found and counted is what a look at each of them finds.
+    // The results of filters equal those of checking each event.
     let of = |net: &str| all.iter().filter(|event| event["attributes"]["net"] == net).count();
     let alaska = found_by(&service, &[("attribute.net", "ak"), ("limit", "100")]);
     assert_eq!((alaska, of("ak")), (297, 297));
@@ -125,7 +125,7 @@ fn hurricanes() {
     service.audit();
 }
 
-/// Returns the table of flights, if it is there and can be unpacked.
+/// Returns the flights table, if it exists and can be decompressed.
 fn flights_of_a_year() -> Option<Vec<u8>> {
     let folder = shared_data::folder()?;
     let unzip =
@@ -139,7 +139,7 @@ fn flights_of_a_year() -> Option<Vec<u8>> {
 #[test]
 fn flights() {
     let Some(year) = flights_of_a_year() else { return };
-    // A whole year takes long without optimization; the days around that one will do.
+    // A whole year is slow without optimization; the days around that one suffice.
     let days = ["year,", "2013,7,3,", "2013,7,4,", "2013,7,5,"].map(str::as_bytes);
     let lines = year.split_inclusive(|byte| *byte == b'\n');
     let lines = lines.filter(|line| days.iter().any(|day| line.starts_with(day)));
@@ -153,7 +153,7 @@ fn flights() {
     service.audit();
 }
 
-/// Returns how many paradoxes of these kinds there are.
+/// Returns the number of paradoxes of these kinds.
 fn paradoxes(service: &Service, timeline: &str, more: &[(&str, &str)]) -> u64 {
     let mut query = vec![("timeline_id", timeline), ("time_range", "../.."), ("limit", "1")];
     query.extend(more);
@@ -215,7 +215,7 @@ fn spans_that_begin_before_their_parents() {
 #[test]
 fn aircraft_that_depart_while_they_are_in_the_air() {
     let Some(year) = flights_of_a_year() else { return };
-    // The whole year takes long without optimization. It has no others than those of these two carriers.
+    // The whole year is slow without optimization. It has no others than those of these two carriers.
     let is_wanted =
         |line: &&[u8]| line.starts_with(b"year,") || line.windows(4).any(|window| matches!(window, b",DL," | b",UA,"));
     let file = year.split_inclusive(|byte| *byte == b'\n').filter(is_wanted).collect::<Vec<_>>().concat();
@@ -227,7 +227,7 @@ fn aircraft_that_depart_while_they_are_in_the_air() {
         "asserts": "{tailnum}/flies as/{carrier} {flight} from {origin} at {time_hour}|split:/",
     });
     let answer = import(&service, "flights", "text/csv", &map.to_string(), &file);
-    // 1 035 did not depart; of 300 it is not known how long they were in the air.
+    // 1 035 did not depart; for 300 the flight time is unknown.
     assert_eq!(counts(&answer), [105_440, 0, 1_335]);
     assert_eq!(paradoxes(&service, "flights", &[("kinds", "P08")]), 116);
     service.audit();

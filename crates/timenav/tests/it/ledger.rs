@@ -1,5 +1,5 @@
-//! A stranger's verifier, written from `docs/specs/ledger.md` alone. It shares no code with the
-//! service: hashes by sha2, signatures by aws-lc-rs, all else by hand.
+//! An independent verifier, written from `docs/specs/ledger.md` alone. It shares no code with the service: hashes by
+//! sha2, signatures by aws-lc-rs, everything else by hand.
 
 use aws_lc_rs::signature::{ED25519, Ed25519KeyPair, KeyPair as _, UnparsedPublicKey};
 use data_encoding::{BASE64, HEXLOWER};
@@ -8,7 +8,7 @@ use sha2::{Digest as _, Sha256};
 
 pub(crate) type Hash = [u8; 32];
 
-/// What a signed note says of a ledger.
+/// The contents of a checkpoint.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Checkpoint {
     pub(crate) origin: String,
@@ -16,9 +16,9 @@ pub(crate) struct Checkpoint {
     pub(crate) root: Hash,
 }
 
-/// The public half of the key in a data folder, read without asking the service.
+/// Reads the public key from a data folder, without asking the service.
 pub(crate) fn public_key(signing_key: &str) -> [u8; 32] {
-    // `PRIVATE+KEY+<name>+<key id>+<base64>`; base64 may have `+` too.
+    // `PRIVATE+KEY+<name>+<key id>+<base64>`; base64 may contain `+` too.
     let encoded = signing_key.trim_end().splitn(5, '+').nth(4).expect("five parts");
     let bytes = BASE64.decode(encoded.as_bytes()).expect("the seed is base64");
     let seed = bytes.strip_prefix(&[1]).expect("the key is an Ed25519 key");
@@ -26,7 +26,7 @@ pub(crate) fn public_key(signing_key: &str) -> [u8; 32] {
     pair.public_key().as_ref().try_into().expect("a public key has 32 bytes")
 }
 
-/// Returns the text of a verifier key (C2SP signed-note).
+/// Returns a verifier key as text (C2SP signed-note).
 pub(crate) fn verifier_key(name: &str, public_key: &[u8; 32]) -> String {
     let id = key_id(name, public_key);
     format!("{name}+{}+{}", HEXLOWER.encode(&id), BASE64.encode(&[&[1], public_key.as_slice()].concat()))
@@ -37,7 +37,7 @@ fn key_id(name: &str, public_key: &[u8; 32]) -> [u8; 4] {
     [hash[0], hash[1], hash[2], hash[3]]
 }
 
-/// Verifies a signed note and reads the checkpoint in it (docs/specs/ledger.md §5, §6).
+/// Verifies a signed note and parses its checkpoint (docs/specs/ledger.md §5, §6).
 pub(crate) fn verified(note: &str, public_key: &[u8; 32]) -> Checkpoint {
     let lines = verified_lines(note, 0, public_key);
     let [origin, size, root] = lines.as_slice() else { panic!("three lines: {note:?}") };
@@ -50,7 +50,7 @@ pub(crate) fn verified(note: &str, public_key: &[u8; 32]) -> Checkpoint {
     }
 }
 
-/// Verifies a signed note, and returns the lines of its text. That of number `named` is the name of the key.
+/// Verifies a signed note and returns its lines. Line `named` contains the key name.
 pub(crate) fn verified_lines(note: &str, named: usize, public_key: &[u8; 32]) -> Vec<String> {
     assert!(note.chars().all(|c| c == '\n' || c >= ' '), "a note cannot contain control characters: {note:?}");
     let (text, signatures) = note.rsplit_once("\n\n").expect("an empty line ends the text");
@@ -64,7 +64,7 @@ pub(crate) fn verified_lines(note: &str, named: usize, public_key: &[u8; 32]) ->
         assert_eq!(name, told[named], "the name of the key is the origin");
         let bytes = BASE64.decode(encoded.as_bytes()).expect("a signature is base64");
         let (id, signature) = bytes.split_at(4);
-        // Where the key was rotated, another one of the same name has signed too.
+        // After a rotation, another key of the same name has signed too.
         if id == key_id(name, public_key) {
             let key = UnparsedPublicKey::new(&ED25519, public_key);
             key.verify(text.as_bytes(), signature).expect("the signature verifies");
@@ -75,7 +75,7 @@ pub(crate) fn verified_lines(note: &str, named: usize, public_key: &[u8; 32]) ->
     told
 }
 
-/// Reads a proof file (docs/specs/ledger.md §7): the position, the entry in `extra`, the hashes, the note.
+/// Parses a proof file (docs/specs/ledger.md §7): position, entry in `extra`, hashes, note.
 pub(crate) fn proof_file(text: &str) -> (u64, Vec<u8>, Vec<Hash>, String) {
     let (head, note) = text.split_once("\n\n").expect("an empty line ends the hashes");
     let mut lines = head.split('\n');
@@ -103,7 +103,7 @@ fn node(left: &Hash, right: &Hash) -> Hash {
     sha256(&[&[1], left, right])
 }
 
-/// Returns the root over leaves (RFC 6962 §2.1).
+/// Computes the root of leaves (RFC 6962 §2.1).
 pub(crate) fn root(leaves: &[Hash]) -> Hash {
     match leaves {
         [] => sha256(&[]),
@@ -118,7 +118,7 @@ pub(crate) fn root(leaves: &[Hash]) -> Hash {
     }
 }
 
-/// Whether an inclusion proof holds (docs/specs/ledger.md §3).
+/// Verifies an inclusion proof (docs/specs/ledger.md §3).
 pub(crate) fn includes(leaf: &Hash, index: u64, size: u64, proof: &[Hash], root: &Hash) -> bool {
     if index >= size {
         return false;
@@ -143,7 +143,7 @@ pub(crate) fn includes(leaf: &Hash, index: u64, size: u64, proof: &[Hash], root:
     last == 0 && hash == *root
 }
 
-/// Whether a consistency proof holds (docs/specs/ledger.md §3).
+/// Verifies a consistency proof (docs/specs/ledger.md §3).
 pub(crate) fn continues(old: u64, old_root: &Hash, new: u64, new_root: &Hash, proof: &[Hash]) -> bool {
     if old > new {
         return false;
@@ -187,7 +187,7 @@ pub(crate) fn continues(old: u64, old_root: &Hash, new: u64, new_root: &Hash, pr
     last == 0 && of_old == *old_root && of_new == *new_root
 }
 
-/// Reads 64 hexadecimal digits.
+/// Parses 64 hexadecimal digits.
 pub(crate) fn hash(text: &Value) -> Hash {
     let text = text.as_str().unwrap_or_else(|| panic!("a hash is a text: {text}"));
     HEXLOWER.decode(text.as_bytes()).expect("a hash is in hex").try_into().expect("a hash has 32 bytes")
@@ -197,11 +197,11 @@ pub(crate) fn hashes(list: &Value) -> Vec<Hash> {
     list.as_array().expect("a list of hashes").iter().map(hash).collect()
 }
 
-/// Reads an entry strictly: eleven members in their order, in their one spelling.
+/// Parses an entry strictly: eleven members in order, in canonical form.
 pub(crate) fn entry(leaf: &str) -> Value {
     let value: Value = serde_json::from_str(leaf).unwrap_or_else(|error| panic!("{error}: {leaf}"));
     let text = |name: &str| Value::String(value[name].as_str().unwrap_or_else(|| panic!("{name}: {leaf}")).to_owned());
-    // serde_json escapes what RFC 8785 escapes, in the same way.
+    // serde_json escapes the same characters in the same way as RFC 8785.
     let spelled = format!(
         r#"{{"action":{},"actor":{},"clock_time":{},"directory":{},"key":{},"payload_hash":{},"recorded_at":{},"seq":{},"subject":{},"timeline_id":{},"v":2}}"#,
         text("action"),

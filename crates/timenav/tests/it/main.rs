@@ -1,8 +1,8 @@
-//! The service from outside: the binary in a process of its own, HTTP over a socket, JSON as
-//! text. Nothing here knows a type of the server.
+//! Black-box tests of the service: the binary in its own process, HTTP over a socket, JSON as text. Nothing here uses a
+//! type of the server.
 //!
-//! Every test ends in [`service::Service::audit`], which verifies every ledger with code of its
-//! own and looks for errors in the log. Modules mirror the tree of URLs.
+//! Every test ends in [`service::Service::audit`], which verifies every ledger with independent code and looks for
+//! errors in the log. Modules mirror the URL tree.
 
 mod http;
 mod frames;
@@ -42,7 +42,7 @@ mod console;
 
 use std::path::Path;
 
-/// Fails for a file of this folder that no `mod` line names: its tests would never run.
+/// Fails for a file in this folder without a `mod` line: its tests would never run.
 #[test]
 fn no_file_is_forgotten() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it");

@@ -1,4 +1,4 @@
-//! How the service behaves whatever the operation: errors, methods, spellings, framing, headers.
+//! Behavior common to all operations: errors, methods, spellings, framing, headers.
 
 mod operations;
 mod answers;

@@ -1,4 +1,4 @@
-//! `timenav mcp`: the operations as tools for agents, by the Model Context Protocol.
+//! `timenav mcp`: the operations as tools for agents, with the Model Context Protocol.
 
 mod hostile;
 mod scope;
@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use crate::service::Service;
 use session::Agent;
 
-/// Returns a service whose clock stands at the start of a year.
+/// Returns a service whose clock is paused at the start of a year.
 fn at_new_year() -> Service {
     let service = Service::start();
     service.post("/v1/pause-time", &json!({}));
@@ -28,7 +28,7 @@ fn a_session_begins_lists_and_calls() {
     assert_eq!(begun["capabilities"], json!({ "tools": {} }));
     let clock = agent.done("clock", &json!({}));
     assert_eq!(clock, service.get("/v1/clock", &[]));
-    // An answer is there twice: for programs, and as text for those that know no other.
+    // A result contains the response twice: structured, and as text for older clients.
     let result = agent.call("clock", &json!({}));
     let text: Value = serde_json::from_str(result["content"][0]["text"].as_str().unwrap()).unwrap();
     assert_eq!((&text, &result["isError"]), (&result["structuredContent"], &json!(false)));
@@ -47,7 +47,7 @@ fn a_session_begins_lists_and_calls() {
     service.audit();
 }
 
-/// The revision that has no `initialize`: each request says what its sender speaks.
+/// The revision without `initialize`: each request states its protocol version.
 #[test]
 fn a_session_needs_no_beginning_where_requests_say_what_they_speak() {
     let service = at_new_year();
@@ -99,7 +99,7 @@ fn a_refusal_says_what_would_be_right() {
             assert!(text.contains(piece), "{tool} {arguments}: {text}");
         }
     }
-    // The same for programs, as the service said it.
+    // The same as structured data, unchanged.
     let result = agent.call("travel", &json!({ "destination_time": "2028-02-29" }));
     let problem: Value = serde_json::from_str(result["content"][1]["text"].as_str().unwrap()).unwrap();
     assert_eq!((&problem["code"], &problem["http_status"]), (&json!("invalid_parameter"), &json!(400)));
@@ -126,7 +126,7 @@ fn long_lists_come_in_pages() {
         let result = agent.call("monitor_events", &arguments);
         let page = &result["structuredContent"];
         found.extend(page["events"].as_array().unwrap().iter().map(|event| event["event_id"].clone()));
-        // Twenty would be longer than an answer may be: there are fewer, and the cursor goes on behind them.
+        // Twenty would exceed the response limit, so the page is shorter and its cursor continues after it.
         assert!(
             page.to_string().len() < 128 * 1024 && page["events"].as_array().unwrap().len() <= 10,
             "{}",
@@ -150,7 +150,7 @@ fn a_call_can_be_given_up_and_gives_back_what_it_waits_for() {
         &json!({ "name": "claim_firings",
         "arguments": { "queue": "q", "wait": "60s" }, "_meta": { "progressToken": "p" } }),
     );
-    // Others are served meanwhile.
+    // Other calls continue meanwhile.
     assert_eq!(agent.done("clock", &json!({}))["state"], "paused");
     let told = agent.notified("notifications/progress");
     assert_eq!((&told["params"]["progressToken"], &told["params"]["progress"]), (&json!("p"), &json!(1.0)));
@@ -159,7 +159,7 @@ fn a_call_can_be_given_up_and_gives_back_what_it_waits_for() {
         "/v1/timers",
         &json!({ "timer_id": "t", "at": "2026-12-31T00:00:00Z", "deliver": { "to": "queue", "queue": "q" } }),
     );
-    // Nobody holds the firing but who claims it now.
+    // Only this caller holds the firing.
     let claimed = agent.done("claim_firings", &json!({ "queue": "q", "wait": "30s" }));
     assert_eq!(claimed["firings"][0]["timer_id"], "t");
     assert!(!agent.is_answered(&waits));

@@ -1,4 +1,4 @@
-//! What needs no key: is it alive, is it ready, what is counted, how is it spoken.
+//! Unauthenticated endpoints: health, readiness, metrics, OpenAPI.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -47,7 +47,7 @@ fn the_document_is_the_one_that_is_committed() {
     service.audit();
 }
 
-/// What one document says and the other does not: QUERY, and the messages of streams.
+/// The differences between the two documents: QUERY, and stream messages.
 #[test]
 fn the_newer_document_is_the_other_and_query() {
     let service = Service::start();
@@ -63,7 +63,7 @@ fn the_newer_document_is_the_other_and_query() {
             *content.expect("the stream is described") = json!("a stream");
         }
     }
-    // Schemas that only these messages refer to.
+    // Schemas referenced only by these messages.
     let known = older["components"]["schemas"].as_object().unwrap().clone();
     newer["components"]["schemas"].as_object_mut().unwrap().retain(|name, _| known.contains_key(name));
     let mut lookups = 0;
@@ -112,15 +112,15 @@ fn every_limit_is_a_number_with_a_unit() {
     service.audit();
 }
 
-/// One sample of `OpenMetrics` text.
+/// A sample of `OpenMetrics` text.
 struct Sample {
     name: String,
     labels: BTreeMap<String, String>,
     value: f64,
 }
 
-/// Reads `OpenMetrics` 1.0 text by its rules: families in one piece each, with their type before
-/// their samples, counters that end in `_total`, and an end.
+/// Parses `OpenMetrics` 1.0 text strictly: contiguous families with their type before their samples, counters that end
+/// in `_total`, and an end marker.
 fn samples(text: &str) -> Vec<Sample> {
     let body = text.strip_suffix("# EOF\n").expect("OpenMetrics ends with # EOF");
     let mut types: BTreeMap<String, String> = BTreeMap::new();
@@ -162,7 +162,7 @@ fn sample(line: &str) -> Sample {
         let (name, value) = pair.split_once('=').expect("a label has a value");
         (name.to_owned(), value.trim_matches('"').to_owned())
     };
-    // No value of a label of this service has a comma.
+    // No label value of this service contains a comma.
     let labels = labels.split(',').filter(|text| !text.is_empty()).map(pair).collect();
     Sample { name: name.to_owned(), labels, value: value.parse().unwrap_or_else(|_| panic!("{line}")) }
 }

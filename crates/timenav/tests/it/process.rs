@@ -1,4 +1,4 @@
-//! The process: how it starts, what it leaves on the disk, how it ends.
+//! The process: startup, files and shutdown.
 
 mod backup;
 mod compact;
@@ -36,7 +36,7 @@ fn mode(path: &Path) -> u32 {
     std::fs::metadata(path).unwrap().permissions().mode() & 0o7777
 }
 
-/// Runs `serve` on a folder where it cannot run, and returns what it complains of.
+/// Runs `serve` on a folder where it fails, and returns its stderr.
 pub(crate) fn refused_start(data: &Path, arguments: &[&str]) -> String {
     let mut command = timenav();
     command.args(["serve", "--listen", "127.0.0.1:0", "--data"]).arg(data).args(arguments);
@@ -98,7 +98,7 @@ fn the_first_key_is_in_its_file_and_nowhere_else() {
     assert_eq!(std::fs::read_to_string(&file).unwrap(), format!("{}\n", service.admin));
     let users = service.get("/v1/users", &[])["users"].clone();
     assert_eq!((&users[0]["user_id"], &users[0]["operator"]), (&json!("admin"), &json!(true)));
-    // A later start makes no other key, and does not need the file.
+    // A later start creates no other key and does not need the file.
     std::fs::remove_file(&file).unwrap();
     service.restart();
     assert!(!file.exists());
@@ -106,7 +106,7 @@ fn the_first_key_is_in_its_file_and_nowhere_else() {
     service.audit();
 }
 
-/// A start that is cut off at any moment leaves a folder in which the next one succeeds.
+/// A start that is interrupted at any time leaves a folder in which the next one succeeds.
 #[test]
 fn a_first_start_may_be_killed_at_any_moment() {
     let marks = ["lock", "signing.key", "timenav.db", "timenav.db-wal", "checkpoints.log", "admin.key"];
@@ -178,14 +178,14 @@ fn the_demo_is_loaded_once() {
     assert_eq!((paradoxes[0]["code"].as_str(), paradoxes[0]["grade"].as_str()), (Some("P01"), Some("definite")));
     let anchors = service.get("/v1/anchors", &[("timeline_id", "demo")]);
     assert_eq!(anchors["anchors"][0]["description"], "The eve of Sarajevo");
-    // Timers are armed, and nobody listens to their queues.
+    // Timers are armed, and their queues have no listeners.
     let timers = service.get("/v1/timers", &[("timeline_id", "demo")]);
     let timers = timers["timers"].as_array().unwrap();
     assert_eq!(timers.len(), 5, "{timers:?}");
     assert!(timers.iter().all(|timer| timer["state"] == "armed"), "{timers:?}");
     let ids: Vec<_> = timers.iter().filter_map(|timer| timer["timer_id"].as_str()).collect();
     assert_eq!(ids.last(), Some(&"halley-returns"), "the next one comes first: {ids:?}");
-    // On the fork one event is canceled, what it led to has lost its cause, and another happens.
+    // On the fork one event is canceled, its effects have lost their cause, and another one happens.
     let orphans = service.get("/v1/monitor-paradox", &[("timeline_id", "demo-no-sarajevo"), ("kinds", "P05"), all]);
     assert_eq!(orphans["paradoxes"].as_array().unwrap().len(), 1, "{orphans}");
     let diff = service.get("/timelines/diff", &[("a", "demo"), ("b", "demo-no-sarajevo")]);

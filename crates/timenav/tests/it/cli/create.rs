@@ -1,4 +1,4 @@
-//! `--create`: without it no command makes a timeline.
+//! `--create`: without it, no command creates a timeline.
 
 use super::{answered, command, done};
 use crate::service::{Service, run};
@@ -34,11 +34,11 @@ fn a_slip_in_a_name_makes_no_timeline() {
         let name = format!("new-{number}");
         let create = [*writer, &["--timeline", &name, "--create"]].concat();
         assert_eq!(answered(&service, &create)["timeline_created"], true, "{create:?}");
-        // What is there is written to with it and without.
+        // An existing timeline is written to with and without it.
         done(&service, &create);
         done(&service, &[*writer, &["--timeline", &name]].concat());
     }
-    // Where nothing can be created, nothing is said of it.
+    // Commands that create nothing do not mention it.
     let (code, _, stderr) = run(&mut command(&service, &["clock", "now", "--timeline", "mian"]), "");
     assert_eq!(code, Some(5), "{stderr}");
     assert!(!stderr.contains("--create"), "{stderr}");

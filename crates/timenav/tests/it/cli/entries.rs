@@ -1,4 +1,4 @@
-//! `timenav entries`, and `timenav verify --contents`, which compares what entries say with what was signed.
+//! `timenav entries`, and `timenav verify --contents`, which compares entry contents with their signatures.
 
 use serde_json::{Value, json};
 
@@ -26,7 +26,7 @@ fn entries_are_shown() {
     service.audit();
 }
 
-/// Runs `timenav verify` through the service with the key that signs, and as little else as possible.
+/// Runs `timenav verify` through the service with the public signing key and minimal options.
 fn verify(service: &Service, key: &str, more: &[&str]) -> (Option<i32>, String) {
     let file = tempfile::NamedTempFile::new().unwrap();
     let request = Request::get("/timeline/main/checkpoint").header("Accept", "application/json");
@@ -80,7 +80,7 @@ fn what_entries_say_is_verified() {
         drop(database);
         service.tamper(&statement, "record_event");
         service.start_again();
-        // A quick scan looks at the end alone.
+        // A quick scan only checks the end.
         let (code, said) = verify(&service, &service.admin, &[]);
         assert_eq!(code, Some(0), "{said}");
         let (code, said) = verify(&service, &service.admin, &["--contents"]);

@@ -1,4 +1,4 @@
-//! What went wrong, in words and as an exit code.
+//! Error messages and exit codes.
 
 use std::net::TcpListener;
 
@@ -56,7 +56,7 @@ fn complaints_say_what_would_be_right() {
 
 #[test]
 fn a_service_that_is_not_there() {
-    // Nobody listens on a port that was just given back.
+    // Nothing listens on a port that was just released.
     let address = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     let url = format!("http://{address}");
     let (code, stdout, stderr) =

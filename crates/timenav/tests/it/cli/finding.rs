@@ -1,4 +1,4 @@
-//! How the command line finds a service: by its data folder, by a profile, by an address.
+//! How the command line finds a service: by data folder, profile or URL.
 
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
@@ -10,7 +10,7 @@ use super::command;
 use crate::service::{Service, run, timenav};
 use crate::snapshot;
 
-/// Runs a command that succeeds without a word on stderr.
+/// Runs a command that succeeds with an empty stderr.
 #[track_caller]
 fn done(command: &mut Command) -> String {
     let (code, stdout, stderr) = run(command, "");
@@ -31,15 +31,15 @@ fn a_data_folder_is_enough_on_any_port() {
     let kept = data.join("address");
     assert_eq!(std::fs::read_to_string(&kept).unwrap(), service.url() + "\n");
     assert_eq!(std::fs::metadata(&kept).unwrap().permissions().mode() & 0o777, 0o600);
-    // As in the folder in which the service was started.
+    // As if started in the folder of the service.
     let parent = data.parent().unwrap();
     std::os::unix::fs::symlink(&data, parent.join("timenav-data")).unwrap();
     done(timenav().args(["clock", "now"]).current_dir(parent));
-    // Another start has another port.
+    // A restart uses a different port.
     service.restart();
     assert_eq!(std::fs::read_to_string(&kept).unwrap(), service.url() + "\n");
     done(&mut now());
-    // One that was stopped took its address away; one that was killed could not.
+    // A stopped service removes its address file; a killed one cannot.
     service.stop();
     assert!(!kept.exists());
     let (code, _, stderr) = run(&mut now(), "");
@@ -66,7 +66,7 @@ fn a_service_says_how_it_is() {
     let status = super::answered(&service, &["status"]);
     assert_eq!((&status["user_id"], &status["operator"]), (&json!("admin"), &json!(true)));
     assert_eq!(status["clock"]["current_time"], "2005-08-29T11:10:00Z");
-    // Somebody without a timeline has a service all the same.
+    // A user without a timeline can still use the service.
     let ada = service.user("ada");
     let text = done(command(&service, &["status"]).env("TIMENAV_API_KEY", &ada));
     assert!(text.contains("you      ada\n") && text.contains("there is none that you may read"), "{text}");
@@ -98,7 +98,7 @@ fn the_wrong_scheme_is_told() {
     service.audit();
 }
 
-/// Returns the program of a user with a home, in a folder without data.
+/// Returns the command for a user with a home folder, in a folder without data.
 fn at_home(home: &Path, arguments: &[&str]) -> Command {
     let mut command = timenav();
     command.args(arguments).env("HOME", home).current_dir(home);
@@ -127,7 +127,7 @@ fn a_profile_is_a_service_with_its_key() {
         serde_json::from_str::<Value>(&told(&arguments, "")).unwrap()["user_id"].clone()
     };
     assert_eq!(who(&["--profile", "staging"]), "ada");
-    // Its key goes before that of the environment, which may be for another service.
+    // Its key takes precedence over the environment, which may be for another service.
     let session = ["api", "GET", "/v1/session", "--profile", "staging"];
     assert!(done(at_home(home, &session).env("TIMENAV_API_KEY", &service.admin)).contains("\"ada\""));
     told(&["profile", "use", "staging"], "");
@@ -183,7 +183,7 @@ fn a_shell_completes_names_that_the_service_knows() {
     assert!(completed(&["events", "show", "e"]).starts_with("eagle\tLanding"));
     assert!(completed(&["anchor", "return", "anchor_"]).contains(anchor.as_str().unwrap()));
     assert!(!completed(&["events", "show", "--timeline", "billing", "e"]).contains("eagle"));
-    // Where there is no service, there is nothing to say.
+    // Without a service there are no completions and no errors.
     let mut asked = timenav();
     asked
         .args(["--", "timenav", "events", "show", "e"])
@@ -232,7 +232,7 @@ fn a_doctor_says_how_a_service_is() {
     service.audit();
 }
 
-/// Whatever keeps a service from starting fails, and is put back afterwards.
+/// Each obstacle to starting is reported as a failure; the folder is restored afterwards.
 #[test]
 fn a_doctor_says_what_a_service_could_not_start_with() {
     let mut service = Service::start();

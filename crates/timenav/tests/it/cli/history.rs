@@ -1,4 +1,4 @@
-//! History on the command line: versions, corrections, interventions, moments, returns and forks.
+//! History on the command line: versions, corrections, interventions, points in time, returns and forks.
 
 use serde_json::json;
 
@@ -16,7 +16,7 @@ fn events_are_corrected_and_read_with_their_versions() {
         ["events", "correct", "--id", "flood", "--time", "2005-08-29T12:45:00Z", "--name", "Breach", "--if-match"];
     let correct = [&correct[..], &[&first]].concat();
     shown(&service, "cli-events-correct", &correct);
-    // The version that was meant has passed.
+    // The expected version is outdated.
     let (code, stdout, stderr) = run(&mut command(&service, &correct), "");
     assert_eq!((code, stdout.as_str()), (Some(1), ""), "{stderr}");
     assert!(stderr.contains("it was changed in the meantime"), "{stderr}");
@@ -88,7 +88,7 @@ fn events_are_cancelled_and_read_as_they_stood() {
         &["events", "manipulate", "storm", "delay by 2h", "--time", "2005-08-29T05:00:00Z"],
     );
 
-    // A fork of the moment has neither intervention, and what is done there stays there.
+    // A fork at that moment has neither intervention, and changes on the fork stay there.
     shown(&service, "cli-timeline-fork", &["timeline", "create", "what-if", "--fork-of", "main", "--at", &anchor]);
     assert_eq!(count(&["events", "find", "--timeline", "what-if"]), 1);
     done(
@@ -103,7 +103,7 @@ fn events_are_cancelled_and_read_as_they_stood() {
     let changes = &answered(&service, &["timeline", "diff", "main", "what-if"])["differences"];
     assert_eq!(changes.as_array().map(Vec::len), Some(2));
 
-    // The clock alone, then all.
+    // First only the clock, then everything.
     done(&service, &["clock", "forward", "1h"]);
     done(&service, &["anchor", "return", &anchor, "--scope", "clock"]);
     assert_eq!(service.get("/v1/clock", &[])["current_time"], "2005-08-29T11:10:00Z");

@@ -1,4 +1,4 @@
-//! Imports: dry runs, Ctrl-C, undoing, and what is said of refused records.
+//! Imports: dry runs, Ctrl-C, undo, and messages about rejected records.
 
 use std::io::{Read as _, Write as _};
 use std::process::Stdio;
@@ -9,9 +9,9 @@ use super::{command, done};
 use crate::service::{Service, run};
 use crate::waiting::until_so;
 
-/// Lines that are written until the program has noticed, at most.
+/// Maximum number of lines written until the program has noticed the interrupt.
 const LINES_MAX: usize = 1_000_000;
-/// Lines after which some are recorded: the service takes them in batches.
+/// Lines after which some are recorded: the service records batches.
 const LINES_BEFORE: usize = 5_000;
 
 fn line(number: usize) -> String {
@@ -33,7 +33,7 @@ fn an_interrupted_import_says_how_far_it_came() {
     let events = || service.get("/timeline/main", &[])["events"].as_u64().unwrap();
     until_so("the first event", || events() > 0);
     kill_process(Pid::from_child(&child), Signal::INT).unwrap();
-    // Half a line, which must not be taken for one, and then more, until nobody reads any further.
+    // Half a line, which must not be imported, and then more until the program stops reading.
     let mut is_read = true;
     for number in LINES_BEFORE..LINES_MAX {
         let (begin, end) = (&line(number)[..20], &line(number)[20..]);
@@ -83,7 +83,7 @@ fn an_import_with_a_wrong_mapping_is_undone_and_repeated() {
     };
     let (code, stdout, stderr) = import("felt");
     assert_eq!(code, Some(0), "{stderr}");
-    // With the right one, the ids are taken.
+    // With the right one, the ids exist already.
     assert_eq!(import("when").0, Some(3));
     let advice = stdout.lines().last().unwrap().strip_prefix("  to undo: timenav ").unwrap();
     let undo: Vec<&str> = advice.split(' ').collect();

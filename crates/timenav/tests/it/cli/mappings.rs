@@ -14,7 +14,7 @@ fn a_mapping_is_proposed_saved_and_used() {
     let (file, saved) = (path("quakes.tsv"), path("quakes.json"));
     std::fs::write(&file, QUAKES).unwrap();
 
-    // No service is asked.
+    // No service is contacted.
     let (code, mapping, stderr) = run(timenav().args(["import", "--guess", &file]), "");
     assert_eq!(code, Some(0), "{stderr}");
     assert!(stderr.contains("is csv; of its first records 2 are events"), "{stderr}");

@@ -1,4 +1,4 @@
-//! Commands for operations that people seldom need, and `api` for all.
+//! Commands for rarely used operations, and `api` for all.
 
 use serde_json::{Value, json};
 
@@ -72,7 +72,7 @@ fn data_is_sealed_opened_and_erased() {
     let wrong = path("wrong", "close sesame, twice\n");
     let (code, _, stderr) = run(&mut command(&service, &["data", "decrypt", id, "--key-file", &wrong]), "");
     assert_eq!(code, Some(4), "{stderr}");
-    // Without a terminal nobody can be asked.
+    // Without a terminal there is no prompt.
     let (code, _, stderr) = run(&mut command(&service, &["data", "decrypt", id]), "open sesame, twice\n");
     assert!(code == Some(1) && stderr.contains("--key-file"), "{stderr}");
     assert!(done(&service, &["data", "erase", id]).contains("erased"));
@@ -143,7 +143,7 @@ fn any_request_can_be_sent() {
     assert!(import.contains("\"taken\": 1"), "{import}");
     let found = sent(&["QUERY", "/v1/monitor-events", "-d", "{\"location\": \"*\", \"time_range\": \"../..\"}"], "");
     assert!(found.contains("Landing"), "{found}");
-    // What is no JSON is printed as it is.
+    // Output other than JSON is printed unchanged.
     assert!(sent(&["GET", "/v1/export-events?format=csv"], "").contains("1969-07-20T20:17:40Z"));
     assert!(sent(&["GET", "/metrics"], "").contains("timenav_"));
     let (code, _, stderr) = run(&mut command(&service, &["api", "GET", "/v1/nothing"]), "");

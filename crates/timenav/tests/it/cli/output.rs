@@ -1,4 +1,4 @@
-//! Answers and errors for programs.
+//! Output and errors for programs.
 
 use serde_json::{Value, json};
 
@@ -26,7 +26,7 @@ fn lists_are_lines_and_rows() {
     let rows: Vec<_> = rows.records().collect::<Result<_, _>>().unwrap();
     assert_eq!(rows.len(), 3);
     assert_eq!((&rows[1][0], &rows[1][4]), ("b", quoted));
-    // What is left is told on stderr, so that a program can read the rest.
+    // Truncation is reported on stderr, so that stdout stays parseable.
     let (code, stdout, stderr) = run(&mut command(&service, &["events", "find", "--limit=2", "--output=csv"]), "");
     assert_eq!((code, stdout.matches("2000-01-01").count()), (Some(0), 2));
     assert!(stderr.contains("there are more"), "{stderr}");
@@ -48,7 +48,7 @@ fn lists_are_lines_and_rows() {
         let mut rows = csv::Reader::from_reader(text.as_bytes());
         let names = rows.headers().unwrap().clone();
         for (record, row) in records.iter().zip(rows.records()) {
-            // The first field names the record, and each list has some field that it does not have.
+            // The first field identifies the record, and every list lacks some field.
             let (row, name) = (row.unwrap(), record[&names[0]].clone());
             assert_eq!(&row[0], name.as_str().map_or_else(|| name.to_string(), str::to_owned), "{list:?}");
         }
@@ -72,7 +72,7 @@ fn other_answers_are_one_line_or_one_row() {
     let row = rows.records().next().unwrap().unwrap();
     let at = names.iter().position(|name| name == "current_time").unwrap();
     assert_eq!(&row[at], clock["current_time"].as_str().unwrap());
-    // Several files are several rows of one table.
+    // Several files produce several rows of one table.
     let folder = tempfile::tempdir().unwrap();
     let files = ["1.ndjson", "2.ndjson"].map(|name| folder.path().join(name).to_str().unwrap().to_owned());
     for file in &files {
@@ -110,7 +110,7 @@ fn errors_are_json_where_answers_are() {
     let (code, _, stderr) = run(timenav().args(["clock", "now", "--json"]).current_dir(folder.path()), "");
     let error: Value = serde_json::from_str(&stderr).unwrap();
     assert_eq!((code, &error["code"]), (Some(4), &json!("no_key")));
-    // For people it stays a sentence.
+    // Text output has a sentence instead.
     let (_, _, stderr) = run(&mut command(&service, &["clock", "travel", "yesterday", "--output", "csv"]), "");
     assert!(stderr.starts_with("error: "), "{stderr}");
     service.audit();

@@ -1,4 +1,4 @@
-//! `timenav sntp`: clocks for what sets its own by the network.
+//! `timenav sntp`: clocks for SNTP clients.
 
 use std::cell::RefCell;
 use std::io::{BufRead as _, BufReader};
@@ -19,7 +19,7 @@ use crate::waiting::until;
 /// From 1900 to 1970, in seconds.
 const TO_1970: i64 = 2_208_988_800;
 
-/// A running `timenav sntp`, and one who asks it.
+/// A running `timenav sntp` with a client socket.
 struct Sntp {
     child: Child,
     addresses: Vec<String>,
@@ -33,7 +33,7 @@ impl Sntp {
         Self::of(&mut command(service, &[&["sntp"], arguments].concat()), count)
     }
 
-    /// Starts one that serves so many ports.
+    /// Starts a server with `count` ports.
     fn of(command: &mut Command, count: usize) -> Self {
         let mut child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
         let stdout = BufReader::new(child.stdout.take().unwrap());
@@ -52,7 +52,7 @@ impl Sntp {
         self.asking.send_to(packet, &self.addresses[0]).unwrap();
     }
 
-    /// Asks, with any bits for the client's own time, and returns the answer.
+    /// Sends a request with an arbitrary client timestamp and returns the response.
     fn ask(&self) -> [u8; 48] {
         let own = self.dice.borrow_mut().next().to_be_bytes();
         let mut packet = [0; 48];
@@ -65,7 +65,7 @@ impl Sntp {
         answer[..48].try_into().unwrap()
     }
 
-    /// Asks until the answer is as it is to be.
+    /// Sends requests until the response satisfies the condition.
     #[track_caller]
     fn ask_until(&self, what: &str, is_right: impl Fn(&[u8; 48]) -> bool) -> [u8; 48] {
         until(what, || Some(self.ask()).filter(&is_right))
@@ -83,7 +83,7 @@ fn travel(service: &Service, to: &str) {
     service.post("/v1/travel", &json!({ "destination_time": to }));
 }
 
-/// Returns the seconds since 1970 that an answer tells, in an era.
+/// Returns the seconds since 1970 in a response, for a given era.
 fn told(answer: &[u8; 48], era: i64) -> i64 {
     i64::from(u32::from_be_bytes(answer[40..44].try_into().unwrap())) + (era << 32) - TO_1970
 }
@@ -96,16 +96,16 @@ fn the_clock_is_told_and_each_change_of_it() {
     let first = sntp.ask();
     assert_eq!((first[0], first[1], &first[12..16]), (0o44, 1, &b"XTNV"[..]));
     assert!((1_935_817_689..1_935_817_989).contains(&told(&first, 0)), "{}", told(&first, 0));
-    // The first second of the next era, and a moment before the first one.
+    // The first second of the next era, and a time before the first one.
     travel(&service, "2036-02-07T06:28:16Z");
     let next = sntp.ask_until("the next era", |answer| told(answer, 1) >= 2_085_978_496 && told(answer, 0) < 0);
     assert!(told(&next, 1) < 2_085_978_796);
-    // A clock that stands is not one to set others by, and one that runs again is.
+    // A paused clock must not be used to set others; a resumed one may.
     service.post("/v1/pause-time", &json!({}));
     sntp.ask_until("a clock that stands", |answer| answer[0] >> 6 == 3 && answer[1] == 1);
     service.post("/v1/resume-time", &json!({}));
     sntp.ask_until("a clock that runs", |answer| answer[0] >> 6 == 0);
-    // What no client could tell from another time.
+    // Outside the range that clients can resolve.
     travel(&service, "-000043-03-15T12:00:00Z");
     let refused = sntp.ask_until("a refusal", |answer| answer[1] == 0);
     assert_eq!((refused[0] >> 6, &refused[12..16], &refused[32..]), (3, &b"XERA"[..], &[0; 16][..]));
@@ -116,7 +116,7 @@ fn the_clock_is_told_and_each_change_of_it() {
 fn strangers_get_nothing_out_of_it_but_the_time() {
     let service = Service::start();
     let sntp = Sntp::start(&service, &["127.0.0.1:0"]);
-    // The stream is open, with the entry that says so, once a change is seen.
+    // Once a change is visible, the stream is open and its entry has been written.
     service.post("/v1/pause-time", &json!({}));
     sntp.ask_until("a clock that stands", |answer| answer[0] >> 6 == 3);
     let size = || service.checkpoint("main").size;
@@ -125,7 +125,7 @@ fn strangers_get_nothing_out_of_it_but_the_time() {
     for packet in [&[][..], &[0o43], &[0o43; 47], &asked, &[0xff; 400], &[0; 48]] {
         sntp.send(packet);
     }
-    // The first answer is the one to what was asked last: nothing before it was answered.
+    // The first response is for the last request: earlier ones got none.
     sntp.ask();
     for _ in 0..200 {
         sntp.ask();
@@ -154,7 +154,7 @@ fn what_cannot_be_served_is_refused_at_once() {
     service.audit();
 }
 
-/// Nobody vouches for a clock whose service is gone, and one whose service refuses is not told.
+/// Without the service the clock is unconfirmed, and if the service denies access no time is sent.
 #[test]
 fn a_service_that_is_gone_or_refuses_is_told() {
     let mut service = Service::start();
@@ -184,13 +184,14 @@ fn a_service_that_is_gone_or_refuses_is_told() {
     service.audit();
 }
 
-/// Whoever has read that it serves may change the clock: it is waited for. Its stream is asked for late here.
+/// The clock may be changed as soon as the server announces itself, and the change waits for it. Here the stream is
+/// opened late.
 #[test]
 fn a_port_is_served_once_the_service_knows_that_it_follows() {
     let service = Service::start();
     let late = |asked: &mut [u8]| {
         if asked.starts_with(b"GET /v1/clock/stream") {
-            // As on a busy machine; nothing else is there to wait for.
+            // As on a busy machine; there is nothing to wait for.
             let (_never, told) = std::sync::mpsc::channel::<()>();
             let _ = told.recv_timeout(Duration::from_millis(300));
         }
@@ -202,7 +203,7 @@ fn a_port_is_served_once_the_service_knows_that_it_follows() {
     service.audit();
 }
 
-/// Returns the seconds since 1970 that an answer tells, and the fraction.
+/// Returns the seconds since 1970 in a response, with the fraction.
 fn told_exactly(answer: &[u8; 48]) -> f64 {
     let fraction = u32::from_be_bytes(answer[44..].try_into().unwrap());
     #[expect(clippy::cast_precision_loss, reason = "seconds within an era")]
@@ -220,7 +221,7 @@ fn a_clock_is_told_wrong_on_purpose() {
     let wrong = Sntp::start(&service, &["--offset", "-2s", "--drift", "100000ppm", "127.0.0.1:0=main"]);
     let start = 1_935_817_689.0;
     assert_eq!((told_exactly(&right.ask()), told_exactly(&wrong.ask())), (start, start - 2.0));
-    // A tenth of what passes is added, and no more once the clock stands.
+    // A tenth of the elapsed time is added, and nothing while the clock is paused.
     service.post("/v1/resume-time", &json!({}));
     right.ask_until("an hour", |answer| answer[0] >> 6 == 0 && told_exactly(answer) > start + 3_600.0);
     service.post("/v1/pause-time", &json!({}));
@@ -237,19 +238,18 @@ fn a_clock_is_told_wrong_on_purpose() {
     service.audit();
 }
 
-/// Where the client is: on the machine, or where `cargo xtask test` unpacks it.
+/// The path of the client: installed, or unpacked by `cargo xtask test`.
 const CHRONY_PATH: &str = concat!(
     "/usr/local/sbin:/usr/sbin:/usr/bin:/sbin:/bin:",
     env!("CARGO_MANIFEST_DIR"),
     "/../../target/tools/chrony/usr/sbin"
 );
 
-/// Asks for the time with a client that others wrote, where it is installed. Returns by how much it says that the host's
-/// clock is wrong, in seconds.
+/// Queries the time with chrony, if installed. Returns the offset of the host's clock in seconds.
 fn by_chrony(sntp: &Sntp) -> Option<f64> {
     let port = sntp.addresses[0].rsplit_once(':').unwrap().1;
     let server = format!("server 127.0.0.1 port {port} iburst maxsamples 1");
-    // Where it is not installed, it has no user of its own.
+    // If it is not installed, it has no user of its own.
     let script = "exec chronyd -Q -U -u \"$(id -un)\" -t 20 \"$0\"";
     let output = Command::new("sh").args(["-c", script, &server]).env("PATH", CHRONY_PATH).output().unwrap();
     if output.status.code() == Some(127) {
@@ -261,8 +261,8 @@ fn by_chrony(sntp: &Sntp) -> Option<f64> {
     Some(wrong.unwrap_or_else(|| panic!("{said}")).parse().unwrap())
 }
 
-/// Asks for the time with a client in Python that others wrote, `ntpdig` or `sntp`, where it is installed. It asks port
-/// 123 alone, so this asks with a copy that asks another one. Returns its answer.
+/// Queries the time with a Python client, `ntpdig` or `sntp`, if installed. It only supports port 123, so a patched
+/// copy is used. Returns its output.
 fn by_script(sntp: &Sntp, name: &str) -> Option<Value> {
     let script = std::fs::read_to_string(format!("/usr/bin/{name}")).ok().filter(|text| text.contains("port=123"));
     let Some(script) = script else {
@@ -270,7 +270,7 @@ fn by_script(sntp: &Sntp, name: &str) -> Option<Value> {
         return None;
     };
     let port = sntp.addresses[0].rsplit_once(':').unwrap().1;
-    // The Python that has its libraries.
+    // The Python interpreter that has its libraries.
     let interpreter = script.lines().next().and_then(|line| line.strip_prefix("#!")?.split_whitespace().next());
     let mut client = Command::new(interpreter.unwrap_or("python3"));
     client.args(["-c", &script.replace("port=123", &format!("port={port}")), "--json", "127.0.0.1"]);
@@ -304,7 +304,7 @@ fn chrony_understands_it() {
     let right = (1_935_817_689_000_000 - host) as f64 / 1e6;
     for (options, ahead) in [(&["127.0.0.1:0=main"][..], 0.0), (&["127.0.0.1:0=main", "--offset=1h"], 3_600.0)] {
         let sntp = Sntp::start(&service, options);
-        // It is not on each machine.
+        // Not installed on every machine.
         let Some(wrong) = by_chrony(&sntp) else { break };
         assert!((wrong - right - ahead).abs() < 1.0, "{wrong} instead of {right} and {ahead}");
     }

@@ -1,4 +1,4 @@
-//! `timenav sql-clock`: a SQL function that shows the clock of a timeline.
+//! `timenav sql-clock`: a SQL function that returns the time of a timeline's clock.
 
 use std::io::{BufRead as _, BufReader};
 use std::process::{Child, Command, ExitStatus, Stdio};
@@ -41,7 +41,7 @@ fn psql(cluster: &Cluster, statement: &str) -> (Option<i32>, String, String) {
     (code, stdout.trim_end().to_owned(), stderr)
 }
 
-/// Runs a statement that succeeds, and returns its answer.
+/// Runs a statement that succeeds and returns its result.
 #[track_caller]
 fn ask(cluster: &Cluster, statement: &str) -> String {
     let (code, stdout, stderr) = psql(cluster, statement);
@@ -58,7 +58,7 @@ fn travel(service: &Service, to: &str) {
     service.post("/v1/travel", &json!({ "destination_time": to }));
 }
 
-/// Runs the command, which is refused, and returns what it says.
+/// Runs the command, which fails, and returns its stderr.
 #[track_caller]
 fn refused(service: &Service, cluster: &Cluster, options: &[&str], expected: i32) -> String {
     let arguments = [&["sql-clock", "--database", &cluster.url], options].concat();
@@ -72,7 +72,7 @@ fn a_sql_function_follows_the_clock() {
     let (cluster, service) = (Cluster::start(), Service::start());
     service.post("/v1/pause-time", &json!({}));
     travel(&service, DAY.0);
-    // Who may not read the timeline changes nothing.
+    // A user who may not read the timeline changes nothing.
     refused(&service, &cluster, &["--timeline", "nowhere"], 5);
     assert_eq!(ask(&cluster, "SELECT to_regclass('timenav_clock') IS NULL"), "t");
     let clock = SqlClock::start(&service, &cluster);
@@ -87,18 +87,18 @@ fn a_sql_function_follows_the_clock() {
         travel(&service, to);
         until_it_says(&cluster, NOW, shown);
     }
-    // As a default, in any zone, for any role.
+    // As a column default, in any time zone, for any role.
     ask(&cluster, "CREATE TABLE orders (id int, at timestamptz DEFAULT timenav_now()); CREATE ROLE reader");
     ask(&cluster, "SET timezone = 'Asia/Tokyo'; INSERT INTO orders (id) VALUES (1)");
     assert_eq!(ask(&cluster, "SELECT at AT TIME ZONE 'UTC' FROM orders"), DAY.1);
     assert_eq!(ask(&cluster, &format!("SET ROLE reader; {NOW}")), DAY.1);
-    // A transaction may go by another time, as the clients' `set_local` makes it, and nobody else sees it.
+    // A transaction can use a different time, as the clients' `set_local` does, without affecting others.
     let other = "BEGIN; SET LOCAL timenav.now = '0044-03-15 12:00:00+00 BC'";
     ask(&cluster, &format!("{other}; INSERT INTO orders (id) VALUES (2); COMMIT; INSERT INTO orders (id) VALUES (3)"));
     let rows = "SELECT string_agg((at AT TIME ZONE 'UTC')::text, ',' ORDER BY id) FROM orders WHERE id > 1";
     assert_eq!(ask(&cluster, rows), format!("0044-03-15 12:00:00 BC,{}", DAY.1));
     assert!(psql(&cluster, &format!("SET timenav.now = 'noon'; {NOW}")).2.contains("noon"));
-    // It is right between two changes, at any rate.
+    // The time is right between two changes, at any rate.
     service.post("/v1/set-rate", &json!({ "rate": 3600 }));
     service.post("/v1/resume-time", &json!({}));
     until_it_says(&cluster, "SELECT NOT is_paused AND rate_millionths = 3600000000 FROM timenav_clock", "t");
@@ -110,20 +110,20 @@ fn a_sql_function_follows_the_clock() {
         let after = clock_shows();
         let (shown, uncertainty) = told.split_once('|').unwrap();
         let (shown, uncertainty): (i128, i128) = (shown.parse().unwrap(), uncertainty.parse().unwrap());
-        // A millisecond for what is cut off.
+        // One millisecond for truncation.
         let slack = (uncertainty + 1_000) * 3_600;
         assert!(before - slack <= shown && shown <= after + slack, "{before} {shown} {after}, uncertain {uncertainty}");
     }
     service.post("/v1/pause-time", &json!({}));
     travel(&service, DAY.0);
     until_it_says(&cluster, NOW, DAY.1);
-    // One program keeps a clock.
+    // Only one program can keep a clock.
     let said = refused(&service, &cluster, &[], 1);
     assert!(said.contains("another timenav sql-clock keeps the clock"), "{said}");
     assert!(clock.end().success());
     assert_eq!(ask(&cluster, "SELECT unconfirmed_since IS NOT NULL FROM timenav_clock"), "t");
     assert_eq!(ask(&cluster, NOW), DAY.1, "it keeps the last clock");
-    // It is removed only where nothing uses it.
+    // It can only be removed if nothing depends on it.
     let said = refused(&service, &cluster, &["--uninstall"], 1);
     assert!(said.contains("if a column or a view uses it"), "{said}");
     assert!(said.contains("cannot drop function timenav_now()") && !said.contains("store"), "{said}");
@@ -132,7 +132,7 @@ fn a_sql_function_follows_the_clock() {
     assert_eq!(run(&mut command(&service, &uninstall), "").0, Some(0));
     let gone = "SELECT to_regclass('timenav_clock') IS NULL AND to_regprocedure('timenav_now()') IS NULL";
     assert_eq!(ask(&cluster, gone), "t");
-    // What somebody else has created under that name is theirs.
+    // Foreign objects with that name are not replaced.
     ask(&cluster, "CREATE FUNCTION timenav_now() RETURNS int LANGUAGE sql RETURN 1");
     for options in [&[][..], &["--uninstall"]] {
         let said = refused(&service, &cluster, options, 1);
@@ -147,16 +147,16 @@ fn a_sql_function_outlives_whoever_keeps_it() {
     service.post("/v1/pause-time", &json!({}));
     travel(&service, DAY.0);
     let mut clock = SqlClock::start(&service, &cluster);
-    // The database goes away and comes back.
+    // The database stops and restarts.
     cluster.order("stop");
     travel(&service, "2032-01-01T00:00:00Z");
     cluster.order("start");
     until_it_says(&cluster, NOW, "2032-01-01 00:00:00");
-    // The service goes away.
+    // The service stops.
     service.kill();
     until_it_says(&cluster, "SELECT unconfirmed_since IS NOT NULL FROM timenav_clock", "t");
     assert_eq!(ask(&cluster, NOW), "2032-01-01 00:00:00");
-    // Its keeper is killed, and another one takes over.
+    // The program is killed, and another one takes over.
     clock.0.kill().unwrap();
     clock.0.wait().unwrap();
     service.start_again();

@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use super::{answered, command, done, shown};
 use crate::service::{Service, run};
 
-/// A request that a program was sent.
+/// A request received by a program.
 struct Sent {
     head: String,
     body: String,
@@ -27,7 +27,7 @@ impl Sent {
     }
 }
 
-/// A program that is sent requests. It answers each with the next status, and hands it over.
+/// A program that receives requests. It responds with the next status and passes on the request.
 fn program(statuses: Receiver<u16>) -> (String, Receiver<Sent>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}/hooks", listener.local_addr().unwrap());
@@ -115,7 +115,7 @@ fn timers_are_set_listed_shown_and_cancelled() {
     assert_eq!(page["timers"][0]["timer_id"], "renew-42");
     shown(&service, "cli-timer-cancel", &["timer", "cancel", "later"]);
     assert_eq!(answered(&service, &["timer", "list", "--state", "cancelled"])["timers"][0]["timer_id"], "later");
-    // Nobody listens: it is passed, and waits.
+    // The queue has no listener: the firing is skipped and stays pending.
     done(&service, &["clock", "forward", "P1M"]);
     shown(&service, "cli-timer-show", &["timer", "show", "renew-42"]);
     let (code, _, stderr) = run(&mut command(&service, &["timer", "show", "none"]), "");
@@ -158,10 +158,10 @@ fn timers_are_changed_and_their_firings_listed() {
     assert_eq!(firings(&["--limit", "1"]), ["renew-42"]);
     let told = done(&service, &["timer", "firings", "--limit", "1", "--all"]);
     assert_eq!(told.lines().count(), 3, "{told}");
-    // What has fired for the last time cannot be changed.
+    // A timer that has fired for the last time cannot be changed.
     let (code, _, stderr) = run(&mut command(&service, &["timer", "change", "later", "--payload", "1"]), "");
     assert_eq!(code, Some(1), "{stderr}");
-    // A dry run of a move back shows what would come again.
+    // A dry run of a rewind shows the timers that would re-arm.
     let would = done(&service, &["clock", "rewind", "P1M", "--refire", "--dry-run"]);
     assert!(would.contains("ARMED AGAIN FOR") && would.contains("SUPERSEDED"), "{would}");
     let anchor = answered(&service, &["anchor", "set", "--description", "here"])["anchor_id"].clone();
@@ -211,7 +211,7 @@ fn what_fires_is_passed_on_and_signed() {
     assert_eq!(listener.note(), "listening to the queue billing; Ctrl-C ends it\n");
     let note = listener.note();
     let secret = note.trim().rsplit_once("whsec_").unwrap().1.to_owned();
-    // What falls due at once shows that somebody listens.
+    // A firing that is due at once proves that the listener is connected.
     statuses.send(204).unwrap();
     add(&service, "first", "2026-12-31T00:00:00Z");
     let first = sent.recv().unwrap();
@@ -221,7 +221,7 @@ fn what_fires_is_passed_on_and_signed() {
         line.starts_with("2026-12-31T00:00:00Z  first  firing_") && line.ends_with("  -> 204  acknowledged\n"),
         "{line}"
     );
-    // In an advance, in order, and three times what is refused.
+    // During an advance, in order, and three attempts if rejected.
     add(&service, "refused", "2027-01-20T00:00:00Z");
     add(&service, "taken", "2027-01-10T00:00:00Z");
     for status in [200, 500, 500, 500] {
@@ -253,7 +253,7 @@ fn what_fires_is_passed_on_and_signed() {
     let again = "  -> 500  failed, to be tried again: the program answered 500\n";
     assert!(lines[0].ends_with(again) && lines[1].ends_with(again), "{lines:?}");
     assert!(lines[2].ends_with("  -> 500  failed: the program answered 500\n"), "{lines:?}");
-    // What failed for good is delivered again, as another firing, and time is spent on the clock that stands.
+    // A failed firing is redelivered as a new one, and the paused clock is advanced.
     let failed = answered(&service, &["timer", "show", "refused"])["firings"][0]["firing_id"].clone();
     let held = done(&service, &["timer", "hold", "somebody looks", "--for", "2m"]);
     let lease = held.split_whitespace().find(|word| word.starts_with("lease_")).expect("a lease").to_owned();
@@ -306,7 +306,7 @@ fn what_is_in_hand_is_given_back() {
     assert_eq!(code, Some(0));
     let told: Value = serde_json::from_str(&told).unwrap();
     assert_eq!((&told["state"], &told["reason"]), (&json!("pending"), &json!("the listener was stopped")));
-    // Somebody else gets it at once, and without a program it is done as soon as it is shown.
+    // Another listener gets it at once, and without a program it is acknowledged as soon as it is printed.
     let mut next = Listener::start(&service, &["--json"]);
     let taken: Value = serde_json::from_str(&next.line()).unwrap();
     assert_eq!((&taken["firing"]["timer_id"], &taken["state"]), (&json!("held"), &json!("acknowledged")));
@@ -334,17 +334,17 @@ fn a_clock_jumps_or_waits_for_what_falls_due() {
     let service = at_new_year();
     add(&service, "one", "2027-01-10T00:00:00Z");
     add(&service, "two", "2027-02-10T00:00:00Z");
-    // Programs are given the answer as it came, once nobody holds the clock.
+    // JSON output is the unchanged response, once nothing holds the clock.
     let forward = answered(&service, &["clock", "forward", "15d", "--wait", "60s"]);
     assert_eq!((&forward["settled"]["state"], &forward["settled"]["unheard"]), (&json!("settled"), &json!(1)));
     let jump = answered(&service, &["clock", "travel", "2027-03-01T00:00:00Z", "--no-settle"]);
     assert_eq!((&jump["current_time"], &jump["settled"]), (&json!("2027-03-01T00:00:00Z"), &Value::Null));
-    // What fell due in the jump waits for a listener, with its own moment.
+    // A firing skipped by the jump waits for a listener, with its original time.
     let mut listener = Listener::start(&service, &[]);
     assert!(listener.line().starts_with("2027-01-10T00:00:00Z  one  "));
     assert!(listener.line().starts_with("2027-02-10T00:00:00Z  two  "));
     listener.interrupt();
-    // Nothing is due: the clock is shown.
+    // Nothing is due: the clock is printed.
     let text = done(&service, &["clock", "forward", "1d"]);
     assert!(text.contains("current time  2027-03-02T00:00:00Z\n"), "{text}");
     let (code, _, stderr) = run(&mut command(&service, &["clock", "forward", "1d", "--wait", "1h"]), "");

@@ -1,4 +1,4 @@
-//! Commands whose output nobody reads: `timenav import … | head -1`.
+//! Commands whose output is not read: `timenav import … | head -1`.
 
 use std::process::{Command, Stdio};
 
@@ -7,7 +7,7 @@ use serde_json::json;
 use super::command;
 use crate::service::{Service, timenav};
 
-/// Runs a command whose reader has gone. Returns its exit code and what it complains of.
+/// Runs a command with a closed stdout. Returns its exit code and stderr.
 fn unread(command: &mut Command) -> (Option<i32>, String) {
     let (reader, writer) = std::io::pipe().unwrap();
     drop(reader);
@@ -35,11 +35,11 @@ fn what_writes_goes_on_to_its_end() {
     };
     assert_eq!(import(&files), (Some(0), String::new()));
     assert_eq!(service.find_all("main", "*", "../..", "100").len(), FILES);
-    // What was refused is told by the exit code, and what failed on stderr.
+    // Rejections are reported by the exit code, failures on stderr.
     let wrong = [file(FILES, "{}\n"), file(FILES + 1, "{\"time\":\"1970-01-01T00:00:00Z\"}\n")];
     assert_eq!(import(&wrong), (Some(3), "error: 1 record was refused\n".to_owned()));
     assert_eq!(service.find_all("main", "*", "../..", "100").len(), FILES + 1);
-    // A disk that is full is no reader that has gone, and no reason to stop either.
+    // A full disk is not a closed pipe, but does not stop the command either.
     let more: Vec<String> = (0..3)
         .map(|number| file(FILES + 2 + number, &format!("{{\"time\":\"1971-01-0{}T00:00:00Z\"}}\n", number + 1)))
         .collect();

@@ -1,4 +1,4 @@
-//! `timenav verify`, from files and through a service.
+//! `timenav verify`, on files and through a service.
 
 use std::path::Path;
 use std::process::Command;
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use crate::http::Request;
 use crate::service::{Service, run, timenav};
 
-/// Runs `timenav verify` and returns its exit code, what it prints, and what it complains of.
+/// Runs `timenav verify` and returns its exit code, stdout and stderr.
 fn verify(arguments: &[&str], admin: Option<&str>) -> (Option<i32>, String, String) {
     let mut command: Command = timenav();
     command.arg("verify").args(arguments).env_remove("TIMENAV_API_KEY");
@@ -22,7 +22,7 @@ fn text(path: &Path) -> &str {
     path.to_str().unwrap()
 }
 
-/// Asks for the newest checkpoint, and returns it with the key that verifies it.
+/// Returns the newest checkpoint with the key that verifies it.
 fn checkpoint(service: &Service) -> (String, String) {
     let request = Request::get("/timeline/main/checkpoint").header("Accept", "application/json");
     let answer = service.send(request).expect(200);
@@ -71,7 +71,7 @@ fn a_service_that_nobody_touched_is_as_it_was_signed() {
         let after: Vec<_> = std::fs::read_dir(&data).unwrap().map(|entry| entry.unwrap().file_name()).collect();
         assert_eq!(before.len(), after.len(), "it leaves nothing behind: {after:?}");
     }
-    // Without a key it says what that is worth.
+    // Without a key, it explains what that proves.
     let (code, _, stderr) = verify(&["--data", text(&data)], None);
     assert_eq!(code, Some(0));
     assert!(stderr.starts_with("warning: the public key is taken from "), "{stderr}");
@@ -100,7 +100,7 @@ fn what_was_changed_has_an_exit_code_of_its_own() {
     assert_eq!(code, Some(7), "{stdout}");
     assert!(stdout.contains("-mismatch at "), "{stdout}");
     assert!(stderr.contains("error: tampering or damage: "), "{stderr}");
-    // A younger service knows nothing of the checkpoint of an older one.
+    // A new service does not continue the checkpoint of another one.
     let other = Service::start();
     let data = other.data();
     let (code, stdout, _) = verify(&["--data", text(&data), "--checkpoint", text(&kept)], None);

@@ -64,14 +64,14 @@ fn a_timeline_is_told_by_topic_and_from_where_one_left_off() {
     let effect = record(&json!({ "event_id": "effect", "time": "2005-08-28T00:00:00Z", "causes": ["cause"] }));
     let told: [Value; 3] = std::array::from_fn(|_| serde_json::from_str(&line(&mut data)).unwrap());
     let ids = told.each_ref().map(|one| one["id"].as_str().unwrap());
-    // Behind it is the mark of the entry.
+    // The entry hash follows it.
     let places = ids.map(|id| id.split_once('~').unwrap().0);
     let heads: [_; 3] = std::array::from_fn(|at| (places[at], told[at]["event"].as_str().unwrap()));
     let part = format!("{effect}.0");
     assert_eq!(heads, [(&*cause, "events"), (&*part, "events"), (&*effect, "paradox-made")]);
     let text = line(&mut shown);
     assert!(text.starts_with(&format!("{effect}  paradox-made  P01 definite  `effect` ")), "{text}");
-    // From an id on, also from within an entry.
+    // Resumes after an id, even within an entry.
     let (late, mut rest) = listen(&service, &["stream", "--json", "--after", ids[1], "--kinds", "P01"]);
     assert_eq!(serde_json::from_str::<Value>(&line(&mut rest)).unwrap(), told[2]);
     assert!(service.stop().success(), "listeners do not hold the service up");
@@ -107,7 +107,7 @@ fn a_reader_that_has_gone_is_no_error() {
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();
-    // Reads one line and goes, as `head -n 1` does.
+    // Reads one line and exits, like `head -n 1`.
     drop(BufReader::new(child.stdout.take().unwrap()).lines().next());
     let output = child.wait_with_output().unwrap();
     let stderr = String::from_utf8(output.stderr).unwrap();

@@ -1,4 +1,4 @@
-//! So many connections in all, and so many of one address.
+//! The limits of connections in total and per address.
 
 use std::net::Ipv4Addr;
 
@@ -7,7 +7,7 @@ use crate::frames;
 use crate::http::{Connection, Request};
 use crate::service::Service;
 
-/// Another address of this machine.
+/// Another local address.
 fn elsewhere(number: u8) -> Ipv4Addr {
     Ipv4Addr::new(127, 0, 2, number)
 }
@@ -71,7 +71,7 @@ fn where_none_is_idle_a_new_one_is_closed_at_once() {
         })
         .collect();
     assert!(Connection::open_from(elsewhere(1), service.address()).unwrap().is_closed());
-    // Whoever is there goes on.
+    // Existing connections continue.
     service.process().terminate();
     for connection in &mut watching {
         while !connection.is_closed() {
@@ -90,11 +90,11 @@ fn silent_connections_leave_others_their_descriptors() {
     let (data, log) = (folder.path().join("data"), folder.path().join("log"));
     let mut process = Process::start_with_descriptors(64, &data, &log, &["--connections-per-address-max", "1000"]);
     let pid = process.pid();
-    // More than there are descriptors, each with what keeps it open longest.
+    // More than there are descriptors, each with the bytes that keep it open longest.
     let silent: Vec<Connection> = (0..300)
         .map(|_| {
             let mut connection = Connection::open(process.address).unwrap();
-            // It may have been closed by now.
+            // It may be closed already.
             let _ = connection.send(frames::PREFACE);
             connection
         })

@@ -1,4 +1,4 @@
-//! What one connection of HTTP/2 can make the service hold.
+//! Memory that one HTTP/2 connection can occupy.
 
 use crate::frames::{
     self, Connection, DATA, END_HEADERS, END_STREAM, ENHANCE_YOUR_CALM, FRAME_SIZE_ERROR, GOAWAY, HEADERS, PING,
@@ -6,8 +6,8 @@ use crate::frames::{
 };
 use crate::service::{Service, memory_kib};
 
-/// What a connection may add to the memory of a process, with all its streams. Streams of the largest bodies that
-/// strangers may send come to 6.4 MB; beside them are buffers, and what the allocator keeps.
+/// Maximum memory growth for a connection with all its streams. Streams with the largest bodies allowed to
+/// unauthenticated clients take 6.4 MB; the rest is buffers and allocator overhead.
 const CONNECTION_KIB_MAX: u64 = 40 * 1024;
 
 fn limit(service: &Service, name: &str) -> u32 {
@@ -27,14 +27,14 @@ fn the_limits_are_announced() {
         ("head_bytes_max", 6),
     ] {
         let announced = settings.iter().find(|(number, _)| *number == setting).map(|(_, value)| *value);
-        // RFC 9113 §6.5.2: a frame has 16384 bytes where nothing is said.
+        // RFC 9113 §6.5.2: the default frame size is 16384 bytes.
         let announced = announced.or((setting == 5).then_some(16_384));
         assert_eq!(announced, Some(limit(&service, name)), "{name}");
     }
     service.audit();
 }
 
-/// Opens as many streams as there may be, each with a request that has a body.
+/// Opens the maximum number of streams, each with a request that has a body.
 fn open_all(service: &Service, path: &str, length: usize) -> Connection {
     let mut connection = Connection::open(service.address());
     let length = length.to_string();
@@ -67,7 +67,7 @@ fn a_connection_with_all_its_streams_costs_little() {
     let before = memory_kib(service.pid(), "VmRSS");
     let mut connection = open_all(&service, path, length as usize);
     let part = vec![b' '; limit(&service, "http2_frame_bytes_max") as usize];
-    // All but the last byte of each body, as far as the service lets it come.
+    // All but the last byte of each body, as far as flow control allows.
     let mut sent = 0;
     for _ in 0..(length as usize - 1) / part.len() {
         for number in 0..limit(&service, "http2_streams_max") {
@@ -76,7 +76,7 @@ fn a_connection_with_all_its_streams_costs_little() {
             }
         }
     }
-    // What came before the answer to this has been taken in.
+    // Everything before the response to this ping has been processed.
     let _ = connection.send(&frame(PING, 0, 0, &[7; 8]));
     connection.wait_for(PING);
     let after = memory_kib(service.pid(), "VmRSS");
@@ -104,7 +104,7 @@ fn so_many_faults_and_the_connection_ends() {
     let service = Service::start();
     let max = limit(&service, "http2_faults_max");
     let mut connection = Connection::open(service.address());
-    // RFC 9113 §8.2.2: a field that is about the connection makes a request malformed.
+    // RFC 9113 §8.2.2: a connection-specific header makes a request malformed.
     let request = frames::request("GET", "/healthz", &[("connection", "close")]);
     let mut refused = 0;
     for number in 0..4 * max {
@@ -161,13 +161,13 @@ fn a_head_has_so_many_bytes_in_either_version() {
         let block = frames::request("GET", "/healthz", &[("x-padding", &value)]);
         let parts: Vec<&[u8]> = block.chunks(16_000).collect();
         for (place, part) in parts.iter().enumerate() {
-            // HEADERS, and CONTINUATION of it.
+            // HEADERS, and its CONTINUATION.
             let (kind, end_stream) = if place == 0 { (HEADERS, END_STREAM) } else { (9, 0) };
             let flags = if place + 1 == parts.len() { end_stream | END_HEADERS } else { end_stream };
             connection.send(&frame(kind, flags, 1, part)).unwrap();
         }
         let answer = connection.wait_for(HEADERS).expect("an answer");
-        // Indexed fields of the static table (RFC 7541 appendix A): 200, or a status that is spelled out.
+        // Indexed fields of the static table (RFC 7541 appendix A): 200, or a literal status.
         assert_eq!(answer.payload[0] == 0x88, expected == 200, "{padding}: {answer:?}");
     }
     service.audit();

@@ -1,4 +1,4 @@
-//! What strangers provoke is counted, and not a line of log each.
+//! Events that strangers can provoke are counted instead of logged individually.
 
 use crate::frames::{self, END_HEADERS, END_STREAM, HEADERS, RST_STREAM, frame};
 use crate::service::Service;
@@ -34,7 +34,7 @@ fn no_stranger_writes_the_log() {
     service.wait_for_a_place(std::net::Ipv4Addr::LOCALHOST);
     let log = service.log_text();
     let provoked = log.lines().skip(before).collect::<Vec<_>>();
-    // Two kinds of line, each at most once in the minutes that this takes.
+    // Two kinds of lines, each at most once a minute for the duration of this test.
     assert!(provoked.len() <= 8, "{provoked:#?}");
     assert!(service.metric("timenav_connections_ended_total{reason=\"malformed\"}") > 0);
     service.audit();

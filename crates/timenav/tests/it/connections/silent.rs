@@ -1,4 +1,4 @@
-//! Connections on which nothing happens are closed, whatever was sent before.
+//! Inactive connections are closed, whatever was sent before.
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::process::{Command, Stdio};
@@ -10,10 +10,10 @@ use crate::http::{Connection, Request};
 use crate::service::Service;
 use crate::waiting::until_so;
 
-/// Asks for something, and once the answer has come, drops whatever comes before its kernel has seen it: nothing is
-/// acknowledged and nothing refused, as if the host were gone.
+/// Sends a request and, once the response has arrived, drops all further packets before the kernel sees them: nothing
+/// is acknowledged or reset, as if the host had vanished.
 const VANISH: &str = include_str!("../../programs/vanish.py");
-/// Whatever waits for a client does so for a second.
+/// All timeouts for clients are one second.
 const IMPATIENT: [&str; 4] = ["--connection-idle-secs", "1", "--handshake-secs", "1"];
 
 #[test]
@@ -44,7 +44,7 @@ fn silent_connections_are_closed() {
     for (name, mut connection) in opened {
         connection.read_to_end().unwrap_or_else(|error| panic!("{name}: {error}"));
     }
-    // The one that asks.
+    // The one that reads the metrics.
     service.wait_for_metric("timenav_connections", 1);
     service.audit();
 }
@@ -56,7 +56,7 @@ fn a_stream_that_has_nothing_to_tell_stays_open() {
     watching.send_request(&service.signed(Request::get("/v1/clock/stream")));
     let (status, headers) = watching.head().unwrap();
     assert_eq!(status, 200);
-    // As long as it takes others to be silent for too long, three times.
+    // Three idle timeouts.
     for _ in 0..3 {
         assert!(service.connect().is_closed());
     }
@@ -73,7 +73,7 @@ fn a_stream_that_has_nothing_to_tell_stays_open() {
     service.audit();
 }
 
-/// A host that is gone closes no connection. Nobody waits for who was there.
+/// A vanished host closes no connection; the service does.
 #[test]
 fn whoever_vanishes_follows_no_longer() {
     let service = Service::with(&IMPATIENT);
@@ -97,7 +97,7 @@ fn whoever_vanishes_follows_no_longer() {
     service.audit();
 }
 
-/// Over HTTP/2 the client says that it is still there.
+/// Over HTTP/2 the client answers pings.
 #[test]
 fn a_stream_over_http_2_stays_open_while_pings_are_answered() {
     let service = Service::with(&IMPATIENT);
@@ -128,14 +128,14 @@ fn whoever_does_not_take_an_answer_is_cut() {
     for connection in &mut deaf {
         connection.send(&ask).unwrap();
     }
-    // They are there, and the service owes each some hundred megabytes.
+    // They are connected, and the service still has some hundred megabytes to send to each.
     assert!(service.metric("timenav_connections") > 1);
     service.wait_for_metric("timenav_connections_ended_total{reason=\"stalled\"}", 3);
     drop(deaf);
     service.audit();
 }
 
-/// Over HTTP/2 a client can take every byte that comes and still not let an answer go on.
+/// Over HTTP/2 a client can read every byte and still block a response.
 #[test]
 fn whoever_keeps_a_window_shut_is_cut() {
     let service = Service::with(&IMPATIENT);
@@ -146,7 +146,7 @@ fn whoever_keeps_a_window_shut_is_cut() {
         let ask = frames::request("GET", "/openapi.json", &[]);
         shut.send(&frame(HEADERS, END_HEADERS | END_STREAM, 2 * number + 1, &ask)).unwrap();
     }
-    // Pings are answered all the while.
+    // Pings are answered the whole time.
     assert!(shut.wait_for(frames::GOAWAY).is_some());
     shut.end();
     service.audit();

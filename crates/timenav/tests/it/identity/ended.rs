@@ -1,5 +1,4 @@
-//! Keys that are stopped or expire, and sessions that end, while a request of theirs is under way: nothing is recorded
-//! and nothing is told any more.
+//! Revoked or expired keys and ended sessions during a request: nothing is recorded or returned afterwards.
 
 use std::io::Read as _;
 
@@ -11,7 +10,7 @@ use crate::waiting::until_so;
 
 const NDJSON: &str = "application/x-ndjson";
 
-/// What ada shows, and how it ends.
+/// The credential of ada and how it ends.
 #[derive(Clone, Copy, Debug)]
 enum End {
     Revoked,
@@ -20,14 +19,14 @@ enum End {
 }
 
 struct Ada {
-    /// The key, or the cookie of the session.
+    /// The key or the session cookie.
     shown: String,
     key_id: Option<String>,
     end: End,
 }
 
 impl Ada {
-    /// Makes a user who may write to `main`.
+    /// Creates a user who may write to `main`.
     fn new(service: &Service, end: End) -> Self {
         service.post("/v1/users", &json!({ "user_id": "ada" }));
         service.post(
@@ -61,7 +60,7 @@ impl Ada {
         service.send(self.shows(Request::get("/v1/clock")))
     }
 
-    /// Ends what ada shows, and waits until a new request is refused.
+    /// Ends the credential, and waits until new requests are rejected.
     fn end(&self, service: &Service) {
         match self.end {
             End::Revoked => {
@@ -88,7 +87,7 @@ fn lines(from: usize, count: usize) -> String {
     (from..from + count).map(line).collect::<Vec<_>>().concat()
 }
 
-/// Returns how many attempts of ada's were refused on a timeline.
+/// Returns the number of ada's rejected attempts on a timeline.
 fn refusals(service: &Service, timeline: &str) -> usize {
     let parameters = [
         ("timeline_id", timeline),
@@ -123,31 +122,31 @@ fn an_import_ends_with_what_was_shown_for_it() {
         let detail = answer.json()["detail"].as_str().unwrap().to_owned();
         answer.refused(401, "invalid_credentials");
         assert_eq!(events(&service), before, "{end:?}");
-        // The answer says how far it came, and what undoes that.
+        // The response has the progress and the id to undo it.
         let told = format!("; before that, {before} events were imported, 0 unchanged and 0 records refused");
         let (_, id) = detail.split_once(&told).unwrap_or_else(|| panic!("{end:?}: {before}: {detail}"));
         let id = id.trim_matches(&[' ', '(', ')', '`'][..]).trim_start_matches("import_id `");
         let undo = json!({ "timeline_id": "main", "import_id": id });
         assert_eq!(service.post("/v1/undo-import", &undo)["undone"], before, "{end:?}: {detail}");
-        // One for the import, one for each batch that was on its way, and one for the batch that waited for these.
+        // One for the import, one for each batch in progress, and one for the batch that waited.
         let refused = refusals(&service, "main");
         assert!((1..=6).contains(&refused), "{end:?}: {refused}");
         service.audit();
     }
 }
 
-/// Sends a request whose body lacks its last byte, and waits until the service has seen who asks.
+/// Sends a request without the last byte of its body, and waits until the service has identified the caller.
 fn begun(service: &Service, request: Request, body: &str) -> Connection {
     let mut connection = service.connect();
     let request = request.header("Content-Type", "application/json").header("Expect", "100-continue");
     connection.send_request(&request.header("Content-Length", &body.len().to_string()));
-    // The body is asked for once its sender is known.
+    // 100 Continue is sent after the caller was identified.
     assert_eq!(connection.head().unwrap().0, 100);
     connection.send(&body.as_bytes()[..body.len() - 1]).unwrap();
     connection
 }
 
-/// Returns what the requests below would change, or tell.
+/// Returns the state that the requests below would change or reveal.
 fn state(service: &Service) -> Value {
     let list = |path: &str, parameters: &[(&str, &str)], name: &str| service.get(path, parameters)[name].clone();
     json!([
@@ -198,7 +197,7 @@ fn a_request_whose_body_was_slow_is_refused() {
     }
 }
 
-/// Much more than fits into what lies between the service and a client that does not read.
+/// Far more than fits into the buffers between the service and a client that does not read.
 const EXPORTED_EVENTS: usize = 4_000;
 
 #[test]
@@ -243,7 +242,7 @@ fn streams_end_at_once() {
         let mut streams = paths.map(open);
         ada.end(&service);
         for (connection, headers) in &mut streams {
-            // Nothing has to happen on the timeline for it.
+            // The stream ends without activity on the timeline.
             let mut told = String::new();
             connection.body(headers).read_to_string(&mut told).expect("it ends as streams do");
             assert!(told.len() < 2_000, "{told}");

@@ -1,4 +1,4 @@
-//! A repeated `Idempotency-Key` of somebody who may not do it any more: the first answer is not told.
+//! A repeated `Idempotency-Key` after the permission was lost: the first response is not returned.
 
 use serde_json::{Value, json};
 
@@ -7,7 +7,7 @@ use crate::service::Service;
 
 const REPLAYED: &str = "idempotency-replayed";
 
-/// What is asked twice: path and body.
+/// Path and body of the requests to repeat.
 fn requests() -> [(&'static str, Value); 4] {
     [
         ("/v1/travel", json!({ "destination_time": "1066-10-14T09:00:00Z" })),
@@ -54,7 +54,7 @@ fn a_repeated_request_is_answered_to_those_who_may_still() {
         assert!(first.status < 300, "{first}");
     }
     let events = service.get("/timeline/main", &[])["events"].clone();
-    // Each row takes something away, and gives it back.
+    // Each row revokes a permission and restores it.
     let check = |status: [u16; 4], code: &str, key: &str| {
         let before = refusals(&service);
         for (request, status) in requests().iter().zip(status) {
@@ -92,11 +92,11 @@ fn what_state_refuses_is_answered_as_before() {
     let service = Service::start();
     let make = || service.send(Request::post("/timelines").json(&json!({ "timeline_id": "t" })).idempotent("make"));
     assert_eq!(make().header(REPLAYED), None);
-    // Without the key of the first request it is there already.
+    // Without the key of the first request the timeline exists already.
     service.send(Request::post("/timelines").json(&json!({ "timeline_id": "t" }))).refused(409, "already_exists");
     let again = make();
     assert_eq!((again.status, again.header(REPLAYED)), (201, Some("true")));
-    // A key that was made, and stopped since, is told of too.
+    // A key that was created and revoked since is returned too.
     let key = || service.send(Request::post("/v1/api-keys").json(&json!({ "label": "x" })).idempotent("key"));
     let key_id = key().expect(201)["key_id"].clone();
     service.send(Request::new("DELETE", &format!("/v1/api-keys/{}", key_id.as_str().unwrap()))).expect(200);

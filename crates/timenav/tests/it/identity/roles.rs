@@ -1,5 +1,5 @@
-//! Every operation × every kind of caller, as one golden table. An operation without a row fails
-//! the test that makes the table.
+//! Every operation × every kind of caller, as one golden table. The test that builds the table fails if an operation
+//! has no row.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -11,21 +11,21 @@ use crate::http::{Answer, Request, target};
 use crate::service::Service;
 use crate::snapshot;
 
-/// Opens the one sealed record.
+/// The key of the only sealed record.
 const PASSWORD: &str = "correct horse battery staple";
 const ENCRYPTION_KEY: &str = "000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f";
 
-/// Well formed, down to its check characters, and nobody's.
+/// Valid including its check characters, but unknown.
 const UNKNOWN_KEY: &str = "tnk_zQWBuTSOoRi4A9spHcVY5ncnsDkxkJ0mLq17";
 
-/// More requests than a service answers before a key expires that has seconds to live.
+/// More requests than a service can answer before a key with seconds to live expires.
 const REQUESTS_MAX: u32 = 1_000_000;
 
-/// What a caller's operations are about. Each has things of their own to erase, stop and remove,
-/// so that a cell does not depend on the one before it.
+/// The targets of a caller's operations. Each caller has its own resources to erase, revoke and remove, so that no cell
+/// depends on the previous one.
 struct Targets {
     number: usize,
-    /// Host time, near enough.
+    /// Approximate host time.
     now: String,
     anchor_id: String,
     data_id: String,
@@ -34,7 +34,7 @@ struct Targets {
     session_id: String,
 }
 
-/// What a caller shows.
+/// The credential of a caller.
 enum Shown {
     Nothing,
     Key(String),
@@ -51,8 +51,7 @@ impl Shown {
     }
 }
 
-/// Operations with what they are asked with, mostly about ada's timeline `hers`. The first word of
-/// a row's name is the operation.
+/// All operations with their requests, mostly on ada's timeline `hers`. The first word of a row is the operation.
 #[expect(clippy::too_many_lines, reason = "a row for each operation")]
 fn rows(about: &Targets) -> Vec<(&'static str, Request)> {
     let (hers, at) = ([("timeline_id", "hers")], "2001-01-01T00:00:00Z");
@@ -103,9 +102,9 @@ fn rows(about: &Targets) -> Vec<(&'static str, Request)> {
         ("pause_time", post("/v1/pause-time", json!({}))),
         ("resume_time", post("/v1/resume-time", json!({}))),
         ("fast_forward", post("/v1/fast-forward", json!({ "duration": "1h" }))),
-        // The clock runs, which is told to those alone who may move it.
+        // The clock is running, which only users who may move it can learn.
         ("spend", post("/v1/spend", json!({ "duration": "1h" }))),
-        // No timer is armed, which is told to those alone who may move the clock.
+        // No timer is armed, which only users who may move the clock can learn.
         ("advance_to_next", post("/v1/advance-to-next", json!({}))),
         ("rewind", post("/v1/rewind", json!({ "duration": "1h" }))),
         ("set_rate", post("/v1/set-rate", json!({ "rate": 2 }))),
@@ -114,9 +113,9 @@ fn rows(about: &Targets) -> Vec<(&'static str, Request)> {
         ("record_events", post("/v1/events", json!({ "time": at }))),
         ("correct_event", post("/v1/correct-event", json!({ "event": { "event_id": event_id, "time": at } }))),
         ("manipulate_event", post("/v1/manipulate-event", deed(event_id))),
-        // Nobody has imported anything, which is told to those alone who may undo it.
+        // There is no import, which only users who may undo one can learn.
         ("undo_import", post("/v1/undo-import", json!({ "import_id": "0-1-1" }))),
-        // It changes back what came after the anchor, so it comes after what is about the event.
+        // It reverts everything after the anchor, so it follows the operations on the event.
         ("return_to_anchor", post("/v1/return-to-anchor", json!({ "anchor_id": anchor_id }))),
         ("import_events", Request::post(&target("/v1/import-events", &hers)).body("application/x-ndjson", b"")),
         ("encrypt_data", post("/v1/encrypt-data", json!({ "data": {}, "encryption_key": ENCRYPTION_KEY }))),
@@ -127,7 +126,7 @@ fn rows(about: &Targets) -> Vec<(&'static str, Request)> {
             "erase_events, a dry run",
             post("/v1/erase-events", json!({ "location": "*", "time_range": "../..", "dry_run": true })),
         ),
-        // There is none at that position, which is told to those alone who may erase one.
+        // There is none at that position, which only users who may erase one can learn.
         ("erase_reads", post("/v1/erase-reads", json!({ "position": 0, "reads": [0] }))),
     ];
     rows.extend(rows_of_timers());
@@ -144,7 +143,7 @@ fn rows_of_timers() -> Vec<(&'static str, Request)> {
     };
     vec![
         ("followers", of_hers("/v1/followers")),
-        // There is none of that name.
+        // No follower has that id.
         ("set_fault", post("/v1/followers/follower_none/fault", json!({ "fault": { "offset": "2s" } }))),
         ("confirm_clock", post("/v1/followers/confirm", json!({ "follower_id": "follower_none", "generation": 0 }))),
         ("timers", of_hers("/v1/timers")),
@@ -152,7 +151,7 @@ fn rows_of_timers() -> Vec<(&'static str, Request)> {
         ("firings", of_hers("/v1/firings")),
         ("receipt", of_hers("/v1/advances/advance_none")),
         ("set_timer", post("/v1/timers", json!({ "at": "9000-01-01T00:00:00Z" }))),
-        // There are none of these names, which is told to those alone who may change one.
+        // None has these ids, which only users who may change one can learn.
         ("change_timer", Request::new("PATCH", &target("/v1/timers/none", &hers)).json(&json!({}))),
         ("cancel_timer", Request::new("DELETE", &target("/v1/timers/none", &hers))),
         ("claim_firings", post("/v1/queues/default/claim", json!({}))),
@@ -167,7 +166,7 @@ fn rows_of_timers() -> Vec<(&'static str, Request)> {
     ]
 }
 
-/// Operations that are not about a timeline.
+/// Operations without a timeline.
 fn rows_of_the_service(about: &Targets) -> Vec<(&'static str, Request)> {
     let at = "2001-01-01T00:00:00Z";
     let Targets { number, key_id, session_id, .. } = about;
@@ -212,14 +211,14 @@ fn rows_of_the_service(about: &Targets) -> Vec<(&'static str, Request)> {
         ("clock of system", get("/v1/clock?timeline_id=system")),
         ("timeline of system", get("/timeline/system")),
         ("record_events of system", Request::post("/v1/events?timeline_id=system").json(&json!({ "time": at }))),
-        // The last one: there is no session after it.
+        // Last, because it ends the session.
         ("log_out", Request::post("/v1/log-out")),
     ]
 }
 
-/// Returns a key that has expired.
+/// Returns an expired key.
 fn expired(service: &Service) -> String {
-    // A clock that is two seconds ahead of the host's tells when that will be.
+    // A clock two seconds ahead of the host's shows when that will be.
     service.post("/timelines", &json!({ "timeline_id": "ahead" }));
     let soon = service.post("/v1/fast-forward", &json!({ "timeline_id": "ahead", "duration": "2s" }));
     let key = service.key(&json!({ "user_id": "ada", "expires_at": soon["current_time"] }));
@@ -233,8 +232,8 @@ fn expired(service: &Service) -> String {
     panic!("a key works that expired at {}", soon["current_time"]);
 }
 
-/// Callers by name, with their keys: by what they show, by their role on `hers`, by how their time
-/// travel is restricted where they would administer `hers`, and by the scopes of their key.
+/// Callers by name with their keys: by credential, by role on `hers`, by time travel restriction of an administrator of
+/// `hers`, and by the scopes of the key.
 fn callers(service: &Service) -> Vec<(&'static str, Shown)> {
     let ada = service.user("ada");
     service.send(Request::post("/timelines").json(&json!({ "timeline_id": "hers" })).key(&ada)).expect(201);
@@ -279,7 +278,7 @@ fn callers(service: &Service) -> Vec<(&'static str, Shown)> {
     ]
 }
 
-/// Makes what each caller's operations are about.
+/// Creates the targets of each caller's operations.
 fn targets(service: &Service, count: usize) -> Vec<Targets> {
     let hers = |path: &str, body: Value| {
         let mut body = body;
@@ -290,7 +289,7 @@ fn targets(service: &Service, count: usize) -> Vec<Targets> {
     let anchor_id = text(&hers("/v1/set-anchor", json!({}))["anchor_id"]);
     let sealed = hers("/v1/encrypt-data", json!({ "data": {}, "encryption_key": ENCRYPTION_KEY }));
     let now = text(&service.get("/v1/clock", &[])["current_time"]);
-    // To be ended by those who may do on it what they may do on `hers`.
+    // Ended by users with the same permissions as on `hers`.
     let lists = service.get("/v1/access-control", &[("timeline_id", "hers")])["permissions"].clone();
     let made = |number: usize| {
         let over = format!("over-{number}");
@@ -313,7 +312,7 @@ fn targets(service: &Service, count: usize) -> Vec<Targets> {
     (0..count).map(made).collect()
 }
 
-/// Returns what a cell says of an answer: the status, and for a refusal why in one word.
+/// Returns the cell for a response: the status, and for an error the reason in one word.
 fn cell(answer: &Answer) -> String {
     let word = match answer.json_or_null()["code"].as_str() {
         Some("missing_credentials") => "missing",
@@ -327,7 +326,7 @@ fn cell(answer: &Answer) -> String {
     format!("{} {word}", answer.status).trim_end().to_owned()
 }
 
-/// Sends a request and reads its answer; of a stream, only that it begins.
+/// Sends a request and reads the response; of a stream, only its start.
 fn begun(service: &Service, request: &Request) -> Answer {
     let mut connection = service.connect();
     connection.send_request(request);
@@ -396,7 +395,7 @@ fn each_scope_includes_the_ones_before() {
             }
         }
     }
-    // A key may have several, or none at all.
+    // A key may have several scopes or none.
     let both = service.key(&json!({ "scopes": ["timeline:write", "timeline:read"] }));
     service.send(Request::post("/v1/pause-time").key(&both)).expect(200);
     let none = service.key(&json!({ "scopes": [] }));
@@ -404,7 +403,7 @@ fn each_scope_includes_the_ones_before() {
     service.audit();
 }
 
-/// A key of few scopes must not be a way to a key of more.
+/// A key with few scopes must not allow creating a key with more.
 #[test]
 fn a_key_cannot_make_one_that_may_more() {
     let service = Service::start();
@@ -414,7 +413,7 @@ fn a_key_cannot_make_one_that_may_more() {
             service.send(Request::post("/v1/api-keys").json(&body).key(&narrow)).refused(403, "insufficient_scope");
         }
     }
-    // An operator's scope on a key of a user who is none makes no operator.
+    // The operator scope on a key does not make its user an operator.
     service.post("/v1/users", &json!({ "user_id": "ada" }));
     let wide = service.key(&json!({ "user_id": "ada", "scopes": ["operator"] }));
     service.send(Request::get("/v1/users").key(&wide)).refused(403, "permission_denied");

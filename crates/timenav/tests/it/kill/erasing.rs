@@ -1,4 +1,4 @@
-//! kill -9 while events are erased: a batch is erased as a whole, or not at all.
+//! kill -9 while events are erased: a batch is erased completely or not at all.
 
 use serde_json::{Value, json};
 
@@ -14,7 +14,7 @@ fn id(number: usize) -> String {
     format!("event-{number}")
 }
 
-/// Returns how many payloads of events are empty, and how many rows of events there are.
+/// Returns the number of empty event payloads, and the number of event rows.
 fn counts(service: &Service) -> (usize, usize) {
     let database = rusqlite::Connection::open(service.data().join("timenav.db")).unwrap();
     let count = |select: &str| -> usize {
@@ -41,7 +41,7 @@ fn a_kill_while_events_are_erased_leaves_whole_batches() {
     }
     let wal = |service: &Service| service.data().join("timenav.db-wal").metadata().map_or(0, |file| file.len());
     let (mut gone, mut cut_off) = (0, 0);
-    // Killed at once, once something was written, once much was, and so on.
+    // Killed immediately, after something was written, after much was written, and so on.
     for (batch, grown_min) in [0, 1, 100_000, 400_000, 1, u64::MAX].into_iter().enumerate() {
         let ids: Vec<String> = (batch * BATCH..(batch + 1) * BATCH).map(id).collect();
         let body = json!({ "timeline_id": NAME, "event_ids": ids });
@@ -50,7 +50,7 @@ fn a_kill_while_events_are_erased_leaves_whole_batches() {
         connection.send_request(&service.signed(Request::post("/v1/erase-events").json(&body)));
         let answered = std::thread::scope(|scope| {
             let answer = scope.spawn(|| connection.answer(false).is_ok_and(|answer| answer.status == 200));
-            // The log shrinks where the erasure is done, so another length tells as well.
+            // The log shrinks when the erasure is done, so a different length counts too.
             while grown_min > 0 && !answer.is_finished() {
                 let now = wal(&service);
                 if now < before || now - before >= grown_min {

@@ -1,4 +1,4 @@
-//! kill -9 while contents are let go: what a sweep names is gone at once, or goes after the next start, and nothing else.
+//! kill -9 during a sweep: contents named by the sweep are pruned at once or after the next start, and nothing else is.
 
 use serde_json::{Value, json};
 
@@ -7,38 +7,39 @@ use crate::service::{Service, run, timenav};
 use crate::waiting::until_so;
 
 const NAME: &str = "swept";
-/// Reads of a round: each is an entry of its own, and their contents go in several transactions.
+/// Reads per round: each is an entry, and their contents are pruned in several transactions.
 const READS: u64 = 600;
 
 /// When the service is killed.
 #[derive(Clone, Copy, Debug)]
 enum Moment {
     AtOnce,
-    /// Something was written.
+    /// After something was written.
     Written,
-    /// The entry that names what goes is there.
+    /// After the entry that names the contents was written.
     Told,
-    /// Some of it has gone.
+    /// After some contents were pruned.
     Going,
     Answered,
 }
 
-/// The moments of a run; with `cargo xtask soak` each comes three times.
+/// The kill times of a run; with `cargo xtask soak` each is used three times.
 const ROUNDS: [Moment; 5] = [Moment::AtOnce, Moment::Written, Moment::Told, Moment::Going, Moment::Answered];
 
-/// What the database holds of the timeline.
+/// The contents of the timeline in the database.
 #[derive(Clone, Copy, Debug)]
 struct Kept {
-    /// Entries with contents that may go: those that tell of reads.
+    /// Entries with prunable contents: those of reads.
     reads: u64,
-    /// Sweeps, those of the service's own too: one comes after each start, as soon as it is quiet or busy for long.
+    /// Sweeps, including those of the service itself: one runs after each start, once the service is idle or has been
+    /// busy for long.
     sweeps: u64,
-    /// Sweeps that somebody asked for.
+    /// Sweeps that were requested.
     asked: u64,
 }
 
 impl Kept {
-    /// Counts entries of the timeline that were there before a position.
+    /// Counts entries of the timeline before a position.
     fn in_data(service: &Service, before: u64) -> Self {
         let with_contents = format!(
             "AND (e.entry & ((1 << 40) - 1)) < {before} AND EXISTS (SELECT 1 FROM contents c WHERE c.entry = e.entry)"
@@ -61,7 +62,7 @@ fn count(service: &Service, select: &str, filter: &str) -> u64 {
     count.try_into().unwrap()
 }
 
-/// Reads so often, one after the other. Returns the position after the last entry.
+/// Performs reads one after the other. Returns the position after the last entry.
 fn read(service: &Service) -> u64 {
     let mut connection = service.connect();
     let clock = service.signed(Request::get(&target("/v1/clock", &[("timeline_id", NAME)])));
@@ -77,7 +78,7 @@ fn prune(service: &Service, more: &Value) -> Request {
     service.signed(Request::post("/v1/prune").json(&body))
 }
 
-/// Waits until all reads that are left are older than they are kept for.
+/// Waits until the retention of all remaining reads has passed.
 fn wait_until_due(service: &Service, end: u64) {
     until_so("all reads may go", || {
         let foreseen = service.send(prune(service, &json!({ "dry_run": true }))).expect(200);
@@ -86,7 +87,7 @@ fn wait_until_due(service: &Service, end: u64) {
     });
 }
 
-/// Sends the request and kills the service at a moment. Returns whether it was answered.
+/// Sends the request and kills the service at a given time. Returns whether there was a response.
 fn kill_at(service: &mut Service, moment: Moment, (before, end): (Kept, u64)) -> bool {
     let wal = |service: &Service| service.data().join("timenav.db-wal").metadata().map_or(0, |file| file.len());
     let length = wal(service);
@@ -120,7 +121,7 @@ fn a_sweep_that_a_kill_cut_off_is_finished_later() {
         let end = read(&service);
         wait_until_due(&service, end);
         let before = Kept::in_data(&service, end);
-        // The service's own sweep may have let some go already.
+        // A sweep of the service itself may have pruned some already.
         whole += usize::from(before.reads >= READS);
         let answered = kill_at(&mut service, moment, (before, end));
         let left = Kept::in_data(&service, end);
@@ -129,7 +130,7 @@ fn a_sweep_that_a_kill_cut_off_is_finished_later() {
         let is_told = left.sweeps > before.sweeps;
         assert!(is_told || left.reads == before.reads, "{moment:?}: nothing went before it was told");
         assert!(!answered || left.reads == 0, "{moment:?}: what was answered has gone");
-        // The service's own sweep may come first.
+        // A sweep of the service itself may come first.
         assert!(!answered || is_told || before.reads == 0, "{moment:?}: what was answered is told");
         cut_off += usize::from(!answered);
         left_over += usize::from(told == 1 && left.reads > 0);
@@ -137,7 +138,7 @@ fn a_sweep_that_a_kill_cut_off_is_finished_later() {
             run(timenav().args(["verify", "--timeline", NAME, "--data"]).arg(service.data()), "");
         assert_eq!(code, Some(0), "{stdout}{stderr}");
         service.start_again();
-        // What the sweep that was cut off has named goes first, and the rest by another one.
+        // Contents named by the interrupted sweep are pruned first, the rest by another sweep.
         service.send(prune(&service, &json!({}))).expect(200);
         assert_eq!(Kept::in_data(&service, end).reads, 0, "{moment:?}");
     }

@@ -1,4 +1,4 @@
-//! Clients that write as fast as they are answered, until the service is gone.
+//! Clients that write as fast as possible until the service is killed.
 
 use std::net::SocketAddr;
 use std::sync::mpsc::{self, Receiver, Sender};
@@ -13,12 +13,12 @@ use crate::service::Service;
 pub(super) const TIMELINES: [&str; 3] = ["main", "one", "two"];
 const WRITERS: u64 = 5;
 
-/// What a request is to do.
+/// The effect of a request.
 #[derive(Clone, Debug)]
 pub(super) enum Kind {
-    /// Record events of these names.
+    /// Records events with these names.
     Events(Vec<String>),
-    /// Travel to this moment. Only one writer moves the clock of a timeline.
+    /// Travels to this time. Only one writer moves the clock of a timeline.
     Travel(String),
 }
 
@@ -33,7 +33,7 @@ pub(super) struct Write {
     key: String,
 }
 
-/// What became of it, as far as the writer knows.
+/// The outcome, as far as the writer knows.
 #[derive(Clone, Debug)]
 pub(super) struct Outcome {
     pub(super) write: Write,
@@ -46,7 +46,7 @@ impl Write {
         let key = format!("round-{round}-writer-{writer}-{number}");
         let moves = writer < 3 && dice.below(3) == 0;
         let kind = if moves {
-            // Each moment is visited once in all rounds, so that one can tell where a clock is from.
+            // Each time is used once in all rounds, so it identifies the request.
             Kind::Travel(format!("{:04}-01-01T{:02}:{:02}:00Z", 3000 + round, number / 60, number % 60))
         } else {
             let count = [1, 1, 3, 20][usize::try_from(dice.below(4)).expect("less than four")];
@@ -71,7 +71,7 @@ impl Write {
     }
 }
 
-/// Writers at work.
+/// Running writers.
 pub(super) struct Load {
     steps: Receiver<()>,
     writers: Vec<JoinHandle<Vec<Outcome>>>,
@@ -87,14 +87,14 @@ impl Load {
         Self { writers: writers.collect(), steps }
     }
 
-    /// Waits until the writers have taken so many steps.
+    /// Waits until the writers have taken `steps` steps.
     pub(super) fn wait_for(&self, steps: u64) {
         for _ in 0..steps {
             self.steps.recv().expect("the writers go on until the service is gone");
         }
     }
 
-    /// Waits for the writers to notice that the service is gone.
+    /// Waits until the writers notice that the service is gone.
     pub(super) fn end(self) -> Vec<Outcome> {
         self.writers.into_iter().flat_map(|writer| writer.join().expect("a writer does not fail")).collect()
     }
@@ -107,7 +107,7 @@ fn write(address: SocketAddr, admin: &str, round: u64, writer: u64, steps: &Send
     for number in 0.. {
         let write = Write::of(round, writer, number, &mut dice);
         let request = write.request().key(admin);
-        // Nobody listens any more once the kill is on its way.
+        // The receiver is dropped once the kill is under way.
         let _ = steps.send(());
         let Ok(answer) = connection.exchange(&request) else {
             outcomes.push(Outcome { write, answer: None });

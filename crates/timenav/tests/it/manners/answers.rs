@@ -1,4 +1,4 @@
-//! Answers have what the document requires of them, where they are put together from JSON that is kept.
+//! Responses assembled from stored JSON have the members that the OpenAPI document requires.
 
 use serde_json::{Value, json};
 
@@ -7,7 +7,7 @@ use crate::service::Service;
 
 const TIME: &str = "1969-07-16T13:00:00Z";
 
-/// Returns the places below a value that lack what a schema requires.
+/// Returns the places in a value that lack a required member.
 fn lacking(schema: &Value, value: &Value, document: &Value, place: &str) -> Vec<String> {
     if let Some(reference) = schema["$ref"].as_str() {
         let schema = document.pointer(&reference[1..]).expect("the schema is in the document");
@@ -37,7 +37,7 @@ fn lacking(schema: &Value, value: &Value, document: &Value, place: &str) -> Vec<
     found
 }
 
-/// Checks an answer against what the document says of the operation.
+/// Checks a response against the OpenAPI document.
 #[track_caller]
 fn check(service: &Service, path: &str, request: Request) {
     let document = service.send(Request::get("/openapi.json").anonymous()).expect(200);

@@ -1,4 +1,4 @@
-//! What is compressed, and what is not.
+//! Which responses are compressed.
 
 use std::io::Read;
 
@@ -10,7 +10,7 @@ use crate::frames::{self, DATA, END_HEADERS, END_STREAM, HEADERS, SETTINGS, fram
 use crate::http::{Answer, Request, target};
 use crate::service::{Service, memory_kib};
 
-/// Returns the coding of an answer, and its body without it.
+/// Returns the coding of a response and its decoded body.
 fn decoded(answer: &Answer) -> (Option<&str>, Vec<u8>) {
     let coding = answer.header("content-encoding");
     let mut plain = Vec::new();
@@ -26,7 +26,7 @@ fn accepting(request: Request, codings: &str) -> Request {
     request.header("Accept-Encoding", codings)
 }
 
-/// Records events, each with a description of about so many bytes.
+/// Records events with descriptions of about `length` bytes.
 fn record(service: &Service, count: usize, length: usize) {
     let events: Vec<Value> = (0..count)
         .map(|number| {
@@ -71,7 +71,7 @@ fn the_coding_is_the_one_that_is_wanted_most() {
         if coding.is_some() {
             assert!(answer.body.len() * 4 < plain.body.len(), "{accepted}: {} bytes", answer.body.len());
         }
-        // What HEAD tells is what GET would.
+        // HEAD returns the same headers as GET.
         let head = ask(accepting(Request::new("HEAD", "/openapi.json"), accepted));
         assert_eq!((head.header("content-encoding"), head.body.len()), (expected, 0), "{accepted}");
     }
@@ -114,8 +114,8 @@ fn pages_are_compressed_and_short_answers_are_not() {
     service.audit();
 }
 
-/// How long a compressed answer is tells of what is in it, so nothing that can hold a secret beside a text of the
-/// request's own is compressed; and a tag names bytes as they are.
+/// The length of a compressed response reveals its content, so no response that may contain both a secret and request
+/// data is compressed. An entity tag identifies exact bytes.
 #[test]
 fn secrets_tags_and_streams_are_sent_as_they_are() {
     let service = Service::start();
@@ -170,9 +170,9 @@ fn exports_are_compressed_as_they_are_sent() {
     service.audit();
 }
 
-/// What compresses may have asked for the next part of a file when its client stops reading, and does not ask again.
-/// Each client here stops after other bytes, so that some stop just then. A turn to read that waited for them would be
-/// nobody's, and there are few.
+/// The compressor may have requested the next part of a file when its client stops reading, and does not poll again.
+/// Each client here stops after a different number of bytes, so that some hit that moment. A read slot held for them
+/// would be lost, and there are few.
 #[test]
 fn exports_that_nobody_reads_stop_nobody() {
     let service = Service::start();
@@ -182,7 +182,7 @@ fn exports_that_nobody_reads_stop_nobody() {
     let stalled: Vec<frames::Connection> = (1..=64_u32)
         .map(|number| {
             let mut connection = frames::Connection::open(service.address());
-            // SETTINGS_INITIAL_WINDOW_SIZE: so much of an answer is taken, and no more.
+            // SETTINGS_INITIAL_WINDOW_SIZE: the client reads only this much of a response.
             let window = (number * 1_000).to_be_bytes();
             connection.send(&frame(SETTINGS, 0, 0, &[&[0, 4], &window[..]].concat())).unwrap();
             let fields = [("authorization", key.as_str()), ("accept-encoding", "gzip")];
@@ -195,7 +195,7 @@ fn exports_that_nobody_reads_stop_nobody() {
             connection
         })
         .collect();
-    // Whoever reads gets all of it, and so does whatever else takes turns.
+    // A client that reads gets everything, and so do other requests that need a slot.
     for coding in ["identity", "gzip"] {
         let (_, body) = decoded(&service.send(accepting(Request::get("/v1/export-events"), coding)));
         assert_eq!(String::from_utf8(body).unwrap().lines().count(), 3_000, "{coding}");
@@ -208,7 +208,7 @@ fn exports_that_nobody_reads_stop_nobody() {
     service.audit();
 }
 
-/// Whatever changes something is never compressed, and so are the operations that hand out a secret or open one.
+/// Changes are never compressed, and neither are operations that return or decrypt a secret.
 #[test]
 fn what_tells_a_secret_is_a_change() {
     let service = Service::start();

@@ -1,6 +1,6 @@
-//! What many at the same time can take: of threads, of memory, of each other's turns.
+//! Many concurrent requests: threads, memory and fairness.
 //!
-//! Counted are threads and resident memory of the process, with room for what differs from run to run.
+//! The tests measure threads and resident memory of the process, with tolerance for variation between runs.
 
 use serde_json::{Value, json};
 
@@ -9,9 +9,9 @@ use crate::service::{Service, memory_kib};
 
 mod frames;
 
-/// Connections of somebody who would stop others: more than there are threads of any kind.
+/// Connections of an attacker: more than there are threads of any kind.
 const CROWD: usize = 540;
-/// A long body, as a request that changes something may have one.
+/// A body of the maximum length for changes.
 const LONG_BYTES: usize = 4_000_000;
 
 fn limit(service: &Service, name: &str) -> usize {
@@ -25,16 +25,16 @@ fn threads(service: &Service) -> u64 {
     line.trim().parse().unwrap()
 }
 
-/// By how many MiB the resident memory has grown at most since it was `before` KiB.
+/// Growth of resident memory in MiB, relative to `before` in KiB.
 fn grown_mib(service: &Service, before: u64) -> u64 {
     memory_kib(service.pid(), "VmHWM").saturating_sub(before) / 1024
 }
 
-/// A request on a connection of its own of which only a part is sent.
+/// Sends part of a request on its own connection.
 fn begun(service: &Service, request: &Request, length: usize, part: &[u8]) -> Connection {
     let mut connection = service.connect();
     connection.send_request(&request.clone().header("Content-Length", &length.to_string()));
-    // Whoever is refused already may not be read any more.
+    // A rejected connection may not be read any more.
     let _ = connection.send(part);
     connection
 }
@@ -50,7 +50,7 @@ fn imports_that_stall_stop_nobody() {
     service.post("/timelines", &json!({ "timeline_id": "closed" }));
     service.post("/v1/restrict-time-travel", &json!({ "user_id": "mallory", "restriction_level": "no_access" }));
     let (threads_before, memory) = (threads(&service), memory_kib(service.pid(), "VmHWM"));
-    // Neither whoever may nothing at all, nor whoever may.
+    // Neither unauthorized nor authorized callers.
     let refused: Vec<Connection> =
         (0..CROWD).map(|_| begun(&service, &import("closed", &mallory), LONG_BYTES, b"{")).collect();
     let stalled: Vec<Connection> =
@@ -60,7 +60,7 @@ fn imports_that_stall_stop_nobody() {
         assert!(status == 404 || status == 429, "{status}");
     }
     let imports = limit(&service, "imports_per_user_max") as u64;
-    // Those beside them are of the store, which reads with some, too.
+    // The others belong to the store, which also reads with some.
     let most = threads_before + imports + 40;
     assert!(threads(&service) <= most, "{} threads, {threads_before} before", threads(&service));
     assert!(grown_mib(&service, memory) < 100, "{} MiB", grown_mib(&service, memory));
@@ -100,12 +100,12 @@ fn bodies_of_strangers_take_next_to_nothing() {
     let part = vec![b' '; LONG_BYTES - 1];
     let connections: Vec<Connection> = (0..200).map(|_| begun(&service, &request, LONG_BYTES, &part)).collect();
     for mut connection in connections {
-        // What is not read of a body is no reason to wait with the answer. It may be lost on the way.
+        // The response does not wait for the unread body. It may be lost on the way.
         if let Ok(answer) = connection.answer(false) {
             assert!(answer.status == 401 || answer.status == 429, "{answer}");
         }
     }
-    // Of each connection, what the server reads at a time is there: 417 792 bytes.
+    // The read buffer of each connection: 417 792 bytes.
     assert!(grown_mib(&service, memory) < 150, "{} MiB", grown_mib(&service, memory));
     let statuses = frames::answers(service.address(), 100, None, &part);
     assert!(statuses.iter().all(|status| *status == 401 || *status == 429), "{statuses:?}");
@@ -119,7 +119,7 @@ fn bodies_of_a_user_take_so_much_and_no_more() {
     let ada = service.user("ada");
     let memory = memory_kib(service.pid(), "VmHWM");
     let share = limit(&service, "buffered_body_bytes_per_user_max") as u64 >> 20;
-    // Spaces and an end that is no JSON, so that each is refused once it is whole.
+    // Spaces with an invalid end, so that each is rejected once it is complete.
     let mut whole = vec![b' '; LONG_BYTES];
     whole[LONG_BYTES - 1] = b'x';
     let statuses = frames::answers(service.address(), 100, Some(&ada), &whole);
@@ -143,7 +143,7 @@ fn a_body_of_many_values_is_refused_before_it_is_read() {
         let refused = service.send(Request::post(path).body("application/json", body.as_bytes()));
         refused.refused(413, "content_too_large");
     }
-    // As many items as there may be of them in an event are no harm.
+    // The maximum number of items in an event is harmless.
     let numbers = format!("{{\"time\":\"2000-01-01T00:00:00Z\",\"attributes\":{{\"a\":[{}0]}}}}", "1,".repeat(30_000));
     let recorded = service.send(Request::post("/v1/events").body("application/json", numbers.as_bytes()));
     recorded.expect(201);
@@ -159,7 +159,7 @@ fn requests_of_a_user_at_once_are_limited() {
     let request = Request::post("/v1/pause-time").header("Content-Type", "application/json").key(&ada);
     let mut waiting: Vec<Connection> = (0..max).map(|_| begun(&service, &request, 2, b"{")).collect();
     let look = |key: &str| service.send(Request::get("/v1/limits").key(key));
-    // One that is looked at meanwhile may take the place of one that comes late, which is refused then.
+    // A body that is parsed meanwhile may occupy the memory of a late one, which is rejected then.
     let mut answers = (0..10_000).map(|_| {
         waiting.push(begun(&service, &request, 2, b"{"));
         look(&ada)
@@ -212,7 +212,7 @@ fn streams_of_a_user_are_limited_and_cheap() {
         assert_eq!(open(number, &ada).1, 429);
     }
     assert_eq!(open(0, &bob).1, 200);
-    // They are no requests that are being answered.
+    // They are not requests in progress.
     service.send(Request::get("/v1/limits").key(&ada)).expect(200);
     let kib_each = memory_kib(service.pid(), "VmHWM").saturating_sub(memory) / max as u64;
     assert!(kib_each < 160, "{kib_each} KiB");

@@ -1,4 +1,4 @@
-//! Every operation refuses in the same way, and says what would be right.
+//! All operations reject invalid requests in the same way, with advice.
 
 use serde_json::json;
 
@@ -11,7 +11,7 @@ const NO_CREDENTIALS: &str = "Bearer realm=\"timenav\"";
 #[test]
 fn nobody_gets_in_without_a_key() {
     let service = Service::start();
-    // Anybody may ask who one is, and begin to be somebody.
+    // Anyone may read the session and log in.
     let is_closed = |operation: &operations::Operation| !["session", "log_in"].contains(&operation.id.as_str());
     for operation in operations::all(&service).into_iter().filter(is_closed) {
         let answer = service.send(operation.request().json(&operation.parameters()).anonymous());
@@ -45,7 +45,7 @@ fn bodies_that_are_no_json_are_told() {
     service.audit();
 }
 
-/// Whatever was sent, an error is short.
+/// Errors are short, whatever was sent.
 #[test]
 fn errors_quote_no_more_than_a_part() {
     const ANSWER_BYTES_MAX: usize = 8_192;
@@ -62,7 +62,7 @@ fn errors_quote_no_more_than_a_part() {
         });
         for body in wrong.chain([unknown]) {
             let answer = service.send(operation.request().json(&body));
-            // What a timer hands on can be anything, and is returned as it is.
+            // A timer payload is arbitrary JSON and returned unchanged.
             let is_refused = answer.status >= 400;
             assert!(!is_refused || answer.body.len() <= ANSWER_BYTES_MAX, "{} bytes: {operation:?}", answer.body.len());
         }
@@ -107,24 +107,24 @@ fn bodies_are_limited() {
         if matches!(operation.takes, Takes::File) {
             continue;
         }
-        // Logging in changes something, and is short and anybody's.
+        // Login is a change, but has the limit of lookups.
         let bytes_max = if operation.looks() || operation.id == "log_in" { looking } else { changing };
-        // Says how long it will be, and is refused before it is sent.
+        // With a length, so it is rejected before it is sent.
         let request = service.signed(operation.request().header("Content-Type", "application/json"));
         let request = request.header("Content-Length", &(bytes_max + 1).to_string());
         let answer = service.connect().exchange(&request).unwrap();
         let refused = answer.refused(413, "content_too_large");
         assert_eq!(refused["detail"], format!("the body can have at most {bytes_max} bytes"), "{operation:?}");
     }
-    // Does not say how long it will be.
+    // Without a length.
     let mut body = json!({ "duration": "1h" }).to_string().into_bytes();
     body.resize(changing + 1, b' ');
     let mut connection = service.connect();
     let request = service.signed(Request::post("/v1/fast-forward").header("Content-Type", "application/json"));
-    // The service may stop reading as soon as it has read too much.
+    // The service may stop reading as soon as the limit is exceeded.
     let _ = connection.send_chunked(&request, body.chunks(1 << 16));
     connection.answer(false).unwrap().refused(413, "content_too_large");
-    // As long as it may be.
+    // The maximum length.
     body.truncate(changing);
     service.send(Request::post("/v1/fast-forward").body("application/json", &body)).expect(200);
     body.truncate(looking);
@@ -141,7 +141,7 @@ fn what_does_not_exist_is_not_found() {
         assert_eq!(answer.status, 404, "{request:?}: {answer}");
         answer.refused(404, "not_found");
     };
-    // A queue is there as soon as somebody names it.
+    // A queue exists as soon as it is named.
     let of_things = |operation: &&Operation| operation.template.contains('{') && operation.id != "claim_firings";
     for operation in operations::all(&service).iter().filter(of_things) {
         for name in ["no-such", "no%20name%21", "%FF", "%2e%2e", "a%2Fb"] {
@@ -162,7 +162,7 @@ fn what_does_not_exist_is_not_found() {
             if ["api_keys", "sessions"].contains(&operation.id.as_str())
                 || (operation.id == "access_logs" && name == "user_id")
             {
-                // A list of what is not there is empty or not found; which is not settled.
+                // For missing resources, a list may be empty or 404.
                 assert!(matches!(service.send(operation.request().json(&parameters)).status, 200 | 404));
             } else {
                 check(operation.request().json(&parameters));

@@ -1,4 +1,4 @@
-//! Every field of every operation: missing, misspelt, twice, and of another type.
+//! Every field of every operation: missing, misspelled, duplicate, and of a wrong type.
 
 use std::collections::BTreeSet;
 
@@ -16,7 +16,7 @@ fn with_fields(service: &Service, check: impl Fn(&Operation, &Map<String, Value>
     }
 }
 
-/// Returns the one field that an error is about.
+/// Returns the only field of an error.
 fn pointer(answer: &Value) -> &str {
     let [error] = answer["errors"].as_array().expect("errors").as_slice() else { panic!("{answer}") };
     assert_eq!(error["code"], answer["code"]);
@@ -47,7 +47,7 @@ fn unknown_fields_are_named_with_the_nearest_known_one() {
     let service = Service::start();
     with_fields(&service, |operation, properties, _| {
         for name in properties.keys() {
-            // A letter too many, as a hand that is fast would write it.
+            // One extra letter, as a typo.
             let misspelt = format!("{name}e");
             let mut parameters = operation.parameters();
             parameters[&misspelt] = json!("x");
@@ -84,7 +84,7 @@ fn values_of_another_type_are_refused() {
                 assert_eq!(answer.status, 400, "{told}");
                 let refused = answer.json();
                 assert_eq!(refused["code"], "invalid_parameter", "{told}");
-                // Where a word is expected, the words are told.
+                // If a word is expected, the error lists the valid ones.
                 assert_ne!(refused["detail"], "expected value", "{told}");
                 let at = pointer(&refused);
                 assert!(at == format!("#/{name}") || at.starts_with(&format!("#/{name}/")), "{told}");
@@ -94,9 +94,9 @@ fn values_of_another_type_are_refused() {
     service.audit();
 }
 
-/// Returns values that a field of this schema cannot have.
+/// Returns invalid values for a field of this schema.
 fn wrong_values(name: &str, schema: &Value) -> Vec<Value> {
-    // What a timer hands on can be anything.
+    // A timer payload is arbitrary JSON.
     if name == "payload" {
         return Vec::new();
     }
@@ -115,8 +115,8 @@ fn wrong_values(name: &str, schema: &Value) -> Vec<Value> {
     if !types.contains("boolean") {
         wrong.push(json!(true));
     }
-    // Texts that no number, truth value, time, place or name is. Free texts take them.
-    // What is done to an event is told in free words, what is done in the access log is not.
+    // Texts that are not a number, boolean, time, location or name. Free text fields accept them. The action of an
+    // intervention is free text, that of an access log filter is not.
     let is_deed = name == "action" && schema["maxLength"] == 1_024;
     let is_password = name.ends_with("password");
     if !is_deed
@@ -124,7 +124,7 @@ fn wrong_values(name: &str, schema: &Value) -> Vec<Value> {
         && !["description", "label", "location", "encryption_key", "significant_event", "reason", "order_key"]
             .contains(&name)
     {
-        // What events are found by may be any text but none.
+        // Search terms may be any nonempty text.
         if !["text", "actor", "source"].contains(&name) {
             wrong.push(json!("no such value!"));
         }
@@ -133,12 +133,12 @@ fn wrong_values(name: &str, schema: &Value) -> Vec<Value> {
     if is_deed || is_password || name == "encryption_key" {
         wrong.push(json!(""));
     }
-    // A key that a text is too long for.
+    // Too long for every text.
     wrong.push(json!("x".repeat(20_000)));
     wrong
 }
 
-/// Found by fuzzing: JSON has one kind of number, and `2.0` is a whole one.
+/// Found by fuzzing: JSON has one number type, and `2.0` is an integer.
 #[test]
 fn a_whole_number_may_have_a_point() {
     let service = Service::start();
@@ -163,7 +163,7 @@ fn a_field_that_stands_twice_is_a_conflict() {
     let twice = Request::post("/v1/fast-forward").body("application/json", br#"{"duration": "1h", "duration": "2h"}"#);
     let refused = service.send(twice).refused(400, "conflicting_parameters");
     assert_eq!(pointer(&refused), "#/duration");
-    // In objects too that nobody looks into, and where the query string says something beside the body.
+    // Also in objects that are stored unparsed, and in query string and body together.
     let event = r#"{"event_id":"e","time":"2000-01-01T00:00:00Z","attributes":{"a":[{"b":1,"c":2,"b":3}]}}"#;
     let deed = r#"{"event_id":"e","action":"x","time":"2000-01-01T00:00:00Z","effect":{"kind":"describe","description":"a","description":"b"}}"#;
     for (path, body, at) in [

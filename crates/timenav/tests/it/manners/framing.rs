@@ -1,4 +1,4 @@
-//! Requests that no library would send: the service refuses, closes, and goes on.
+//! Requests that no library would send: the service rejects them, closes the connection and keeps running.
 
 use std::io::Write as _;
 use std::net::{Shutdown, TcpStream};
@@ -9,7 +9,7 @@ use crate::frames;
 use crate::http::{Answer, Connection, Request};
 use crate::service::Service;
 
-/// Sends bytes and returns what comes back, and whether the connection was closed after that.
+/// Sends bytes and returns the response, and whether the connection was closed after it.
 fn raw(service: &Service, bytes: &str) -> (Answer, bool) {
     let mut connection = service.connect();
     connection.send(bytes.as_bytes()).unwrap();
@@ -17,7 +17,7 @@ fn raw(service: &Service, bytes: &str) -> (Answer, bool) {
     (answer, connection.is_closed())
 }
 
-/// Sends bytes and returns the first answer, and whether the connection is to be closed after it.
+/// Sends bytes and returns the first response, and whether the connection is to be closed after it.
 fn raw_until_answer(service: &Service, bytes: &str) -> (Answer, bool) {
     let mut connection = service.connect();
     connection.send(bytes.as_bytes()).unwrap();
@@ -38,7 +38,7 @@ fn ambiguous_framing_is_refused_and_the_connection_closed() {
     let service = Service::start();
     let json = "Content-Type: application/json\r\n";
     let cases = [
-        // RFC 9112 §6.1 and §6.3: no request may be read in two ways.
+        // RFC 9112 §6.1 and §6.3: no request may be parsed in two ways.
         format!("{json}Content-Length: 2\r\nContent-Length: 3\r\n\r\n{{}} "),
         format!("{json}Content-Length: two\r\n\r\n{{}}"),
         format!("{json}Content-Length: -2\r\n\r\n{{}}"),
@@ -65,7 +65,8 @@ fn a_length_beside_chunks_smuggles_nothing() {
         let headers = format!("Content-Type: application/json\r\n{}\r\n{}\r\n", order[0], order[1]);
         let request = head(&service, "GET /v1/clock HTTP/1.1", &headers);
         let (answer, closed) = raw(&service, &format!("{request}0\r\n\r\n{smuggled}"));
-        // RFC 9112 §6.1 lets a server refuse, or go by the chunks alone; it closes in either case.
+        // RFC 9112 §6.1 lets a server reject the request, or use only the chunks; it closes the connection in either
+        // case.
         assert!(matches!(answer.status, 200 | 400), "{answer}");
         assert!(closed);
     }
@@ -103,7 +104,7 @@ fn heads_that_are_none_are_refused() {
     let many = "X-Padding: aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\r\n".repeat(20_000);
     let request = head(&service, "GET /v1/clock HTTP/1.1", &many);
     let mut connection = service.connect();
-    // The service may stop reading as soon as it has read too much.
+    // The service may stop reading as soon as the limit is exceeded.
     let _ = connection.send(request.as_bytes());
     if let Ok(answer) = connection.answer(false) {
         assert_eq!(answer.status, 431, "{answer}");
@@ -112,7 +113,7 @@ fn heads_that_are_none_are_refused() {
     service.audit();
 }
 
-/// RFC 9112 §3.2: whoever stands between must read the same host as the service.
+/// RFC 9112 §3.2: intermediaries must see the same host as the service.
 #[test]
 fn a_request_is_for_one_host() {
     let service = Service::start();
@@ -135,7 +136,7 @@ fn a_request_is_for_one_host() {
     for wrong in ["", "a b", "a/b", "user@a", "a:b", "a:99999", "[::1", "http://a", "a, b", "\u{e4}"] {
         check(get, &format!("Host: {wrong}\r\n"), 400);
     }
-    // The target counts before the field, which has to be there all the same.
+    // The target takes precedence over the header, which is still required.
     check("GET http://a.test/v1/clock HTTP/1.1", "Host: a.test\r\n", 200);
     check("GET http://a.test/v1/clock HTTP/1.1", "Host: b.test\r\n", 400);
     check("GET http://a.test/v1/clock HTTP/1.1", "", 400);
@@ -160,7 +161,7 @@ fn a_request_over_http_2_is_for_one_host() {
         let mut connection = frames::Connection::open(service.address());
         let block = frames::fields(&[&usual, more].concat());
         connection.send(&frames::frame(frames::HEADERS, frames::END_HEADERS | frames::END_STREAM, 1, &block)).unwrap();
-        // 200 is one byte. Other statuses are not, and what is malformed has no answer.
+        // 200 is one byte. Other statuses are longer, and malformed requests have no response.
         let passed = loop {
             match connection.next() {
                 Some(next) if next.kind == frames::HEADERS => break next.payload[0] == 0x88,
@@ -183,9 +184,9 @@ fn a_request_over_http_2_is_for_one_host() {
     service.audit();
 }
 
-/// The library that reads heads takes a bare LF for the end of a line, as RFC 9112 §2.2 allows, and cannot be told not
-/// to. So what follows one is a line of its own, for this service and for whoever reads it so before it; and nothing
-/// that a field says may have one in it.
+/// The HTTP parser accepts a bare LF as the end of a line, as RFC 9112 §2.2 allows, and this cannot be turned off. Text
+/// after one is therefore a separate line, for this service and for intermediaries that parse it the same way; and no
+/// header value may contain one.
 #[test]
 fn a_bare_line_feed_smuggles_nothing() {
     let service = Service::start();
@@ -193,7 +194,7 @@ fn a_bare_line_feed_smuggles_nothing() {
     let clock = |head: &str| raw_until_answer(&service, head).0;
     let plain = clock(&format!("GET /v1/clock HTTP/1.1\nHost: timenav.test\n{key}\n\n"));
     assert_eq!(plain.status, 200, "{plain}");
-    // Whoever forwards the LF inside a field has forwarded a second host, or a second framing.
+    // An intermediary that forwards an LF inside a header forwards a second host or a second framing.
     let answer = clock(&format!("GET /v1/clock HTTP/1.1\r\nHost: timenav.test\r\nX: a\nHost: b\r\n{key}\r\n\r\n"));
     answer.refused(400, "invalid_host");
     let json = "Content-Type: application/json\r\n";
@@ -210,11 +211,11 @@ fn a_bare_line_feed_smuggles_nothing() {
         let all = String::from_utf8(connection.read_to_end().unwrap()).unwrap();
         assert_eq!(all.matches("HTTP/1.1 ").count(), 1, "{framing:?}: {all}");
     }
-    // A bare CR is the end of nothing.
+    // A bare CR does not end a line.
     for bytes in ["GET /v1/clock HTTP/1.1\r\nHost: a\rX: b\r\n\r\n", "GET /v1/clock HTTP/1.1\rHost: a\r\n\r\n"] {
         assert_eq!(raw(&service, bytes).0.status, 400, "{bytes:?}");
     }
-    // Nor does a chunk end with less than a whole line end.
+    // A chunk must end with a complete CRLF.
     let chunked = head(&service, "POST /v1/pause-time HTTP/1.1", &format!("{json}Transfer-Encoding: chunked\r\n"));
     for body in ["2\n{}\r\n0\r\n\r\n", "2\r\n{}\n0\r\n\r\n", "2;a\nb\r\n{}\r\n0\r\n\r\n"] {
         let (answer, closed) = raw(&service, &format!("{chunked}{body}"));

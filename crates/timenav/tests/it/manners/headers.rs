@@ -1,4 +1,4 @@
-//! What every answer has.
+//! Headers of all responses.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -8,7 +8,7 @@ use super::operations;
 use crate::http::{Answer, Request};
 use crate::service::Service;
 
-/// Returns answers of every kind: good ones, refusals, and those that the framework would make.
+/// Returns responses of every kind: successes, rejections, and those of the framework.
 fn of_every_kind(service: &Service) -> Vec<(&'static str, Answer)> {
     let kinds = [
         ("a read", Request::get("/v1/clock")),
@@ -29,7 +29,7 @@ fn of_every_kind(service: &Service) -> Vec<(&'static str, Answer)> {
     kinds.into_iter().map(|(name, request)| (name, service.send(request))).collect()
 }
 
-/// Returns what an answer depends on: long ones on the codings that are accepted too.
+/// Returns the expected `Vary`: long responses also depend on the accepted codings.
 fn vary(kind: &str) -> &'static str {
     let is_long = ["the metrics", "the document"].contains(&kind);
     if is_long { "Authorization, Cookie, Accept-Encoding" } else { "Authorization, Cookie" }
@@ -70,7 +70,7 @@ fn every_answer_is_guarded() {
         ] {
             assert_eq!(answer.header(name), Some(expected), "{kind}: {answer}");
         }
-        // A version is a help to nobody but attackers, and no origin is trusted unless configured.
+        // A version only helps attackers, and no origin is trusted unless configured.
         for absent in ["server", "x-powered-by", "access-control-allow-origin", "set-cookie"] {
             assert_eq!(answer.header(absent), None, "{kind}: {answer}");
         }
@@ -98,7 +98,7 @@ fn every_answer_has_an_id() {
         assert_eq!(answer.header("x-request-id"), Some(own));
         assert_eq!(answer.json()["request_id"], own);
     }
-    // What could break a log line, or be one, is not taken over.
+    // Ids that could break or forge a log line are not accepted.
     let long = "x".repeat(129);
     for wrong in ["", "two words", "tab\there", long.as_str(), "caf\u{e9}"] {
         let answer = ask(wrong);
@@ -118,18 +118,18 @@ fn the_date_is_host_time_wherever_the_clock_is() {
         let answer = service.send(Request::get("/v1/clock"));
         let after = seconds();
         let date = answer.header("date").expect("RFC 9110 §6.6.1");
-        // The header may be as old as the server's last tick, a second or so.
+        // The header may lag behind by a second or so.
         let allowed: Vec<String> = (before - 2..=after + 1).map(http_date).collect();
         assert!(allowed.iter().any(|one| one == date), "{date} is none of {allowed:?}");
     }
     service.audit();
 }
 
-/// Writes Unix seconds as an HTTP date (RFC 9110 §5.6.7).
+/// Formats Unix seconds as an HTTP date (RFC 9110 §5.6.7).
 fn http_date(seconds: u64) -> String {
     let days = seconds / 86_400;
     let weekday = ["Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed"][usize::try_from(days % 7).unwrap()];
-    // Days to a date of the Gregorian calendar, by Howard Hinnant's `civil_from_days`.
+    // Converts days to a Gregorian date, by Howard Hinnant's `civil_from_days`.
     let z = days + 719_468;
     let (era, day_of_era) = (z / 146_097, z % 146_097);
     let year_of_era = (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
@@ -150,7 +150,7 @@ fn http_dates_are_written_right() {
     assert_eq!(http_date(951_782_400), "Tue, 29 Feb 2000 00:00:00 GMT");
 }
 
-/// Whoever sets a condition relies on it, so one that is not heeded is refused, and nothing happens.
+/// A client relies on its conditions, so an unsupported one is rejected without any effect.
 #[test]
 fn a_condition_that_an_operation_does_not_know_is_refused() {
     let service = Service::start();
@@ -198,7 +198,7 @@ fn a_condition_that_an_operation_does_not_know_is_refused() {
     service.audit();
 }
 
-/// Whoever sends a key relies on its being one, also where it is not kept.
+/// A client relies on its key, so an invalid one is rejected even if it is not stored.
 #[test]
 fn a_key_that_is_none_is_refused_wherever_the_document_has_one() {
     let service = Service::start();

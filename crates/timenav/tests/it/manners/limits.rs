@@ -1,6 +1,6 @@
-//! Every limit at its edge: what is at the limit passes, one more is refused by name.
+//! Every limit at its edge: the maximum passes, one more is rejected by name.
 //!
-//! The table is read along `GET /v1/limits`, so that a limit without an edge fails.
+//! The table follows `GET /v1/limits`, so a limit without a test fails.
 
 use std::path::Path;
 
@@ -9,11 +9,11 @@ use serde_json::{Map, Value, json};
 use crate::http::{Request, target};
 use crate::service::Service;
 
-/// Where the edge of a limit is looked at.
+/// How the edge of a limit is tested.
 enum Edge {
-    /// Requests with so much of it, and the field that one too many is refused for.
+    /// Requests with this amount, and the field that is rejected above the limit.
     Asked(fn(u64) -> Vec<(Request, &'static str)>),
-    /// A test of its own in this file.
+    /// A function in this file.
     Looked(fn(&Service, u64)),
     /// A test elsewhere: the file below `crates`, and its name.
     Tested(&'static str, &'static str),
@@ -430,10 +430,10 @@ fn text(n: u64) -> String {
     "x".repeat(size(n))
 }
 
-/// Metres in a degree along the equator of WGS 84.
+/// Meters per degree along the equator of WGS 84.
 const EQUATOR_DEGREE_METRES: f64 = 111_319.490_793;
 
-/// Returns a timestamp of so many bytes.
+/// Returns a timestamp of `n` bytes.
 fn time(n: u64) -> String {
     format!("2024-07-20T20:17:40.{}Z", "1".repeat(size(n) - 21))
 }
@@ -446,14 +446,14 @@ fn post(path: &str, body: &Value) -> Request {
     Request::post(path).json(body)
 }
 
-/// An event with these fields.
+/// A request that records an event with these fields.
 fn event(fields: &Value) -> Request {
     let mut event = Map::from_iter([("time".to_owned(), json!("2000-01-01T00:00:00Z"))]);
     event.extend(fields.as_object().unwrap().clone());
     post("/v1/events", &event.into())
 }
 
-/// A question for events, with these parameters instead of the usual ones.
+/// A search with these parameters instead of the usual ones.
 fn find(parameters: &[(&str, &str)]) -> Request {
     let usual = [("location", "*"), ("time_range", "../..")].into_iter();
     let usual = usual.filter(|(name, _)| parameters.iter().all(|(given, _)| given != name));
@@ -491,7 +491,7 @@ fn every_limit_holds_at_its_edge() {
     service.audit();
 }
 
-/// What is written down is what is told, and the other way round.
+/// The documented and the reported limits are the same.
 #[test]
 fn every_limit_is_written_down_with_its_value() {
     let service = Service::start();
@@ -514,7 +514,7 @@ fn every_limit_is_written_down_with_its_value() {
     service.audit();
 }
 
-/// A moment that no clock comes to.
+/// A time that no clock reaches.
 const fn at() -> &'static str {
     "9000-01-01T00:00:00Z"
 }
@@ -529,7 +529,7 @@ fn json_depth(service: &Service, max: u64) {
     assert_eq!(refused["detail"], format!("a body can be nested at most {max} levels deep"));
     let list = format!("{}{}", "[".repeat(size(max) + 1), "]".repeat(size(max) + 1));
     service.send(Request::post("/v1/events").body("application/json", list.as_bytes())).refused(400, "malformed_json");
-    // Brackets in texts are text.
+    // Brackets inside strings are text.
     service.send(event(&json!({ "description": "[{\\\"".repeat(size(max)) }))).expect(201);
 }
 
@@ -545,7 +545,7 @@ fn default_radius(service: &Service, max: u64) {
     assert_eq!(ids, ["inside"]);
 }
 
-/// Sets a rate that is written out, and returns the answer.
+/// Sets a rate given as text and returns the response.
 fn set_rate(service: &Service, rate: &str) -> crate::http::Answer {
     let body = format!("{{\"timeline_id\":\"rates\",\"rate\":{rate}}}");
     service.send(Request::post("/v1/set-rate").body("application/json", body.as_bytes()))
@@ -568,14 +568,14 @@ fn fastest_rate(service: &Service, max: u64) {
     set_rate(service, "1").expect(200);
 }
 
-/// A filter that nothing passes makes an empty page with a cursor, one entry past the limit.
+/// A filter without matches returns an empty page with a cursor, one entry beyond the limit.
 fn filtered_log(service: &Service, max: u64) {
     let row = |number: u64| format!("{{\"time\":\"2000-01-01T00:00:00Z\",\"name\":\"{number}\"}}\n");
     let rows = (0..max - 4).map(row).collect::<Vec<_>>().concat();
     let import = Request::post("/v1/import-events?timeline_id=log").body("application/x-ndjson", rows.as_bytes());
     assert_eq!(service.send(import).expect(200)["taken"], max - 4);
     let filters = [("timeline_id", "log"), ("time_range", "../.."), ("action", "nothing")];
-    // A page sees what was there before it, and is an entry itself: so the ledger comes to the limit.
+    // A page sees the entries before it and is an entry itself, so the ledger grows to the limit.
     for size in service.checkpoint("log").size..=max + 1 {
         let page = service.get("/v1/access-logs", &filters);
         assert_eq!(page["logs"], json!([]));
@@ -583,7 +583,7 @@ fn filtered_log(service: &Service, max: u64) {
     }
 }
 
-/// Whoever missed as many changes as are kept is told each; who missed one more is told to begin anew.
+/// A client that missed as many changes as are stored gets each of them; one more, and it must start over.
 fn kept_changes(service: &Service, max: u64) {
     let change = |rate: u64| service.post("/v1/set-rate", &json!({ "timeline_id": "watched", "rate": rate }));
     let generation = || service.get("/v1/clock", &[("timeline_id", "watched")])["generation"].as_u64().unwrap();

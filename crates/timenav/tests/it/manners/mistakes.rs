@@ -1,18 +1,18 @@
-//! `mistakes.txt`: each mistake is made, and answered as the file says.
+//! `mistakes.txt`: each mistake is made, and gets the documented response.
 
 use std::path::Path;
 
 use crate::http::Request;
 use crate::service::{Service, run, timenav};
 
-/// One row of a table.
+/// A row of the table.
 #[derive(Debug)]
 struct Mistake {
-    /// What was done: words between backticks.
+    /// The commands or requests: texts in backticks.
     done: Vec<String>,
-    /// The status of the answer, or the exit code.
+    /// The status of the response, or the exit code.
     status: u16,
-    /// Words of the answer.
+    /// Text in the response.
     words: String,
 }
 
@@ -21,7 +21,7 @@ fn page() -> String {
     std::fs::read_to_string(path).unwrap()
 }
 
-/// Returns what stands between backticks, one or two of them (`CommonMark`, section 6.1).
+/// Returns the texts between single or double backticks (`CommonMark`, section 6.1).
 fn quoted(cell: &str) -> Vec<String> {
     let (mut rest, mut all) = (cell, Vec::new());
     while let Some(start) = rest.find('`') {

@@ -1,4 +1,4 @@
-//! The operations as the service describes them itself, so that none is left out of a table.
+//! The operations from the service's own OpenAPI document, so that no table can omit one.
 
 use serde_json::{Map, Value, json};
 
@@ -9,28 +9,28 @@ use crate::service::Service;
 #[derive(Clone, Debug)]
 pub(super) struct Operation {
     pub(super) method: String,
-    /// The path with names that exist in place of `{…}`.
+    /// The path with existing ids in place of `{…}`.
     pub(super) path: String,
-    /// The path as it is described.
+    /// The documented path.
     pub(super) template: String,
     pub(super) id: String,
     pub(super) takes: Takes,
-    /// Whether a request with an `Idempotency-Key` is said to happen once.
+    /// Whether it is documented to be carried out once per `Idempotency-Key`.
     pub(super) keeps_answers: bool,
-    /// Fields of the request's head that are said to be heeded.
+    /// Documented request headers.
     pub(super) heeded: Vec<String>,
 }
 
-/// What an operation takes.
+/// Input of an operation.
 #[derive(Clone, Debug)]
 pub(super) enum Takes {
-    /// Named parameters, with their schemas, and the names of those that must be there.
+    /// Named parameters with their schemas, and the required ones.
     Parameters { properties: Map<String, Value>, required: Vec<String> },
-    /// One event or an array of them.
+    /// One event or an array of events.
     Events,
     /// A file.
     File,
-    /// Nothing but what is in the path.
+    /// Only path parameters.
     Nothing,
 }
 
@@ -39,12 +39,12 @@ impl Operation {
         self.method == "GET"
     }
 
-    /// Returns a request to it without parameters.
+    /// Returns a request without parameters.
     pub(super) fn request(&self) -> Request {
         Request::new(&self.method, &self.path)
     }
 
-    /// Returns parameters that it accepts.
+    /// Returns valid parameters.
     pub(super) fn parameters(&self) -> Value {
         match self.id.as_str() {
             "travel" => json!({ "destination_time": "2001-01-01T00:00:00Z" }),
@@ -60,7 +60,7 @@ impl Operation {
             "set_fault" => json!({ "fault": { "offset": "2s" } }),
             "confirm_clock" => json!({ "follower_id": "follower_none", "generation": 0 }),
             "create_timeline" => json!({ "timeline_id": "made" }),
-            // Its moments are told from then on, and not from where the clock is.
+            // An explicit start, because the clock differs.
             "timer_moments" => json!({ "rule": "0 9 * * *", "after": "2001-01-01T00:00:00Z" }),
             "timelines_diff" => json!({ "a": "main", "b": "main" }),
             "create_user" => json!({ "user_id": "made" }),
@@ -92,7 +92,7 @@ impl Operation {
     }
 }
 
-/// Returns every operation under every path.
+/// Returns all operations under all paths.
 pub(super) fn all(service: &Service) -> Vec<Operation> {
     let document = service.send(Request::get("/openapi.json").anonymous()).expect(200);
     let mut operations = Vec::new();
@@ -126,7 +126,7 @@ pub(super) fn all(service: &Service) -> Vec<Operation> {
     operations
 }
 
-/// Returns every path under which a described one is served: both prefixes, and none.
+/// Returns all paths of a documented one: with both prefixes and without.
 fn spellings(template: &str) -> Vec<String> {
     match template.strip_prefix("/v1") {
         Some(rest) => vec![template.to_owned(), format!("/api/v1{rest}")],

@@ -1,4 +1,4 @@
-//! Quotas: requests of a user, failed attempts of an address, scans of both, log-ins of a user.
+//! Quotas: requests per user, failed attempts per address, scans of both, logins per user.
 
 use std::io::Read as _;
 use std::net::Ipv4Addr;
@@ -10,13 +10,13 @@ use serde_json::{Value, json};
 use crate::http::{Answer, Connection, Request};
 use crate::service::Service;
 
-/// More than any quota here and what comes back to it while it is spent.
+/// More than any quota here including its refill during the test.
 const ENOUGH: usize = 5_000;
 const PASSWORD: &str = "correct horse battery staple";
-/// The address that all others of this machine are not.
+/// The local address that differs from all others used here.
 const HERE: Ipv4Addr = Ipv4Addr::LOCALHOST;
 
-/// Sends a request until it is refused for there being too many, and returns that answer.
+/// Sends a request until it is rejected with 429, and returns that response.
 fn spend(service: &Service, request: &Request, quota: usize) -> Answer {
     let mut connection = service.connect();
     for count in 0..ENOUGH {
@@ -58,7 +58,7 @@ fn whoever_does_not_come_back_later_waits() {
     for _ in 0..3 {
         let began = Instant::now();
         spend(&service, &request, 0);
-        // A lower bound holds on any machine: nothing makes a timer end early.
+        // A lower bound holds on any machine: no timer fires early.
         assert!(began.elapsed() >= held);
     }
     service.audit();
@@ -85,7 +85,7 @@ fn keys_and_sessions_of_a_user_share_a_quota() {
     service.audit();
 }
 
-/// How many requests a quota has left, by an answer.
+/// Returns the remaining quota in a response.
 fn left(answer: &Answer) -> u64 {
     let left = answer.header("ratelimit").and_then(|text| text.split_once("\"requests\";r=")).expect("a quota").1;
     left.split(';').next().unwrap().parse().unwrap()
@@ -103,12 +103,12 @@ fn records_count_as_requests() {
     };
     let before = look();
     let recorded = record(1_000);
-    // What the answer tells was left before its records were counted.
+    // The response has the quota before its records were counted.
     assert!(recorded < before, "{recorded}");
-    // Ten a second come back meanwhile, and a thousand records count for nine more than one.
+    // Ten a second are refilled meanwhile, and a thousand records count nine more than one.
     let spent: u64 = (0..30).map(|_| record(1_000)).min().unwrap();
     assert!(spent < 600 - 31 - 100, "{spent}");
-    // More than the quota has: the import waits for the rest of it, and is not refused.
+    // More than the quota: the import waits for the rest instead of being rejected.
     let row = |number: u64| format!("{{\"time\":\"2000-01-01T00:00:00Z\",\"sequence\":{number}}}\n");
     let rows: String = (0..50_000).map(row).collect();
     let import = Request::post("/v1/import-events?timeline_id=of-ada").body("application/x-ndjson", rows.as_bytes());
@@ -127,7 +127,7 @@ fn failed_attempts_are_limited_and_leave_no_more_entries() {
     service.audit();
 }
 
-/// Entries about strangers who were refused: one by one, and together with how many.
+/// Entries about rejected unauthenticated requests: individual ones, and aggregated ones with counts.
 fn told(service: &Service) -> (u64, Vec<Value>) {
     let database = rusqlite::Connection::open(service.data().join("timenav.db")).unwrap();
     let select = "select leaf, coalesce(c.payload, e.payload), c.payload_bytes from entries e
@@ -145,7 +145,7 @@ fn told(service: &Service) -> (u64, Vec<Value>) {
     });
     let rows = rows.unwrap();
     let (mut alone, mut together) = (0, Vec::new());
-    // What begins otherwise than an entry does is the short form of one that tells of reads.
+    // Leaves that start differently are the short form for reads.
     for (leaf, payload) in rows.map(Result::unwrap).filter(|(leaf, _)| leaf.starts_with(b"{")) {
         let leaf: Value = serde_json::from_slice(&leaf).unwrap();
         match leaf["action"].as_str().unwrap() {
@@ -168,7 +168,7 @@ fn refusals_beyond_a_rate_are_told_together_and_none_is_left_out() {
     let max = limits["refusals_told_per_minute_max"].as_u64().unwrap();
     let request = Request::get("/v1/clock").anonymous();
     let mut connection = service.connect();
-    // From one address, also past the limit from which on they are not looked at any more.
+    // From one address, beyond the limit above which requests are not read.
     let mut sent = 0;
     while sent < ENOUGH as u64 {
         sent += 1;
@@ -176,18 +176,18 @@ fn refusals_beyond_a_rate_are_told_together_and_none_is_left_out() {
             break;
         }
     }
-    // Whoever looks is told at once.
+    // A read sees it at once.
     let parameters = [("timeline_id", "system"), ("time_range", "../.."), ("action", "unauthorized_access_attempts")];
     let logs = service.get("/v1/access-logs", &parameters)["logs"].clone();
     assert_eq!(logs.as_array().unwrap().len(), 1, "{logs}");
-    // From many, and with a key that is none.
+    // From many addresses, with an invalid key.
     let wrong = Request::post("/v1/pause-time").key("tnk_000000000000000000000000000000000000");
     for number in (1..=200).chain(1..=200) {
         let mut far = Connection::open_from(elsewhere(number), service.address()).unwrap();
         far.exchange(&wrong).unwrap().refused(401, "invalid_credentials");
         sent += 1;
     }
-    // What was counted since then is told at the end.
+    // The counts since then are recorded on shutdown.
     assert!(service.stop().success());
     let (alone, together) = told(&service);
     let counted: u64 = together.iter().map(|sum| sum["count"].as_u64().unwrap()).sum();
@@ -214,11 +214,11 @@ fn what_is_kept_of_the_parameters_of_a_read_is_short() {
     }
     assert!(service.stop().success());
     let database = rusqlite::Connection::open(service.data().join("timenav.db")).unwrap();
-    // What is kept in the short form tells of reads, and each of these has one with long parameters.
+    // The short form is for reads, and each of these has one with long parameters.
     let sql = "select max(coalesce(c.payload_bytes, length(c.payload))), max(length(leaf)) from entries join contents c using (entry)
         where substr(leaf, 1, 1) <> x'7b'";
     let longest: (i64, i64) = database.query_row(sql, [], |row| Ok((row.get(0)?, row.get(1)?))).unwrap();
-    // A letter has six bytes at most as it is written. How long it was and its hash stand beside the beginning.
+    // A character is escaped to at most six bytes. Its original length and hash follow the prefix.
     assert!(longest.0 > max && longest.0 < 2 * max + 400 && longest.1 <= 55, "{longest:?}");
     drop(database);
     service.start_again();
@@ -245,7 +245,7 @@ fn a_user_has_a_quota_of_scans() {
     assert!(refused.header("ratelimit").unwrap().starts_with("\"scans\";r=0;t=1, "), "{refused}");
     assert_eq!(refused.header("retry-after"), Some("1"));
     refused.refused(429, "rate_limited");
-    // What is refused leaves no entry, but for those of reading the checkpoints. One comes back in a second.
+    // Rejected requests create no entry, except for reading the checkpoints. One request a second is refilled.
     let is_refused = || {
         let before = asked(&service);
         service.send(scan().key(&key)).status == 429 && asked(&service) == before + 1
@@ -296,13 +296,13 @@ fn log_in(user_id: &str, password: &str) -> Request {
     request.header("Host", "127.0.0.1").anonymous()
 }
 
-/// Another address of this machine.
+/// Another local address.
 fn elsewhere(number: u8) -> Ipv4Addr {
     Ipv4Addr::new(127, 0, 1, number)
 }
 
-/// Sends requests from those addresses without waiting for an answer in between, and returns how many were not
-/// refused, and what quotas the others were refused for.
+/// Sends pipelined requests from those addresses. Returns the number of accepted ones, and the quotas that rejected the
+/// others.
 fn at_once(service: &Service, requests: Vec<(Ipv4Addr, Request)>) -> (usize, Vec<String>) {
     let connections: Vec<Connection> = requests
         .into_iter()
@@ -330,11 +330,11 @@ fn a_user_is_tried_so_often_from_one_address() {
     let refused = spend(&service, &log_in("ada", "not this one"), 9);
     assert_eq!(refused.header("ratelimit-policy"), Some("\"log-ins\";q=10;w=60"));
     refused.refused(429, "rate_limited");
-    // What is refused leaves no entry, but for that of reading the checkpoint, and is not compared.
+    // Rejected attempts create no entry, except for reading the checkpoint, and the password is not compared.
     let before = service.checkpoint("system").size;
     service.try_log_in("ada", PASSWORD).refused(429, "rate_limited");
     assert_eq!(service.checkpoint("system").size, before + 1);
-    // Whoever is somewhere else is let in, and others are from here.
+    // The user can log in from elsewhere, and other users from here.
     let mut far = Connection::open_from(elsewhere(1), service.address()).unwrap();
     far.exchange(&log_in("ada", PASSWORD)).unwrap().expect(200);
     service.try_log_in("bob", "not this one").refused(401, "invalid_credentials");
@@ -360,15 +360,15 @@ fn nobody_is_kept_out_by_strangers_where_they_were_let_in() {
     let from_each = |number| (0..10).map(move |_| (elsewhere(number), log_in("ada", "not this one")));
     let (_, refused) = at_once(&service, (1..=14).flat_map(from_each).collect());
     assert!(!refused.is_empty());
-    // The quota of the user is none of theirs here.
+    // The quota of the user does not apply here.
     let let_in = service.try_log_in("ada", PASSWORD);
     assert_eq!(let_in.header("ratelimit-policy"), Some("\"address-log-ins\";q=60;w=60, \"known-log-ins\";q=30;w=60"));
     let_in.expect(200);
-    // At once: where comparing a password takes longer than an attempt takes to come back, one by one would never end.
+    // Concurrently: if comparing a password takes longer than the refill of an attempt, a sequence would never end.
     let (passed, refused) = at_once(&service, vec![(HERE, log_in("ada", "not this one")); 45]);
     assert!(passed >= 29 && !refused.is_empty(), "{passed} {refused:?}");
     assert!(refused.iter().all(|policy| policy == "\"known-log-ins\";q=30;w=60"), "{refused:?}");
-    // What is known of one user there is not known of another.
+    // An address is known per user.
     let other = service.try_log_in("bob", "not this one");
     assert!(other.header("ratelimit-policy").unwrap().contains("\"log-ins\";q=10"), "{other}");
     other.refused(401, "invalid_credentials");

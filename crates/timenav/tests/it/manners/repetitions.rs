@@ -1,5 +1,5 @@
-//! `Idempotency-Key` on every operation that takes one, from the table of routes: at once, in turn, after a restart, and
-//! when the state would refuse the request by now.
+//! `Idempotency-Key` on every operation that supports it, from the routes table: concurrent, in sequence, after a
+//! restart, and when the state would now reject the request.
 
 mod authority;
 
@@ -15,11 +15,11 @@ use crate::v1::messages::open;
 use crate::waiting::until_so;
 
 const REPLAYED: &str = "idempotency-replayed";
-/// The timeline on which all of it happens.
+/// The timeline of these tests.
 const HERE: &str = "here";
 const NOON: &str = "2000-01-01T12:00:00Z";
 
-/// Operations that look at the form of a key alone: what is asked is done, or looked at, anew (docs/http-api.md).
+/// Operations that only check the form of a key: each request is carried out (docs/http-api.md).
 const ANEW: [&str; 10] = [
     "claim_firings",
     "confirm_clock",
@@ -33,12 +33,12 @@ const ANEW: [&str; 10] = [
     "set_password",
 ];
 
-/// One request, and what makes the state refuse it.
+/// A request, and what makes the state reject it.
 struct Case {
     request: Request,
-    /// What happens once it was answered, so that the same request without a key is refused.
+    /// Requests sent after the response, so that the same request without a key is rejected.
     then: Vec<(&'static str, Value)>,
-    /// The status of that refusal; `None` where the request may be given as often as one likes.
+    /// The status of that rejection; `None` if the request may be repeated.
     refused: Option<u16>,
 }
 
@@ -47,7 +47,7 @@ impl Case {
         Self { request: Request::post(path).json(body), then: Vec::new(), refused: None }
     }
 
-    /// A request that its own outcome, or what happens then, keeps from being done again.
+    /// A request that cannot be repeated because of its own effect or of later requests.
     fn once(path: &str, body: &Value, refused: u16, then: Vec<(&'static str, Value)>) -> Self {
         Self { request: Request::post(path).json(body), then, refused: Some(refused) }
     }
@@ -62,7 +62,7 @@ fn event(event_id: &str, description: &str) -> Value {
     json!({ "event_id": event_id, "time": NOON, "description": description })
 }
 
-/// Returns what is asked twice of an operation, after making what it needs.
+/// Creates the prerequisites of an operation and returns the requests to repeat.
 fn cases(service: &Service, id: &str) -> Vec<Case> {
     let cases = of_clocks(service, id).or_else(|| of_events(service, id)).or_else(|| of_access(service, id));
     let cases = cases.or_else(|| of_erasing(service, id)).or_else(|| of_timers(service, id));
@@ -86,7 +86,7 @@ fn of_clocks(service: &Service, id: &str) -> Option<Vec<Case>> {
             vec![Case::once("/v1/spend", &body, 422, vec![travel("9999-12-31T23:30:00Z")])]
         }
         "advance_to_next" => {
-            // The answer to an advance has the clock as it stands.
+            // The response to an advance contains the current clock.
             service.post("/v1/pause-time", &here(json!({})));
             service.post("/v1/travel", &here(json!({ "destination_time": NOON })));
             service.post("/v1/timers", &here(json!({ "timer_id": "next", "at": "2000-01-02T12:00:00Z" })));
@@ -97,7 +97,7 @@ fn of_clocks(service: &Service, id: &str) -> Option<Vec<Case>> {
             vec![Case::once("/v1/rewind", &body, 422, vec![travel("-009999-01-01T00:30:00Z")])]
         }
         "set_fault" => {
-            // Who has gone is still known by name for a minute, but not after a restart.
+            // A disconnected follower is remembered by name for a minute, but not after a restart.
             let following = format!("/v1/clock/stream?timeline_id={HERE}&follow=web&faults=true");
             let mut connection = service.connect();
             let mut stream = open(&mut connection, service, Request::get(&following));
@@ -123,7 +123,7 @@ fn of_clocks(service: &Service, id: &str) -> Option<Vec<Case>> {
     })
 }
 
-/// Lets a firing fail for good, and returns its id.
+/// Lets a firing fail permanently and returns its id.
 fn failed(service: &Service) -> String {
     let claim = |wait: &str| service.post("/v1/queues/hopeless/claim", &here(json!({ "wait": wait })));
     service.post("/v1/pause-time", &here(json!({})));
@@ -137,7 +137,7 @@ fn failed(service: &Service) -> String {
         let claimed = claim("20s")["firings"][0]["firing_id"].clone();
         let told = service.post("/v1/firings/fail", &here(json!({ "firing_ids": [claimed] })));
         if told["firings"][0]["state"] == "failed" {
-            // The advance comes to its end a moment later, and nothing is delivered again while it goes on.
+            // The advance ends slightly later, and nothing is redelivered while it runs.
             until_so("the end of the advance", || {
                 service.get("/v1/clock", &[("timeline_id", HERE)])["advance"].is_null()
             });
@@ -217,7 +217,7 @@ fn of_events(service: &Service, id: &str) -> Option<Vec<Case>> {
                 let mut body =
                     here(json!({ "event_id": event_id, "action": "cancel", "time": "1999-01-01T00:00:00Z" }));
                 body.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
-                // What comes to hang on the event later is no part of what the first answer told.
+                // Later dependents of the event are not part of the first response.
                 let mut later = event_here(&format!("after-{event_id}"));
                 later["causes"] = json!([event_id]);
                 cases.push(Case::once("/v1/manipulate-event", &body, 409, vec![("/v1/events", later)]));
@@ -326,7 +326,7 @@ fn at(path: &str) -> String {
     format!("{path}?timeline_id={HERE}")
 }
 
-/// Returns how many entries there are on the timelines concerned, without those that looking makes.
+/// Returns the number of entries on the timelines, without those of the counting reads.
 fn entries(service: &Service) -> Vec<u64> {
     let timelines = [HERE, "system", "made", "forked"];
     timelines
@@ -339,7 +339,7 @@ fn entries(service: &Service) -> Vec<u64> {
         .collect()
 }
 
-/// Sends a request, and says how many entries it made beyond those that counting them makes.
+/// Sends requests and returns how many entries they created, without those of the counting reads.
 fn counted(service: &Service, send: impl FnOnce() -> Vec<Answer>) -> (Vec<Answer>, Vec<u64>) {
     let (calm, before) = (entries(service), entries(service));
     let answers = send();
@@ -357,7 +357,7 @@ fn twice_at_once(service: &Service, request: &Request) -> Vec<Answer> {
     })
 }
 
-/// Looks whether a repetition is the first answer, and wrote nothing.
+/// Checks that a repetition returns the first response and writes nothing.
 #[track_caller]
 fn is_repetition(first: &Answer, (again, grown): (Vec<Answer>, Vec<u64>), what: &str) {
     for again in again {
@@ -368,7 +368,7 @@ fn is_repetition(first: &Answer, (again, grown): (Vec<Answer>, Vec<u64>), what: 
     assert!(grown.iter().all(|count| *count == 0), "{what}: {grown:?} entries more");
 }
 
-/// A secret is not told again, and the sentence beside it says so.
+/// A secret is not returned again, and the status sentence says so.
 fn without_secrets(answer: &Answer) -> Value {
     let mut body = answer.json();
     if body.get("key_id").is_some() {
@@ -404,7 +404,7 @@ fn check(service: &mut Service, id: &str, number: usize, case: &Case) {
     is_repetition(first, counted(service, || vec![service.send(request)]), &format!("{what}, after a restart"));
 }
 
-/// Returns the operations that keep their answers.
+/// Returns the operations that store their responses.
 fn with_keys(service: &Service) -> BTreeSet<String> {
     let all = operations::all(service).into_iter().filter(|operation| operation.keeps_answers);
     let with_keys: BTreeSet<String> = all.map(|operation| operation.id).collect();
@@ -437,7 +437,7 @@ fn operations_that_do_not_keep_their_answers_say_so() {
     service.audit();
 }
 
-/// What looks at the state before there is anything to decide asks whoever repeats it what they may, too.
+/// Operations that read state before deciding also check the permissions of repetitions.
 #[test]
 fn who_may_not_any_more_is_refused_and_logged() {
     let service = Service::start();

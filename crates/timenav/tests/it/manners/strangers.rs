@@ -1,9 +1,9 @@
-//! A stranger names what is others', in every way in which an operation can be told: it is as if
-//! it were not there, and every attempt stands where it was aimed.
+//! A stranger names other users' resources in every possible way: the response is the same as if they did not exist,
+//! and every attempt is logged at its target.
 //!
-//! Two things are known to tell a stranger that a name is taken, because a name is everybody's: to
-//! make a timeline of that name is 409, and a first write makes the timeline only where there is
-//! none. Who must not be told switches the second off. How long an answer takes is not looked at.
+//! Two operations are known to reveal that a name is taken, because names are global: creating a timeline of that name
+//! returns 409, and a first write only creates a missing timeline. The second can be turned off. Response times are not
+//! compared.
 
 use std::collections::HashMap;
 
@@ -21,33 +21,33 @@ const PASSWORD: &str = "correct horse battery staple";
 const AT: &str = "2001-01-01T00:00:00Z";
 const REFUSED: &str = "unauthorized_access_attempt";
 
-/// What belongs to somebody, or to nobody: a name for everything that has one.
+/// The ids of resources that belong to a user or do not exist.
 #[derive(Clone)]
 struct Things {
     ids: HashMap<&'static str, String>,
     cursor: String,
     tag: String,
-    /// A key of the stranger's that is bound to the timeline.
+    /// A key of the stranger that is bound to the timeline.
     bound: String,
 }
 
-/// How a request says which timeline it means.
+/// How a request names its timeline.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Way {
     Address,
     Body,
-    /// In a body too, by the method QUERY.
+    /// In a QUERY body.
     Query,
-    /// Not at all: the key is bound to it.
+    /// Implicitly: the key is bound to it.
     Key,
 }
 
-/// One request of the stranger's, and what must come of it.
+/// A request of the stranger with the expected result.
 struct Attempt {
     operation: String,
     request: Request,
     status: u16,
-    /// The ledger at which it is aimed.
+    /// The ledger of its target.
     at: String,
 }
 
@@ -60,21 +60,21 @@ impl Things {
         &self.ids["timeline_id"]
     }
 
-    /// Returns a text with every name taken out.
+    /// Removes all ids from a text.
     fn without(&self, text: &str) -> String {
         let mut ids: Vec<_> = self.ids.iter().collect();
-        // A name may be a part of another.
+        // An id may be part of another.
         ids.sort_unstable_by_key(|(_, id)| std::cmp::Reverse(id.len()));
         ids.into_iter().fold(text.to_owned(), |text, (name, id)| text.replace(id.as_str(), name))
     }
 }
 
-/// Makes a key of the stranger's that is bound to a timeline of others, as an operator can. It opens nothing.
+/// Creates a key of the stranger that is bound to another user's timeline, as an operator can. It grants nothing.
 fn bound(service: &Service, timeline: &str) -> String {
     service.key(&json!({ "user_id": STRANGER, "timeline_id": timeline }))
 }
 
-/// Makes a timeline and one of everything on it, and a key of the stranger's that is bound to it.
+/// Creates a timeline with one resource of each kind, and a key of the stranger that is bound to it.
 fn made(service: &Service, owner: (&str, &str), timeline: &str) -> Things {
     let (user_id, key) = owner;
     let post = |path: &str, body: Value| {
@@ -87,7 +87,7 @@ fn made(service: &Service, owner: (&str, &str), timeline: &str) -> Things {
     let text = |value: &Value| value.as_str().expect("a text").to_owned();
     let event_id = format!("event-of-{timeline}");
     post("/v1/events", json!({ "event_id": event_id, "time": AT }));
-    // A second one, so that a page can have a next.
+    // A second one, so that a page can have a next one.
     service.post("/v1/events", &json!({ "time": AT, "timeline_id": timeline }));
     let anchor_id = text(&post("/v1/set-anchor", json!({}))["anchor_id"]);
     let sealed = post("/v1/encrypt-data", json!({ "data": {}, "encryption_key": ENCRYPTION_KEY }));
@@ -121,7 +121,7 @@ fn made(service: &Service, owner: (&str, &str), timeline: &str) -> Things {
     }
 }
 
-/// Follows the clock of a timeline for a moment. Returns the id of the follower.
+/// Briefly follows the clock of a timeline. Returns the id of the follower.
 fn follower(service: &Service, key: &str, timeline: &str) -> String {
     let mut connection = service.connect();
     let request = target("/v1/clock/stream", &[("timeline_id", timeline), ("follow", "web"), ("faults", "true")]);
@@ -129,7 +129,7 @@ fn follower(service: &Service, key: &str, timeline: &str) -> String {
     told.data["follower_id"].as_str().expect("a text").to_owned()
 }
 
-/// Sets a timer on a timeline and moves its clock over it. Returns its id and the receipt.
+/// Sets a timer and moves the clock past it. Returns its id and the receipt.
 fn fired(post: &impl Fn(&str, Value) -> Value, now: &str, timeline: &str) -> (String, Value) {
     let year = now.split('-').next().and_then(|year| year.parse::<i32>().ok()).expect("a year") + 1;
     let timer_id = format!("timer-of-{timeline}");
@@ -140,7 +140,7 @@ fn fired(post: &impl Fn(&str, Value) -> Value, now: &str, timeline: &str) -> (St
     (timer_id, moved["settled"].clone())
 }
 
-/// Makes timelines of several owners, with the one that nobody owns at the end.
+/// Creates timelines of several owners. The last one does not exist.
 fn furnished(service: &Service) -> Vec<Things> {
     let (ada, bob) = (service.user("user-ada"), service.user("user-bob"));
     for user_id in ["user-ada", "user-bob", "admin"] {
@@ -156,13 +156,13 @@ fn furnished(service: &Service) -> Vec<Things> {
         made(service, ("admin", &service.admin), "main"),
     ];
     let mut system = Things { bound: bound(service, "system"), ..all[3].clone() };
-    // There is no sealed record on it, and one of another timeline is that timeline's.
+    // It has no sealed record, and a record of another timeline belongs to that timeline.
     system.ids.extend([("timeline_id", "system".to_owned()), ("data_id", format!("data_{}", "0".repeat(26)))]);
     all.push(system);
     all
 }
 
-/// Returns whether an operation is about one timeline, and not only about the binding of a key.
+/// Returns whether an operation concerns one timeline, other than by the binding of a key.
 fn is_on_a_timeline(operation: &Operation) -> bool {
     let named = match &operation.takes {
         Takes::Parameters { properties, .. } => properties.contains_key("timeline_id"),
@@ -173,7 +173,7 @@ fn is_on_a_timeline(operation: &Operation) -> bool {
     (named || operation.template.contains("{timeline_id}")) && operation.id != "create_api_key"
 }
 
-/// Returns whether an operation can be asked in this way.
+/// Returns whether an operation can be called in this way.
 fn can(operation: &Operation, way: Way) -> bool {
     let in_path = operation.template.contains("{timeline_id}");
     match (&operation.takes, way) {
@@ -188,7 +188,7 @@ fn can(operation: &Operation, way: Way) -> bool {
     }
 }
 
-/// Returns the parameters of an operation with every id in them from `things`.
+/// Returns the parameters of an operation with all ids from `things`.
 fn parameters(operation: &Operation, things: &Things, dice: &mut Dice) -> Value {
     let mut parameters = operation.parameters();
     if let Takes::Parameters { properties, .. } = &operation.takes {
@@ -211,11 +211,11 @@ fn parameters(operation: &Operation, things: &Things, dice: &mut Dice) -> Value 
     }
     let fields = parameters.as_object_mut().expect("parameters are an object");
     if operation.id == "erase_data" {
-        // One thing is erased at a time.
+        // One resource is erased at a time.
         fields.remove(["data_id", "event_id"][usize::from(dice.below(2) == 0)]);
     }
     if operation.id == "erase_reads" {
-        // Reads are named, or those whose they are.
+        // Reads are named either directly or by their user.
         fields.remove(["reads", "user_id"][usize::from(dice.below(2) == 0)]);
     }
     match operation.id.as_str() {
@@ -229,7 +229,7 @@ fn parameters(operation: &Operation, things: &Things, dice: &mut Dice) -> Value 
             };
             fields.extend([("a".to_owned(), json!(a)), ("b".to_owned(), json!(b))]);
         }
-        // The name of the fork is nobody's yet.
+        // The id of the fork is unused.
         "create_timeline" => {
             fields.insert("timeline_id".to_owned(), json!("fork"));
             fields.insert("fork_of".to_owned(), json!(things.timeline()));
@@ -247,7 +247,7 @@ fn parameters(operation: &Operation, things: &Things, dice: &mut Dice) -> Value 
     parameters
 }
 
-/// Returns the path of an operation with ids from `things` in it.
+/// Returns the path of an operation with ids from `things`.
 fn path(operation: &Operation, things: &Things) -> String {
     let path =
         things.ids.iter().fold(operation.template.clone(), |path, (name, id)| path.replace(&format!("{{{name}}}"), id));
@@ -256,7 +256,7 @@ fn path(operation: &Operation, things: &Things) -> String {
     path
 }
 
-/// Returns the request of an operation for others' things.
+/// Returns a request for other users' resources.
 fn request(operation: &Operation, things: &Things, way: Way, stranger: &str, dice: &mut Dice) -> Request {
     let mut fields = parameters(operation, things, dice);
     let names_itself = ["timelines_diff", "create_timeline"].contains(&operation.id.as_str());
@@ -285,16 +285,16 @@ fn request(operation: &Operation, things: &Things, way: Way, stranger: &str, dic
         request = request.header("If-Match", &things.tag);
     }
     if operation.method == "POST" && dice.below(2) == 0 {
-        // The owner has used it for a request of their own.
+        // The owner has used this key for a request.
         request = request.idempotent(&format!("{}:{}", operation.template, things.timeline()));
     }
     request.key(if way == Way::Key { &things.bound } else { stranger })
 }
 
-/// Returns every operation that can name something of somebody's.
+/// Returns every operation that can name a resource of a user.
 fn naming(service: &Service) -> Vec<Operation> {
     let mut all = operations::all(service);
-    // Whose names they are is told to nobody, and everybody may try one.
+    // User names are not revealed, and everyone may try to log in.
     all.retain(|operation| operation.id != "log_in");
     all.retain(|operation| {
         let is_name = |name: &String| name.ends_with("_id") || ["a", "b"].contains(&name.as_str());
@@ -308,7 +308,7 @@ fn naming(service: &Service) -> Vec<Operation> {
     all
 }
 
-/// Returns every operation under every path, told in every way.
+/// Returns every operation under every path, in every way.
 fn ways(service: &Service) -> Vec<(Operation, Way)> {
     let ways = [Way::Address, Way::Body, Way::Query, Way::Key];
     let of = |operation: Operation| ways.map(|way| (operation.clone(), way));
@@ -320,7 +320,7 @@ fn attempt(operation: &Operation, things: &Things, way: Way, stranger: &str, dic
     Attempt {
         operation: operation.id.clone(),
         request: request(operation, things, way, stranger, dice),
-        // What may be known and not done is 403: that there are users and keys is no secret, which is.
+        // 403 if only the permission is missing: that users and keys exist is not secret, their ids are.
         status: if on_a_timeline || ["revoke_api_key", "end_session"].contains(&operation.id.as_str()) {
             404
         } else {
@@ -330,7 +330,7 @@ fn attempt(operation: &Operation, things: &Things, way: Way, stranger: &str, dic
     }
 }
 
-/// Returns who was refused what in a ledger, in order.
+/// Returns the rejected users and operations in a ledger, in order.
 fn refusals(service: &Service, timeline: &str) -> Vec<(String, String)> {
     let (mut found, mut cursor) = (Vec::new(), None);
     loop {
@@ -348,8 +348,8 @@ fn refusals(service: &Service, timeline: &str) -> Vec<(String, String)> {
     }
 }
 
-/// Checks that the ledgers tell of exactly these attempts, each in the ledger at which it was
-/// aimed, in their order, under one name for each operation.
+/// Checks that the ledgers contain exactly these attempts, each in the ledger of its target, in order, and with one
+/// name per operation.
 fn check_ledgers(service: &Service, attempts: &[Attempt]) {
     let mut names: HashMap<String, String> = HashMap::new();
     for timeline in service.timelines() {
@@ -393,7 +393,7 @@ fn what_is_others_is_not_there_and_every_attempt_is_told() {
     service.audit();
 }
 
-/// Returns what an answer tells, whatever the names in it.
+/// Returns a response with the ids removed.
 fn told(answer: &Answer, things: &Things) -> (u16, Vec<String>, String) {
     let mut body = answer.json();
     body["request_id"] = json!("");
@@ -407,7 +407,7 @@ fn what_is_others_and_what_is_nobodys_look_alike() {
     let stranger = service.user(STRANGER);
     service.send(Request::post("/timelines").json(&json!({ "timeline_id": "own" })).key(&stranger)).expect(201);
     let all = furnished(&service);
-    // No key is for a timeline that is not there, and those of others look the same.
+    // Keys for nonexistent and for hidden timelines get the same response.
     let [theirs, nobodys] = ["first-of-ada", "no-such-timeline"].map(|timeline| {
         let bound = Request::post("/v1/api-keys").json(&json!({ "timeline_id": timeline })).key(&stranger);
         let refused = service.send(bound).refused(404, "not_found");
@@ -435,7 +435,7 @@ fn what_is_others_and_what_is_nobodys_look_alike() {
     let mut connection = service.connect();
     for (seed, (operation, way)) in (0..).zip(ways(&service)).filter(|(_, (_, way))| *way != Way::Key) {
         for things in &all {
-            // The same throws for both, so that they differ in the names alone.
+            // The same random choices for both, so that only the ids differ.
             let [hidden, missing] = [things, &nothing].map(|things| {
                 let request = request(&operation, things, way, &stranger, &mut Dice::new(seed));
                 told(&connection.exchange(&request).unwrap(), things)
@@ -468,7 +468,7 @@ fn others_names_on_ones_own_timeline_name_nothing() {
         };
         connection.exchange(&opening(json!("own"))).unwrap().refused(404, "not_found");
         connection.exchange(&opening(Value::Null)).unwrap().refused(404, "not_found");
-        // What an anchor marks is a moment of its own timeline, and of no other.
+        // An anchor belongs to its own timeline only.
         let look = |anchor: &str| {
             let parameters = [("timeline_id", "own"), ("location", "*"), ("time_range", "../.."), ("as_of", anchor)];
             Request::get(&target("/v1/monitor-events", &parameters)).key(&stranger)
@@ -483,8 +483,8 @@ fn others_names_on_ones_own_timeline_name_nothing() {
         assert_eq!((theirs.0, &theirs), (404, &nobodys));
         let fork = json!({ "timeline_id": "fork", "fork_of": "own", "at": things.ids["anchor_id"] });
         connection.exchange(&ask("/timelines", fork)).unwrap().refused(404, "not_found");
-        // A sealed record is somebody's wherever it is looked for; an event or an anchor is one of a
-        // timeline, and another timeline may well have one of that name.
+        // A sealed record has an owner wherever it is looked up; an event or anchor belongs to a timeline, and another
+        // timeline may have one with the same id.
         *at.entry("own").or_default() += 2;
         *at.entry(things.timeline()).or_default() += 1;
     }

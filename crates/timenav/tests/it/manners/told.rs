@@ -1,4 +1,4 @@
-//! What is told beside what was asked: everything that is wrong, and what may not be what was meant.
+//! Additional information in responses: all faults, and hints about likely mistakes.
 
 use serde_json::{Value, json};
 
@@ -20,11 +20,11 @@ fn all_that_is_wrong_is_told_at_once() {
     assert_eq!(found[0], "#/dry_run", "{mixed}");
     found.sort_unstable();
     assert_eq!(found, ["#/action", "#/dry_run", "#/event_id", "#/tme"]);
-    // Query string and body are one.
+    // Query string and body are checked together.
     let query = service.send(Request::get("/v1/monitor-events?limit=0&location=*"));
     let query = query.refused(400, "invalid_parameter");
     assert_eq!(pointers(&query), ["#/limit", "#/time_range"]);
-    // One fault is told as ever.
+    // A single fault has the usual format.
     let one = send(&json!({ "event_id": "e", "action": "cancel" })).refused(400, "missing_parameter");
     assert_eq!((pointers(&one), &one["detail"]), (vec!["#/time"], &json!("`time` is required")));
     service.audit();

@@ -1,4 +1,4 @@
-//! Whoever talks to the program need not speak the protocol.
+//! Peers that do not speak the protocol.
 
 use serde_json::json;
 
@@ -29,7 +29,7 @@ fn garbage_ends_nothing() {
         agent.write_bytes(garbage);
         assert_eq!(agent.done("clock", &json!({}))["state"], "paused", "{}", String::from_utf8_lossy(garbage));
     }
-    // As deep as a parser can be asked to go, and longer than a message may be.
+    // Nested as deeply as a parser can be asked to go, and longer than a message may be.
     agent.write_bytes(&[b"[".repeat(100_000), b"\n".to_vec()].concat());
     let huge =
         format!("{{\"jsonrpc\":\"2.0\",\"id\":\"huge\",\"method\":\"ping\",\"x\":\"{}\"}}\n", "x".repeat(5 << 20));
@@ -52,7 +52,7 @@ fn what_is_not_there_is_told_by_the_codes_of_the_protocol() {
     ] {
         assert_eq!(agent.ask(method, &params)["error"]["code"], code, "{method} {params}");
     }
-    // Arguments that are no object are no call.
+    // Arguments other than an object are invalid.
     let answer = agent.ask("tools/call", &json!({ "name": "clock", "arguments": [1] }));
     assert!(answer["error"]["code"].is_number(), "{answer}");
     for (tool, arguments) in [

@@ -1,4 +1,4 @@
-//! What an agent may do is what it is offered.
+//! The tools of an agent are exactly what it may call.
 
 use serde_json::json;
 
@@ -36,7 +36,7 @@ fn an_agent_can_only_look_unless_more_is_allowed() {
         assert!(agent.refused("wait_for", &arguments).contains(flag), "{arguments}");
     }
     agent.ended();
-    // Nothing has changed, and what was looked at is in the log as ever.
+    // Nothing has changed, and the reads are in the log as usual.
     assert_eq!(service.get("/v1/clock", &[])["generation"], 2);
     service.audit();
 }
@@ -78,7 +78,7 @@ fn an_agent_that_is_kept_to_a_timeline_reaches_no_other() {
     service.audit();
 }
 
-/// What the flags allow is a bound from above: the key decides first.
+/// The flags are an upper bound: the key decides first.
 #[test]
 fn a_key_that_may_only_read_stays_so() {
     let service = at_new_year();
@@ -96,7 +96,7 @@ fn a_key_that_may_only_read_stays_so() {
     );
     let initialized = r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#.to_owned();
     let lines = [begin, initialized, call(2, "clock"), call(3, "pause_time"), String::new()];
-    // What was asked before stdin ended is answered.
+    // Requests before the end of stdin are answered.
     let (code, told, said) = run(&mut command, &lines.join("\n"));
     assert_eq!((code, said.as_str()), (Some(0), ""));
     let answer = |id: u8| {

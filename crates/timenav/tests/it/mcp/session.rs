@@ -1,4 +1,4 @@
-//! An agent: a client of the protocol that knows nothing of the program's types.
+//! An agent: a client of the protocol, independent of the program's types.
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::process::{Child, ChildStdin, Stdio};
@@ -10,18 +10,18 @@ use serde_json::{Value, json};
 use crate::cli::command;
 use crate::service::Service;
 
-/// How long an answer may take: much longer than any does.
+/// Response timeout: generous.
 const PATIENCE: Duration = Duration::from_mins(2);
 
-/// A running `timenav mcp`, and who talks to it.
+/// A running `timenav mcp` with a client.
 pub(super) struct Agent {
     child: Child,
     stdin: Option<ChildStdin>,
     lines: Receiver<String>,
     next_id: u64,
-    /// Messages that nobody has asked for yet.
+    /// Received messages that were not requested yet.
     kept: Vec<Value>,
-    /// All that was told.
+    /// Everything received.
     told: String,
 }
 
@@ -33,7 +33,7 @@ impl Agent {
         agent
     }
 
-    /// Starts the program, and says nothing to it.
+    /// Starts the program without a session.
     pub(super) fn unbegun(service: &Service, arguments: &[&str]) -> Self {
         let mut command = command(service, &[&["mcp"], arguments].concat());
         let command = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
@@ -52,7 +52,7 @@ impl Agent {
         Self { child, stdin, lines, next_id: 0, kept: Vec::new(), told: String::new() }
     }
 
-    /// Begins the session, and returns what the server says of itself.
+    /// Initializes the session and returns the server information.
     pub(super) fn begin(&mut self, version: &str) -> Value {
         let about = json!({ "name": "test", "version": "1" });
         let asked = json!({ "protocolVersion": version, "capabilities": {}, "clientInfo": about });
@@ -68,13 +68,13 @@ impl Agent {
         self.next_id.into()
     }
 
-    /// Sends a request and returns the whole answer.
+    /// Sends a request and returns the complete response.
     pub(super) fn ask(&mut self, method: &str, params: &Value) -> Value {
         let id = self.sent(method, params);
         self.answer(&id)
     }
 
-    /// Waits for the answer to a request.
+    /// Waits for the response to a request.
     pub(super) fn answer(&mut self, id: &Value) -> Value {
         self.wait(|message| message["id"] == *id)
     }
@@ -92,7 +92,7 @@ impl Agent {
         answer["result"].clone()
     }
 
-    /// Calls a tool that does what it is asked, and returns its answer.
+    /// Calls a tool that succeeds and returns its response.
     #[track_caller]
     pub(super) fn done(&mut self, tool: &str, arguments: &Value) -> Value {
         let result = self.call(tool, arguments);
@@ -100,7 +100,7 @@ impl Agent {
         result["structuredContent"].clone()
     }
 
-    /// Calls a tool that does not do what it is asked, and returns what it says.
+    /// Calls a tool that fails and returns its message.
     #[track_caller]
     pub(super) fn refused(&mut self, tool: &str, arguments: &Value) -> String {
         let result = self.call(tool, arguments);
@@ -114,7 +114,7 @@ impl Agent {
         (tools.iter().map(|tool| tool["name"].as_str().unwrap().to_owned()).collect(), tools)
     }
 
-    /// Returns whether a request was answered, as far as everything that was told goes.
+    /// Returns whether a response to the request is among the received messages.
     pub(super) fn is_answered(&self, id: &Value) -> bool {
         self.told.lines().any(|line| serde_json::from_str::<Value>(line).is_ok_and(|message| message["id"] == *id))
     }
@@ -124,14 +124,14 @@ impl Agent {
         self.write_bytes(format!("{message}\n").as_bytes());
     }
 
-    /// Writes whatever it is.
+    /// Writes arbitrary bytes.
     pub(super) fn write_bytes(&mut self, bytes: &[u8]) {
         let stdin = self.stdin.as_mut().unwrap();
         stdin.write_all(bytes).unwrap();
         stdin.flush().unwrap();
     }
 
-    /// Ends the session as a host does, and returns all that was told on stdout and on stderr.
+    /// Ends the session like a host does. Returns all output on stdout and stderr.
     pub(super) fn ended(mut self) -> (String, String) {
         drop(self.stdin.take());
         let status = self.child.wait().unwrap();
@@ -165,7 +165,7 @@ impl Agent {
 
 impl Drop for Agent {
     fn drop(&mut self) {
-        // One that has ended stays so.
+        // It may have exited already.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }

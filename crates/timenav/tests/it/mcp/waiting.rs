@@ -1,4 +1,4 @@
-//! `wait_for` and `spend`: nothing happens behind an agent's back.
+//! `wait_for` and `spend`: nothing happens while the agent thinks.
 
 use std::sync::mpsc::channel;
 
@@ -33,7 +33,7 @@ fn events_are_told_once_and_none_is_missed() {
     let mut agent = agent(&service);
     let nothing = agent.done("wait_for", &json!({ "event": {}, "timeout": "0.05s" }));
     assert_eq!(nothing["reason"], "timeout");
-    // What is recorded while nobody waits is told by the place where the last waiting ended.
+    // Events recorded between two calls are returned from the position where the last wait ended.
     for (event_id, actor) in [("a", "bob"), ("b", "alice"), ("c", "bob")] {
         let event = json!({ "event_id": event_id, "time": "2027-01-01T00:00:00Z", "actors": [actor],
             "attributes": { "stage": 2 } });
@@ -48,11 +48,11 @@ fn events_are_told_once_and_none_is_missed() {
     }
     let found = agent.done("wait_for", &json!({ "event": { "event_id": "b" }, "after": nothing["after"] }));
     assert_eq!(found["event"]["actors"], json!(["alice"]));
-    // A correction is not a recording, and what has been told is not told again.
+    // A correction is not a new recording, and returned events are not repeated.
     service.post("/v1/correct-event", &json!({ "event": { "event_id": "c", "time": "2027-01-02T00:00:00Z" } }));
     let found = agent.done("wait_for", &json!({ "event": {}, "after": after, "timeout": "0.2s" }));
     assert_eq!(found["reason"], "timeout");
-    // One that comes while it waits.
+    // An event during the wait.
     let waits = agent.sent(
         "tools/call",
         &json!({ "name": "wait_for",
@@ -78,7 +78,7 @@ fn a_clock_that_runs_is_waited_for() {
     let found = agent.done("wait_for", &json!({ "timer_id": "soon" }));
     assert_eq!((&found["reason"], &found["firing"]["due"]), (&json!("timer"), &json!("2027-01-01T01:40:00Z")));
     assert!(agent.refused("wait_for", &json!({ "timer_id": "soon" })).contains("will not fire again"));
-    // What somebody else does to the clock counts as well.
+    // Clock changes of other users count as well.
     service.post("/v1/pause-time", &json!({}));
     let far = json!({ "until": "2030-01-01T00:00:00Z" });
     let waits = agent.sent("tools/call", &json!({ "name": "wait_for", "arguments": far }));
@@ -101,7 +101,7 @@ fn a_clock_that_stands_goes_from_one_thing_to_the_next() {
     assert_eq!((&found["reason"], ids(&found)), (&json!("firing"), json!(["one"])));
     assert_eq!(shown(&found), "2027-01-05T09:00:00Z");
     assert_eq!(service.get("/v1/clock", &[])["current_time"], "2027-01-05T09:00:00Z");
-    // The clock waits for the agent, and says so.
+    // The clock waits for the agent, and the error says so.
     assert!(agent.refused("wait_for", &on).contains("`acknowledge_firings` first"));
     assert!(agent.refused("spend", &json!({ "duration": "1h" })).contains("(inside_advance)"));
     let done = |agent: &mut Agent, found: &Value| {
@@ -142,7 +142,7 @@ fn what_a_handler_records_on_the_way_ends_the_waiting() {
             }
         }
     });
-    // What falls due at once shows that somebody listens.
+    // A firing that is due at once proves that the queue has a listener.
     timer(&service, "hello", "2026-12-31T00:00:00Z", "worker");
     is_heard.recv().unwrap();
     timer(&service, "work", "2027-01-05T09:00:00Z", "worker");
@@ -152,7 +152,7 @@ fn what_a_handler_records_on_the_way_ends_the_waiting() {
     let found = agent.done("wait_for", &on);
     worker.join().unwrap();
     assert_eq!((&found["reason"], &found["event"]["event_id"]), (&json!("event"), &json!("done")));
-    // It went no further than that.
+    // The clock did not move further.
     assert_eq!(service.get("/v1/clock", &[])["current_time"], "2027-01-05T09:00:00Z");
     agent.ended();
     service.audit();
@@ -166,14 +166,14 @@ fn a_clock_is_moved_by_what_a_step_cost() {
     let spent = agent.done("spend", &json!({ "duration": "1h" }));
     assert_eq!((&spent["spent"], &spent["current_time"]), (&json!("1h"), &json!("2027-01-01T01:00:00Z")));
     assert_eq!((&spent["settled"]["fired"], &spent["settled"]["unheard"]), (&json!(1), &json!(1)));
-    // As much has been spent already since it began.
+    // This much has been spent already since the start.
     let spent = agent.done("spend", &json!({ "duration": "30m", "since": "2027-01-01T00:00:00Z" }));
     assert_eq!(spent["current_time"], "2027-01-01T01:00:00Z");
     let spent = agent.done("spend", &json!({ "measured": true, "factor": 1000 }));
     let to = spent["current_time"].as_str().unwrap();
     assert!(micros(to) > micros("2027-01-01T01:00:00Z") && spent["spent"].as_str().unwrap().ends_with('s'), "{spent}");
     assert_eq!(service.get("/v1/clock", &[])["current_time"], to);
-    // On a clock that runs the time has passed already.
+    // On a running clock the time has passed already.
     service.post("/v1/resume-time", &json!({}));
     for (tool, arguments, told) in [
         ("spend", json!({ "duration": "1h" }), "(clock_running)"),

@@ -1,5 +1,4 @@
-//! `docs/operations.md`, followed word for word: copies of a folder, and the rotation of keys. Backups are in
-//! `restore`.
+//! `docs/operations.md`, followed literally: copies of a folder, and key rotation. Backups are in `restore`.
 
 use std::path::Path;
 use std::process::Command;
@@ -32,7 +31,7 @@ fn a_copy_of_the_whole_folder_of_a_stopped_service_is_a_backup() {
     let away = tempfile::tempdir().unwrap();
     let copy = away.path().join("copy");
     assert!(Command::new("cp").arg("-a").arg(service.data()).arg(&copy).status().unwrap().success());
-    // Lost, and put back.
+    // Deleted and restored.
     std::fs::remove_dir_all(service.data()).unwrap();
     assert!(Command::new("cp").arg("-a").arg(&copy).arg(service.data()).status().unwrap().success());
     service.start_again();
@@ -57,7 +56,7 @@ fn an_api_key_is_rotated_without_a_moment_without_one() {
     service.post("/v1/users", &json!({ "user_id": "ada", "operator": true }));
     let old = key(&["create", "--user", "ada", "--label", "old"], &service.admin);
     let old_secret = old["api_key"].as_str().unwrap();
-    // The user makes the new one with the old one; both work until the old one is revoked.
+    // The user creates the new key with the old one; both work until the old one is revoked.
     let new = key(&["create", "--label", "new"], old_secret);
     let new_secret = new["api_key"].as_str().unwrap();
     assert_eq!((asks(old_secret), asks(new_secret)), (200, 200));
@@ -69,7 +68,7 @@ fn an_api_key_is_rotated_without_a_moment_without_one() {
     service.audit();
 }
 
-/// Whoever can write into the folder, and has not the key, cannot give its place to one of their own.
+/// An attacker who can write into the folder without having the key cannot install their own key.
 #[test]
 fn another_signing_key_is_refused_and_the_right_one_goes_on() {
     let mut service = Service::start();

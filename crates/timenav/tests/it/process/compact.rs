@@ -1,4 +1,4 @@
-//! `timenav compact`: a database as small as it can be, in the place of the one before.
+//! `timenav compact`: replaces the database by a smaller one.
 
 use std::path::Path;
 use std::process::Stdio;
@@ -14,7 +14,7 @@ fn compact(data: &Path, arguments: &[&str]) -> (Option<i32>, String, String) {
     run(timenav().arg("compact").arg("--data").arg(data).args(arguments), "")
 }
 
-/// Returns a stopped service of whose events all but the last were erased.
+/// Returns a stopped service on which all events but the last were erased.
 fn with_erased_events() -> Service {
     let mut service = Service::start();
     let named = |number: usize| {
@@ -100,7 +100,7 @@ fn what_is_not_as_it_was_signed_or_has_no_room_stays_as_it_is() {
     let (code, stdout, stderr) = compact(&service.data(), &[]);
     assert_eq!((code, stdout.as_str()), (Some(7), ""), "{stderr}");
     assert!(std::fs::read(&database).unwrap() == tampered);
-    // Another program that has it open would write into a file that is not there any more.
+    // Another program that has it open would write into a deleted file.
     std::fs::write(&database, &untouched).unwrap();
     let other = rusqlite::Connection::open(&database).unwrap();
     other.execute_batch("BEGIN; SELECT count(*) FROM entries").unwrap();

@@ -1,4 +1,4 @@
-//! What is in `deploy/monitoring` names metrics that a service has.
+//! Checks that `deploy/monitoring` only uses existing metrics.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -10,10 +10,10 @@ use crate::http::Request;
 use crate::service::Service;
 use crate::witness::stand_in::StandIn;
 
-/// What the names of metrics begin with.
+/// Prefixes of metric names.
 const PREFIXES: [&str; 2] = ["timenav_", "process_"];
 
-/// Returns the names of metrics in a text.
+/// Returns the metric names in a text.
 fn names(text: &str) -> BTreeSet<String> {
     let is_part = |one: char| one.is_ascii_alphanumeric() || one == '_';
     let words = text.split(|one| !is_part(one));
@@ -53,7 +53,7 @@ fn each_metric_that_is_watched_is_served() {
     assert!(watched.len() > 20, "{watched:?}");
     let missing: Vec<_> = watched.difference(&served).collect();
     assert!(missing.is_empty(), "nobody serves {missing:?}: {served:?}");
-    // docs/postgresql.md lists every metric of replicas, and only metrics that are served.
+    // docs/postgresql.md lists all replica metrics, and only existing ones.
     let docs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/postgresql.md");
     let told = std::fs::read_to_string(docs).unwrap();
     let told = names(&told);
@@ -65,7 +65,7 @@ fn each_metric_that_is_watched_is_served() {
     let untold: Vec<_> = served.iter().filter(of_replicas).filter(|name| !told.contains(*name)).collect();
     let unserved: Vec<_> = told.iter().filter(of_replicas).filter(|name| !served.contains(*name)).collect();
     assert!(untold.is_empty() && unserved.is_empty(), "{untold:?} {unserved:?}");
-    // Whatever is served is told on some page.
+    // Every metric is documented on some page.
     let page = |name: &str| {
         std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../../docs/{name}.md"))).unwrap()
     };

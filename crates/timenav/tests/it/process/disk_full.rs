@@ -1,8 +1,7 @@
-//! No room for the ledger: nothing is done, nothing that was answered is lost, and it goes on where
-//! there is room again.
+//! A full disk: writes fail, acknowledged writes are kept, and the service continues once there is space again.
 //!
-//! The room is taken away by a limit on how long a file of the process may become, which needs no
-//! disk of its own: a write beyond it fails, as one to a full disk does.
+//! The disk is simulated by a file size limit of the process, which needs no separate disk: a write beyond it fails
+//! like one to a full disk.
 
 use std::collections::BTreeSet;
 
@@ -12,15 +11,15 @@ use serde_json::{Value, json};
 use crate::http::Request;
 use crate::service::{Service, run, timenav};
 
-/// Written before the room is taken away, so that the log of the database is the longest file.
+/// Written before space runs out, so that the database's write-ahead log is the longest file.
 const EVENTS_BEFORE: usize = 2_000;
-/// Attempts after which it counts as writing without any room.
+/// Maximum number of attempts without any space.
 const ATTEMPTS_MAX: usize = 10_000;
 
-/// Sets how long a file of the service may become, in bytes; as long as it likes with `None`.
+/// Sets the file size limit of the service, in bytes; `None` is unlimited.
 fn set_room(service: &Service, bytes: Option<u64>) {
     let pid = Pid::from_raw(service.pid().try_into().unwrap());
-    // The hard limit stays, so that the soft one can be lifted again.
+    // The hard limit stays, so that the soft one can be raised again.
     prlimit(pid, Resource::Fsize, Rlimit { current: bytes, maximum: None }).unwrap();
 }
 
@@ -29,7 +28,7 @@ fn event(number: usize) -> Value {
     json!({ "event_id": format!("event-{number}"), "time": "2001-01-01T00:00:00Z", "description": description })
 }
 
-/// Returns a service with little room left, and the events that it has.
+/// Returns a service with little space left, and its events.
 fn with_little_room() -> (Service, BTreeSet<String>) {
     let mut service = Service::start();
     service.errors_expected = vec!["a group could not be committed"];
@@ -46,7 +45,7 @@ fn with_little_room() -> (Service, BTreeSet<String>) {
     (service, kept)
 }
 
-/// Records events one by one until there is no room for another. Adds those that were answered.
+/// Records events one by one until there is no space. Adds the acknowledged ones.
 fn fill(service: &Service, kept: &mut BTreeSet<String>) {
     for number in EVENTS_BEFORE..EVENTS_BEFORE + ATTEMPTS_MAX {
         let answer = service.send(Request::post("/v1/events").json(&event(number)));
@@ -79,11 +78,11 @@ fn without_room_nothing_is_done_and_with_room_it_goes_on() {
     let (service, mut kept) = with_little_room();
     assert_eq!(ask(&service, "/readyz").status, 200);
     fill(&service, &mut kept);
-    // What is smaller may have room for a while.
+    // Smaller writes may still succeed for a while.
     let refused =
         (0..ATTEMPTS_MAX).map(|_| service.send(Request::get("/v1/clock"))).find(|answer| answer.status != 200);
     refused.expect("a read is an entry, which needs room").refused(503, "unavailable");
-    // Not ready as long as that is so, and it says why.
+    // Not ready while that lasts, with the reason.
     for _ in 0..3 {
         let refused = ask(&service, "/readyz").refused(503, "unavailable");
         assert!(refused["detail"].as_str().unwrap().starts_with("the ledger cannot be written"), "{refused}");
@@ -95,7 +94,7 @@ fn without_room_nothing_is_done_and_with_room_it_goes_on() {
     let (code, said, _) = run(timenav().args(["doctor", "--data"]).arg(service.data()), "");
     assert_eq!(code, Some(1), "{said}");
     assert!(said.contains("and is not ready: the ledger cannot be written"), "{said}");
-    // It finds out by itself that there is room again, though nobody sends it anything else.
+    // It detects free space on its own, without further requests.
     set_room(&service, None);
     assert_eq!(ask(&service, "/readyz").status, 200);
     assert!(ask(&service, "/metrics").text().contains("\ntimenav_ready 1\n"));
@@ -119,13 +118,13 @@ fn what_was_answered_before_the_room_ended_is_there_after_a_restart() {
     service.audit();
 }
 
-/// What anybody can provoke is told once a minute, and not once for each who asks.
+/// Failures that anyone can provoke are logged once a minute, not per request.
 #[test]
 fn strangers_write_no_lines_while_there_is_no_room() {
     let (service, mut kept) = with_little_room();
     fill(&service, &mut kept);
     let mut stranger = service.connect();
-    // What is smaller may have room for a while.
+    // Smaller writes may still succeed for a while.
     let mut ask = || stranger.exchange(&Request::get("/v1/clock").anonymous()).unwrap();
     assert!((0..ATTEMPTS_MAX).any(|_| ask().status == 503), "an attempt is an entry, which needs room");
     for _ in 0..100 {
@@ -134,7 +133,7 @@ fn strangers_write_no_lines_while_there_is_no_room() {
     let log = service.log_text();
     for line in ["a group could not be committed", "a request could not be carried out"] {
         let told = log.matches(line).count();
-        // A second one where a minute has passed in between.
+        // Twice if a minute has passed in between.
         assert!((1..=2).contains(&told), "{told} times {line:?}");
     }
     set_room(&service, None);

@@ -10,7 +10,7 @@ use serde_json::json;
 use crate::http::Request;
 use crate::service::{Service, run, timenav};
 
-/// Starts a service on a data folder that an earlier version left.
+/// Starts a service on a data folder of an earlier version.
 fn on(archive: &str) -> Service {
     let archive = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../test-data").join(archive);
     let archive = BASE64_MIME.decode(&std::fs::read(archive).unwrap()).unwrap();
@@ -50,8 +50,8 @@ fn key_with_a_horizon_no_longer_works_and_its_ledger_verifies() {
     service.audit();
 }
 
-/// Version 0.1 could adopt timelines of another service, and hand its own over. The folder has a fork that was adopted with
-/// the timeline that it was forked from, and `away`, which was handed over.
+/// Version 0.1 could adopt timelines of another service and hand over its own. The folder has a fork that was adopted
+/// with its parent, and `away`, which was handed over.
 #[test]
 fn adopted_timeline_goes_on_and_one_that_was_handed_over_stays_read_only() {
     let mut service = on("data-folder-with-adoption.tar.gz.b64");

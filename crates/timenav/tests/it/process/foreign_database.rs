@@ -1,4 +1,5 @@
-//! A database file that another hand wrote into: what it defines is not run, and what is cut out beside it is missed.
+//! A database file that was modified externally: its triggers and views are not executed, and removed checkpoint lines
+//! are detected.
 
 use std::fs::OpenOptions;
 use std::io::Write as _;
@@ -9,7 +10,7 @@ use serde_json::{Value, json};
 use super::refused_start;
 use crate::service::{Service, run, timenav};
 
-/// Adds a permission, takes it away whenever somebody scans, and puts it back after.
+/// Adds a permission that is hidden during scans and restored afterwards.
 const HIDING_TRIGGERS: &str = "INSERT INTO permissions VALUES (2, 'mallory', 'admin', NULL);
     CREATE TRIGGER hide AFTER INSERT ON entries
         WHEN instr(new.leaf, CAST('\"action\":\"detect_tampering\"' AS BLOB)) > 0
@@ -17,7 +18,7 @@ const HIDING_TRIGGERS: &str = "INSERT INTO permissions VALUES (2, 'mallory', 'ad
     CREATE TRIGGER show AFTER INSERT ON entries
         WHEN instr(new.leaf, CAST('\"action\":\"detect_tampering\"' AS BLOB)) = 0
         BEGIN INSERT OR IGNORE INTO permissions VALUES (2, 'mallory', 'admin', NULL); END;";
-/// A view in the place of a table, that adds a permission for an hour.
+/// A view in place of a table, which adds a permission for an hour.
 const VIEW: &str = "ALTER TABLE permissions RENAME TO permitted;
     CREATE VIEW permissions AS SELECT timeline, user_id, role, expires_at FROM permitted
         UNION ALL SELECT 2, 'mallory', 'admin', NULL WHERE strftime('%s', 'now') BETWEEN 1 AND 3600;
@@ -28,7 +29,7 @@ fn write_into(service: &Service, statements: &str) {
     rusqlite::Connection::open(service.data().join("timenav.db")).unwrap().execute_batch(statements).unwrap();
 }
 
-/// Runs `timenav verify` on the files of a service. Returns its exit code, and all that it says.
+/// Runs `timenav verify` on the files of a service. Returns its exit code and output.
 fn verify(data: &Path) -> (Option<i32>, String) {
     let (code, stdout, stderr) = run(timenav().args(["verify", "--data"]).arg(data), "");
     (code, stdout + &stderr)
@@ -69,7 +70,7 @@ fn a_trigger_that_is_planted_while_the_service_runs_hides_nothing() {
         let scan = service.post("/v1/detect-tampering", &json!({ "timeline_id": timeline }));
         let kinds: Vec<&Value> = scan["findings"].as_array().unwrap().iter().map(|finding| &finding["kind"]).collect();
         assert_eq!(kinds.iter().filter(|kind| **kind == "schema-mismatch").count(), 2, "{scan:#}");
-        // Nothing took the planted row away while somebody looked.
+        // The planted row was not hidden during the scan.
         assert_eq!(kinds.contains(&&json!("state-mismatch")), timeline == "main", "{scan:#}");
     }
     assert!(service.stop().success());
@@ -120,8 +121,8 @@ fn a_journal_beside_the_database_and_a_link_are_refused() {
     service.audit();
 }
 
-/// Takes the lines of one timeline out of the file of checkpoints, and puts as many line ends there as they had bytes: a
-/// service that runs goes on behind them. Returns how many there were.
+/// Removes the lines of one timeline from the checkpoint file and fills the gap with line ends, because a running
+/// service appends after them. Returns their number.
 fn cut_lines(service: &Service, timeline: &str) -> usize {
     let path = service.data().join("checkpoints.log");
     let text = std::fs::read_to_string(&path).unwrap();
@@ -152,7 +153,8 @@ fn lines_of_one_timeline_that_were_cut_out_are_missed() {
         service.start_again();
         service.post("/v1/pause-time", &json!({ "timeline_id": timeline.replace("system", "t1") }));
     }
-    // While it runs, a scan of `system` tells; one of the timeline is an entry on it, which is kept.
+    // At run time, a scan of `system` detects it; a scan of the timeline adds an entry to it, whose checkpoint is
+    // written.
     cut_lines(&service, "t1");
     let scan = service.post("/v1/detect-tampering", &json!({ "timeline_id": "system", "scan_depth": "quick" }));
     assert_eq!(scan["findings"][0]["kind"], "external-checkpoint-inconsistent", "{scan:#}");
@@ -168,7 +170,7 @@ fn lines_of_one_timeline_that_were_cut_out_are_missed() {
     service.audit();
 }
 
-/// A crash between the commit that makes a timeline and the keeping of its checkpoint leaves no line of it.
+/// A crash between the commit that creates a timeline and writing its checkpoint leaves no line for it.
 #[test]
 fn a_timeline_that_was_made_last_needs_no_line_until_the_next_start() {
     let mut service = Service::start();
@@ -179,7 +181,7 @@ fn a_timeline_that_was_made_last_needs_no_line_until_the_next_start() {
     std::fs::write(&path, before).unwrap();
     assert_eq!(verify(&service.data()).0, Some(0));
     for user_id in ["ada", "bob"] {
-        // The first start keeps what was not kept, and `system` goes on after it.
+        // The first start writes the missing checkpoints, and `system` continues after it.
         service.start_again();
         service.post("/v1/users", &json!({ "user_id": user_id }));
         assert!(service.stop().success());
@@ -191,7 +193,7 @@ fn a_timeline_that_was_made_last_needs_no_line_until_the_next_start() {
     service.audit();
 }
 
-/// Lines of former versions have no seal; wrong ones count for nothing.
+/// Lines of earlier versions have no seal; invalid ones are ignored.
 #[test]
 fn lines_without_a_seal_or_with_another_ones_are_verified_by_their_signatures() {
     let mut service = Service::start();
@@ -216,13 +218,13 @@ fn lines_without_a_seal_or_with_another_ones_are_verified_by_their_signatures() 
     written(&|record| record["seal"] = json!(last));
     service.start_again();
     assert!(service.stop().success());
-    // A note whose signature is gone is not taken for the seal of another one, nor for its own of before.
+    // A note without its signature is accepted neither as the seal of another one nor as its own earlier one.
     written(&|record| {
         record["checkpoint"] = json!(record["checkpoint"].as_str().unwrap().replacen("\n— ", "\n—  ", 1));
     });
     let complaint = refused_start(&service.data(), &[]);
     assert!(complaint.contains("kept outside the database does not verify"), "{complaint}");
-    // An unsigned note beside the seal of the one that was signed.
+    // An unsigned note next to the seal of the signed one.
     let newest = records.iter().rfind(|record| record["timeline_id"] == "main").unwrap();
     let signed = newest["checkpoint"].as_str().unwrap();
     let unsigned = signed.replacen("\n3\n", "\n4\n", 1);

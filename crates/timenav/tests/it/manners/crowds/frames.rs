@@ -1,4 +1,4 @@
-//! Many requests over one connection of HTTP/2.
+//! Many requests over one HTTP/2 connection.
 
 use std::net::SocketAddr;
 
@@ -7,10 +7,10 @@ use h2::client;
 use tokio::net::TcpStream;
 use tokio::task::JoinSet;
 
-/// Bytes of a body that are handed over at a time.
+/// Size of a body chunk, in bytes.
 const PIECE_BYTES: usize = 16 * 1024;
 
-/// Sends so many requests with this body at the same time, and returns the statuses of the answers.
+/// Sends `count` concurrent requests with this body and returns the response statuses.
 pub(super) fn answers(address: SocketAddr, count: usize, key: Option<&str>, body: &[u8]) -> Vec<u16> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     runtime.block_on(async {
@@ -37,7 +37,7 @@ pub(super) fn answers(address: SocketAddr, count: usize, key: Option<&str>, body
     })
 }
 
-/// Sends a body as far as it is taken.
+/// Sends a body as far as flow control allows.
 async fn send(mut stream: h2::SendStream<Bytes>, mut body: Bytes) -> Option<u16> {
     while !body.is_empty() {
         stream.reserve_capacity(body.len().min(PIECE_BYTES));

@@ -1,6 +1,6 @@
-//! Repetitions by somebody who may not do it any more, from the table of routes: they are refused, as the same request
-//! without a key is, that is logged, and nothing of the first answer is told. `identity/repeated.rs` takes roles away, which
-//! operators, who may ask for everything, do not need.
+//! Repetitions after the permission was lost, from the routes table: they are rejected like the same request without a
+//! key, the rejection is logged, and nothing of the first response is returned. `identity/repeated.rs` revokes roles,
+//! which operators do not need.
 
 use serde_json::json;
 
@@ -8,15 +8,15 @@ use super::{Case, HERE, REPLAYED, cases, here, with_keys};
 use crate::http::{Answer, Request};
 use crate::service::Service;
 
-/// Operations of the service, or of other timelines: what becomes of `here` does not matter to them.
+/// Operations on the service or on other timelines: they do not depend on `here`.
 const ELSEWHERE: [&str; 6] =
     ["create_api_key", "create_timeline", "create_user", "end_timeline", "prune", "restrict_time_travel"];
 
-/// Operations that say who may do what, and what is kept: restrictions on time travel do not matter to them.
+/// Operations on permissions and retention: restrictions on time travel do not apply to them.
 const ADMINISTRATIVE: [&str; 6] =
     ["create_api_key", "create_user", "prune", "restrict_time_travel", "set_access_control", "set_retention"];
 
-/// Something that was asked for, and answered.
+/// A request and its response.
 struct Asked {
     id: String,
     what: String,
@@ -30,7 +30,7 @@ impl Asked {
     }
 }
 
-/// Sends one request of each operation as `eve`, who may do everything.
+/// Sends one request per operation as `eve`, who may do everything.
 fn ask_everything(service: &Service, key: &str) -> Vec<Asked> {
     let mut asked = Vec::new();
     for id in with_keys(service) {
@@ -45,7 +45,7 @@ fn ask_everything(service: &Service, key: &str) -> Vec<Asked> {
     asked
 }
 
-/// Returns how many refusals are told of.
+/// Returns the number of logged rejections.
 fn refusals(service: &Service) -> usize {
     let of = |timeline: &str| {
         let (mut count, mut cursor) = (0, String::new());
@@ -68,14 +68,15 @@ fn refusals(service: &Service) -> usize {
             }
         }
     };
-    // Some requests are about timelines of their own.
+    // Some requests have their own timelines.
     let listed = service.send(Request::get("/timelines?limit=1000")).json();
     let listed = listed["timelines"].as_array().unwrap().iter();
     let others = listed.map(|one| one["timeline_id"].as_str().unwrap()).filter(|id| *id != "system");
     others.chain(["system"]).map(of).sum()
 }
 
-/// Repeats everything. `refused` says with which status and code what is refused; what is not gets the first answer.
+/// Repeats everything. `refused` returns the expected status and code of a rejection; other requests get the first
+/// response.
 fn repeat(service: &Service, asked: &[Asked], key: &str, refused: impl Fn(&Asked) -> Option<(u16, &'static str)>) {
     let before = refusals(service);
     let (mut expected, mut wrong) = (0, Vec::new());
@@ -107,13 +108,13 @@ fn what_authority_refuses_by_now_is_refused_and_logged() {
     let made = service.post("/v1/api-keys", &json!({ "user_id": "eve" }));
     let (key_id, key) = (made["key_id"].as_str().unwrap(), made["api_key"].as_str().unwrap().to_owned());
     let narrow = service.key(&json!({ "user_id": "eve", "scopes": ["timeline:read"] }));
-    // What requests need is made by whoever sends them.
+    // The sender creates the prerequisites of its requests.
     service.admin.clone_from(&key);
     service.post("/timelines", &json!({ "timeline_id": HERE }));
     service.post("/v1/pause-time", &here(json!({})));
     let asked = ask_everything(&service, &key);
     service.admin = boss;
-    // What is erased with its event is told to nobody.
+    // Data erased with its event is not returned.
     let told_again = |service: &Service| -> Vec<String> {
         let told = asked.iter().filter(|one| service.send(one.by(&key)).header(REPLAYED) == Some("true"));
         told.map(|one| one.what.clone()).collect()
@@ -121,7 +122,7 @@ fn what_authority_refuses_by_now_is_refused_and_logged() {
     let told_before = told_again(&service);
     assert!(told_before.len() + 3 >= asked.len(), "{told_before:?}");
 
-    // A key that was not made for it.
+    // A key without the scope.
     repeat(&service, &asked, &narrow, |_| Some((403, "insufficient_scope")));
     // Restricted.
     let restrict = |level: &str| {
@@ -131,14 +132,14 @@ fn what_authority_refuses_by_now_is_refused_and_logged() {
     let is_administrative = |one: &Asked| ADMINISTRATIVE.contains(&one.id.as_str());
     repeat(&service, &asked, &key, |one| (!is_administrative(one)).then_some((403, "time_travel_restricted")));
     restrict("full_access");
-    // Whoever may do it again is told again.
+    // With the permission restored, the response is returned again.
     assert_eq!(told_again(&service), told_before);
     // The timeline has ended.
     service.send(Request::new("DELETE", &format!("/timeline/{HERE}"))).expect(200);
     repeat(&service, &asked, &key, |one| match one.id.as_str() {
-        // Forks share what is not there any more.
+        // Forks share data that no longer exists.
         "create_timeline" if one.what.ends_with('1') => Some((404, "timeline_ended")),
-        // The first names a record, and no timeline.
+        // The first names a record without a timeline.
         "erase_data" if one.what.ends_with('0') => Some((404, "not_found")),
         id => (!ELSEWHERE.contains(&id)).then_some((404, "timeline_ended")),
     });
