@@ -1,4 +1,4 @@
-//! `timenav exec`: programs of any language on a virtual clock.
+//! `timenav exec`: programs in any language on a virtual clock.
 
 mod agreeing;
 mod builds;
@@ -34,20 +34,20 @@ use crate::cli::command;
 use crate::service::{Service, run};
 use crate::waiting::try_until;
 
-/// Where programs are looked for, whatever the tests were started with.
+/// The search path for programs, independent of the environment of the tests.
 const PATH: &str = "/usr/local/bin:/usr/bin:/bin";
-/// A day in the future, and what it is in seconds.
+/// A day in the future, and its Unix time in seconds.
 const DAY: (&str, i64) = ("2031-05-06T07:08:09Z", 1_935_817_689);
 
-/// What `timenav exec` says where a system allows none of its ways, or not the one that was asked for.
+/// Errors of `timenav exec` if the system allows none of its methods, or not the requested one.
 const REFUSALS: [&str; 3] = [
     "this system does not let timenav trace",
     "this system lets no supervisor listen to system calls",
     "programs can load the library with the clock from no folder",
 ];
 
-/// Returns what `timenav exec` says when it puts programs on the clock by a way, which is nothing for the best one;
-/// `None` where this system does not let it, which this says.
+/// Returns the notice of `timenav exec` for a method, which is empty for the best one; prints a message and returns
+/// `None` if the system does not allow it.
 pub(crate) fn notice(service: &Service, via: &str) -> Option<String> {
     let (code, _, stderr) = run(command(service, &["exec", "--via", via, "--", "true"]).env("PATH", PATH), "");
     if code == Some(0) {
@@ -58,7 +58,7 @@ pub(crate) fn notice(service: &Service, via: &str) -> Option<String> {
     None
 }
 
-/// Returns a service whose clock stands at [`DAY`], or `None` where programs cannot be put on it by a way.
+/// Returns a service whose clock is paused at [`DAY`], or `None` if the method is not available.
 fn service_by(via: &str) -> Option<Service> {
     let service = Service::start();
     service.post("/v1/pause-time", &json!({}));
@@ -70,7 +70,7 @@ fn service_by(via: &str) -> Option<Service> {
     Some(service)
 }
 
-/// Returns a service whose clock stands at [`DAY`], or `None` where programs cannot be put on it by the best way.
+/// Returns a service whose clock is paused at [`DAY`], or `None` if the best method is not available.
 fn service() -> Option<Service> {
     service_by("exec")
 }
@@ -86,7 +86,7 @@ fn exec(service: &Service, program: &[&str]) -> Command {
     command
 }
 
-/// Returns a command under a filter that denies something, as the profile of a container does. `deny` is a compiled
+/// Returns a command under a filter that denies system calls, like the profile of a container. `deny` is a compiled
 /// `deny.c`.
 fn under(deny: &str, denied: &[&str], inner: &Command) -> Command {
     let mut command = Command::new(deny);
@@ -97,7 +97,7 @@ fn under(deny: &str, denied: &[&str], inner: &Command) -> Command {
     command
 }
 
-/// Runs a program on the clock, which says nothing on stderr, and returns what it prints.
+/// Runs a program on the clock with an empty stderr, and returns its stdout.
 #[track_caller]
 fn done(service: &Service, program: &[&str]) -> String {
     let (code, stdout, stderr) = run(&mut exec(service, program), "");
@@ -105,7 +105,7 @@ fn done(service: &Service, program: &[&str]) -> String {
     stdout
 }
 
-/// Returns whether a program is installed, and says so if it is not.
+/// Returns whether a program is installed; prints a message if not.
 fn is_installed(program: &str) -> bool {
     let is_there = PATH.split(':').any(|folder| Path::new(folder).join(program).exists());
     if !is_there {
@@ -114,12 +114,12 @@ fn is_installed(program: &str) -> bool {
     is_there
 }
 
-/// Compiles the probe, if there is a compiler. Holds the folder.
+/// Compiles the probe if there is a compiler. Returns its folder too.
 fn probe(flags: &[&str]) -> Option<(TempDir, String)> {
     compiled(include_str!("../programs/probe.c"), flags)
 }
 
-/// Compiles a program, if there is a compiler. Holds the folder.
+/// Compiles a program if there is a compiler. Returns its folder too.
 fn compiled(text: &str, flags: &[&str]) -> Option<(TempDir, String)> {
     let folder = tempfile::tempdir().unwrap();
     let (source, program) = (folder.path().join("program.c"), folder.path().join("program"));
@@ -138,7 +138,7 @@ fn compiled(text: &str, flags: &[&str]) -> Option<(TempDir, String)> {
     }
 }
 
-/// A shell on the clock that says what time it is whenever it is asked.
+/// A shell on the clock that prints the time on request.
 struct Teller {
     child: Child,
     questions: ChildStdin,
@@ -168,7 +168,7 @@ impl Teller {
         line
     }
 
-    /// Asks until the answer is as it is to be.
+    /// Repeats the request until the output is as expected.
     #[track_caller]
     fn ask_until(&mut self, what: &str, is_right: impl Fn(i64) -> bool) -> i64 {
         let mut last = 0;
@@ -179,7 +179,7 @@ impl Teller {
         found.unwrap_or_else(|| panic!("waited in vain for {what}: the program still shows {last}"))
     }
 
-    /// Ends the shell, which ends with its own code.
+    /// Ends the shell, which exits with its own code.
     fn end(self) {
         let Self { mut child, questions, .. } = self;
         drop(questions);
@@ -187,7 +187,7 @@ impl Teller {
     }
 }
 
-/// Returns the state and the parent of a process, and of all that there are.
+/// Returns id, state and parent of all processes.
 fn processes() -> Vec<(u32, char, u32)> {
     let mut found = Vec::new();
     for entry in std::fs::read_dir("/proc").unwrap().flatten() {
@@ -255,12 +255,12 @@ fn dates_come_when_the_clock_shows_them() {
         service.post("/v1/fast-forward", &json!({ "duration": "1h" }));
         assert_eq!(sleeper.line(), format!("0 at {later}\n"), "{way}");
         assert!(sleeper.child.wait().unwrap().success());
-        // An hour at this rate takes a second.
+        // At this rate an hour takes a second.
         service.post("/v1/set-rate", &json!({ "rate": 3600 }));
         service.post("/v1/resume-time", &json!({}));
         let later = (DAY.1 + 3 * 3600).to_string();
         assert_eq!(done(&service, &[&probe, way, &later]), format!("sleeping\n0 at {later}\n"), "{way}");
-        // What is past comes at once.
+        // A wait until a past time ends at once.
         assert_eq!(done(&service, &[&probe, way, "5"]), "sleeping\n0 at 5\n", "{way}");
         service.post("/v1/pause-time", &json!({}));
     }

@@ -1,4 +1,4 @@
-//! The pages of `docs/recipes`, and the README: their files are written, their commands run, their output compared.
+//! The pages of `docs/recipes` and the README: their files are written, their commands run and the output compared.
 
 mod compose;
 mod containers;
@@ -22,10 +22,10 @@ use crate::service::Service;
 use crate::tour::is_like;
 
 const END: &str = "--- end of command";
-/// Where programs are looked for besides `timenav`, whatever the tests were started with.
+/// The search path for programs other than `timenav`, independent of the environment of the tests.
 const PATH: &str = "/usr/local/bin:/usr/bin:/bin";
 
-/// Makes a test of each page, and knows them all.
+/// Generates a test for each page, and checks that none is missing.
 macro_rules! pages {
     ($($test:ident: $page:literal,)*) => {
         const PAGES: &[&str] = &[$($page),*];
@@ -54,29 +54,29 @@ pages! {
     a_workflow_of_github: "github-actions",
 }
 
-/// Pages that others run: what runs them, from the root of the project.
+/// Pages that are tested elsewhere, and where.
 const RUN_ELSEWHERE: [(&str, &str); 2] = [
     ("browser-page", "clients/typescript/test/adapters.test.ts"),
     ("workflow-tests", "clients/python/tests/test_recipes.py"),
 ];
 
-/// A command of a page and the answer it is said to give.
+/// A command of a page with its expected output.
 struct Step {
     command: String,
     answer: Vec<String>,
 }
 
-/// A page: what is saved, and what is typed.
+/// The files and commands of a page.
 #[derive(Default)]
 struct Recipe {
     files: Vec<(String, String)>,
     steps: Vec<Step>,
-    /// What the page says that a step of its workflow prints.
+    /// The expected output of workflow steps.
     told: Vec<(String, Vec<String>)>,
 }
 
 impl Recipe {
-    /// Returns whether it puts programs on the clock.
+    /// Returns whether the page uses `timenav exec`.
     fn needs_exec(&self) -> bool {
         let mut texts = self.files.iter().map(|(_, text)| text).chain(self.steps.iter().map(|step| &step.command));
         texts.any(|text| ["timenav exec", "timenav sweep", "timenav, exec"].iter().any(|it| text.contains(it)))
@@ -87,8 +87,8 @@ fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/recipes")
 }
 
-/// Reads the blocks of a page: `console recipe` is typed, `text step NAME` is printed by a step of its workflow, and what
-/// has the name of a file behind its language is saved.
+/// Parses the blocks of a page: `console recipe` has commands, `text step NAME` the output of a workflow step, and
+/// blocks with a file name after the language are files.
 fn recipe(page: &str) -> Recipe {
     let mut recipe = Recipe::default();
     let mut lines = page.lines();
@@ -129,8 +129,8 @@ fn check_page(path: &Path) {
     let name = path.display();
     let mut recipe = recipe(&std::fs::read_to_string(path).unwrap());
     let service = Service::start();
-    // A system that allows another way than the best one says so in each answer. One that allows none skips pages that
-    // need one, and no other.
+    // Without the best method, a notice is part of each output. Without any method, only pages that need one are
+    // skipped.
     let notice = if recipe.needs_exec() { notice(&service, "auto") } else { Some(String::new()) };
     let Some(notice) = notice else { return service.audit() };
     let folder = tempfile::tempdir().unwrap();
@@ -147,7 +147,7 @@ fn check_page(path: &Path) {
     provide_what_files_name(&mut recipe, folder.path(), &service);
     assert!(recipe.steps.len() > 2, "{name} has {} commands", recipe.steps.len());
     let steps: Vec<String> = recipe.steps.iter().map(|step| format!("{}\necho '{END}'\n", step.command)).collect();
-    // What a page leaves in the background ends with it.
+    // Background processes of a page are ended with it.
     let script = format!("exec 2>&1\n{}\njobs -p | xargs -r kill\nwait\n", steps.concat());
     let mut bash = Command::new("bash");
     bash.args(["-c", &script]).current_dir(folder.path()).stdin(Stdio::null()).env_remove("TIMENAV_TIMELINE");
@@ -156,7 +156,7 @@ fn check_page(path: &Path) {
     let bash = bash.process_group(0).stdout(Stdio::piped()).spawn().unwrap();
     let group = Pid::from_child(&bash);
     let output = bash.wait_with_output().unwrap();
-    // What a command has left behind in the group of this shell. There is mostly nothing.
+    // Remaining processes of the shell's group, if any.
     let _ = kill_process_group(group, Signal::TERM);
     workflow::wait_for_the_end(folder.path());
     let printed = String::from_utf8(output.stdout).unwrap();
@@ -174,7 +174,7 @@ fn check_page(path: &Path) {
     service.audit();
 }
 
-/// Reads the files that say what is run, and puts what runs them where the commands of a page find it.
+/// Reads the deployment files, and provides substitutes for the programs that run them.
 fn provide_what_files_name(recipe: &mut Recipe, folder: &Path, service: &Service) {
     for (name, text) in &recipe.files {
         if name == "compose.yaml" {
@@ -187,8 +187,7 @@ fn provide_what_files_name(recipe: &mut Recipe, folder: &Path, service: &Service
     }
 }
 
-/// Returns the folder with PostgreSQL's programs: the one that `PG_BIN` names, or the newest one that Debian's packages have
-/// installed.
+/// Returns the folder of PostgreSQL's programs: `PG_BIN`, or the newest one of Debian's packages.
 #[expect(
     clippy::disallowed_methods,
     reason = "whoever runs the tests says here where they are, as for those of the store"
@@ -203,18 +202,18 @@ pub(crate) fn postgres() -> Option<PathBuf> {
         .map(|entry| entry.unwrap().path().join("bin"))
         .filter(|bin| bin.join("initdb").exists())
         .collect();
-    // The newest by its number, as the tests of the store have it.
+    // The newest by number, as in the store tests.
     found.sort_by_key(|bin| bin.parent().and_then(|version| version.file_name()?.to_str()?.parse::<u32>().ok()));
     found.pop()
 }
 
-/// Puts PostgreSQL's programs where the commands of a page find them. They refuse to run as root, so root runs them as
-/// somebody else, who may write into the folder.
+/// Provides PostgreSQL's programs to the commands of a page. They refuse to run as root, so root runs them as another
+/// user, who can write into the folder.
 pub(crate) fn provide_postgres(folder: &Path) {
     let bin = postgres().expect("PostgreSQL is installed");
     let is_root = rustix::process::geteuid().is_root();
     let user = if is_root { "setpriv --reuid=nobody --regid=\"$(id -g nobody)\" --clear-groups " } else { "" };
-    // Whoever asks a server may be anybody.
+    // Clients may be any user.
     let programs = [("initdb", user), ("postgres", user), ("psql", "")];
     for (program, user) in programs.into_iter().filter(|(program, _)| bin.join(program).exists()) {
         let path = folder.join("bin").join(program);

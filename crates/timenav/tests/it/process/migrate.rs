@@ -1,4 +1,4 @@
-//! `timenav migrate`, killed on its way and run again.
+//! `timenav migrate`, killed in the middle and run again.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -13,10 +13,11 @@ use crate::http::Request;
 use crate::service::{Service, run, timenav};
 use crate::waiting::until;
 
-/// Events of the service that moves, and how many at a time.
+/// Number of events to move, and events per request.
 const EVENTS: usize = 2_000;
 const AT_ONCE: usize = 500;
-/// Where it is killed: after so many transactions, at which message of the next. Each time it goes on where it was.
+/// When it is killed: after this many transactions, at this message of the next one. Each run continues where the
+/// previous one stopped.
 const KILLED_AT: [(usize, usize); 6] = [(0, 1), (0, 2), (1, 3), (2, 0), (3, 2), (1, 4)];
 
 fn migrate(from: &str, to: &str) -> Command {
@@ -53,7 +54,7 @@ fn a_move_that_is_killed_again_and_again_goes_on_where_it_was() {
         child.wait().unwrap();
         relay.release();
         assert!(service.data().join("timenav.db").exists(), "nothing has moved yet");
-        // From its first table on, nobody takes the database for whole.
+        // Once the first table exists, the incomplete database is rejected.
         if number > 2 {
             let refused = refused_start(other.path(), &["--store", &cluster.url]);
             assert!(refused.contains("run the same `timenav migrate` again"), "{number}: {refused}");
@@ -76,7 +77,7 @@ fn a_move_that_is_killed_again_and_again_goes_on_where_it_was() {
     assert!(stdout.contains("Moved 3 timelines with "), "{stdout}");
     let (_, _, stderr) = run(&mut migrate(&folder, &cluster.url), "");
     assert!(stderr.contains("timenav.db.moved: start the service with --store"), "{stderr}");
-    // The way back, into another folder, with the key where it is.
+    // Back again, into another folder, with the key where it is.
     let (key, back) = (service.data().join("signing.key"), tempfile::tempdir().unwrap());
     std::fs::copy(service.data().join("checkpoints.log"), back.path().join("checkpoints.log")).unwrap();
     let to = format!("sqlite:{}", back.path().display());
@@ -95,7 +96,7 @@ fn a_move_that_is_killed_again_and_again_goes_on_where_it_was() {
     service.audit();
 }
 
-/// Kills a move into a folder as soon as it has begun a file. Where the move was faster, it begins anew.
+/// Kills a move into a folder as soon as it has created a file. If the move was faster, it is repeated.
 fn kill_on_its_way(from: &str, folder: &Path) {
     let (whole, begun) = (folder.join("timenav.db"), folder.join("timenav.db.moving"));
     let to = format!("sqlite:{}", folder.display());
@@ -112,7 +113,7 @@ fn kill_on_its_way(from: &str, folder: &Path) {
     panic!("each move ended before it was killed");
 }
 
-/// A start that found no database made one, and began a second history under the same key.
+/// A start without a database used to create one, with a second history under the same key.
 #[test]
 fn a_folder_whose_database_is_on_its_way_or_elsewhere_gets_no_second_one() {
     let cluster = Cluster::start();
@@ -123,11 +124,11 @@ fn a_folder_whose_database_is_on_its_way_or_elsewhere_gets_no_second_one() {
     let folder = format!("sqlite:{}", service.data().display());
     let (code, stdout, stderr) = run(&mut migrate(&folder, &cluster.url), "");
     assert_eq!(code, Some(0), "{stdout}{stderr}");
-    // Somebody forgets that it has moved.
+    // The service is started on the old folder by mistake.
     let refused = refused_start(&service.data(), &[]);
     assert!(refused.contains("was moved to PostgreSQL: name that database with --store"), "{refused}");
     assert!(!database.exists());
-    // A move back is killed as soon as it has begun a file.
+    // A move back is killed as soon as it has created a file.
     for with_checkpoints in [false, true] {
         let back = tempfile::tempdir().unwrap();
         std::fs::copy(&key, back.path().join("signing.key")).unwrap();

@@ -1,5 +1,4 @@
-//! A PostgreSQL database in the place of the file: what is different from outside, and what becomes of the service while
-//! the database is away.
+//! PostgreSQL instead of a file: visible differences, and behavior while the database is unavailable.
 
 use std::fs::Permissions;
 use std::io::{BufRead as _, BufReader, Write as _};
@@ -16,7 +15,7 @@ use crate::http::Request;
 use crate::service::{Process, Service, make_signing_key, run, timenav};
 use crate::waiting::until_so;
 
-/// A server of this test's own, which goes with it.
+/// A server for this test, stopped with it.
 pub(crate) struct Cluster {
     process: Child,
     orders: ChildStdin,
@@ -47,13 +46,13 @@ impl Cluster {
         std::env::var("PG_CITUS_WORKERS").is_ok_and(|workers| workers != "0")
     }
 
-    /// Has the server killed, or started again.
+    /// Kills or restarts the server, or changes its state.
     pub(crate) fn order(&mut self, order: &str) {
         writeln!(self.orders, "{order}").unwrap();
         assert_eq!(self.line(), format!("{order}: done"));
     }
 
-    /// Runs a statement in the database of the service, as somebody else would. Returns whether it succeeded.
+    /// Runs a statement in the service's database as another client. Returns whether it succeeded.
     pub(crate) fn ask(&mut self, statement: &str) -> bool {
         writeln!(self.orders, "ask {statement}").unwrap();
         match &*self.line() {
@@ -63,7 +62,7 @@ impl Cluster {
         }
     }
 
-    /// Returns the address of the server and its standby: of those, the one that takes writes is used.
+    /// Returns a URL with the server and its standby; the client uses the writable one.
     pub(crate) fn url_of_both(&self) -> String {
         let (before, after) = self.url.split_once("host=").unwrap();
         let (folder, rest) = after.split_once('&').unwrap();
@@ -144,12 +143,12 @@ fn service_that_starts_before_its_database_waits_for_it() {
     assert!(!text().contains("very-secret"), "{}", text());
     starting.kill().unwrap();
     starting.wait().unwrap();
-    // Whatever is wrong with the address itself ends a start.
+    // An invalid address ends a start.
     let refused = refused_start(&data, &["--store", &cluster.url.replace("user=timenav", "user=nobody")]);
     assert!(refused.starts_with("error: the database postgres://"), "{refused}");
 }
 
-/// No limit of the server covers a wait for a standby, and a client is told what is the matter before it gives up.
+/// Server timeouts do not cover the wait for a standby; clients get an error before their own timeout.
 #[test]
 fn a_standby_that_is_away_is_told_by_whoever_needs_a_new_connection() {
     let mut cluster = Cluster::start();
@@ -172,12 +171,12 @@ fn a_standby_that_is_away_is_told_by_whoever_needs_a_new_connection() {
         assert_eq!((answer.status, answer.header("retry-after")), (503, Some("1")), "{answer}");
     }
     assert!(service.log_text().contains("`synchronous_standby_names`"), "{}", service.log_text());
-    // A start ends with the reason, and at once where somebody wants it to.
+    // A start fails with the reason, immediately if a signal arrives.
     assert!(service.stop().success());
     let url = cluster.url.clone();
     let store = ["--store", &url];
     assert!(refused_start(&service.data(), &store).contains("`synchronous_standby_names`"));
-    // Sessions of a process that ended while it began may still be there.
+    // Sessions of a process that ended during startup may still exist.
     assert!(cluster.ask("SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE wait_event = 'SyncRep'"));
     let nobody_waits = "SELECT 1 / (count(*) = 0)::int FROM pg_stat_activity WHERE wait_event = 'SyncRep'";
     until_so("the sessions of before to be gone", || cluster.ask(nobody_waits));
@@ -199,7 +198,7 @@ fn a_standby_that_is_away_is_told_by_whoever_needs_a_new_connection() {
     service.audit();
 }
 
-/// Its host acknowledges what is sent to it, and no limit of its own counts.
+/// Its host acknowledges packets, and its own timeouts do not apply.
 #[test]
 fn a_server_that_stands_still_is_not_waited_for_without_end() {
     let mut cluster = Cluster::start();
@@ -220,7 +219,7 @@ fn a_server_that_stands_still_is_not_waited_for_without_end() {
     cluster.order("thaw");
     until_so("the database to be back", || service.send(Request::get("/readyz").anonymous()).status == 200);
     service.post("/v1/resume-time", &json!({}));
-    // Whoever stops does not wait for it either, with a write under way.
+    // Shutdown does not wait for it either, with a write in progress.
     cluster.order("freeze");
     let mut waiting = service.connect();
     waiting.send_request(&Request::post("/v1/pause-time"));
@@ -232,7 +231,7 @@ fn a_server_that_stands_still_is_not_waited_for_without_end() {
     service.audit();
 }
 
-/// It accepts connections, as the host of a server does that stands still, and says nothing.
+/// It accepts connections without responding, like the host of a frozen server.
 #[test]
 fn a_server_that_lets_nobody_in_is_skipped() {
     let cluster = Cluster::start();
@@ -271,7 +270,7 @@ fn one_service_at_a_time_writes_to_a_database_and_none_without_its_key() {
     service.audit();
 }
 
-/// A key that a service made by itself would be another one than that of the next service on the database.
+/// Services on one database would each create a different key.
 #[test]
 fn a_missing_key_is_made_by_its_command_and_not_by_the_service() {
     let cluster = Cluster::start();
@@ -294,7 +293,7 @@ fn a_missing_key_is_made_by_its_command_and_not_by_the_service() {
     process.kill();
 }
 
-/// As a secret that is mounted: the data folder has nothing of it.
+/// Like a mounted secret: the data folder contains no key.
 #[test]
 fn the_key_that_signs_may_be_elsewhere() {
     let cluster = Cluster::start();
@@ -339,7 +338,7 @@ fn the_key_that_signs_may_be_elsewhere() {
         let (code, stdout, stderr) = run(&mut command, "");
         (code, stdout + &stderr)
     };
-    // What is mounted cannot be written over, which is known before a ledger goes over to another key.
+    // A mounted file cannot be replaced, which is detected before any ledger is changed.
     let in_the_way = keys.join("signing.key.try");
     std::fs::create_dir(&in_the_way).unwrap();
     let (code, told) = rotate();
@@ -356,7 +355,7 @@ fn the_key_that_signs_may_be_elsewhere() {
     assert!(code != Some(0) && error.contains("there is no --key"), "{told}{error}");
 }
 
-/// Runs `timenav doctor` and returns what it says of each check.
+/// Runs `timenav doctor` and returns the result of each check.
 fn doctor(service: &Service, url: &str, more: &[&str]) -> std::collections::BTreeMap<String, Value> {
     let mut command = timenav();
     command.args(["doctor", "--json", "--store", url, "--data"]).arg(service.data()).args(more);
@@ -374,7 +373,7 @@ fn a_database_is_looked_at_and_what_is_for_the_file_says_what_to_use_instead() {
     let seen = doctor(&service, &cluster.url, &["--security"]);
     for (name, expected) in [
         ("database", "ok"),
-        // The server of these tests does without.
+        // The server of these tests runs without durability.
         ("database-durability", "fail"),
         ("database-standby", "warn"),
         ("database-tls", "ok"),
@@ -391,7 +390,7 @@ fn a_database_is_looked_at_and_what_is_for_the_file_says_what_to_use_instead() {
         assert_eq!(seen.get(name).map(|check| &check["outcome"]), Some(&json!(expected)), "{name}: {seen:#?}");
     }
     assert_eq!(doctor(&service, &cluster.url, &[])["service"]["outcome"], "ok");
-    // The advice is the statement of the page, and the service takes the table as it is then.
+    // The advice is the statement in the documentation, and the service accepts the table afterwards.
     let page = include_str!("../../../../../docs/postgresql.md");
     let statement = page.split("```sql\n").nth(1).unwrap().split("```").next().unwrap();
     assert!(cluster.ask(&statement.split_whitespace().collect::<Vec<_>>().join(" ")), "{statement}");
@@ -415,7 +414,7 @@ fn a_database_is_looked_at_and_what_is_for_the_file_says_what_to_use_instead() {
     service.audit();
 }
 
-/// Runs `timenav migrate` and returns its exit code and all that it says.
+/// Runs `timenav migrate` and returns its exit code and output.
 fn migrate(from: &str, to: &str) -> (Option<i32>, String) {
     let (code, stdout, stderr) = run(timenav().args(["migrate", "--from", from, "--to", to]), "");
     (code, stdout + &stderr)
@@ -428,7 +427,7 @@ fn verify(service: &Service, url: &str, more: &[&str]) -> (Option<i32>, String) 
     (code, stdout + &stderr)
 }
 
-/// As docs/postgresql.md tells it: there, a look at it, and back.
+/// The procedure of docs/postgresql.md: there, verified, and back.
 #[test]
 fn everything_moves_to_postgresql_and_back() {
     let cluster = Cluster::start();

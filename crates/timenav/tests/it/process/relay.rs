@@ -1,4 +1,4 @@
-//! Stands between a service and its database: cuts what they have, or holds one message of a transaction back until the
+//! A proxy between a service and its database that cuts connections, or delays one message of a transaction until the
 //! service was stopped.
 
 use std::io::{Read as _, Write as _};
@@ -11,26 +11,27 @@ use std::thread;
 
 use tempfile::TempDir;
 
-/// What servers call their sockets, at the usual port.
+/// The name of server sockets at the default port.
 const SOCKET: &str = ".s.PGSQL.5432";
-/// What the beginning of a transaction that writes looks like on its way: of a service, and of a command.
+/// The first message of a writing transaction: of a service, and of a command.
 const BEGIN: [&[u8]; 2] = [b"BEGIN\0", b"START TRANSACTION\0"];
 
-/// Which way something is said.
+/// The direction of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Way {
     Asked,
     Told,
 }
 
-/// What is to be held back.
+/// The message to hold.
 #[derive(Default)]
 enum Hold {
     #[default]
     Nothing,
-    /// A message of a transaction, once so many have begun: the beginning is 0, its answer 1, the next question 2.
+    /// A message of a transaction after this many have started: the first message is 0, its response 1, the next
+    /// request 2.
     To { transactions: usize, turn: usize },
-    /// It is held.
+    /// The message is being held.
     Held,
 }
 
@@ -43,12 +44,12 @@ struct State {
     released: Condvar,
 }
 
-/// How far the transaction of a connection is.
+/// Progress of a connection's transaction.
 #[derive(Default)]
 struct Turns(Option<(usize, Way)>);
 
 impl State {
-    /// Lets something pass, or holds it back. Whoever says something next waits as well.
+    /// Forwards or holds a message. Later messages wait as well.
     fn pass(&self, turns: &Mutex<Turns>, way: Way, said: &[u8]) {
         let mut turns = turns.lock().unwrap();
         let mut hold = self.hold.lock().unwrap();
@@ -78,7 +79,7 @@ impl State {
     }
 }
 
-/// A socket of its own, behind which is that of a server.
+/// A socket that forwards to that of a server.
 pub(crate) struct Relay {
     folder: TempDir,
     pub(crate) url: String,
@@ -86,7 +87,7 @@ pub(crate) struct Relay {
 }
 
 impl Relay {
-    /// Stands before the server of an address with a socket.
+    /// Starts a proxy for the server of a URL with a socket.
     pub(crate) fn start(url: &str) -> Self {
         let (before, after) = url.split_once("host=").unwrap();
         let (server, rest) = after.split_once('&').unwrap();
@@ -98,23 +99,23 @@ impl Relay {
         Self { folder, url, state }
     }
 
-    /// Cuts all connections. New ones get through.
+    /// Cuts all connections. New ones are forwarded.
     pub(crate) fn cut(&self) {
         self.state.cut();
     }
 
-    /// Holds a message back of the first transaction that has so many, after some others: the beginning is 0, its answer
-    /// 1, the next question 2.
+    /// Holds a message of the first long enough transaction after some others: the first message is 0, its response 1,
+    /// the next request 2.
     pub(crate) fn hold(&self, turn: usize, after: usize) {
         *self.state.hold.lock().unwrap() = Hold::To { transactions: after + 1, turn };
     }
 
-    /// Returns whether it is held.
+    /// Returns whether the message is being held.
     pub(crate) fn holds(&self) -> bool {
         matches!(*self.state.hold.lock().unwrap(), Hold::Held)
     }
 
-    /// Lets what is held go on.
+    /// Releases the message.
     pub(crate) fn release(&self) {
         *self.state.hold.lock().unwrap() = Hold::Nothing;
         self.state.released.notify_all();
@@ -125,7 +126,7 @@ impl Drop for Relay {
     fn drop(&mut self) {
         self.state.is_over.store(true, Ordering::SeqCst);
         self.release();
-        // Whoever waits for connections finds out with the next one.
+        // The accept loop notices on the next connection.
         let _ = UnixStream::connect(self.folder.path().join(SOCKET));
         self.state.cut();
     }
@@ -136,7 +137,7 @@ fn listen(listener: &UnixListener, server: &Path, state: &Arc<State>) {
         if state.is_over.load(Ordering::SeqCst) {
             return;
         }
-        // If the server is away, the connection ends at once.
+        // If the server is unavailable, the connection is closed at once.
         let (Ok(client), Ok(server)) = (client, UnixStream::connect(server)) else { continue };
         let both = || [client.try_clone().unwrap(), server.try_clone().unwrap()];
         state.ends.lock().unwrap().extend(both());
@@ -149,7 +150,7 @@ fn listen(listener: &UnixListener, server: &Path, state: &Arc<State>) {
     }
 }
 
-/// Carries what one end says to the other until one of them has gone.
+/// Forwards data in one direction until either end is closed.
 fn carry((mut from, mut to): (UnixStream, UnixStream), way: Way, turns: &Mutex<Turns>, state: &State) {
     let mut said = vec![0; 65_536];
     while let Ok(read @ 1..) = from.read(&mut said) {

@@ -1,4 +1,5 @@
-//! Two real services on one database: what one has answered counts at the other, and either may die or stop in the middle.
+//! Two real services on one database: responses of one are valid at the other, and either may be killed or stopped at
+//! any time.
 
 mod failover;
 mod followers;
@@ -27,10 +28,10 @@ use crate::http::{Answer, Connection, Request};
 use crate::service::{Process, Service, make_signing_key};
 use crate::waiting::try_until;
 
-/// What may be answered while the other one, or this one, is on its way out.
+/// Valid statuses while one of the services is stopping.
 const STATUSES: [u16; 3] = [200, 201, 503];
 
-/// A further service on the database of another.
+/// A second service on the same database.
 struct Replica {
     folder: tempfile::TempDir,
     process: Process,
@@ -72,7 +73,7 @@ fn generation(clock: &Value) -> u64 {
     clock["generation"].as_u64().unwrap_or_else(|| panic!("{clock:#}"))
 }
 
-/// Starts two services on a database.
+/// Starts two services on one database.
 fn two(cluster: &Cluster) -> (Service, Replica) {
     two_at(&cluster.url)
 }
@@ -114,7 +115,7 @@ fn what_one_service_answered_counts_at_the_other() {
         assert_eq!(asked().status, 401);
     }
     for number in 0..20 {
-        // Each of them changes something.
+        // Alternating, so that each of them changes something.
         let path = if number % 2 == 0 { "/v1/pause-time" } else { "/v1/resume-time" };
         let request = || Request::post(path).idempotent(&format!("same-{number}"));
         let before = generation(&first.get("/v1/clock", &[]));
@@ -130,7 +131,7 @@ fn what_one_service_answered_counts_at_the_other() {
     first.audit();
 }
 
-/// Writes events until it is told to stop. Returns the ids of those that were acknowledged.
+/// Writes events until stopped. Returns the ids of the acknowledged ones.
 fn write(address: SocketAddr, key: &str, name: &str, is_over: &AtomicBool) -> Vec<String> {
     let mut acknowledged = Vec::new();
     for number in 0..100_000 {
@@ -146,7 +147,7 @@ fn write(address: SocketAddr, key: &str, name: &str, is_over: &AtomicBool) -> Ve
                 assert!(STATUSES.contains(&answer.status), "{}", answer.text());
                 acknowledged.push(event_id);
             }
-            // It is gone.
+            // The service is gone.
             Err(_) => wait(),
         }
     }
@@ -181,7 +182,7 @@ fn a_service_that_dies_or_is_paused_holds_up_nobody_and_loses_nothing() {
             }
             (0..15).for_each(|_| wait());
             second.process.signal(if round % 2 == 0 { Signal::STOP } else { Signal::KILL });
-            // The other one goes on: what it is asked now is answered.
+            // The other service continues to respond.
             let asked = Request::post("/v1/pause-time").key(admin);
             let answer = try_until(|| Some(send(here, &asked).unwrap()).filter(|answer| answer.status == 200));
             assert!(answer.is_some(), "it is held up");
@@ -210,7 +211,7 @@ fn a_service_that_dies_or_is_paused_holds_up_nobody_and_loses_nothing() {
     first.audit();
 }
 
-/// Each has the key, and one of them makes the first start.
+/// All have the key, and one of them initializes the database.
 #[test]
 fn several_may_make_the_first_start_at_once() {
     for _ in 0..3 {
@@ -238,7 +239,7 @@ fn several_may_make_the_first_start_at_once() {
         }
         let users = send(processes[0].address, &Request::get("/v1/users").key(admin.trim_end())).unwrap().json();
         assert_eq!(users["users"].as_array().unwrap().len(), 1, "{users:#}");
-        // What one writes counts at the others.
+        // Writes of one are visible to the others.
         for (number, process) in processes.iter().enumerate() {
             let body = json!({ "event_id": format!("e{number}"), "time": "2001-01-01T00:00:00Z", "description": "x" });
             let written = Request::post("/v1/events").json(&body).key(admin.trim_end());
@@ -285,7 +286,7 @@ fn a_database_that_is_killed_under_load_loses_nothing_and_does_nothing_twice() {
     for id in &all {
         let found = second.send(Request::get(&format!("/v1/events/{id}")));
         assert_eq!(found.status, 200, "{id}: {}", found.text());
-        // Asked once more under its key, it is the same.
+        // A retry with the same key gets the same response.
         let body = json!({ "event_id": id, "time": "2001-01-01T00:00:00Z", "description": "x" });
         let again = first.send(Request::post("/v1/events").json(&body).idempotent(id));
         assert_eq!(again.header("idempotency-replayed"), Some("true"), "{id}: {}", again.text());
@@ -314,11 +315,11 @@ fn one_that_joins_says_that_it_had_nothing_to_compare_with() {
         is_told
     };
     assert_eq!((unseen(first.address()), unseen(second.process.address)), (false, true));
-    // What it has seen since is kept, and compared at the next start.
+    // What it has seen since is stored and compared at the next start.
     second.process.end();
     second.process = Replica::start(second.folder.path(), &["--store", &cluster.url, "--replicas", "--join"]);
     assert!(!unseen(second.process.address));
-    // Nor has one nothing to compare with that gets what another one has kept.
+    // A replica that gets the checkpoints of another one has something to compare with.
     let folder = tempfile::tempdir().unwrap();
     let data = folder.path().join("data");
     std::fs::create_dir(&data).unwrap();
@@ -328,7 +329,7 @@ fn one_that_joins_says_that_it_had_nothing_to_compare_with() {
     let third = Replica::start(folder.path(), &["--store", &cluster.url, "--replicas"]);
     assert!(!unseen(third.address));
     third.kill();
-    // Or that is told where it is kept.
+    // Or one that is given their location.
     let kept = first.data().join("checkpoints.log").display().to_string();
     for name in ["checkpoints.log", "checkpoints.new"] {
         drop(std::fs::remove_file(data.join(name)));

@@ -1,4 +1,4 @@
-//! `timenav backup` and `timenav restore`: whole, cut off, without room, of what was changed, and with other keys.
+//! `timenav backup` and `timenav restore`: complete, interrupted, without space, tampered with, and with other keys.
 
 use std::collections::BTreeSet;
 use std::os::unix::process::ExitStatusExt as _;
@@ -14,14 +14,14 @@ use crate::http::{Connection, Request};
 use crate::ledger;
 use crate::service::{Process, Service, run, timenav};
 
-/// Events that are recorded before a backup begins, and must be in it.
+/// Events recorded before a backup starts, which must be in it.
 const EVENTS_BEFORE: usize = 1_000;
 const PASSWORD: &str = "correct horse battery staple";
 const ERASED: &str = "a description that is erased and found nowhere";
 
 type Ended = (Option<i32>, String, String);
 
-/// A folder away from that of the service, for backups and what is restored of them.
+/// A separate folder for backups and restored data.
 struct Away(tempfile::TempDir);
 
 impl Away {
@@ -33,12 +33,12 @@ impl Away {
         self.0.path().join(name)
     }
 
-    /// Returns the names of what lies there.
+    /// Returns the file names in the folder.
     fn names(&self) -> BTreeSet<String> {
         names(self.0.path())
     }
 
-    /// Keeps the public key of `main`, and its newest checkpoint.
+    /// Saves the public key of `main` and its newest checkpoint.
     fn keep(&self, service: &Service, name: &str) -> [PathBuf; 2] {
         let [key, checkpoint] = [self.path("main.key"), self.path(name)];
         std::fs::write(&key, ledger::verifier_key("timenav.local/main", &service.public_key)).unwrap();
@@ -76,7 +76,7 @@ fn restored(from: &Path, data: &Path, keys: &Path) -> String {
     stdout
 }
 
-/// Runs a restore that is refused, and leaves nothing but locks. Returns what it complains of.
+/// Runs a restore that fails and leaves nothing but locks. Returns its stderr.
 #[track_caller]
 fn refused(from: &Path, data: &Path, arguments: &[&str]) -> String {
     let (code, stdout, stderr) = restore(from, data, arguments);
@@ -94,7 +94,7 @@ fn event(name: &str) -> Value {
     json!({ "event_id": name, "time": "2001-01-01T00:00:00Z" })
 }
 
-/// Runs `timenav verify` on a folder, with the key and the checkpoint that were kept.
+/// Runs `timenav verify` on a folder with the saved key and checkpoint.
 fn verify(data: &Path, [key, checkpoint]: &[PathBuf; 2]) -> Ended {
     let mut command = timenav();
     command.arg("verify").arg("--data").arg(data).arg("--key").arg(key).arg("--checkpoint").arg(checkpoint);
@@ -122,8 +122,7 @@ fn events_of(process: &Process, service: &Service) -> BTreeSet<String> {
     }
 }
 
-/// Records events, one by one and without a pause, until the work is done. Returns what the work returns, and the
-/// events.
+/// Records events continuously until the work is done. Returns its result and the events.
 fn while_writing<T>(service: &Service, work: impl FnOnce() -> T) -> (T, BTreeSet<String>) {
     let (done, recorded) = (AtomicBool::new(false), AtomicU64::new(0));
     std::thread::scope(|scope| {
@@ -174,7 +173,7 @@ fn a_backup_of_a_running_service_restores_and_verifies() {
     let (code, stdout, stderr) = verify(&data, &kept);
     assert_eq!((code, stderr.as_str()), (Some(0), ""), "{stdout}");
     assert!(stdout.contains("3 checkpoints"), "the kept one, the one outside and the one inside: {stdout}");
-    // Who kept a later checkpoint sees that the history was taken back.
+    // A later checkpoint shows that the history was rolled back.
     let (code, stdout, _) = verify(&data, &later);
     assert_eq!(code, Some(7), "{stdout}");
     assert!(stdout.contains("rollback"), "{stdout}");
@@ -186,7 +185,7 @@ fn a_backup_of_a_running_service_restores_and_verifies() {
     let all = &before | &during;
     assert!(found.is_subset(&all), "{:?}", &found - &all);
     send(&process, &service, Request::post("/v1/events").json(&event("after"))).expect(201);
-    // Who was logged in is, and others log in.
+    // Existing sessions are valid, and users can log in.
     assert_eq!(send(&process, &service, Request::get("/v1/session").session(&cookie)).expect(200)["user_id"], "ada");
     let log_in = Request::post("/v1/log-in").json(&json!({ "user_id": "ada", "password": PASSWORD }));
     send(&process, &service, log_in.header("Host", "127.0.0.1").anonymous()).expect(200);
@@ -216,7 +215,7 @@ fn a_stopped_or_killed_service_is_backed_up_and_nothing_of_it_is_changed() {
         }
         let state = || {
             let read = |name: &String| (name.clone(), std::fs::read(service.data().join(name)).unwrap());
-            // The index of the log is made anew by whoever opens it after a crash.
+            // The index of the write-ahead log is rebuilt after a crash.
             names(&service.data()).iter().filter(|name| !name.ends_with("-shm")).map(read).collect::<Vec<_>>()
         };
         let before = state();
@@ -259,7 +258,7 @@ fn a_backup_that_is_killed_leaves_no_file_and_the_next_one_is_whole() {
             cut_off += 1;
             continue;
         }
-        // It was killed too late, or not at all: what has the name is whole.
+        // It was killed too late, or not at all: the final file is complete.
         restored(&file, &away.path("whole"), &service.data());
         std::fs::remove_dir_all(away.path("whole")).unwrap();
         std::fs::remove_file(&file).unwrap();
@@ -319,7 +318,7 @@ fn without_room_there_is_an_error_and_no_file() {
     };
     let data = service.data();
     let bytes = whole.metadata().unwrap().len();
-    // Too little for the copy of the database, and too little for the file that has it and more in it.
+    // Too little space for the database copy, and too little for the final file.
     for blocks in [8, bytes / 512 - 1] {
         let (code, stdout, stderr) = limited(blocks, &["backup", "--data", text(&data), "--to", text(&file)]);
         assert_eq!((code, stdout.as_str()), (Some(1), ""), "{stderr}");
@@ -376,12 +375,12 @@ fn a_database_that_was_tampered_with_is_not_backed_up() {
         assert_eq!(away.names(), BTreeSet::new(), "{statement}");
         std::fs::write(&database, &untouched).unwrap();
     }
-    // An older copy that was put in its place: the checkpoints outside know better.
+    // An older copy of the database is detected by the external checkpoints.
     std::fs::write(&database, &earlier).unwrap();
     let (code, _, stderr) = backup(&service.data(), &file, &[]);
     assert_eq!(code, Some(7), "{stderr}");
     assert!(stderr.contains("rollback"), "{stderr}");
-    // What timenav does not make is not copied at all.
+    // A database with foreign objects is not copied.
     std::fs::write(&database, &untouched).unwrap();
     rusqlite::Connection::open(&database).unwrap().execute_batch("CREATE TABLE foreign_one (a)").unwrap();
     let (code, _, stderr) = backup(&service.data(), &file, &[]);
@@ -415,7 +414,7 @@ fn a_file_that_was_cut_off_or_changed_is_not_restored() {
         let found = whole.windows(text.len()).rposition(|piece| piece == text.as_bytes());
         found.unwrap_or_else(|| panic!("no {text}"))
     };
-    // A letter of the database, of the checkpoints, of a key, of a digest, of the time, of the signature, of a name.
+    // A byte of the database, the checkpoints, a key, a digest, the time, the signature, a name.
     for (at, told) in [
         (512 + 5_000, "`timenav.db` differs from its digest"),
         (position("timenav.local/main"), "`checkpoints.log` differs from its digest"),
@@ -436,7 +435,7 @@ fn a_file_that_was_cut_off_or_changed_is_not_restored() {
     }
     let complaint = refused(b"something else entirely, which is longer than a block of a tar".repeat(20).as_slice());
     assert!(complaint.contains("not a timenav backup"), "{complaint}");
-    // Untouched, it is restored into the folder that refused the others.
+    // The unmodified backup is restored into the same folder.
     std::fs::write(&changed, &whole).unwrap();
     let (code, stdout, stderr) = restore(&changed, &data, &[]);
     assert_eq!(code, Some(0), "{stdout}{stderr}");
@@ -482,7 +481,7 @@ fn nothing_is_written_over() {
     }
     assert_eq!(std::fs::read_to_string(&file).unwrap(), "precious");
     std::fs::remove_file(&file).unwrap();
-    // Whatever somebody has under the name of the folder in which a backup is made stays.
+    // An existing folder with the name of the work folder is kept.
     let work = away.path("x.backup.unfinished");
     std::fs::create_dir(&work).unwrap();
     std::fs::write(work.join("precious"), "precious").unwrap();
@@ -532,7 +531,7 @@ fn keys_come_from_the_file_a_folder_or_the_data_folder_and_must_be_the_right_one
     assert!(holds(&with_keys, secret.trim_end()) && holds(&with_keys, &service.admin));
     assert_eq!((mode(&plain), mode(&with_keys)), (0o600, 0o600));
 
-    // Without any key the folder is restored, and does not start before its key is there.
+    // Without keys the folder is restored, but does not start before its key is there.
     let data = away.path("without");
     let (code, stdout, stderr) = restore(&plain, &data, &[]);
     assert_eq!(code, Some(0), "{stderr}");
@@ -541,7 +540,7 @@ fn keys_come_from_the_file_a_folder_or_the_data_folder_and_must_be_the_right_one
     assert!(stdout.contains("there as signing.key"), "{stdout}");
     assert!(refused_start(&data, &[]).contains("put the key back"));
     std::fs::copy(service.data().join("signing.key"), data.join("signing.key")).unwrap();
-    // Those that are in the folder stay, and those of the file are taken where there are none.
+    // Existing keys are kept, and missing ones are taken from the backup.
     let there = away.path("there");
     std::fs::create_dir(&there).unwrap();
     std::fs::copy(service.data().join("signing.key"), there.join("signing.key")).unwrap();
@@ -559,7 +558,7 @@ fn keys_come_from_the_file_a_folder_or_the_data_folder_and_must_be_the_right_one
         process.kill();
     }
 
-    // Another service's are refused, wherever they are, and so is a key that is not the one that is trusted.
+    // Keys of another service are rejected wherever they are, and so is a key other than the trusted one.
     let wrong = away.path("wrong");
     let complaint = refused(&plain, &wrong, &["--keys", text(&other.data())]);
     assert!(complaint.contains("does not match the backup") && complaint.contains("another service"), "{complaint}");
@@ -576,7 +575,7 @@ fn keys_come_from_the_file_a_folder_or_the_data_folder_and_must_be_the_right_one
     other.audit();
 }
 
-/// A backup from before a rotation goes with the key of that time.
+/// A backup from before a rotation needs the key of that time.
 #[test]
 fn a_backup_from_before_a_rotation_needs_the_key_of_that_time() {
     let mut service = Service::start();
@@ -602,7 +601,7 @@ fn a_backup_from_before_a_rotation_needs_the_key_of_that_time() {
     service.audit();
 }
 
-/// Where the checkpoints of the service are still there, a restored backup is what it is: history that was taken back.
+/// If the service's checkpoints still exist, a restored backup is detected as a rollback.
 #[test]
 fn checkpoints_that_are_kept_elsewhere_show_that_a_backup_was_restored() {
     let away = Away::new();
@@ -625,12 +624,12 @@ fn checkpoints_that_are_kept_elsewhere_show_that_a_backup_was_restored() {
     assert!(!data.join("checkpoints.log").exists());
     let complaint = refused_start(&data, &["--checkpoints", text(&kept)]);
     assert!(complaint.contains("the database was rolled back"), "{complaint}");
-    // In a folder without any, those of the backup are kept, and it starts without a question.
+    // An empty folder gets the checkpoints of the backup and starts without confirmation.
     let (fresh, empty) = (away.path("fresh"), away.path("empty"));
     let (code, _, stderr) = restore(&file, &fresh, &["--checkpoints", text(&empty), "--keys", text(&service.data())]);
     assert_eq!(code, Some(0), "{stderr}");
     for (folder, checkpoints, more) in [(&fresh, &empty, &[][..]), (&data, &kept, &["--accept-rollback"])] {
-        // What is accepted is a copy: the service itself goes on with what it had.
+        // The rollback is accepted for a copy: the service itself keeps its data.
         let checkpoints = if more.is_empty() { checkpoints.clone() } else { away.path("copied") };
         if !more.is_empty() {
             std::fs::create_dir(&checkpoints).unwrap();
@@ -645,7 +644,7 @@ fn checkpoints_that_are_kept_elsewhere_show_that_a_backup_was_restored() {
     service.audit();
 }
 
-/// The commands of the document are those that work.
+/// The documented commands work.
 #[test]
 fn the_document_says_what_is_done() {
     let commands: Vec<String> = ["Backup", "Restore"]

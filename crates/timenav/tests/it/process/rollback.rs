@@ -1,4 +1,4 @@
-//! A database that is older than what was signed, or another one, is noticed.
+//! A database that is older than its signed state, or a different one, is detected.
 
 use std::path::Path;
 
@@ -40,7 +40,7 @@ fn a_database_that_was_taken_back_is_refused_unless_that_is_accepted() {
         let mut command = timenav();
         run(command.args(["accept-rollback", "--json", "--data"]).arg(service.data()).args(more), "")
     };
-    // What would be accepted is shown first, and nothing is written.
+    // The loss is shown first, without writing anything.
     let (code, stdout, stderr) = accept(&[]);
     assert_eq!((code, stderr.contains("nothing was written")), (Some(1), true), "{stdout}{stderr}");
     let shown: Value = serde_json::from_str(&stdout).unwrap();
@@ -55,9 +55,9 @@ fn a_database_that_was_taken_back_is_refused_unless_that_is_accepted() {
     assert_eq!((&accepted["accepted"], &accepted["findings"]), (&json!(true), &shown["findings"]), "{accepted:#}");
     let (code, stdout, _) = accept(&["--by", "ada", "--reason", "the disk broke"]);
     assert_eq!((code, stdout.contains("Nothing was lost")), (Some(0), true), "it is accepted once: {stdout}");
-    // Another folder with the same checkpoints needs nothing more: the entry explains what it has seen.
+    // Another folder with the same checkpoints needs nothing more: the entry explains its state.
     std::fs::write(service.data().join("checkpoints.log"), &lost).unwrap();
-    // Accepted once, it is what was signed; and what was not in the copy is not there.
+    // Once accepted, it is the signed state; entries missing from the copy are gone.
     service.remembered.clear();
     service.start_again();
     let entries = service.get("/timeline/system/entries", &[("limit", "1000")]);
@@ -69,7 +69,7 @@ fn a_database_that_was_taken_back_is_refused_unless_that_is_accepted() {
     let kept = lost.trim_end_matches('\0').lines().rev().map(|line| serde_json::from_str::<Value>(line).unwrap());
     let kept = kept.into_iter().find(|line| line["timeline_id"] == "main").unwrap();
     assert_eq!(of_main["checkpoint"], kept["checkpoint"], "the lost checkpoint is there whole");
-    // Whoever kept that checkpoint is told of both: what was lost, and who accepted it.
+    // A holder of that checkpoint learns both what was lost and who accepted it.
     let note = service.data().join("../kept.checkpoint");
     std::fs::write(&note, kept["checkpoint"].as_str().unwrap()).unwrap();
     assert!(service.stop().success());
@@ -93,13 +93,13 @@ fn another_history_is_refused() {
     let checkpoints = service.data().join("checkpoints.log");
     copy(&service.data(), first.path());
     std::fs::copy(&checkpoints, first.path().join("checkpoints.log")).unwrap();
-    // One history, which is signed and kept outside.
+    // One history, signed and with external checkpoints.
     service.start_again();
     service.post("/v1/events", &json!({ "time": "2000-01-01T00:00:00Z", "event_id": "true" }));
     assert!(service.stop().success());
     std::fs::copy(&checkpoints, second.path().join("checkpoints.log")).unwrap();
     copy(&service.data(), second.path());
-    // Another one from the same beginning, longer than the first.
+    // A different one with a common prefix, longer than the first.
     copy(first.path(), &service.data());
     std::fs::copy(first.path().join("checkpoints.log"), &checkpoints).unwrap();
     service.start_again();
@@ -110,7 +110,7 @@ fn another_history_is_refused() {
     std::fs::copy(second.path().join("checkpoints.log"), &checkpoints).unwrap();
     let complaint = refused_start(&service.data(), &[]);
     assert!(complaint.contains("its history was rewritten"), "{complaint}");
-    // The first history is the one that was signed.
+    // The first history is the signed one.
     copy(second.path(), &service.data());
     service.start_again();
     assert_eq!(service.find_all("main", "*", "../..", "10")[0]["event_id"], "true");

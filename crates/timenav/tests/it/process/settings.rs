@@ -1,4 +1,4 @@
-//! What is said on the command line beats the environment, which beats the file.
+//! Flags override the environment, which overrides the file.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -9,7 +9,7 @@ use super::refused_start;
 use crate::http::{Connection, Request};
 use crate::service::{Service, run, timenav};
 
-/// Starts a service in its own way and returns the origin that it signs with.
+/// Starts a service and returns the origin that it signs with.
 fn origin(data: &Path, command: &mut Command) -> String {
     use std::io::{BufRead as _, BufReader};
     let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
@@ -36,13 +36,13 @@ fn a_flag_beats_the_environment_which_beats_the_file() {
         let folder = tempfile::tempdir().unwrap();
         let (data, config) = (folder.path().join("data"), folder.path().join("timenav.toml"));
         let name = file.map_or_else(String::new, |file| format!("service_name = \"{file}\"\n"));
-        // What the file says of other things counts in each case.
+        // Other settings in the file apply in each case.
         let text = format!("{name}listen = \"127.0.0.1:0\"\ndata = {:?}\n", data.display().to_string());
         std::fs::write(&config, text).unwrap();
         let mut command = timenav();
         command.arg("serve");
         command.args(flag.iter().flat_map(|flag| ["--service-name", flag]));
-        // The file itself is named in the environment, or by a flag.
+        // The file itself is named by the environment or a flag.
         if flag.is_some() {
             command.env("TIMENAV_CONFIG", &config);
         } else {

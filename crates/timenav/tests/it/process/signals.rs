@@ -1,4 +1,4 @@
-//! The end: requests in flight are finished, streams are closed, and the exit code says so.
+//! Shutdown: requests in progress are finished, streams are closed, and the exit code is 0.
 
 use std::io::Read as _;
 
@@ -8,7 +8,7 @@ use serde_json::json;
 use crate::http::{Connection, Request};
 use crate::service::Service;
 
-/// Opens a stream, whose end tells that the service has begun to stop.
+/// Opens a stream, whose end shows that shutdown has started.
 fn stream(service: &Service, connection: &mut Connection) -> Vec<(String, String)> {
     connection.send_request(&service.signed(Request::get("/v1/clock/stream")));
     let (status, headers) = connection.head().unwrap();
@@ -35,7 +35,7 @@ fn requests_in_flight_are_finished() {
         let mut messages = String::new();
         watching.body(&headers).read_to_string(&mut messages).expect("the stream ends as chunks do");
         assert!(messages.starts_with("event: clock\n"), "{messages}");
-        // The service has begun to stop, and this request has not been read to its end.
+        // Shutdown has started, and this request is incomplete.
         in_flight.send(rest.as_bytes()).unwrap();
         let answer = in_flight.answer(false).unwrap().expect(200);
         assert_eq!(answer["current_time"], "2005-08-29T11:10:00Z");
@@ -97,7 +97,7 @@ fn who_never_ends_is_cut_off_at_the_deadline() {
     let request = service.signed(Request::post("/v1/pause-time").header("Content-Type", "application/json"));
     let mut in_flight = service.connect();
     in_flight.send_request(&request.header("Content-Length", "2"));
-    // Another request is answered, so this one has arrived.
+    // A later request was answered, so this one has arrived.
     service.get("/v1/clock", &[]);
     service.process().terminate();
     assert_eq!(service.process().wait().code(), Some(0), "{}", service.log_text());

@@ -1,4 +1,4 @@
-//! `timenav rotate-signing-key`, whole and cut off.
+//! `timenav rotate-signing-key`, complete and interrupted.
 
 use std::fs::Permissions;
 use std::os::unix::fs::PermissionsExt as _;
@@ -28,13 +28,13 @@ fn rotate(data: &Path, arguments: &[&str]) -> (Option<i32>, String, String) {
     run(timenav().arg("rotate-signing-key").arg("--data").arg(data).args(arguments), "")
 }
 
-/// Writes a file that only its owner may read.
+/// Writes a file that only its owner can read.
 fn put_secret(path: &Path, content: &[u8]) {
     std::fs::write(path, content).unwrap();
     std::fs::set_permissions(path, Permissions::from_mode(0o600)).unwrap();
 }
 
-/// What somebody keeps of a service away from its machine.
+/// What a user keeps of a service elsewhere.
 struct Away {
     folder: tempfile::TempDir,
 }
@@ -48,26 +48,26 @@ impl Away {
         self.folder.path().join(name)
     }
 
-    /// Keeps the public key of `main`.
+    /// Saves the public key of `main`.
     fn keep_key(&self, service: &Service, name: &str) -> String {
         let key = ledger::verifier_key("timenav.local/main", &service.public_key);
         std::fs::write(self.path(name), &key).unwrap();
         key
     }
 
-    /// Keeps the newest checkpoint of `main`.
+    /// Saves the newest checkpoint of `main`.
     fn keep_checkpoint(&self, service: &Service, name: &str) {
         let request = Request::get("/timeline/main/checkpoint").header("Accept", "text/plain");
         std::fs::write(self.path(name), service.send(request).body).unwrap();
     }
 
-    /// Keeps the proof of an entry of `main`.
+    /// Saves the proof of an entry of `main`.
     fn keep_proof(&self, service: &Service, name: &str) {
         let request = Request::get("/timeline/main/proof?position=1").header("Accept", "text/plain");
         std::fs::write(self.path(name), service.send(request).body).unwrap();
     }
 
-    /// Runs `timenav verify` with these keys, from files or, with the key of an operator, through the service.
+    /// Runs `timenav verify` with these keys, on files or, with an operator key, through the service.
     fn verify(&self, at: &[&str], keys: &[&str], kept: Option<&str>, admin: &str) -> (Option<i32>, String) {
         let mut command = timenav();
         command.arg("verify").args(at).env("TIMENAV_API_KEY", admin);
@@ -81,7 +81,7 @@ impl Away {
         (code, stdout + &stderr)
     }
 
-    /// Runs `examples/verify.py` with these keys. `None` where there is no Python for it.
+    /// Runs `examples/verify.py` with these keys. `None` without Python.
     fn verify_py(&self, arguments: &[&str], keys: &[&str], admin: &str) -> Option<(Option<i32>, String)> {
         let is_new_enough = "import sys; sys.exit(sys.version_info < (3, 9))";
         if !Command::new("python3").args(["-c", is_new_enough]).status().is_ok_and(|status| status.success()) {
@@ -99,13 +99,13 @@ impl Away {
     }
 }
 
-/// A service with several timelines, a fork, events, sealed data, a user with a password and a live session.
+/// A service with several timelines, a fork, events, sealed data, a user with a password and an active session.
 fn lived_in() -> (Service, Value, String) {
     let service = Service::start();
     service.post("/v1/events", &(0..20).map(|number| event(&format!("e{number}"))).collect::<Vec<_>>().into());
     service.post("/timelines", &json!({ "timeline_id": "other" }));
     service.post("/timelines", &json!({ "timeline_id": "fork", "fork_of": "main" }));
-    // What is kept of one that has ended is signed too, and its ledger does not go over any more.
+    // What is kept of an ended timeline is signed too, and its ledger is not converted.
     service.post("/timelines", &json!({ "timeline_id": "ended" }));
     service.send(Request::new("DELETE", "/timeline/ended")).expect(200);
     let sealing = json!({ "timeline_id": "main", "data": { "where": "there" }, "encryption_key": PASSPHRASE });
@@ -190,7 +190,7 @@ fn what_was_kept_before_verifies_with_the_retired_key_too() {
     away.keep_key(&service, "new");
     let data = service.data();
     let files = ["--data", text(&data)];
-    // What both have signed is as good for who has not heard of the rotation.
+    // Checkpoints signed by both keys are valid for users who do not know the rotation.
     for key in ["old", "new"] {
         let (code, said) = away.verify(&files, &[key], None, "");
         assert_eq!(code, Some(0), "{key}: {said}");
@@ -214,13 +214,13 @@ fn what_was_kept_before_verifies_with_the_retired_key_too() {
             assert_eq!(code, Some(0), "{said}");
             let (code, said) = away.verify(at, &["new"], None, &admin);
             assert_eq!(code, Some(0), "{said}");
-            // With the new key alone, the kept one is another key's, which is named.
+            // With only the new key, the saved checkpoint is by another key, which is named.
             let (code, said) = away.verify(at, &["new"], Some("kept"), &admin);
             assert_eq!(code, Some(7), "{said}");
             let named = format!("but by the key `timenav.local/main` with the id {old_id}");
             assert!(said.contains("unknown-key") && said.contains("the checkpoint that you kept: "), "{said}");
             assert!(said.contains(&named) && said.contains("each retired one with another --key"), "{said}");
-            // With the old one, what is newest is; and so it is where the old one is named as the one that signs.
+            // With the old key, the newest checkpoint is; the same if the old key is given as the current one.
             for keys in [&["old"][..], &["old", "new"]] {
                 let (code, said) = away.verify(at, keys, Some("kept"), &admin);
                 assert_eq!(code, Some(7), "{said}");
@@ -237,7 +237,7 @@ fn what_was_kept_before_verifies_with_the_retired_key_too() {
     let (code, said) = away.verify(&files, &["new", "other-name"], None, "");
     assert_eq!(code, Some(1), "{said}");
     assert!(said.contains("the keys belong to two services"), "{said}");
-    // A signature of a key that is known refuses the note where it is wrong, whoever else has signed.
+    // An invalid signature by a known key invalidates the note, whoever else has signed.
     let kept = std::fs::read_to_string(away.path("kept")).unwrap();
     let at = kept.len() - 20;
     let other = if kept.as_bytes()[at] == b'A' { "B" } else { "A" };
@@ -272,7 +272,7 @@ fn a_stranger_s_script_knows_retired_keys_too() {
     let (url, kept, proof) = (service.url(), away.path("kept"), away.path("proof"));
     let since = [&url, "main", "--checkpoint", text(&kept)];
     let offline = ["--proof", text(&proof)];
-    // What was saved shows the new key to whoever trusts the old one alone.
+    // The saved proof shows the new key to a holder of the old one.
     let change = ["--proof", text(&over)];
     let named = format!("\"subject\":\"{new_key}\"");
     for (arguments, keys, expected, named) in [
@@ -325,7 +325,7 @@ fn rotating_again_and_again_works() {
     service.audit();
 }
 
-/// Whatever moment the process ends at, the service starts, and the command finishes what was begun.
+/// Whenever the process ends, the service starts and the command completes the rotation.
 #[test]
 fn a_rotation_may_be_killed_at_any_moment() {
     let (mut service, ..) = lived_in();
@@ -373,7 +373,7 @@ fn what_was_cut_off_at_its_end_is_told_and_finished() {
     let (mut service, ..) = lived_in();
     assert!(service.stop().success());
     let (data, away) = (service.data(), Away::new());
-    // All ledgers go over, and the file of the key cannot be written.
+    // All ledgers are converted, and the key file cannot be written.
     let in_the_way = data.join("signing.key.new");
     std::fs::create_dir(&in_the_way).unwrap();
     let (code, stdout, stderr) = rotate(&data, &[]);
@@ -383,7 +383,7 @@ fn what_was_cut_off_at_its_end_is_told_and_finished() {
     let next = data.join("signing.key.next");
     assert_eq!(mode(&next), 0o600);
     let kept = std::fs::read(&next).unwrap();
-    // The service starts with the old key, says so, and takes the passwords that the next one has sealed.
+    // The service starts with the old key, reports that, and accepts passwords sealed with the next one.
     service.start_again();
     let log = service.log_text();
     let warned = log.lines().find(|line| line.contains("WARN")).unwrap_or_else(|| panic!("{log}"));
@@ -402,7 +402,7 @@ fn what_was_cut_off_at_its_end_is_told_and_finished() {
     std::fs::remove_dir(&in_the_way).unwrap();
     service.rotate_signing_key();
     away.keep_key(&service, "new");
-    // The last step of all was left out: it is made up for by a start, or by the command, and not by another rotation.
+    // If only the last step is missing, a start or the command completes it, without another rotation.
     for started in [true, false] {
         put_secret(&next, &kept);
         if started {
@@ -431,7 +431,7 @@ fn what_cannot_be_rotated_is_refused_in_a_line_that_says_what_to_do() {
     let refused = |data: &Path, arguments: &[&str]| {
         let (code, stdout, stderr) = rotate(data, arguments);
         assert_eq!((code, stdout.as_str()), (Some(1), ""), "{stderr}");
-        // Before it, the log may say what is wrong with the folder.
+        // Log lines about the folder may precede it.
         let complaints: Vec<&str> = stderr.lines().skip_while(|line| !line.starts_with("error: ")).collect();
         assert_eq!(complaints.len(), 1, "{stderr}");
         complaints[0].to_owned()
@@ -442,22 +442,22 @@ fn what_cannot_be_rotated_is_refused_in_a_line_that_says_what_to_do() {
     let nowhere = data.join("nowhere");
     let said = refused(&nowhere, &[]);
     assert!(said.contains("there is no database in") && !nowhere.exists(), "{said}");
-    // The checkpoints are elsewhere, so nothing is known of what was signed.
+    // The checkpoints are elsewhere, so the signed state is unknown.
     let said = refused(&data, &["--checkpoints", text(&nowhere)]);
     assert!(said.contains("the file of checkpoints was removed"), "{said}");
     std::fs::remove_dir_all(&nowhere).unwrap();
     let (key, aside, next) = (data.join("signing.key"), data.join("aside"), data.join("signing.key.next"));
-    // Proofs that cannot be saved are not lost: nothing has been done yet.
+    // If proofs cannot be saved, the command fails before it changes anything.
     let said = refused(&data, &["--save", text(&key)]);
     assert!(said.contains("signing.key cannot be created") && !next.exists(), "{said}");
-    // A folder that is not as it was signed is not signed by another key.
+    // A folder that does not match its signatures is not signed with another key.
     let stranger = Service::start();
     std::fs::rename(&key, &aside).unwrap();
     std::fs::copy(stranger.data().join("signing.key"), &key).unwrap();
     let said = refused(&data, &[]);
     assert!(said.contains("does not verify") && !next.exists(), "{said}");
     std::fs::rename(&aside, &key).unwrap();
-    // Somebody who can write into the folder puts a next key there, which is theirs; or it is damaged.
+    // An attacker with write access plants their own next key, or it is damaged.
     let planted = std::fs::read_to_string(stranger.data().join("signing.key")).unwrap();
     stranger.audit();
     let code = format!("{}=", "A".repeat(43));
@@ -489,14 +489,14 @@ fn a_retired_key_that_is_put_back_is_told_and_then_refused() {
     let old = std::fs::read(&key).unwrap();
     service.rotate_signing_key();
     let new = std::fs::read(&key).unwrap();
-    // Nothing was written since, so both keys open what both have signed.
+    // Nothing was written since, so both keys verify the state signed by both.
     for (there, is_warned) in [(&new, false), (&old, true)] {
         std::fs::write(&key, there).unwrap();
         service.start_again();
         assert_eq!(service.log_text().contains("4 timelines use another signing key"), is_warned);
         assert!(service.stop().success());
     }
-    // Its passwords are sealed by the key that is not there.
+    // Its passwords are sealed with the missing key.
     service.errors_expected.push("the password of `ada` in the database was not written by this service");
     std::fs::write(&key, &new).unwrap();
     service.start_again();

@@ -1,4 +1,4 @@
-//! What a start reads: the directory, and not the history.
+//! A start reads the directory, not the history.
 
 use std::fmt::Write as _;
 
@@ -7,15 +7,14 @@ use serde_json::json;
 use crate::http::{Connection, Request};
 use crate::service::Service;
 
-/// Events that are recorded before the first start that is looked at, and before the second one.
+/// Events recorded before the first measured start, and before the second one.
 const EVENTS: [usize; 2] = [100, 20_000];
-/// Bytes of the history that the second start has and the first has not, at the very least: of each event its entry, its
-/// leaf and its row.
+/// Minimum size of the additional history at the second start, in bytes: entry, leaf and row of each event.
 const HISTORY_BYTES_MIN: u64 = EVENTS[1] as u64 * 500;
-/// By how much more may be read: the way down into higher trees, and a checkpoint of the database's log.
+/// Allowed increase: the path in higher trees, and a checkpoint of the database's write-ahead log.
 const MORE_BYTES_MAX: u64 = HISTORY_BYTES_MIN / 20;
 
-/// Records events, and reads each page of them, so that the ledger has reads, too.
+/// Records events and reads each page of them, so that the ledger contains reads too.
 fn live(service: &Service, first: usize, count: usize) {
     let mut lines = String::new();
     for number in first..first + count {
@@ -31,7 +30,7 @@ fn live(service: &Service, first: usize, count: usize) {
     service.post("/v1/set-anchor", &json!({ "description": "an anchor" }));
 }
 
-/// Returns how many bytes a start reads from files until the service is ready.
+/// Returns the number of bytes that a start reads from files until the service is ready.
 fn read_at_start(service: &mut Service) -> u64 {
     assert!(service.stop().success());
     service.start_again();

@@ -1,4 +1,4 @@
-//! HTTPS: served where there is a certificate, refused with a word where it cannot be.
+//! HTTPS: served with a certificate, and clear errors if that is impossible.
 
 use std::io::{Read as _, Write as _};
 use std::net::TcpStream;
@@ -15,7 +15,7 @@ use super::refused_start;
 use crate::http::Connection;
 use crate::service::{Process, run, timenav};
 
-/// Writes a certificate for `localhost` that signs itself, and its key.
+/// Writes a self-signed certificate for `localhost` with its key.
 pub(crate) fn certify(folder: &Path) -> [String; 4] {
     let made = rcgen::generate_simple_self_signed(["localhost".to_owned()]).unwrap();
     let path = |name: &str| folder.join(name).display().to_string();
@@ -58,13 +58,13 @@ fn a_certificate_makes_it_https() {
     let (code, stdout, stderr) = ask(&["clock", "now", "--ca", arguments[1]]);
     assert_eq!(code, Some(0), "{stderr}");
     assert!(stdout.contains("main"), "{stdout}");
-    // Whoever forgot the `s` is told.
+    // A client that forgets the `s` gets a hint.
     let mut plain = timenav();
     plain.args(["clock", "now", "--url", &format!("http://{}", process.address)]).env("TIMENAV_API_KEY", "tnk_x");
     let (code, _, stderr) = run(&mut plain, "");
     assert_eq!(code, Some(6), "{stderr}");
     assert!(stderr.contains(&format!("write https://{}", process.address)), "{stderr}");
-    // Nobody vouches for it but the file, and what is no certificate vouches for nothing.
+    // Only the file makes it trusted, and an invalid certificate file does not.
     for wrong in [&["clock", "now"][..], &["verify"]] {
         let (code, _, stderr) = ask(wrong);
         assert_eq!(code, Some(6), "{stderr}");
@@ -91,7 +91,7 @@ fn a_certificate_that_cannot_be_used_is_named() {
     assert!(complaint.contains("cert.pem"), "{complaint}");
 }
 
-/// A service with a certificate of its own that waits for nobody longer than a second, in a folder of its own.
+/// A service with its own certificate and folder, and timeouts of one second.
 struct Encrypted {
     process: Process,
     cert: String,
@@ -109,7 +109,7 @@ impl Encrypted {
         Self { process, cert: certified[1].clone(), _folder: folder }
     }
 
-    /// Returns how a client speaks that trusts the certificate, and offers these protocols.
+    /// Returns a client configuration that trusts the certificate and offers these protocols.
     fn client(&self, version: &'static rustls::SupportedProtocolVersion, protocols: &[&str]) -> ClientConfig {
         let mut roots = RootCertStore::empty();
         roots.add(CertificateDer::from_pem_file(&self.cert).unwrap()).unwrap();
@@ -120,14 +120,14 @@ impl Encrypted {
         config
     }
 
-    /// Shakes hands with the service, and asks something of it where that is HTTP/1.
+    /// Performs a handshake, and sends a request if it is HTTP/1.
     fn shake(&self, client: &Arc<ClientConfig>, name: &str) -> Result<ClientConnection, String> {
         let name = name.to_owned().try_into().unwrap();
         let connection = ClientConnection::new(Arc::clone(client), name).unwrap();
         let mut stream = StreamOwned::new(connection, TcpStream::connect(self.process.address).unwrap());
         let ask = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n";
         stream.write_all(ask).map_err(|error| error.to_string())?;
-        // Tickets for the next time come with the answer, if there is one.
+        // Session tickets come with the response, if there is one.
         let _ = stream.read_to_end(&mut Vec::new());
         Ok(stream.conn)
     }
@@ -155,10 +155,10 @@ fn a_handshake_that_never_ends_is_cut() {
     });
     for (name, mut connection) in opened {
         let said = connection.read_to_end().unwrap_or_else(|error| panic!("{name}: {error}"));
-        // At most an alert, which is fatal.
+        // At most a fatal alert.
         assert!(said.is_empty() || said.starts_with(&[0x15, 3]) && said[5] == 2, "{name}: {said:?}");
     }
-    // Nor is one that ended the beginning of silence.
+    // A connection closed after the handshake for silence is not a failed handshake either.
     let client = Arc::new(service.client(&TLS13, &["h2"]));
     let connection = ClientConnection::new(client, "localhost".try_into().unwrap()).unwrap();
     let mut stream = StreamOwned::new(connection, TcpStream::connect(service.process.address).unwrap());
@@ -172,7 +172,7 @@ fn a_handshake_that_never_ends_is_cut() {
 fn versions_that_are_gone_are_refused() {
     let service = Encrypted::start();
     for (version, speaks) in [([3, 0], false), ([3, 1], false), ([3, 2], false), ([3, 3], true)] {
-        // Suites that each of them may have, and which curves and signatures TLS 1.2 may use.
+        // Cipher suites that each version may have, and the curves and signatures for TLS 1.2.
         let suites = [0xc0, 0x2b, 0xc0, 0x2f, 0xc0, 0x09, 0xc0, 0x13, 0, 0x2f];
         let extensions = [0, 10, 0, 4, 0, 2, 0, 23, 0, 13, 0, 4, 0, 2, 4, 3];
         let mut body = [&version[..], &[7; 32], &[0, 0, 10], &suites, &[1, 0]].concat();
@@ -182,7 +182,7 @@ fn versions_that_are_gone_are_refused() {
         let mut connection = Connection::open(service.process.address).unwrap();
         connection.send(&hello).unwrap();
         let said = connection.read_to_end().unwrap();
-        // A hello in return is a handshake record, a refusal a fatal alert.
+        // A hello is a handshake record, a rejection a fatal alert.
         assert_eq!(said[0] == 0x16, speaks, "{version:?}: {said:?}");
         assert!(speaks || (said[0] == 0x15 && said[5] == 2), "{version:?}: {said:?}");
     }
@@ -203,7 +203,7 @@ fn protocols_are_agreed_on_and_sessions_go_on() {
             let agreed = agreed.map(|connection| connection.alpn_protocol().map(<[u8]>::to_vec));
             assert_eq!(agreed, expected.map(|name| name.map(|name: &str| name.as_bytes().to_vec())), "{offered:?}");
         }
-        // The second time goes on with the session of the first, and sends nothing before its end.
+        // The second connection resumes the session, and sends nothing before the handshake ends.
         let client = Arc::new(service.client(version, &["http/1.1"]));
         let kinds = [0, 1].map(|_| service.shake(&client, "localhost").unwrap().handshake_kind());
         assert_eq!(kinds, [Some(HandshakeKind::Full), Some(HandshakeKind::Resumed)], "{version:?}");
@@ -213,7 +213,7 @@ fn protocols_are_agreed_on_and_sessions_go_on() {
         service.shake(&eager, "localhost").unwrap();
         let mut again = ClientConnection::new(Arc::clone(&eager), "localhost".try_into().unwrap()).unwrap();
         assert!(again.early_data().is_none(), "{version:?}");
-        // Another name is told by the certificate, whatever the client asked for.
+        // The certificate has a different name, whatever the client requested.
         let refused = service.shake(&client, "other.test").unwrap_err();
         assert!(refused.contains("not valid for name"), "{refused}");
     }

@@ -1,4 +1,4 @@
-//! Traces of requests, as a collector gets them; and what becomes of requests while it is away.
+//! Request traces as received by a collector, and requests while it is unavailable.
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -18,7 +18,7 @@ use crate::waiting::{until, until_so};
 const TRACE: &str = "0af7651916cd43dd8448eb211c80319c";
 const PARENT: &str = "b7ad6b7169203331";
 
-/// A program that takes traces. It tells what it was sent.
+/// A trace collector that passes on what it receives.
 struct Collector {
     address: SocketAddr,
     sent: Receiver<Vec<u8>>,
@@ -38,7 +38,7 @@ impl Collector {
     }
 }
 
-/// Takes what comes on a connection until it ends.
+/// Receives everything on a connection until it ends.
 fn take_all(stream: TcpStream, sender: &Sender<Vec<u8>>) -> Option<()> {
     let mut reader = BufReader::new(stream);
     loop {
@@ -53,7 +53,7 @@ fn take_all(stream: TcpStream, sender: &Sender<Vec<u8>>) -> Option<()> {
         let mut body = vec![0; length];
         reader.read_exact(&mut body).ok()?;
         sender.send(body).ok()?;
-        // An answer without a body is one without fields.
+        // An empty body is a valid response without fields.
         let answer = "HTTP/1.1 200 OK\r\ncontent-type: application/x-protobuf\r\ncontent-length: 0\r\n\r\n";
         reader.get_mut().write_all(answer.as_bytes()).ok()?;
     }
@@ -95,7 +95,7 @@ fn a_collector_is_told_of_each_request_and_of_nothing_that_was_in_it() {
     until_so("spans that were sent while the service runs", || service.metric("timenav_trace_spans_sent_total") > 0);
     assert_eq!(service.metric("timenav_trace_spans_dropped_total"), 0);
     let admin = service.admin.clone();
-    // What was asked for last is sent before the service ends.
+    // The last spans are exported before the service ends.
     service.audit();
     let bodies: Vec<Vec<u8>> = collector.sent.try_iter().collect();
     for secret in [admin.as_str(), "secret", "told to nobody", "Bearer"] {
@@ -143,7 +143,7 @@ fn a_collector_is_told_of_each_request_and_of_nothing_that_was_in_it() {
     assert_eq!(span("not-sampled"), None);
 }
 
-/// Takes webhooks. Tells the head of each, in small letters.
+/// A webhook receiver. Passes on the head of each request in lower case.
 fn receiver() -> (SocketAddr, Receiver<String>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let (address, (sender, sent)) = (listener.local_addr().unwrap(), channel());
@@ -178,7 +178,7 @@ fn work_that_no_request_asked_for_has_spans_and_a_webhook_carries_its_own() {
     let settled = service.post("/v1/fast-forward", &json!({ "duration": "2d", "wait": "10m" }));
     assert_eq!(settled["settled"]["acknowledged"], 1, "{settled}");
     let head = heads.recv().unwrap();
-    // At the next start there is something to sweep.
+    // The next start has something to sweep.
     service.post("/v1/set-retention", &json!({ "timeline_id": "main", "reads": "90d" }));
     service.restart();
     let (mut bodies, mut spans) = (Vec::new(), Vec::<Span>::new());
@@ -215,7 +215,7 @@ fn work_that_no_request_asked_for_has_spans_and_a_webhook_carries_its_own() {
 
 #[test]
 fn a_collector_that_is_away_or_does_not_answer_holds_up_nobody() {
-    // It does not listen any more.
+    // Nothing listens there any more.
     let address = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     let mut service = Service::with(&["--otlp-endpoint", &format!("http://{address}")]);
     service.get("/v1/clock", &[]);
@@ -223,7 +223,7 @@ fn a_collector_that_is_away_or_does_not_answer_holds_up_nobody() {
     assert_eq!(service.metric("timenav_trace_spans_sent_total"), 0);
     assert!(service.log_text().contains("spans of requests could not be sent, and were dropped"));
     assert!(service.stop().success());
-    // It lets others in and says nothing.
+    // It accepts connections and never responds.
     let silent = TcpListener::bind("127.0.0.1:0").unwrap();
     service.arguments(&["--otlp-endpoint", &format!("http://{}", silent.local_addr().unwrap())]);
     service.start_again();

@@ -1,4 +1,4 @@
-//! Runs on one clock agree: to the nanosecond on the kernel of the service, elsewhere within what the page says.
+//! Programs on one clock agree: to the nanosecond on the service's kernel, elsewhere within the reported uncertainty.
 
 use std::io::{Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
@@ -13,17 +13,17 @@ use crate::service::{Service, run};
 use crate::waiting::until;
 
 const AGREE: &str = include_str!("../../programs/agree.c");
-/// How often each program is asked at each rate.
+/// Readings per program and rate.
 const READINGS: usize = 2_000;
-/// What stands in an answer before the name of a start of a kernel.
+/// The text before the boot id in a response.
 const BOOT_ID: &[u8] = b"\"boot_id\":\"";
 const BOOT_ID_BYTES: usize = 32;
-/// What a page says where it does not know how late its clock may be.
+/// The value in a page whose uncertainty is unknown.
 const UNKNOWN: u64 = u64::MAX;
-/// By how much the boot clock of a time namespace is ahead.
+/// Offset of the boot clock of a time namespace.
 const SHIFT_SECONDS: i128 = 1_000_000;
 
-/// What a program has seen.
+/// A reading of a program.
 #[derive(Clone, Copy, Debug)]
 struct Seen {
     before: i128,
@@ -57,7 +57,7 @@ fn ask(teller: &mut Teller) -> Seen {
     }
 }
 
-/// Asks until the program sees a generation.
+/// Repeats the request until the program sees a generation.
 fn ask_at(teller: &mut Teller, generation: &Value) -> Seen {
     let generation = i128::from(generation.as_u64().unwrap());
     until("a change of the clock", || Some(ask(teller)).filter(|seen| seen.generation == generation))
@@ -67,7 +67,7 @@ fn following(command: &mut Command) -> Teller {
     Teller::of(command.env("PATH", PATH).stderr(Stdio::inherit()))
 }
 
-/// What one program sees after another one, on one boot clock and at a whole rate.
+/// Checks two readings on one boot clock at an integer rate.
 #[track_caller]
 fn check_order(earlier: &Seen, later: &Seen) {
     let rate = later.rate / 1_000_000;
@@ -80,7 +80,7 @@ fn check_order(earlier: &Seen, later: &Seen) {
 fn two_runs_on_the_kernel_of_the_service_agree_to_the_nanosecond() {
     let Some(service) = service() else { return };
     let Some((_folder, program)) = compiled(AGREE, &[]) else { return service.audit() };
-    // One begins while the clock stands, the other one while it runs.
+    // One starts while the clock is paused, the other while it runs.
     let mut tellers = vec![following(&mut command(&service, &["exec", "--", &program]))];
     let resumed = service.post("/v1/resume-time", &json!({}));
     ask_at(&mut tellers[0], &resumed["generation"]);
@@ -107,8 +107,7 @@ fn two_runs_on_the_kernel_of_the_service_agree_to_the_nanosecond() {
     service.audit();
 }
 
-/// Passes on what clients and a service say, and changes what is asked and what is told. Returns the address at which the
-/// service seems to be.
+/// A proxy between clients and a service that can modify requests and responses. Returns its address.
 pub(crate) fn between(
     service: &Service,
     asked: impl Fn(&mut [u8]) + Clone + Send + 'static,
@@ -116,7 +115,7 @@ pub(crate) fn between(
 ) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let (address, to) = (listener.local_addr().unwrap(), service.address());
-    // It ends with the test.
+    // The thread ends with the test.
     thread::spawn(move || {
         for client in listener.incoming() {
             let (client, service) = (client.unwrap(), TcpStream::connect(to).unwrap());
@@ -140,7 +139,7 @@ fn pass(mut from: TcpStream, mut to: TcpStream, change: impl Fn(&mut [u8])) {
     let _ = to.shutdown(std::net::Shutdown::Both);
 }
 
-/// Says that the service is on another kernel, in each of the answers that came together.
+/// Replaces the boot id in every response of a buffer.
 fn rename(said: &mut [u8]) {
     let names = |at: &usize| said[*at..].starts_with(BOOT_ID);
     let found: Vec<usize> = (0..said.len()).filter(names).map(|at| at + BOOT_ID.len()).collect();
@@ -163,7 +162,7 @@ fn a_run_on_another_kernel_knows_how_late_its_clock_may_be() {
     let mut here = following(&mut command(&service, &["exec", "--", &program]));
     let exact = ask_at(&mut here, &resumed["generation"]);
     assert_eq!(exact.uncertainty, 0);
-    // It asks once the clock runs.
+    // It measures once the clock runs.
     let resumed_there = until("a clock that was measured", || {
         Some(ask(&mut waiting)).filter(|seen| seen.generation == exact.generation && seen.uncertainty < UNKNOWN)
     });
@@ -174,7 +173,7 @@ fn a_run_on_another_kernel_knows_how_late_its_clock_may_be() {
         assert!(seen.uncertainty > 0 && seen.uncertainty < UNKNOWN, "{seen:?}");
         assert!((0..=i128::from(seen.uncertainty)).contains(&late), "{late} {seen:?}");
     }
-    // `--inspect` shows what the page says.
+    // `--inspect` shows the values of the page.
     let pid = super::children(super::children(there.child.id())[0])[0].to_string();
     let (code, told, stderr) = run(&mut command(&service, &["exec", "--inspect", "--json", &pid]), "");
     assert_eq!((code, stderr.as_str()), (Some(0), ""), "{told}");

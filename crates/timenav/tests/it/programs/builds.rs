@@ -1,4 +1,4 @@
-//! A real project is built by `make -j2` as natively, whatever the clock does meanwhile.
+//! A real project is built by `make -j2` with the same result as natively, whatever the clock does meanwhile.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -10,22 +10,22 @@ use super::{PATH, exec, is_installed, service, travel};
 use crate::service::{Service, run};
 use crate::waiting::until;
 
-/// The makefile for mimalloc, whose sources have one for `CMake` only.
+/// A makefile for mimalloc, which only has one for `CMake`.
 const MAKEFILE: &str = include_str!("../../programs/mimalloc.mk");
 const PROGRAM: &str = include_str!("../../programs/allocate.c");
-/// Where each build begins and where the clock is taken while it goes on: forward over the time of all files, and back.
+/// Start time of each build, and the time that the clock jumps to during it: forward past all file times, and back.
 const JUMPS: [(&str, &str); 2] =
     [("2031-05-06T07:08:09Z", "1985-10-26T01:21:00Z"), ("1985-10-26T01:21:00Z", "2041-01-01T00:00:00Z")];
-/// No file and no clock of a host is from before, or will be from after; each clock above is.
+/// No file or host clock is outside this range; each clock above is.
 const HOST_SECONDS: std::ops::Range<i64> = 1_000_000_000..1_900_000_000;
 
-/// Returns the value of a variable of the environment.
+/// Returns the value of an environment variable.
 #[expect(clippy::disallowed_methods, reason = "whoever runs the test says here what is built")]
 fn variable(name: &str) -> Option<PathBuf> {
     std::env::var_os(name).map(PathBuf::from)
 }
 
-/// Returns the folder of a project to build: the one that was asked for, or that of mimalloc, which Cargo has fetched.
+/// Returns the sources to build: the requested ones, or those of mimalloc, which Cargo has downloaded.
 fn sources() -> Option<PathBuf> {
     if let Some(chosen) = variable("TIMENAV_TEST_PROJECT") {
         return Some(chosen);
@@ -42,7 +42,7 @@ fn sources() -> Option<PathBuf> {
         .find(|path| path.exists())
 }
 
-/// Copies a project with the times of its files, by which `make` knows what is to be made anew.
+/// Copies a project with its file times, which `make` uses to decide what to rebuild.
 fn copy(from: &Path, to: &Path) {
     let status = Command::new("cp").arg("-rp").arg(from).arg(to).status().unwrap();
     assert!(status.success());
@@ -52,11 +52,11 @@ fn copy(from: &Path, to: &Path) {
     }
 }
 
-/// Returns what was made by compilers and linkers, by its path.
+/// Returns the output of compilers and linkers by path.
 fn made(project: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
     let (mut found, mut folders) = (BTreeMap::new(), vec![project.to_owned()]);
     while let Some(folder) = folders.pop() {
-        // What is only there for a moment may be gone.
+        // Temporary files may disappear.
         for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
             let (path, Ok(kind)) = (entry.path(), entry.file_type()) else { continue };
             if kind.is_dir() {
@@ -74,7 +74,7 @@ fn made(project: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
 /// Builds a project in its folder.
 const BUILD: &str = "cd \"$0\" && if [ -x configure ]; then ./configure >&2; fi && make -s -j2 >&2";
 
-/// Builds a project on the clock, which jumps once something is made.
+/// Builds a project on the clock, which jumps once the first output exists.
 fn build(service: &Service, project: &Path, (from, to): (&str, &str)) {
     travel(service, from);
     service.post("/v1/set-rate", &json!({ "rate": 3600 }));
@@ -96,7 +96,7 @@ fn build(service: &Service, project: &Path, (from, to): (&str, &str)) {
     if variable("TIMENAV_TEST_PROJECT").is_none() {
         let is_expected = |line: &str| line.contains("in the future") || line.contains("Clock skew detected");
         assert!(told.lines().all(is_expected), "{told}");
-        // It looks at the clock once, at the beginning.
+        // It reads the clock once, at the start.
         assert_eq!(told.contains("in the future"), from < "2001", "{from}: {told}");
         let shown = std::fs::read_to_string(project.join("shown")).unwrap();
         let shown: Vec<i64> = shown.lines().map(|line| line.parse().unwrap()).collect();
@@ -115,7 +115,7 @@ fn a_real_project_is_built_as_natively() {
         return service.audit();
     };
     let folder = tempfile::tempdir().unwrap();
-    // In the same folder each time, because compilers write down where they were.
+    // In the same folder each time, because compilers record their path.
     let project = folder.path().join("project");
     copy(&sources, &project);
     let mut native = Command::new("sh");
@@ -143,7 +143,7 @@ fn a_real_project_is_built_as_natively() {
     service.audit();
 }
 
-/// Nothing goes on or stands still in a folder.
+/// Checks that no process is running or stopped in a folder.
 fn nothing_is_left_in(folder: &Path) {
     let folder = std::fs::canonicalize(folder).unwrap();
     let is_there = |pid: &u32| std::fs::read_link(format!("/proc/{pid}/cwd")).is_ok_and(|at| at.starts_with(&folder));

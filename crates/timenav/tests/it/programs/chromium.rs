@@ -1,4 +1,4 @@
-//! A browser: many processes that shut themselves in, each with a clock.
+//! A browser: many sandboxed processes, each with a clock.
 
 use std::process::Command;
 
@@ -7,10 +7,10 @@ use super::{DAY, exec, is_installed, service};
 use crate::service::run;
 
 const PAGE: &str = "data:text/html,<script>document.write(Date.now())</script>";
-/// Somebody without rights.
+/// An unprivileged user.
 const NOBODY: u32 = 65_534;
 
-/// Scripts of a page ask a process of their own, which the browser has started by another one.
+/// Scripts of a page run in a separate process, which a helper process of the browser has started.
 #[test]
 fn pages_see_the_clock() {
     let Some(service) = service() else { return };
@@ -19,7 +19,7 @@ fn pages_see_the_clock() {
     }
     let folder = tempfile::tempdir().unwrap();
     let profile = format!("--user-data-dir={}", folder.path().display());
-    // Root has to leave out the sandbox, as in other tests with a browser.
+    // Root must disable the sandbox, as in other browser tests.
     let words =
         ["timeout", "120", "chromium", "--headless", "--no-sandbox", "--disable-gpu", &profile, "--dump-dom", PAGE];
     let (code, stdout, stderr) = run(&mut exec(&service, &words), "");
@@ -29,7 +29,7 @@ fn pages_see_the_clock() {
     service.audit();
 }
 
-/// Without rights a browser shuts its processes in by namespaces and filters of its own.
+/// Without privileges a browser sandboxes its processes with namespaces and its own filters.
 #[test]
 fn pages_in_the_sandbox_of_a_browser_see_the_clock() {
     let Some(service) = service() else { return };

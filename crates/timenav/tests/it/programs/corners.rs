@@ -1,5 +1,4 @@
-//! Programs that nobody may look into, timers that outlive those who have set them, full tables of descriptors, and calls
-//! that are interrupted.
+//! Undumpable programs, timers that outlive their processes, full descriptor tables, and interrupted calls.
 
 use std::process::{Command, Stdio};
 
@@ -11,7 +10,7 @@ use crate::service::{Service, run};
 
 const CAP_SYS_RESOURCE: u64 = 1 << 24;
 
-/// Runs a program by a way, and returns what it prints, and what is said beside what that way says of itself.
+/// Runs a program with a method. Returns its exit code, stdout, and stderr without the notice of the method.
 fn shown(service: &Service, via: &str, program: &[&str]) -> (Option<i32>, String, String) {
     let words = [&["exec", "--via", via, "--"], program].concat();
     let (code, stdout, stderr) = run(command(service, &words).env("PATH", PATH), "");
@@ -19,8 +18,8 @@ fn shown(service: &Service, via: &str, program: &[&str]) -> (Option<i32>, String
     (code, stdout, stderr.strip_prefix(&notice).map_or_else(|| stderr.clone(), str::to_owned))
 }
 
-/// Without rights nobody may look into an undumpable program: it has host time for what the vDSO does not tell, which is
-/// said once, and no call of it fails for that.
+/// Without privileges an undumpable program cannot be inspected: calls outside the vDSO return host time, which is
+/// reported once, and no call fails.
 #[test]
 fn a_program_that_nobody_may_look_into_has_host_time_and_is_named() {
     let (Some(service), Some((folder, ways))) = (service(), compiled(WAYS, &[])) else { return };
@@ -40,7 +39,7 @@ fn a_program_that_nobody_may_look_into_has_host_time_and_is_named() {
     service.audit();
 }
 
-/// A child still has the timer, by another number.
+/// A child still has the timer, under another number.
 #[test]
 fn a_timer_goes_on_when_its_first_process_has_ended() {
     let (Some(service), Some((_folder, probe))) = (service(), probe(&[])) else { return };
@@ -61,7 +60,7 @@ fn a_timer_goes_on_when_its_first_process_has_ended() {
     service.audit();
 }
 
-/// Returns the same run, that starts nothing which cannot be put on the clock.
+/// Returns the same command with `--strict`.
 fn strictly(run: &Command) -> Command {
     let mut strict = Command::new(run.get_program());
     for argument in run.get_args() {
@@ -74,7 +73,7 @@ fn strictly(run: &Command) -> Command {
     strict
 }
 
-/// The page is handed over all the same, and the program has no more descriptors afterwards than it had.
+/// The page is still handed over, and the program has no additional descriptors afterwards.
 #[test]
 fn a_program_without_a_free_descriptor_is_on_the_clock() {
     let (Some(service), Some((folder, ways))) = (service(), compiled(WAYS, &["-static"])) else { return };
@@ -85,7 +84,7 @@ fn a_program_without_a_free_descriptor_is_on_the_clock() {
             assert_eq!(shown(&service, via, &[&ways, "full", &seconds]), expected, "{via}");
         }
     }
-    // Only root may have more than the program may allow itself, and not each root.
+    // Only root can exceed the limits of the program, and not in every environment.
     let bound = |kind: &str| format!("ulimit {kind} 3; exec \"$0\" look {seconds}");
     let status = std::fs::read_to_string("/proc/self/status").unwrap();
     let rights = status.lines().find_map(|line| line.strip_prefix("CapEff:")).unwrap().trim();
@@ -114,8 +113,8 @@ fn a_program_without_a_free_descriptor_is_on_the_clock() {
     service.audit();
 }
 
-/// While the supervisor answers, a handler that restarts nothing ends a call, which natively is not ended. It does nothing
-/// else than it is to do.
+/// While the supervisor responds, a handler without restart interrupts a call that is not interrupted natively. It has
+/// no other effect.
 #[test]
 fn calls_that_are_interrupted_do_nothing_wrong() {
     let (Some(service), Some((_folder, ways))) = (service(), compiled(WAYS, &[])) else { return };
@@ -123,7 +122,7 @@ fn calls_that_are_interrupted_do_nothing_wrong() {
         if notice(&service, via).is_some() {
             let (code, stdout, stderr) = shown(&service, via, &[&ways, "shaken", &DAY.1.to_string()]);
             assert_eq!((code, stdout.as_str()), (Some(0), "looked\n"), "{via}: {stderr}");
-            // A tracer is asked where nothing interrupts.
+            // A tracer is only active where nothing interrupts.
             assert!(via == "exec" || stderr.starts_with("0 of "), "{via}: {stderr}");
         }
     }

@@ -1,4 +1,4 @@
-//! PostgreSQL on the clock: servers, and what waits in them.
+//! PostgreSQL on the clock: servers and waits in them.
 
 use std::io::Write as _;
 use std::path::Path;
@@ -12,15 +12,15 @@ use crate::instant::micros;
 use crate::recipes::{postgres, provide_postgres};
 use crate::waiting::Patience;
 
-/// Gives a script data of its own: `$0` is the folder of a test, and `$own` what the script may write to.
+/// Gives a script its own copy of the data: `$0` is the folder of a test, and `$own` is writable.
 const OWN: &str = "PATH=$0/bin:$PATH; own=$(mktemp -d -p \"$0\"); chmod 777 \"$own\"; cp -a \"$0/data\" \"$own\"; ";
 const START: &str = "postgres -D \"$own/data\" -c listen_addresses= -c unix_socket_directories=\"$own\" </dev/null \
                      >/dev/null 2>&1 & server=$!; ask() { psql -h \"$own\" -U postgres -Atq template1; }; \
                      until echo | ask >/dev/null 2>&1; do sleep 0.05; done; ";
-/// What it had of its own goes with it: many are started.
+/// Removes the copy, because many servers are started.
 const END: &str = "kill -INT $server; wait $server; rm -rf \"$own\"; exit 5";
 
-/// Makes data in a folder, beside the programs that use it. Returns whether there are any.
+/// Creates data in a folder, next to the programs that use it. Returns whether PostgreSQL is installed.
 pub(super) fn make_data(folder: &Path) -> bool {
     if postgres().is_none() {
         eprintln!("skipped for PostgreSQL: it is not installed");
@@ -34,25 +34,24 @@ pub(super) fn make_data(folder: &Path) -> bool {
     true
 }
 
-/// Returns a script for `bash` that hands statements to a database without a server.
+/// Returns a `bash` script that runs statements without a server.
 pub(super) fn single(statements: &str, rest: &str) -> String {
     format!("{OWN}{statements} | postgres --single -D \"$own/data\" template1 {rest}; rm -rf \"$own\"; exit 5")
 }
 
-/// Returns a script for `bash` that starts a server, and hands statements to one connection.
+/// Returns a `bash` script that starts a server and runs statements on one connection.
 pub(super) fn server(statements: &str) -> String {
     format!("{OWN}{START}{statements} | ask 2>&1; {END}")
 }
 
 impl Teller {
-    /// Says something to a program.
+    /// Writes to the stdin of a program.
     fn say(&mut self, statement: &str) {
         writeln!(self.questions, "{statement}").unwrap();
     }
 }
 
-/// A job that waits until a date as `pg_cron` does, by looking again and again, goes on when the clock shows it, however it
-/// gets there.
+/// A job that polls until a date, like `pg_cron`, continues when the clock reaches it, however it gets there.
 #[test]
 fn jobs_in_a_server_wait_for_the_clock() {
     let Some(service) = service() else { return };
@@ -63,7 +62,7 @@ fn jobs_in_a_server_wait_for_the_clock() {
     let mut database =
         Teller::of(&mut exec(&service, &["bash", "-c", &server("cat"), folder.path().to_str().unwrap()]));
     let seconds = "floor(extract(epoch FROM clock_timestamp()))::bigint";
-    // The first statement of its life, and one by a process that the server has just started.
+    // The first statement of a session, and one in a process that the server has just started.
     database.say("SELECT floor(extract(epoch FROM now()))::bigint;");
     assert_eq!(database.line(), format!("{}\n", DAY.1));
     let wait = |database: &mut Teller, until: i64| {
@@ -84,7 +83,7 @@ fn jobs_in_a_server_wait_for_the_clock() {
     let shown: i64 = database.line().trim_end().parse().unwrap();
     assert!(shown >= later, "{shown} is before {later}");
 
-    // A sleep has a length in host time, whatever the clock does meanwhile.
+    // A sleep has a duration in host time, whatever the clock does meanwhile.
     service.post("/v1/set-rate", &json!({ "rate": 1 }));
     database
         .say(&format!("DO $$ BEGIN RAISE NOTICE 'waiting'; PERFORM pg_sleep(3); RAISE NOTICE '%', {seconds}; END $$;"));
@@ -95,10 +94,10 @@ fn jobs_in_a_server_wait_for_the_clock() {
     let jumped = i64::try_from(micros(clock["current_time"].as_str().unwrap()).div_euclid(1_000_000)).unwrap();
     let is_in_time = patience.lasts();
     let line = database.line();
-    // Not less than the service showed, rather than an hour more than before: a moment after the rate was changed, a program
-    // may still go by the other one, and that is seconds.
+    // A lower bound only: right after a rate change, a program may still use the old rate, which makes a difference of
+    // seconds.
     let told = line.strip_prefix("NOTICE:  ").and_then(|rest| rest.trim_end().parse::<i64>().ok());
-    // Where the machine stood still for so long, the sleep may have been over before the jump.
+    // If the machine stalled that long, the sleep may have ended before the jump.
     assert!(!is_in_time || told.is_some_and(|told| (jumped..jumped + 600).contains(&told)), "{line} after {jumped}");
     assert!(!patience.lasts(), "the jump has ended it");
     drop(database.questions);

@@ -1,4 +1,4 @@
-//! `timenav demo programs`: what a newcomer types first.
+//! `timenav demo programs`: the first command of many users.
 
 use std::io::{BufRead as _, BufReader};
 use std::path::Path;
@@ -19,12 +19,12 @@ fn demo(look: &str) -> Command {
 #[test]
 fn programs_of_several_languages_are_moved_by_one_travel() {
     let service = Service::start();
-    // Where another way than the best one is taken, it is said once.
+    // If the best method is not available, one notice is printed.
     let Some(notice) = notice(&service, "auto") else { return service.audit() };
     service.audit();
     let (code, stdout, stderr) = run(&mut demo("1s"), "");
     assert_eq!((code, stderr), (Some(0), notice), "{stdout}");
-    // Each step: what is typed, and below it what each program shows.
+    // Each step: the command, and below it the output of each program.
     let mut steps: Vec<(&str, Vec<(&str, &str)>)> = Vec::new();
     for line in stdout.lines() {
         if let Some(typed) = line.strip_prefix("$ timenav ") {
@@ -40,7 +40,7 @@ fn programs_of_several_languages_are_moved_by_one_travel() {
     }
     assert_eq!(steps.len(), 8, "{stdout}");
     assert!(stdout.lines().last().unwrap().contains("timenav exec -- COMMAND"), "{stdout}");
-    // Ctrl-C ends it in the middle, with all that it has started.
+    // Ctrl-C ends it in the middle, with all its child processes.
     let mut child = demo("2s").stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
     let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
     assert!(lines.next().unwrap().unwrap().starts_with("$ timenav clock now"));
@@ -51,12 +51,12 @@ fn programs_of_several_languages_are_moved_by_one_travel() {
     until_so("all have ended", || started.iter().all(|id| !Path::new(&format!("/proc/{id}/exe")).exists()));
 }
 
-/// Returns the processes that a process has started, and that these have.
+/// Returns all descendants of a process.
 fn descendants(id: u32) -> Vec<u32> {
     let all = std::fs::read_dir("/proc").unwrap().filter_map(|entry| entry.unwrap().file_name().to_str()?.parse().ok());
     let is_child = |child: &u32| {
         let stat = std::fs::read_to_string(format!("/proc/{child}/stat")).unwrap_or_default();
-        // Behind the name, which may hold anything: state, and the id of the parent.
+        // After the name, which may contain anything: state and parent id.
         stat.rsplit(')').next().and_then(|rest| rest.split_whitespace().nth(1)) == Some(id.to_string().as_str())
     };
     let children: Vec<u32> = all.filter(is_child).collect();

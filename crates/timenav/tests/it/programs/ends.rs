@@ -1,4 +1,4 @@
-//! How programs end, and what happens when the service or the supervisor does.
+//! The end of programs, of the service and of the supervisor.
 
 use std::io::Write as _;
 use std::os::unix::process::ExitStatusExt as _;
@@ -36,7 +36,7 @@ fn a_run_ends_as_its_program_does() {
         assert_eq!(code, Some(expected), "{stderr}");
         assert!(stderr.contains(&format!("cannot start `{program}`")), "{stderr}");
     }
-    // Input and output are the program's.
+    // Stdin and stdout belong to the program.
     let (code, stdout, stderr) = run(&mut exec(&service, &["cat"]), "through\n");
     assert_eq!((code, stdout.as_str(), stderr.as_str()), (Some(0), "through\n", ""));
     service.audit();
@@ -45,10 +45,11 @@ fn a_run_ends_as_its_program_does() {
 #[test]
 fn signals_are_passed_on() {
     let Some(service) = service() else { return };
-    // Among them what ends a web server gently, what stops a program and lets it go on, and one of realtime.
+    // Including graceful shutdown of a web server, stop and continue, and a realtime signal.
     let all = ["TERM", "INT", "HUP", "QUIT", "USR1", "USR2", "ALRM", "WINCH", "IO", "SEGV", "RTMIN+1", "TSTP", "CONT"];
     let script = format!("trap 'echo caught; exit 9' {}; echo ready; while :; do sleep 0.05; done", all.join(" "));
-    // Whoever runs the tests may ignore some, as `nohup` does, and a shell cannot catch what was ignored before it.
+    // The test runner may ignore some, as `nohup` does, and a shell cannot catch signals that were ignored at its
+    // start.
     let program = ["env", "--default-signal", "bash", "-c", &script];
     for signal in all {
         let mut teller = Teller::of(&mut exec(&service, &program));
@@ -61,7 +62,7 @@ fn signals_are_passed_on() {
     service.audit();
 }
 
-/// It stands for the program, which ends with it; what that has started goes on, as natively.
+/// The run represents the program and ends with it; background processes of the program continue, as natively.
 #[test]
 fn the_program_ends_with_the_process_that_was_called() {
     let Some(service) = service() else { return };
@@ -86,7 +87,7 @@ fn the_program_ends_with_the_process_that_was_called() {
     service.audit();
 }
 
-/// A stop of the program is one of the run, so that a shell takes its terminal back; a continuation too.
+/// Stopping the program stops the run, so that a shell regains its terminal; the same for continuing.
 #[test]
 fn stops_and_continuations_are_those_of_the_program() {
     let Some(service) = service() else { return };
@@ -124,7 +125,7 @@ fn programs_go_on_with_the_last_clock_when_the_service_is_gone() {
     service.audit();
 }
 
-/// A key that was revoked is no lost service, and the line says what to do about it.
+/// A revoked key is not a lost service, and the message has advice.
 #[test]
 fn programs_go_on_with_the_last_clock_when_their_key_is_revoked() {
     let Some(service) = service() else { return };
@@ -164,7 +165,7 @@ fn nothing_is_left_stopped_when_the_supervisor_is_killed() {
     let supervisor = children(front)[0];
     let program = children(supervisor)[0];
     kill_process(pid(supervisor), Signal::KILL).unwrap();
-    // The program is the front's now.
+    // The program is now a child of the front process.
     until("a child of the front", || children(front).contains(&program).then_some(()));
     teller.questions.write_all(b"?\n").unwrap();
     assert_eq!(teller.line(), format!("{}\n", DAY.1), "it goes on with the last clock");
@@ -182,7 +183,7 @@ fn nothing_is_left_stopped_when_the_supervisor_is_killed() {
     service.audit();
 }
 
-/// A daemon has its clock after the run has ended, and holds nobody up who waits for the output.
+/// A daemon keeps its clock after the run has ended, and does not block readers of the output.
 #[test]
 fn what_a_program_leaves_behind_stays_on_the_clock() {
     let Some(service) = service() else { return };

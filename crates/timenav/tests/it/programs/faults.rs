@@ -1,4 +1,4 @@
-//! `timenav exec --offset`, `--drift`, `--jitter`, `--slew` and `--leap`: programs whose clock is wrong.
+//! `timenav exec --offset`, `--drift`, `--jitter`, `--slew` and `--leap`: programs with a faulty clock.
 
 use std::process::Stdio;
 
@@ -10,7 +10,7 @@ use crate::cli::command;
 use crate::service::{Service, run};
 use crate::waiting::until;
 
-/// Returns the command that runs a program on a wrong clock.
+/// Returns the command that runs a program on a faulty clock.
 fn wrong(service: &Service, fault: &[&str], program: &[&str]) -> std::process::Command {
     let mut command = command(service, &[&["exec"], fault, &["--"], program].concat());
     command.env("PATH", PATH);
@@ -29,7 +29,7 @@ fn a_clock_is_wrong_for_one_program_and_right_for_the_others() {
     let Some(service) = service() else { return };
     assert_eq!(told(&service, &["--offset", "-2s"], &["date", "+%s"]), (DAY.1 - 2).to_string());
     assert_eq!(told(&service, &[], &["date", "+%s"]), DAY.1.to_string());
-    // The error stays when the clock jumps, and whoever is right sees the same jump.
+    // The error stays when the clock jumps, and correct followers see the same jump.
     let script = "while read -r word; do printf '%(%s)T\\n' -1; done";
     let ahead = &mut wrong(&service, &["--offset", "1h"], &["bash", "-c", script]);
     let mut ahead = Teller::of(ahead.stderr(Stdio::null()));
@@ -39,7 +39,7 @@ fn a_clock_is_wrong_for_one_program_and_right_for_the_others() {
     ahead.ask_until("the jump", |shown| shown == -14_182_940 + 3_600);
     right.ask_until("the jump", |shown| shown == -14_182_940);
     drop((ahead, right));
-    // Of what passes, a tenth more passes; at any rate, and whatever the jitter adds.
+    // A tenth more passes than on a correct clock, at any rate and with any jitter.
     if !is_installed("python3") {
         return service.audit();
     }
@@ -67,8 +67,8 @@ fn a_clock_is_wrong_for_one_program_and_right_for_the_others() {
     service.audit();
 }
 
-/// A program that runs already is shown a wrong clock, and on a fork from its start; a clock that was started wrong is so
-/// again once the service says nothing else.
+/// A running program is shown a faulty clock, and on a fork from its start; a clock that was started with a fault
+/// returns to it once the service sets no other.
 #[test]
 fn a_running_program_is_shown_a_wrong_clock_and_a_right_one_again() {
     let Some(service) = service() else { return };
@@ -92,7 +92,7 @@ fn a_running_program_is_shown_a_wrong_clock_and_a_right_one_again() {
     web.ask_until("the offset", |shown| shown == DAY.1 + 3_600);
     assert_eq!((right.ask(), &listed()["fault"]), (DAY.1, &json!({ "offset": "3600s" })));
     service.post("/timelines", &json!({ "timeline_id": "what-if", "fork_of": "main" }));
-    // The error stays when the clock jumps; what was confirmed is shown.
+    // The error stays when the clock jumps; the correct clock is confirmed.
     let (code, _, stderr) =
         run(&mut command(&service, &["clock", "travel", "1969-07-20T20:17:40Z", "--followers"]), "");
     assert_eq!((code, stderr.as_str()), (Some(0), ""));
@@ -106,7 +106,7 @@ fn a_running_program_is_shown_a_wrong_clock_and_a_right_one_again() {
     service.audit();
 }
 
-/// Puts another word of the same length where one stands first.
+/// Replaces the first occurrence of a word by one of the same length.
 fn replace(said: &mut [u8], word: &str, other: &str) {
     let found = said.windows(word.len()).position(|some| some == word.as_bytes());
     if let Some(at) = found {
@@ -114,7 +114,7 @@ fn replace(said: &mut [u8], word: &str, other: &str) {
     }
 }
 
-/// While services are upgraded one by one, a program may come to one that refuses a parameter that it does not know.
+/// During a rolling upgrade, a program may reach a service that rejects an unknown parameter.
 #[test]
 fn a_service_that_knows_of_no_faults_is_followed_all_the_same() {
     let Some(service) = service() else { return };
@@ -178,7 +178,7 @@ fn a_leap_second_comes_twice_for_one_program() {
     if !is_installed("python3") {
         return service.audit();
     }
-    // For how long a program sees each second, in which the clock stands for none.
+    // Measures how long a program sees each second; the clock must not stop at any.
     let measure = "import time\nshown, last, end = {}, time.monotonic(), time.monotonic() + 5\nwhile last < end:\n  \
                    second, now = int(time.time()), time.monotonic()\n  \
                    shown[second] = shown.get(second, 0) + now - last\n  last = now\n\

@@ -1,4 +1,4 @@
-//! A run that follows the clock under a name: whoever changes the clock may wait until its programs are there.
+//! A run that follows the clock under a name: clock changes can wait until its programs are current.
 
 use std::process::Stdio;
 use std::sync::{Arc, Mutex, mpsc};
@@ -14,9 +14,9 @@ use crate::cli::command;
 use crate::service::{Service, run};
 use crate::waiting::{Patience, until};
 
-/// Firings of an instant wait for followers for longer than this.
+/// Firings wait for followers for longer than this.
 const STEP_WAIT: Duration = Duration::from_secs(4);
-/// How long a request for a stream is on its way at most: longer than a program takes to begin.
+/// Maximum delay of a stream request: longer than the start of a program.
 const SLOW: Duration = Duration::from_millis(500);
 const SHELL: &str = "while read -r word; do printf '%(%s)T\\n' -1; done; exit 5";
 const LATER: (&str, i64) = ("2041-01-01T00:00:00Z", 2_240_611_200);
@@ -31,7 +31,7 @@ fn a_change_waits_for_programs_and_clients_and_names_who_has_not_confirmed() {
     let mut follower = command(&service, &["exec", "--follow", "shell", "--", "bash", "-c", SHELL]);
     let mut teller = Teller::of(follower.env("PATH", PATH).stderr(Stdio::inherit()));
     assert_eq!(teller.ask(), DAY.1);
-    // Both are waited for by their names, even if the stream of one is only about to open.
+    // Both are waited for by name, even if the stream of one is just opening.
     let travel = |to: &str, wait: &str| {
         run(&mut command(&service, &["clock", "travel", to, "--followers=client,shell", "--wait", wait]), "")
     };
@@ -41,7 +41,7 @@ fn a_change_waits_for_programs_and_clients_and_names_who_has_not_confirmed() {
     assert_eq!(teller.ask(), LATER.1, "the programs are there when the command ends");
     assert_eq!(clock.now().unwrap().to_string(), LATER.0);
 
-    // The supervisor is stopped: it takes no change, and its connection stays open.
+    // The supervisor is stopped: it applies no change, and its connection stays open.
     let supervisor = Pid::from_raw(children(teller.child.id())[0].cast_signed()).unwrap();
     kill_process(supervisor, Signal::STOP).unwrap();
     let (code, stdout, stderr) = travel(DAY.0, "4s");
@@ -66,7 +66,7 @@ fn a_change_waits_for_programs_and_clients_and_names_who_has_not_confirmed() {
     assert_eq!(teller.ask(), LAST.1);
     teller.end();
     clock.close();
-    // Nobody is there any more, and `all` waits for nobody who is gone.
+    // No follower is connected, and `all` does not wait for disconnected ones.
     until("two streams that have ended", || {
         let listed = service.get("/v1/followers", &[]);
         let followers = listed["followers"].as_array().unwrap();
@@ -84,8 +84,8 @@ fn states(service: &Service) -> Vec<String> {
     listed["followers"].as_array().unwrap().iter().map(state).collect()
 }
 
-/// Whoever has seen anything of the program may change the clock: the run is waited for. Its stream is asked for late here,
-/// as on a busy machine.
+/// Once a program has shown output, the clock may be changed, and the change waits for the run. Here its stream is
+/// opened late, as on a busy machine.
 #[test]
 fn a_program_begins_once_the_service_knows_that_its_run_follows() {
     let Some(service) = service() else { return };
@@ -97,7 +97,7 @@ fn a_program_begins_once_the_service_knows_that_its_run_follows() {
         let is_looked = Arc::new(Mutex::new(is_looked));
         let late = move |asked: &mut [u8]| {
             if asked.starts_with(b"GET /v1/clock/stream") {
-                // Until somebody has looked, or surely would have.
+                // Until a program has run, or certainly would have.
                 let _ = is_looked.lock().unwrap().recv_timeout(SLOW);
             }
         };
@@ -115,7 +115,7 @@ fn a_program_begins_once_the_service_knows_that_its_run_follows() {
     service.audit();
 }
 
-/// Whoever handles a firing and asks a program for the time is told the instant of the firing, every time.
+/// A firing handler that asks a program for the time always gets the time of the firing.
 #[test]
 fn handlers_never_meet_a_program_at_an_earlier_instant() {
     let Some(service) = service() else { return };
@@ -127,7 +127,7 @@ fn handlers_never_meet_a_program_at_an_earlier_instant() {
     let claim = |wait: &str| service.post("/v1/queues/default/claim", &json!({ "max": 1, "wait": wait }));
     assert_eq!(claim("0s")["firings"], json!([]), "from here on somebody listens");
     std::thread::scope(|scope| {
-        // It begins before the instant that is waited for.
+        // It starts before the awaited time.
         let mut patience = Patience::of(STEP_WAIT);
         let moving = scope.spawn(|| service.post("/v1/fast-forward", &json!({ "duration": "2h", "wait": "10m" })));
         for minute in 1..60 {
@@ -136,7 +136,8 @@ fn handlers_never_meet_a_program_at_an_earlier_instant() {
             if patience.lasts() {
                 assert_eq!(told, DAY.1 + 60 * minute, "{firing}");
             } else {
-                // Where the machine stood still for so long, nobody was waited for, nor is until it has confirmed something.
+                // If the machine stalled that long, the follower was not waited for, and is not until it has confirmed
+                // something.
                 until("a run that goes on", || (states(&service) == ["current"]).then_some(()));
                 teller.ask_until("the instant", |answer| answer == DAY.1 + 60 * minute);
             }
@@ -150,7 +151,7 @@ fn handlers_never_meet_a_program_at_an_earlier_instant() {
     service.audit();
 }
 
-/// Also where the last word of the run was its confirmation, by a connection that nobody looked after from then on.
+/// Even if the last message of the run was its confirmation, on a connection that was idle from then on.
 #[test]
 fn a_run_with_a_name_comes_back_when_the_service_does() {
     let Some(mut service) = service() else { return };

@@ -1,5 +1,5 @@
-//! What stays host time, as docs/program-compatibility.md says: file times, timeouts of `io_uring`, and timers that are
-//! never cancelled; and what surprises people because it does.
+//! What stays on host time, according to docs/program-compatibility.md: file times, `io_uring` timeouts and timers that
+//! are never canceled; and surprising consequences.
 
 use std::io::Write as _;
 use std::os::unix::fs::PermissionsExt as _;
@@ -40,8 +40,7 @@ fn what_the_page_says_is_host_time_is() {
     assert!(program.child.wait().unwrap().success());
     let told = std::fs::read_to_string(&told).unwrap();
     assert_eq!(told.matches(RING_TOLD).count(), usize::from(has_rings), "{told}");
-    // A file that was made a second ago is years old to whoever compares its time with the clock; touching it helps no
-    // one.
+    // A file created a second ago is years old compared with the clock; `touch` does not help.
     let made = made.to_str().unwrap();
     assert_eq!(done(&service, &["find", made, "-mtime", "+30"]), format!("{made}\n"));
     assert_eq!(done(&service, &["sh", "-c", "touch \"$0\"; find \"$0\" -mtime +30", made]), format!("{made}\n"));
@@ -58,7 +57,7 @@ fn what_the_page_says_is_host_time_is() {
     service.audit();
 }
 
-/// A 32-bit program (ELF, i386) that asks for the time by `int 0x80`, writes the four bytes of it, and ends.
+/// A 32-bit program (ELF, i386) that reads the time by `int 0x80`, writes its four bytes, and exits.
 fn narrow_program() -> Vec<u8> {
     const AT: u32 = 0x0804_8000;
     const HEADERS: u32 = 52 + 32;
@@ -71,14 +70,14 @@ fn narrow_program() -> Vec<u8> {
     let length = HEADERS + u32::try_from(code.len()).unwrap();
     let words = |words: &[u32]| words.iter().flat_map(|word| word.to_le_bytes()).collect::<Vec<u8>>();
     let identity = [&b"\x7fELF\x01\x01\x01"[..], &[0; 9]].concat();
-    // An executable for i386; where it begins, and where its program headers are; the sizes of headers.
+    // An i386 executable: entry point, position of program headers, header sizes.
     let head = words(&[3 << 16 | 2, 1, AT + HEADERS, 52, 0, 0, 0x20_0034, 1, 0]);
-    // One part that is loaded, to be read and executed.
+    // One loadable segment, readable and executable.
     let part = words(&[1, 0, AT, AT, length, length, 5, 4096]);
     [identity, head, part, code.to_vec()].concat()
 }
 
-/// A 32-bit program has host time, and a line says so; strictly, it is not started.
+/// A 32-bit program has host time, with a warning; with --strict it is not started.
 #[test]
 fn narrow_programs_have_host_time_or_are_not_started() {
     let Some(service) = service() else { return };
@@ -104,14 +103,14 @@ fn narrow_programs_have_host_time_or_are_not_started() {
     service.audit();
 }
 
-/// Returns the host's time, as a folder that was just made has it.
+/// Returns the host's time, from the timestamp of a new folder.
 fn host_seconds(folder: &TempDir) -> String {
     let made = folder.path().metadata().unwrap().modified().unwrap();
     made.duration_since(std::time::UNIX_EPOCH).unwrap().as_secs().to_string()
 }
 
-/// A timeout of realtime in a ring is named once, also if the clock never changes; what else rings are used for works and
-/// is not.
+/// A realtime timeout in a ring is reported once, even if the clock never changes; other uses of rings work without a
+/// warning.
 #[test]
 fn rings_are_named_only_where_they_go_by_realtime() {
     let (Some(service), Some((folder, host))) = (service(), compiled(SOURCE, &[])) else { return };
@@ -138,8 +137,7 @@ fn rings_are_named_only_where_they_go_by_realtime() {
     service.audit();
 }
 
-/// `tar` compares the times in an archive with the clock, `ps` shows the kernel's, and `uptime` subtracts one from the
-/// other.
+/// `tar` compares archive times with the clock, `ps` shows kernel times, and `uptime` subtracts one from the other.
 fn what_archives_and_processes_tell(service: &Service, folder: &TempDir) {
     let at = folder.path().to_str().unwrap();
     if is_installed("tar") {
@@ -164,7 +162,7 @@ fn what_archives_and_processes_tell(service: &Service, folder: &TempDir) {
     }
 }
 
-/// What measures by the time of day stands still where that does.
+/// Measurements by the time of day stand still while the clock is paused.
 #[test]
 fn a_database_sleeps_for_as_long_as_the_clock_stands() {
     let Some(service) = service() else { return };
@@ -200,7 +198,7 @@ fn a_database_sleeps_for_as_long_as_the_clock_stands() {
     service.audit();
 }
 
-/// Has a database run a statement, and reads what it says until it says something.
+/// Runs a statement in a database and reads its output up to a text.
 fn ask(database: &mut Teller, statement: &str, until: &str) {
     if !statement.is_empty() {
         writeln!(database.questions, "{statement}").unwrap();

@@ -1,4 +1,4 @@
-//! A supervisor that is killed in the midst of its work.
+//! A supervisor that is killed during its work.
 
 use std::process::Stdio;
 
@@ -12,11 +12,11 @@ use crate::service::Service;
 use crate::waiting::until_so;
 
 const CROWD: &str = include_str!("../../programs/crowd.c");
-/// How often a supervisor is killed, by each way.
+/// Kills of a supervisor per method.
 const ROUNDS: u64 = 24;
 
-/// Whatever it was about to do for a crowd of programs that start others, wait, sleep and ask: nothing is left stopped, all
-/// ends are known, and nothing has host time.
+/// The supervisor serves many programs that fork, wait, sleep and read the time: no process stays stopped, all exits
+/// are known, and none has host time.
 #[test]
 fn nothing_is_left_of_a_supervisor_that_is_killed_at_work() {
     let (Some(service), Some((folder, crowd))) = (service(), compiled(CROWD, &["-static"])) else { return };
@@ -33,8 +33,8 @@ fn nothing_is_left_of_a_supervisor_that_is_killed_at_work() {
     service.audit();
 }
 
-/// Here what the supervisor was told of goes on to the kernel (docs/program-compatibility.md), so that some may wait for
-/// long; but nothing is left stopped.
+/// With this method, pending calls continue in the kernel (docs/program-compatibility.md), so some may wait long; but
+/// no process stays stopped.
 #[test]
 fn nothing_is_left_stopped_by_a_tracer_that_is_killed_at_work() {
     let (Some(service), Some((folder, crowd))) = (service(), compiled(CROWD, &["-static"])) else { return };
@@ -58,7 +58,7 @@ fn nothing_is_left_stopped_by_a_tracer_that_is_killed_at_work() {
 
 const STARTED: &str = "started\n";
 
-/// Kills the supervisor of a crowd after some starts, and more or less of the next ones.
+/// Kills the supervisor of a crowd after some starts and part of the next ones.
 fn killed(service: &Service, via: &str, crowd: &str, round: u64) -> Teller {
     let mut command = command(service, &["exec", "--via", via, "--", crowd, "churn", &DAY.1.to_string()]);
     let mut teller = Teller::of(command.env("PATH", PATH).stderr(Stdio::null()));
@@ -71,7 +71,7 @@ fn killed(service: &Service, via: &str, crowd: &str, round: u64) -> Teller {
     teller
 }
 
-/// Returns the programs that are in a folder and run, and their states.
+/// Returns the running programs from a folder with their states.
 fn of(folder: &TempDir) -> Vec<(u32, char)> {
     let path = folder.path().to_str().unwrap();
     let is_one =

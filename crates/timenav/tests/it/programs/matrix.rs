@@ -1,4 +1,4 @@
-//! `tests/programs/matrix.txt`: each program at each change of the clock, and what it sees.
+//! `tests/programs/matrix.txt`: each program at each clock change, and what it sees.
 
 mod dates;
 mod many;
@@ -31,19 +31,19 @@ const DATETIME: &str = "import sys, datetime\nfor line in sys.stdin:\n  \
 const PERL: &str = "use Time::HiRes qw(time); $| = 1; while (<STDIN>) { print int(time), qq(\\n) } exit 5";
 const NODE: &str = "require('readline').createInterface({ input: process.stdin })\
                     .on('line', () => console.log(Math.floor(Date.now() / 1000))).on('close', () => process.exit(5))";
-/// Shells that start a program for each answer, and say where they could not.
+/// Shells that start a program for each reading and print 0 on failure.
 const DATE: &str = "while read -r word; do date +%s 2>/dev/null || echo 0; done; exit 5";
 const SQLITE: &str = "while read -r word; do sqlite3 :memory: \"SELECT strftime('%s', CURRENT_TIMESTAMP)\" 2>/dev/null \
                       || echo 0; done; exit 5";
-/// What asks a database for the time, and what is left of its answer where there is no server.
+/// Queries a database for the time, and extracts it from the output without a server.
 const SQL: &str = "while read -r word; do echo 'SELECT floor(extract(epoch FROM now()))::bigint;'; done";
 const VALUES: &str = "2>/dev/null | sed -un 's/.* = \"\\([-0-9]*\\)\".*/\\1/p'";
-/// Shells that a debugger is attached to, and that begin once it is.
+/// Shells that wait until a debugger is attached.
 const WATCHED: &str = "for i in $(seq 6000); do grep -q '^TracerPid:.[1-9]' /proc/$$/status && break; sleep 0.02; done";
 const STRACE: &str = "strace -qq -o /dev/null -p $$ </dev/null >/dev/null 2>&1 &";
 const GDB: &str = "gdb -nx -q -batch -p $$ -ex continue </dev/null >/dev/null 2>&1 &";
 const DENY: &str = include_str!("../../programs/deny.c");
-/// What is denied to `timenav exec`, so that it traces programs without a filter.
+/// Denied to `timenav exec`, so that it traces programs without a filter.
 const UNFILTERED: &str = "trace, no filter";
 const PRELOAD: &str = "preload";
 const VSYSCALL: &str = "the vsyscall page";
@@ -53,21 +53,21 @@ const HEAD: &str = "| program | asks by | way | ahead of the host | before 1970 
                     | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |\n";
 const COLUMNS: usize = 10;
 
-/// A program, and how it is asked.
+/// A program and how it is queried.
 #[derive(Clone)]
 struct Row {
     program: &'static str,
     asks_by: &'static str,
-    /// The way it is put on the clock.
+    /// The method that puts it on the clock.
     way: &'static str,
-    /// The command; `None` where it cannot be had on this machine.
+    /// The command; `None` if it is not available on this machine.
     command: Option<Vec<String>>,
-    /// Whether it starts another program for each answer.
+    /// Whether it starts another program for each reading.
     is_starter: bool,
 }
 
 impl Row {
-    /// Returns whether a debugger is attached to it once it runs.
+    /// Returns whether a debugger is attached to it.
     fn is_watched(&self) -> bool {
         self.program.contains("attached")
     }
@@ -81,12 +81,12 @@ fn starter(program: &'static str, asks_by: &'static str, needs: &str, script: &s
     Row { is_starter: true, ..row(program, asks_by, script_of(needs, &["sh", "-c", script])) }
 }
 
-/// Returns a command, if a program is installed.
+/// Returns a command if a program is installed.
 fn script_of(needs: &str, words: &[&str]) -> Option<Vec<String>> {
     is_installed(needs).then(|| owned(words))
 }
 
-/// Returns a shell that a debugger is attached to, if that is installed and may.
+/// Returns a shell with a debugger attached, if that is installed and allowed.
 fn watched(debugger: &str, attach: &str) -> Option<Vec<String>> {
     let script = format!("{attach} {WATCHED}; {BASH}");
     script_of(debugger, &["bash", "-c", &script]).filter(|_| rustix::process::geteuid().is_root())
@@ -96,7 +96,7 @@ fn owned(words: &[&str]) -> Vec<String> {
     words.iter().map(|word| (*word).to_owned()).collect()
 }
 
-/// Compiles a program, if this machine has the compiler, and what it makes runs here and ends with this code.
+/// Compiles a program if the compiler is installed, and checks that the result exits with this code.
 fn compiled(folder: &Path, name: &str, source: (&str, &str), compiler: &[&str], code: i32) -> Option<String> {
     let (file, program) = (folder.join(source.0), folder.join(name));
     std::fs::write(&file, source.1).unwrap();
@@ -171,7 +171,7 @@ fn rows(folder: &Path) -> Vec<Row> {
     ]
 }
 
-/// Returns the row of a program that asks by the page of the kernel that was there before the vDSO, if it is.
+/// Returns the row of a program that uses the vsyscall page, if the kernel has it.
 fn vsyscall(program: Option<String>) -> Row {
     let maps = std::fs::read_to_string("/proc/self/maps").unwrap_or_default();
     let is_there = maps.lines().any(|line| line.ends_with("[vsyscall]") && line.contains("xp "));
@@ -179,26 +179,25 @@ fn vsyscall(program: Option<String>) -> Row {
     Row { is_starter: true, ..row("C, glibc, static", VSYSCALL, command) }
 }
 
-/// Returns what runs a program on a system that denies something.
+/// Returns a program that denies system calls to another.
 fn denier(folder: &Path) -> Option<String> {
     let deny = folder.join("deny");
     let is_made = || compiled(folder, "deny", ("deny.c", DENY), &["gcc", "-O1"], 2);
     if deny.exists() { Some(deny.to_str()?.to_owned()) } else { is_made() }
 }
 
-/// Returns the rows of programs that are traced, as far as what is denied to that end can be: all but those that somebody
-/// else traces.
+/// Returns the rows of traced programs, if the necessary calls can be denied: all but those that are traced already.
 fn traced_rows(folder: &Path, rows: &[Row]) -> Vec<Row> {
     let is_denied = denier(folder).is_some();
     let by = |way: &'static str| {
         let is_reached = move |row: &&Row| {
-            // Without a filter nobody sees what asks the page of the kernel.
+            // Without a filter, reads of the vsyscall page are not seen.
             let is_seen = way != UNFILTERED || row.asks_by != VSYSCALL;
             row.way == "exec" && !row.is_watched() && is_seen
         };
         let traced = move |row: &Row| {
             let command = row.command.clone().filter(|_| way != UNFILTERED || is_denied);
-            // At its end it would trace itself.
+            // Its leak check would trace itself at exit.
             let quiet = row.program.contains(ASAN).then(|| owned(&["env", "ASAN_OPTIONS=detect_leaks=0"]));
             let command = command.map(|words| [quiet.unwrap_or_default(), words].concat());
             Row { way, command, ..row.clone() }
@@ -208,7 +207,7 @@ fn traced_rows(folder: &Path, rows: &[Row]) -> Vec<Row> {
     by("trace").chain(by(UNFILTERED)).collect()
 }
 
-/// Returns the rows of programs that load a library: all that it reaches.
+/// Returns the rows of programs with the preloaded library, if it works for them.
 fn preloaded_rows(rows: &[Row]) -> Vec<Row> {
     let is_reached = |row: &&Row| {
         let is_out = ["static", "Go", ASAN].iter().any(|word| row.program.contains(word));
@@ -217,7 +216,7 @@ fn preloaded_rows(rows: &[Row]) -> Vec<Row> {
     rows.iter().filter(is_reached).map(|row| Row { way: PRELOAD, ..row.clone() }).collect()
 }
 
-/// What is on the page, and what a program was seen to do.
+/// The expected and the observed behavior of a program.
 struct Seen {
     row: Row,
     teller: Option<Teller>,
@@ -232,7 +231,7 @@ impl Seen {
     }
 }
 
-/// Asks each program until it shows a moment.
+/// Queries each program until it shows a time.
 fn all_show(all: &mut [Seen], what: &str, seconds: i64) {
     each(all, |row, teller| {
         teller.ask_until(&format!("{what} in {}", row.program), |answer| answer == seconds);
@@ -250,12 +249,12 @@ fn each(all: &mut [Seen], mut look: impl FnMut(&Row, &mut Teller) -> String) {
     }
 }
 
-/// Has the clock run at several rates, at which no program is ahead of the service.
+/// Runs the clock at several rates, at which no program may be ahead of the service.
 fn at_rates(service: &Service, all: &mut [Seen]) {
     for (rate, least) in [(3600.0, 3600), (0.5, 1)] {
         service.post("/v1/set-rate", &json!({ "rate": rate }));
         service.post("/v1/resume-time", &json!({}));
-        // All are asked before anybody is waited for: their seconds pass together.
+        // All are queried before any is waited for, so that their seconds pass concurrently.
         let tellers = all.iter_mut().filter_map(|seen| seen.teller.as_mut());
         let mut before = tellers.map(Teller::ask).collect::<Vec<_>>().into_iter();
         each(all, |row, teller| {
@@ -279,7 +278,7 @@ fn without_supervisors(all: &mut [Seen]) {
             until(row.program, || teller.child.try_wait().unwrap());
             return "ends".to_owned();
         }
-        // What loads the library needs no supervisor.
+        // Preloading needs no supervisor.
         let is_lost = row.is_starter && row.way != PRELOAD;
         let expected = if is_lost { 0 } else { 951_825_600 };
         teller.ask_until(row.program, |answer| answer == expected);
@@ -295,7 +294,7 @@ fn page() -> PathBuf {
 fn every_program_sees_the_clock_as_the_page_says() {
     let Some(mut service) = service() else { return };
     let folder = tempfile::tempdir().unwrap();
-    // For programs that become another user.
+    // For programs that switch users.
     std::fs::set_permissions(folder.path(), std::fs::Permissions::from_mode(0o755)).unwrap();
     let mut rows = rows(folder.path());
     let preloaded = preloaded_rows(&rows);
@@ -324,7 +323,7 @@ fn every_program_sees_the_clock_as_the_page_says() {
     for seen in &mut all {
         seen.cells.pop();
     }
-    // Whoever follows the clock comes back to where the service was.
+    // Followers reconnect to the same address.
     let address = service.address().to_string();
     service.arguments(&["--listen", &address]);
     service.kill();
@@ -333,7 +332,7 @@ fn every_program_sees_the_clock_as_the_page_says() {
     travel(&service, "2000-02-29T12:00:00Z");
     all_show(&mut all, "2000-02-29", 951_825_600);
     without_supervisors(&mut all);
-    // Whatever is started beside them, by any way, has one clock only.
+    // Further programs started by them, with any method, have one clock only.
     for Seen { row, cells, .. } in &mut all {
         if let Some(words) = &row.command {
             cells.push(nested(&service, folder.path(), row.way, words));
@@ -357,7 +356,7 @@ fn started(service: &Service, folder: &Path, row: Row) -> Seen {
     Seen { row, teller, cells: Vec::new() }
 }
 
-/// Returns the command that puts a program on the clock by one of the ways.
+/// Returns the command that puts a program on the clock with a method.
 fn on_clock(service: &Service, folder: &Path, (way, options): (&str, &[&str]), words: &[String]) -> Command {
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     let exec = |options: &[&str]| command(service, &[&["exec"], options, &["--"], &words[..]].concat());
@@ -369,12 +368,12 @@ fn on_clock(service: &Service, folder: &Path, (way, options): (&str, &[&str]), w
         }
         _ => exec(options),
     };
-    // What is left where a supervisor is killed goes with the folder of the test.
+    // Leftovers of killed supervisors are removed with the test's folder.
     command.env("PATH", PATH).env("TMPDIR", folder);
     command
 }
 
-/// Starts a program by a second run inside the first one, which refuses it.
+/// Starts a program by a nested run, which is rejected.
 fn nested(service: &Service, folder: &Path, way: &str, words: &[String]) -> String {
     let second = [&owned(&[env!("CARGO_BIN_EXE_timenav"), "exec", "--"]), words].concat();
     let (code, stdout, stderr) = run(&mut on_clock(service, folder, (way, &[]), &second), "?\n");
@@ -387,10 +386,10 @@ fn seconds_of(shown: &str) -> i64 {
     parse_timestamp::<Virtual>(shown).unwrap().micros().div_euclid(1_000_000)
 }
 
-/// Lets one test at a time write the page.
+/// Serializes the tests that write the page.
 static WRITING: Mutex<()> = Mutex::new(());
 
-/// Compares the table of the page with what was seen; what could not be tried here may have been elsewhere.
+/// Compares the table with the observed behavior; rows that cannot be tested on this machine are kept.
 #[expect(clippy::disallowed_methods, reason = "it is how snapshots are updated")]
 fn check_page(head: &str, lines: &[String], was_tried: &[bool]) {
     let _writing = WRITING.lock().unwrap_or_else(PoisonError::into_inner);

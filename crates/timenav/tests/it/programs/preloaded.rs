@@ -1,4 +1,4 @@
-//! `--via preload`: where a system lets nobody listen or trace, programs load a library.
+//! `--via preload`: if a system allows neither listeners nor tracing, programs load a library.
 
 use std::io::Write as _;
 use std::os::unix::fs::PermissionsExt as _;
@@ -18,23 +18,23 @@ use crate::waiting::until;
 const DENY: &str = include_str!("../../programs/deny.c");
 const TELLER: &str = include_str!("../../programs/teller.c");
 const WAITS: &str = include_str!("../../programs/waits.c");
-/// What a system denies that allows neither of the other ways: its profile has no listeners, and no tracing.
+/// The denials of a system with neither method: no listeners and no tracing.
 const DENIED: [&str; 2] = ["listeners", "ptrace"];
 const BECAUSE: &str = "timenav exec: programs get the clock from a library that they load, because this system does \
                        not let timenav trace the programs that it starts (Operation not permitted); it does not reach \
                        programs that are linked statically, written in Go, or get rights by their file\n";
 
-/// A service, and what a system that allows little needs.
+/// A service, and the setup of a restricted system.
 struct Bare {
     service: Service,
     deny: String,
-    /// The folder for what programs load, which nobody else uses.
+    /// A private folder for preloaded files.
     place: TempDir,
     _compiled: TempDir,
 }
 
 impl Bare {
-    /// `None` if there is no compiler.
+    /// `None` without a compiler.
     fn start() -> Option<Self> {
         let (compiled, deny) = compiled(DENY, &[])?;
         let service = Service::start();
@@ -54,7 +54,7 @@ impl Bare {
         self.with(&[], program)
     }
 
-    /// Runs a program, and returns what it prints.
+    /// Runs a program and returns its stdout.
     #[track_caller]
     fn done(&self, program: &[&str]) -> String {
         let (code, stdout, stderr) = run(&mut self.exec(program), "");
@@ -62,7 +62,7 @@ impl Bare {
         stdout
     }
 
-    /// Nothing is left of what programs load, once they have ended.
+    /// Checks that no preloaded files are left after the programs have ended.
     fn end(self) {
         until("an empty folder", || (self.place.path().read_dir().unwrap().count() == 0).then_some(()));
         self.service.audit();
@@ -105,14 +105,14 @@ fn programs_that_load_the_library_see_one_clock_whichever_way_they_ask() {
         let script = format!("import ctypes; print(ctypes.CDLL({library:?}).shown())");
         assert_eq!(bare.done(&["python3", "-c", &script]), format!("{seconds}\n"));
     }
-    // As many beside each other as a build has.
+    // As many concurrent processes as in a build.
     let many = "i=0; while [ $i -lt 100 ]; do date +%s; i=$((i+1)); done";
     let beside = format!("for j in 1 2 3 4; do ({many}) & done; wait");
     assert_eq!(bare.done(&["sh", "-c", &beside]), format!("{seconds}\n").repeat(400));
     bare.end();
 }
 
-/// It has no page itself where it is linked statically, and would go by a second clock inside of the first.
+/// A static program has no page of its own, and would otherwise use a second clock inside the first.
 #[test]
 fn a_run_inside_is_refused_that_did_not_load_the_library() {
     let Some(bare) = Bare::start() else { return };
@@ -145,7 +145,7 @@ fn what_no_library_reaches_is_said_and_with_strict_not_started() {
         assert!(stderr.contains("was not started: it is linked statically"), "{program:?}: {stderr}");
     }
     assert_eq!(run(&mut bare.with(&["--strict"], &["date", "+%s"]), "").1, format!("{}\n", DAY.1));
-    // What gets rights by its file; a filter like that of `deny` takes them away everywhere.
+    // A set-id program; a filter like that of `deny` removes its privileges everywhere.
     if rustix::process::geteuid().is_root() {
         let date = file(&folder, "date");
         std::fs::copy("/bin/date", &date).unwrap();
@@ -173,7 +173,7 @@ fn waits_and_dates_of_programs_that_load_the_library_go_by_the_clock() {
     let (Some((_waits, waits)), Some((_probe, probe))) = (compiled(WAITS, &[]), probe(&[])) else { return };
     let (later, far) = ((DAY.1 + 3600).to_string(), (DAY.1 + 86_400).to_string());
     let service = &bare.service;
-    // A timer that is a file is set again by the supervisor, which was handed it.
+    // A timer descriptor is re-armed by the supervisor, which has a copy of it.
     for (program, how, first) in
         [(&probe, "sleep", "sleeping"), (&probe, "timer", "sleeping"), (&waits, "until", "waiting")]
     {
@@ -204,7 +204,7 @@ fn waits_and_dates_of_programs_that_load_the_library_go_by_the_clock() {
     }
     assert_eq!(exchange.line(), "2000 of 2000\n", "no wait is lost beside changes of the clock");
     assert!(exchange.child.wait().unwrap().success());
-    // An hour at this rate takes a second.
+    // At this rate an hour takes a second.
     service.post("/v1/set-rate", &json!({ "rate": 3600 }));
     service.post("/v1/resume-time", &json!({}));
     for (program, how, first) in [(&probe, "sleep", "sleeping"), (&probe, "timer", "sleeping")] {
@@ -237,7 +237,7 @@ fn a_run_whose_programs_load_the_library_ends_as_its_program_does() {
     kill_process(pid(teller.child.id()), Signal::TERM).unwrap();
     assert_eq!(teller.line(), "caught\n");
     assert_eq!(teller.child.wait().unwrap().code(), Some(9));
-    // A daemon has its clock, and what it needs for it, after the run has ended.
+    // A daemon keeps its clock and the preloaded files after the run has ended.
     let told = file(&bare.place, "told");
     let wait = format!("until [ $(date +%s) = 2240611200 ]; do sleep 0.02; done; echo reached > {}", told.display());
     let script = format!("({wait}) </dev/null >/dev/null 2>&1 & echo first");
@@ -248,7 +248,7 @@ fn a_run_whose_programs_load_the_library_ends_as_its_program_does() {
     bare.end();
 }
 
-/// Without a supervisor programs keep the last clock, and so does what they start.
+/// Without a supervisor, programs and their children keep the last clock.
 #[test]
 fn programs_that_load_the_library_outlive_the_supervisor() {
     let Some(bare) = Bare::start() else { return };
@@ -262,7 +262,7 @@ fn programs_that_load_the_library_outlive_the_supervisor() {
     let shown: Value = serde_json::from_str(&look().1).unwrap();
     assert_eq!((&shown["clock"], &shown["is_confirmed"]), (&json!("virtual"), &json!(true)), "{shown}");
     assert_eq!((&shown["supervisor"], &shown["timeline_id"]), (&json!(supervisor), &json!("main")), "{shown}");
-    // A second run inside is refused, as on every way.
+    // A nested run is rejected, as with every method.
     let (code, _, stderr) = run(&mut bare.exec(&[env!("CARGO_BIN_EXE_timenav"), "exec", "date"]), "");
     assert_eq!(code, Some(1));
     assert!(stderr.contains("a program can be on one clock only"), "{stderr}");
@@ -277,7 +277,7 @@ fn programs_that_load_the_library_outlive_the_supervisor() {
     let stderr = String::from_utf8(output.stderr).unwrap();
     assert!(stderr.contains("programs, and those that they start, keep the last clock"), "{stderr}");
     assert!(processes().iter().all(|(pid, ..)| *pid != program), "nothing is left");
-    // Its folder stays for programs that nobody knows of.
+    // Its folder stays for programs that may still use it.
     let left: Vec<_> = bare.place.path().read_dir().unwrap().flatten().collect();
     assert!(left.len() == 1 && Path::new(&left[0].path()).join("libtimenav.so").exists(), "{left:?}");
     std::fs::remove_dir_all(left[0].path()).unwrap();

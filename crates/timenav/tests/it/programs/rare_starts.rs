@@ -1,4 +1,4 @@
-//! Programs that are started in ways that few have, and many threads that ask the kernel at once.
+//! Unusual ways of starting programs, and many threads that make system calls at once.
 
 use std::io::Write as _;
 use std::os::unix::fs::PermissionsExt as _;
@@ -13,12 +13,12 @@ use crate::service::{Service, run};
 use crate::waiting::until;
 
 pub(super) const WAYS: &str = include_str!("../../programs/ways.c");
-/// Where Debian has musl.
+/// Where Debian installs musl.
 const MUSL: &str = "/usr/lib/x86_64-linux-musl";
-/// The ways of putting programs on the clock that reach static ones.
+/// The methods that support static programs.
 const BY: [&str; 2] = ["exec", "trace"];
 
-/// Returns a static program of musl that the kernel puts at another place each time, if it can be made.
+/// Returns a static position-independent musl program, if it can be built.
 fn with_musl() -> Option<(TempDir, String)> {
     let folder = tempfile::tempdir().unwrap();
     let (source, program) = (file(&folder, "program.c"), file(&folder, "program"));
@@ -38,7 +38,7 @@ fn with_musl() -> Option<(TempDir, String)> {
     is_made.then(|| (folder, program.to_str().unwrap().to_owned()))
 }
 
-/// Runs a program by a way, and returns what it prints, and what is said beside what that way says of itself.
+/// Runs a program with a method. Returns its exit code, stdout, and stderr without the notice of the method.
 fn shown(service: &Service, via: &str, program: &[&str]) -> (Option<i32>, String, String) {
     let words = [&["exec", "--via", via, "--"], program].concat();
     let (code, stdout, stderr) = run(command(service, &words).env("PATH", PATH), "");
@@ -46,7 +46,7 @@ fn shown(service: &Service, via: &str, program: &[&str]) -> (Option<i32>, String
     (code, stdout, rest)
 }
 
-/// A copy without a name, a child that shares its memory, a program at another place each time.
+/// An anonymous copy, a child with shared memory, a position-independent program.
 #[test]
 fn rare_starts_are_on_the_clock() {
     let Some(service) = service() else { return };
@@ -63,7 +63,7 @@ fn rare_starts_are_on_the_clock() {
     service.audit();
 }
 
-/// A script whose interpreter is a script, and one that names none.
+/// A script whose interpreter is a script, and one without an interpreter line.
 #[test]
 fn scripts_of_scripts_are_on_the_clock() {
     let Some(service) = service() else { return };
@@ -84,7 +84,7 @@ fn scripts_of_scripts_are_on_the_clock() {
     service.audit();
 }
 
-/// Each waits for the supervisor, which has one more thing to do at each jump.
+/// All wait for the supervisor, which has one more task at each jump.
 #[test]
 fn three_hundred_threads_ask_the_kernel() {
     let (Some(service), Some((_folder, ways))) = (service(), compiled(WAYS, &[])) else { return };
@@ -100,7 +100,7 @@ fn three_hundred_threads_ask_the_kernel() {
     service.audit();
 }
 
-/// While a debugger watches a program, what that starts is on the clock, since the debugger lets go of it.
+/// Children of a program under a debugger are on the clock, since the debugger detaches from them.
 #[test]
 fn what_a_watched_program_starts_is_on_the_clock() {
     let (Some(service), Some((_folder, ways))) = (service(), compiled(WAYS, &[])) else { return };
@@ -128,7 +128,7 @@ fn what_a_watched_program_starts_is_on_the_clock() {
 }
 
 impl Teller {
-    /// Has a program start another, which says nothing but that it looked at the clock.
+    /// Lets a program start another, which only prints that it read the clock.
     #[track_caller]
     fn start_one(&mut self) {
         self.questions.write_all(b"\n").unwrap();

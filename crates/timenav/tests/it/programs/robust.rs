@@ -1,4 +1,4 @@
-//! Programs that start and wait in crowds, are watched by their own tools, or sit at a terminal.
+//! Programs that start and wait in large numbers, run under debugging tools, or use a terminal.
 
 use std::process::Stdio;
 
@@ -27,7 +27,7 @@ fn none_of_a_crowd_of_starts_is_missed() {
     service.audit();
 }
 
-/// Half of them read all the time, the others wait for the moment to which the clock is moved.
+/// Half of them read continuously, the others wait for the time that the clock is moved to.
 #[test]
 fn three_hundred_threads_see_one_change() {
     let (Some(service), Some((_folder, crowd))) = (service(), compiled(CROWD, &[])) else { return };
@@ -41,7 +41,7 @@ fn three_hundred_threads_see_one_change() {
     service.audit();
 }
 
-/// What looks for leaks stops all threads of its own program, as a debugger would.
+/// A leak checker stops all threads of its own program, as a debugger would.
 #[test]
 fn leaks_are_found_inside() {
     let Some(service) = service() else { return };
@@ -79,7 +79,7 @@ fn a_shell_at_a_terminal_controls_its_jobs() {
     service.audit();
 }
 
-/// Somebody without rights may have their own programs on the clock, also where no program may gain any.
+/// An unprivileged user can have programs on the clock, even with no_new_privs.
 #[test]
 fn rights_are_not_needed() {
     let (Some(service), Some((folder, probe))) = (service(), probe(&[])) else { return };
@@ -93,8 +93,8 @@ fn rights_are_not_needed() {
     service.audit();
 }
 
-/// Returns the command that runs a program from a folder on the clock for somebody without rights, with these options of
-/// `setpriv`; `None` where that cannot be tried.
+/// Returns the command that runs a program from a folder on the clock as an unprivileged user, with these `setpriv`
+/// options; `None` if that is not possible here.
 pub(super) fn unprivileged(
     service: &Service,
     folder: &TempDir,
@@ -104,10 +104,11 @@ pub(super) fn unprivileged(
     if !is_installed("setpriv") || !rustix::process::geteuid().is_root() {
         return None;
     }
-    // What is in the folder of the tests may be out of reach for others.
+    // Other users may not have access to the tests' folder.
     let timenav = folder.path().join("timenav");
     if !timenav.exists() {
-        // By another process: what is open for writing here, a child of another test has open too, until it executes.
+        // By another process: a descriptor open for writing here would be inherited by children of other tests until
+        // they execute.
         let copied = std::process::Command::new("cp").arg(env!("CARGO_BIN_EXE_timenav")).arg(&timenav).status();
         assert!(copied.unwrap().success());
     }

@@ -1,4 +1,4 @@
-//! Programs under filters and in namespaces of their own.
+//! Programs under filters and in their own namespaces.
 
 use std::os::unix::process::ExitStatusExt as _;
 use std::process::{Command, Stdio};
@@ -18,7 +18,7 @@ const COPY_TOLD: &str = "has host time if it looks for the vDSO in the kernel's 
                          with rustix do: changing the kernel's copy of its auxiliary vector failed: Operation not \
                          permitted; other programs are not named\n";
 
-/// Some programs look for the vDSO in the kernel's copy of what is on their stack.
+/// Some programs look for the vDSO in the kernel's copy of the auxiliary vector.
 #[test]
 fn whichever_vdso_a_program_finds_shows_the_clock() {
     let Some(service) = service() else { return };
@@ -30,7 +30,7 @@ fn whichever_vdso_a_program_finds_shows_the_clock() {
             let words = ["exec", "--via", via, "--strict", "--", &auxv];
             let (code, stdout, stderr) = run(command(&service, &words).env("PATH", PATH), "");
             assert_eq!((code, stderr), (Some(0), notice), "{via} {flags:?}");
-            // Kernels before 6.4 tell none by `prctl`.
+            // Kernels before 6.4 do not return it by `prctl`.
             let has_both = stdout.contains("prctl");
             let expected = expected.iter().filter(|line| has_both || !line.starts_with("prctl"));
             assert!(stdout.lines().eq(expected), "{via} {flags:?}: {stdout}");
@@ -39,7 +39,7 @@ fn whichever_vdso_a_program_finds_shows_the_clock() {
     service.audit();
 }
 
-/// Where the kernel's copy cannot be changed, one line says so; strictly, nothing is started.
+/// If the kernel's copy cannot be changed, one warning says so; with --strict, nothing is started.
 #[test]
 fn a_vdso_that_shows_host_time_is_told_of() {
     let (Some(service), Some((_folder, auxv))) = (service(), compiled(AUXV, &[])) else { return };
@@ -56,7 +56,7 @@ fn a_vdso_that_shows_host_time_is_told_of() {
         let (code, stdout, stderr) = told(&[]);
         assert_eq!((code, stderr.lines().count()), (Some(0), 1), "{via}: {stderr}");
         assert!(stderr.contains("`sh`") && stderr.ends_with(COPY_TOLD), "{via}: {stderr}");
-        // What it says of is so: the stack alone tells of the clock.
+        // The warning is right: only the stack has the clock.
         assert_eq!(stdout.matches(&format!("stack: {}\n", DAY.1)).count(), 2, "{via}: {stdout}");
         assert_eq!(stdout.matches(&DAY.1.to_string()).count(), 2, "{via}: {stdout}");
         let (code, stdout, stderr) = told(&["--strict"]);
@@ -68,8 +68,8 @@ fn a_vdso_that_shows_host_time_is_told_of() {
     service.audit();
 }
 
-/// What is executed under a filter is on the clock, whatever of the supervisor's calls the filter forbids. Only root can go
-/// around one that ends programs.
+/// A program executed under a filter is on the clock, whichever of the supervisor's calls the filter forbids. Only root
+/// can bypass one that kills programs.
 #[test]
 fn programs_under_filters_of_their_own_are_on_the_clock() {
     let Some(service) = service() else { return };
@@ -83,7 +83,7 @@ fn programs_under_filters_of_their_own_are_on_the_clock() {
         if let Some(mut command) = unprivileged(&service, &folder, &[], &[&ways, "forbidden", &seconds]) {
             let (code, stdout, stderr) = run(&mut command, "");
             assert_eq!((code, stdout.as_str()), (Some(0), "looked\n"), "{flags:?} {stderr}");
-            // It forbids `prctl`.
+            // The filter forbids `prctl`.
             assert!(stderr.lines().count() == 1 && stderr.contains(COPY_TOLD), "{stderr}");
         }
         if let Some(mut command) = unprivileged(&service, &folder, &[], &[&ways, "listed", &seconds]) {
@@ -96,7 +96,7 @@ fn programs_under_filters_of_their_own_are_on_the_clock() {
     service.audit();
 }
 
-/// Without rights nobody may trace it, at whichever place along `PATH` it looks for a program. It is named once.
+/// Without privileges a set-id program cannot be traced, wherever it is found along `PATH`. It is reported once.
 #[test]
 fn an_undumpable_program_is_named_once() {
     let (Some(service), Some((folder, ways))) = (service(), compiled(WAYS, &[])) else { return };
@@ -110,7 +110,7 @@ fn an_undumpable_program_is_named_once() {
     service.audit();
 }
 
-/// It has been put on the clock before, and waits, sleeps and asks as it did.
+/// It was put on the clock before, and waits, sleeps and reads as before.
 #[test]
 fn a_program_that_shuts_itself_in_keeps_its_clock() {
     let (Some(service), Some((_folder, ways))) = (service(), compiled(WAYS, &[])) else { return };
@@ -144,7 +144,7 @@ fn programs_in_namespaces_of_their_own_are_on_the_clock() {
     service.audit();
 }
 
-/// `timenav doctor` tries the same ways.
+/// `timenav doctor` probes the same methods.
 #[test]
 fn the_doctor_says_how_programs_get_a_clock() {
     let Some(service) = service() else { return };

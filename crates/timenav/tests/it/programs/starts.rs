@@ -1,4 +1,4 @@
-//! What is put on the clock, and what is refused.
+//! Which programs are put on the clock and which are rejected.
 
 use std::process::Stdio;
 
@@ -25,7 +25,7 @@ fn programs_of_any_language_see_the_clock() {
             continue;
         }
         if program[0] == "java" {
-            // It prints no time without a class; that it starts is what is looked at.
+            // Without a class it prints no time; only its start matters.
             let (code, _, stderr) = run(&mut exec(&service, program), "");
             assert_eq!(code, Some(0), "{stderr}");
             continue;
@@ -36,7 +36,7 @@ fn programs_of_any_language_see_the_clock() {
     service.audit();
 }
 
-/// Every call of the C library and of the kernel, and every way to start a program.
+/// Every call of the C library and the kernel, and every way to start a program.
 #[test]
 fn programs_see_one_clock_whichever_way_they_ask() {
     let Some(service) = service() else { return };
@@ -49,7 +49,7 @@ fn programs_see_one_clock_whichever_way_they_ask() {
     service.audit();
 }
 
-/// One start in thousands would show, were there one at host time.
+/// A single start with host time in thousands would be detected.
 #[test]
 fn none_of_many_starts_is_missed() {
     let Some(service) = service() else { return };
@@ -69,7 +69,7 @@ fn debuggers_work_inside() {
         if !is_installed(tool) {
             continue;
         }
-        // To a program that runs already they attach as everywhere, and it keeps its clock.
+        // Attaching to a running program works as usual, and it keeps its clock.
         let mut teller = Teller::start(&service, Stdio::inherit());
         assert_eq!(teller.ask(), DAY.1);
         let front = teller.child.id();
@@ -83,7 +83,7 @@ fn debuggers_work_inside() {
         assert_eq!(code, Some(0), "{tool}: {stderr}");
         assert_eq!(teller.ask(), DAY.1, "{tool}");
         teller.end();
-        // What a debugger starts itself is the debugger's alone: it has host time, which is said, or is not started.
+        // A program started by a debugger has host time, which is reported, or is not started.
         let program = match tool {
             "strace" => ["strace", "-o", "/dev/null", "date", "+%Y"].as_slice(),
             _ => &["gdb", "-batch", "-ex", "set startup-with-shell off", "-ex", "run", "--args", "date", "+%Y"],
@@ -101,7 +101,7 @@ fn debuggers_work_inside() {
 #[test]
 fn a_program_is_on_one_clock_only() {
     let Some(service) = service() else { return };
-    // Whichever way the first run goes, and whichever the second one was to go.
+    // For all methods of the outer and the inner run.
     for outer in ["auto", "exec", "trace", "preload"] {
         for inner in ["auto", "exec", "trace", "preload"] {
             let second = [env!("CARGO_BIN_EXE_timenav"), "exec", "--via", inner, "--", "date"];

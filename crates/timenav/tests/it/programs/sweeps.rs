@@ -20,7 +20,7 @@ fn sweep(service: &Service, folder: &tempfile::TempDir, options: &[&str], progra
     command
 }
 
-/// Returns the exit code, and what is told in JSON.
+/// Returns the exit code and the JSON output.
 #[track_caller]
 fn told(service: &Service, folder: &tempfile::TempDir, options: &[&str], program: &[&str]) -> (Option<i32>, Value) {
     let options = [options, &["--json"]].concat();
@@ -50,7 +50,7 @@ fn a_sweep_tells_the_dates_that_fail() {
     assert_eq!(outcomes, [passed, leap, passed, passed, late], "{swept}");
     assert_eq!((&swept["passed"], &swept["failed"]), (&json!(3), &json!(2)));
     assert_eq!(swept["first_failed"], "2028-02-29T12:00:00Z");
-    // What was printed at dates that failed is kept, and nothing else.
+    // Only the output at failed dates is kept.
     let output = |run: &Value| std::fs::read_to_string(folder.path().join(run["output"].as_str().unwrap())).unwrap();
     assert_eq!(output(&runs[1]), "2028-02-29\nno such day\n");
     assert!(runs[0]["output"].is_null(), "{swept}");
@@ -59,13 +59,13 @@ fn a_sweep_tells_the_dates_that_fail() {
     assert_eq!(kept.count(), 2);
     let xml = std::fs::read_to_string(file(&folder, "out.xml")).unwrap();
     assert!(xml.contains("tests=\"5\" failures=\"2\"") && xml.contains("no such day"), "{xml}");
-    // For people: rows of equal outcomes, and the end of what failed.
+    // Text output: ranges of equal outcomes, and the ends of failed outputs.
     let (code, stdout, stderr) = run(&mut sweep(&service, &folder, &options, &["sh", "-c", CLOCKWORK]), "");
     assert_eq!(code, Some(8), "{stderr}");
     for line in ["2028-03-01T12:00:00Z  2037-12-31T23:59:00Z  2      passed", "no such day", "3 passed, 2 failed."] {
         assert!(stdout.contains(line), "{line}: {stdout}");
     }
-    // Nothing is left of a sweep in which all passes: no folder, and no timeline.
+    // A sweep without failures leaves no folder and no timeline.
     std::fs::remove_dir_all(&logs).unwrap();
     let fork = ["--date", "2031-01-01", "--date", "1969-07-20", "--fork-of", "main", "--paused"];
     let script = "test $(date -u +%H%M%S) = 120000 && test -n \"$TIMENAV_TIMELINE\"";
@@ -101,7 +101,7 @@ fn what_runs_is_ended_by_its_time_and_by_ctrl_c() {
     let folder = tempfile::tempdir().unwrap();
     let (code, swept) = told(&service, &folder, &["--date", "2030-01-01", "--timeout", "4s"], &["sleep", "600"]);
     assert_eq!((code, &swept["runs"][0]["outcome"]), (Some(8), &json!("timed_out")), "{swept}");
-    // A command with a child, which says where both are.
+    // A command with a child, which records both process ids.
     let script = "sleep 600 & echo $! $$ > $TIMENAV_TIMELINE.pids; wait";
     let dates = ["--date", "2030-01-01", "--date", "2031-01-01", "--date", "2032-01-01", "--jobs", "2", "--json"];
     let mut command = sweep(&service, &folder, &dates, &["sh", "-c", script]);
@@ -119,7 +119,7 @@ fn what_runs_is_ended_by_its_time_and_by_ctrl_c() {
     let swept: Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!((&swept["interrupted"], &swept["not_run"]), (&json!(true), &json!(3)), "{swept}");
     for pid in pids {
-        // Another process may have the number by now.
+        // The process id may have been reused.
         let is_sleep =
             || std::fs::read_to_string(format!("/proc/{pid}/cmdline")).is_ok_and(|line| line.contains("600"));
         until_so("what ran to have ended", || !is_sleep());
@@ -142,7 +142,7 @@ fn a_sweep_that_cannot_begin_says_why() {
         assert_eq!((code, stdout.as_str()), (Some(expected), ""), "{options:?}: {stderr}");
         assert!(stderr.contains(said), "{options:?}: {stderr}");
     }
-    // Under another run no program can be put on a clock of its own.
+    // Inside another run, programs cannot be put on their own clock.
     let inner = env!("CARGO_BIN_EXE_timenav");
     let nested = ["exec", "--", inner, "sweep", "--date", "2030-01-01", "--", "true"];
     let (code, _, stderr) = run(command(&service, &nested).env("PATH", PATH).current_dir(folder.path()), "");

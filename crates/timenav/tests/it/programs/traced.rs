@@ -1,4 +1,4 @@
-//! `--via trace`: where a system has no seccomp listeners, or no filters at all.
+//! `--via trace`: on systems without seccomp listeners, or without any filters.
 
 use std::io::Write as _;
 use std::os::unix::process::ExitStatusExt as _;
@@ -14,15 +14,15 @@ use crate::waiting::until;
 
 const DENY: &str = include_str!("../../programs/deny.c");
 const WAITS: &str = include_str!("../../programs/waits.c");
-/// What a system denies, so that programs are traced: with a filter, and without one.
+/// What a system denies, so that programs are traced with a filter, and without one.
 const DENIED: [&str; 2] = ["listeners", "filters"];
 
-/// Returns the command that runs a program on the clock, traced as on a system that denies these things.
+/// Returns the command that runs a program on the clock, traced as on a system with these denials.
 fn traced(service: &Service, deny: &str, denied: &[&str], program: &[&str]) -> Command {
     under(deny, denied, &exec(service, program))
 }
 
-/// Runs a traced program, and returns what it prints.
+/// Runs a traced program and returns its stdout.
 #[track_caller]
 fn done(service: &Service, deny: &str, denied: &[&str], program: &[&str]) -> String {
     let (code, stdout, stderr) = run(&mut traced(service, deny, denied, program), "");
@@ -57,7 +57,7 @@ fn traced_programs_see_one_clock_whichever_way_they_ask() {
     let beside = format!("for j in 1 2 3 4; do ({many}) & done; wait");
     let shown = done(&service, &deny, &["listeners"], &["sh", "-c", &beside]);
     assert_eq!(shown, format!("{seconds}\n").repeat(200));
-    // By choice, where there would be another way; and what cannot be put on the clock.
+    // By explicit choice, and programs that cannot be put on the clock.
     let chosen = |words: &[&str]| {
         let words = [&["exec", "--via", "trace"], words].concat();
         run(command(&service, &words).env("PATH", PATH), "")
@@ -122,7 +122,7 @@ fn traced_waits_end_by_the_clock_and_by_signals() {
             let program = [&["timeout", "120", &waits], words].concat();
             assert!(done(&service, &deny, &denied, &program).ends_with("done\n"), "{denied:?} {words:?}");
         }
-        // A timer of the kernel has as much host time as is left when it is set: at this rate, a second for an hour.
+        // A kernel timer waits for the host time that is left when it is set: at this rate, a second for an hour.
         service.post("/v1/set-rate", &json!({ "rate": 3600 }));
         service.post("/v1/resume-time", &json!({}));
         let date = (DAY.1 + 3 * 3600).to_string();
@@ -153,7 +153,7 @@ fn a_traced_run_ends_as_its_program_does() {
         let (code, _, stderr) = run(&mut traced(&service, &deny, &denied, &["no-such-program"]), "");
         assert_eq!(code, Some(127), "{stderr}");
         signals_and_stops_are_those_of_the_program(&service, &deny, &denied);
-        // A daemon has its clock after the run has ended.
+        // A daemon keeps its clock after the run has ended.
         let told = file(&folder, denied[0]);
         let wait =
             format!("until [ $(date +%s) = 2240611200 ]; do sleep 0.02; done; echo reached > {}", told.display());
@@ -176,7 +176,7 @@ fn signals_and_stops_are_those_of_the_program(service: &Service, deny: &str, den
     let program = children(children(front)[0])[0];
     let state = |of: u32| processes().into_iter().find(|(pid, ..)| *pid == of).map(|(_, state, _)| state);
     kill_process(pid(program), Signal::STOP).unwrap();
-    // To a tracer's child, a stop by a signal looks as one by the tracer.
+    // To a tracer's child, a signal stop looks like a tracing stop.
     until("a stopped program", || matches!(state(program), Some('t' | 'T')).then_some(()));
     kill_process(pid(program), Signal::CONT).unwrap();
     until("a program that goes on", || (!matches!(state(program), Some('t' | 'T'))).then_some(()));
@@ -185,7 +185,7 @@ fn signals_and_stops_are_those_of_the_program(service: &Service, deny: &str, den
     assert_eq!(teller.child.wait().unwrap().code(), Some(9));
 }
 
-/// With a filter programs keep the last clock, and start no other; without one they end.
+/// With a filter, programs keep the last clock and start no others; without one they end.
 fn nothing_is_left_stopped(service: &Service, deny: &str, denied: &[&str]) {
     let script = "echo ready; read -r x; printf '%(%s)T\\n' -1; /bin/date; echo $?; exit 3";
     let mut command = traced(service, deny, denied, &["bash", "-c", script]);

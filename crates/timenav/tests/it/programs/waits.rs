@@ -1,4 +1,4 @@
-//! Waits until a moment of realtime: they end by the virtual clock, and by whatever else ends them.
+//! Waits until a realtime moment: they end by the virtual clock, and by everything else that ends them natively.
 
 use serde_json::json;
 
@@ -6,7 +6,7 @@ use super::{DAY, Teller, compiled, done, exec, service, travel};
 
 const SOURCE: &str = include_str!("../../programs/waits.c");
 
-/// With the clock ahead of the host's, the kernel alone would wait for years; with the clock behind, not at all.
+/// If the clock is ahead of the host's, the kernel alone would wait for years; if it is behind, not at all.
 #[test]
 fn waits_end_when_as_much_time_has_passed() {
     let (Some(service), Some((_folder, waits))) = (service(), compiled(SOURCE, &[])) else { return };
@@ -32,7 +32,7 @@ fn waits_end_when_the_clock_shows_their_moment() {
     service.post("/v1/fast-forward", &json!({ "duration": "2h" }));
     assert_eq!(waiting.line(), "done\n");
     assert!(waiting.child.wait().unwrap().success());
-    // What is past ends at once, whatever it waits for.
+    // Waits until a past time end at once.
     assert_eq!(done(&service, &[&waits, "until", &DAY.1.to_string()]), "waiting\ndone\n");
     // At this rate an hour takes a second.
     travel(&service, DAY.0);
@@ -54,7 +54,7 @@ fn waits_end_by_whatever_ends_them_natively() {
     for flags in [&[][..], &["-static"]] {
         let Some((_folder, waits)) = compiled(SOURCE, flags) else { continue };
         assert_eq!(done(&service, &["timeout", "120", &waits, "ends", &far]), "done\n", "{flags:?}");
-        // Nothing is lost beside changes of the clock.
+        // Clock changes lose no messages.
         let mut exchange = Teller::of(&mut exec(&service, &["timeout", "120", &waits, "exchange", "2000"]));
         for to in ["2041-01-01T00:00:00Z", "1969-07-20T20:17:40Z", DAY.0] {
             travel(&service, to);

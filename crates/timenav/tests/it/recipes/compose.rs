@@ -1,4 +1,4 @@
-//! A Compose file: whether its parts agree, and what its services run.
+//! Compose files: consistency and what the services run.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -9,10 +9,10 @@ use super::containers::{Container, Engine, provide};
 use super::yaml::{document, texts};
 use crate::service::Service;
 
-/// The service of timenav, in the file.
+/// The name of the timenav service in the file.
 const CLOCK: &str = "timenav";
 
-/// What the image of timenav is, by its Dockerfile.
+/// The image of timenav according to its Dockerfile.
 pub(super) struct Image {
     pub(super) port: String,
     pub(super) data: String,
@@ -28,7 +28,7 @@ impl Image {
     }
 }
 
-/// Checks a file, and puts what starts its services where the commands of a page find it.
+/// Checks a file, and provides a program that starts its services.
 pub(super) fn provide_compose(yaml: &str, folder: &Path, service: &Service) {
     let file = document(yaml);
     let services = file["services"].as_object().unwrap();
@@ -71,7 +71,7 @@ fn text(value: &Value) -> String {
     value.as_str().unwrap_or_else(|| panic!("{value} is no text")).to_owned()
 }
 
-/// Returns the volumes of a service: what is mounted, where, and whether it is only read there.
+/// Returns the volumes of a service: source, mount point, and whether it is read-only.
 pub(super) fn volumes(service: &Value) -> Vec<(String, String, bool)> {
     let volumes = texts(&service["volumes"]).into_iter().map(|volume| {
         let parts: Vec<&str> = volume.split(':').collect();
@@ -81,13 +81,13 @@ pub(super) fn volumes(service: &Value) -> Vec<(String, String, bool)> {
     volumes.collect()
 }
 
-/// Checks that the service of timenav runs what its image does, where it keeps its data.
+/// Checks that the timenav service runs the same as its image and has its data on a volume.
 fn check_clock(clock: &Value) {
     assert_eq!((&clock["entrypoint"], &clock["command"]), (&Value::Null, &Value::Null), "as the image has it");
     assert_eq!(volumes(clock), [(CLOCK.to_owned(), Image::read().data, false)]);
 }
 
-/// Checks that a service is on the clock, and finds what it needs.
+/// Checks that a service is on the clock and has its dependencies.
 fn check_service(name: &str, one: &Value, services: &serde_json::Map<String, Value>) {
     let expected = ["timenav", "exec", "--strict", "--follow", name, "--"];
     assert_eq!(texts(&one["entrypoint"]), expected, "{name}");

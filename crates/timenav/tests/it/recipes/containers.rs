@@ -1,5 +1,5 @@
-//! Containers, without containers: `docker compose` and `kubectl` of a recipe start what the file says as processes of
-//! this machine, with the same commands and the same environment and no other.
+//! Substitutes for containers: `docker compose` and `kubectl` of a recipe start processes on this machine with exactly
+//! the commands and the environment of the file.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -8,7 +8,7 @@ use std::path::Path;
 
 use super::PATH;
 
-/// What starts and stops the containers, by the scripts that are written for each. It is run where they are.
+/// Starts and stops the containers with generated scripts, in whose folder it runs.
 const ENGINE: &str = r#"#!/bin/bash
 cd "$(dirname "$0")" || exit 1
 case $1 in
@@ -51,25 +51,24 @@ esac
 "#;
 const NOT_KNOWN: &str = "echo \"the test does not know: $0 $*\"\nexit 64\n";
 
-/// The program that a recipe starts containers with.
+/// The program with which a recipe starts containers.
 #[derive(Clone, Copy)]
 pub(super) enum Engine {
     Compose,
     Kubernetes,
 }
 
-/// A container.
 #[derive(Debug, Default)]
 pub(super) struct Container {
     pub(super) name: String,
-    /// What goes on, if anything.
+    /// The long-running command, if any.
     pub(super) command: Vec<String>,
-    /// What is run once, before the next container.
+    /// A command that runs once, before the next container.
     pub(super) once: Vec<String>,
-    /// What has to succeed before the next container.
+    /// A command that must succeed before the next container.
     pub(super) probe: Vec<String>,
     pub(super) environment: BTreeMap<String, String>,
-    /// Texts of commands and of the environment, and what they are on this machine: paths of volumes, addresses.
+    /// Replacements in commands and environment for this machine: volume paths and addresses.
     pub(super) here: Vec<(String, String)>,
 }
 
@@ -102,7 +101,7 @@ fn quoted(word: &str) -> String {
     format!("'{}'", word.replace('\'', "'\\''"))
 }
 
-/// Puts what starts these containers, in this order, where the commands of a page find it.
+/// Provides a program that starts these containers in order.
 pub(super) fn provide(engine: Engine, folder: &Path, containers: &[Container]) {
     let inside = folder.join("containers");
     std::fs::create_dir(&inside).unwrap();

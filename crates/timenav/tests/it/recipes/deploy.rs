@@ -1,5 +1,5 @@
-//! What is in `deploy/`: whether the parts of each file agree with each other, with the command line and with the docs.
-//! Which metrics are served, `process::deploy` looks.
+//! The files in `deploy/`: consistency with each other, the command line and the docs. `process::deploy` checks the
+//! metrics.
 
 use std::collections::BTreeSet;
 use std::panic::catch_unwind;
@@ -12,10 +12,10 @@ use super::kubernetes::check_manifest;
 use super::yaml::{document, documents, texts};
 use crate::service::{run, timenav};
 
-/// How long a stop takes at most: requests are accepted for five seconds, and end within ten.
+/// Maximum duration of a shutdown: five seconds of accepting requests, and ten for those in progress.
 const STOP_SECONDS_MIN: i64 = 16;
 
-/// Where runbooks are, until an operator says where.
+/// The runbook prefix that operators replace.
 const RUNBOOKS: &str = "https://example.org/timenav/docs/";
 
 fn root() -> PathBuf {
@@ -36,7 +36,7 @@ fn text(value: &Value) -> &str {
     value.as_str().unwrap_or_else(|| panic!("{value} is no text"))
 }
 
-/// Makes sure that a check finds what was changed in a file: that it would fail.
+/// Checks that a check fails on a modified file.
 #[track_caller]
 fn check_finds(check: impl Fn(&str) + std::panic::RefUnwindSafe, right: &str, from: &str, to: &str) {
     assert!(right.contains(from), "there is no {from}");
@@ -62,7 +62,7 @@ fn check_compose(yaml: &str, caddyfile: &str) {
             }
         }
     }
-    // Of those that the service can use, the one that it was run with.
+    // The supported version that the tests run with.
     let tested = read("docs/postgresql.md").split("the tests run with ").nth(1).unwrap()[..2].to_owned();
     let image = text(&services["postgres"]["image"]);
     assert!(image.starts_with(&format!("postgres:{tested}-")), "{image}: the tests run with {tested}");
@@ -95,7 +95,7 @@ fn check_replica(name: &str, one: &Value, services: &serde_json::Map<String, Val
     assert_eq!((texts(&one["secrets"]), one["mem_limit"].is_string()), (vec!["store".to_owned()], true), "{name}");
 }
 
-/// Checks that the address in the head of a file is that of the database which is started, with the password that it gets.
+/// Checks that the URL at the top of a file matches the database and its password.
 fn check_address(yaml: &str, file: &Value) {
     let postgres = &file["services"]["postgres"];
     let set = |what: &str| text(&postgres["environment"][what]).to_owned();
@@ -110,7 +110,7 @@ fn check_address(yaml: &str, file: &Value) {
     assert!(line.ends_with(&format!("> {store}")), "{line}");
 }
 
-/// Checks that the key is made where each replica looks for it, and can be read by them.
+/// Checks that the key is created where each replica expects it, and is readable for them.
 fn check_keys(keys: &Value, (folder, file): (&str, &str)) {
     assert!(help(&["signing-key", "new"]).contains("Usage: timenav signing-key new"));
     let script = texts(&keys["command"]).concat();
@@ -119,7 +119,7 @@ fn check_keys(keys: &Value, (folder, file): (&str, &str)) {
     assert_eq!(volumes(keys), [("keys".to_owned(), folder.to_owned(), false)]);
 }
 
-/// Checks that the proxy sends requests to replicas that are ready, and is reached where they say that they are.
+/// Checks that the proxy sends requests to ready replicas and matches their public URL.
 fn check_proxy(proxy: &Value, caddyfile: &str, replicas: &[(&String, &Value)]) {
     let words: Vec<&str> = caddyfile.split_whitespace().collect();
     let after = |word: &str| {
@@ -168,7 +168,7 @@ fn list(value: &Value) -> impl Iterator<Item = &Value> {
     value.as_array().into_iter().flatten()
 }
 
-/// Checks the manifest of several replicas, beside what each manifest is checked for.
+/// Checks the manifest of several replicas, in addition to the checks of all manifests.
 fn check_kubernetes(yaml: &str) {
     let all = documents(yaml);
     check_manifest(&all);
@@ -179,7 +179,7 @@ fn check_kubernetes(yaml: &str) {
     assert!(0 < left && left < replicas, "{left} of {replicas} stay, and a node can be emptied");
     let pod = &set["spec"]["template"]["spec"];
     assert!(pod["terminationGracePeriodSeconds"].as_i64().unwrap() >= STOP_SECONDS_MIN);
-    // They are kept apart from each other, and not from others.
+    // The replicas are spread, independently of other pods.
     let labels = &set["spec"]["selector"]["matchLabels"];
     assert_eq!(budget["spec"]["selector"]["matchLabels"], *labels);
     let mut spread = list(&pod["topologySpreadConstraints"]).peekable();
@@ -196,7 +196,7 @@ fn check_kubernetes(yaml: &str) {
     check_secrets(yaml, pod);
 }
 
-/// Checks that the secrets which are used are those that the head of the file tells to make.
+/// Checks that the used secrets are those in the instructions at the top of the file.
 fn check_secrets(yaml: &str, pod: &Value) {
     let head: String = yaml.lines().filter_map(|line| line.strip_prefix('#')).collect::<Vec<_>>().join(" ");
     let mut made = BTreeSet::new();
@@ -213,7 +213,7 @@ fn check_secrets(yaml: &str, pod: &Value) {
         let mounted =
             list(&container["volumeMounts"]).find(|one| one["name"] == volume["name"]).expect("it is mounted");
         let folder = format!("{}/", text(&mounted["mountPath"]));
-        // What the service looks for there: files that a setting or the head names.
+        // Files that a setting or the instructions name.
         let settings = list(&container["env"]).filter_map(|one| one["value"].as_str());
         let named = settings.chain(head.split(['=', '\'', '&']));
         for file in named.filter_map(|word| word.strip_prefix(&folder)) {
@@ -251,7 +251,7 @@ fn the_manifest_of_several_replicas_agrees_with_itself() {
     }
 }
 
-/// Checks that a question to Prometheus is whole, and about something.
+/// Checks that a Prometheus expression is well-formed and uses existing metrics.
 fn check_expression(what: &str, expression: &str) {
     assert!(["timenav_", "up{"].iter().any(|name| expression.contains(name)), "{what}: {expression}");
     let pages = ["operations", "postgresql"].map(|page| read(&format!("docs/{page}.md")));
@@ -269,7 +269,7 @@ fn check_expression(what: &str, expression: &str) {
     assert_eq!(expression.matches('"').count() % 2, 0, "{what}: {expression}");
 }
 
-/// Checks that a heading, or the row of an error's code, is where a runbook is looked for.
+/// Checks that the heading or error code of a runbook link exists.
 fn check_runbook(alert: &str, url: &str) {
     let (page, anchor) =
         url.strip_prefix(RUNBOOKS).and_then(|rest| rest.split_once('#')).expect("a page and a heading");
@@ -283,7 +283,7 @@ fn check_runbook(alert: &str, url: &str) {
     assert!(is_row || headings.any(|heading| anchor_of(heading) == anchor), "{alert}: there is no heading for {url}");
 }
 
-/// Checks rules of Prometheus.
+/// Checks Prometheus rules.
 fn check_rules(yaml: &str) {
     let (rules, serve) = (document(yaml), help(&["serve"]));
     let mut names = BTreeSet::new();
@@ -295,7 +295,7 @@ fn check_rules(yaml: &str) {
         assert!(!text(&rule["annotations"]["summary"]).is_empty(), "{name}");
         check_runbook(name, text(&rule["annotations"]["runbook_url"]));
         let more = rule["annotations"]["description"].as_str().unwrap_or_default();
-        // Where it says to read on, there is something to read.
+        // Linked documentation must exist.
         for (at, _) in more.match_indices("docs/") {
             let (page, rest) = more[at..].split_once(".md").unwrap();
             let page = read(&format!("{page}.md"));
@@ -378,7 +378,7 @@ fn jobs_mount_what_the_replicas_have() {
     }
 }
 
-/// Checks a dashboard of Grafana.
+/// Checks a Grafana dashboard.
 fn check_dashboard(json: &str) {
     let dashboard: Value = serde_json::from_str(json).unwrap();
     let declared: Vec<&str> = list(&dashboard["templating"]["list"]).map(|one| text(&one["name"])).collect();
@@ -426,7 +426,7 @@ fn the_dashboard_is_whole() {
     }
 }
 
-/// Each setting of `timenav serve` stands in the table that says how it is set.
+/// Every setting of `timenav serve` is in the table of settings.
 #[test]
 fn the_table_of_settings_has_each_flag() {
     let page = read("docs/operations.md");

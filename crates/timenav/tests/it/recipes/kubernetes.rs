@@ -1,5 +1,4 @@
-//! Kubernetes manifests: whether their parts agree with each other and with the command line, and what their containers
-//! run.
+//! Kubernetes manifests: consistency with each other and the command line, and what the containers run.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -10,7 +9,7 @@ use super::containers::{Container, Engine, provide};
 use super::yaml::{documents, texts};
 use crate::service::{run, timenav};
 
-/// Checks a manifest, and puts what starts its containers where the commands of a page find it.
+/// Checks a manifest, and provides a program that starts its containers.
 pub(super) fn provide_kubernetes(text: &str, folder: &Path) {
     let documents = documents(text);
     check_manifest(&documents);
@@ -21,7 +20,7 @@ pub(super) fn provide_kubernetes(text: &str, folder: &Path) {
         let name = one["name"].as_str().unwrap().to_owned();
         let sidecar = one["restartPolicy"] == "Always";
         let command = [texts(&one["command"]), texts(&one["args"])].concat();
-        // What an image starts is named by its Dockerfile; that of timenav is the program.
+        // The entry point is defined by the Dockerfile; that of timenav is the program.
         let entry = if one["command"].is_null() { vec!["timenav".to_owned()] } else { Vec::new() };
         let command = [entry, command].concat();
         let is_once = is_first && !sidecar;
@@ -45,13 +44,13 @@ fn list(value: &Value) -> impl Iterator<Item = &Value> {
     value.as_array().into_iter().flatten()
 }
 
-/// Returns the containers of a pod, in the order in which they start, and whether they start first.
+/// Returns the containers of a pod in start order, and whether they are init containers.
 fn all_containers(pod: &Value) -> impl Iterator<Item = (&Value, bool)> {
     let first = list(&pod["initContainers"]).map(|one| (one, true));
     first.chain(list(&pod["containers"]).map(|one| (one, false)))
 }
 
-/// Returns the volumes of a container, and where they are.
+/// Returns the volumes of a container and their mount points.
 fn mounts(container: &Value) -> Vec<(String, String)> {
     let text = |value: &Value| value.as_str().unwrap().to_owned();
     list(&container["volumeMounts"]).map(|mount| (text(&mount["name"]), text(&mount["mountPath"]))).collect()
@@ -62,18 +61,18 @@ fn environment(container: &Value) -> BTreeMap<String, String> {
     given.map(|one| (one["name"].as_str().unwrap().to_owned(), one["value"].as_str().unwrap().to_owned())).collect()
 }
 
-/// Returns what a volume of a pod is.
+/// Returns the type of a pod's volume.
 fn kind_of<'pod>(pod: &'pod Value, volume: &str) -> &'pod str {
     let found = list(&pod["volumes"]).find(|one| one["name"] == volume).unwrap_or_else(|| panic!("no {volume}"));
     found.as_object().unwrap().keys().find(|name| *name != "name").unwrap()
 }
 
-/// Returns the variables that a command has for its options.
+/// Returns the environment variables of a command's options.
 fn variables(command: &str) -> String {
     run(timenav().args([command, "--help"]), "").1
 }
 
-/// Checks that what a manifest names is there, and is what it is taken for.
+/// Checks that all references in a manifest exist and have the expected kind.
 pub(super) fn check_manifest(documents: &[Value]) {
     let names: Vec<_> = documents.iter().map(|one| (one["kind"].as_str(), one["metadata"]["name"].as_str())).collect();
     for document in documents {
@@ -107,7 +106,7 @@ fn check_labels(document: &Value) {
     }
 }
 
-/// Returns what has the pods with these labels.
+/// Returns the workload whose pods have these labels.
 fn selected<'all>(labels: &Value, documents: &'all [Value]) -> Option<&'all Value> {
     documents.iter().find(|one| {
         let has = &one["spec"]["template"]["metadata"]["labels"];
@@ -146,7 +145,7 @@ fn check_pod(pod: &Value, claims: &[&Value]) {
     }
 }
 
-/// Checks that the command line knows what a container gives it, and that its data is on a volume.
+/// Checks that the command line accepts the arguments of a container, and that its data is on a volume.
 fn check_command(name: &str, one: &Value, pod: &Value) {
     let words = [texts(&one["command"]), texts(&one["args"])].concat();
     let known = match (words.first().map(String::as_str), words.get(1).map(String::as_str)) {
@@ -172,7 +171,7 @@ fn check_command(name: &str, one: &Value, pod: &Value) {
     assert!(mounts(one).iter().any(|(_, path)| data.starts_with(&format!("{path}/"))), "{name}: {data}");
 }
 
-/// Checks that probes ask where the service listens, and can get there.
+/// Checks that probes use the listening address and can reach it.
 fn check_probes(name: &str, one: &Value) {
     let environment = environment(one);
     let listens_by = |variable: &str| environment.get(variable).map(|address| address.rsplit_once(':').unwrap());

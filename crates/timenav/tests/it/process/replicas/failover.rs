@@ -1,4 +1,4 @@
-//! The database fails over to a standby, under services that go on.
+//! The database fails over to a standby under running services.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
@@ -11,11 +11,11 @@ use crate::http::Request;
 use crate::service::{Service, run, timenav};
 use crate::waiting::until_so;
 
-/// Each fails unless it is so.
+/// The statements fail unless the condition holds.
 const IS_SYNCHRONOUS: &str = "SELECT 1 / count(*) FROM pg_stat_replication WHERE sync_state = 'sync'";
 const HAS_ALL: &str = "SELECT 1 / count(*) FROM pg_stat_replication WHERE replay_lsn = pg_current_wal_lsn()";
 
-/// Starts a server with a standby, and two services that know both. A cluster of several servers has no standby here.
+/// Starts a server with a standby, and two services that know both. Not supported for a Citus cluster.
 fn start() -> Option<(Cluster, Service, Replica)> {
     if Cluster::is_spread() {
         return None;
@@ -42,13 +42,13 @@ fn nothing_acknowledged_is_lost_where_a_synchronous_standby_takes_over() {
     take_over_from_one_that("stop");
 }
 
-/// Its host still accepts connections, and acknowledges what is sent to it.
+/// Its host still accepts connections and acknowledges packets.
 #[test]
 fn a_primary_that_stands_still_is_left_for_a_standby_that_takes_over() {
     take_over_from_one_that("freeze");
 }
 
-/// Has a standby take over under two services that write. `order` says what becomes of the server before.
+/// Promotes a standby under two writing services. `order` is what happens to the primary.
 fn take_over_from_one_that(order: &str) {
     let Some((mut cluster, first, second)) = start() else { return };
     assert!(cluster.ask("ALTER SYSTEM SET synchronous_standby_names = '*'"));
@@ -67,7 +67,7 @@ fn take_over_from_one_that(order: &str) {
         cluster.order(order);
         (0..10).for_each(|_| wait());
         cluster.order("promote");
-        // Nothing is restarted: both go on by themselves.
+        // Without a restart, both services continue.
         for (name, address) in [("here", here), ("there", there)] {
             let asked = Request::get("/readyz").anonymous();
             until_so(name, || send(address, &asked).is_ok_and(|answer| answer.status == 200));
@@ -108,7 +108,7 @@ fn all_stop_where_an_asynchronous_standby_lacks_what_they_have_seen() {
         cluster.order("stop");
         cluster.order("start-standby");
         cluster.order("promote");
-        // Whoever writes keeps asking: neither goes on from what is left.
+        // Writers retry: neither service continues from an incomplete database.
         for (name, address) in [("here", here), ("there", there)] {
             until_so(name, || {
                 let answer = send(address, &Request::post("/v1/pause-time").key(admin)).unwrap();
@@ -128,7 +128,7 @@ fn all_stop_where_an_asynchronous_standby_lacks_what_they_have_seen() {
     for folder in [first.data(), kept.clone()] {
         assert!(folder.join("diverged.log").exists(), "both sides are kept");
     }
-    // An operator accepts the loss for both, and both go on.
+    // An operator accepts the loss for both, and both continue.
     let url = cluster.url_of_both();
     let mut accept = timenav();
     accept.args(["accept-rollback", "--by", "ada", "--reason", "a standby that lagged", "--store", &url]);

@@ -1,4 +1,4 @@
-//! Followers of two services behind something that sends each request to whichever of them it likes.
+//! Followers of two services behind a load balancer that distributes requests arbitrarily.
 
 use serde_json::{Value, json};
 
@@ -18,7 +18,7 @@ fn confirm(told: &Message) -> Request {
     Request::post("/v1/followers/confirm").json(&body)
 }
 
-/// Returns the name and state of each.
+/// Returns name and state of each follower.
 fn states(awaited: &Value) -> Vec<(&str, &str)> {
     let followers = awaited["followers"].as_array().unwrap();
     followers.iter().map(|one| (one["name"].as_str().unwrap(), one["state"].as_str().unwrap())).collect()
@@ -41,7 +41,7 @@ fn a_change_waits_for_followers_of_every_service_who_confirm_at_any() {
     };
     std::thread::scope(|scope| {
         let waiting = scope.spawn(forward);
-        // Each confirms where its stream is not.
+        // Each confirms at a different service than that of its stream.
         let told = here.next().unwrap();
         other.send(confirm(&told)).expect(200);
         assert!(!waiting.is_finished(), "`there` has not confirmed");
@@ -52,7 +52,7 @@ fn a_change_waits_for_followers_of_every_service_who_confirm_at_any() {
         assert_eq!(answer["followers"].get("only_here"), None);
     });
 
-    // What fires at an instant of an advance is handed out at either once both have come there.
+    // Firings during an advance are handed out at either service once both have reached their time.
     first.post("/v1/pause-time", &json!({}));
     first.post("/v1/travel", &json!({ "destination_time": "2001-01-01T00:00:00Z" }));
     let due = "2001-01-01T01:00:00Z";
@@ -80,7 +80,7 @@ fn a_change_waits_for_followers_of_every_service_who_confirm_at_any() {
     first.post("/v1/firings/ack", &firing_ids);
     until_so("the end of the advance", || first.get("/v1/clock", &[]).get("advance").is_none());
 
-    // A service dies, and those who follow at it are away.
+    // A service is killed, and its followers are disconnected.
     other.process.signal(rustix::process::Signal::KILL);
     let listed = until("followers without a service", || {
         let listed = first.get("/v1/followers", &[]);

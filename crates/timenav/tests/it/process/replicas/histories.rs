@@ -1,5 +1,6 @@
-//! Histories of three services on one database: clients write, read, revoke keys, grant and withdraw permissions through all
-//! of them, one of them dies, stops or is cut off, or the database does, and one order explains all that was answered.
+//! Linearizability of three services on one database: clients write, read, revoke keys, and grant and withdraw
+//! permissions through all of them while a service or the database is killed, stopped or cut off. One order must
+//! explain all responses.
 
 mod checker;
 
@@ -19,55 +20,54 @@ use crate::http::{Answer, Request, target};
 use crate::service::Service;
 use crate::waiting::until_so;
 
-/// Rounds that the tests run, each with another disturbance, and those that `cargo xtask soak replicas` runs, unless it says
-/// which in a variable: `40..80`.
+/// Rounds of the tests, each with a different fault, and those of `cargo xtask soak replicas` unless a variable names a
+/// range: `40..80`.
 const ROUNDS: Range<u64> = 0..5;
 const ROUNDS_MANY: Range<u64> = 0..200;
 const ROUNDS_SAID: &str = "TIMENAV_TEST_ROUNDS";
-/// Clients of a round, and what each of them asks.
+/// Clients per round, and requests per client.
 const CLIENTS: u64 = 6;
 const ASKED_EACH: u64 = 9;
-/// How often something is asked again that was not answered, before nobody knows what came of it. It takes longer than
-/// any disturbance.
+/// Maximum number of retries before an outcome counts as unknown. They take longer than any fault.
 const TRIES_MAX: usize = 600;
 
-/// Services of a round.
+/// Services per round.
 const SERVICES: usize = 3;
-/// Transactions of a service that pass before a message of the next one is held back.
+/// Transactions of a service before a message of the next one is held.
 const BEFORE_GAP: usize = 2;
-/// How often somebody is told not to wait for the standby.
+/// How often a wait for the standby is canceled.
 const CANCELLED: usize = 3;
 
 const WAIT_FOR_NOBODY: [&str; 2] = ["ALTER SYSTEM SET synchronous_standby_names = 'nobody'", "SELECT pg_reload_conf()"];
 const DO_NOT_WAIT: [&str; 2] = ["ALTER SYSTEM RESET synchronous_standby_names", "SELECT pg_reload_conf()"];
-/// Fails if nobody waits for a standby.
+/// Fails if no session waits for a standby.
 const WAITS: &str = "SELECT 1 / count(*) FROM pg_stat_activity WHERE wait_event = 'SyncRep'";
 const CANCEL: &str = "SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE wait_event = 'SyncRep'";
 
-/// What happens to the services while clients are at work.
+/// The fault while clients are running.
 #[derive(Clone, Copy, Debug)]
 enum Disturbance {
     Nothing,
-    /// The second one is stopped for longer than the server waits for it.
+    /// The second service is stopped for longer than the server waits for it.
     Stopped,
-    /// So is one of them, each in turn, right when a message of a transaction was on its way: the beginning is 0, its answer
-    /// 1, and so on. A group that reads facts has eight.
+    /// A service, each in turn, is stopped while a message of a transaction is in flight: the first message is 0, its
+    /// response 1, and so on. A group that reads facts has eight.
     Gap(usize),
-    /// All that it has to the database is cut, again and again.
+    /// Its database connections are cut repeatedly.
     Cut,
-    /// No standby has what is committed, and who waits for one is told not to.
+    /// The standby has no commits, and waits for it are canceled.
     StandbyCancelled,
     Killed,
-    /// The first one is.
+    /// The first service is killed.
     FirstKilled,
-    /// The server is killed, and started again.
+    /// The database server is killed and restarted.
     Database,
-    /// One of the servers is that a cluster spreads entries over.
+    /// A worker server of a Citus cluster is killed.
     Worker,
 }
 
 impl Disturbance {
-    /// The tests run the first of them alone.
+    /// The tests only run the first of them.
     const ALL: [Self; 16] = [
         Self::Gap(1),
         Self::Cut,
@@ -96,14 +96,14 @@ impl Disturbance {
         if Cluster::is_spread() { &Self::ALL } else { &Self::ALL[..15] }
     }
 
-    /// Returns which service is disturbed in a round, where it may be any.
+    /// Returns the affected service of a round, if it may be any.
     fn whom(round: u64) -> usize {
-        // The second one first.
+        // Starting with the second one.
         (usize::try_from(round).unwrap() / Self::all().len() + 1) % SERVICES
     }
 }
 
-/// The services of all rounds, each behind a relay of its own.
+/// The services of all rounds, each behind its own proxy.
 struct Crew {
     first: Service,
     second: Replica,
@@ -143,21 +143,21 @@ impl Crew {
     }
 }
 
-/// Asks to have just these users write.
+/// Returns a request that sets the users who may write.
 fn set_writers(users: &[&str], again: &str) -> Request {
     let body = json!({ "timeline_id": "main", "permissions": { "write": users } });
     Request::post("/v1/set-access-control").json(&body).idempotent(again)
 }
 
-/// A round, as its clients know it.
+/// A round, as seen by its clients.
 struct Round {
     number: u64,
     admin: String,
-    /// A key that is revoked in the middle of the round, and its name.
+    /// A key with its name that is revoked during the round.
     key: (String, String),
-    /// A user whose permission is withdrawn, comes back and is withdrawn again, and their key.
+    /// A user with a key whose permission is withdrawn, granted and withdrawn again.
     user: (String, String),
-    /// Where the services listen. One that was killed listens elsewhere afterwards.
+    /// Addresses of the services. A killed one gets a new address.
     addresses: [AtomicU64; SERVICES],
     clock: AtomicU64,
 }
@@ -205,7 +205,7 @@ impl Round {
         }
     }
 
-    /// Asks until there is an answer, each time through another service.
+    /// Sends a request through one service after the other until there is a response.
     fn ask(&self, client: u64, number: u64, (by, asked): (By, Asked)) -> Operation {
         let again = format!("h{}-{client}-{number}", self.number);
         let shown = match by {
@@ -230,10 +230,10 @@ impl Round {
         operation
     }
 
-    /// Reads an answer.
+    /// Interprets a response.
     ///
     /// # Errors
-    /// It says that it was not done now, or that nobody knows.
+    /// It was not carried out now, or the outcome is unknown.
     fn told(&self, &Operation { by, asked, was_repeated, .. }: &Operation, answer: &Answer) -> Result<Told, ()> {
         let body = answer.json_or_null();
         let is_hidden = || body["detail"].as_str().is_some_and(|detail| detail.contains("no timeline `main`"));
@@ -245,7 +245,7 @@ impl Round {
             (200 | 201, Asked::Record(_))
             | (200 | 204, Asked::Revoke(_))
             | (200, Asked::Grant(_) | Asked::Withdraw(_)) => Ok(Told::Done),
-            // An earlier attempt, of which nobody knew what came of it, has revoked it.
+            // An earlier attempt with an unknown outcome has revoked it.
             (404, Asked::Revoke(_)) if was_repeated => Ok(Told::Done),
             (200, Asked::Find(_)) => Ok(Told::IsThere(true)),
             (404, Asked::Find(_)) => Ok(Told::IsThere(false)),
@@ -262,8 +262,8 @@ impl Round {
         }
     }
 
-    /// What a client asks, one after the other. The first one revokes the key in the middle, and looks what is there. The
-    /// fifth one withdraws the user's permission, grants it, and withdraws it for good.
+    /// Sends the requests of a client in sequence. The first client revokes the key in the middle and reads. The fifth
+    /// one withdraws the user's permission, grants it and withdraws it permanently.
     fn client(&self, client: u64) -> Vec<Operation> {
         let mut operations = Vec::new();
         let mut dice = self.number.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(client);
@@ -284,7 +284,7 @@ impl Round {
                 5 => Asked::Find(others),
                 _ => Asked::All,
             };
-            // Two of them show the key that is revoked on the way, and the other one from then on.
+            // Two of them use the key that is revoked, and switch to another one afterwards.
             let is_refused = operations.iter().any(|one: &Operation| one.told == Told::Refused);
             let by = match client {
                 1 | 3 if !is_refused => By::Key(0),
@@ -302,7 +302,7 @@ fn generation(clock: &Value) -> u64 {
     found.unwrap_or_else(|| panic!("{clock:#}"))
 }
 
-/// Gets ready for what has to be there before clients are at work.
+/// Prepares what is needed before the clients start.
 fn prepare((how, whom): (Disturbance, usize), cluster: &mut Cluster, crew: &Crew) {
     match how {
         Disturbance::Gap(turn) => crew.relays[whom].hold(turn, BEFORE_GAP),
@@ -311,7 +311,7 @@ fn prepare((how, whom): (Disturbance, usize), cluster: &mut Cluster, crew: &Crew
     }
 }
 
-/// Does something to one of the services, or to the database, and makes it good again.
+/// Injects the fault and repairs it.
 fn disturb((how, whom): (Disturbance, usize), round: &Round, cluster: &mut Cluster, crew: &mut Crew) {
     let pause = |times: usize| (0..times).for_each(|_| wait());
     pause(5);
@@ -369,7 +369,7 @@ fn disturb((how, whom): (Disturbance, usize), round: &Round, cluster: &mut Clust
     }
 }
 
-/// Begins a round: with a key and a user of its own.
+/// Starts a round with its own key and user.
 fn begin(number: u64, crew: &Crew) -> Round {
     let made = crew.first.post("/v1/api-keys", &json!({ "label": format!("round {number}") }));
     let text = |name: &str| made[name].as_str().unwrap_or_else(|| panic!("{made:#}")).to_owned();
@@ -386,16 +386,16 @@ fn begin(number: u64, crew: &Crew) -> Round {
     }
 }
 
-/// What came of a round.
+/// The result of a round.
 #[derive(Default)]
 struct Played {
     asked: usize,
-    /// How many were refused for their key, and forbidden for lack of a permission.
+    /// Number of rejections because of the key, and because of a missing permission.
     refused: usize,
     forbidden: usize,
 }
 
-/// Runs a round, and looks for an order of what was answered.
+/// Runs a round and searches for an order of its operations.
 fn play(number: u64, cluster: &mut Cluster, crew: &mut Crew) -> Played {
     let round = begin(number, crew);
     let before = round.ask(CLIENTS, 0, (By::Operator, Asked::Clock));
@@ -409,7 +409,7 @@ fn play(number: u64, cluster: &mut Cluster, crew: &mut Crew) -> Played {
         let answered = clients.into_iter().flat_map(|client| client.join().unwrap());
         answered.collect::<Vec<Operation>>()
     });
-    // What was answered is there afterwards, whichever service is asked, and what was taken away is not.
+    // Afterwards, acknowledged writes are visible at every service, and revoked credentials are invalid.
     for service in 0..SERVICES as u64 {
         let by_all = [(By::Operator, Asked::Clock), (By::Operator, Asked::All), (By::User(0), Asked::Clock)];
         for (offset, asked) in by_all.into_iter().enumerate() {

@@ -1,5 +1,5 @@
-//! kill -9 of one of three services, in many advances, mostly of the one that keeps the time: each moment of each timer
-//! comes to one outcome, and receipts tell the same.
+//! kill -9 of one of three services during many advances, mostly of the timekeeper: every firing time has exactly one
+//! outcome, and receipts agree.
 
 use std::net::SocketAddr;
 use std::thread;
@@ -12,26 +12,26 @@ use super::three::{Three, keepers};
 use crate::http::Request;
 use crate::v1::timers::kills::{At, Crew, Driver, finish, kill, kills_wanted};
 
-/// Who was killed.
+/// The killed service.
 struct Struck {
     number: usize,
-    /// Whether it kept the time of an advance that was on its way.
+    /// Whether it was the timekeeper during an advance.
     was_in_advance: bool,
 }
 
-/// Kills the service that keeps the time, or any one.
+/// Kills the timekeeper, or a given service.
 fn strike(addresses: [SocketAddr; 3], pids: [u32; 3], admin: &str, any: Option<usize>) -> Struck {
     let keeper = keepers(&addresses).first().copied();
     let number = any.or(keeper).unwrap_or_default();
     kill(pids[number]);
-    // Nobody leaves an instant before somebody has taken over, seconds later.
+    // The clock stays where it is until another service takes over, seconds later.
     let asked = Request::get("/v1/clock").key(admin);
     let clock = send(addresses[(number + 1) % 3], &asked).unwrap().json_or_null();
     Struck { number, was_in_advance: keeper == Some(number) && clock["advance"].is_object() }
 }
 
-/// Drives the clock until a service is killed, and puts another in its place: at once, or after the others have done
-/// what was planned. Returns whether an advance was interrupted.
+/// Drives the clock until a service is killed, and replaces it immediately or after the others have finished. Returns
+/// whether an advance was interrupted.
 fn round(three: &mut Three, url: &str, driver: &mut Driver, crew: &Crew) -> bool {
     let (addresses, pids, admin) = (three.addresses(), three.pids(), three.first.admin.clone());
     let at = At { addresses: &addresses, admin: &admin };

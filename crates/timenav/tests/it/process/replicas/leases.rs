@@ -1,5 +1,5 @@
-//! Timers of several services on one database: an advance goes on when the service dies or stops that carries it, and what a
-//! worker of a dead service had comes back.
+//! Timers of several services on one database: an advance continues if its service is killed or stopped, and firings
+//! leased to workers of a dead service are redelivered.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::SocketAddr;
@@ -16,9 +16,9 @@ use super::{STATUSES, send, two, wait};
 use crate::http::Request;
 use crate::waiting::until_so;
 
-/// Timers that one advance passes.
+/// Timers passed by one advance.
 const TIMERS: usize = 12;
-/// How often a worker asks for firings at most, so that a test ends that was forgotten.
+/// Maximum number of claims per worker, so that an abandoned test ends.
 const QUESTIONS_MAX: usize = 1_500;
 
 /// What workers have seen.
@@ -29,8 +29,8 @@ struct Seen {
     acknowledged: BTreeSet<String>,
 }
 
-/// Claims at one service and acknowledges at another one, or else where it has claimed, until it is told to stop. Either may
-/// be on its way out.
+/// Claims at one service and acknowledges at another, or else where it was claimed, until stopped. Either may be
+/// stopping.
 fn work(here: SocketAddr, there: SocketAddr, key: &str, seen: &Mutex<Seen>, is_over: &AtomicBool) {
     let claim = json!({ "max": 2, "wait": "1s", "ack_timeout": "2s" });
     for _ in 0..QUESTIONS_MAX {
@@ -59,7 +59,7 @@ fn work(here: SocketAddr, there: SocketAddr, key: &str, seen: &Mutex<Seen>, is_o
     }
 }
 
-/// Lets an advance pass timers, and something happen to the service that carries it in the middle.
+/// Starts an advance past timers and sends a signal to its service in the middle.
 fn round(services: &mut Three, url: &str, (year, signal): (u32, Signal)) {
     let travel = json!({ "destination_time": format!("{year}-01-01T00:00:00Z"), "wait": "0s" });
     services.first.post("/v1/pause-time", &json!({}));
@@ -75,7 +75,7 @@ fn round(services: &mut Three, url: &str, (year, signal): (u32, Signal)) {
         for (one, other) in [(0, 0), (1, 1), (2, 2), (0, 1), (1, 2), (2, 0)] {
             scope.spawn(move || work(addresses[one], addresses[other], admin, seen, is_over));
         }
-        // Somebody listens before the clock moves.
+        // The queue has a listener before the clock moves.
         (0..10).for_each(|_| wait());
         let moved = json!({ "duration": "20d", "wait": "0s" });
         let begun = send(addresses[1], &Request::post("/v1/fast-forward").json(&moved).key(admin)).unwrap().json();
@@ -93,7 +93,7 @@ fn round(services: &mut Three, url: &str, (year, signal): (u32, Signal)) {
         assert!(takeovers.sum::<u64>() > 0, "another one took it over");
         if signal == Signal::STOP {
             services.signal(struck, Signal::CONT);
-            // The one that wakes up sees what has happened, and does nothing to it.
+            // A resumed service sees the changes and does not undo them.
             let asked_there = || send(addresses[struck], &asked).ok().filter(|answer| answer.status == 200);
             until_so("it to wake up", || asked_there().is_some_and(|answer| answer.json()["settled"] == settled));
         } else {
@@ -114,7 +114,7 @@ fn round(services: &mut Three, url: &str, (year, signal): (u32, Signal)) {
         assert_eq!(states, ["acknowledged"], "{timer:#}");
         firing_ids.insert(firings[0]["firing_id"].as_str().unwrap().to_owned());
     }
-    // Each was delivered, and what was delivered is what is in the ledger.
+    // All were delivered, and the deliveries match the ledger.
     assert!(seen.handed_out.keys().eq(&firing_ids), "{:?} {firing_ids:?}", seen.handed_out);
 }
 

@@ -1,5 +1,4 @@
-//! Random lives of timers on three services, each of which may be asked anything: what becomes of them is what becomes of
-//! them on one.
+//! Random timer histories on three services, any of which gets each request: the results are the same as on one.
 
 use super::super::postgres::Cluster;
 use super::{Replica, two};

@@ -1,5 +1,5 @@
-//! Services of an older build are replaced, one by one and under load, by those of this one. `cargo xtask rolling-upgrade`
-//! builds the older one and runs this.
+//! Replaces services of an older build one by one under load. `cargo xtask rolling-upgrade` builds the older version
+//! and runs this.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::SocketAddr;
@@ -20,39 +20,39 @@ use crate::http::{Answer, Request, target};
 use crate::service::{Process, make_signing_key, run, timenav};
 use crate::waiting::{try_until, until_so};
 
-/// The feature level of the present build.
+/// The feature level of the current build.
 const KNOWN: u64 = FEATURE_LEVEL;
-/// From this level on, services know the followers of each other.
+/// From this level on, services know each other's followers.
 const FOLLOWERS_OF_ALL: u64 = 3;
-/// Names the program of the older build.
+/// The variable with the program of the older build.
 const OLDER: &str = "TIMENAV_UPGRADE_FROM";
-/// Services that are replaced. One more is paused meanwhile.
+/// Services to replace. One more is paused in the meantime.
 const REPLACED: usize = 3;
 /// Clients that record events.
 const WRITERS: usize = 3;
-/// Events that are acknowledged in each phase.
+/// Acknowledged events per phase.
 const EVENTS_A_PHASE: usize = 60;
-/// How often a client sends a request at most, so that a run ends that was forgotten.
+/// Maximum number of requests per client, so that an abandoned run ends.
 const SENT_MAX: usize = 20_000;
-/// What services may log while others are stopped and killed.
+/// Errors that services may log while others are stopped and killed.
 const ERRORS_EXPECTED: [&str; 3] = ["a group could not be committed", "the store cannot be read", "were always faster"];
 
-/// Where clients find services, and what they were answered.
+/// Addresses of the services and the acknowledged results.
 #[derive(Default)]
 struct Load {
     admin: String,
     addresses: Mutex<Vec<Option<SocketAddr>>>,
     is_over: AtomicBool,
-    /// Whether nobody is there to answer any more.
+    /// Whether the run has failed and no service responds any more.
     has_failed: AtomicBool,
     sent: AtomicUsize,
     repeated: AtomicUsize,
-    /// Events that were acknowledged.
+    /// Acknowledged events.
     events: Mutex<BTreeSet<String>>,
-    /// Clock changes that were acknowledged, each of which is one generation.
+    /// Acknowledged clock changes; each is one generation.
     changes: AtomicU64,
     reads: AtomicUsize,
-    /// Firings that were acknowledged: their ids, by when they were due.
+    /// Acknowledged firings: ids by due time.
     firings: Mutex<BTreeMap<String, String>>,
 }
 
@@ -68,7 +68,7 @@ impl Load {
         self.is_over.load(Ordering::SeqCst)
     }
 
-    /// Sends a request to one service after the other until one answers it.
+    /// Sends a request to one service after the other until it is settled.
     fn settled(&self, request: &Request) -> Answer {
         let request = request.clone().key(&self.admin);
         for number in 0..SENT_MAX {
@@ -89,7 +89,7 @@ impl Load {
         panic!("{request:?} is never answered");
     }
 
-    /// Records events until it is over. Each is repeated under its key until it is acknowledged.
+    /// Records events until the end. Each is retried with its key until it is acknowledged.
     fn write(&self, name: usize) {
         for number in 0.. {
             if self.is_over() {
@@ -103,7 +103,7 @@ impl Load {
         }
     }
 
-    /// Changes a clock until it is over, so that each change counts.
+    /// Changes a clock until the end; every change counts.
     fn steer(&self) {
         for number in 0.. {
             if self.is_over() {
@@ -117,7 +117,7 @@ impl Load {
         }
     }
 
-    /// Reads that clock until it is over: what was acknowledged before is seen, wherever it is read.
+    /// Reads that clock until the end: acknowledged changes are visible at every service.
     fn read(&self) {
         while !self.is_over() {
             let acknowledged = self.changes.load(Ordering::SeqCst);
@@ -129,14 +129,14 @@ impl Load {
         }
     }
 
-    /// Works on what falls due until it is over.
+    /// Handles firings until the end.
     fn work(&self) {
         while !self.is_over() {
             self.work_once("1s");
         }
     }
 
-    /// Returns how many firings it has worked on.
+    /// Handles firings once and returns their number.
     fn work_once(&self, wait: &str) -> usize {
         let claim = json!({ "timeline_id": "ticks", "max": 4, "wait": wait, "ack_timeout": "5s" });
         let answer = self.settled(&Request::post("/v1/queues/default/claim").json(&claim));
@@ -158,19 +158,19 @@ impl Load {
         self.events.lock().unwrap_or_else(PoisonError::into_inner).len()
     }
 
-    /// Waits until so many more events were acknowledged.
+    /// Waits for this many further acknowledged events.
     fn go_on(&self) {
         let before = self.acknowledged();
         until_so("clients to be answered", || self.acknowledged() >= before + EVENTS_A_PHASE);
     }
 }
 
-/// The services, each with a folder of its own.
+/// The services, each with its own folder.
 struct Fleet {
     older: PathBuf,
     url: String,
     folders: Vec<TempDir>,
-    /// The feature level of the older build, once it has made the database.
+    /// The feature level of the older build, once it has created the database.
     before: u64,
 }
 
@@ -190,7 +190,7 @@ impl Fleet {
         self.folders[number].path().join("data")
     }
 
-    /// Starts a service of one build or the other, under a name that says which.
+    /// Starts a service of either build, with a name that identifies it.
     fn start(&self, number: usize, program: Option<&Path>) -> Process {
         let build = if program.is_some() { "older" } else { "newer" };
         let (name, log) = (format!("{build}-{number}"), self.folders[number].path().join(build));
@@ -202,12 +202,12 @@ impl Fleet {
         std::fs::read_to_string(self.folders[number].path().join(build)).unwrap()
     }
 
-    /// Runs `timenav upgrade` of this build.
+    /// Runs `timenav upgrade` of the current build.
     fn upgrade(&self, more: &[&str]) -> (Option<i32>, String, String) {
         run(timenav().args(["upgrade", "--store", &self.url]).args(more), "")
     }
 
-    /// Returns the level of the database, and names and levels of the services that are there.
+    /// Returns the level of the database, and names and levels of its services.
     fn status(&self) -> (u64, Vec<(String, u64)>) {
         let (code, told, complaint) = self.upgrade(&["--json"]);
         assert_eq!(code, Some(0), "{complaint}");
@@ -217,7 +217,7 @@ impl Fleet {
         (told["feature_level"].as_u64().unwrap(), there.collect())
     }
 
-    /// Runs the older build on a folder of its own where it must not start. Returns what it says.
+    /// Starts the older build on a new folder, which must fail. Returns its output.
     fn refused_older(&self) -> String {
         let mut command = Command::new(&self.older);
         command.env_clear().args(["serve", "--listen", "127.0.0.1:0", "--store", &self.url, "--replicas", "--data"]);
@@ -227,7 +227,7 @@ impl Fleet {
     }
 }
 
-/// Returns whether a service says that it knows its own followers alone, as all do before level 3.
+/// Returns whether a service reports that it only knows its own followers, as before level 3.
 fn knows_only_its_own(address: SocketAddr, key: &str) -> bool {
     let listed = send(address, &Request::get("/v1/followers").key(key)).unwrap().expect(200);
     listed["only_here"] == true
@@ -237,7 +237,7 @@ fn readiness(address: SocketAddr) -> Answer {
     send(address, &Request::get("/readyz").anonymous()).unwrap()
 }
 
-/// Replaces the services one by one while clients go on. Returns the new ones.
+/// Replaces the services one by one while clients continue. Returns the new ones.
 fn replace(fleet: &Fleet, load: &Load, older: Vec<Process>) -> Vec<Process> {
     let mut newer = Vec::new();
     for (number, mut process) in older.into_iter().enumerate() {
@@ -257,7 +257,7 @@ fn replace(fleet: &Fleet, load: &Load, older: Vec<Process>) -> Vec<Process> {
         assert_eq!(level, fleet.before, "nothing raises it");
         assert!(there.contains(&(newest, KNOWN)) && there.iter().any(|(_, level)| *level == fleet.before), "{there:?}");
         println!("  replaced {}: {there:?}", number + 1);
-        // What an older one does not know is not used, and nobody is left behind.
+        // Features unknown to an older service are not used, and none is left behind.
         assert_eq!(knows_only_its_own(process.address, &load.admin), fleet.before < FOLLOWERS_OF_ALL);
         let (code, _, complaint) = fleet.upgrade(&["--finish"]);
         assert!(code == Some(1) && complaint.contains("`older-3`"), "{complaint}");
@@ -266,11 +266,11 @@ fn replace(fleet: &Fleet, load: &Load, older: Vec<Process>) -> Vec<Process> {
     newer
 }
 
-/// Finishes the upgrade while one of the older services is paused, which wakes up after it.
+/// Finishes the upgrade while an older service is paused, which resumes afterwards.
 fn finish(fleet: &Fleet, load: &Load, paused: &Process, newer: &[Process]) {
     load.go_to(REPLACED, None);
     paused.signal(Signal::STOP);
-    // It is there for a while yet, as far as the others know.
+    // It still counts as present for a while.
     until_so("the upgrade to be finished", || fleet.upgrade(&["--finish"]).0 == Some(0));
     let (level, there) = fleet.status();
     assert!(level == KNOWN && there.iter().all(|(_, level)| *level == KNOWN), "{there:?}");
@@ -294,7 +294,7 @@ fn finish(fleet: &Fleet, load: &Load, paused: &Process, newer: &[Process]) {
     assert!(is_refused(&readiness(paused.address)), "{}", readiness(paused.address));
     println!("  the older service says: {}", readiness(paused.address).text());
     let complaint = fleet.refused_older();
-    // It looks at the tables first, which a level may have changed.
+    // It checks the tables first, which a level may have changed.
     let level = format!("has the feature level {KNOWN}, and this version knows {}", fleet.before);
     let is_told = ["was written by a newer version of timenav", &level].iter().any(|told| complaint.contains(told));
     assert!(is_told, "{complaint}");
@@ -302,7 +302,7 @@ fn finish(fleet: &Fleet, load: &Load, paused: &Process, newer: &[Process]) {
     load.go_on();
 }
 
-/// Returns how often each event is found at a service, page after page.
+/// Returns how often each event is found at a service, page by page.
 fn found(address: SocketAddr, admin: &str) -> BTreeMap<String, usize> {
     let (mut found, mut cursor) = (BTreeMap::new(), String::new());
     loop {
@@ -322,7 +322,7 @@ fn found(address: SocketAddr, admin: &str) -> BTreeMap<String, usize> {
     }
 }
 
-/// Compares what is there with what was answered.
+/// Compares the data with the acknowledged results.
 fn check(fleet: &Fleet, load: &Load, newer: &[Process]) {
     let events = load.events.lock().unwrap_or_else(PoisonError::into_inner).clone();
     let expected: BTreeMap<String, usize> = events.into_iter().map(|event_id| (event_id, 1)).collect();
@@ -343,7 +343,7 @@ fn check(fleet: &Fleet, load: &Load, newer: &[Process]) {
     let mut verify = timenav();
     let (code, told, complaint) = run(verify.args(["verify", "--store", &fleet.url, "--data"]).arg(fleet.data(0)), "");
     assert_eq!(code, Some(0), "{told}{complaint}");
-    // Each second from the first to the last one fired once, and was acknowledged.
+    // Every second from the first to the last fired once and was acknowledged.
     let firings = load.firings.lock().unwrap_or_else(PoisonError::into_inner).clone();
     let ids: BTreeSet<&String> = firings.values().collect();
     assert_eq!(ids.len(), firings.len());
@@ -390,7 +390,7 @@ fn a_build_replaces_an_older_one_service_by_service() {
         scope.spawn(|| load.steer());
         (0..2).for_each(|_| _ = scope.spawn(|| load.read()));
         scope.spawn(|| load.work());
-        // Whatever fails ends the clients too.
+        // Any failure stops the clients too.
         let ended = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
             load.go_on();
             let newer = replace(&fleet, load, older);
@@ -401,7 +401,7 @@ fn a_build_replaces_an_older_one_service_by_service() {
         load.has_failed.store(ended.is_err(), Ordering::SeqCst);
         ended.unwrap_or_else(|failure| std::panic::resume_unwind(failure))
     });
-    // What is due stays so, and is worked on.
+    // Due firings stay due and are handled.
     load.settled(&Request::post("/v1/pause-time").json(&json!({ "timeline_id": "ticks" })));
     until_so("the queue to be empty", || load.work_once("0s") == 0);
     check(&fleet, &load, &newer);

@@ -15,7 +15,7 @@ use crate::waiting::{until, until_so};
 
 const CUT_ALL: &str = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity
     WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()";
-/// Keeps how long each ledger is.
+/// Stores the size of each ledger.
 const KEEP_SIZES: &str = "CREATE TABLE sizes_before AS SELECT timeline_id, size FROM timelines";
 /// Fails if a ledger has grown since.
 const NOTHING_WRITTEN: &str = "SELECT 1 / (NOT EXISTS (SELECT 1 FROM timelines AS now LEFT JOIN sizes_before AS before
@@ -33,7 +33,7 @@ fn event(name: &str) -> Request {
     Request::post("/v1/events").json(&body).idempotent(name)
 }
 
-/// One statement on one line, as the cluster takes it.
+/// Runs a statement on one line, as the cluster requires.
 fn ask(cluster: &mut Cluster, statement: &str) -> bool {
     cluster.ask(&statement.split_whitespace().collect::<Vec<_>>().join(" "))
 }
@@ -58,7 +58,7 @@ fn a_rotation_is_refused_while_a_paused_service_holds_its_lock() {
     first.audit();
 }
 
-/// Both keys have signed the last entry of a rotation, so the retired one opens what it left.
+/// Both keys have signed the last entry of a rotation, so the retired key verifies the state before it.
 #[test]
 fn a_service_that_slept_through_a_rotation_writes_nothing_and_says_why() {
     for is_written_since in [false, true] {
@@ -74,7 +74,7 @@ fn a_service_that_slept_through_a_rotation_writes_nothing_and_says_why() {
         if is_written_since {
             first.start_again();
             first.send(event("since")).expect(201);
-            // The retired key has signed nothing of it, and nobody has tampered with it.
+            // The retired key has not signed this ledger, and it was not tampered with.
             first.post("/v1/timelines", &json!({ "timeline_id": "made-since" }));
             assert!(first.stop().success());
         }
@@ -95,14 +95,14 @@ fn a_service_that_slept_through_a_rotation_writes_nothing_and_says_why() {
         says_why(Request::get("/readyz").anonymous());
         assert!(ask(&mut cluster, NOTHING_WRITTEN));
         second.process.end();
-        // Nor does it start with the retired key.
+        // It does not start with the retired key either.
         let data = second.folder.path().join("data");
         let refused = refused_start(&data, &["--store", &cluster.url, "--replicas"]);
         let expected = if is_written_since { "is signed by another key" } else { "the signing key was rotated" };
         assert!(refused.contains(expected), "{refused}");
         assert!(ask(&mut cluster, NOTHING_WRITTEN));
         std::fs::copy(&new, data.join("signing.key")).unwrap();
-        // What it has kept is signed by the retired key alone, so it takes what is kept where the key was rotated.
+        // Its checkpoints are signed by the retired key only, so it uses those of the service that rotated the key.
         let refused = refused_start(&data, &["--store", &cluster.url, "--replicas"]);
         assert!(refused.contains("no known key has signed the note"), "{refused}");
         std::fs::copy(first.data().join("checkpoints.log"), data.join("checkpoints.log")).unwrap();

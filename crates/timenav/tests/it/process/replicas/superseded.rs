@@ -1,4 +1,4 @@
-//! Firings that one service has handed out, and that a clock which goes back at another one supersedes.
+//! Firings handed out by one service are superseded by a rewind at another one.
 
 use std::collections::BTreeSet;
 use std::net::SocketAddr;
@@ -9,7 +9,7 @@ use super::super::postgres::Cluster;
 use super::{send, two};
 use crate::http::Request;
 
-/// Asks one of the services for something, which succeeds.
+/// Sends a request that succeeds to one of the services.
 #[track_caller]
 fn ask(address: SocketAddr, key: &str, path: &str, body: &Value) -> Value {
     let answer = send(address, &Request::post(path).json(body).key(key)).unwrap();
@@ -17,13 +17,13 @@ fn ask(address: SocketAddr, key: &str, path: &str, body: &Value) -> Value {
     answer.json()
 }
 
-/// Claims what there is, and waits for it if it is told to.
+/// Claims firings, waiting for some if told to.
 fn claim(address: SocketAddr, key: &str, wait: &str) -> Vec<Value> {
     let claimed = ask(address, key, "/v1/queues/default/claim", &json!({ "max": 5, "wait": wait }));
     claimed["firings"].as_array().unwrap_or_else(|| panic!("{claimed:#}")).clone()
 }
 
-/// Moves the clock over the timer, whether anybody listens or not.
+/// Moves the clock past the timer, with or without listeners.
 fn go(address: SocketAddr, key: &str) {
     ask(address, key, "/v1/travel", &json!({ "destination_time": "2000-01-04T00:00:00Z", "settle": false }));
 }
@@ -50,7 +50,7 @@ fn a_firing_that_was_claimed_at_one_service_is_superseded_by_what_goes_back_at_t
         } else {
             ask(goes_back, &admin, "/v1/return-to-anchor", &json!({ "anchor_id": anchor }));
         }
-        // From the moment that this is answered, no service hands it out, and none takes an outcome of it.
+        // From this response on, no service hands it out or accepts an outcome.
         for address in [claims, goes_back] {
             assert_eq!(claim(address, &admin, "0s"), Vec::<Value>::new(), "what is superseded is handed out");
             for (path, body, state) in [
@@ -63,7 +63,7 @@ fn a_firing_that_was_claimed_at_one_service_is_superseded_by_what_goes_back_at_t
             }
         }
     }
-    // What comes again is worked on as ever.
+    // The re-armed timer fires as usual.
     go(there, &admin);
     let again = claim(here, &admin, "60s");
     assert!(!seen.contains(again[0]["firing_id"].as_str().unwrap()), "{again:#?}");

@@ -1,4 +1,4 @@
-//! Three services on one database, of which one at a time keeps the time of `main`.
+//! Three services on one database, one of which is the timekeeper of `main`.
 
 use std::net::SocketAddr;
 
@@ -11,7 +11,7 @@ use crate::http::Request;
 use crate::service::Service;
 use crate::waiting::until_so;
 
-/// Three services, of which the first one has made the database.
+/// Three services, the first of which has created the database.
 pub(super) struct Three {
     pub(super) first: Service,
     others: [Replica; 2],
@@ -45,7 +45,7 @@ impl Three {
         process.signal(signal);
     }
 
-    /// Puts a new process in the place of one that was killed.
+    /// Replaces a killed process.
     pub(super) fn start_again(&mut self, number: usize, url: &str) {
         if number == 0 {
             self.first.kill();
@@ -56,7 +56,7 @@ impl Three {
         }
     }
 
-    /// Stops the service that keeps the time of `main`, in the way that is asked for. Returns which it is.
+    /// Sends a signal to the timekeeper of `main`. Returns its number.
     pub(super) fn strike(&mut self, signal: Signal) -> usize {
         let addresses = self.addresses();
         until_so("somebody who keeps the time", || !keepers(&addresses).is_empty());
@@ -65,7 +65,7 @@ impl Three {
         keeper
     }
 
-    /// Scans both ledgers at another service than the first one, and ends the test.
+    /// Scans both ledgers at a service other than the first, and ends the test.
     pub(super) fn audit(self) {
         let Self { first, others } = self;
         for timeline in ["main", "system"] {
@@ -80,13 +80,13 @@ impl Three {
     }
 }
 
-/// Returns which of these services say that they keep the time.
+/// Returns which services report to be the timekeeper.
 pub(super) fn keepers(addresses: &[SocketAddr]) -> Vec<usize> {
     let keeps = |at: &usize| metric(addresses[*at], "timenav_timekeeper_timelines") > 0;
     (0..addresses.len()).filter(keeps).collect()
 }
 
-/// Returns a number of `/metrics`.
+/// Returns a metric.
 pub(super) fn metric(address: SocketAddr, name: &str) -> u64 {
     let text = send(address, &Request::get("/metrics").anonymous()).unwrap().text();
     let line = text.lines().find_map(|line| line.strip_prefix(&format!("{name} ")));

@@ -1,5 +1,5 @@
-//! Webhooks of two services on one database: each firing is sent once, and what a service had under way when it was killed
-//! is sent by the other.
+//! Webhooks of two services on one database: each firing is sent once, and requests of a killed service are sent by the
+//! other.
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -13,13 +13,13 @@ use super::super::postgres::Cluster;
 use super::{Replica, two};
 use crate::waiting::until_so;
 
-/// Timers that fire before anything goes wrong.
+/// Timers that fire before the fault.
 const TIMERS: usize = 24;
 
-/// A program that is sent webhooks. It takes each, or leaves all without an answer.
+/// A webhook receiver that accepts every request, or leaves all without a response.
 struct Hooks {
     address: SocketAddr,
-    /// The firings that it was sent, each as often as it was.
+    /// The received firings, including repetitions.
     sent: Arc<Mutex<Vec<String>>>,
     holds: Arc<AtomicBool>,
 }
@@ -51,7 +51,7 @@ impl Hooks {
     }
 }
 
-/// Reads a request. Returns which firing it is about.
+/// Reads a request. Returns its firing.
 fn read(stream: TcpStream) -> Option<(String, TcpStream)> {
     let mut reader = BufReader::new(stream);
     let mut head = String::new();
@@ -86,7 +86,7 @@ fn a_webhook_is_sent_once_and_by_another_service_where_one_dies() {
         let set = if number % 2 == 0 { first.post("/v1/timers", &body) } else { second.post("/v1/timers", &body) };
         assert_eq!(set["timer"]["timer_id"], name);
     }
-    // A timer of the past fires a moment after it is set, so nothing may be pending before the last of them has fired.
+    // An overdue timer fires slightly after it is set, so nothing may be pending before the last one has fired.
     until_so("all of them to be sent", || hooks.sent().len() >= TIMERS);
     until_so("all of them to be done", || first.get("/v1/clock", &[])["lag"].is_null());
     let mut sent = hooks.sent();
@@ -94,7 +94,7 @@ fn a_webhook_is_sent_once_and_by_another_service_where_one_dies() {
     sent.dedup();
     assert_eq!((sent.len(), hooks.sent().len()), (TIMERS, TIMERS), "each is sent once");
 
-    // The only service that does not sleep sends one, and is killed before it is answered.
+    // The only running service sends one, and is killed before the response.
     first.process().signal(Signal::STOP);
     hooks.holds.store(true, Ordering::SeqCst);
     second.post("/v1/timers", &timer("under-way"));

@@ -1,5 +1,5 @@
-//! Two services on one database with one witness: one asks for both, and either goes on without the other. And what
-//! `timenav upgrade` says of them.
+//! Two services on one database with one witness: one asks for both, and either continues without the other. Also the
+//! output of `timenav upgrade`.
 
 use std::net::SocketAddr;
 
@@ -15,7 +15,7 @@ use crate::waiting::until;
 use crate::witness::Witness;
 use crate::witness::stand_in::StandIn;
 
-/// Records an event on `main` and returns the cosigned checkpoint that each service proves it with.
+/// Records an event on `main` and returns the cosigned checkpoints with which each service proves it.
 fn proven(asked: SocketAddr, admin: &str, event_id: &str, shown_by: &[SocketAddr]) -> Vec<String> {
     let event = json!({ "time": "2000-01-01T00:00:00Z", "event_id": event_id });
     let recorded = send(asked, &Request::post("/v1/events").json(&event).key(admin)).unwrap().json();
@@ -31,8 +31,8 @@ fn proven(asked: SocketAddr, admin: &str, event_id: &str, shown_by: &[SocketAddr
     shown_by.iter().map(prove).collect()
 }
 
-/// Where answers wait for a witness, they do at each service, whichever asks the witness for both. So does a repetition at
-/// another service than the one that wrote.
+/// If responses require cosignatures, they do so at each service, whichever asks the witness, and for repetitions at
+/// another service too.
 #[test]
 fn answers_wait_for_the_witness_at_whichever_service_is_asked() {
     let cluster = Cluster::start();
@@ -51,7 +51,7 @@ fn answers_wait_for_the_witness_at_whichever_service_is_asked() {
         let event = json!({ "time": "2000-01-01T00:00:00Z", "event_id": event_id });
         send(address, &Request::post("/v1/events").json(&event).idempotent(event_id).key(&second.admin)).unwrap()
     };
-    // One of them asks the witness for both, the other one when somebody waits: each answer is vouched for at either.
+    // One of them asks the witness regularly, the other one on demand: every response is cosigned at either.
     for (number, address) in both.into_iter().cycle().take(4).enumerate() {
         let recorded = asked(address, &format!("vouched-{number}")).expect(201);
         let path = format!("/timeline/main/proof?position={}&witnessed=true", recorded["ledger"]["position"]);
@@ -81,7 +81,7 @@ fn answers_wait_for_the_witness_at_whichever_service_is_asked() {
     first.audit();
 }
 
-/// Returns what `timenav upgrade` prints.
+/// Returns the output of `timenav upgrade`.
 fn upgrade(cluster: &Cluster, more: &[&str]) -> Value {
     let (code, stdout, stderr) = run(timenav().args(["upgrade", "--json", "--store", &cluster.url]).args(more), "");
     assert_eq!(code, Some(0), "{stdout}{stderr}");
@@ -106,7 +106,7 @@ fn one_service_asks_the_witness_for_both_and_either_goes_on_without_the_other() 
             assert!(note.contains("\n— witness.test/w1 "), "{note}");
         }
     }
-    // Those of before are remembered, and are gone a few seconds after they were killed.
+    // Killed services are listed for a few seconds.
     let told = until("two services that run", || {
         let told = upgrade(&cluster, &[]);
         let running = told["services"].as_array().unwrap().iter().filter(|one| one["state"] == "running");
@@ -116,21 +116,21 @@ fn one_service_asks_the_witness_for_both_and_either_goes_on_without_the_other() 
     assert_eq!((&told["feature_level"], &told["raised"]), (&told["known_level"], &json!(false)), "{told:#}");
     let told = upgrade(&cluster, &["--finish"]);
     assert!(told["status"].as_str().unwrap().starts_with("Nothing to finish"), "{told:#}");
-    // Whichever of them asked, the other one does from then on.
+    // Whichever of them asked, the other one takes over.
     first.kill();
     proven(second.process.address, &second.admin, "without-the-first", &[second.process.address]);
     first.start_again();
     let Replica { folder, process, admin } = second;
     process.kill();
     proven(first.address(), &first.admin, "without-the-second", &[first.address()]);
-    // What was cosigned meanwhile is shown by one that has just come back.
+    // Cosignatures obtained meanwhile are returned by a restarted service.
     second = Replica { process: Replica::start(folder.path(), &arguments), folder, admin };
     proven(first.address(), &first.admin, "again", &[first.address(), second.process.address]);
     drop(second);
     first.audit();
 }
 
-/// Returns a checkpoint of `main` over at least so many entries that the witness has cosigned.
+/// Returns a cosigned checkpoint of `main` over at least `size_min` entries.
 fn cosigned_main(asked: SocketAddr, admin: &str, size_min: u64) -> String {
     until("a checkpoint that the witness has cosigned", || {
         let request = Request::get("/timeline/main/checkpoint").header("Accept", "text/plain").key(admin);
@@ -140,7 +140,7 @@ fn cosigned_main(asked: SocketAddr, admin: &str, size_min: u64) -> String {
     })
 }
 
-/// A timeline that was named to the witness is shown to it by each service, whoever writes, and whichever is there.
+/// A timeline with individual cosignatures is shown to the witness by each service.
 #[test]
 fn each_service_shows_the_witness_a_named_timeline() {
     let cluster = Cluster::start();
@@ -176,7 +176,7 @@ fn each_service_shows_the_witness_a_named_timeline() {
     first.audit();
 }
 
-/// A witness that shows another history, which the service has never signed, keeps no replica from starting.
+/// A witness with a history that the service has never signed does not prevent the start of a replica.
 #[test]
 fn one_that_joins_does_not_believe_a_witness_that_lies() {
     let cluster = Cluster::start();
@@ -204,7 +204,7 @@ fn one_that_joins_does_not_believe_a_witness_that_lies() {
     first.audit();
 }
 
-/// What a witness has cosigned is there for a replica that comes anew.
+/// A new replica uses the cosigned checkpoints of witnesses.
 #[test]
 fn one_that_joins_compares_with_what_the_witness_has_cosigned() {
     let cluster = Cluster::start();

@@ -1,4 +1,4 @@
-//! The second table of `tests/programs/matrix.txt`: programs that wait until a date, while the clock is moved.
+//! The second table of `tests/programs/matrix.txt`: programs that wait until a date while the clock is moved.
 
 use std::process::{Command, Stdio};
 
@@ -21,20 +21,20 @@ const STATIC: &str = "C, glibc, static";
 const MUSL: &str = "C, musl";
 const LENGTH: &str = "ends after its length";
 const NOT_REACHED: &str = "does not";
-/// How far the date is ahead for which the service comes back in time.
+/// Distance of the date for which the service returns in time.
 const WEEKS: i64 = 1_000 * HOUR;
 
 /// What ends a wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Ends {
-    /// The date, and nothing else.
+    /// Only the date.
     Date,
-    /// The date, or as much host time as there was to wait for.
+    /// The date, or the host time that was left at the start of the wait.
     Sooner,
-    /// As much host time as there was to wait for: the C library makes a length of the date.
+    /// The host time that was left at the start of the wait: the C library converts the date to a duration.
     Length,
-    /// As much host time as was left when it was set: a timer of the kernel, which nothing moves, and which never expires
-    /// if the clock stood then.
+    /// The host time that was left when it was set: a kernel timer, which cannot be moved, and never expires if the
+    /// clock was paused.
     Armed,
 }
 
@@ -44,7 +44,7 @@ impl Ends {
         matches!(self, Self::Length | Self::Armed)
     }
 
-    /// Returns until when it is to wait where others wait for a jump: something that comes without one.
+    /// Returns a date that is reached without a jump, while others wait for one.
     fn without_a_jump(self, now: i64, until: i64) -> i64 {
         match self {
             Self::Date | Self::Sooner => until,
@@ -53,13 +53,13 @@ impl Ends {
         }
     }
 
-    /// Returns what is on the page where a jump ends the waits of others. That it does not end these is tried once.
+    /// Returns the text on the page where a jump ends other waits. That it does not end these is tested once.
     fn where_a_jump_comes(self) -> &'static str {
         if self == Self::Armed { NOT_REACHED } else { LENGTH }
     }
 }
 
-/// A program that waits until a date, by one way on the clock.
+/// A program that waits until a date, with one method.
 struct Waiter {
     program: &'static str,
     waits_by: &'static str,
@@ -71,7 +71,7 @@ struct Waiter {
 }
 
 impl Waiter {
-    /// Lets it begin to wait. Returns whether it runs.
+    /// Starts the wait. Returns whether the program runs.
     fn begin(&mut self, until: i64) -> bool {
         let Some(teller) = &mut self.teller else { return false };
         std::io::Write::write_all(&mut teller.questions, format!("{until}\n").as_bytes()).unwrap();
@@ -79,7 +79,7 @@ impl Waiter {
         true
     }
 
-    /// Returns what it shows when its wait is over, or how it failed.
+    /// Returns the output after the wait, or how it failed.
     fn answer(&mut self) -> String {
         self.teller.as_mut().map(|teller| teller.line().trim_end().to_owned()).unwrap_or_default()
     }
@@ -95,7 +95,7 @@ impl Waiter {
     }
 }
 
-/// Starts all programs by all ways.
+/// Starts all programs with all methods.
 fn waiters(service: &Service, folder: &std::path::Path) -> Vec<Waiter> {
     let c = compiled(folder, "waiter", ("waiter.c", C), &["gcc", "-O1", "-pthread"], 5);
     std::fs::write(folder.join("Waiter.java"), JAVA).unwrap();
@@ -129,7 +129,7 @@ fn waiters(service: &Service, folder: &std::path::Path) -> Vec<Waiter> {
             }
             let command = command.clone().filter(|_| way != UNFILTERED || is_denied);
             let teller = command.as_ref().map(|words| started(service, folder, way, words));
-            // In the library it is the function that waits, and knows the date.
+            // With the preloaded library, the function itself waits and knows the date.
             let ends = if way == PRELOAD && *ends == Ends::Length { Ends::Sooner } else { *ends };
             all.push(Waiter { program, waits_by, way, ends, command, teller, cells: Vec::new() });
         }
@@ -137,12 +137,12 @@ fn waiters(service: &Service, folder: &std::path::Path) -> Vec<Waiter> {
     all
 }
 
-/// Starts a program. Whoever changes the clock waits until it goes by that.
+/// Starts a program. Clock changes wait until it has applied them.
 fn started(service: &Service, folder: &std::path::Path, way: &'static str, words: &[String]) -> Teller {
     Teller::of(on_clock(service, folder, (way, &["--follow", "it"]), words).stderr(Stdio::null()))
 }
 
-/// Waits until so many programs follow the clock.
+/// Waits for this many followers of the clock.
 fn all_follow(service: &Service, count: usize) {
     until_so("followers", || {
         let listed = service.get("/v1/followers", &[]);
@@ -154,7 +154,7 @@ fn running(all: &[Waiter]) -> usize {
     all.iter().filter(|waiter| waiter.teller.is_some()).count()
 }
 
-/// Lets all begin to wait, changes the clock, and hands over each that has begun.
+/// Starts all waits, changes the clock, and passes on each program that has started.
 fn wait_all(
     all: &mut [Waiter],
     (now, ahead): (i64, i64),
@@ -170,7 +170,7 @@ fn wait_all(
     }
 }
 
-/// Moves the clock, and waits until all programs go by it.
+/// Moves the clock, and waits until all programs have applied it.
 fn move_all(service: &Service, path: &str, how: &Value) {
     let mut how = how.clone();
     how["followers"] = "all".into();
@@ -194,10 +194,10 @@ fn a_jump_reaches_them(service: &Service, all: &mut [Waiter]) {
             (seconds, HOUR),
             || jump(service, later),
             |waiter| match waiter.answer().as_str() {
-                // The kernel takes no date before 1970, and neither the C library nor Java waits for one.
+                // The kernel rejects dates before 1970, and neither the C library nor Java waits for one.
                 "error 22" if seconds < 0 => "`EINVAL`, as natively".to_owned(),
                 _ if seconds < 0 && waiter.ends != Ends::Date => "ends at once, as natively".to_owned(),
-                // They are looked at below.
+                // Checked below.
                 _ if waiter.ends == Ends::Length => "does not, as natively".to_owned(),
                 _ if waiter.ends == Ends::Armed => NOT_REACHED.to_owned(),
                 shown => {
@@ -209,7 +209,7 @@ fn a_jump_reaches_them(service: &Service, all: &mut [Waiter]) {
     }
 }
 
-/// After a jump back they wait on: until the clock shows the date after all.
+/// After a jump back they continue to wait until the clock reaches the date.
 fn a_jump_back(service: &Service, all: &mut [Waiter]) {
     jump(service, DAY.0);
     let change = || {
@@ -226,7 +226,7 @@ fn a_jump_back(service: &Service, all: &mut [Waiter]) {
     });
 }
 
-/// Whoever waits by a length is not reached by a jump that ends the wait of all others.
+/// A wait by duration is not ended by a jump that ends all other waits.
 fn no_jump_ends_a_length(service: &Service, folder: &std::path::Path, all: &mut [Waiter]) {
     jump(service, DAY.0);
     let others = all.iter_mut().filter(|waiter| waiter.ends.is_by_length()).filter_map(|waiter| {
@@ -249,7 +249,7 @@ fn no_jump_ends_a_length(service: &Service, folder: &std::path::Path, all: &mut 
     }
 }
 
-/// A timeout is over when as much host time has passed, and a date comes when the clock shows it: it stands longer.
+/// A timeout ends after its host time; a date waits until the paused clock shows it.
 fn they_stand(service: &Service, all: &mut [Waiter]) {
     jump(service, DAY.0);
     let stands = |waiter: &mut Waiter| waiter.ends != Ends::Armed && waiter.begin(DAY.1 + 1);
@@ -264,7 +264,7 @@ fn they_stand(service: &Service, all: &mut [Waiter]) {
     begun(all, false, LENGTH, DAY.1);
     jump(service, "2031-05-06T07:08:19Z");
     begun(all, true, "stays away", DAY.1 + 10);
-    // They were begun beside those that no jump ends.
+    // They were started together with those that no jump ends.
     for waiter in all.iter_mut().filter(|waiter| waiter.ends == Ends::Armed && waiter.teller.is_some()) {
         waiter.cells.push("never expires".to_owned());
     }
@@ -283,7 +283,7 @@ fn an_hour_passes(all: &mut [Waiter], (before, ahead): (i64, i64), change: impl 
     }
 }
 
-/// At half the rate as much host time has passed before a date comes that is a second away.
+/// At half the rate a date a second away takes twice the host time.
 fn they_are_slow(service: &Service, all: &mut [Waiter]) {
     move_all(service, "/v1/set-rate", &json!({ "rate": 0.5 }));
     let until = now(service) + 2;
@@ -302,7 +302,7 @@ fn now(service: &Service) -> i64 {
     seconds_of(&shown)
 }
 
-/// Programs that have begun to wait while the service was away follow it once it is back, and a jump reaches them.
+/// Programs that started to wait while the service was down follow it once it is back, and a jump reaches them.
 fn it_comes_back(service: &mut Service, all: &mut [Waiter], before: i64) {
     let count = running(all);
     let come_back = || {
@@ -325,15 +325,15 @@ fn the_supervisor_is_killed(all: &mut [Waiter], later: i64) {
         let Some(teller) = &mut waiter.teller else { continue };
         let supervisor = children(teller.child.id())[0];
         kill_process(Pid::from_raw(supervisor.cast_signed()).unwrap(), Signal::KILL).unwrap();
-        // What a tracer is told of while it ends goes on to the kernel.
+        // Calls that a tracer handles while it exits continue in the kernel.
         until_so("the end of a supervisor", || processes().iter().all(|(pid, ..)| *pid != supervisor));
         let cell = if waiter.way == UNFILTERED {
             until(waiter.program, || teller.child.try_wait().unwrap());
             "ends"
         } else {
-            // The page stays as it is, and so does the rate at which the clock runs.
+            // The page stays as it is, and so does the clock rate.
             let is_by_length = waiter.ends == Ends::Length;
-            // So many hours would be as many of the host.
+            // That many hours would pass in host time.
             let later = if is_by_length { DAY.1 } else { later };
             std::io::Write::write_all(&mut teller.questions, format!("{later}\n").as_bytes()).unwrap();
             assert_eq!(teller.line(), "waiting\n", "{} {}", waiter.program, waiter.way);

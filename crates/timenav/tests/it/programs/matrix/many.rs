@@ -1,18 +1,18 @@
-//! Many starts of each program of the matrix: the first thing that it shows is the clock, each time.
+//! Many starts of each program of the matrix: the first time it shows is always the clock's.
 
 use super::{Row, on_clock, preloaded_rows, rows, seconds_of, traced_rows};
 use crate::programs::{DAY, service};
 use crate::service::run;
 
-/// Starts a program so many times, and asks it once.
+/// Starts a program `n` times and queries it once each.
 const STARTS: &str = "n=$1; shift; while [ $n -gt 0 ]; do echo '?' | \"$@\"; n=$((n-1)); done";
-/// How often each program is started where nobody says.
+/// Default number of starts per program.
 const FEW: u32 = 2;
 const DAY_SECONDS: u64 = 86_400;
 const HEAD: &str = "| program | asks by | way | starts | showed the clock | host time | something else | nothing |\n\
                     | --- | --- | --- | --- | --- | --- | --- | --- |";
 
-/// Returns how often programs are started; `None` if nobody says so.
+/// Returns the configured number of starts.
 #[expect(clippy::disallowed_methods, reason = "whoever runs the test says here how often")]
 fn asked() -> Option<u32> {
     std::env::var("TIMENAV_TEST_STARTS_EACH").ok().map(|text| text.parse().expect("a number of starts"))
@@ -22,17 +22,17 @@ fn asked() -> Option<u32> {
 fn no_start_of_any_program_is_missed() {
     let Some(service) = service() else { return };
     let folder = tempfile::tempdir().unwrap();
-    // For programs that become another user.
+    // For programs that switch users.
     std::fs::set_permissions(folder.path(), std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
     let times = asked().unwrap_or(FEW);
     let mut all: Vec<Row> = rows(folder.path());
-    // A debugger attaches to a program that has been started.
+    // A debugger attaches after the start.
     all.retain(|row| !row.is_watched());
     if asked().is_some() {
         let others = [traced_rows(folder.path(), &all), preloaded_rows(&all)].concat();
         all.extend(others);
     }
-    // The clock was paused a moment ago.
+    // The clock was paused just before.
     let host = seconds_of(service.get("/v1/clock", &[])["origin_host"].as_str().unwrap());
     let mut missed = Vec::new();
     println!("{HEAD}");
@@ -51,7 +51,7 @@ fn no_start_of_any_program_is_missed() {
     service.audit();
 }
 
-/// What a program showed first, in so many starts.
+/// The first times shown by a program.
 struct Shown {
     starts: u32,
     right: u32,

@@ -1,93 +1,92 @@
-//! Whether what clients were told can be explained by one order of everything that was asked, in which nothing comes before
-//! what was answered when it was asked.
+//! Checks whether one order of all requests explains what clients were told, in which no request precedes one that was
+//! answered before it was sent.
 //!
-//! The order is over two objects at once, a timeline and `system`: a key that was revoked writes nothing that somebody does
-//! not see who looks after the revocation was answered, and neither does somebody whose permission was withdrawn. The
-//! search is that of Wing and Gong, with the memory of Lowe: what was done already, and what came of it, is looked at
-//! once.
+//! The order covers two objects at once, a timeline and `system`: a revoked key writes nothing that a reader after the
+//! acknowledged revocation does not see, and the same holds for a withdrawn permission. The search is that of Wing and
+//! Gong with Lowe's memoization: each combination of completed operations and state is visited once.
 
 use std::collections::HashSet;
 use std::fmt;
 
-/// Events of one history.
+/// Maximum number of events per history.
 pub(super) const EVENTS_MAX: u8 = 64;
-/// Operations of one history.
+/// Maximum number of operations per history.
 pub(super) const OPERATIONS_MAX: usize = 1_024;
-/// States that are looked at before a history counts as too wide to be decided.
+/// States to visit before a history counts as undecidable.
 const LOOKED_AT_MAX: usize = 1_000_000;
 
-/// What was asked.
+/// A request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Asked {
-    /// Move the clock on.
+    /// Move the clock forward.
     Move,
     /// Record an event.
     Record(u8),
-    /// How often was the clock moved?
+    /// Read the number of clock moves.
     Clock,
-    /// Is there such an event?
+    /// Read whether an event exists.
     Find(u8),
-    /// Which events are there?
+    /// Read all events.
     All,
     /// Revoke a key.
     Revoke(u8),
-    /// Let a user read and write.
+    /// Grant a user reading and writing.
     Grant(u8),
-    /// Let a user do neither any more.
+    /// Withdraw both permissions of a user.
     Withdraw(u8),
 }
 
-/// Who asked.
+/// The caller.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum By {
-    /// Somebody who always may.
+    /// An operator with permanent access.
     Operator,
-    /// An operator, with a key that may be revoked.
+    /// An operator with a key that may be revoked.
     Key(u8),
-    /// Somebody with a permission that may be withdrawn. They have it at first.
+    /// A user whose permission may be withdrawn. It exists initially.
     User(u8),
 }
 
-/// What was answered.
+/// The response.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Told {
-    /// It was done.
+    /// Done.
     Done,
-    /// How often the clock was moved, by then or by that.
+    /// Number of clock moves, including this one.
     Generation(u64),
-    /// Whether the event is there.
+    /// Whether the event exists.
     IsThere(bool),
-    /// The events that are there, one bit each.
+    /// The existing events, one bit each.
     Events(u64),
-    /// The key opens nothing.
+    /// The key is invalid.
     Refused,
-    /// The user may not.
+    /// The user lacks the permission.
     Forbidden,
-    /// Nobody knows whether it was done.
+    /// The outcome is unknown.
     Unknown,
 }
 
-/// Something that was asked, and what came of it.
+/// A request and its outcome.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Operation {
     pub(super) by: By,
     pub(super) asked: Asked,
     pub(super) told: Told,
-    /// When it was asked, and when it was answered, by a clock that all share.
+    /// When it was sent and answered, by a shared clock.
     pub(super) begun: u64,
     pub(super) ended: u64,
-    /// Whether it was asked more than once, because no answer came: an earlier try may have done it.
+    /// Whether it was retried without a response: an earlier attempt may have been carried out.
     pub(super) was_repeated: bool,
 }
 
-/// Why a history has no such order.
+/// Why there is no order.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Violation {
-    /// A key was refused that nobody had begun to revoke.
+    /// A key was rejected before anyone tried to revoke it.
     RefusedTooEarly(usize),
-    /// There is no order. The longest that was found ends before one of these.
+    /// No order exists. The longest prefix ends before one of these.
     NoOrder(Vec<usize>),
-    /// It is too wide to be decided.
+    /// Too many states to decide.
     Undecided,
 }
 
@@ -101,7 +100,7 @@ impl fmt::Display for Violation {
     }
 }
 
-/// A timeline and `system`, as far as clients see them.
+/// A timeline and `system`, as seen by clients.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub(super) struct State {
     pub(super) generation: u64,
@@ -110,14 +109,14 @@ pub(super) struct State {
     pub(super) withdrawn: u8,
 }
 
-/// What must happen: it was answered, or somebody saw it. What nobody knows of may happen, and need not.
+/// An operation that must be in the order, because it was answered or its effect was seen, or that may be left out.
 struct Step {
     number: usize,
     operation: Operation,
     is_optional: bool,
 }
 
-/// Looks for an order.
+/// Searches for an order.
 ///
 /// # Errors
 /// There is none, or it cannot be decided.
@@ -138,13 +137,13 @@ pub(super) fn check(operations: &[Operation], first: State) -> Result<(), Violat
                 }
                 steps.extend(earlier_try(number, operation).filter(|_| !is_read));
             }
-            // A key stays revoked. A permission may come back, so the order tells when there was none.
+            // A key stays revoked. A permission may be granted again, so the order determines when it was missing.
             Told::Forbidden => {
                 steps.push(Step { number, operation, is_optional: false });
                 steps.extend(earlier_try(number, operation).filter(|_| !is_read));
             }
             Told::Unknown if is_read => {}
-            // What nobody saw may be left out: it changes nothing that anybody was told.
+            // An unseen write with an unknown outcome can be left out: no response depends on it.
             Told::Unknown if matches!(operation.asked, Asked::Record(event) if !is_seen(operations, event)) => {}
             Told::Unknown => {
                 let operation = Operation { ended: u64::MAX, ..operation };
@@ -153,18 +152,18 @@ pub(super) fn check(operations: &[Operation], first: State) -> Result<(), Violat
             _ => steps.push(Step { number, operation, is_optional: false }),
         }
     }
-    // Those that were answered first come first, so that the order is found soon.
+    // Operations answered first are tried first, which finds an order sooner.
     steps.sort_by_key(|step| (step.is_optional, step.operation.ended));
     Search::of(&steps).run(first)
 }
 
-/// Returns what may have happened of something that was refused in the end: an earlier try of it, and nothing else.
+/// Returns the possible earlier attempt of a rejected operation.
 fn earlier_try(number: usize, operation: Operation) -> Option<Step> {
     let operation = Operation { told: Told::Unknown, ..operation };
     operation.was_repeated.then_some(Step { number, operation, is_optional: true })
 }
 
-/// Returns whether anybody was told that an event is there.
+/// Returns whether any client has seen an event.
 fn is_seen(operations: &[Operation], event: u8) -> bool {
     operations.iter().any(|one| match (one.asked, one.told) {
         (Asked::Find(found), Told::IsThere(is_there)) => found == event && is_there,
@@ -176,7 +175,7 @@ fn is_seen(operations: &[Operation], event: u8) -> bool {
 struct Search<'a> {
     steps: &'a [Step],
     seen: HashSet<(Vec<u64>, State)>,
-    /// The most that were ordered, and what could have come next.
+    /// The longest prefix found, and the operations that could follow it.
     furthest: (usize, Vec<usize>),
 }
 
@@ -187,7 +186,7 @@ impl<'a> Search<'a> {
 
     fn run(mut self, first: State) -> Result<(), Violation> {
         let to_do = self.steps.iter().filter(|step| !step.is_optional).count();
-        // What is done, how much of it had to be, and what came of it.
+        // The completed operations, how many of them are mandatory, and the state.
         let mut open = vec![(vec![0_u64; self.steps.len().div_ceil(64)], 0_usize, first)];
         while let Some((done, count, state)) = open.pop() {
             if count == to_do {
@@ -200,7 +199,7 @@ impl<'a> Search<'a> {
             if count > self.furthest.0 || self.furthest.1.is_empty() {
                 self.furthest = (count, next.iter().map(|index| self.steps[*index].number).collect());
             }
-            // The last one that is pushed is looked at first.
+            // The last one pushed is visited first.
             for index in next.into_iter().rev() {
                 let step = &self.steps[index];
                 let Some(after) = apply(state, &step.operation) else { continue };
@@ -214,7 +213,7 @@ impl<'a> Search<'a> {
         Err(Violation::NoOrder(self.furthest.1))
     }
 
-    /// Returns what may come next: nothing that is left was answered before it was asked.
+    /// Returns the operations that may come next: no remaining one was answered before they were sent.
     fn next(&self, done: &[u64]) -> Vec<usize> {
         let is_left = |index: &usize| done[index / 64] & (1 << (index % 64)) == 0;
         let left: Vec<usize> = (0..self.steps.len()).filter(is_left).collect();
@@ -225,7 +224,7 @@ impl<'a> Search<'a> {
     }
 }
 
-/// Returns what comes of an operation, if it can have been answered so.
+/// Returns the state after an operation, or `None` if the response is impossible.
 fn apply(state: State, Operation { by, asked, told, .. }: &Operation) -> Option<State> {
     let is_withdrawn = matches!(by, By::User(user) if state.withdrawn & (1 << user) != 0);
     if *told == Told::Forbidden {
@@ -241,7 +240,7 @@ fn apply(state: State, Operation { by, asked, told, .. }: &Operation) -> Option<
             is_so.then_some(State { generation, ..state })
         }
         (Asked::Record(event), _) => {
-            // Recorded once: a second time would be another event.
+            // An event can only be recorded once.
             let is_new = state.events & (1 << event) == 0;
             is_new.then_some(State { events: state.events | 1 << event, ..state })
         }
@@ -257,7 +256,7 @@ fn apply(state: State, Operation { by, asked, told, .. }: &Operation) -> Option<
 mod tests {
     use super::*;
 
-    /// An operation by a key that is never revoked.
+    /// An operation with a permanent key.
     fn one(asked: Asked, told: Told, (begun, ended): (u64, u64)) -> Operation {
         Operation { by: By::Operator, asked, told, begun, ended, was_repeated: false }
     }
@@ -284,7 +283,7 @@ mod tests {
 
     #[test]
     fn what_overlaps_may_be_in_any_order() {
-        // Each read is answered while the write is on its way.
+        // A read concurrent with a write may see it or not.
         for told in [Told::Generation(0), Told::Generation(1)] {
             let both = [one(Asked::Move, Told::Generation(1), (0, 9)), one(Asked::Clock, told, (1, 8))];
             assert_eq!(checked(&both), Ok(()));
@@ -297,7 +296,7 @@ mod tests {
     fn a_stale_read_is_found() {
         has_no_order(&[one(Asked::Move, Told::Generation(1), (0, 1)), one(Asked::Clock, Told::Generation(0), (2, 3))]);
         has_no_order(&[one(Asked::Record(3), Told::Done, (0, 1)), one(Asked::Find(3), Told::IsThere(false), (2, 3))]);
-        // What one has seen, another one who asks later sees.
+        // A value that was seen is seen by all later readers.
         has_no_order(&[
             one(Asked::Record(3), Told::Done, (0, 9)),
             one(Asked::All, Told::Events(8), (1, 2)),
@@ -323,7 +322,7 @@ mod tests {
             ];
             assert_eq!(checked(&seen), Ok(()), "{before} {after}");
         }
-        // But not back again, and not twice.
+        // But not the old value again, and not two moves.
         for (before, after) in [(1, 0), (1, 2)] {
             has_no_order(&[
                 unknown,
@@ -338,15 +337,15 @@ mod tests {
         let revoked = one(Asked::Revoke(0), Told::Done, (0, 1));
         has_no_order(&[revoked, by(0, one(Asked::Record(0), Told::Done, (2, 3)))]);
         has_no_order(&[revoked, by(0, one(Asked::Clock, Told::Generation(0), (2, 3)))]);
-        // What was asked before it was answered may be in front of it, and another key works.
+        // Requests sent before the response may precede it, and another key is valid.
         assert_eq!(checked(&[revoked, by(0, one(Asked::Record(0), Told::Done, (0, 3)))]), Ok(()));
         assert_eq!(checked(&[revoked, by(1, one(Asked::Record(0), Told::Done, (2, 3)))]), Ok(()));
     }
 
     #[test]
     fn a_commit_that_comes_after_a_revocation_and_what_was_looked_at_then_is_found() {
-        // Each of the two objects by itself has an order: `system` has the revocation alone, and in the timeline nobody
-        // knows the event before it is recorded.
+        // Each object alone has an order: `system` contains only the revocation, and in the timeline the event is
+        // unknown before it is recorded.
         let late = by(0, one(Asked::Record(0), Told::Done, (0, 9)));
         let looked = one(Asked::All, NO_EVENTS, (4, 5));
         has_no_order(&[late, one(Asked::Revoke(0), Told::Done, (1, 3)), looked]);
@@ -356,7 +355,7 @@ mod tests {
             looked,
             one(Asked::All, Told::Events(1), (10, 11)),
         ]);
-        // While the revocation is on its way, both may be.
+        // During the revocation, both are possible.
         assert_eq!(checked(&[late, one(Asked::Revoke(0), Told::Done, (1, 6)), looked]), Ok(()));
     }
 
@@ -368,7 +367,7 @@ mod tests {
         let (revoked, seen) = (one(Asked::Revoke(0), Told::Done, (1, 2)), one(Asked::All, Told::Events(1), (6, 7)));
         has_no_order(&[refused, revoked, seen]);
         assert_eq!(checked(&[Operation { was_repeated: true, ..refused }, revoked, seen]), Ok(()));
-        // The earlier try was before the revocation all the same.
+        // The earlier attempt may still precede the revocation.
         let looked = one(Asked::All, NO_EVENTS, (3, 4));
         has_no_order(&[Operation { was_repeated: true, ..refused }, revoked, looked, seen]);
     }
@@ -380,11 +379,11 @@ mod tests {
         has_no_order(&[withdrawn, by_user(one(Asked::Clock, Told::Generation(0), (2, 3)))]);
         assert_eq!(checked(&[withdrawn, by_user(one(Asked::Record(0), Told::Done, (0, 3)))]), Ok(()));
         assert_eq!(checked(&[withdrawn, by_user(one(Asked::Clock, Told::Forbidden, (2, 3)))]), Ok(()));
-        // The cycle: what was looked at after the withdrawal lacks what was written with the permission.
+        // A cycle: the read after the withdrawal lacks an event written with the permission.
         let late = by_user(one(Asked::Record(0), Told::Done, (0, 9)));
         let looked = one(Asked::All, NO_EVENTS, (4, 5));
         has_no_order(&[late, one(Asked::Withdraw(0), Told::Done, (1, 3)), looked]);
-        // It may come back in between.
+        // It may be granted again in between.
         let granted = one(Asked::Grant(0), Told::Done, (6, 7));
         assert_eq!(checked(&[late, one(Asked::Withdraw(0), Told::Done, (1, 3)), looked, granted]), Ok(()));
     }
@@ -399,12 +398,12 @@ mod tests {
         has_no_order(&[withdrawn, granted, forbidden((8, 9))]);
         assert_eq!(checked(&[withdrawn, forbidden((4, 5)), granted]), Ok(()));
         assert_eq!(checked(&[withdrawn, granted, by_user(one(Asked::Clock, Told::Generation(0), (8, 9)))]), Ok(()));
-        // What was forbidden has not happened, unless an earlier try of it did.
+        // A forbidden write has no effect, unless an earlier attempt had.
         let write = by_user(one(Asked::Record(0), Told::Forbidden, (0, 5)));
         let seen = one(Asked::All, Told::Events(1), (8, 9));
         has_no_order(&[write, withdrawn, seen]);
         assert_eq!(checked(&[Operation { was_repeated: true, ..write }, withdrawn, seen]), Ok(()));
-        // Of what nobody knows, a withdrawal may have come or not, and is not undone by itself.
+        // A withdrawal with an unknown outcome may have happened or not, but does not undo itself.
         let unknown = Operation { told: Told::Unknown, ..withdrawn };
         assert_eq!(checked(&[unknown, forbidden((4, 5))]), Ok(()));
         has_no_order(&[unknown, forbidden((4, 5)), by_user(one(Asked::Clock, Told::Generation(0), (6, 7)))]);
